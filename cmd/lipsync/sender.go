@@ -156,7 +156,11 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	return printResult(s.said, d.Frames.Synced, d.Frames.Total, d.Warnings)
+	var sync lipsync.SyncScore
+	if d.Sync != nil {
+		sync = lipsync.SyncScore{Known: true, Confidence: d.Sync.Confidence, Offset: d.Sync.Offset}
+	}
+	return printResult(s.said, d.Frames.Synced, d.Frames.Total, d.Warnings, sync)
 }
 
 // cancelTime is the time for the cancels after an interruption.

@@ -95,14 +95,17 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := deliver(finished, c.Output, s.out, said); err != nil {
 		return err
 	}
-	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Warnings.Texts())
+	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Warnings.Texts(), made.Sync)
 }
 
 // printResult prints the facts about an output that its user should know.
-func printResult(w io.Writer, synced, frames int, warnings []string) error {
+func printResult(w io.Writer, synced, frames int, warnings []string, sync lipsync.SyncScore) error {
 	lines := warnings
 	if synced < frames {
 		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", synced, frames)}, lines...)
+	}
+	if sync.Known {
+		lines = append(lines, fmt.Sprintf("Sync score: confidence %.3f, offset %d frames", sync.Confidence, sync.Offset))
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, line); err != nil {

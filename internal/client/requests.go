@@ -60,6 +60,11 @@ type Details struct {
 		Kept   int `json:"kept"`
 	} `json:"frames"`
 	Warnings []string `json:"warnings"`
+	// Sync is the sync score; nil if it isn't known.
+	Sync *struct {
+		Confidence float64 `json:"confidence"`
+		Offset     int     `json:"offset_frames"`
+	} `json:"sync"`
 }
 
 // Page is a page of the account's requests, the newest first.

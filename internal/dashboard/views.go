@@ -145,6 +145,7 @@ func (v views) functions(root string) template.FuncMap {
 		"asset":   func(name string) string { return root + "/static/" + v.assets[name].name },
 		"root":    func() string { return root },
 		"spell":   spell,
+		"sync":    syncText,
 		"short":   func(id string) string { return id[:min(8, len(id))] },
 		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
@@ -215,4 +216,18 @@ func newTab(path, name, view string) tab {
 		"keys": "Settings", "revoke": "Settings",
 	}
 	return tab{path, name, belongs[view] == name}
+}
+
+// syncText says in words what a known sync score means.
+func syncText(s lipsync.SyncScore) string {
+	switch {
+	case s.Confidence < lipsync.Synced:
+		return "Not sure that the lips move with the speech"
+	case s.InSync():
+		return "The lips move with the speech"
+	case s.Offset > 0:
+		return fmt.Sprintf("The lips come %d frames after the speech", s.Offset)
+	default:
+		return fmt.Sprintf("The lips come %d frames before the speech", -s.Offset)
+	}
 }

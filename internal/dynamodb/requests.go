@@ -25,6 +25,7 @@ type stored struct {
 	details                 string // of Failure, as text
 	options                 string // Options, as text
 	tracks                  string // Tracks, as text
+	sync                    string // Sync, as text
 	sentence                string // of Failure, for versions of the service that don't know codes
 
 	// These are written by older versions only.
@@ -44,7 +45,7 @@ func (r *stored) fields() []field {
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
-		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)},
+		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
 		{"delayedSince", &r.UnreachableSince}, // the name under which older versions stored the first delay of any kind
@@ -79,7 +80,7 @@ func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r
 
 // item returns the request's own item.
 func (r stored) item() item {
-	r.details, r.sentence, r.options, r.tracks = r.Failure.Text(), r.Failure.Sentence(), r.Options.Text(), string(r.Tracks)
+	r.details, r.sentence, r.options, r.tracks, r.sync = r.Failure.Text(), r.Failure.Sentence(), r.Options.Text(), string(r.Tracks), r.Sync.Text()
 	i := with(encode(r.fields()), requestKey(r.ID))
 	until := r.LeaseUntil
 	if r.Lease != "" {
@@ -111,6 +112,9 @@ func decodeRequest(i, lease item) (r stored, err error) {
 		return stored{}, err
 	}
 	if r.Tracks, err = lipsync.ParseTracks(r.tracks); err != nil {
+		return stored{}, err
+	}
+	if r.Sync, err = lipsync.ParseSyncScore(r.sync); err != nil {
 		return stored{}, err
 	}
 	r.Failure.Details, err = lipsync.ParseDetails(r.details)

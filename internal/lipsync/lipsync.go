@@ -87,6 +87,7 @@ type Request struct {
 	Size       int64         // size of the output in bytes, if completed; 0 if unknown
 	Frames     Frames        // of the output, if completed; zero if unknown
 	Warnings   Warnings      // about the output
+	Sync       SyncScore     // of the output
 
 	VideoLength, AudioLength time.Duration // lengths of the inputs, as the last attempt measured them; 0 if unknown
 
@@ -131,7 +132,7 @@ func (r *Request) End(now time.Time, o Outcome) {
 	r.Status, r.FinishedAt, r.Failure = Completed, now, o.Failure
 	r.Output, r.Poster, r.Length, r.Size = o.Output, o.Poster, o.Length, o.Size
 	r.VideoLength, r.AudioLength = o.VideoLength, o.AudioLength
-	r.Frames, r.Warnings = o.Frames, o.Warnings
+	r.Frames, r.Warnings, r.Sync = o.Frames, o.Warnings, o.Sync
 	if o.Failure.Code != "" {
 		r.Status = Failed
 	}

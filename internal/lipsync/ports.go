@@ -100,6 +100,7 @@ type Outcome struct {
 	Size     int64         // of the output, in bytes
 	Frames   Frames        // of the output
 	Warnings Warnings      // about the output
+	Sync     SyncScore     // of the output, to a thousandth
 	Failure  Failure       // zero if it completed
 
 	VideoLength, AudioLength time.Duration // of the inputs, to the microsecond; 0 if nobody measured them

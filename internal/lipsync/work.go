@@ -69,7 +69,7 @@ func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) erro
 }
 
 // Complete stores the output of a claimed request and makes the request completed. The worker must
-// have set the lengths, Frames and Warnings in r. Complete returns Conflict if the worker has lost
+// have set the lengths, Frames, Warnings and Sync in r. Complete returns Conflict if the worker has lost
 // the request, and then deletes the output. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
 	key := r.outputKey(r.Claims)
@@ -85,7 +85,7 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	last, cancel := context.WithTimeout(late, finishTime)
 	defer cancel()
 	err := s.finish(last, r, Outcome{
-		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Warnings: r.Warnings,
+		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Warnings: r.Warnings, Sync: r.Sync,
 	})
 	if CodeOf(err) == Conflict {
 		_ = s.deleteOutput(late, key) // if this fails, Tidy deletes it

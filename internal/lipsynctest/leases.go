@@ -144,7 +144,8 @@ func testFinish(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	outcomes := []lipsync.Outcome{
 		{Output: "outputs/x.mp4", Length: 83*time.Minute + 12345*time.Microsecond},
-		{Output: "outputs/x.mp4", Frames: lipsync.Frames{Total: 250, Synced: 249}, Warnings: lipsync.ConvertedHDR},
+		{Output: "outputs/x.mp4", Frames: lipsync.Frames{Total: 250, Synced: 249}, Warnings: lipsync.ConvertedHDR, Sync: lipsync.SyncScore{Known: true, Confidence: .987, Offset: -2}},
+		{Output: "outputs/x.mp4", Sync: lipsync.SyncScore{Known: true}},
 		{Output: "outputs/x.mp4", Poster: true, VideoLength: 5*time.Second + 1234567*time.Microsecond, AudioLength: time.Hour},
 		{Failure: noFace(), VideoLength: time.Second, AudioLength: 2 * time.Second},
 	}

@@ -21,7 +21,7 @@ type analysis struct {
 	speaker *speaker.Analyser
 	sound   *speech.Speech // the video's own sound, nil if it has none
 	cuts    []int          // the source frames that begin a shot
-	faces   faces          // nil if the options choose no face
+	faces   faces
 	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
 	// neither the engine nor the options need it.
 	spoken, heard []speech.Articulation
@@ -39,9 +39,6 @@ const waitingWindows = 32
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
 	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
-	if slices.ContainsFunc(w.faceOptions(), func(f lipsync.Face) bool { return f.By != lipsync.AutoFace }) {
-		a.faces = faces{}
-	}
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
@@ -130,9 +127,7 @@ func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, al
 		if f.Cut {
 			a.cuts = append(a.cuts, f.Index)
 		}
-		if a.faces != nil {
-			a.faces = a.faces.add(f)
-		}
+		a.faces = a.faces.add(f)
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}

@@ -14,13 +14,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// faces holds the faces of each source frame, for the option face.
+// faces holds the faces of each source frame, for the option face and for the score.
 type faces [][]seen
 
 // seen is a face in a frame.
 type seen struct {
 	track, person int32
 	box           detection.Box
+	toMouth       geom.Similarity // see alignment.Face.ToMouth
 }
 
 // add returns the faces with those of the next frame.
@@ -28,9 +29,19 @@ func (f faces) add(frame alignment.Frame) faces {
 	var all []seen
 	for i := range frame.Faces {
 		face := &frame.Faces[i]
-		all = append(all, seen{int32(face.Track), int32(face.Person), face.Box})
+		all = append(all, seen{int32(face.Track), int32(face.Person), face.Box, face.ToMouth()})
 	}
 	return append(f, all)
+}
+
+// of returns the face of a track in a source frame, nil if it isn't there.
+func (f faces) of(track, source int) *seen {
+	for i := range f[source] {
+		if s := &f[source][i]; int(s.track) == track {
+			return s
+		}
+	}
+	return nil
 }
 
 // chosen returns a function that returns the track of the person whom the choice means in a source frame, -1 for none.

@@ -161,11 +161,11 @@ func TestChosenFaceMissing(t *testing.T) {
 func TestPersonOfTracks(t *testing.T) {
 	box := func(x, size float32) detection.Box { return detection.Box{X: x, Y: 50, Size: size} }
 	all := faces{
-		{{0, 0, box(50, 40)}, {1, 1, box(80, 40)}},
-		{{1, 1, box(80, 40)}},
+		{{track: 0, person: 0, box: box(50, 40)}, {track: 1, person: 1, box: box(80, 40)}},
+		{{track: 1, person: 1, box: box(80, 40)}},
 		nil,
-		{{2, 1, box(50, 40)}, {3, 0, box(90, 40)}},
-		{{4, 1, box(50, 20)}, {5, 1, box(90, 40)}},
+		{{track: 2, person: 1, box: box(50, 40)}, {track: 3, person: 0, box: box(90, 40)}},
+		{{track: 4, person: 1, box: box(50, 20)}, {track: 5, person: 1, box: box(90, 40)}},
 	}
 	for x, want := range map[int][]int{
 		52: {0, -1, -1, 3, -1}, // in both boxes of their overlap, nearer to the left one
@@ -180,7 +180,7 @@ func TestPersonOfTracks(t *testing.T) {
 
 // TestBestBox chooses the face whose box has the largest IoU with the client's, among those whose middles it contains.
 func TestBestBox(t *testing.T) {
-	all := faces{{{0, 0, detection.Box{X: 50, Y: 50, Size: 20}}, {1, 1, detection.Box{X: 60, Y: 50, Size: 40}}, {2, 2, detection.Box{X: 95, Y: 50, Size: 40}}}}
+	all := faces{{{track: 0, person: 0, box: detection.Box{X: 50, Y: 50, Size: 20}}, {track: 1, person: 1, box: detection.Box{X: 60, Y: 50, Size: 40}}, {track: 2, person: 2, box: detection.Box{X: 95, Y: 50, Size: 40}}}}
 	for box, want := range map[rect]int{
 		{40, 40, 60, 60}:  0,
 		{35, 30, 80, 70}:  1,
@@ -201,7 +201,7 @@ func TestChosenFaceScaled(t *testing.T) {
 		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
 		boxes: []*rect{{180, 60, 300, 140}},
 	}
-	all := faces{{{0, 0, detection.Box{X: 40, Y: 48, Size: 48}}, {1, 1, detection.Box{X: 120, Y: 48, Size: 48}}}}
+	all := faces{{{track: 0, person: 0, box: detection.Box{X: 40, Y: 48, Size: 48}}, {track: 1, person: 1, box: detection.Box{X: 120, Y: 48, Size: 48}}}}
 	if got, err := w.personAt(all, lipsync.Face{By: lipsync.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
 		t.Errorf("at a point: got %v, %v, want track 1", got, err)
 	}

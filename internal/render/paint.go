@@ -77,6 +77,8 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 				if err := b.paint(ctx, painter, t); err != nil {
 					return err
 				}
+				w.scored.add(t)
+				t.done <- struct{}{}
 			}
 			return nil
 		})
@@ -104,7 +106,6 @@ func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err erro
 			m.Release()
 		}
 	}
-	t.done <- struct{}{}
 	return nil
 }
 

@@ -68,6 +68,7 @@ type Result struct {
 	Length   time.Duration
 	Frames   lipsync.Frames
 	Warnings lipsync.Warnings
+	Sync     lipsync.SyncScore
 }
 
 // rendering is the work on one job.
@@ -77,13 +78,14 @@ type rendering struct {
 	engine  Engine
 	video   *ffmpeg.Info
 	audio   *ffmpeg.Info
-	dir     string       // for temporary files
-	encoded string       // path of the speech track as the output will have it
-	pcm     string       // path of its samples
-	samples int64        // in pcm
-	speech  int          // length of the speech track in frames
-	frames  int          // length of the output
-	synced  int          // frames of the output in which a mouth was painted
+	dir     string // for temporary files
+	encoded string // path of the speech track as the output will have it
+	pcm     string // path of its samples
+	samples int64  // in pcm
+	speech  int    // length of the speech track in frames
+	frames  int    // length of the output
+	synced  int    // frames of the output in which a mouth was painted
+	scored  *scored
 	given   ffmpeg.Video // the video before its size and rate became those of the output
 	boxes   []*rect      // of the option face, one for each frame of the file
 
@@ -181,12 +183,24 @@ func (w *rendering) render(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	if err := w.paint(ctx, painter, &player{a.source, line}, w.shares(out.Spoken)); err != nil {
+	shares := w.shares(out.Spoken)
+	w.scored = newScored(w.frames, func(output int) *seen {
+		if shares != nil && shares[output] < 255 {
+			return nil
+		}
+		source := line.source(output)
+		return a.faces.of(out.Speaker(source), source)
+	})
+	if err := w.paint(ctx, painter, &player{a.source, line}, shares); err != nil {
 		return err
 	}
 	length := w.length(w.frames)
 	if w.job.Rendered != nil {
-		w.job.Rendered(Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings})
+		sync, err := w.score(io.NewSectionReader(samples, 0, 2*w.samples))
+		if err != nil {
+			return err
+		}
+		w.job.Rendered(Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync})
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, w.job.Output, length/2))

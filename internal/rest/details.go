@@ -24,6 +24,7 @@ type details struct {
 	Segments        lipsync.SegmentList `json:"segments,omitzero"`
 	Frames          *frames             `json:"frames,omitempty"`
 	Warnings        []string            `json:"warnings,omitzero"`
+	Sync            *syncScore          `json:"sync,omitempty"`
 }
 
 // frames counts the frames of an output.
@@ -31,6 +32,12 @@ type frames struct {
 	Total  int `json:"total"`
 	Synced int `json:"synced"` // with at least one painted mouth
 	Kept   int `json:"kept"`   // as in the video
+}
+
+// syncScore says how well the mouths of an output move with its speech.
+type syncScore struct {
+	Confidence   float64 `json:"confidence"`
+	OffsetFrames int     `json:"offset_frames"`
 }
 
 func (d details) requestID() string { return d.ID }
@@ -49,6 +56,9 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	d.Output.UploadURL = d.Output.UploadURL.Origin()
 	if f := q.Frames; f.Total > 0 {
 		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()
+	}
+	if s := q.Sync; s.Known {
+		d.Sync = &syncScore{s.Confidence, s.Offset}
 	}
 	return d, nil
 }

@@ -225,6 +225,8 @@ func TestFramesAndWarnings(t *testing.T) {
 	}{
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 49}, Warnings: lipsync.ConvertedHDR},
 			`"frames":{"total":50,"synced":49,"kept":1},"warnings":["HDR input was converted to SDR"]}`},
+		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Sync: lipsync.SyncScore{Known: true, Confidence: .998, Offset: -5}},
+			`"warnings":[],"sync":{"confidence":0.998,"offset_frames":-5}}`},
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 1}}, `"frames":{"total":1,"synced":0,"kept":1},"warnings":[]}`},
 	} {
 		id := f.start(t, token, now)

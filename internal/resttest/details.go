@@ -30,6 +30,10 @@ type details struct {
 		Kept   int `json:"kept"`
 	} `json:"frames"`
 	Warnings []string `json:"warnings"`
+	Sync     *struct {
+		Confidence float64 `json:"confidence"`
+		Offset     int     `json:"offset_frames"`
+	} `json:"sync"`
 }
 
 // options are those of a request that are not the defaults.

@@ -54,6 +54,18 @@ func (d details) Scan(src any) (err error) {
 	return err
 }
 
+// syncScore scans a column with a sync score.
+type syncScore struct{ s *lipsync.SyncScore }
+
+func (s syncScore) Scan(src any) (err error) {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("column of a sync score holds %T", src)
+	}
+	*s.s, err = lipsync.ParseSyncScore(text)
+	return err
+}
+
 // tracks scans a column with the speech tracks of a request.
 type tracks struct{ t *lipsync.Tracks }
 

@@ -126,10 +126,10 @@ func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o l
 	r.End(now, o)
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, poster = ?, length = ?, size = ?,
-				frames = ?, synced_frames = ?, warnings = ?, video_length = ?, audio_length = ?, failure = ?, failure_details = ?
+				frames = ?, synced_frames = ?, warnings = ?, sync = ?, video_length = ?, audio_length = ?, failure = ?, failure_details = ?
 			WHERE id = ? AND lease = ? AND lease <> '' RETURNING key_id`,
 			r.Status, micros(r.FinishedAt), r.Output, r.Poster, r.Length.Microseconds(), r.Size,
-			r.Frames.Total, r.Frames.Synced, r.Warnings, r.VideoLength.Microseconds(), r.AudioLength.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token).Scan(&r.KeyID)
+			r.Frames.Total, r.Frames.Synced, r.Warnings, r.Sync.Text(), r.VideoLength.Microseconds(), r.AudioLength.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token).Scan(&r.KeyID)
 		if errors.Is(err, sql.ErrNoRows) {
 			return lost()
 		}

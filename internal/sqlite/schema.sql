@@ -35,6 +35,7 @@ CREATE TABLE requests (
 	frames            INTEGER NOT NULL DEFAULT 0, -- of the output
 	synced_frames     INTEGER NOT NULL DEFAULT 0, -- frames of the output with a painted mouth
 	warnings          TEXT NOT NULL DEFAULT '',   -- codes with spaces between
+	sync              TEXT NOT NULL DEFAULT '',   -- the sync score: JSON
 	video_length      INTEGER NOT NULL DEFAULT 0,
 	audio_length      INTEGER NOT NULL DEFAULT 0,
 	media_deleted_at  INTEGER NOT NULL DEFAULT 0, -- by the client

@@ -157,6 +157,7 @@ var undo = []string{
 	`ALTER TABLE requests DROP COLUMN options; ALTER TABLE requests DROP COLUMN frames; ALTER TABLE requests DROP COLUMN synced_frames;
 		ALTER TABLE requests DROP COLUMN warnings`,
 	"ALTER TABLE requests DROP COLUMN tracks",
+	"ALTER TABLE requests DROP COLUMN sync",
 }
 
 // TestOlderFile migrates files of all versions. A request of a version with one engine has that

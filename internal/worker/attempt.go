@@ -145,7 +145,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}
 	started := time.Now()
 	job.Rendered = func(output render.Result) {
-		r.Length, r.Frames, r.Warnings = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings
+		r.Length, r.Frames, r.Warnings, r.Sync = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings, output.Sync
 		if w.Rendered != nil {
 			w.Rendered(output.Length, time.Since(started))
 		}

@@ -590,13 +590,13 @@ func TestMeasured(t *testing.T) {
 func TestRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := lipsync.Options{SyncMode: lipsync.Loop, Silence: lipsync.KeepSilent}
-		frames := lipsync.Frames{Total: 50, Synced: 49}
+		frames, sync := lipsync.Frames{Total: 50, Synced: 49}, lipsync.SyncScore{Known: true, Confidence: .998, Offset: 1}
 		f := setup(t, func(ctx context.Context, j render.Job) error {
 			time.Sleep(3 * time.Second)
 			if j.Options != options {
 				t.Errorf("got the options %+v, want %+v", j.Options, options)
 			}
-			j.Rendered(render.Result{Length: 2 * time.Second, Frames: frames, Warnings: lipsync.ConvertedHDR})
+			j.Rendered(render.Result{Length: 2 * time.Second, Frames: frames, Warnings: lipsync.ConvertedHDR, Sync: sync})
 			return concatenate(ctx, j)
 		})
 		var got []time.Duration
@@ -608,8 +608,8 @@ func TestRendered(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Do(context.Background(), id)
-		if r := f.get(t, id); r.Options != options || r.Frames != frames || r.Warnings != lipsync.ConvertedHDR {
-			t.Errorf("got %+v, want its options, %+v and a warning", r, frames)
+		if r := f.get(t, id); r.Options != options || r.Frames != frames || r.Warnings != lipsync.ConvertedHDR || r.Sync != sync {
+			t.Errorf("got %+v, want its options, %+v, %+v and a warning", r, frames, sync)
 		}
 		if want := []time.Duration{2 * time.Second, 3 * time.Second}; !slices.Equal(got, want) {
 			t.Errorf("told %v, want %v", got, want)

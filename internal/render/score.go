@@ -1,0 +1,88 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/score"
+)
+
+const (
+	// mostScored is the largest number of frames of an output whose mouths are measured: at 25 frames/s, 82 s. More would hardly
+	// change the score, and take time.
+	mostScored = 2048
+	// scoredPiece is the number of frames in each part of a longer output that is measured: at 25 frames/s, 10 s.
+	scoredPiece = 256
+)
+
+// scored holds the mouths of some frames of an output, for its score. Their pixels are those that the encoder gets.
+type scored struct {
+	faces  map[int]*scoredFace // by frame of the output
+	frames []int               // of the output, in their order
+}
+
+// scoredFace is the face whose mouth is measured in a frame.
+type scoredFace struct {
+	seen
+	synced bool // whether a mouth was painted
+	mouth  score.Mouth
+}
+
+// newScored chooses the frames to measure. faceOf returns the face of an output frame in which a mouth may be painted, nil for none.
+func newScored(outputs int, faceOf func(output int) *seen) *scored {
+	s := &scored{faces: map[int]*scoredFace{}}
+	for o := range outputs {
+		if faceOf(o) != nil {
+			s.frames = append(s.frames, o)
+		}
+	}
+	s.frames = spread(s.frames)
+	for _, o := range s.frames {
+		s.faces[o] = &scoredFace{seen: *faceOf(o)}
+	}
+	return s
+}
+
+// spread returns the frames or, of too many, pieces that are spread evenly over all.
+func spread(frames []int) []int {
+	pieces, most := (len(frames)+scoredPiece-1)/scoredPiece, mostScored/scoredPiece
+	if pieces <= most {
+		return frames
+	}
+	var kept []int
+	for i := range most {
+		from := i * pieces / most * scoredPiece
+		kept = append(kept, frames[from:min(from+scoredPiece, len(frames))]...)
+	}
+	return kept
+}
+
+// add measures the mouth of a painted frame, if it is one of the frames to measure. It may be called concurrently for different frames.
+func (s *scored) add(t *task) {
+	f := s.faces[t.output]
+	if f == nil || !t.synced {
+		return
+	}
+	f.synced, f.mouth = true, score.MouthOf(t.frame, f.toMouth)
+}
+
+// score returns the sync score of the output. samples are those of the speech, in the format of score.Read.
+func (w *rendering) score(samples io.Reader) (lipsync.SyncScore, error) {
+	var frames []score.Frame
+	for _, o := range w.scored.frames {
+		if f := w.scored.faces[o]; f.synced {
+			frames = append(frames, score.Frame{Number: o, Person: int(f.person), Mouth: f.mouth})
+		}
+	}
+	sound, err := score.Read(samples)
+	if err != nil {
+		return lipsync.SyncScore{}, fmt.Errorf("score: %w", err)
+	}
+	s, ok := score.Of(frames, sound, w.video.Video.Rate.Float())
+	if !ok {
+		return lipsync.SyncScore{}, nil
+	}
+	return lipsync.SyncScore{Known: true, Confidence: math.Round(s.Confidence*1000) / 1000, Offset: s.Offset}, nil
+}
