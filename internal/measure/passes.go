@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/occlusion"
 	"lipsync/internal/render"
 	"lipsync/internal/speaker"
 	"lipsync/internal/tracking"
@@ -56,6 +57,7 @@ func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first 
 func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, speakers *speaker.Analyser) (err error) {
 	fps := m.info.Video.Rate.Float()
 	tracker, aligner := m.renderer.NewTracker(fps), alignment.NewAligner(fps)
+	hidden := occlusion.New()
 	analyse := func(align func() []alignment.Frame) error {
 		var aligned []alignment.Frame
 		if err := m.add("align", func() error { aligned = align(); return nil }); err != nil {
@@ -64,6 +66,7 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 		return m.add("analyse", func() error {
 			for _, f := range aligned {
 				speakers.Add(f)
+				hidden.Add(f)
 				if err := engine.Add(f); err != nil {
 					return err
 				}
@@ -94,7 +97,10 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 	if err != nil {
 		return err
 	}
-	return analyse(aligner.End)
+	if err := analyse(aligner.End); err != nil {
+		return err
+	}
+	return m.add("analyse", func() error { hidden.End(); return nil })
 }
 
 // secondPass measures decoding again, painting and encoding.

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/occlusion"
 	"lipsync/internal/speaker"
 	"lipsync/internal/speech"
 )
@@ -19,8 +20,9 @@ import (
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
-	sound   *speech.Speech // the video's own sound, nil if it has none
-	cuts    []int          // the source frames that begin a shot
+	hidden  *occlusion.Analyser // finds what hides mouths
+	sound   *speech.Speech      // the video's own sound, nil if it has none
+	cuts    []int               // the source frames that begin a shot
 	faces   faces
 	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
 	// neither the engine nor the options need it.
@@ -38,7 +40,7 @@ const waitingWindows = 32
 // each in a goroutine of its own.
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
-	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
+	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network()), hidden: occlusion.New()}
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
@@ -120,7 +122,7 @@ func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, dec
 	return sendAll(ctx, aligned, aligner.End())
 }
 
-// addAll adds aligned frames to the engine's analyser and to that of speakers.
+// addAll adds aligned frames to the engine's analyser and to those of speakers and of what hides mouths.
 func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
@@ -128,6 +130,7 @@ func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, al
 			a.cuts = append(a.cuts, f.Index)
 		}
 		a.faces = a.faces.add(f)
+		a.hidden.Add(f)
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}
@@ -136,6 +139,7 @@ func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, al
 		}
 		progress.done(f.Index + 1)
 	}
+	a.hidden.End()
 	return sendAll(ctx, windows, a.speaker.End())
 }
 

@@ -51,6 +51,9 @@ type Output struct {
 	Samples *io.SectionReader
 	// Speaker returns the track of the speaker in a source frame, -1 for none.
 	Speaker func(source int) int
+	// Hidden tells whether something is in front of a track's mouth in a source frame. The mouth is not painted on it. It is nil if nothing
+	// hides any mouth.
+	Hidden func(track, source int) bool
 	// Mask says how large the masks of the mouths are, and how soft their edges.
 	Mask lipsync.Mask
 }
@@ -68,7 +71,7 @@ type Painter interface {
 // Mouth holds the pixels that an engine painted for one frame, and a mask by which they are blended into it.
 type Mouth struct {
 	Image *image.YCbCr // 4:2:0; Rect in the frame's coordinates, its edges even
-	Mask  *image.Alpha // same Rect; 0 leaves the frame's pixel as it is, 255 replaces it
+	Mask  *image.Alpha // same Rect; 0 leaves the frame's pixel as it is, 255 replaces it; render may change it until Release
 	// Release, if not nil, is called once, after the mouth was blended, so that an engine can use its memory again.
 	Release func()
 }

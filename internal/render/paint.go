@@ -7,15 +7,17 @@ import (
 
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/occlusion"
 )
 
 // task is one output frame that is being painted or encoded.
 type task struct {
 	output int
 	frame  *image.YCbCr
-	share  uint8         // see blender.blend
-	synced bool          // whether a mouth was blended
-	done   chan struct{} // gets a value when the frame is painted
+	share  uint8            // see blender.blend
+	cover  *occlusion.Cover // what hides the mouth; nil if nothing does
+	synced bool             // whether a mouth was blended
+	done   chan struct{}    // gets a value when the frame is painted
 }
 
 // newTasks returns a task for each buffer. No more frames can be on their way, so the tasks are used again in turn.
@@ -40,8 +42,9 @@ func (w *rendering) workers() int {
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
-// gets the frames in order. shares has the share of each output frame for blender.blend; nil means 255 for all.
-func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8) error {
+// gets the frames in order. shares has the share of each output frame for blender.blend; nil means 255 for all. cover returns what hides
+// the mouth in an output frame; nil means that nothing hides any.
+func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8, cover func(output int) *occlusion.Cover) error {
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
 	tasks := newTasks(free)
@@ -59,9 +62,12 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 		output := 0
 		return p.play(ctx, free, func(frame *image.YCbCr) error {
 			t := &tasks[output%len(tasks)]
-			t.output, t.frame, t.share = output, frame, 255
+			t.output, t.frame, t.share, t.cover = output, frame, 255, nil
 			if shares != nil {
 				t.share = shares[output]
+			}
+			if cover != nil {
+				t.cover = cover(output)
 			}
 			output++
 			if err := send(ctx, line, t); err != nil {
@@ -91,7 +97,7 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	return nil
 }
 
-// paint makes a frame's mouths and blends them, unless the task's share is 0.
+// paint makes a frame's mouths and blends them where they are seen, unless the task's share is 0.
 func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err error) {
 	var mouths []Mouth
 	if t.share > 0 {
@@ -99,9 +105,12 @@ func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err erro
 			return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 		}
 	}
-	t.synced = len(mouths) > 0
+	t.synced = false
 	for _, m := range mouths {
-		b.blend(t.frame, m, t.share)
+		if t.cover == nil || t.cover.Uncover(m.Mask) {
+			b.blend(t.frame, m, t.share)
+			t.synced = true
+		}
 		if m.Release != nil {
 			m.Release()
 		}

@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/occlusion"
 	"lipsync/internal/speaker"
 	"lipsync/internal/tracking"
 )
@@ -179,19 +180,27 @@ func (w *rendering) render(ctx context.Context) error {
 	if out.Speaker, err = w.speaker(a); err != nil {
 		return err
 	}
+	var cover func(output int) *occlusion.Cover
+	if a.hidden.Covers() > 0 {
+		out.Hidden = func(track, source int) bool { return a.hidden.Cover(track, source) != nil }
+		cover = func(output int) *occlusion.Cover {
+			source := line.source(output)
+			return a.hidden.Cover(out.Speaker(source), source)
+		}
+	}
 	painter, err := engine.Plan(ctx, out)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
 	shares := w.shares(out.Spoken)
 	w.scored = newScored(w.frames, func(output int) *seen {
-		if shares != nil && shares[output] < 255 {
+		if shares != nil && shares[output] < 255 || cover != nil && cover(output) != nil {
 			return nil
 		}
 		source := line.source(output)
 		return a.faces.of(out.Speaker(source), source)
 	})
-	if err := w.paint(ctx, painter, &player{a.source, line}, shares); err != nil {
+	if err := w.paint(ctx, painter, &player{a.source, line}, shares, cover); err != nil {
 		return err
 	}
 	length := w.length(w.frames)

@@ -47,7 +47,21 @@ func (p *person) observe(t *track, o observation, c *pixels.Crop) {
 	}
 }
 
-// summarise measures the person, by the frames of all tracks together.
+// hide marks the frames in which something is in front of the mouth, and removes their examples.
+func (p *person) hide(hidden func(track, source int) bool) {
+	for _, t := range p.tracks {
+		for i := range t.frames {
+			t.frames[i].hidden = hidden(t.number, t.first+i)
+		}
+	}
+	for i := len(p.bank.examples) - 1; i >= 0; i-- {
+		if p.bank.examples[i].shown().hidden {
+			p.bank.remove(i)
+		}
+	}
+}
+
+// summarise measures the person, by the frames of all tracks together in which the mouth is not hidden.
 func (p *person) summarise(fps float64) {
 	height := p.lipHeight()
 	var gaps, levels []float32
@@ -55,7 +69,9 @@ func (p *person) summarise(fps float64) {
 		for i := range t.frames {
 			o := &t.frames[i]
 			o.reconcile(height)
-			gaps, levels = append(gaps, o.gap()), append(levels, o.level())
+			if !o.hidden {
+				gaps, levels = append(gaps, o.gap()), append(levels, o.level())
+			}
 		}
 	}
 	widest := dsp.Quantile(gaps, usualGap)
@@ -79,12 +95,14 @@ func (p *person) summarise(fps float64) {
 	}
 }
 
-// lipHeight returns the height of both lips together: the median of all frames.
+// lipHeight returns the height of both lips together: the median of all frames in which they are not hidden.
 func (p *person) lipHeight() float32 {
 	var heights []float32
 	for _, t := range p.tracks {
 		for i := range t.frames {
-			heights = append(heights, t.frames[i].height()-t.frames[i].gap())
+			if o := &t.frames[i]; !o.hidden {
+				heights = append(heights, o.height()-o.gap())
+			}
 		}
 	}
 	return dsp.Quantile(heights, .5)

@@ -10,6 +10,7 @@ import (
 
 // track is a person in a shot, with an observation of each frame.
 type track struct {
+	number int // as in alignment.Face
 	person *person
 	first  int           // index in the video of the first frame
 	missed int           // number of frames since the last one in which the face was seen
@@ -19,7 +20,8 @@ type track struct {
 
 // observation is the mouth in one frame.
 type observation struct {
-	to geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
+	to     geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
+	hidden bool            // whether something is in front of the mouth, so that lips can be misread; set by hide
 	lips
 }
 

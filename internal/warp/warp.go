@@ -59,7 +59,7 @@ func (a *analyser) track(frame int, f *alignment.Face) *track {
 			a.persons[f.Person] = p
 			a.order = append(a.order, p)
 		}
-		t = &track{person: p, first: frame}
+		t = &track{number: f.Track, person: p, first: frame}
 		p.tracks = append(p.tracks, t)
 		a.tracks[f.Track] = t
 	}
@@ -96,6 +96,9 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 	}
 	for _, p := range a.order {
 		p.mask, p.masks = out.Mask, masks
+		if out.Hidden != nil {
+			p.hide(out.Hidden)
+		}
 		p.summarise(a.fps)
 		p.label(out.Heard, a.fps, func(frame int) bool {
 			t := a.tracks[out.Speaker(frame)]
