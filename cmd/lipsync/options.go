@@ -27,7 +27,7 @@ type optionFlags struct {
 	Ref                           map[string]string      `placeholder:"NAME=FILE" mapsep:"none" help:"Give segments another speech track, which they name by ref. Without ref they have AUDIO."`
 	Mask                          lipsync.Mask           `placeholder:"FEATHER,EXPAND" help:"Set factors of the width of the soft edge of the region that is painted around the mouth, from 0.25 to 2, and of the size of that region, from 0.85 to 1.25 (default: 1,1)."`
 	Format                        *lipsync.Format        `placeholder:"FORMAT" help:"Set the format of the output: mp4, mov or webm (default: by its name, or mp4)."`
-	Codec                         lipsync.Codec          `placeholder:"CODEC" help:"Set the codec of the pictures: h264 (the default of mp4 and mov), hevc (mp4, mov), vp9 (mp4, and the default of webm) or prores (mov)."`
+	Codec                         lipsync.Codec          `placeholder:"CODEC" help:"Set the codec of the pictures: h264 (the default of mp4 and mov), hevc (mp4, mov), vp9 (mp4, and the default of webm) or prores (mov). All except h264 keep 10 bits and HDR; prores, and vp9 in webm, keep transparency."`
 	Quality                       lipsync.Quality        `placeholder:"QUALITY" help:"Set the quality of the pictures: high (the default), medium or low. A lower one makes a smaller file."`
 	FPS                           lipsync.FrameRate      `name:"fps" placeholder:"RATE" help:"Set the frames a second, from 1 to 120 (default: source, as in the video)."`
 	Width                         lipsync.Width          `placeholder:"PIXELS" help:"Set the width of the pictures (default, and the most: as in the video)."`

@@ -1,6 +1,8 @@
 package ffmpeg
 
 import (
+	"encoding/json"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +34,12 @@ func TestFilters(t *testing.T) {
 		{"HDR", func(v *Video) { v.transfer = "smpte2084" }, span{to: 9},
 			"setpts=PTS-STARTPTS,fps=25/1,zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:npl=100," +
 				"format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv" + end},
+		{"10 bits", func(v *Video) { v.transfer, v.Pixels = hlg, YUV422P10 }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,limiter" + strings.TrimSuffix(end, "yuv420p") + "yuv422p10le"},
+		{"alpha kept", func(v *Video) { v.alpha, v.rgb, v.Pixels = true, true, YUVA420P }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,scale=out_color_matrix=bt709:out_range=tv,format=yuva420p" + strings.TrimSuffix(end, "yuv420p") + "yuva420p"},
+		{"RGB by PQ", func(v *Video) { v.rgb, v.transfer, v.Pixels = true, pq, YUV420P10 }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,scale=out_color_matrix=bt2020:out_range=tv,format=yuv420p10le,limiter" + strings.TrimSuffix(end, "yuv420p") + "yuv420p10le"},
 	} {
 		v := plain
 		test.change(&v)
@@ -118,11 +126,45 @@ func TestTags(t *testing.T) {
 			"setparams=range=tv:color_primaries=bt709:color_trc=iec61966-2-1:colorspace=smpte170m"},
 		{Video{primaries: "bt2020", transfer: "arib-std-b67", matrix: "bt2020nc"},
 			"setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"},
+		{Video{primaries: "bt2020", transfer: "arib-std-b67", matrix: "bt2020nc", Pixels: YUV420P10},
+			"setparams=range=tv:color_primaries=bt2020:color_trc=arib-std-b67:colorspace=bt2020nc"},
 		{Video{rgb: true, matrix: "gbr"}, "setparams=range=tv:colorspace=bt709"},
 		{Video{matrix: "smpte,drawtext=textfile=x"}, "setparams=range=tv"},
 	} {
 		if got := test.video.tags(); got != test.want {
 			t.Errorf("%+v: got %s, want %s", test.video, got, test.want)
+		}
+	}
+}
+
+// TestDeepFormats compares with all pixel formats of ffmpeg.
+func TestDeepFormats(t *testing.T) {
+	out, err := exec.Command("ffprobe", "-v", "error", "-show_pixel_formats", "-of", "json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Formats []struct {
+			Name       string
+			Components []struct {
+				Depth int `json:"bit_depth"`
+			}
+			Flags struct{ Alpha int }
+		} `json:"pixel_formats"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil || len(list.Formats) < 100 {
+		t.Fatalf("%d pixel formats, %v", len(list.Formats), err)
+	}
+	for _, f := range list.Formats {
+		deep := false
+		for _, c := range f.Components {
+			deep = deep || c.Depth > 8
+		}
+		if got := deepFormats.MatchString(f.Name); got != deep {
+			t.Errorf("%s: more than 8 bits %t, want %t", f.Name, got, deep)
+		}
+		if got, want := hasAlpha(f.Name), f.Flags.Alpha == 1; got != want {
+			t.Errorf("%s: alpha %t, want %t", f.Name, got, want)
 		}
 	}
 }

@@ -32,9 +32,12 @@ func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, o
 	return e, nil
 }
 
-// Write adds a frame, which NewFrame made.
-func (e *Encoder) Write(frame *image.YCbCr) error {
-	if _, err := e.p.Write(Bytes(frame)); err != nil {
+// Write adds a frame that NewFrame made, if the video's pixel format is YUV420P.
+func (e *Encoder) Write(frame *image.YCbCr) error { return e.WritePixels(Bytes(frame)) }
+
+// WritePixels adds a frame of the video's pixel format.
+func (e *Encoder) WritePixels(frame []byte) error {
+	if _, err := e.p.Write(frame); err != nil {
 		// The encoder's own error says more.
 		return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
 	}
@@ -65,7 +68,7 @@ func (e *Encoder) discard() error {
 
 func encodeArgs(t *Tools, v *Video, o lipsync.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
-		"-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
+		"-f", "rawvideo", "-pix_fmt", v.Pixels.String(), "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0",
 		"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound,
 		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
@@ -100,8 +103,15 @@ func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {
 			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)),
 			"-tag:v", "hvc1"} // Apple's players take no other tag
 	case lipsync.VP9:
-		return []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
+		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
+		if v.Pixels.Alpha() { // its pictures must correspond to those of the colours, so none may be hidden
+			args = append(args, "-auto-alt-ref", "0")
+		}
+		return args
 	case lipsync.ProRes:
+		if v.Pixels.Alpha() {
+			return []string{"-c:v", "prores_ks", "-profile:v", "4444", "-alpha_bits", "16", "-pix_fmt", "yuva444p10le", "-vendor", "apl0", "-threads", threads}
+		}
 		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
 	}
 	if t.NVIDIA && o.Quality == lipsync.High && min(v.Width, v.Height) >= nvidiaSide {
@@ -119,11 +129,11 @@ func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {
 // tags returns the filter that marks the frames' colour space, as far as the source names it.
 func (v *Video) tags() string {
 	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
-	if v.HDR() {
+	if v.LosesHDR() {
 		primaries, transfer, matrix = "bt709", "bt709", "bt709"
 	}
 	if v.rgb {
-		matrix = "bt709"
+		matrix = v.matrixOfRGB()
 	}
 	tags := []string{"setparams=range=tv"}
 	for _, t := range []struct {
@@ -131,7 +141,7 @@ func (v *Video) tags() string {
 		known       []string
 	}{
 		{"color_primaries", primaries, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "bt2020", "smpte432"}},
-		{"color_trc", transfer, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "iec61966-2-1", "bt2020-10"}},
+		{"color_trc", transfer, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "iec61966-2-1", "bt2020-10", pq, hlg}},
 		{"colorspace", matrix, []string{"bt709", "bt470bg", "smpte170m", "bt2020nc"}},
 	} {
 		if slices.Contains(t.known, t.value) {

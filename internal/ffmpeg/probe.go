@@ -42,6 +42,8 @@ type Video struct {
 
 	// Resampled means that Rate is not that of the file. Probe doesn't set it.
 	Resampled bool
+	// Pixels is the pixel format of decoded and encoded frames. Probe leaves it at YUV420P; see Keep.
+	Pixels PixelFormat
 
 	index      int
 	pixels     int // of a decoded picture
@@ -49,6 +51,7 @@ type Video struct {
 	start      int64 // of the first picture, in ticks of timeBase
 	timeBase   Rate  // seconds per tick
 	interlaced bool
+	deep       bool // values of more than 8 bits
 	alpha      bool
 	rgb        bool
 	fullRange  bool
@@ -289,6 +292,7 @@ func (s stream) video() (*Video, error) {
 	v := &Video{
 		index: s.Index, pixels: s.Width * s.Height, codec: s.Codec,
 		interlaced: slices.Contains([]string{"tt", "bb", "tb", "bt"}, s.FieldOrder),
+		deep:       deepFormats.MatchString(s.PixFmt),
 		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
 		rgb:        isRGB(s.PixFmt),
 		fullRange:  s.Range == "pc" || strings.HasPrefix(s.PixFmt, "yuvj"),
@@ -351,7 +355,7 @@ func parseClock(s string) time.Duration {
 }
 
 func hasAlpha(pixFmt string) bool {
-	for _, p := range []string{"yuva", "rgba", "bgra", "argb", "abgr", "gbrap", "ya8", "ya16", "pal8"} {
+	for _, p := range []string{"yuva", "rgba", "bgra", "argb", "abgr", "gbrap", "ya8", "ya16", "ayuv", "pal8"} {
 		if strings.HasPrefix(pixFmt, p) {
 			return true
 		}

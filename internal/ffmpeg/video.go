@@ -19,6 +19,7 @@ type Frames struct {
 	p     *process
 	skip  int  // number of frames before the first one to return
 	begun bool // the stream's header has been read
+	raw   bool // the stream is nothing except the frames
 	done  bool
 }
 
@@ -55,11 +56,11 @@ func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Frames{p: p}, nil
+	return &Frames{p: p, raw: in.Video.raw()}, nil
 }
 
-// pictureMemory returns the memory limit of a process that decodes pictures, in bytes. HDR needs
-// the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
+// pictureMemory returns the memory limit of a process that decodes pictures, in bytes. The conversion of
+// HDR needs the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
 func (t *Tools) pictureMemory(v *Video) uint64 {
 	const file, thread, pixel = 1 << 30, 24 << 20, 320
 	if t.NVIDIA { // the need of its driver isn't known
@@ -68,9 +69,12 @@ func (t *Tools) pictureMemory(v *Video) uint64 {
 	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
 }
 
-// Read fills the frame, which NewFrame made, with the next picture. After the last it returns
-// io.EOF.
-func (f *Frames) Read(frame *image.YCbCr) error {
+// Read fills a frame that NewFrame made with the next one, if the video's pixel format is YUV420P. After
+// the last it returns io.EOF.
+func (f *Frames) Read(frame *image.YCbCr) error { return f.ReadPixels(Bytes(frame)) }
+
+// ReadPixels fills a frame of the video's pixel format with the next one. After the last it returns io.EOF.
+func (f *Frames) ReadPixels(frame []byte) error {
 	for ; f.skip > 0; f.skip-- {
 		if err := f.read(frame); err != nil {
 			return err
@@ -79,19 +83,19 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 	return f.read(frame)
 }
 
-func (f *Frames) read(frame *image.YCbCr) error {
+func (f *Frames) read(frame []byte) error {
 	err := f.next()
+	if err == nil {
+		if err = f.p.read(frame); err == io.EOF && !f.raw {
+			err = io.ErrUnexpectedEOF
+		}
+	}
 	if err == io.EOF {
 		f.done = true
 		if err := f.p.wait(); err != nil {
 			return err
 		}
 		return io.EOF
-	}
-	if err == nil {
-		if err = f.p.read(Bytes(frame)); err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		f.done = true
@@ -107,9 +111,12 @@ func (f *Frames) read(frame *image.YCbCr) error {
 	return nil
 }
 
-// next reads the line that precedes a picture in the stream, which is YUV4MPEG2. Before the first
+// next reads the line that precedes a picture in a stream of YUV4MPEG2. Before the first
 // picture it skips another line, with the format, which Probe has found already.
 func (f *Frames) next() error {
+	if f.raw {
+		return nil
+	}
 	const before = "FRAME\n"
 	if !f.begun {
 		if err := f.p.skipLine(256); err != nil {
@@ -138,13 +145,8 @@ func (f *Frames) Close() {
 // NewFrame returns an empty 4:2:0 picture of the video. Its planes follow each other in memory, as
 // in a stream.
 func (v *Video) NewFrame() *image.YCbCr {
-	luma := v.Width * v.Height
-	b := make([]byte, luma+luma/2)
-	return &image.YCbCr{
-		Y: b[:luma], Cb: b[luma : luma+luma/4], Cr: b[luma+luma/4:],
-		YStride: v.Width, CStride: v.Width / 2, SubsampleRatio: image.YCbCrSubsampleRatio420,
-		Rect: image.Rect(0, 0, v.Width, v.Height),
-	}
+	picture := v.Picture(make([]byte, YUV420P.size(v.Width, v.Height)))
+	return &picture
 }
 
 // Bytes returns all planes of a frame that NewFrame made.
@@ -180,9 +182,12 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	}
 	return append(args, "-i", "file:"+in.Path, "-map", "0:"+strconv.Itoa(v.index), "-an", "-sn", "-dn",
 		"-vf", v.filters(s), "-fps_mode", "passthrough", "-frames:v", strconv.Itoa(s.to-s.from),
-		// For rawvideo, ffmpeg would make one more copy of each picture.
-		"-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "pipe:1")
+		"-pix_fmt", v.Pixels.String(), "-f", map[bool]string{true: "rawvideo", false: "yuv4mpegpipe"}[v.raw()], "pipe:1")
 }
+
+// raw reports whether ffmpeg writes the frames as rawvideo. It makes one more copy of each picture for that, but YUV4MPEG2 doesn't have
+// all pixel formats.
+func (v *Video) raw() bool { return v.Pixels != YUV420P }
 
 // inputArgs returns the arguments before -i of every decoder of an untrusted file. They keep the
 // file's time stamps, so that they are the same after a seek. They ignore damaged pictures, since the
@@ -222,32 +227,52 @@ func (v *Video) filters(s span) string {
 		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", s.from, s.to))
 	}
 	chain = append(chain, v.colourFilters()...)
+	if v.Pixels.Deep() { // a raw video may have values of more than 10 bits in its two bytes
+		chain = append(chain, "limiter")
+	}
 	return strings.Join(append(chain,
 		"crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0",
 		fmt.Sprintf("scale=%d:%d", v.Width, v.Height),
-		"format=yuv420p"), ",")
+		"format="+v.Pixels.String()), ",")
 }
 
-// colourFilters returns the filters that convert any pixel format to 8 bits of limited range.
-// Transparent pixels are laid over black.
+// colourFilters returns the filters that convert any pixel format to v.Pixels, of limited range.
+// Transparent pixels are laid over black, unless the frames have alpha.
 func (v *Video) colourFilters() []string {
 	var chain []string
-	if v.alpha {
+	if v.LosesAlpha() {
 		chain = append(chain, "premultiply=inplace=1")
 	}
 	switch {
-	case v.HDR():
-		// 100 cd/m² is SDR white. The tone curve compresses brighter values.
-		chain = append(chain,
-			"zscale=tin="+v.transfer+":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=gbrpf32le",
-			"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv")
+	case v.LosesHDR():
+		chain = append(chain, v.toneFilters()...)
 	case v.rgb:
-		chain = append(chain, "scale=out_color_matrix=bt709:out_range=tv", "format=yuv420p")
+		chain = append(chain, "scale=out_color_matrix="+strings.TrimSuffix(v.matrixOfRGB(), "nc")+":out_range=tv", "format="+v.Pixels.String())
 	case v.fullRange:
-		chain = append(chain, "scale=in_range=pc:out_range=tv", "format=yuv420p")
+		chain = append(chain, "scale=in_range=pc:out_range=tv", "format="+v.Pixels.String())
 	}
 	return chain
 }
 
-// HDR reports whether the video has a high dynamic range, by PQ or HLG. Frames are converted to SDR.
-func (v *Video) HDR() bool { return v.transfer == "smpte2084" || v.transfer == "arib-std-b67" }
+// toneFilters returns the filters that convert a high dynamic range to a standard one. 100 cd/m² is SDR white. The tone curve compresses
+// brighter values.
+func (v *Video) toneFilters() []string {
+	floats := "gbrpf32le"
+	if v.Pixels.Alpha() {
+		floats = "gbrapf32le"
+	}
+	chain := []string{"zscale=tin=" + v.transfer + ":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=" + floats,
+		"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv"}
+	if v.Pixels.Alpha() { // otherwise the filter scale converts the floats, and takes their alpha for one of limited range
+		chain = append(chain, "format="+v.Pixels.String())
+	}
+	return chain
+}
+
+// matrixOfRGB returns ffmpeg's name of the colour matrix of frames if the video has RGB.
+func (v *Video) matrixOfRGB() string {
+	if v.Transfer() != SDR {
+		return "bt2020nc"
+	}
+	return "bt709"
+}

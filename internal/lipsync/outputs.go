@@ -61,11 +61,13 @@ type Warnings string
 // The warnings.
 const (
 	ConvertedHDR    Warnings = "converted_hdr"     // the video has a high dynamic range, the output a standard one
+	LostAlpha       Warnings = "lost_alpha"        // the video has alpha, the output doesn't
 	NoOriginalSound Warnings = "no_original_sound" // the client asked for the video's own sound, but it has none, or one that can't be decoded
 )
 
 var warningTexts = map[Warnings]string{
 	ConvertedHDR:    "HDR input was converted to SDR",
+	LostAlpha:       "transparency was lost: it is kept by codec prores, and by codec vp9 in format webm",
 	NoOriginalSound: "video has no usable sound",
 }
 

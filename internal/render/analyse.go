@@ -94,7 +94,7 @@ func extend(a []speech.Articulation, frames int) []speech.Articulation {
 // aligned frames.
 func (w *rendering) aligned(ctx context.Context, g group, s *source) <-chan alignment.Frame {
 	fps := w.video.Video.Rate.Float()
-	free := newBuffers(w.video.Video, firstPassFrames)
+	free := newBuffers(firstPassFrames, w.video.Video.NewFrame)
 	decoded, aligned := make(chan *image.YCbCr, firstPassFrames-1), make(chan alignment.Frame)
 	g.Go(func() error {
 		defer close(decoded)
@@ -108,7 +108,7 @@ func (w *rendering) aligned(ctx context.Context, g group, s *source) <-chan alig
 }
 
 // align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
-func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
+func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers[*image.YCbCr], aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
 		free.put(frame)

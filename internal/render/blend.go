@@ -1,15 +1,36 @@
 package render
 
 import (
+	"encoding/binary"
 	"image"
 	"slices"
 
 	"lipsync/internal/ffmpeg"
 )
 
-// blender blends mouths into frames, one after the other.
+// blender blends mouths into the frames of a video, one after the other.
 type blender struct {
-	alpha []uint8 // of one row
+	video   *ffmpeg.Video
+	picture image.YCbCr // what engines see of the frame
+	tones   *tones      // of frames of 10 bits
+	alpha   []uint8     // of one row
+}
+
+func newBlender(v *ffmpeg.Video, t *tones) *blender {
+	b := &blender{video: v, tones: t}
+	if v.Pixels.Deep() {
+		b.picture = *v.NewFrame()
+	}
+	return b
+}
+
+// see sets the picture to what engines see of a frame.
+func (b *blender) see(frame []byte) {
+	if b.video.Pixels.Deep() {
+		b.tones.see(&b.picture, b.video, frame)
+	} else {
+		b.picture = b.video.Picture(frame)
+	}
 }
 
 // blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0, not a bit changes. The
@@ -73,10 +94,15 @@ func fade(dst, alpha []uint8, share uint8) {
 }
 
 // mixFrames moves each value of a frame towards that of next by share ÷ 255 of their difference.
-func mixFrames(frame, next *image.YCbCr, share uint8) {
-	a, b := ffmpeg.Bytes(frame), ffmpeg.Bytes(next)
-	for i := range a {
-		a[i] = between(a[i], b[i], share)
+func mixFrames(frame, next []byte, share uint8, format ffmpeg.PixelFormat) {
+	if !format.Deep() {
+		for i := range frame {
+			frame[i] = between(frame[i], next[i], share)
+		}
+		return
+	}
+	for i := range len(frame) / 2 {
+		binary.LittleEndian.PutUint16(frame[2*i:], betweenDeep(valueAt(frame, i), valueAt(next, i), share))
 	}
 }
 

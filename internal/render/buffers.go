@@ -1,34 +1,29 @@
 package render
 
-import (
-	"context"
-	"image"
-
-	"lipsync/internal/ffmpeg"
-)
+import "context"
 
 // buffers holds the free frames of one pass. Their number is fixed, so a stage that is ahead waits for the stages after it.
-type buffers chan *image.YCbCr
+type buffers[F any] chan F
 
-func newBuffers(v *ffmpeg.Video, n int) buffers {
-	b := make(buffers, n)
+func newBuffers[F any](n int, newFrame func() F) buffers[F] {
+	b := make(buffers[F], n)
 	for range n {
-		b <- v.NewFrame()
+		b <- newFrame()
 	}
 	return b
 }
 
 // get waits for a free frame.
-func (b buffers) get(ctx context.Context) (*image.YCbCr, error) {
+func (b buffers[F]) get(ctx context.Context) (f F, err error) {
 	select {
-	case f := <-b:
+	case f = <-b:
 		return f, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return f, ctx.Err()
 	}
 }
 
-func (b buffers) put(f *image.YCbCr) { b <- f }
+func (b buffers[F]) put(f F) { b <- f }
 
 // send sends v, unless the context ends first.
 func send[T any](ctx context.Context, c chan<- T, v T) error {

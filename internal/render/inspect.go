@@ -74,11 +74,12 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	return nil
 }
 
-// shape gives the video the size and the rate of the output. The decoder makes such frames, so everything
-// that follows has this size and rate.
+// shape gives the video the size, the rate and the pixel format of the output. The decoder makes such frames, so everything
+// that follows has them.
 func (w *rendering) shape() error {
 	v, o := w.video.Video, w.job.Options.Output
 	w.given = *v
+	v.Pixels = v.Keep(o)
 	if fps := o.FPS.FPS(); fps > w.Limits.FPS {
 		f := lipsync.Failure{Code: lipsync.OutputRateAbove}
 		f.Limit.FPS, f.Value.FPS = w.Limits.FPS, fps

@@ -70,7 +70,7 @@ func TestOutputFormats(t *testing.T) {
 			if got := psnr(t, output, usual, 0); got < 38 {
 				t.Errorf("got a PSNR of %.1f dB of the usual output", got)
 			}
-			if _, err := ffmpegtest.Tools(t).Poster(t.Context(), output, time.Second/2); err != nil {
+			if _, err := ffmpegtest.Tools(t).Poster(t.Context(), &ffmpeg.Video{}, output, time.Second/2); err != nil {
 				t.Error(err)
 			}
 		})

@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"fmt"
-	"image"
 
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
@@ -13,7 +12,7 @@ import (
 // task is one output frame that is being painted or encoded.
 type task struct {
 	output int
-	frame  *image.YCbCr
+	frame  []byte
 	share  uint8            // see blender.blend
 	cover  *occlusion.Cover // what hides the mouth; nil if nothing does
 	synced bool             // whether a mouth was blended
@@ -21,7 +20,7 @@ type task struct {
 }
 
 // newTasks returns a task for each buffer. No more frames can be on their way, so the tasks are used again in turn.
-func newTasks(frames buffers) []task {
+func newTasks(frames buffers[[]byte]) []task {
 	tasks := make([]task, cap(frames))
 	for i := range tasks {
 		tasks[i].done = make(chan struct{}, 1)
@@ -32,27 +31,30 @@ func newTasks(frames buffers) []task {
 const (
 	paintBytes = 256 << 20 // bytes of frames on their way, at most
 	beside     = 6         // number of frames on their way, besides those that workers paint
+	leastOnWay = 4         // number of frames on their way, also of the largest
 )
 
-// workers returns the number of frames that are painted at once: the engine's Workers, or fewer if frames are large.
-func (w *rendering) workers() int {
-	v := w.video.Video
-	room := paintBytes / (v.Width * v.Height * 3 / 2)
-	return min(w.engine.Workers(), max(2, room-beside))
+// workers returns the number of frames that are painted at once, and that of all frames on their way. The first is the engine's Workers,
+// or fewer if frames are large.
+func (w *rendering) workers() (painted, all int) {
+	room := paintBytes / w.video.Video.FrameSize()
+	painted = min(w.engine.Workers(), max(2, room-beside))
+	return painted, max(leastOnWay, min(painted+beside, room))
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
 // gets the frames in order. shares has the share of each output frame for blender.blend; nil means 255 for all. cover returns what hides
 // the mouth in an output frame; nil means that nothing hides any.
 func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8, cover func(output int) *occlusion.Cover) error {
-	workers := w.workers()
-	free := newBuffers(w.video.Video, workers+beside)
+	v := w.video.Video
+	workers, frames := w.workers()
+	free := newBuffers(frames, func() []byte { return newFrame(v) })
 	tasks := newTasks(free)
 	// Each task goes both to a free worker and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
 
 	g, ctx := newGroup(ctx)
-	encoder, err := w.Tools.Encode(ctx, w.video.Video, w.job.Options.Output, w.encoded, w.job.Output)
+	encoder, err := w.Tools.Encode(ctx, v, w.job.Options.Output, w.encoded, w.job.Output)
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 		defer close(work)
 		defer close(line)
 		output := 0
-		return p.play(ctx, free, func(frame *image.YCbCr) error {
+		return p.play(ctx, free, func(frame []byte) error {
 			t := &tasks[output%len(tasks)]
 			t.output, t.frame, t.share, t.cover = output, frame, 255, nil
 			if shares != nil {
@@ -78,12 +80,12 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	})
 	for range workers {
 		g.Go(func() error {
-			var b blender
+			b := newBlender(v, p.tones)
 			for t := range work {
 				if err := b.paint(ctx, painter, t); err != nil {
 					return err
 				}
-				w.scored.add(t)
+				w.scored.add(t, b)
 				t.done <- struct{}{}
 			}
 			return nil
@@ -101,14 +103,19 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err error) {
 	var mouths []Mouth
 	if t.share > 0 {
-		if mouths, err = painter.Paint(ctx, t.output, t.frame); err != nil {
+		b.see(t.frame)
+		if mouths, err = painter.Paint(ctx, t.output, &b.picture); err != nil {
 			return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 		}
 	}
 	t.synced = false
 	for _, m := range mouths {
 		if t.cover == nil || t.cover.Uncover(m.Mask) {
-			b.blend(t.frame, m, t.share)
+			if b.video.Pixels.Deep() {
+				b.blendDeep(t.frame, m, t.share)
+			} else {
+				b.blend(&b.picture, m, t.share)
+			}
 			t.synced = true
 		}
 		if m.Release != nil {
@@ -119,7 +126,7 @@ func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err erro
 }
 
 // write encodes painted frames in their order and completes the file.
-func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-chan *task, free buffers) error {
+func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-chan *task, free buffers[[]byte]) error {
 	progress := w.progress(lipsync.Rendering, w.frames)
 	for t := range line {
 		select {
@@ -127,7 +134,7 @@ func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-c
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if err := encoder.Write(t.frame); err != nil {
+		if err := encoder.WritePixels(t.frame); err != nil {
 			return err
 		}
 		if t.synced {

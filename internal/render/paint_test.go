@@ -18,13 +18,20 @@ func (e eager) Workers() int { return e.workers }
 
 // TestWorkers checks that the frames in memory are bounded by their bytes.
 func TestWorkers(t *testing.T) {
-	for _, c := range []struct{ width, height, wanted, want int }{
-		{1280, 720, 1, 1}, {1280, 720, 32, 32}, {1920, 1080, 128, 80}, {3840, 2160, 32, 15},
-		{4096, 4096, 32, 4}, {4096, 4096, 3, 3}, {1 << 15, 1 << 15, 32, 2}, {16, 16, 2048, 2048},
+	for _, c := range []struct {
+		width, height         int
+		format                ffmpeg.PixelFormat
+		wanted, want, wantAll int
+	}{
+		{1280, 720, 0, 1, 1, 7}, {1280, 720, 0, 32, 32, 38}, {1920, 1080, 0, 128, 80, 86}, {3840, 2160, 0, 32, 15, 21},
+		{4096, 4096, 0, 32, 4, 10}, {4096, 4096, 0, 3, 3, 9}, {1 << 15, 1 << 15, 0, 32, 2, 4}, {16, 16, 0, 2048, 2048, 2054},
+		{1920, 1080, ffmpeg.YUV420P10, 128, 37, 43}, {3840, 2160, ffmpeg.YUV422P10, 8, 2, 8}, {4096, 4096, ffmpeg.YUV420P10, 8, 2, 5},
+		{4096, 4096, ffmpeg.YUVA444P10, 8, 2, 4}, {4096, 4096, ffmpeg.YUVA420P, 8, 2, 6},
 	} {
-		w := &rendering{engine: eager{workers: c.wanted}, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: c.width, Height: c.height}}}
-		if got := w.workers(); got != c.want {
-			t.Errorf("%d wanted for %d × %d pixels: got %d, want %d", c.wanted, c.width, c.height, got, c.want)
+		v := &ffmpeg.Video{Width: c.width, Height: c.height, Pixels: c.format}
+		w := &rendering{engine: eager{workers: c.wanted}, video: &ffmpeg.Info{Video: v}}
+		if got, all := w.workers(); got != c.want || all != c.wantAll {
+			t.Errorf("%d wanted for %d × %d pixels in %s: got %d of %d frames, want %d of %d", c.wanted, c.width, c.height, c.format, got, all, c.want, c.wantAll)
 		}
 	}
 }
@@ -40,11 +47,16 @@ func (s *still) Paint(context.Context, int, *image.YCbCr) ([]Mouth, error) { ret
 // TestNoGarbage checks that a frame on its way takes no new memory, after the
 // first.
 func TestNoGarbage(t *testing.T) {
+	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P, ffmpeg.YUVA420P, ffmpeg.YUV422P10} {
+		noGarbage(t, &ffmpeg.Video{Width: 64, Height: 48, Pixels: format})
+	}
+}
+
+func noGarbage(t *testing.T, v *ffmpeg.Video) {
 	r := image.Rect(8, 8, 40, 32)
-	frame, painter := noise(image.Rect(0, 0, 64, 48), 1), &still{mouths: []Mouth{{Image: noise(r, 2), Mask: image.NewAlpha(r)}}}
-	free := make(buffers, 3)
-	tasks := newTasks(free)
-	var b blender
+	painter := &still{mouths: []Mouth{{Image: noise(r, 2), Mask: image.NewAlpha(r)}}}
+	tasks := newTasks(make(buffers[[]byte], 3))
+	frame, b := newFrame(v), newBlender(v, newTones(v.Transfer()))
 	output := 0
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]
@@ -55,6 +67,6 @@ func TestNoGarbage(t *testing.T) {
 		output++
 	})
 	if made >= 1 {
-		t.Errorf("%g allocations a frame, want none", made)
+		t.Errorf("%s: %g allocations a frame, want none", v.Pixels, made)
 	}
 }

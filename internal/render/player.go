@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"fmt"
-	"image"
 
 	"lipsync/internal/ffmpeg"
 )
@@ -15,8 +14,11 @@ type player struct {
 	line timeline
 }
 
+// newFrame returns a frame in the video's pixel format.
+func newFrame(v *ffmpeg.Video) []byte { return make([]byte, v.FrameSize()) }
+
 // play calls emit with the pixels of each output frame, each in a free buffer.
-func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
+func (p *player) play(ctx context.Context, free buffers[[]byte], emit func(frame []byte) error) error {
 	c := composer{video: p.video.Video, line: p.line, free: free, emit: emit}
 	if p.kept != nil {
 		return c.emitAll(ctx, 0, p.line.frames, p.kept)
@@ -37,16 +39,16 @@ func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr)
 
 // pictures holds source frames. read fills a frame with the source frame of an index.
 type pictures interface {
-	read(source int, frame *image.YCbCr) error
+	read(source int, frame []byte) error
 }
 
 // composer makes output frames of source frames, and emits them.
 type composer struct {
 	video *ffmpeg.Video
 	line  timeline
-	free  buffers
-	emit  func(*image.YCbCr) error
-	next  *image.YCbCr // buffer for a source frame that is mixed into another; nil before the first one
+	free  buffers[[]byte]
+	emit  func(frame []byte) error
+	next  []byte // buffer for a source frame that is mixed into another; nil before the first one
 }
 
 // emitAll emits the output frames in [from, to).
@@ -62,12 +64,12 @@ func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error 
 		}
 		if m.next > 0 {
 			if c.next == nil {
-				c.next = c.video.NewFrame()
+				c.next = newFrame(c.video)
 			}
 			if err := p.read(m.source+1, c.next); err != nil {
 				return err
 			}
-			mixFrames(frame, c.next, m.next)
+			mixFrames(frame, c.next, m.next, c.video.Pixels)
 		}
 		if err := c.emit(frame); err != nil {
 			return err
@@ -82,21 +84,21 @@ type stream struct {
 	decoded int // number of frames
 	// last has the last decoded frames, one of even and one of odd number, to be read again. It is nil if no frame is
 	// read again; then read decodes directly into its frame.
-	last *[2]*image.YCbCr
+	last *[2][]byte
 }
 
-func (s *stream) read(source int, frame *image.YCbCr) error {
+func (s *stream) read(source int, frame []byte) error {
 	for ; s.decoded <= source; s.decoded++ {
 		to := frame
 		if s.last != nil {
 			to = s.last[s.decoded%2]
 		}
-		if err := s.frames.Read(to); err != nil {
+		if err := s.frames.ReadPixels(to); err != nil {
 			return fmt.Errorf("decode video again: %w", err)
 		}
 	}
 	if s.last != nil {
-		copy(ffmpeg.Bytes(frame), ffmpeg.Bytes(s.last[source%2]))
+		copy(frame, s.last[source%2])
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 	defer frames.Close()
 	s := &stream{frames: frames}
 	if v := p.video.Video; !p.line.shownOnce(from, to) {
-		s.last = &[2]*image.YCbCr{v.NewFrame(), v.NewFrame()}
+		s.last = &[2][]byte{newFrame(v), newFrame(v)}
 	}
 	return c.emitAll(ctx, from, to, s)
 }
@@ -178,9 +180,9 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 		return err
 	}
 	defer frames.Close()
-	skipped := p.video.Video.NewFrame()
+	skipped := newFrame(p.video.Video)
 	for range from {
-		if err := frames.Read(skipped); err != nil {
+		if err := frames.ReadPixels(skipped); err != nil {
 			return fmt.Errorf("decode video again: %w", err)
 		}
 	}
@@ -192,12 +194,12 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 
 // fill reads a stretch, and tells whether its frames are those of the first pass.
 func (p *player) fill(s *stretch, frames *ffmpeg.Frames) (bool, error) {
-	frame := p.video.Video.NewFrame()
+	frame := newFrame(p.video.Video)
 	for i := s.first; i < s.first+s.n; i++ {
-		if err := frames.Read(frame); err != nil {
+		if err := frames.ReadPixels(frame); err != nil {
 			return false, err
 		}
-		if sum(frame) != p.sums[i] {
+		if sum(frame, p.video.Video) != p.sums[i] {
 			return false, nil
 		}
 		if err := s.write(i, frame); err != nil {

@@ -138,9 +138,10 @@ func TestPlayPreview(t *testing.T) {
 func checkPlay(t *testing.T, p *player) {
 	t.Helper()
 	var got, want []uint32
-	free := newBuffers(p.video.Video, 1)
-	err := p.play(t.Context(), free, func(frame *image.YCbCr) error {
-		got = append(got, sum(frame))
+	v := p.video.Video
+	free := newBuffers(1, func() []byte { return newFrame(v) })
+	err := p.play(t.Context(), free, func(frame []byte) error {
+		got = append(got, sum(frame, v))
 		free.put(frame)
 		return nil
 	})
@@ -209,7 +210,7 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 
 // decodeAll runs only the decoder of the first pass.
 func decodeAll(ctx context.Context, s *source) error {
-	free := newBuffers(s.video.Video, 1)
+	free := newBuffers(1, s.video.Video.NewFrame)
 	decoded := make(chan *image.YCbCr)
 	go func() {
 		for frame := range decoded {

@@ -59,13 +59,15 @@ func spread(frames []int) []int {
 	return kept
 }
 
-// add measures the mouth of a painted frame, if it is one of the frames to measure. It may be called concurrently for different frames.
-func (s *scored) add(t *task) {
+// add measures the mouth of a painted frame, if it is one of the frames to measure. The blender painted
+// it. add may be called concurrently for different frames.
+func (s *scored) add(t *task, b *blender) {
 	f := s.faces[t.output]
 	if f == nil || !t.synced {
 		return
 	}
-	f.synced, f.mouth = true, score.MouthOf(t.frame, f.toMouth)
+	b.see(t.frame)
+	f.synced, f.mouth = true, score.MouthOf(&b.picture, f.toMouth)
 }
 
 // score returns the sync score of the output. samples are those of the speech, in the format of score.Read.

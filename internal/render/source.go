@@ -16,6 +16,7 @@ import (
 type source struct {
 	tools *ffmpeg.Tools
 	video *ffmpeg.Info
+	tones *tones // of a video whose frames have 10 bits; otherwise nil
 	dir   string // for stretches
 	most  int    // largest number of frames of a stretch
 
@@ -27,12 +28,16 @@ type source struct {
 
 func newSource(w *rendering) *source {
 	v := w.video.Video
-	return &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), frames: w.most(),
-		most: max(1, stretchSize/(v.Width*v.Height*3/2))}
+	s := &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), frames: w.most(),
+		most: max(1, stretchSize/v.FrameSize())}
+	if v.Pixels.Deep() {
+		s.tones = newTones(v.Transfer())
+	}
+	return s
 }
 
-// decode sends the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file.
-func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image.YCbCr) (err error) {
+// decode sends what engines see of the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file.
+func (s *source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded chan<- *image.YCbCr) (err error) {
 	frames, err := s.tools.OpenFrames(ctx, s.video, s.frames)
 	if err != nil {
 		return err
@@ -41,12 +46,20 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 	if s.expected <= s.most && s.kept == nil {
 		s.kept, _ = newStretch(s.dir) // if that fails, the frames are decoded again
 	}
+	var own []byte // a frame, if engines don't see it as it is
+	if s.video.Video.Pixels != ffmpeg.YUV420P {
+		own = newFrame(s.video.Video)
+	}
 	for n := 0; ; n++ {
 		frame, err := free.get(ctx)
 		if err != nil {
 			return err
 		}
-		err = frames.Read(frame)
+		pixels := own
+		if own == nil {
+			pixels = ffmpeg.Bytes(frame)
+		}
+		err = frames.ReadPixels(pixels)
 		if err != nil && n == 0 && s.video.Begin > 0 && !s.video.NoSeek && ctx.Err() == nil && !ffmpeg.OfMachine(err) {
 			frames.Close()
 			free.put(frame)
@@ -65,7 +78,10 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 		case err != nil:
 			return fmt.Errorf("decode video: %w", err)
 		}
-		s.keep(n, frame)
+		s.keep(n, pixels)
+		if own != nil {
+			s.tones.see(frame, s.video.Video, own)
+		}
 		if err := send(ctx, decoded, frame); err != nil {
 			return err
 		}
@@ -90,8 +106,8 @@ func (s *source) whole(most int) error {
 
 // keep writes a frame to the stretch, as long as all frames fit in it and on the disk. Otherwise they are decoded again. The
 // checksum of the frame is always kept, since a later frame may not fit.
-func (s *source) keep(n int, frame *image.YCbCr) {
-	s.sums = append(s.sums, sum(frame))
+func (s *source) keep(n int, frame []byte) {
+	s.sums = append(s.sums, sum(frame, s.video.Video))
 	if s.kept == nil {
 		return
 	}
@@ -115,10 +131,14 @@ func (s *source) close() {
 const sumRows = 8
 
 // sum returns a checksum (CRC-32C) of some rows of a frame's luma.
-func sum(frame *image.YCbCr) (s uint32) {
+func sum(frame []byte, v *ffmpeg.Video) (s uint32) {
 	table := crc32.MakeTable(crc32.Castagnoli)
-	for y := 0; y < len(frame.Y); y += sumRows * frame.YStride {
-		s = crc32.Update(s, table, frame.Y[y:y+frame.YStride])
+	row := v.Width
+	if v.Pixels.Deep() {
+		row *= 2
+	}
+	for y := 0; y < v.Height; y += sumRows {
+		s = crc32.Update(s, table, frame[y*row:(y+1)*row])
 	}
 	return s
 }

@@ -1,11 +1,6 @@
 package render
 
-import (
-	"image"
-	"os"
-
-	"lipsync/internal/ffmpeg"
-)
+import "os"
 
 // stretchSize bounds the file of a stretch, in bytes. It holds some seconds of frames. Decoding a stretch begins at the key frame
 // before it; in a much shorter stretch that would be most of the work.
@@ -27,16 +22,14 @@ func newStretch(dir string) (*stretch, error) {
 }
 
 // write writes a source frame.
-func (s *stretch) write(source int, frame *image.YCbCr) error {
-	b := ffmpeg.Bytes(frame)
-	_, err := s.file.WriteAt(b, int64(source-s.first)*int64(len(b)))
+func (s *stretch) write(source int, frame []byte) error {
+	_, err := s.file.WriteAt(frame, int64(source-s.first)*int64(len(frame)))
 	return err
 }
 
 // read fills the frame with a source frame of the stretch.
-func (s *stretch) read(source int, frame *image.YCbCr) error {
-	b := ffmpeg.Bytes(frame)
-	_, err := s.file.ReadAt(b, int64(source-s.first)*int64(len(b)))
+func (s *stretch) read(source int, frame []byte) error {
+	_, err := s.file.ReadAt(frame, int64(source-s.first)*int64(len(frame)))
 	return err
 }
 

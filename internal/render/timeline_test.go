@@ -147,8 +147,8 @@ func TestPlayModes(t *testing.T) {
 func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
 	t.Helper()
 	output := 0
-	free := newBuffers(p.video.Video, 2)
-	err := p.play(t.Context(), free, func(frame *image.YCbCr) error {
+	free := newBuffers(2, func() []byte { return newFrame(p.video.Video) })
+	err := p.play(t.Context(), free, func(frame []byte) error {
 		m, want := p.line.at(output), p.video.Video.NewFrame()
 		copy(ffmpeg.Bytes(want), ffmpeg.Bytes(all[m.source]))
 		if m.next > 0 {
@@ -157,7 +157,7 @@ func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
 				*own = byte((int(*own)*(255-int(m.next)) + int(v)*int(m.next) + 127) / 255)
 			}
 		}
-		if !bytes.Equal(ffmpeg.Bytes(frame), ffmpeg.Bytes(want)) {
+		if !bytes.Equal(frame, ffmpeg.Bytes(want)) {
 			return fmt.Errorf("output frame %d isn't source frame %d", output, m.source)
 		}
 		output++

@@ -1,0 +1,334 @@
+package render
+
+import (
+	"encoding/binary"
+	"fmt"
+	"image"
+	"math"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// deepFrames is the number of frames of the videos of 10 bits.
+const deepFrames = 12
+
+// rampAt is the first row of a ramp of luma in all values of limited range.
+const rampAt = paintedAt + 16
+
+// deepVideo makes a numbered video of 10 bits with a ramp, without loss. alpha makes it transparent from left to right.
+func deepVideo(t *testing.T, alpha bool, tags ...string) string {
+	format, more := "yuv420p10", ""
+	if alpha {
+		format, more = "yuva444p10", ":a='1023*X/(W-1)'"
+	}
+	ramp := fmt.Sprintf("if(lt(Y,%[1]d),lum(X,Y),64+876*(X+W*(Y-%[1]d))/(W*(H-%[1]d)))", rampAt)
+	filter := fmt.Sprintf("%s,format=%s,geq=lum='%s':cb='480+64*X/W':cr='480+64*Y/H'%s", ffmpegtest.Numbered("25", deepFrames), format, ramp, more)
+	return ffmpegtest.Make(t, "in.mkv", append([]string{"-f", "lavfi", "-i", filter, "-c:v", "ffv1", "-color_range", "tv"}, tags...)...)
+}
+
+func hdrTags(transfer string) []string {
+	return []string{"-color_primaries", "bt2020", "-color_trc", transfer, "-colorspace", "bt2020nc"}
+}
+
+// TestDepth renders videos of 10 bits in each codec that can keep them, and in H.264.
+func TestDepth(t *testing.T) {
+	sdr := []string{"-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709"}
+	for name, tags := range map[string][]string{"SDR": sdr, "PQ": hdrTags("smpte2084"), "HLG": hdrTags("arib-std-b67")} {
+		video := deepVideo(t, false, tags...)
+		for _, c := range []struct {
+			output lipsync.Output
+			want   string // profile and pixel format
+		}{
+			{lipsync.Output{Codec: lipsync.HEVC}, "Main 10,yuv420p10le"},
+			{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.HEVC}, "Main 10,yuv420p10le"},
+			{lipsync.Output{Codec: lipsync.VP9}, "Profile 2,yuv420p10le"},
+			{lipsync.Output{Format: lipsync.WebM}, "Profile 2,yuv420p10le"},
+			{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, "HQ,yuv422p10le"},
+			{lipsync.Output{}, "High,yuv420p"},
+		} {
+			t.Run(fmt.Sprint(name, " ", c.output.Format, " ", c.output.VideoCodec()), func(t *testing.T) {
+				t.Parallel()
+				options, seconds := lipsync.Options{Output: c.output}, "0.48"
+				if name == "SDR" { // mix frames too
+					options.SyncMode, seconds = lipsync.Remap, "0.72"
+				}
+				output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", seconds), options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kept := c.output.VideoCodec() != lipsync.H264
+				wantTags := "tv," + strings.Join([]string{tags[5], tags[3], tags[1]}, ",")
+				var warnings lipsync.Warnings
+				if !kept && name != "SDR" {
+					wantTags, warnings = "tv,bt709,bt709,bt709", lipsync.ConvertedHDR
+				}
+				if got, want := colours(t, output), c.want+","+wantTags; got != want || result.Warnings != warnings {
+					t.Errorf("got %s and warnings %q, want %s and %q", got, result.Warnings, want, warnings)
+				}
+				if kept {
+					checkRamp(t, deepPixels(t, output, "yuv420p10le"), deepPixels(t, video, "yuv420p10le"))
+				}
+			})
+		}
+	}
+}
+
+// colours returns ffprobe's names of a video's profile, pixel format, range, matrix, transfer function and primaries.
+func colours(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v", "-of", "csv=p=0",
+		"-show_entries", "stream=profile,pix_fmt,color_range,color_space,color_transfer,color_primaries", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// deepPixels returns the values of a video's frames in a pixel format of 10 bits.
+func deepPixels(t *testing.T, path, format string, decoder ...string) (values []uint16) {
+	t.Helper()
+	args := append(append([]string{"-v", "error"}, decoder...), "-i", path, "-an", "-fps_mode", "passthrough", "-pix_fmt", format, "-f", "rawvideo", "-")
+	out, err := exec.Command("ffmpeg", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; len(out) > 0; out = out[2:] {
+		values = append(values, binary.LittleEndian.Uint16(out))
+	}
+	return values
+}
+
+// checkRamp compares the ramp of the first frame of an output with that of the video. In the last frame it checks the number of the source
+// frame and the painted one.
+func checkRamp(t *testing.T, got, want []uint16) {
+	t.Helper()
+	const luma = ffmpegtest.Width * ffmpegtest.Height
+	from, frame := rampAt*ffmpegtest.Width, luma*3/2
+	levels, sum := map[uint16]bool{}, 0.
+	for i := from; i < luma; i++ {
+		levels[got[i]] = true
+		sum += math.Abs(float64(got[i]) - float64(want[i]))
+	}
+	if mean := sum / float64(luma-from); len(levels) < 500 || mean > 3 {
+		t.Errorf("the ramp has %d values, and differs by %.2f on average", len(levels), mean)
+	}
+	last := got[len(got)-frame:]
+	for row, number := range map[int]int{0: deepFrames - 1, paintedAt: len(got)/frame - 1} {
+		for bit := range 5 {
+			if bright := last[(row+8)*ffmpegtest.Width+16*bit+8] > 480; bright != (number>>bit&1 == 1) {
+				t.Errorf("the last frame doesn't have the number %d at row %d", number, row)
+			}
+		}
+	}
+}
+
+// TestAlpha renders videos and a picture with alpha.
+func TestAlpha(t *testing.T) {
+	deep, hdr := deepVideo(t, true), deepVideo(t, true, hdrTags("arib-std-b67")...)
+	webm := ffmpegtest.Make(t, "a.webm", "-i", deep, "-pix_fmt", "yuva420p", "-c:v", "libvpx-vp9", "-crf", "8", "-b:v", "0")
+	picture := ffmpegtest.Make(t, "unstated.png", "-i", deep, "-frames:v", "1", "-pix_fmt", "rgba")
+	prores, vp9 := lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, lipsync.Output{Format: lipsync.WebM}
+	const lost = lipsync.LostAlpha
+	for _, c := range []struct {
+		name, video string
+		output      lipsync.Output
+		want        string  // profile and pixel format that ffprobe's decoder makes
+		most        float64 // by how much the codec may change alpha, -1 if there is none
+		warnings    lipsync.Warnings
+	}{
+		{"10 bits, ProRes", deep, prores, "4444,yuva444p12le", 0, ""},
+		{"10 bits, WebM", deep, vp9, "Profile 0,yuv420p", 12, ""},
+		{"HLG, ProRes", hdr, prores, "4444,yuva444p12le", 0, ""},
+		{"HLG, WebM", hdr, vp9, "Profile 0,yuv420p", 12, lipsync.ConvertedHDR},
+		{"HLG, HEVC", hdr, lipsync.Output{Codec: lipsync.HEVC}, "Main 10,yuv420p10le", -1, lost},
+		{"WebM, ProRes", webm, prores, "4444,yuva444p12le", 0, ""},
+		{"WebM, WebM", webm, vp9, "Profile 0,yuv420p", 12, ""},
+		{"WebM, WebM at half width", webm, lipsync.Output{Format: lipsync.WebM, Width: ffmpegtest.Width / 2, FPS: 12500}, "Profile 0,yuv420p", 12, ""},
+		{"WebM, H.264", webm, lipsync.Output{}, "High,yuv420p", -1, lost},
+		{"WebM, VP9 in MP4", webm, lipsync.Output{Codec: lipsync.VP9}, "Profile 0,yuv420p", -1, lost},
+		{"PNG, ProRes", picture, prores, "4444,yuva444p12le", 0, ""},
+		{"PNG, WebM", picture, vp9, "Profile 0,yuv420p", 12, ""},
+		{"PNG, HEVC", picture, lipsync.Output{Codec: lipsync.HEVC}, "Main,yuv420p", -1, lost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			output, result, err := renderBy(t, newRenderer(t, &numberer{}), c.video, sound(t, "a.wav", "0.48"), lipsync.Options{Output: c.output})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := colours(t, output); !strings.HasPrefix(got, c.want+",") || result.Warnings != c.warnings {
+				t.Errorf("got %s and warnings %q, want %s and %q", got, result.Warnings, c.want, c.warnings)
+			}
+			if c.most < 0 {
+				return
+			}
+			if c.output.Width == 0 {
+				checkPainted(t, output, c.output)
+			}
+			var decoder []string
+			if c.output.Format == lipsync.WebM {
+				decoder = []string{"-c:v", "libvpx-vp9"}
+			}
+			width, height := ffmpegtest.Width, ffmpegtest.Height
+			if c.output.Width > 0 {
+				width, height = width/2, height/2
+			}
+			planes := deepPixels(t, output, "yuva444p10le", decoder...)
+			all := 4 * width * height
+			if frames := len(planes) / all; frames < 6 {
+				t.Fatalf("got %d frames", frames)
+			}
+			for ; len(planes) >= all; planes = planes[all:] {
+				for y := range height {
+					for x := range width {
+						alpha := float64(planes[3*width*height+y*width+x])
+						middle := (float64(x) + .5) * ffmpegtest.Width / float64(width)
+						want := math.Floor(1023 * (middle - .5) / (ffmpegtest.Width - 1))
+						if d := math.Abs(alpha - want); d > c.most+tolerance(c.video == deep || c.video == hdr) {
+							t.Fatalf("alpha at (%d, %d) is %.0f, want %.0f", x, y, alpha, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// tolerance returns by how much alpha may differ that the video itself has exactly, or only by a lossy codec with 8 bits.
+func tolerance(exact bool) float64 {
+	if exact {
+		return 0
+	}
+	return 12
+}
+
+// checkPainted checks the numbers in the colours of an output with alpha.
+func checkPainted(t *testing.T, path string, o lipsync.Output) {
+	t.Helper()
+	info, err := ffmpegtest.Tools(t).Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info.Video.Pixels = info.Video.Keep(o)
+	frames, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), info, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	b, frame := newBlender(info.Video, newTones(info.Video.Transfer())), newFrame(info.Video)
+	for i := 0; frames.ReadPixels(frame) == nil; i++ {
+		if b.see(frame); ffmpegtest.Number(&b.picture, paintedAt) != i {
+			t.Fatalf("frame %d is painted %d", i, ffmpegtest.Number(&b.picture, paintedAt))
+		}
+	}
+}
+
+// TestTones checks that engines see the tones of a conversion by ffmpeg, and that they come back.
+func TestTones(t *testing.T) {
+	for _, transfer := range []ffmpeg.Transfer{ffmpeg.SDR, ffmpeg.PQ, ffmpeg.HLG} {
+		tones := newTones(transfer)
+		for i, up := range tones.up {
+			if back := int(tones.down[up]); i >= 16 && i <= 235 && (back < i-1 || back > i+1) {
+				t.Errorf("transfer function %d: %d becomes %d, and that %d", transfer, i, up, back)
+			}
+			if i > 0 && up < tones.up[i-1] {
+				t.Errorf("transfer function %d: %d becomes %d, less than %d", transfer, i, up, tones.up[i-1])
+			}
+		}
+	}
+	if sdr := newTones(ffmpeg.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
+		t.Error("tones of SDR change")
+	}
+	for transfer, tags := range map[ffmpeg.Transfer][]string{ffmpeg.PQ: hdrTags("smpte2084"), ffmpeg.HLG: hdrTags("arib-std-b67")} {
+		grey := "color=gray:s=256x64:d=0.04:r=25,format=yuv420p10,geq=lum='64+876*X/W':cb=512:cr=512"
+		video := ffmpegtest.Make(t, "a.mkv", append([]string{"-f", "lavfi", "-i", grey, "-c:v", "ffv1", "-color_range", "tv"}, tags...)...)
+		converted, tones := pixelsOf(t, video)[0], newTones(transfer)
+		for x, value := range deepPixels(t, video, "yuv420p10le")[:256] {
+			if got, want := int(tones.down[value]), int(converted.Y[x]); got < want-1 || got > want+1 {
+				t.Errorf("transfer function %d: %d becomes %d, want %d", transfer, value, got, want)
+			}
+		}
+	}
+}
+
+// TestBlendDeep compares with the definition, for mouths inside, across each edge and outside the frame.
+func TestBlendDeep(t *testing.T) {
+	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P10, ffmpeg.YUV422P10, ffmpeg.YUVA444P10} {
+		v := &ffmpeg.Video{Width: 40, Height: 32, Pixels: format}
+		hx, hy := format.Halvings()
+		b := newBlender(v, newTones(ffmpeg.SDR))
+		for _, r := range []image.Rectangle{
+			image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
+			image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
+		} {
+			for _, share := range []uint8{0, 100, 255} {
+				m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+				for i := range m.Mask.Pix {
+					m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[i%7]
+				}
+				frame := newFrame(v)
+				for i := range len(frame) / 2 {
+					binary.LittleEndian.PutUint16(frame[2*i:], uint16(i*37%1024))
+				}
+				at := 0
+				check := func(hx, hy int, mouth func(x, y int) uint8, painted bool) {
+					for y := range v.Height >> hy {
+						for x := range v.Width >> hx {
+							sum := 0
+							for dy := range 1 << hy {
+								for dx := range 1 << hx {
+									sum += int(m.Mask.AlphaAt(x<<hx+dx, y<<hy+dy).A)
+								}
+							}
+							alpha := math.Round(float64(sum)/float64(int(1)<<(hx+hy))) * float64(share) / 255
+							before, got := float64(at*37%1024), float64(valueAt(frame, at))
+							want := before
+							if painted && (image.Point{x << hx, y << hy}).In(r) {
+								want += (4*float64(mouth(x<<hx, y<<hy)) - before) * alpha / 255
+							}
+							if math.Abs(got-want) > 4 || alpha == 0 && got != before {
+								t.Fatalf("%s, %v, share %d: (%d, %d) in halves of %d and %d is %.0f, want %.1f", format, r, share, x, y, hx, hy, got, want)
+							}
+							at++
+						}
+					}
+				}
+				b.blendDeep(frame, m, share)
+				check(0, 0, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Y }, true)
+				check(hx, hy, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Cb }, true)
+				check(hx, hy, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Cr }, true)
+				if format.Alpha() {
+					check(0, 0, nil, false)
+				}
+			}
+		}
+	}
+}
+
+// TestPlayDeep plays frames of 10 bits forward and backward, kept and decoded again, and compares them with those of a straight read.
+func TestPlayDeep(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), deepVideo(t, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
+		info.Video.Pixels = format
+		for _, most := range []int{deepFrames, 5} {
+			s := &source{tools: tools, video: info, dir: t.TempDir(), most: most, expected: deepFrames, frames: 1000, tones: newTones(ffmpeg.SDR)}
+			if err := decodeAll(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			if kept := s.kept != nil; kept != (most == deepFrames) || s.frames != deepFrames {
+				t.Errorf("%s: kept %t, %d frames", format, kept, s.frames)
+			}
+			checkPlay(t, &player{s, bounce(deepFrames, 40)})
+			s.close()
+		}
+	}
+}
