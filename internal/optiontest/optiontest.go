@@ -48,6 +48,7 @@ const frames = 30
 // Media are the files of the jobs.
 type Media struct {
 	head, two, vanishing, picture string // pictures; the first three have the tone original
+	bright, clear                 string // head with a high dynamic range, and with alpha
 	speech, late, long, short     string // sounds that are spoken: of the video's length, after a pause, longer and shorter
 	tone, otherTone               string
 	boxes                         string // of the right head of two
@@ -78,6 +79,10 @@ func Make(t *testing.T) (m Media) {
 	}
 	m.head, m.two = film("[head]null"), film("[head]split[l][r];[r]hflip[f];[l][f]hstack")
 	m.vanishing = film("[head]drawbox=color=gray:t=fill:enable=gte(n\\,15)")
+	m.bright = ffmpegtest.Make(t, "in.mp4", "-i", m.head, "-pix_fmt", "yuv420p10", "-c:v", "libx265", "-crf", "8", "-x265-params",
+		"log-level=none:colorprim=bt2020:colormatrix=bt2020nc:transfer=arib-std-b67")
+	m.clear = ffmpegtest.Make(t, "in.mov", "-i", m.head, "-vf", "format=yuva444p10,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='if(gt(Y,300),0,1023)'",
+		"-c:v", "prores_ks", "-profile:v", "4444")
 	m.picture = ffmpegtest.Make(t, "in.png", "-i", m.head, "-frames:v", "1")
 	sound := func(filter string) string {
 		return ffmpegtest.Make(t, "in.wav", "-i", spoken, "-af", filter)
@@ -156,11 +161,12 @@ func options(m Media) []option {
 	of := func(video, audio, options string) Job {
 		return Job{Video: video, Audios: map[string]string{"": audio}, Options: options}
 	}
-	as := func(format string) Job {
-		j := of(m.head, m.speech, "")
-		j.Output = format
+	made := func(video, output string) Job {
+		j := of(video, m.speech, "")
+		j.Output = output
 		return j
 	}
+	as := func(output string) Job { return made(m.head, output) }
 	boxes := of(m.two, m.speech, `{"face":{"boxes_url":"`+BoxesURL+`"}}`)
 	boxes.Boxes = m.boxes
 	largest := of(m.head, m.speech, "")
@@ -208,6 +214,9 @@ func options(m Media) []option {
 		{"output mov", as(`{"format":"mov"}`), "", func(o output) { o.encoded("h264") }},
 		{"output mov, prores", as(`{"format":"mov","codec":"prores"}`), "", func(o output) { o.encoded("prores") }},
 		{"output webm", as(`{"format":"webm"}`), "", func(o output) { o.encoded("vp9") }},
+		{"output mp4, hevc, HDR", made(m.bright, `{"codec":"hevc"}`), "", func(o output) { o.encoded("hevc"); o.has("a high dynamic range", o.info.Video.HDR()) }},
+		{"output mov, prores, alpha", made(m.clear, `{"format":"mov","codec":"prores"}`), "", func(o output) { o.encoded("prores"); o.has("alpha", o.info.Video.Alpha()) }},
+		{"output webm, alpha", made(m.clear, `{"format":"webm"}`), "", func(o output) { o.encoded("vp9"); o.has("alpha", o.info.Video.Alpha()) }},
 		{"output quality high", as(`{"quality":"high"}`), "", func(o output) { o.encoded("h264"); o.keep("high quality", float64(o.size)) }},
 		{"output quality low", as(`{"quality":"low"}`), "", func(o output) { o.encoded("h264"); o.keep("low quality", float64(o.size)) }},
 		{"output fps", as(`{"fps":50}`), "", func(o output) { o.shows(2*frames, func(i int) int { return i / 2 }); o.lasts(1.2) }},
@@ -309,6 +318,14 @@ func (o output) encoded(codec string) {
 	}
 	o.shows(frames, same)
 	o.speaks(0, 0, frames)
+}
+
+// has checks that the output has a thing.
+func (o output) has(thing string, has bool) {
+	o.Helper()
+	if !has {
+		o.Errorf("the output doesn't have %s", thing)
+	}
 }
 
 // changed returns the mean difference between the luma of a frame and of the frame of the video that it shows, at the mouth of a head:
