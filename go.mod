@@ -50,6 +50,8 @@ require (
 
 require github.com/CycloneDX/cyclonedx-go v0.12.0
 
+require github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+
 require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/modelcontextprotocol/go-sdk v1.8.0

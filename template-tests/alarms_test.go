@@ -19,6 +19,7 @@ func TestAlarms(t *testing.T) {
 		"FunctionsThrottled2": {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
 		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
+		"EventsFail":          {`10`, `3`, `"notBreaching"`, "EventsDelivered EventsRetried"},
 		"BackgroundFails":     {`1`, `3`, `"notBreaching"`, "Errors MessagesFailed"},
 		"SweepIsSilent":       {`1`, `2`, `"breaching"`, "Errors Invocations"},
 	}
@@ -109,7 +110,7 @@ func TestTableThrottled(t *testing.T) {
 func TestSums(t *testing.T) {
 	const most = 10
 	functions := len(slices.Compact(slices.Sorted(maps.Values(routes(t)))))
-	for alarm, terms := range map[string]int{"FunctionsThrottled": most, "FunctionsThrottled2": functions - most, "TableThrottled": 4, "BackgroundFails": 2} {
+	for alarm, terms := range map[string]int{"FunctionsThrottled": most, "FunctionsThrottled2": functions - most, "TableThrottled": 4, "BackgroundFails": 3} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")
 		if operands != terms || filled != terms || operands > most {

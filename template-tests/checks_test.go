@@ -84,7 +84,7 @@ func TestLinked(t *testing.T) {
 			case "sts", "cognitoidentity": // used by the package that signs URLs, which the bucket's package needs
 				return told["LIPSYNC_BUCKET"] != ""
 			case "sqs": // used also by the reader of messages
-				return told["LIPSYNC_QUEUE_URL"] != "" || function == "dispatch"
+				return told["LIPSYNC_QUEUE_URL"] != "" || told["LIPSYNC_DELIVERIES_URL"] != "" || function == "dispatch"
 			case "batch":
 				return told["LIPSYNC_JOB_QUEUE"] != ""
 			case "secretsmanager":

@@ -1,6 +1,7 @@
 package templatetests
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -29,15 +30,21 @@ func TestEvents(t *testing.T) {
 		{"SweepEventInvokeConfig", "DestinationConfig.OnFailure.Destination", `"DeadLetters.Arn"`},
 	})
 	sources := deployed().all("AWS::Lambda::EventSourceMapping")
-	if len(sources) != 1 {
-		t.Fatalf("got the event sources %q, want one", sources)
+	if len(sources) != 2 {
+		t.Fatalf("got the event sources %q, want two", sources)
 	}
+	slices.Sort(sources) // by the names of their functions
 	deployed().check(t, []property{
-		{sources[0], "EventSourceArn", `"Queue.Arn"`},
-		{sources[0], "FunctionName", `"Dispatch"`},
-		{sources[0], "BatchSize", `10000`},
-		{sources[0], "MaximumBatchingWindowInSeconds", `2`},
-		{sources[0], "ScalingConfig", `{"MaximumConcurrency":2}`},
+		{sources[0], "EventSourceArn", `"Deliveries.Arn"`},
+		{sources[0], "FunctionName", `"Deliver"`},
+		{sources[0], "BatchSize", `10`},
+		{sources[0], "ScalingConfig", `{"MaximumConcurrency":20}`},
 		{sources[0], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
+		{sources[1], "EventSourceArn", `"Queue.Arn"`},
+		{sources[1], "FunctionName", `"Dispatch"`},
+		{sources[1], "BatchSize", `10000`},
+		{sources[1], "MaximumBatchingWindowInSeconds", `2`},
+		{sources[1], "ScalingConfig", `{"MaximumConcurrency":2}`},
+		{sources[1], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
 	})
 }

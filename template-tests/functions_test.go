@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
+	"lipsync/internal/cloud/posts"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
 	"lipsync/internal/settings"
@@ -59,12 +60,15 @@ func TestMemory(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
 	for _, f := range functionNames() {
-		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"dispatch", "sweep"}, f) {
+		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"deliver", "dispatch", "sweep"}, f) {
 			t.Errorf("%s has %d s, want less than the %d of API Gateway", f, got, gateway)
 		}
 	}
 	if visibility, dispatch := deployed().number(t, "Queue", "VisibilityTimeout"), deployed().number(t, "Dispatch", "Timeout"); visibility <= 6*dispatch {
 		t.Errorf("a message is hidden for %d s, want more than six times the %d s of dispatch", visibility, dispatch)
+	}
+	if visibility, deliver := deployed().number(t, "Deliveries", "VisibilityTimeout"), deployed().number(t, "Deliver", "Timeout"); visibility <= 6*deliver || deliver < 2*20+10 {
+		t.Errorf("deliver has %d s, and a message is hidden for %d s; want time for two calls, and more than six times as much", deliver, visibility)
 	}
 	if got := deployed().number(t, "Sweep", "Timeout"); got >= 60 {
 		t.Errorf("a sweep has %d s, want less than the minute until the next", got)
@@ -102,7 +106,7 @@ func TestEnvironment(t *testing.T) {
 // TestRetention checks that each function that uses the retention of media gets the operator's
 // settings; otherwise it would use the defaults.
 func TestRetention(t *testing.T) {
-	keeps := map[string]bool{"dashboard": true, "sweep": true}
+	keeps := map[string]bool{"dashboard": true, "deliver": true, "sweep": true}
 	for _, e := range rest.Endpoints() {
 		for _, n := range e.Needs {
 			keeps[e.Function] = keeps[e.Function] || needed[n].retention
@@ -157,6 +161,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
+		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client,
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines,
 	}

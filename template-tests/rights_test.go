@@ -44,8 +44,9 @@ var needed = map[rest.Need]struct {
 	}},
 	rest.CancelRequests: {rights: []string{
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
-		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "sqs:SendMessage Deliveries",
 	}},
+	rest.UseWebhooks: {rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "sqs:SendMessage Deliveries"}},
 	rest.ReadAnalyses: {retention: true, rights: []string{
 		"dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
 	}},
@@ -74,8 +75,15 @@ var otherRights = map[string][]string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
-		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole DashboardSigner",
+		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries", "sts:AssumeRole DashboardSigner",
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/DashboardSignerPool"),
+	"DeliverRole": with("DeliverLog",
+		"dynamodb:Query Table on request/*", "dynamodb:DeleteItem Table on delivery/* webhooks/*",
+		"dynamodb:GetItem Table on delivery/* webhooks/*", "dynamodb:UpdateItem Table on delivery/* webhooks/*",
+		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool",
+		"sts:AssumeRole Signer", "sqs:SendMessage Deliveries",
+		"sqs:ChangeMessageVisibility Deliveries", "sqs:DeleteMessage Deliveries", "sqs:GetQueueAttributes Deliveries",
+		"sqs:GetQueueUrl Deliveries", "sqs:ReceiveMessage Deliveries"),
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
@@ -87,7 +95,7 @@ var otherRights = map[string][]string{
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table",
 		"dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
-		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*", "sqs:SendMessage Queue",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
 	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},
 	"DashboardSigner": {
@@ -101,7 +109,7 @@ var otherRights = map[string][]string{
 		"dynamodb:UpdateItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
-		"s3:PutObject Media/outputs/*",
+		"s3:PutObject Media/outputs/*", "dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries",
 	},
 	// ECS uses it to start the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {
@@ -198,7 +206,7 @@ func TestTrust(t *testing.T) {
 
 // signingRoles has the roles whose functions sign URLs for the API, sorted.
 func signingRoles() []string {
-	var all []string
+	all := []string{"DeliverRole.Arn"}
 	for _, e := range rest.Endpoints() {
 		if slices.Contains(e.Needs, rest.SignURLs) {
 			all = append(all, logical(e.Function)+"Role.Arn")

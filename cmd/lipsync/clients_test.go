@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,10 +25,10 @@ func TestPythonClients(t *testing.T) {
 	for name, generator := range generators {
 		t.Run(name, func(t *testing.T) {
 			data, dir := t.TempDir(), t.TempDir()
-			s := startServer(t, data)
+			s := startServer(t, data, "--allow-private-networks")
 			makeClient(t, s, dir, generator)
 			python := exec.CommandContext(t.Context(), tool(t, tools+"/python"), "testdata/client.py",
-				name, s.url, newKey(t, data), fixtures.video, fixtures.speech)
+				name, s.url, newKey(t, data), fixtures.video, fixtures.speech, receiver(t))
 			python.Env = append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
 			runClient(t, s, python)
 		})
@@ -38,7 +40,7 @@ func TestPythonClients(t *testing.T) {
 func TestTypeScriptClient(t *testing.T) {
 	modules := filepath.Dir(tool(t, ".cache/node/node_modules/typescript"))
 	data, dir := t.TempDir(), t.TempDir()
-	s := startServer(t, data)
+	s := startServer(t, data, "--allow-private-networks")
 	makeClient(t, s, dir, openAPIGenerator("typescript-fetch", "importFileExtension=.js"))
 	err := errors.Join(
 		os.Symlink(modules, filepath.Join(dir, "node_modules")),
@@ -54,7 +56,14 @@ func TestTypeScriptClient(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	runClient(t, s, exec.CommandContext(t.Context(), "node", filepath.Join(dir, "client.js"),
-		s.url, newKey(t, data), fixtures.video, fixtures.speech))
+		s.url, newKey(t, data), fixtures.video, fixtures.speech, receiver(t)))
+}
+
+// receiver returns the URL of a server that takes all events.
+func receiver(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // openAPIGenerator returns the arguments of makeClient for a language of openapi-generator.

@@ -46,6 +46,7 @@ type deployment struct {
 	worker  *worker.Worker
 	workers int
 	wake    wake
+	mail    letters
 }
 
 // wake is the queue of one process: it wakes an idle worker, which asks the
@@ -61,9 +62,24 @@ func (w wake) Send(context.Context, string) error {
 	return nil
 }
 
+// letters wakes the loop that makes deliveries, which asks the store for those that are due.
+type letters chan struct{}
+
+// Announce implements lipsync.Announcer.
+func (l letters) Announce(_ context.Context, _, _ string, pause time.Duration) error {
+	if pause > 0 {
+		return nil // the loop looks each second
+	}
+	select {
+	case l <- struct{}{}:
+	default: // it is to look anyway
+	}
+	return nil
+}
+
 func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logger) (*deployment, error) {
-	d := &deployment{data: folder, log: log, workers: c.workers(), wake: make(wake, c.workers())}
-	folder.service.Queue = d.wake
+	d := &deployment{data: folder, log: log, workers: c.workers(), wake: make(wake, c.workers()), mail: make(letters, 1)}
+	folder.service.Queue, folder.service.Announcer = d.wake, d.mail
 	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
 	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
 	folder.service.Limits = c.accountLimits()
@@ -80,10 +96,13 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logg
 	if folder.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}
-	fetcher := fetch.New(fetch.Options{
+	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
 		Total: fetchTime, Stall: stallTime,
-	})
+	}
+	fetcher := fetch.New(options)
+	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
+	folder.service.Poster = fetch.New(options)
 	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log}
 	d.worker.Scratch, err = folder.scratch()
 	return d, err
@@ -121,6 +140,7 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	defer stop()
 	var all sync.WaitGroup
 	all.Go(func() { d.worker.Run(ctx, d.workers, d.wake) })
+	all.Go(func() { d.data.service.Mail(ctx, d.mail) })
 	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.data.service.Sweep) })
 	all.Go(func() {
 		d.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {

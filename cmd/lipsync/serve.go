@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
+	"lipsync/internal/rest"
 	"lipsync/internal/settings"
 	"lipsync/internal/version"
 )
@@ -77,6 +78,14 @@ func hasActive(keys []lipsync.Key) bool {
 	return false
 }
 
+// base returns the address of the service for URLs in events.
+func (c *serveCommand) base(address net.Addr) *url.URL {
+	if c.PublicURL != nil {
+		return c.PublicURL
+	}
+	return &url.URL{Scheme: "http", Host: reachable(address)}
+}
+
 // limits returns the limits of a request's media, except for their sizes in bytes.
 func (c *serveCommand) limits() render.Limits {
 	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
@@ -126,6 +135,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer listener.Close()
+	deployment.data.service.EventBody = rest.EventBody(c.base(listener.Addr()))
 	metrics, err := c.listenMetrics()
 	if err != nil {
 		return err

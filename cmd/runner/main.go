@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/sandbox"
 	"lipsync/internal/version"
 )
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
 		return failed
 	}
-	deployment, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, j.read)
+	deployment, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, messages.Deliveries, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed

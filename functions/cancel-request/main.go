@@ -11,12 +11,13 @@ import (
 
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/gateway"
 	"lipsync/internal/rest"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, media.Kept)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, media.Kept, messages.Deliveries)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,10 +11,11 @@ import (
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Retention)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Retention, messages.Deliveries)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func write(folder string, e rest.Endpoint) error {
 
 var source = template.Must(template.New("").Parse(`// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
-// Command {{.Function}} is the function behind {{.Method}} {{.Path}}.
+// Command {{.Function}} is the function behind {{.Calls}}.
 package main
 
 import (
@@ -73,6 +73,17 @@ func main() {
 }
 `))
 
+// calls returns the methods and paths of the function's endpoints.
+func calls(function string) string {
+	var all []string
+	for _, e := range rest.Endpoints() {
+		if e.Function == function {
+			all = append(all, e.Method+" "+e.Path)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // program returns the program of an endpoint's function.
 func program(e rest.Endpoint) ([]byte, error) {
 	parts := stack.Parts(e)
@@ -85,10 +96,10 @@ func program(e rest.Endpoint) ([]byte, error) {
 	slices.Sort(imports)
 	var text bytes.Buffer
 	if err := source.Execute(&text, struct {
-		rest.Endpoint
-		Imports []string
-		Parts   string
-	}{e, slices.Compact(imports), strings.Join(parts, ", ")}); err != nil {
+		Function, Calls string
+		Imports         []string
+		Parts           string
+	}{e.Function, calls(e.Function), slices.Compact(imports), strings.Join(parts, ", ")}); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Function, err)
 	}
 	return format.Source(text.Bytes())

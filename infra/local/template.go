@@ -143,13 +143,20 @@ func (t *template) only(kind string) (*resource, error) {
 	return found[0], nil
 }
 
-// redirect lets the functions with a job queue call Batch at the address.
+// redirect lets the functions with a job queue call Batch at the address, and those that make deliveries
+// call webhooks on this machine.
 func (t *template) redirect(batch string) {
 	for _, r := range t.Resources {
 		environment, _ := r.Properties["Environment"].(map[string]any)
 		variables, _ := environment["Variables"].(map[string]any)
-		if _, submits := variables[settings.JobQueue.Env()]; submits && r.Type == "AWS::Lambda::Function" {
+		if r.Type != "AWS::Lambda::Function" {
+			continue
+		}
+		if _, submits := variables[settings.JobQueue.Env()]; submits {
 			variables["AWS_ENDPOINT_URL_BATCH"] = batch
+		}
+		if _, delivers := variables[settings.DeliveriesURL.Env()]; delivers {
+			variables[settings.AllowPrivateNetworks.Env()] = "true"
 		}
 	}
 }

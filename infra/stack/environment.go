@@ -34,6 +34,8 @@ func (s *service) value(e settings.Entry) *string {
 		return s.bucket.BucketName()
 	case settings.QueueURL:
 		return s.queue.QueueUrl()
+	case settings.DeliveriesURL:
+		return s.deliveries.QueueUrl()
 	case settings.JobQueue:
 		return s.jobQueue.JobQueueArn()
 	case settings.JobDefinition:

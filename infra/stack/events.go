@@ -21,9 +21,19 @@ func (s *service) addEvents() {
 			MaxConcurrency:          jsii.Number(2),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
+	s.functions["deliver"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.deliveries,
+		&awslambdaeventsources.SqsEventSourceProps{
+			// A call of a webhook may take 20 s, and a function makes ten at a time.
+			BatchSize:               jsii.Number(10),
+			MaxConcurrency:          jsii.Number(deliverCalls),
+			ReportBatchItemFailures: jsii.Bool(true),
+		}))
 	s.callSweep()
 	s.logFailedJobs()
 }
+
+// deliverCalls is the largest number of calls of deliver at a time.
+const deliverCalls = 20
 
 // callSweep calls the sweep each minute. A failed sweep is not tried again, because the next one
 // follows soon. An event that doesn't reach the function, or on which the function fails, goes to

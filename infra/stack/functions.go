@@ -18,6 +18,7 @@ import (
 // Timeouts in seconds. The sweep runs each minute.
 const (
 	apiTimeout      = int(gateway.Timeout / time.Second)
+	deliverTimeout  = 60 // for two calls of a webhook, one after the other
 	dispatchTimeout = 30
 	sweepTimeout    = 55
 )
@@ -38,12 +39,20 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			parts: []string{
-				"cloud.Records", "media.Signed", "messages.Queue", "cloud.Generating", "cloud.Reading", "cloud.Sizes", "cloud.Limits", "cloud.Retention",
+				"cloud.Records", "media.Signed", "messages.Queue", "messages.Deliveries", "cloud.Generating", "cloud.Reading", "cloud.Sizes", "cloud.Limits", "cloud.Retention",
 				"pages.New",
 			},
 			policy: append(s.deleteMedia(),
-				s.create(), s.useTable("GetItem"), s.send(), s.readSecret(),
+				s.create(), s.useTable("GetItem"), s.send(), s.announce(), s.readSecret(),
 				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject")),
+		},
+		{
+			name: "deliver", timeout: deliverTimeout, memory: 512,
+			parts: []string{"cloud.Records", "media.Signed", "messages.Deliveries", "posts.Client", "cloud.Retention"},
+			policy: policy{
+				onKeys(s.useTable("Query"), []string{"request/*"}),
+				onKeys(s.useTable("DeleteItem", "GetItem", "UpdateItem"), dynamodb.DelivererKeys()), s.announce(),
+			},
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
@@ -54,9 +63,10 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			parts: []string{"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Retention"},
+			parts: []string{"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Retention", "messages.Deliveries"},
 			policy: policy{
 				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
+				s.announce(),
 				s.send(), // for functions of the version before
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},

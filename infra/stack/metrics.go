@@ -120,10 +120,19 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }
 
-// backgroundFailures adds up the failures of dispatch and the messages that it could not handle,
-// which do not count as errors of the function.
+// backgroundFailures adds up the failures of dispatch and deliver, and the messages that they could not
+// handle, which do not count as errors of a function.
 func (s *service) backgroundFailures() awscloudwatch.IMetric {
-	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), ours("MessagesFailed", "Sum"))
+	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), s.functionMetric("deliver", "Errors", "Sum"), ours("MessagesFailed", "Sum"))
+}
+
+// eventsNotDelivered counts failed attempts to deliver an event. It is 0 while any event is delivered:
+// then webhooks fail, and not the service.
+func eventsNotDelivered() awscloudwatch.IMetric {
+	return expression("notDelivered", "IF(FILL(delivered, 0) > 0, 0, retried)", map[string]awscloudwatch.IMetric{
+		"delivered": ours("EventsDelivered", "Sum"),
+		"retried":   ours("EventsRetried", "Sum"),
+	})
 }
 
 // jobsFailed counts the events in the log of failed jobs.

@@ -36,9 +36,9 @@ var needs = map[rest.Need]need{
 		},
 	},
 	rest.CancelRequests: {
-		parts: []string{"media.Kept"},
+		parts: []string{"media.Kept", "messages.Deliveries"},
 		policy: func(s *service) policy {
-			return policy{s.read(), s.change(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject")}
+			return policy{s.read(), s.change(), s.announce(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject")}
 		},
 	},
 	rest.ReadUploads: {
@@ -58,6 +58,10 @@ var needs = map[rest.Need]need{
 	rest.DeleteMedia:   {parts: []string{"media.Kept"}, policy: (*service).deleteMedia},
 	rest.SignURLs:      {parts: []string{"media.Signed", "cloud.Retention"}}, // a separate role has the rights: see signers
 	rest.KnowRetention: {parts: []string{"cloud.Retention"}},
+	rest.UseWebhooks: {
+		parts:  []string{"messages.Deliveries"},
+		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query"), s.announce()} },
+	},
 }
 
 // keyNeeds is the table of the needs of a call with a key, by the kind of the call: to check the key
@@ -124,20 +128,22 @@ func memoryFor(e rest.Endpoint) int {
 
 // settingsOf has the settings that each part of a program reads, except for those of signers.
 var settingsOf = map[string][]settings.Entry{
-	"cloud.Demand":     nil,
-	"cloud.Engines":    {settings.Engines},
-	"cloud.Generating": {settings.GenerateRate, settings.Engines},
-	"cloud.Limits":     {settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys},
-	"cloud.Origins":    {settings.CORSOrigins},
-	"cloud.Reading":    {settings.ReadRate},
-	"cloud.Records":    {settings.Table},
-	"cloud.Retention":  {settings.KeepInputs, settings.KeepOutputs},
-	"cloud.Sizes":      {settings.MaxVideo, settings.MaxAudio},
-	"jobs.Pool":        {settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
-	"media.Kept":       {settings.Bucket},
-	"media.Signed":     {settings.Bucket},
-	"messages.Queue":   {settings.QueueURL},
-	"pages.New":        {settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL},
+	"cloud.Demand":        nil,
+	"cloud.Engines":       {settings.Engines},
+	"cloud.Generating":    {settings.GenerateRate, settings.Engines},
+	"cloud.Limits":        {settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys},
+	"cloud.Origins":       {settings.CORSOrigins},
+	"cloud.Reading":       {settings.ReadRate},
+	"cloud.Records":       {settings.Table},
+	"cloud.Retention":     {settings.KeepInputs, settings.KeepOutputs},
+	"cloud.Sizes":         {settings.MaxVideo, settings.MaxAudio},
+	"jobs.Pool":           {settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
+	"media.Kept":          {settings.Bucket},
+	"media.Signed":        {settings.Bucket},
+	"messages.Deliveries": {settings.DeliveriesURL},
+	"messages.Queue":      {settings.QueueURL},
+	"posts.Client":        nil,
+	"pages.New":           {settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL},
 }
 
 // variables returns the settings that the parts of a function's program read.

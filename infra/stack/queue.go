@@ -15,7 +15,7 @@ const visibility = 7 * dispatchTimeout
 // minute.
 const maxReceives = 5
 
-// addQueue adds the queue of waiting requests, and a queue for messages and events of EventBridge
+// addQueue adds the queues of waiting requests and of deliveries, and a queue for messages and events of EventBridge
 // that could not be handled.
 func (s *service) addQueue() {
 	s.dead = awssqs.NewQueue(s.stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
@@ -30,6 +30,18 @@ func (s *service) addQueue() {
 		VisibilityTimeout: awscdk.Duration_Seconds(jsii.Number(visibility)),
 		DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: s.dead, MaxReceiveCount: jsii.Number(maxReceives)},
 	})
+	s.deliveries = awssqs.NewQueue(s.stack, jsii.String("Deliveries"), &awssqs.QueueProps{
+		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:        jsii.Bool(true),
+		RetentionPeriod:   awscdk.Duration_Days(jsii.Number(1)),
+		VisibilityTimeout: awscdk.Duration_Seconds(jsii.Number(7 * deliverTimeout)), // see visibility
+		DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: s.dead, MaxReceiveCount: jsii.Number(maxReceives)},
+	})
+}
+
+// announce allows to send messages to the queue of deliveries.
+func (s *service) announce() awsiam.PolicyStatement {
+	return allow([]string{"sqs:SendMessage"}, s.deliveries.QueueArn())
 }
 
 // send allows to send messages to the queue.

@@ -60,7 +60,7 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
-			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIA, settings.Providers,
+			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIA, settings.Providers,
 				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
@@ -134,6 +134,7 @@ func (s *service) runnerRole() awsiam.Role {
 		// Runners of older versions, which go on after an upgrade, also get single items.
 		onKeys(s.useTable("BatchGetItem", "Query", "GetItem"), dynamodb.RunnerReads()),
 		onKeys(s.change(), dynamodb.RunnerWrites()),
+		onKeys(s.useTable("PutItem"), dynamodb.RunnerPuts()), s.announce(),
 		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),

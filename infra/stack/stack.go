@@ -32,7 +32,9 @@ type service struct {
 	table  awsdynamodb.Table
 	bucket awss3.Bucket
 	queue  awssqs.Queue
-	dead   awssqs.Queue // messages and events that could not be handled
+	// deliveries has the deliveries to webhooks that are due.
+	deliveries awssqs.Queue
+	dead       awssqs.Queue // messages and events that could not be handled
 
 	vpc           awsec2.Vpc
 	jobQueue      awsbatch.JobQueue

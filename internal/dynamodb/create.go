@@ -64,7 +64,11 @@ func (c *create) try(ctx context.Context, n int) error {
 	case c.refused != nil:
 		return c.refused
 	}
-	c.made = stored{Request: c.request, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
+	r := c.request
+	if r.Targets, err = r.Targets.Resolve(seen.webhooks); err != nil {
+		return err
+	}
+	c.made = stored{Request: r, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
 	if n == 1 && !seen.unlimited {
 		err = c.noteUnlimited(ctx, c.request.KeyID, seen.hash)
 	}
@@ -110,11 +114,12 @@ type snapshot struct {
 	hash      [32]byte // hash of the key that makes the request
 	unlimited bool     // whether the key is known to have no limit
 	freed     int64    // uses given back to the key and not yet subtracted
-	earlier   string   // id of the request made with the idempotency key, or ""
+	webhooks  lipsync.AccountWebhooks
+	earlier   string // id of the request made with the idempotency key, or ""
 }
 
 func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
-	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), freedKey(r.KeyID)}
+	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
 	if r.ReferenceID != "" {
 		keys = append(keys, headKey(list(r.Account, r.ReferenceID)))
 	}
@@ -134,8 +139,11 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 		decode(found[0], seen.head.fields()),
 		decode(found[1], []field{{"hash", &seen.hash}, {"unlimited", &seen.unlimited}}),
 		decode(found[2], []field{{"freed", &seen.freed}}))
+	if err == nil {
+		seen.webhooks, err = decodeWebhooks(found[3])
+	}
 	if r.ReferenceID != "" {
-		err = errors.Join(err, decode(found[3], seen.reference.fields()))
+		err = errors.Join(err, decode(found[4], seen.reference.fields()))
 	}
 	if err == nil && found[1] == nil && r.KeyID != "" {
 		seen.hash, err = s.oldHash(ctx, r.KeyID)

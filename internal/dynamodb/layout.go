@@ -16,7 +16,7 @@ const (
 
 	// OpenIndex is a sparse index with all attributes. It has the queue entries of open requests
 	// and the uploads by their expiry. It also has the requests of each account and reference id by
-	// status, and pointers to all API keys.
+	// status, pointers to all API keys, all webhooks, and pending deliveries.
 	OpenIndex     = "open"
 	OpenPartition = "open"
 	OpenSort      = "openAt"
@@ -34,6 +34,14 @@ func RunnerReads() []string { return []string{"request/*", "claimed/*", "account
 func RunnerWrites() []string {
 	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", PoolKey}
 }
+
+// RunnerPuts returns the partition keys of the items that a runner only adds, as patterns of IAM: the
+// deliveries of its events.
+func RunnerPuts() []string { return []string{delivered + "*"} }
+
+// DelivererKeys returns the partition keys of the items that a program which makes deliveries reads and
+// changes, as patterns of IAM. It also reads requests.
+func DelivererKeys() []string { return []string{delivered + "*", allWebhooks + "/*"} }
 
 // RunnerQueries returns the partition keys that a runner queries the index for, as patterns
 // of IAM.

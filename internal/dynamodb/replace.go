@@ -41,6 +41,7 @@ func (s *Store) replacement(old, next stored) []step {
 		steps = append(steps, s.remove(entryKey(next.ID), "", nil))
 	}
 	steps = append(append(steps, s.replaceLease(old, next)...), s.leaveOlder(old)...)
+	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
 	if !old.Status.Final() && next.Status.Final() {
 		steps = append(steps, s.countFinal(next.Request))
 		if (lipsync.Outcome{Failure: next.Failure}).Free() && next.KeyID != "" {

@@ -26,6 +26,7 @@ type stored struct {
 	options                 string // Options, as text
 	tracks                  string // Tracks, as text
 	sync                    string // Sync, as text
+	targets                 string // Targets, as text
 	sentence                string // of Failure, for versions of the service that don't know codes
 
 	// These are written by older versions only.
@@ -42,7 +43,7 @@ func (r *stored) fields() []field {
 		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
 		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
-		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options},
+		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options}, {"targets", &r.targets},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
@@ -80,7 +81,8 @@ func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r
 
 // item returns the request's own item.
 func (r stored) item() item {
-	r.details, r.sentence, r.options, r.tracks, r.sync = r.Failure.Text(), r.Failure.Sentence(), r.Options.Text(), string(r.Tracks), r.Sync.Text()
+	r.details, r.sentence, r.sync = r.Failure.Text(), r.Failure.Sentence(), r.Sync.Text()
+	r.options, r.tracks, r.targets = r.Options.Text(), string(r.Tracks), string(r.Targets)
 	i := with(encode(r.fields()), requestKey(r.ID))
 	until := r.LeaseUntil
 	if r.Lease != "" {
@@ -115,6 +117,9 @@ func decodeRequest(i, lease item) (r stored, err error) {
 		return stored{}, err
 	}
 	if r.Sync, err = lipsync.ParseSyncScore(r.sync); err != nil {
+		return stored{}, err
+	}
+	if r.Targets, err = lipsync.ParseTargets(r.targets); err != nil {
 		return stored{}, err
 	}
 	r.Failure.Details, err = lipsync.ParseDetails(r.details)

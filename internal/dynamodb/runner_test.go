@@ -68,6 +68,7 @@ func TestRunnerKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	must(s.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "a", List: []lipsync.Webhook{{ID: "w", URL: "https://example.com"}}}))
 	for _, account := range []string{"a", "b"} {
 		must(s.Keys.Create(t.Context(), lipsync.Key{ID: "key of " + account, Account: account, Hash: [32]byte{account[0]}}))
 		for i := range 60 {
@@ -112,7 +113,7 @@ func TestRunnerKeys(t *testing.T) {
 	}
 	rights := map[string][]string{
 		"Query": dynamodb.RunnerReads(), "BatchGetItem": dynamodb.RunnerReads(), "Query index": dynamodb.RunnerQueries(),
-		"UpdateItem": dynamodb.RunnerWrites(), "TransactWriteItems": dynamodb.RunnerWrites(),
+		"UpdateItem": dynamodb.RunnerWrites(), "TransactWriteItems": append(dynamodb.RunnerWrites(), dynamodb.RunnerPuts()...),
 	}
 	needed := make(map[string]bool)
 	for _, named := range l.keys {
@@ -129,8 +130,8 @@ func TestRunnerKeys(t *testing.T) {
 			if !needed[kind(operation)+pattern] {
 				t.Errorf("%s: nobody needs the right to %s", operation, pattern)
 			}
-			if matches(pattern, "key/x") || matches(pattern, "keys/x") || matches(pattern, "keyid/x") || matches(pattern, "upload/x") {
-				t.Errorf("%s: %s has API keys or uploads", operation, pattern)
+			if matches(pattern, "key/x") || matches(pattern, "keys/x") || matches(pattern, "keyid/x") || matches(pattern, "upload/x") || matches(pattern, "webhooks/x") {
+				t.Errorf("%s: %s has API keys, uploads or secrets", operation, pattern)
 			}
 		}
 	}

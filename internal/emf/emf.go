@@ -74,6 +74,20 @@ func (m *Metrics) Unreachable(hosts int) {
 	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
 }
 
+// Posted implements lipsync.Watcher. An attempt that failed counts as EventsRetried or, if it was the
+// last one, as EventsUndelivered.
+func (m *Metrics) Posted(d lipsync.Delivery, took time.Duration) {
+	name := "EventsRetried"
+	switch d.State {
+	case lipsync.DeliveryDelivered:
+		name = "EventsDelivered"
+	case lipsync.DeliveryFailed:
+		name = "EventsUndelivered"
+	}
+	m.write(map[string]any{"account": d.Account, "webhook": d.Webhook, "delivery": d.ID, "status": d.Status}, "",
+		metric{name, count, 1}, metric{"WebhookTime", seconds, took.Seconds()})
+}
+
 // MessagesFailed counts the messages of a batch that could not be handled and will come again. AWS
 // counts no error for a function that reports them one by one.
 func (m *Metrics) MessagesFailed(n int) {

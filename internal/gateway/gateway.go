@@ -43,19 +43,29 @@ func Handler(base string, h http.Handler) func(context.Context, events.APIGatewa
 // if the resource's path has none there.
 func pathOf(e events.APIGatewayProxyRequest) string {
 	fixed, rest, parametric := strings.Cut(e.Resource, "{")
-	name, after, _ := strings.Cut(rest, "}")
-	_, parameter, _ := strings.Cut(e.Path, fixed)
+	_, values, _ := strings.Cut(e.Path, fixed)
 	if !parametric {
-		return fixed + parameter
+		return fixed + values
 	}
-	segments := []string{strings.TrimSuffix(parameter, after)}
+	return fixed + fill(rest, values)
+}
+
+// fill returns a part of a path with its values escaped. The pattern begins within its first parameter, and
+// the values begin with that of this parameter.
+func fill(pattern, values string) string {
+	name, after, _ := strings.Cut(pattern, "}")
+	if between, next, more := strings.Cut(after, "{"); more {
+		value, others, _ := strings.Cut(values, between)
+		return escape(value) + between + fill(next, others)
+	}
+	segments := []string{strings.TrimSuffix(values, after)}
 	if strings.HasSuffix(name, "+") {
-		segments = strings.Split(parameter, "/")
+		segments = strings.Split(values, "/")
 	}
 	for i, s := range segments {
 		segments[i] = escape(s)
 	}
-	return fixed + strings.Join(segments, "/") + after
+	return strings.Join(segments, "/") + after
 }
 
 // escape returns a segment of a path in the form that net/http reads, whether it was escaped or

@@ -75,6 +75,7 @@ func TestPaths(t *testing.T) {
 		{progress, "/v1/lipsync/requests/a%2Fprogress/progress", "/api/v1/lipsync/requests/a%2Fprogress/progress"},
 		{progress, "/v1/lipsync/requests/a/b/progress", "/api/v1/lipsync/requests/a%2Fb/progress"},
 		{progress, "/v1/lipsync/requests/%2E%2E/progress", "/api/v1/lipsync/requests/%2E%2E/progress"},
+		{"/v1/webhooks/{id}/deliveries/{delivery}/redeliver", "/v1/webhooks/a%2Fb/deliveries/msg 1/redeliver", "/api/v1/webhooks/a%2Fb/deliveries/msg%201/redeliver"},
 		{byID, "/base/v1/lipsync/requests/abc", "/api/v1/lipsync/requests/abc"},
 		{"/dashboard/{proxy+}", "/dashboard/settings/keys", "/api/dashboard/settings/keys"},
 		{"/dashboard/{proxy+}", "/dashboard/requests/a%2Fb/cancel", "/api/dashboard/requests/a%2Fb/cancel"},

@@ -18,6 +18,7 @@ func (s *Service) Cancel(ctx context.Context, c Caller, idOrReference string) (R
 		}
 	} else if err == nil {
 		s.watcher().Finished(r)
+		s.announce(ctx, 0, r.News(Processing)...)
 	}
 	if err != nil {
 		return Request{}, err

@@ -25,6 +25,8 @@ const (
 	OpenLimit    Code = "open_limit"    // the account may have no more open requests; see Error.RetryAfter
 	StorageLimit Code = "storage_limit" // the account may store no more bytes
 	KeyLimit     Code = "key_limit"     // the account may have no more active keys
+	WebhookLimit Code = "webhook_limit" // the account may have no more webhooks
+	EventLimit   Code = "event_limit"   // the account may have no more undelivered events; see Error.RetryAfter
 	NoSpace      Code = "no_space"      // the disk is full, or has only its reserve left; see Error.RetryAfter
 	Unavailable  Code = "unavailable"   // another server or the network fails, and may work later; see Error.RetryAfter
 	TooSlow      Code = "too_slow"      // a file does not arrive within its time
@@ -39,7 +41,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, NoSpace, Unavailable, and Conflict of Demand.LockScaling; 0 if unknown
+	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, EventLimit, NoSpace, Unavailable, and Conflict of Demand.LockScaling; 0 if unknown
 	Failure    Failure       // of the request that the error ends, if any
 }
 
@@ -78,14 +80,14 @@ func CodeOf(err error) Code {
 
 // RetrySeconds returns the time until a call that failed with err may succeed: the RetryAfter of
 // the first *Error in err's chain, in seconds, rounded up. It returns 0 if that is unknown, but at
-// least 1 for RateLimited and OpenLimit, whose clients must always wait.
+// least 1 for RateLimited, OpenLimit and EventLimit, whose clients must always wait.
 func RetrySeconds(err error) int {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return 0
 	}
 	wait := int(math.Ceil(e.RetryAfter.Seconds()))
-	if e.Code == RateLimited || e.Code == OpenLimit {
+	if e.Code == RateLimited || e.Code == OpenLimit || e.Code == EventLimit {
 		return max(wait, 1)
 	}
 	return wait

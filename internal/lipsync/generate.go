@@ -20,6 +20,7 @@ type RequestParams struct {
 	Options        Options
 	ReferenceID    *string // may be nil
 	IdempotencyKey *string // may be nil
+	WebhookURL     *string // URL of a webhook of the account, with any query, which gets all events; may be nil
 }
 
 // Generate creates a request and returns its id. For a repeated call with the same idempotency key
@@ -65,7 +66,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	r := Request{
 		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.reference(), Status: Queued,
 		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.Options,
-		CreatedAt: s.Now(),
+		Targets: NewTargets(p.webhookURL()), CreatedAt: s.Now(),
 	}
 	if r.ID == "" {
 		r.ID = s.NewID()
@@ -85,6 +86,8 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 		return "", explainReplay(err)
 	case Invalid:
 		return "", restate(err, Invalid, "upload does not exist")
+	case NotFound:
+		return "", newError(Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
 	default:
 		return "", limits.explain(err)
 	}
@@ -125,6 +128,14 @@ func (p RequestParams) idempotency(now time.Time) *Idempotency {
 	return &Idempotency{Key: *p.IdempotencyKey, Fingerprint: p.fingerprint(), ExpiresAt: now.Add(idempotentLife)}
 }
 
+// webhookURL returns the URL of the named webhook, or "" if there is none.
+func (p RequestParams) webhookURL() string {
+	if p.WebhookURL == nil {
+		return ""
+	}
+	return *p.WebhookURL
+}
+
 // reference returns the reference id, or "" if there is none.
 func (p RequestParams) reference() string {
 	if p.ReferenceID == nil {
@@ -142,6 +153,9 @@ func (p RequestParams) validate() error {
 	}
 	if p.LargestFace && p.Options.Face.By != AutoFace {
 		return newError(Invalid, "face can't be chosen with disable_active_speaker_detection")
+	}
+	if p.WebhookURL != nil && !validURL(*p.WebhookURL) {
+		return newError(Invalid, urlRule("webhook_url"))
 	}
 	return p.checkTracks()
 }
@@ -200,9 +214,10 @@ func (p RequestParams) fingerprint() [32]byte {
 		Options      string  `json:",omitempty"` // absent in records of versions without options
 		AudioRef     string  `json:",omitempty"` // absent in records of versions without segments, as is More
 		More         []track `json:",omitempty"`
+		WebhookURL   string  `json:",omitempty"` // absent in records of versions without webhooks
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.reference(), p.Engine, p.Options.Text(), p.AudioRef, more,
+		p.LargestFace, p.reference(), p.Engine, p.Options.Text(), p.AudioRef, more, p.webhookURL(),
 	})
 	if err != nil {
 		panic(err) // can't happen: strings, booleans and bytes always encode

@@ -11,7 +11,11 @@ type Limits struct {
 	Open   int   // requests that are not final
 	Stored int64 // bytes of uploads and outputs; see Requests.Create
 	Keys   int   // API keys that are not revoked
-	Keep   Retention
+
+	Webhooks    int // see CreateWebhook
+	Undelivered int // events that wait for their delivery, as the sweep counts them
+
+	Keep Retention
 }
 
 // Retention is the time for which media are kept. The files of a form are always kept until their
@@ -46,7 +50,9 @@ func (r Retention) OutputDays() int {
 }
 
 // DefaultLimits returns the limits that apply if the Service sets no others.
-func DefaultLimits() Limits { return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000} }
+func DefaultLimits() Limits {
+	return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000, Webhooks: 10, Undelivered: 100_000}
+}
 
 // openRetry is the time after which a client with too many open requests may try again. The service
 // can't know when one of them ends; many take about this long.
@@ -64,6 +70,12 @@ func (s *Service) limits() Limits {
 	if l.Keys == 0 {
 		l.Keys = DefaultLimits().Keys
 	}
+	if l.Webhooks == 0 {
+		l.Webhooks = DefaultLimits().Webhooks
+	}
+	if l.Undelivered == 0 {
+		l.Undelivered = DefaultLimits().Undelivered
+	}
 	return l
 }
 
@@ -76,7 +88,7 @@ func (s *Service) CheckArriving(bytes int64) error {
 	return nil
 }
 
-// explain gives an OpenLimit or StorageLimit of a store the message for the client. It returns any
+// explain gives an OpenLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
 // other error as it is.
 func (l Limits) explain(err error) error {
 	switch CodeOf(err) {
@@ -84,6 +96,11 @@ func (l Limits) explain(err error) error {
 		return &Error{
 			Code: OpenLimit, Err: err, RetryAfter: openRetry,
 			Message: fmt.Sprintf("account has as many open requests as it may have, %d; try again when one is finished", l.Open),
+		}
+	case EventLimit:
+		return &Error{
+			Code: EventLimit, Err: err, RetryAfter: openRetry,
+			Message: fmt.Sprintf("account has as many undelivered events as it may have, %d; delete the webhook that doesn't take them, or try again later", l.Undelivered),
 		}
 	case StorageLimit:
 		return restate(err, StorageLimit, fmt.Sprintf("account's uploads and outputs may take %s, and there is no room for more", Spell(l.Stored)))

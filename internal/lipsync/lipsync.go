@@ -76,6 +76,7 @@ type Request struct {
 	// Engine is the name of the engine that makes the mouths.
 	Engine  string
 	Options Options
+	Targets Targets // webhooks that get its events
 
 	CreatedAt  time.Time
 	StartedAt  time.Time     // zero until first claimed

@@ -24,6 +24,9 @@ type Requests interface {
 	// before the key's limit, so a replay succeeds even if the key has no calls left. Create
 	// returns TokenLimit if the key's Limit is used up.
 	//
+	// Create resolves r.Targets by the account's webhooks: see Targets.Resolve, whose errors it
+	// returns.
+	//
 	// Create returns OpenLimit if the account has as many open requests as limits allow, and
 	// StorageLimit if it stores as many bytes as limits allow. An upload counts with its Size from
 	// its announcement until it is deleted. An output counts with its Size for
@@ -125,7 +128,8 @@ type Idempotency struct {
 }
 
 // Leases gives requests to workers. Every change is a compare-and-swap: it succeeds only if the
-// request is in the state that the method names. Progress belongs to the lease: every change except
+// request is in the state that the method names. A change of a request's status also adds the
+// deliveries that Request.News returns, in the same transaction. Progress belongs to the lease: every change except
 // Renew and Report clears it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
@@ -238,6 +242,58 @@ type Store struct {
 	Keys     Keys
 	Uploads  Uploads
 	Rates    Rates
+	Webhooks Webhooks
+}
+
+// Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and
+// by id are strongly consistent.
+type Webhooks interface {
+	// Of returns the account's webhooks.
+	Of(ctx context.Context, account string) (AccountWebhooks, error)
+	// Put replaces the account's webhooks, and adds one to Version. It returns Conflict if the stored
+	// Version is no longer a.Version.
+	Put(ctx context.Context, a AccountWebhooks) error
+	// All returns the webhooks of all accounts that have any. The last changes may be missing.
+	All(ctx context.Context) ([]AccountWebhooks, error)
+
+	// Add writes a new delivery. A delivery with the same webhook and id is left as it is.
+	Add(ctx context.Context, d Delivery) error
+	// Delivery returns the delivery to the webhook with the id, or NotFound.
+	Delivery(ctx context.Context, webhook, id string) (Delivery, error)
+	// Swap replaces the delivery, and adds one to Version. It returns Conflict if there is no such
+	// delivery with d.Version.
+	Swap(ctx context.Context, d Delivery) error
+	// Drop deletes the delivery. A missing one is no error.
+	Drop(ctx context.Context, d Delivery) error
+	// Due returns up to limit pending deliveries to the webhook whose Due is not after now, the
+	// earliest first. The last changes may be missing.
+	Due(ctx context.Context, webhook string, now time.Time, limit int) ([]Delivery, error)
+	// Pending returns the number of pending deliveries to the webhook, at most limit. The last changes
+	// may be missing.
+	Pending(ctx context.Context, webhook string, limit int) (int, error)
+	// Deliveries returns up to limit deliveries to the webhook with an id below before, in descending
+	// order of the ids. If before is "", it returns the last ones.
+	Deliveries(ctx context.Context, webhook, before string, limit int) ([]Delivery, error)
+	// Expire deletes deliveries that were made before the time, some hundreds at least. The store may
+	// also delete them by itself.
+	Expire(ctx context.Context, before time.Time) error
+}
+
+// Announcer tells a process that a delivery waits. A message is only a hint: it may arrive twice, late
+// or never. The store has the deliveries that wait.
+type Announcer interface {
+	// Announce tells that the delivery to the webhook with the id will be due after the pause.
+	Announce(ctx context.Context, webhook, id string, pause time.Duration) error
+}
+
+// Poster calls webhooks.
+type Poster interface {
+	// Post sends the body to the URL by POST, with the header, once and within PostTime. It follows no
+	// redirect and reads no body. It returns the answer with any status, or an error if there is none:
+	// NotFound if the URL can't be called, PrivateHost if its address is in a private network, NoHost
+	// if its host doesn't exist or refuses connections, TooSlow if the time is over, and Unavailable
+	// if the network or the server fails.
+	Post(ctx context.Context, url string, header http.Header, body []byte) (Answer, error)
 }
 
 // Objects stores media files under slash-separated keys.

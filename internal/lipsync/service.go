@@ -3,6 +3,7 @@ package lipsync
 import (
 	"io"
 	"log/slog"
+	"net/url"
 	"time"
 )
 
@@ -48,6 +49,12 @@ type Service struct {
 	Objects Objects
 	Queue   Queue
 	Watcher Watcher // may be nil
+	// Announcer tells the process that makes deliveries about them; it may be nil. Poster and EventBody
+	// are for that process: EventBody returns the body of a delivery's event as JSON. It has the data of
+	// the request, and the URL of its output, or nil.
+	Announcer Announcer
+	Poster    Poster
+	EventBody func(d Delivery, r Request, output *url.URL) ([]byte, error)
 	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are unset on
 	// one machine, where workers always run. A worker needs only Demand.
 	Pool       Pool

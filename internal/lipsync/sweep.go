@@ -36,12 +36,12 @@ const (
 )
 
 // Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
-// upkeep, and deletes expired uploads. Call it once a minute. Two calls at the same time do no
+// upkeep, announces deliveries that are due, and deletes expired uploads. Call it once a minute. Two calls at the same time do no
 // harm.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now())}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepWebhooks(ctx, end)}
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}

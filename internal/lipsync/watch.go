@@ -20,6 +20,8 @@ type Watcher interface {
 	// requests couldn't reach. One host that doesn't answer counts once, for any number of
 	// requests.
 	Unreachable(hosts int)
+	// Posted reports an attempt at a delivery, with its outcome, and how long it took.
+	Posted(d Delivery, took time.Duration)
 }
 
 // watcher returns s.Watcher, or a Watcher that does nothing if that is nil.
@@ -39,3 +41,5 @@ func (nobody) Finished(Request)           {}
 func (nobody) Postponed(Request, Failure) {}
 func (nobody) Waiting(time.Duration)      {}
 func (nobody) Unreachable(int)            {}
+
+func (nobody) Posted(Delivery, time.Duration) {}

@@ -24,6 +24,8 @@ func (w *watcher) Finished(r lipsync.Request) {
 func (w *watcher) Postponed(r lipsync.Request, f lipsync.Failure) {
 	w.note("postponed by", f.Code, "with", r.Attempts, "attempts and", r.Delays, "delays")
 }
+func (w *watcher) Posted(d lipsync.Delivery, _ time.Duration) { w.note("posted", d.Type, d.State) }
+
 func (w *watcher) Waiting(oldest time.Duration) { w.note("oldest", oldest) }
 
 func (w *watcher) Unreachable(hosts int) {

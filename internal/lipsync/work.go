@@ -22,6 +22,7 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 		}
 		if r.Claims == 1 {
 			s.watcher().Started(r)
+			s.announce(ctx, 0, r.News(Queued)...)
 		}
 		if !r.overspent() {
 			return r, nil
@@ -120,6 +121,7 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	}
 	r.End(now, o)
 	s.watcher().Finished(r)
+	s.announce(ctx, 0, r.News(Processing)...)
 	s.dropMedia(ctx, r)
 	return nil
 }

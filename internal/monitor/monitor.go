@@ -42,6 +42,7 @@ type Monitor struct {
 	operations        *prometheus.HistogramVec
 	failures          *prometheus.CounterVec // by operation
 	fetches           *prometheus.HistogramVec
+	posts             *prometheus.HistogramVec // by result
 }
 
 // New returns a monitor whose counters are 0.
@@ -86,8 +87,12 @@ func New(o Options) *Monitor {
 			Name: "lipsync_fetch_duration_seconds", Help: "Time that the fetch of an input from a user's URL took, by its result.",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
 		}, []string{"result"}),
+		posts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lipsync_webhook_duration_seconds", Help: "Time that an attempt to deliver an event to a webhook took, by its result: delivered, retried or undelivered.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20},
+		}, []string{"result"}),
 	}
-	m.registry.MustRegister(m.created, m.finished, m.postponed, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
+	m.registry.MustRegister(m.created, m.finished, m.postponed, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
@@ -96,6 +101,9 @@ func New(o Options) *Monitor {
 		m.postponed.WithLabelValues(string(code))
 	}
 	m.fetches.WithLabelValues(fetched)
+	for _, result := range []string{string(lipsync.DeliveryDelivered), retried, string(lipsync.DeliveryFailed)} {
+		m.posts.WithLabelValues(result)
+	}
 	return m
 }
 
@@ -136,6 +144,18 @@ func (m *Monitor) Waiting(time.Duration) {}
 
 // Unreachable implements lipsync.Watcher.
 func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
+
+// retried is the result of an attempt at a delivery that is made again.
+const retried = "retried"
+
+// Posted implements lipsync.Watcher.
+func (m *Monitor) Posted(d lipsync.Delivery, took time.Duration) {
+	result := string(d.State)
+	if d.State.Pending() {
+		result = retried
+	}
+	m.posts.WithLabelValues(result).Observe(took.Seconds())
+}
 
 // Rendered records the length of an output, and the time that its rendering took.
 func (m *Monitor) Rendered(length, took time.Duration) {

@@ -11,7 +11,7 @@ import (
 func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
 	return lipsync.Store{
 		Requests: requests{s.Requests, m}, Leases: leases{s.Leases, m}, Keys: keys{s.Keys, m},
-		Uploads: uploads{s.Uploads, m}, Rates: rates{s.Rates, m},
+		Uploads: uploads{s.Uploads, m}, Rates: rates{s.Rates, m}, Webhooks: webhooks{s.Webhooks, m},
 	}
 }
 

@@ -86,7 +86,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusUnauthorized
 	case lipsync.NotFound:
 		return http.StatusNotFound
-	case lipsync.Finished, lipsync.Unfinished:
+	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit:
 		return http.StatusConflict
 	case lipsync.TokenLimit:
 		return http.StatusPreconditionFailed
@@ -94,7 +94,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case lipsync.Reused:
 		return http.StatusUnprocessableEntity
-	case lipsync.RateLimited, lipsync.OpenLimit:
+	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.EventLimit:
 		return http.StatusTooManyRequests
 	case lipsync.StorageLimit, lipsync.NoSpace:
 		return http.StatusInsufficientStorage

@@ -24,6 +24,7 @@ const (
 	AnalyzePath           = "/v1/lipsync/analyze"
 	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
+	WebhooksPath          = "/v1/webhooks" // a webhook has the path WebhooksPath + "/" + its id
 )
 
 // Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the
@@ -31,7 +32,7 @@ const (
 type Endpoint struct {
 	Method, Path string           // the path is below Base
 	Calls        lipsync.CallKind // the kind of call that a key's rate counts; "" for an endpoint without a key
-	Function     string           // name of the function on AWS; endpoints without a key share one
+	Function     string           // name of the function on AWS; endpoints without a key share one, and endpoints with the same needs may
 	Needs        []Need           // in addition to those of checking a key
 
 	handler handler
@@ -68,6 +69,14 @@ func Endpoints() []Endpoint {
 		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadAnalyses}, answers((*api).getAnalysis)},
 		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
+		{post, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
+		{get, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers((*api).listWebhooks)},
+		{get, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).getWebhook)},
+		{del, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).deleteWebhook)},
+		{post, WebhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers((*api).rotateWebhook)},
+		{post, WebhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers((*api).testWebhook)},
+		{get, WebhooksPath + "/{id}/deliveries", read, "webhooks", needs{UseWebhooks}, answers((*api).listDeliveries)},
+		{post, WebhooksPath + "/{id}/deliveries/{delivery}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliver)},
 	}
 }
 
@@ -88,4 +97,5 @@ const (
 	DeleteMedia    Need = "delete media"
 	SignURLs       Need = "sign URLs"      // of outputs and uploads
 	KnowRetention  Need = "know retention" // the times for which media are kept
+	UseWebhooks    Need = "use webhooks"
 )

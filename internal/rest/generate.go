@@ -20,6 +20,7 @@ type generateBody struct {
 	Options     lipsync.Options     `json:"options"`
 	Output      lipsync.Output      `json:"output"`
 	Segments    lipsync.SegmentList `json:"segments"`
+	WebhookURL  *string             `json:"webhook_url"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -41,6 +42,7 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	p := lipsync.RequestParams{
 		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:],
 		LargestFace: in.LargestFace, Engine: in.Model, Options: in.Options, ReferenceID: in.ReferenceID,
+		WebhookURL: in.WebhookURL,
 	}
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return generated{}, err

@@ -157,6 +157,8 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 		return f.output
 	case name == "segments":
 		return f.readSegments
+	case name == "webhook_url":
+		return f.webhookURL
 	}
 	return nil
 }
@@ -188,6 +190,12 @@ func (f *form) audio(part *multipart.Part) (err error) {
 func (f *form) referenceID(part *multipart.Part) error {
 	value, err := f.value(part)
 	f.request.ReferenceID = &value
+	return err
+}
+
+func (f *form) webhookURL(part *multipart.Part) error {
+	value, err := f.value(part)
+	f.request.WebhookURL = &value
 	return err
 }
 

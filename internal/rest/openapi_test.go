@@ -116,7 +116,7 @@ func TestProtection(t *testing.T) {
 	f := newFixture(t)
 	for path, item := range loadDocument(t).Paths.Map() {
 		for method, op := range item.Operations() {
-			r, _ := http.NewRequest(method, "/api"+strings.ReplaceAll(path, "{id}", "x"), nil)
+			r, _ := http.NewRequest(method, "/api"+strings.NewReplacer("{id}", "x", "{delivery}", "x").Replace(path), nil)
 			open := op.Security != nil && len(*op.Security) == 0
 			if got := f.call(r, "").Code == http.StatusUnauthorized; got == open {
 				t.Errorf("%s %s: needs a key: %t, but open in the document: %t", method, path, got, open)
@@ -216,7 +216,7 @@ func (c *checkedTransport) provokeFaults(base string) {
 			if op.Responses.Status(http.StatusInternalServerError) == nil {
 				continue
 			}
-			r, err := http.NewRequest(method, base+"/api"+strings.ReplaceAll(path, "{id}", "x"), nil)
+			r, err := http.NewRequest(method, base+"/api"+strings.NewReplacer("{id}", "x", "{delivery}", "x").Replace(path), nil)
 			if err != nil {
 				c.t.Fatal(err)
 			}

@@ -41,7 +41,16 @@ func openSince(s lipsync.Status, created, started time.Time) time.Time {
 
 // view returns a request for an answer, with the URL of its output if it has one.
 func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request {
-	v := request{
+	v := viewOf(q)
+	if output != nil {
+		v.OutputURL = a.absolute(r, output)
+	}
+	return v
+}
+
+// viewOf returns a request for an answer or an event, without the URL of its output.
+func viewOf(q lipsync.Request) request {
+	return request{
 		ID:           q.ID,
 		CreatedAt:    q.CreatedAt.UTC(),
 		Status:       q.Status,
@@ -50,10 +59,6 @@ func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request 
 		ReferenceID:  q.ReferenceID,
 		StartedAt:    q.StartedAt.UTC(),
 	}
-	if output != nil {
-		v.OutputURL = a.absolute(r, output)
-	}
-	return v
 }
 
 func (a *api) getRequest(r *http.Request, c lipsync.Caller) (request, error) {

@@ -27,6 +27,80 @@ func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Req
 	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
+type fullWebhooks struct{ lipsync.Webhooks }
+
+func (fullWebhooks) Put(context.Context, lipsync.AccountWebhooks) error {
+	return lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
+func (fullWebhooks) Add(context.Context, lipsync.Delivery) error {
+	return lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
+func (fullWebhooks) Swap(context.Context, lipsync.Delivery) error {
+	return lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
+// finishedDelivery returns the paths of a webhook and of a delivery that is done.
+func (f *fixture) finishedDelivery(t *testing.T, c lipsync.Caller) (webhook, delivery string) {
+	t.Helper()
+	w, err := f.service.CreateWebhook(t.Context(), c, "https://x.example/", []lipsync.EventType{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.service.TestWebhook(t.Context(), c, w.ID)
+	if d.State = lipsync.DeliveryDelivered; err == nil {
+		err = f.store.Webhooks.Swap(t.Context(), d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/webhooks/" + w.ID, "/webhooks/" + w.ID + "/deliveries/" + d.ID
+}
+
+// callDisabled makes the calls that are refused for a disabled webhook, and one that isn't refused for
+// another.
+func (f *fixture) callDisabled(t *testing.T, c *http.Client, base string) {
+	t.Helper()
+	token := f.key(t)
+	caller, err := f.service.Authenticate(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook, delivery := f.finishedDelivery(t, caller)
+	const message = "webhook is disabled, since its URL answered 410; delete it and make a new one"
+	for _, call := range []struct {
+		path, message string
+	}{{delivery + "/redeliver", ""}, {"", ""}, {webhook + "/test", message}, {delivery + "/redeliver", message}} {
+		if call.path == "" {
+			a, err := f.store.Webhooks.Of(t.Context(), caller.Account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.List[0].DisabledAt = time.Now()
+			if err := f.store.Webhooks.Put(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		r, err := http.NewRequest(http.MethodPost, base+"/api/v1"+call.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("x-api-key", token)
+		resp, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Error string }
+		err = json.NewDecoder(resp.Body).Decode(&got)
+		resp.Body.Close()
+		if err != nil || got.Error != call.message || (resp.StatusCode == http.StatusConflict) != (call.message != "") {
+			t.Errorf("%s: got %d %q (%v), want %q", call.path, resp.StatusCode, got.Error, err, call.message)
+		}
+	}
+}
+
 // callFullDisk makes the calls that a service with a full disk refuses, and one call that it
 // answers.
 func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
@@ -44,8 +118,10 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
+	webhook, delivery := f.finishedDelivery(t, caller)
 	f.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
 	f.service.Store.Leases, f.service.Store.Requests = fullLeases{f.store.Leases}, fullRequests{f.store.Requests}
+	f.service.Store.Webhooks = fullWebhooks{f.store.Webhooks}
 	defer func() { f.service.Room, f.service.Store = nil, f.store.Store }()
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
@@ -71,6 +147,12 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		{http.MethodDelete, "/lipsync/requests/" + id, "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/requests/" + canceled + "/media", "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/analyses/" + analysis, "", "", http.StatusInsufficientStorage},
+		{http.MethodPost, "/webhooks", "application/json", `{"url":"https://other.example/"}`, http.StatusInsufficientStorage},
+		{http.MethodPost, webhook + "/rotate", "", "", http.StatusInsufficientStorage},
+		{http.MethodPost, webhook + "/test", "", "", http.StatusInsufficientStorage},
+		{http.MethodPost, delivery + "/redeliver", "", "", http.StatusInsufficientStorage},
+		{http.MethodDelete, webhook, "", "", http.StatusInsufficientStorage},
+		{http.MethodGet, webhook, "", "", http.StatusOK},
 		{http.MethodGet, "/lipsync/requests/" + id, "", "", http.StatusOK},
 	} {
 		r, err := http.NewRequest(call.method, base+"/api/v1"+call.path, bytes.NewBufferString(call.body))

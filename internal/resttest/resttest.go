@@ -36,7 +36,8 @@ type Target struct {
 	// Long is a speech track that is longer than Video, by half a second or more.
 	Long []byte
 
-	// FetchesHere says that the service fetches from this machine. Otherwise options with a URL are skipped.
+	// FetchesHere says that the service fetches from this machine, and delivers events to it. Otherwise
+	// options with a URL and the receipt of events are skipped.
 	FetchesHere bool
 
 	// Differs has the subtests whose part of the contract the service can't keep, and the reasons.
@@ -74,6 +75,7 @@ func Run(t *testing.T, target Target) {
 		"models":      s.models,
 		"accounts":    s.accounts,
 		"uploads":     s.uploads,
+		"webhooks":    s.webhooks,
 		"polling":     s.polling,
 		"browsers":    s.browsers,
 		"rates":       s.rates,

@@ -28,6 +28,14 @@ func protected() []call {
 		{method: http.MethodGet, path: "/v1/lipsync/analyses/x"},
 		{method: http.MethodDelete, path: "/v1/lipsync/analyses/x"},
 		{method: http.MethodPost, path: "/v1/uploads"},
+		{method: http.MethodPost, path: "/v1/webhooks"},
+		{method: http.MethodGet, path: "/v1/webhooks"},
+		{method: http.MethodGet, path: "/v1/webhooks/x"},
+		{method: http.MethodDelete, path: "/v1/webhooks/x"},
+		{method: http.MethodPost, path: "/v1/webhooks/x/rotate"},
+		{method: http.MethodPost, path: "/v1/webhooks/x/test"},
+		{method: http.MethodGet, path: "/v1/webhooks/x/deliveries"},
+		{method: http.MethodPost, path: "/v1/webhooks/x/deliveries/x/redeliver"},
 	}
 }
 

@@ -143,8 +143,8 @@ var (
 		Help: "Decode and encode video on an NVIDIA GPU", More: "Video with a side of less than 160 pixels stays on the CPU: see [models](models.md#on-an-nvidia-gpu).",
 	}})
 	AllowPrivateNetworks = add(Setting[bool]{Kind: boolean(), Row: Row{
-		Name: "allow-private-networks", Where: Machine | Runner, Default: "false", Optional: true,
-		Help: "Fetch inputs from private networks and this machine too, and send outputs there, but never from metadata services of clouds",
+		Name: "allow-private-networks", Where: Machine | Runner | Functions, Default: "false", Optional: true,
+		Help: "Fetch inputs from private networks and this machine too, and send outputs and events there, but never from metadata services of clouds",
 	}})
 )
 

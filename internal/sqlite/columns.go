@@ -78,6 +78,18 @@ func (t tracks) Scan(src any) (err error) {
 	return err
 }
 
+// targets scans a column with the webhooks of a request.
+type targets struct{ t *lipsync.Targets }
+
+func (t targets) Scan(src any) (err error) {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("column of targets holds %T", src)
+	}
+	*t.t, err = lipsync.ParseTargets(text)
+	return err
+}
+
 // options scans a column with the options of a request.
 type options struct{ o *lipsync.Options }
 

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -73,6 +72,11 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 		if err != nil {
 			return err
 		}
+		if r.Claims == 1 {
+			if err := addDeliveries(ctx, tx, r.News(lipsync.Queued)); err != nil {
+				return err
+			}
+		}
 		return noteClaim(ctx, tx, r.Account, now)
 	})
 	return r, err
@@ -125,18 +129,21 @@ func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o l
 	var r lipsync.Request
 	r.End(now, o)
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, poster = ?, length = ?, size = ?,
+		stored, err := scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, poster = ?, length = ?, size = ?,
 				frames = ?, synced_frames = ?, warnings = ?, sync = ?, video_length = ?, audio_length = ?, failure = ?, failure_details = ?
-			WHERE id = ? AND lease = ? AND lease <> '' RETURNING key_id`,
+			WHERE id = ? AND lease = ? AND lease <> '' RETURNING `+requestColumns,
 			r.Status, micros(r.FinishedAt), r.Output, r.Poster, r.Length.Microseconds(), r.Size,
-			r.Frames.Total, r.Frames.Synced, r.Warnings, r.Sync.Text(), r.VideoLength.Microseconds(), r.AudioLength.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token).Scan(&r.KeyID)
-		if errors.Is(err, sql.ErrNoRows) {
+			r.Frames.Total, r.Frames.Synced, r.Warnings, r.Sync.Text(), r.VideoLength.Microseconds(), r.AudioLength.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token))
+		if lipsync.CodeOf(err) == lipsync.NotFound {
 			return lost()
 		}
 		if err == nil && o.Free() {
-			_, err = tx.ExecContext(ctx, "UPDATE keys SET used = used - 1 WHERE id = ?", r.KeyID)
+			_, err = tx.ExecContext(ctx, "UPDATE keys SET used = used - 1 WHERE id = ?", stored.KeyID)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return addDeliveries(ctx, tx, stored.News(lipsync.Processing))
 	})
 }
 
@@ -147,6 +154,9 @@ func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 				started_at = iif(started_at = 0, ?, started_at)
 			WHERE id = ? AND `+isOpen+` RETURNING `+requestColumns,
 			f.Code, f.Text(), micros(now), micros(now), id))
+		if err == nil {
+			return addDeliveries(ctx, tx, r.News(lipsync.Processing))
+		}
 		if lipsync.CodeOf(err) != lipsync.NotFound {
 			return err
 		}

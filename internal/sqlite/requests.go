@@ -16,7 +16,7 @@ import (
 type requests struct{ *Store }
 
 const requestColumns = `id, account, key_id, reference_id, status,
-	video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options,
+	video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets,
 	created_at, started_at, finished_at, output, poster, length, size, frames, synced_frames, warnings, sync, video_length, audio_length, media_deleted_at, failure, failure_details,
 	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
 
@@ -25,7 +25,7 @@ type row interface{ Scan(dest ...any) error }
 
 func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Status,
-		&r.Video.URL, &r.Video.Object, &r.Video.Name, &r.Audio.URL, &r.Audio.Object, &r.Audio.Name, tracks{&r.Tracks}, &r.LargestFace, &r.Engine, options{&r.Options},
+		&r.Video.URL, &r.Video.Object, &r.Video.Name, &r.Audio.URL, &r.Audio.Object, &r.Audio.Name, tracks{&r.Tracks}, &r.LargestFace, &r.Engine, options{&r.Options}, targets{&r.Targets},
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
 		&r.Output, &r.Poster, span{&r.Length}, &r.Size, &r.Frames.Total, &r.Frames.Synced, &r.Warnings, syncScore{&r.Sync}, span{&r.VideoLength}, span{&r.AudioLength}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
 		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
@@ -44,6 +44,13 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 			}
 		}
 		if err := checkLimits(ctx, tx, r.Account, r.CreatedAt, limits); err != nil {
+			return err
+		}
+		a, err := webhooksOf(ctx, tx, r.Account)
+		if err != nil {
+			return err
+		}
+		if r.Targets, err = r.Targets.Resolve(a); err != nil {
 			return err
 		}
 		return insert(ctx, tx, r, uploads, idem, limits.Keep)
@@ -110,10 +117,10 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 		}
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
-			status, video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			status, video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Account, r.KeyID, r.ReferenceID, seq, referenceSeq,
-		r.Status, r.Video.URL, r.Video.Object, r.Video.Name, r.Audio.URL, r.Audio.Object, r.Audio.Name, r.Tracks, r.LargestFace, r.Engine, r.Options.Text(), micros(r.CreatedAt))
+		r.Status, r.Video.URL, r.Video.Object, r.Video.Name, r.Audio.URL, r.Audio.Object, r.Audio.Name, r.Tracks, r.LargestFace, r.Engine, r.Options.Text(), r.Targets, micros(r.CreatedAt))
 	return err
 }
 

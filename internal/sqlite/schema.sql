@@ -23,6 +23,7 @@ CREATE TABLE requests (
 	largest_face      INTEGER NOT NULL,
 	engine            TEXT NOT NULL DEFAULT 'warp',
 	options           TEXT NOT NULL DEFAULT '',   -- JSON
+	targets           TEXT NOT NULL DEFAULT '',   -- webhooks that get its events: JSON
 
 	created_at        INTEGER NOT NULL,
 	started_at        INTEGER NOT NULL DEFAULT 0,
@@ -162,3 +163,33 @@ END;
 CREATE TRIGGER count_size_gone AFTER UPDATE OF media_deleted_at ON requests WHEN old.media_deleted_at = 0 BEGIN
 	UPDATE days SET size = size - old.size WHERE account = old.account AND day = old.created_at / 86400000000;
 END;
+
+-- The webhooks of an account.
+CREATE TABLE webhooks (
+	account TEXT PRIMARY KEY,
+	list    TEXT NOT NULL,    -- JSON
+	filled  INTEGER NOT NULL, -- 1: there are too many pending deliveries
+	version INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- An event for a webhook.
+CREATE TABLE deliveries (
+	webhook      TEXT NOT NULL,
+	id           TEXT NOT NULL,
+	account      TEXT NOT NULL,
+	type         TEXT NOT NULL,
+	request      TEXT NOT NULL,
+	after        TEXT NOT NULL,    -- id of the delivery that must be final before
+	url          TEXT NOT NULL,    -- instead of the webhook's own
+	created_at   INTEGER NOT NULL,
+	state        TEXT NOT NULL,
+	due          INTEGER NOT NULL,
+	attempts     INTEGER NOT NULL,
+	attempted_at INTEGER NOT NULL,
+	status       INTEGER NOT NULL, -- of the last answer
+	problem      TEXT NOT NULL,
+	version      INTEGER NOT NULL,
+	PRIMARY KEY (webhook, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (webhook, due) WHERE state IN ('waiting', 'sending');
+CREATE INDEX deliveries_by_age ON deliveries (created_at);

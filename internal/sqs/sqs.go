@@ -1,4 +1,4 @@
-// Package sqs announces waiting requests in an SQS queue. The body of a message is the request's
+// Package sqs announces waiting requests and deliveries in SQS queues. The body of a message about a request is its
 // id and nothing else.
 package sqs
 

@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 import lipsync_client
 from lipsync_client import api, models
 
-generator, url, key, video, audio = sys.argv[1:]
+generator, url, key, video, audio, receiver = sys.argv[1:]
 
 
 class OpenAPIPythonClient:
@@ -37,8 +37,8 @@ class OpenAPIPythonClient:
     def read(self, name):
         return import_module(self.modules[name]).sync_detailed(client=self.client).content
 
-    def error_of(self, name, id):
-        return self.call(name, id).error
+    def error_of(self, name, *ids):
+        return self.call(name, *ids).error
 
 
 class OpenAPIGenerator:
@@ -46,7 +46,7 @@ class OpenAPIGenerator:
 
     def __init__(self):
         client = lipsync_client.ApiClient(lipsync_client.Configuration(host=url + "/api", access_token=key))
-        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "LipSyncApi", "ServiceApi", "UploadsApi")]
+        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
 
     def call(self, name, *arguments, **options):
         return next(getattr(found, name) for found in self.apis if hasattr(found, name))(*arguments, **options)
@@ -59,9 +59,9 @@ class OpenAPIGenerator:
     def read(self, name):
         return self.call(name + "_without_preload_content").read()
 
-    def error_of(self, name, id):
+    def error_of(self, name, *ids):
         try:
-            return self.call(name, id)
+            return self.call(name, *ids)
         except lipsync_client.ApiException as refusal:
             return json.loads(refusal.body)["error"]
 
@@ -125,6 +125,17 @@ want("analysis", (found.status, len(found.faces)), ("completed", 1))
 want("analysis deleted", bool(client.call("delete_analysis", str(analysis.id)).faces), False)
 want("deleted", client.call("delete_media", named).status, "completed")
 want("deleted at", client.call("get_details", named).media_deleted_at >= request.finished_at, True)
+
+hook = client.send("create_webhook", models.WebhookBody.from_dict({"url": receiver, "events": ["lipsync.failed"]}))
+want("webhook", (hook.secret[:6], client.call("get_webhook", str(hook.id)).events), ("whsec_", ["lipsync.failed"]))
+want("rotated", client.call("rotate_webhook", str(hook.id)).secret != hook.secret, True)
+want("webhooks", [str(w.id) for w in client.call("list_webhooks").data], [str(hook.id)])
+test = client.call("test_webhook", str(hook.id))
+while client.call("list_deliveries", str(hook.id), limit=1).data[0].status != "delivered":
+    time.sleep(0.1)
+want("redeliver", client.call("redeliver", str(hook.id), test.id).id, test.id)
+want("no delivery", client.error_of("redeliver", str(hook.id), "x"), "delivery not found")
+want("webhook deleted", str(client.call("delete_webhook", str(hook.id)).id), str(hook.id))
 
 page = client.call("list_requests", limit=1, status=models.Status("completed"))
 want("list", ([str(r.id) for r in page.data], page.pagination.total), ([named], 1))

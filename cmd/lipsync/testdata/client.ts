@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { AccountApi, Configuration, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi } from "./index.js";
+import { AccountApi, Configuration, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
 import type { Input, LipsyncRequest } from "./index.js";
 
-const [url, key, video, audio] = process.argv.slice(2) as [string, string, string, string];
+const [url, key, video, audio, receiver] = process.argv.slice(2) as [string, string, string, string, string];
 const configuration = new Configuration({ basePath: `${url}/api`, accessToken: key });
 const service = new ServiceApi(configuration);
 const lipSync = new LipSyncApi(configuration);
@@ -68,6 +68,16 @@ for (; !found.finishedAt; found = await lipSync.getAnalysis({ id: analysis.id })
 want("analysis", [found.status, found.faces?.length].join(), "completed,1");
 want("analysis deleted", (await lipSync.deleteAnalysis({ id: analysis.id })).faces, undefined);
 want("deleted", (await lipSync.deleteMedia({ id })).outputUrl, undefined);
+
+const hooks = new WebhooksApi(configuration);
+const hook = await hooks.createWebhook({ webhookBody: { url: receiver, events: [EventType.LipsyncFailed] } });
+want("webhook", [hook.secret.slice(0, 6), (await hooks.getWebhook({ id: hook.id })).events.join()], ["whsec_", "lipsync.failed"]);
+want("rotated", (await hooks.rotateWebhook({ id: hook.id })).secret !== hook.secret, true);
+want("webhooks", (await hooks.listWebhooks()).data.map((w) => w.id), [hook.id]);
+const test = await hooks.testWebhook({ id: hook.id });
+while ((await hooks.listDeliveries({ id: hook.id, limit: 1 })).data[0].status !== "delivered") await new Promise((next) => setTimeout(next, 100));
+want("redeliver", (await hooks.redeliver({ id: hook.id, delivery: test.id })).id, test.id);
+want("webhook deleted", (await hooks.deleteWebhook({ id: hook.id })).id, hook.id);
 
 const page = await lipSync.listRequests({ limit: 1, status: Status.Completed });
 want("list", [page.data.map((r) => r.id), page.pagination.total], [[id], 1]);

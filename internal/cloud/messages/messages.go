@@ -12,3 +12,8 @@ import (
 func Queue(d *cloud.Deployment) {
 	d.Service.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
 }
+
+// Deliveries adds the queue to which deliveries are announced.
+func Deliveries(d *cloud.Deployment) {
+	d.Service.Announcer = sqs.NewDeliveries(d.Config, settings.DeliveriesURL.In(d.Settings))
+}

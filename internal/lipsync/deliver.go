@@ -1,0 +1,288 @@
+package lipsync
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// PostTime is the longest time of one attempt at a delivery.
+	PostTime = 20 * time.Second
+	// sendLease is the time for which an attempt holds its delivery: PostTime, and time for the store.
+	sendLease = time.Minute
+	// longestWait bounds the pause that a webhook can ask for by Retry-After.
+	longestWait = 24 * time.Hour
+	// maxEvent bounds the body of an event in bytes, as Standard Webhooks recommends.
+	maxEvent = 20_000
+)
+
+// deliveryPauses has the time before each attempt, from the event or the attempt before: the schedule
+// that Standard Webhooks recommends.
+var deliveryPauses = [...]time.Duration{
+	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+	10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+}
+
+// Answer is the answer of a webhook to a call.
+type Answer struct {
+	Status     int
+	RetryAfter time.Duration // as the webhook asks; 0 if it doesn't
+}
+
+// Deliver makes an attempt at a delivery if it is due, and then at the next one of the same request
+// that waited for it. It returns an error only if the service fails; a webhook that can't be reached is
+// no such error. Deliver may be called with the same delivery any number of times, also at the same
+// time.
+func (s *Service) Deliver(ctx context.Context, webhook, id string) error {
+	d, err := s.Store.Webhooks.Delivery(ctx, webhook, id)
+	if CodeOf(err) == NotFound {
+		return nil
+	}
+	if err != nil || !d.State.Pending() || d.Due.After(s.Now()) {
+		return err
+	}
+	return s.deliver(ctx, d)
+}
+
+func (s *Service) deliver(ctx context.Context, d Delivery) error {
+	if waits, err := s.waitForEarlier(ctx, d); waits || err != nil {
+		return err
+	}
+	w, known, err := s.webhookOf(ctx, d)
+	switch {
+	case err != nil:
+		return err
+	case !known: // deleted
+		return s.Store.Webhooks.Drop(ctx, d)
+	case !w.DisabledAt.IsZero():
+		d.State, d.Problem, d.Due = DeliveryFailed, "webhook is disabled", time.Time{}
+		return s.swap(ctx, &d)
+	}
+	d.State, d.Attempts, d.AttemptedAt = DeliverySending, d.Attempts+1, s.Now().Truncate(time.Microsecond).UTC()
+	d.Due = d.AttemptedAt.Add(sendLease)
+	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
+		return unlessConflict(err) // another process sends it
+	}
+	d.Version++
+	if err := s.attempt(ctx, w, &d); err != nil {
+		return err
+	}
+	if d.State.Pending() {
+		s.announce(ctx, d.Due.Sub(s.Now()), d)
+		return nil
+	}
+	return s.deliverNext(ctx, d)
+}
+
+// waitForEarlier reports whether an earlier delivery of the same request is pending. Then it makes the
+// delivery due with that one. The one that ends calls deliverNext, so this is only for a process that
+// dies in between.
+func (s *Service) waitForEarlier(ctx context.Context, d Delivery) (bool, error) {
+	if d.After == "" {
+		return false, nil
+	}
+	earlier, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, d.After)
+	if CodeOf(err) == NotFound || err == nil && !earlier.State.Pending() {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	d.State, d.Due = DeliveryWaiting, laterOf(earlier.Due, s.Now().Add(time.Second)).Truncate(time.Microsecond)
+	return true, s.swap(ctx, &d)
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// deliverNext delivers the event of the same request that had to wait for d, if there is one.
+func (s *Service) deliverNext(ctx context.Context, d Delivery) error {
+	if d.Type != RequestProcessing {
+		return nil
+	}
+	r, err := s.Store.Requests.ByID(ctx, d.Request)
+	if err != nil || !r.Status.Final() {
+		return unlessMissing(err)
+	}
+	_, at := r.eventOf()
+	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, r.eventID(at, 2))
+	if err != nil || next.State != DeliveryWaiting {
+		return unlessMissing(err)
+	}
+	return s.deliver(ctx, next)
+}
+
+// webhookOf returns the webhook of the delivery. known is false if it was deleted.
+func (s *Service) webhookOf(ctx context.Context, d Delivery) (w Webhook, known bool, err error) {
+	a, err := s.Store.Webhooks.Of(ctx, d.Account)
+	if i := a.find(d.Webhook); err == nil && i >= 0 {
+		return a.List[i], true, nil
+	}
+	return Webhook{}, false, err
+}
+
+// attempt makes one call, and stores its outcome in the delivery, which this process holds. A lost hold
+// is no error.
+func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
+	body, err := s.eventBody(ctx, *d)
+	if CodeOf(err) == NotFound { // no record says what happened
+		return s.Store.Webhooks.Drop(ctx, *d)
+	}
+	if err != nil {
+		return err
+	}
+	target := d.URL
+	if target == "" {
+		target = w.URL
+	}
+	began := s.Now()
+	answer, sendErr := s.Poster.Post(ctx, target, signed(d.ID, began, body, w.secrets(began)), body)
+	if ctx.Err() != nil { // this process ends; the attempt is made again
+		return ctx.Err()
+	}
+	if answer.Status == http.StatusGone {
+		_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *Webhook) { w.DisabledAt = began.Truncate(time.Microsecond).UTC() })
+		if unlessMissing(err) != nil {
+			return err
+		}
+	}
+	d.end(s.Now(), answer, sendErr, s.fraction())
+	s.watcher().Posted(*d, s.Now().Sub(began))
+	return s.swap(ctx, d)
+}
+
+// end records the outcome of an attempt. spread, from 0 to 1, is how much of the largest jitter is added
+// to the pause.
+func (d *Delivery) end(now time.Time, answer Answer, err error, spread float64) {
+	d.Status, d.Problem, d.Due = answer.Status, problem(answer, err), time.Time{}
+	switch {
+	case d.Problem == "":
+		d.State = DeliveryDelivered
+	case answer.Status == http.StatusGone || d.Attempts >= len(deliveryPauses):
+		d.State = DeliveryFailed
+	default:
+		pause := deliveryPauses[d.Attempts]
+		pause += time.Duration(float64(pause) * spread / 5) // so that calls that failed together are not repeated together
+		pause = max(pause, min(answer.RetryAfter, longestWait))
+		d.State, d.Due = DeliveryWaiting, now.Add(pause).Truncate(time.Microsecond).UTC()
+	}
+}
+
+// problem returns the sentence that says why an attempt failed, or "" if it didn't.
+func problem(answer Answer, err error) string {
+	switch code := CodeOf(err); {
+	case code == "" && answer.Status/100 == 2:
+		return ""
+	case code == "" && answer.Status/100 == 3:
+		return fmt.Sprintf("answered with status %d; redirects are not followed", answer.Status)
+	case code == "":
+		return fmt.Sprintf("answered with status %d", answer.Status)
+	case code == TooSlow:
+		return "did not answer in time"
+	case code == NoHost:
+		return "host does not exist, refuses connections, or has no valid certificate"
+	case code == PrivateHost:
+		return "address is in a private network"
+	case code == NotFound:
+		return "URL can't be called"
+	default:
+		return "connection failed"
+	}
+}
+
+// fraction returns a random number from 0 to 1.
+func (s *Service) fraction() float64 {
+	var random [1]byte
+	if _, err := s.Random.Read(random[:]); err != nil {
+		return 1
+	}
+	return float64(random[0]) / 255
+}
+
+// eventBody returns the body of the event: it has the request as it was then, with a link to its output
+// that is made now.
+func (s *Service) eventBody(ctx context.Context, d Delivery) ([]byte, error) {
+	var r Request
+	var output *url.URL
+	var err error
+	if d.Type != TestEvent {
+		if r, err = s.Store.Requests.ByID(ctx, d.Request); err != nil {
+			return nil, err
+		}
+		if r = r.before(d.Type); r.Output != "" {
+			if output, err = s.outputURL(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	body, err := s.EventBody(d, r, output)
+	if err == nil && len(body) >= maxEvent {
+		err = fmt.Errorf("the event %s has %d bytes", d.ID, len(body))
+	}
+	return body, err
+}
+
+// signed returns the header of a call, with the signatures of Standard Webhooks 1.0 by all secrets.
+func signed(id string, at time.Time, body []byte, secrets []string) http.Header {
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	var signatures []string
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+		if err != nil {
+			continue // can't happen: newSecret made it
+		}
+		sum := hmac.New(sha256.New, key)
+		fmt.Fprintf(sum, "%s.%s.%s", id, seconds, body)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(sum.Sum(nil)))
+	}
+	return http.Header{
+		"Content-Type": {"application/json"}, "Webhook-Id": {id}, "Webhook-Timestamp": {seconds},
+		"Webhook-Signature": {strings.Join(signatures, " ")},
+	}
+}
+
+// swap stores the delivery, unless another process has changed it.
+func (s *Service) swap(ctx context.Context, d *Delivery) error {
+	err := s.Store.Webhooks.Swap(ctx, *d)
+	d.Version++
+	return unlessConflict(err)
+}
+
+func unlessConflict(err error) error {
+	if CodeOf(err) == Conflict {
+		return nil
+	}
+	return err
+}
+
+func unlessMissing(err error) error {
+	if CodeOf(err) == NotFound {
+		return nil
+	}
+	return err
+}
+
+// announce tells the process that makes deliveries about them, each due after the pause. That is only a
+// hint: the store has the deliveries that wait.
+func (s *Service) announce(ctx context.Context, pause time.Duration, all ...Delivery) {
+	if s.Announcer == nil {
+		return
+	}
+	for _, d := range all {
+		if err := s.Announcer.Announce(ctx, d.Webhook, d.ID, max(0, pause)); err != nil {
+			s.log().WarnContext(ctx, "delivery not announced", "delivery", d.ID, "error", err)
+		}
+	}
+}

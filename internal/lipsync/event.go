@@ -1,0 +1,114 @@
+package lipsync
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// DeliveryState is the state of a delivery. It goes from waiting to sending at each attempt. Delivered
+// and undelivered are final, until the client asks for another delivery.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	DeliveryWaiting   DeliveryState = "waiting"     // for Due
+	DeliverySending   DeliveryState = "sending"     // an attempt runs, until Due at most
+	DeliveryDelivered DeliveryState = "delivered"   // the webhook answered 2xx
+	DeliveryFailed    DeliveryState = "undelivered" // all attempts failed, or the webhook is disabled
+)
+
+// Pending reports whether the delivery is not final.
+func (s DeliveryState) Pending() bool { return s == DeliveryWaiting || s == DeliverySending }
+
+// Delivery is one event for one webhook.
+type Delivery struct {
+	ID        string // of the event, the same for all webhooks: see Request.eventID; sorts by time
+	Webhook   string // id of the webhook
+	Account   string
+	Type      EventType
+	Request   string    // id of the request that the event is about; "" for a TestEvent
+	After     string    // ID of the delivery to the same webhook that must be final before; "" for none
+	URL       string    // the webhook_url of the request; "" for the webhook's own URL
+	CreatedAt time.Time // when the event happened
+
+	State    DeliveryState
+	Due      time.Time // see DeliveryState; zero if final
+	Attempts int       // since it was made, or since the client asked for another delivery
+
+	AttemptedAt time.Time // of the last attempt; zero before
+	Status      int       // of the last answer; 0 if there was none
+	Problem     string    // why the last attempt failed, in a sentence for the client; "" if it didn't
+
+	Version int64 // grows with each change
+}
+
+// KeepDeliveries is the time for which deliveries are kept after their event.
+const KeepDeliveries = 30 * 24 * time.Hour
+
+// eventOf returns the type of the event that a request's present status stands for, and its time. It
+// returns "" for a queued request.
+func (r Request) eventOf() (t EventType, at time.Time) {
+	switch {
+	case r.Status == Processing:
+		return RequestProcessing, r.StartedAt
+	case r.Status == Completed:
+		return RequestCompleted, r.FinishedAt
+	case r.Failed():
+		return RequestFailed, r.FinishedAt
+	case r.Status == Failed:
+		return RequestCanceled, r.FinishedAt
+	}
+	return "", time.Time{}
+}
+
+// eventID returns the id of an event of the request. It follows from the record, and it sorts by the
+// time of the event. The first event of a request has the rank 1, the last one 2.
+func (r Request) eventID(at time.Time, rank int) string {
+	return eventID(at, rank, r.ID)
+}
+
+func eventID(at time.Time, rank int, subject string) string {
+	return fmt.Sprintf("msg_%016x%d%s", at.UnixMicro(), rank, strings.ReplaceAll(subject, "-", ""))
+}
+
+// News returns the new deliveries of a request whose status was another one before. A store calls it
+// in each change of a request, and writes the deliveries in the same transaction.
+func (r Request) News(was Status) []Delivery {
+	if r.Targets == "" || r.Status == was || was.Final() {
+		return nil
+	}
+	t, at := r.eventOf()
+	if t == "" {
+		return nil
+	}
+	at = at.Truncate(time.Microsecond).UTC() // the precision of stored times
+	event := Delivery{
+		ID: r.eventID(at, 1), Account: r.Account, Type: t, Request: r.ID, CreatedAt: at,
+		State: DeliveryWaiting, Due: at, Version: 1,
+	}
+	if r.Status.Final() {
+		event.ID = r.eventID(at, 2)
+	}
+	all := r.Targets.deliveries(event)
+	if !r.Status.Final() || r.Claims == 0 {
+		return all
+	}
+	started := r.Targets.deliveries(Delivery{Type: RequestProcessing})
+	for i := range all {
+		for _, before := range started {
+			if before.Webhook == all[i].Webhook {
+				all[i].After = r.eventID(r.StartedAt.Truncate(time.Microsecond), 1)
+			}
+		}
+	}
+	return all
+}
+
+// before returns the request as it was when an event of the type happened.
+func (r Request) before(t EventType) Request {
+	if t == RequestProcessing {
+		r.Status, r.FinishedAt, r.Output, r.Failure = Processing, time.Time{}, "", Failure{}
+	}
+	return r
+}

@@ -1,0 +1,153 @@
+package lipsync
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// postsOfWebhook is the number of calls to one webhook at a time in one process. So a webhook that
+	// doesn't answer delays no other one.
+	postsOfWebhook = 8
+	// dueBatch is the number of due deliveries of one webhook that one sweep announces. The next sweep
+	// announces the others.
+	dueBatch = 1000
+	// lookEvery is the time between two looks at the deliveries that are due.
+	lookEvery = time.Second
+)
+
+// Mail makes the deliveries that are due until ctx ends: each second, and when something comes from
+// wake. It is for a single process that makes all deliveries of the store.
+func (s *Service) Mail(ctx context.Context, wake <-chan struct{}) {
+	m := mail{service: s, busy: make(map[string]map[string]bool), ended: make(chan struct{}, 1)}
+	defer m.running.Wait()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		if err := m.start(ctx); err != nil && ctx.Err() == nil {
+			s.log().ErrorContext(ctx, "deliveries that are due", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-m.ended:
+		case <-look.C:
+		}
+	}
+}
+
+// mail has the deliveries that are being made.
+type mail struct {
+	service *Service
+	running sync.WaitGroup
+	mu      sync.Mutex
+	busy    map[string]map[string]bool // ids of deliveries, by webhook
+	ended   chan struct{}              // gets something when there may be room for another one
+}
+
+// start begins the deliveries that are due, as far as the bounds allow.
+func (m *mail) start(ctx context.Context) error {
+	accounts, err := m.service.Store.Webhooks.All(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, a := range accounts {
+		for _, w := range a.List {
+			errs = append(errs, m.startOf(ctx, w.ID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// startOf begins deliveries to one webhook. Those that run may still be among the due ones, for a
+// moment.
+func (m *mail) startOf(ctx context.Context, webhook string) error {
+	m.mu.Lock()
+	room := postsOfWebhook - len(m.busy[webhook])
+	m.mu.Unlock()
+	if room == 0 {
+		return nil
+	}
+	due, err := m.service.Store.Webhooks.Due(ctx, webhook, m.service.Now(), postsOfWebhook)
+	for _, d := range due {
+		if m.begin(webhook, d.ID) {
+			m.running.Go(func() {
+				err := m.service.Deliver(ctx, webhook, d.ID)
+				if err != nil && ctx.Err() == nil {
+					m.service.log().ErrorContext(ctx, "delivery", "delivery", d.ID, "error", err)
+				}
+				m.end(webhook, d.ID, err == nil)
+			})
+		}
+	}
+	return err
+}
+
+// begin reports whether the delivery may begin, and notes that it runs.
+func (m *mail) begin(webhook, id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	running := m.busy[webhook]
+	if running[id] || len(running) >= postsOfWebhook {
+		return false
+	}
+	if running == nil {
+		running = make(map[string]bool)
+		m.busy[webhook] = running
+	}
+	running[id] = true
+	return true
+}
+
+// end notes that the delivery ended. After a fault of the store, the next one waits for the next look.
+func (m *mail) end(webhook, id string, well bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if delete(m.busy[webhook], id); len(m.busy[webhook]) == 0 {
+		delete(m.busy, webhook)
+	}
+	if !well {
+		return
+	}
+	select {
+	case m.ended <- struct{}{}:
+	default:
+	}
+}
+
+// sweepWebhooks announces the deliveries that are due, notes which accounts have too many that are
+// pending, and deletes old ones.
+func (s *Service) sweepWebhooks(ctx context.Context, end time.Time) error {
+	accounts, err := s.Store.Webhooks.All(ctx)
+	errs := []error{err}
+	for _, a := range accounts {
+		if s.ended(end) {
+			break
+		}
+		errs = append(errs, s.sweepAccount(ctx, a))
+	}
+	return errors.Join(append(errs, s.Store.Webhooks.Expire(ctx, s.Now().Add(-KeepDeliveries)))...)
+}
+
+func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks) error {
+	limit, pending := s.limits().Undelivered, 0
+	var errs []error
+	for _, w := range a.List {
+		n, err := s.Store.Webhooks.Pending(ctx, w.ID, limit-pending)
+		if pending += n; n > 0 && err == nil {
+			var due []Delivery
+			due, err = s.Store.Webhooks.Due(ctx, w.ID, s.Now(), dueBatch)
+			s.announce(ctx, 0, due...)
+		}
+		errs = append(errs, err)
+	}
+	if full := pending >= limit; full != a.Full && errors.Join(errs...) == nil {
+		a.Full = full
+		errs = append(errs, unlessConflict(s.Store.Webhooks.Put(ctx, a)))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,217 @@
+package lipsync
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// secretLife is the time for which the old secret of a webhook signs too, after a rotation.
+	secretLife = 24 * time.Hour
+	// secretPrefix begins each secret, as Standard Webhooks says.
+	secretPrefix = "whsec_"
+	// secretBytes is the number of random bytes in a secret. Standard Webhooks allows 24 to 64.
+	secretBytes = 32
+	// putTries is the number of times that a change of an account's webhooks is tried.
+	putTries = 5
+)
+
+// CreateWebhook makes a webhook with a new secret. It returns WebhookLimit if the account has as many
+// webhooks as it may have.
+func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, events []EventType) (made Webhook, err error) {
+	if !validURL(rawURL) {
+		return Webhook{}, newError(Invalid, urlRule("url"))
+	}
+	if err := checkEvents(events); err != nil {
+		return Webhook{}, err
+	}
+	made = Webhook{ID: s.NewID(), URL: rawURL, Events: events, CreatedAt: s.Now().Truncate(time.Microsecond).UTC()}
+	if made.Secret, err = s.newSecret(); err != nil {
+		return Webhook{}, err
+	}
+	limit := s.limits().Webhooks
+	err = s.changeWebhooks(ctx, c.Account, func(a *AccountWebhooks) error {
+		switch {
+		case len(a.List) >= limit:
+			return newError(WebhookLimit, fmt.Sprintf("account has as many webhooks as it may have, %d; delete one first", limit))
+		case slices.ContainsFunc(a.List, func(w Webhook) bool { return address(w.URL) == address(rawURL) }):
+			return newError(Invalid, "account already has a webhook with this URL")
+		}
+		a.List = append(a.List, made)
+		return nil
+	})
+	return made, err
+}
+
+// checkEvents returns an error, which is Invalid, unless each type exists and is named once.
+func checkEvents(events []EventType) error {
+	for i, t := range events {
+		if !slices.Contains(EventTypes(), t) {
+			var names []string
+			for _, known := range EventTypes() {
+				names = append(names, string(known))
+			}
+			return newError(Invalid, "events must be of: "+strings.Join(names, ", "))
+		}
+		if slices.Contains(events[:i], t) {
+			return newError(Invalid, fmt.Sprintf("events has %s twice", t))
+		}
+	}
+	return nil
+}
+
+func (s *Service) newSecret() (string, error) {
+	var random [secretBytes]byte
+	if _, err := io.ReadFull(s.Random, random[:]); err != nil {
+		return "", err
+	}
+	return secretPrefix + base64.StdEncoding.EncodeToString(random[:]), nil
+}
+
+// changeWebhooks replaces the account's webhooks by the result of change. If they were changed in
+// between, it calls change again.
+func (s *Service) changeWebhooks(ctx context.Context, account string, change func(*AccountWebhooks) error) (err error) {
+	for range putTries {
+		a, getErr := s.Store.Webhooks.Of(ctx, account)
+		if getErr != nil {
+			return getErr
+		}
+		if err := change(&a); err != nil {
+			return err
+		}
+		if err = s.Store.Webhooks.Put(ctx, a); CodeOf(err) != Conflict {
+			return err
+		}
+	}
+	return &Error{Code: RateLimited, Message: "rate limit exceeded", Err: err}
+}
+
+// Webhooks returns the caller's webhooks, oldest first.
+func (s *Service) Webhooks(ctx context.Context, c Caller) ([]Webhook, error) {
+	a, err := s.Store.Webhooks.Of(ctx, c.Account)
+	return a.List, err
+}
+
+// Webhook returns the caller's webhook with the id, or NotFound.
+func (s *Service) Webhook(ctx context.Context, c Caller, id string) (Webhook, error) {
+	a, err := s.Store.Webhooks.Of(ctx, c.Account)
+	if err != nil {
+		return Webhook{}, err
+	}
+	i := a.find(id)
+	if i < 0 {
+		return Webhook{}, noWebhook()
+	}
+	return a.List[i], nil
+}
+
+func noWebhook() error { return newError(NotFound, "webhook not found") }
+
+// changeWebhook changes the caller's webhook with the id, and returns it.
+func (s *Service) changeWebhook(ctx context.Context, account, id string, change func(*Webhook)) (changed Webhook, err error) {
+	err = s.changeWebhooks(ctx, account, func(a *AccountWebhooks) error {
+		i := a.find(id)
+		if i < 0 {
+			return noWebhook()
+		}
+		change(&a.List[i])
+		changed = a.List[i]
+		return nil
+	})
+	return changed, err
+}
+
+// DeleteWebhook deletes the caller's webhook and returns it. Its deliveries can't be read from then on,
+// and those that are pending are not sent.
+func (s *Service) DeleteWebhook(ctx context.Context, c Caller, id string) (deleted Webhook, err error) {
+	err = s.changeWebhooks(ctx, c.Account, func(a *AccountWebhooks) error {
+		i := a.find(id)
+		if i < 0 {
+			return noWebhook()
+		}
+		deleted = a.List[i]
+		a.List = slices.Delete(a.List, i, i+1)
+		return nil
+	})
+	return deleted, err
+}
+
+// RotateWebhook gives the caller's webhook a new secret. The one before also signs for 24 hours.
+func (s *Service) RotateWebhook(ctx context.Context, c Caller, id string) (Webhook, error) {
+	secret, err := s.newSecret()
+	if err != nil {
+		return Webhook{}, err
+	}
+	return s.changeWebhook(ctx, c.Account, id, func(w *Webhook) {
+		w.OldSecret, w.OldUntil = w.Secret, s.Now().Add(secretLife).Truncate(time.Microsecond).UTC()
+		w.Secret = secret
+	})
+}
+
+// TestWebhook sends a TestEvent to the caller's webhook, and returns its delivery.
+func (s *Service) TestWebhook(ctx context.Context, c Caller, id string) (Delivery, error) {
+	if err := s.usable(ctx, c, id); err != nil {
+		return Delivery{}, err
+	}
+	now := s.Now().Truncate(time.Microsecond).UTC()
+	d := Delivery{
+		ID: eventID(now, 0, s.NewID()), Webhook: id, Account: c.Account, Type: TestEvent, CreatedAt: now,
+		State: DeliveryWaiting, Due: now, Version: 1,
+	}
+	if err := s.Store.Webhooks.Add(ctx, d); err != nil {
+		return Delivery{}, err
+	}
+	s.announce(ctx, 0, d)
+	return d, nil
+}
+
+// usable returns NotFound if the caller has no webhook with the id, and Finished if it is disabled.
+func (s *Service) usable(ctx context.Context, c Caller, id string) error {
+	w, err := s.Webhook(ctx, c, id)
+	if err == nil && !w.DisabledAt.IsZero() {
+		err = newError(Finished, "webhook is disabled, since its URL answered 410; delete it and make a new one")
+	}
+	return err
+}
+
+// Deliveries returns up to limit deliveries to the caller's webhook, newest first: those that are older
+// than the delivery with the id before, or all if before is "".
+func (s *Service) Deliveries(ctx context.Context, c Caller, id, before string, limit int) ([]Delivery, error) {
+	if _, err := s.Webhook(ctx, c, id); err != nil {
+		return nil, err
+	}
+	return s.Store.Webhooks.Deliveries(ctx, id, before, limit)
+}
+
+// Redeliver sends the event of a final delivery to the caller's webhook again, with all attempts. It
+// returns Unfinished if the delivery is pending.
+func (s *Service) Redeliver(ctx context.Context, c Caller, id, delivery string) (Delivery, error) {
+	if err := s.usable(ctx, c, id); err != nil {
+		return Delivery{}, err
+	}
+	if !validText(delivery) {
+		return Delivery{}, newError(NotFound, "delivery not found")
+	}
+	d, err := s.Store.Webhooks.Delivery(ctx, id, delivery)
+	if err != nil {
+		return Delivery{}, restate(err, NotFound, "delivery not found")
+	}
+	if d.State.Pending() {
+		return Delivery{}, newError(Unfinished, "delivery is not finished")
+	}
+	d.State, d.Due, d.Attempts, d.After = DeliveryWaiting, s.Now().Truncate(time.Microsecond).UTC(), 0, ""
+	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
+		if CodeOf(err) == Conflict { // another call was faster
+			err = newError(Unfinished, "delivery is not finished")
+		}
+		return Delivery{}, err
+	}
+	d.Version++
+	s.announce(ctx, 0, d)
+	return d, nil
+}

@@ -1,0 +1,186 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// webhookBody is the JSON body of a call that makes a webhook. Without events the webhook gets all.
+type webhookBody struct {
+	URL    string              `json:"url"`
+	Events []lipsync.EventType `json:"events"`
+}
+
+// webhook is a webhook in an answer. Only the call that made a secret has it.
+type webhook struct {
+	ID             string              `json:"id"`
+	URL            string              `json:"url"`
+	Events         []lipsync.EventType `json:"events"`
+	CreatedAt      time.Time           `json:"created_at"`
+	DisabledAt     time.Time           `json:"disabled_at,omitzero"`
+	Secret         string              `json:"secret,omitempty"`
+	OldSecretUntil time.Time           `json:"old_secret_until,omitzero"`
+}
+
+func (a *api) viewWebhook(w lipsync.Webhook) webhook {
+	v := webhook{ID: w.ID, URL: w.URL, Events: w.Events, CreatedAt: w.CreatedAt.UTC(), DisabledAt: w.DisabledAt.UTC()}
+	if v.Events == nil {
+		v.Events = lipsync.EventTypes()
+	}
+	if a.service.Now().Before(w.OldUntil) {
+		v.OldSecretUntil = w.OldUntil.UTC()
+	}
+	return v
+}
+
+// withSecret returns the view of a webhook with a new secret.
+func (a *api) withSecret(w lipsync.Webhook, err error) (webhook, error) {
+	if err != nil {
+		return webhook{}, err
+	}
+	v := a.viewWebhook(w)
+	v.Secret = w.Secret
+	return v, nil
+}
+
+func (a *api) createWebhook(r *http.Request, c lipsync.Caller, in webhookBody) (webhook, error) {
+	return a.withSecret(a.service.CreateWebhook(r.Context(), c, in.URL, in.Events))
+}
+
+func (a *api) rotateWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	return a.withSecret(a.service.RotateWebhook(r.Context(), c, r.PathValue("id")))
+}
+
+// webhookList has all webhooks of an account.
+type webhookList struct {
+	Data []webhook `json:"data"`
+}
+
+func (a *api) listWebhooks(r *http.Request, c lipsync.Caller) (webhookList, error) {
+	list, err := a.service.Webhooks(r.Context(), c)
+	all := webhookList{Data: []webhook{}}
+	for _, w := range list {
+		all.Data = append(all.Data, a.viewWebhook(w))
+	}
+	return all, err
+}
+
+func (a *api) getWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	w, err := a.service.Webhook(r.Context(), c, r.PathValue("id"))
+	return a.viewWebhook(w), err
+}
+
+func (a *api) deleteWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	w, err := a.service.DeleteWebhook(r.Context(), c, r.PathValue("id"))
+	return a.viewWebhook(w), err
+}
+
+// delivery is an event for a webhook in an answer. Fields without a value are absent.
+type delivery struct {
+	ID            string                `json:"id"`
+	Type          lipsync.EventType     `json:"type"`
+	RequestID     string                `json:"request_id,omitempty"`
+	CreatedAt     time.Time             `json:"created_at"`
+	Status        lipsync.DeliveryState `json:"status"`
+	Attempts      int                   `json:"attempts"`
+	LastAttemptAt time.Time             `json:"last_attempt_at,omitzero"`
+	LastStatus    int                   `json:"last_status,omitzero"`
+	LastError     string                `json:"last_error,omitempty"`
+	NextAttemptAt time.Time             `json:"next_attempt_at,omitzero"`
+}
+
+func viewDelivery(d lipsync.Delivery) delivery {
+	v := delivery{
+		ID: d.ID, Type: d.Type, RequestID: d.Request, CreatedAt: d.CreatedAt.UTC(), Status: d.State, Attempts: d.Attempts,
+		LastAttemptAt: d.AttemptedAt.UTC(), LastStatus: d.Status, LastError: d.Problem,
+	}
+	if d.State == lipsync.DeliveryWaiting {
+		v.NextAttemptAt = d.Due.UTC()
+	}
+	return v
+}
+
+func (a *api) testWebhook(r *http.Request, c lipsync.Caller) (delivery, error) {
+	d, err := a.service.TestWebhook(r.Context(), c, r.PathValue("id"))
+	return viewDelivery(d), err
+}
+
+func (a *api) redeliver(r *http.Request, c lipsync.Caller) (delivery, error) {
+	d, err := a.service.Redeliver(r.Context(), c, r.PathValue("id"), r.PathValue("delivery"))
+	return viewDelivery(d), err
+}
+
+// deliveryList is a page of the deliveries to a webhook, newest first.
+type deliveryList struct {
+	Data []delivery `json:"data"`
+}
+
+func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (deliveryList, error) {
+	limit, before, err := parseDeliveryQuery(r.URL.RawQuery)
+	if err != nil {
+		return deliveryList{}, err
+	}
+	list, err := a.service.Deliveries(r.Context(), c, r.PathValue("id"), before, limit)
+	all := deliveryList{Data: []delivery{}}
+	for _, d := range list {
+		all.Data = append(all.Data, viewDelivery(d))
+	}
+	return all, err
+}
+
+// parseDeliveryQuery parses the query of a list of deliveries. It ignores unknown parameters.
+func parseDeliveryQuery(raw string) (limit int, before string, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return 0, "", invalid("invalid query string")
+	}
+	limit = 20
+	if got, ok := values["limit"]; ok {
+		n, ok := wholeNumber(got)
+		if !ok || n < 1 || n > 100 {
+			return 0, "", invalid("limit must be one whole number from 1 to 100")
+		}
+		limit = int(n)
+	}
+	if got, ok := values["before"]; ok {
+		if len(got) != 1 || got[0] == "" || len(got[0]) > 255 || !printable(got[0]) {
+			return 0, "", invalid("before must be the id of a delivery")
+		}
+		before = got[0]
+	}
+	return limit, before, nil
+}
+
+// event is the body of a call of a webhook.
+type event struct {
+	Type      lipsync.EventType `json:"type"`
+	Timestamp time.Time         `json:"timestamp"`
+	Data      any               `json:"data"`
+}
+
+// testData is the data of a test event.
+type testData struct {
+	WebhookID string `json:"webhook_id"`
+}
+
+// EventBody returns the function for lipsync.Service.EventBody. A relative link to an output becomes
+// absolute by the address base, which may be nil if there are none.
+func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) {
+	return func(d lipsync.Delivery, q lipsync.Request, output *url.URL) ([]byte, error) {
+		body := event{Type: d.Type, Timestamp: d.CreatedAt.UTC(), Data: testData{d.Webhook}}
+		if d.Type != lipsync.TestEvent {
+			v := viewOf(q)
+			if output != nil && base != nil {
+				output = base.ResolveReference(output)
+			}
+			if output != nil {
+				v.OutputURL = output.String()
+			}
+			body.Data = v
+		}
+		return encode(body)
+	}
+}
