@@ -432,7 +432,7 @@ func TestWebhookLimits(t *testing.T) {
 	_, err = f.Generate(t.Context(), f.caller, urls())
 	must(t, err)
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/hook0?a=1", nil)
-	wantError(t, "same URL", err, lipsync.Invalid, "account already has a webhook with this URL")
+	wantError(t, "same URL", err, lipsync.SameWebhook, "account already has a webhook with this URL")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/x", []lipsync.EventType{"x"})
 	wantError(t, "unknown event", err, lipsync.Invalid, "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/x", []lipsync.EventType{"lipsync.failed", "lipsync.failed"})

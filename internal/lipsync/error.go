@@ -26,6 +26,7 @@ const (
 	StorageLimit Code = "storage_limit" // the account may store no more bytes
 	KeyLimit     Code = "key_limit"     // the account may have no more active keys
 	WebhookLimit Code = "webhook_limit" // the account may have no more webhooks
+	SameWebhook  Code = "same_webhook"  // the account has a webhook with this URL
 	EventLimit   Code = "event_limit"   // the account may have no more undelivered events; see Error.RetryAfter
 	NoSpace      Code = "no_space"      // the disk is full, or has only its reserve left; see Error.RetryAfter
 	Unavailable  Code = "unavailable"   // another server or the network fails, and may work later; see Error.RetryAfter

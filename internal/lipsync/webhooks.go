@@ -40,7 +40,7 @@ func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, ev
 		case len(a.List) >= limit:
 			return newError(WebhookLimit, fmt.Sprintf("account has as many webhooks as it may have, %d; delete one first", limit))
 		case slices.ContainsFunc(a.List, func(w Webhook) bool { return address(w.URL) == address(rawURL) }):
-			return newError(Invalid, "account already has a webhook with this URL")
+			return newError(SameWebhook, "account already has a webhook with this URL")
 		}
 		a.List = append(a.List, made)
 		return nil

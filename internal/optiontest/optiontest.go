@@ -82,7 +82,7 @@ func Make(t *testing.T) (m Media) {
 	m.bright = ffmpegtest.Make(t, "in.mp4", "-i", m.head, "-pix_fmt", "yuv420p10", "-c:v", "libx265", "-crf", "8", "-x265-params",
 		"log-level=none:colorprim=bt2020:colormatrix=bt2020nc:transfer=arib-std-b67")
 	m.clear = ffmpegtest.Make(t, "in.mov", "-i", m.head, "-vf", "format=yuva444p10,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='if(gt(Y,300),0,1023)'",
-		"-c:v", "prores_ks", "-profile:v", "4444")
+		"-c:v", "prores_ks", "-profile:v", "4444", "-qscale:v", "16") // under the 1 MiB that the service takes in these tests
 	m.picture = ffmpegtest.Make(t, "in.png", "-i", m.head, "-frames:v", "1")
 	sound := func(filter string) string {
 		return ffmpegtest.Make(t, "in.wav", "-i", spoken, "-af", filter)

@@ -86,7 +86,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusUnauthorized
 	case lipsync.NotFound:
 		return http.StatusNotFound
-	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit:
+	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit, lipsync.SameWebhook:
 		return http.StatusConflict
 	case lipsync.TokenLimit:
 		return http.StatusPreconditionFailed

@@ -105,7 +105,7 @@ func (s *suite) oneWebhook(t *testing.T) {
 	if first.Secret == second.Secret || !strings.HasPrefix(first.Secret, "whsec_") || !slices.Equal(first.Events, all) || !slices.Equal(second.Events, all[2:3]) {
 		t.Errorf("got %+v and %+v", first, second)
 	}
-	s.do(t, webhookCall(`{"url":"`+nowhere+`?a=1"}`).with(token)).refused(t, 400, "account already has a webhook with this URL")
+	s.do(t, webhookCall(`{"url":"`+nowhere+`?a=1"}`).with(token)).refused(t, 409, "account already has a webhook with this URL")
 	secret := first.Secret
 	first.Secret, second.Secret = "", ""
 	wantWebhooks := func(want ...webhook) {
