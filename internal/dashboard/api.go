@@ -177,21 +177,37 @@ func (d *openAPI) typeOf(s apiSchema) string {
 	}
 }
 
-// apiPage is the page about the API: the document with the address of this service.
+// apiPage is a page about the API: a part of the document, with the address of this service.
 type apiPage struct {
 	reference
-	Base string
+	Base  string
+	Whole bool // with what concerns all calls
 }
 
 // apiURL returns the address of the API, to which the paths of the document are added.
 func (p *pages) apiURL(r *http.Request) string { return p.base(r).String() + "/api" }
 
+// webhookTag is the tag of the calls that have a page of their own, so that no page is too long.
+const webhookTag = "Webhooks"
+
+// showAPI shows all calls, except those for webhooks.
 func (p *pages) showAPI(v *visit) error {
+	return p.showCalls(v, "API", true, func(g group) bool { return g.Name != webhookTag })
+}
+
+// showWebhookAPI shows the calls for webhooks.
+func (p *pages) showWebhookAPI(v *visit) error {
+	return p.showCalls(v, "API for webhooks", false, func(g group) bool { return g.Name == webhookTag })
+}
+
+// showCalls shows some groups of calls, and with whole also what concerns all calls.
+func (p *pages) showCalls(v *visit, title string, whole bool, shown func(group) bool) error {
 	ref, err := p.reference()
 	if err != nil {
 		return err
 	}
-	return v.show(http.StatusOK, "api", "API", apiPage{ref, p.apiURL(v.Request)})
+	ref.Groups = slices.DeleteFunc(slices.Clone(ref.Groups), func(g group) bool { return !shown(g) })
+	return v.show(http.StatusOK, "api", title, apiPage{ref, p.apiURL(v.Request), whole})
 }
 
 // showFirstCall shows programs that make a first call, with the address of this service.

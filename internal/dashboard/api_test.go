@@ -38,7 +38,7 @@ func TestCommonAnswers(t *testing.T) {
 		}
 	}
 	slices.Sort(open)
-	if want := []string{"/health", "/openapi.json", "/openapi.yaml"}; !slices.Equal(open, want) {
+	if want := []string{"/guide.md", "/health", "/llms.txt", "/openapi.json", "/openapi.yaml"}; !slices.Equal(open, want) {
 		t.Errorf("without a key: got %q, want %q", open, want)
 	}
 }

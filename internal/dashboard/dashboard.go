@@ -122,6 +122,7 @@ func (p *pages) private() []route {
 		{"GET /dashboard/analyses/{id}", p.showAnalysis},
 		{"GET /dashboard/usage", p.showUsage},
 		{"GET /dashboard/api", p.showAPI},
+		{"GET /dashboard/api/webhooks", p.showWebhookAPI},
 		{"GET /dashboard/api/first-call", p.showFirstCall},
 		{"GET /dashboard/settings/keys", p.listKeys},
 		{"POST /dashboard/settings/keys", p.createKey},
