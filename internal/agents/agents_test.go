@@ -3,6 +3,8 @@ package agents_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"lipsync/internal/agents"
 	"lipsync/internal/client"
 	"lipsync/internal/client/clienttest"
+	"lipsync/internal/disk"
 	"lipsync/internal/lipsync"
 )
 
@@ -176,6 +179,37 @@ func TestLocal(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(drain(a.notices), ","), "sending the video,") {
 		t.Error("got no notice of the upload")
+	}
+}
+
+// TestBrokenDownload saves an output whose download breaks once. Nothing of it may stay, so that the next call can use the same path.
+func TestBrokenDownload(t *testing.T) {
+	s := clienttest.New(t)
+	a := local(t, s)
+	made, refusal := a.call(t, "create", map[string]any{"video": "https://example.com/v", "audio": "https://example.com/a"})
+	if refusal != "" {
+		t.Fatal(refusal)
+	}
+	s.Finish(t, s.Work(t, made["id"].(string)), "output")
+	s.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, disk.Prefix) {
+			return false
+		}
+		w.Header().Set("Content-Length", "6")
+		_, _ = w.Write([]byte("out")) // the server then cuts the connection
+		return true
+	})
+	output := filepath.Join(t.TempDir(), "output.mp4")
+	get := map[string]any{"id": made["id"], "save_to": output}
+	if _, refusal = a.call(t, "get", get); !strings.Contains(refusal, "EOF") {
+		t.Errorf("got %q", refusal)
+	}
+	if _, err := os.Lstat(output); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a part of the output is left: %v", err)
+	}
+	s.Break(nil)
+	if done, refusal := a.call(t, "get", get); done["saved_to"] != output {
+		t.Errorf("got %v (%s)", done, refusal)
 	}
 }
 

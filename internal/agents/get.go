@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"time"
 
@@ -83,11 +84,20 @@ func (t *tools) finished(ctx context.Context, c *client.Client, in getInput) (an
 			return nil, errors.New("save_to names a file that exists: choose another name")
 		}
 		if err := c.Download(ctx, request, in.SaveTo, func(done, total int64) {}); err != nil {
-			return nil, err
+			return nil, errors.Join(err, removed(in.SaveTo))
 		}
 		answer.SavedTo = in.SaveTo
 	}
 	return answer, nil
+}
+
+// removed removes what a download that failed has left, so that another call can use the path.
+func removed(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // getAnalysis reads an analysis, and waits for its end.
