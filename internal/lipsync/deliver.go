@@ -118,7 +118,7 @@ func (s *Service) deliverNext(ctx context.Context, d Delivery) error {
 	}
 	_, at := r.eventOf()
 	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, r.eventID(at, 2))
-	if err != nil || next.State != DeliveryWaiting {
+	if err != nil || next.State != DeliveryWaiting || next.Attempts > 0 { // one with attempts keeps its pause
 		return unlessMissing(err)
 	}
 	return s.deliver(ctx, next)

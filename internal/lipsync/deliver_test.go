@@ -361,6 +361,27 @@ func TestRedeliver(t *testing.T) {
 	wantError(t, "other account", err, lipsync.NotFound, "webhook not found")
 }
 
+// TestRedeliverEarlier sends the first event of a request again while the last one waits for its next attempt. That one keeps its pause.
+func TestRedeliverEarlier(t *testing.T) {
+	f := newFixture(t)
+	r := f.withReceiver(answers(200))
+	w := f.webhook(t)
+	q := f.startRequest(t, nil)
+	f.deliverDue(t)
+	must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+	r.answer = answers(500)
+	f.deliverDue(t)
+	r.answer = answers(200)
+	_, err := f.Redeliver(t.Context(), f.caller, w.ID, f.deliveries(t, w)[1].ID)
+	must(t, err)
+	f.deliverDue(t)
+	var kinds []string
+	for _, p := range r.calls {
+		kinds = append(kinds, strings.TrimPrefix(string(p.kind), "lipsync."))
+	}
+	want(t, "calls", strings.Join(kinds, " "), "processing completed processing")
+}
+
 // TestDeleteWebhook deletes a webhook with deliveries that wait.
 func TestDeleteWebhook(t *testing.T) {
 	f := newFixture(t)
@@ -439,6 +460,31 @@ func TestWebhookLimits(t *testing.T) {
 	wantError(t, "twice", err, lipsync.Invalid, "events has lipsync.failed twice")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "ftp://example.com/x", nil)
 	wantError(t, "bad URL", err, lipsync.Invalid, "url must be an absolute http or https URL with a host, no user name and at most 8192 bytes")
+}
+
+// announced is a lipsync.Announcer that counts the announced deliveries of each webhook.
+type announced map[string]int
+
+func (a announced) Announce(_ context.Context, webhook, _ string, _ time.Duration) error {
+	a[webhook]++
+	return nil
+}
+
+// TestSweepBesideFullWebhook sweeps an account whose first webhook has as many deliveries as the account may have. Those of the second
+// one must be announced too.
+func TestSweepBesideFullWebhook(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Undelivered = 2
+	full, other := f.webhook(t), f.webhook(t)
+	for _, w := range []lipsync.Webhook{full, full, other} {
+		_, err := f.TestWebhook(t.Context(), f.caller, w.ID)
+		must(t, err)
+	}
+	found := announced{}
+	f.Announcer = found
+	must(t, f.Sweep(t.Context()))
+	want(t, "of the full one", found[full.ID], 2)
+	want(t, "of the other one", found[other.ID], 1)
 }
 
 // TestMail runs the loop of one machine with a receiver that never answers, and one that is quick. The

@@ -137,7 +137,7 @@ func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks) error {
 	limit, pending := s.limits().Undelivered, 0
 	var errs []error
 	for _, w := range a.List {
-		n, err := s.Store.Webhooks.Pending(ctx, w.ID, limit-pending)
+		n, err := s.Store.Webhooks.Pending(ctx, w.ID, max(limit-pending, 1)) // also of a webhook after a full one
 		if pending += n; n > 0 && err == nil {
 			var due []Delivery
 			due, err = s.Store.Webhooks.Due(ctx, w.ID, s.Now(), dueBatch)

@@ -268,8 +268,8 @@ type Webhooks interface {
 	// Due returns up to limit pending deliveries to the webhook whose Due is not after now, the
 	// earliest first. The last changes may be missing.
 	Due(ctx context.Context, webhook string, now time.Time, limit int) ([]Delivery, error)
-	// Pending returns the number of pending deliveries to the webhook, at most limit. The last changes
-	// may be missing.
+	// Pending returns the number of pending deliveries to the webhook, at most limit, which is 1 or more. The
+	// last changes may be missing.
 	Pending(ctx context.Context, webhook string, limit int) (int, error)
 	// Deliveries returns up to limit deliveries to the webhook with an id below before, in descending
 	// order of the ids. If before is "", it returns the last ones.
