@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"image"
 	"os/exec"
 	"path/filepath"
@@ -173,7 +172,7 @@ func alignedFrames(t *testing.T, s *engines.Set, all []*image.YCbCr, fps float64
 		aligned = append(aligned, aligner.Add(faces, cut)...)
 	}
 	if aligned = append(aligned, aligner.End()...); len(aligned) != len(all) {
-		t.Fatal(fmt.Sprintf("%d of %d frames are aligned", len(aligned), len(all)))
+		t.Fatalf("%d of %d frames are aligned", len(aligned), len(all))
 	}
 	return aligned
 }

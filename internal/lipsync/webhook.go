@@ -40,9 +40,6 @@ type Webhook struct {
 	DisabledAt time.Time   `json:"disabled_at,omitzero"` // when its URL answered 410; zero if never
 }
 
-// wants reports whether the webhook gets events of the type of each request.
-func (w Webhook) wants(t EventType) bool { return w.Events == nil || slices.Contains(w.Events, t) }
-
 // secrets returns the secrets that sign a call at now, the newest first.
 func (w Webhook) secrets(now time.Time) []string {
 	if w.OldSecret != "" && now.Before(w.OldUntil) {

@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -230,7 +231,7 @@ func (s *suite) received(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		m := message{query: r.URL.RawQuery, header: r.Header, body: body}
-		if err = json.Unmarshal(body, &m.event); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" || len(body) >= 20_000 {
+		if err := errors.Join(err, json.Unmarshal(body, &m.event)); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" || len(body) >= 20_000 {
 			t.Errorf("got %s of %q: %v", r.Method, body, err)
 		}
 		got <- m
