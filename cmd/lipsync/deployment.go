@@ -46,7 +46,7 @@ type deployment struct {
 	worker  *worker.Worker
 	workers int
 	wake    wake
-	mail    letters
+	due     due
 }
 
 // wake is the queue of one process: it wakes an idle worker, which asks the
@@ -62,24 +62,24 @@ func (w wake) Send(context.Context, string) error {
 	return nil
 }
 
-// letters wakes the loop that makes deliveries, which asks the store for those that are due.
-type letters chan struct{}
+// due wakes the loop that makes deliveries, which asks the store for those that are due.
+type due chan struct{}
 
 // Announce implements lipsync.Announcer.
-func (l letters) Announce(_ context.Context, _, _ string, pause time.Duration) error {
+func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error {
 	if pause > 0 {
 		return nil // the loop looks each second
 	}
 	select {
-	case l <- struct{}{}:
+	case d <- struct{}{}:
 	default: // it is to look anyway
 	}
 	return nil
 }
 
 func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logger) (*deployment, error) {
-	d := &deployment{data: folder, log: log, workers: c.workers(), wake: make(wake, c.workers()), mail: make(letters, 1)}
-	folder.service.Queue, folder.service.Announcer = d.wake, d.mail
+	d := &deployment{data: folder, log: log, workers: c.workers(), wake: make(wake, c.workers()), due: make(due, 1)}
+	folder.service.Queue, folder.service.Announcer = d.wake, d.due
 	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
 	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
 	folder.service.Limits = c.accountLimits()
@@ -140,7 +140,7 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	defer stop()
 	var all sync.WaitGroup
 	all.Go(func() { d.worker.Run(ctx, d.workers, d.wake) })
-	all.Go(func() { d.data.service.Mail(ctx, d.mail) })
+	all.Go(func() { d.data.service.DeliverDue(ctx, d.due) })
 	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.data.service.Sweep) })
 	all.Go(func() {
 		d.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +71,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	d.State, d.Attempts, d.AttemptedAt = DeliverySending, d.Attempts+1, s.Now().Truncate(time.Microsecond).UTC()
 	d.Due = d.AttemptedAt.Add(sendLease)
 	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
-		return unlessConflict(err) // another process sends it
+		return unless(Conflict, err) // another process sends it
 	}
 	d.Version++
 	if err := s.attempt(ctx, w, &d); err != nil {
@@ -96,15 +98,8 @@ func (s *Service) waitForEarlier(ctx context.Context, d Delivery) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	d.State, d.Due = DeliveryWaiting, laterOf(earlier.Due, s.Now().Add(time.Second)).Truncate(time.Microsecond)
+	d.State, d.Due = DeliveryWaiting, slices.MaxFunc([]time.Time{earlier.Due, s.Now().Add(time.Second)}, time.Time.Compare).Truncate(time.Microsecond)
 	return true, s.swap(ctx, &d)
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // deliverNext delivers the event of the same request that had to wait for d, if there is one.
@@ -114,12 +109,12 @@ func (s *Service) deliverNext(ctx context.Context, d Delivery) error {
 	}
 	r, err := s.Store.Requests.ByID(ctx, d.Request)
 	if err != nil || !r.Status.Final() {
-		return unlessMissing(err)
+		return unless(NotFound, err)
 	}
 	_, at := r.eventOf()
 	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, r.eventID(at, 2))
 	if err != nil || next.State != DeliveryWaiting || next.Attempts > 0 { // one with attempts keeps its pause
-		return unlessMissing(err)
+		return unless(NotFound, err)
 	}
 	return s.deliver(ctx, next)
 }
@@ -143,22 +138,18 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 	if err != nil {
 		return err
 	}
-	target := d.URL
-	if target == "" {
-		target = w.URL
-	}
 	began := s.Now()
-	answer, sendErr := s.Poster.Post(ctx, target, signed(d.ID, began, body, w.secrets(began)), body)
+	answer, sendErr := s.Poster.Post(ctx, cmp.Or(d.URL, w.URL), signed(d.ID, began, body, w.secrets(began)), body)
 	if ctx.Err() != nil { // this process ends; the attempt is made again
 		return ctx.Err()
 	}
 	if answer.Status == http.StatusGone {
 		_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *Webhook) { w.DisabledAt = began.Truncate(time.Microsecond).UTC() })
-		if unlessMissing(err) != nil {
+		if unless(NotFound, err) != nil {
 			return err
 		}
 	}
-	d.end(s.Now(), answer, sendErr, s.fraction())
+	d.end(s.Now(), answer, sendErr, float64(s.randomByte())/255)
 	s.watcher().Posted(*d, s.Now().Sub(began))
 	return s.swap(ctx, d)
 }
@@ -200,15 +191,6 @@ func problem(answer Answer, err error) string {
 	default:
 		return "connection failed"
 	}
-}
-
-// fraction returns a random number from 0 to 1.
-func (s *Service) fraction() float64 {
-	var random [1]byte
-	if _, err := s.Random.Read(random[:]); err != nil {
-		return 1
-	}
-	return float64(random[0]) / 255
 }
 
 // eventBody returns the body of the event: it has the request as it was then, with a link to its output
@@ -257,18 +239,12 @@ func signed(id string, at time.Time, body []byte, secrets []string) http.Header 
 func (s *Service) swap(ctx context.Context, d *Delivery) error {
 	err := s.Store.Webhooks.Swap(ctx, *d)
 	d.Version++
-	return unlessConflict(err)
+	return unless(Conflict, err)
 }
 
-func unlessConflict(err error) error {
-	if CodeOf(err) == Conflict {
-		return nil
-	}
-	return err
-}
-
-func unlessMissing(err error) error {
-	if CodeOf(err) == NotFound {
+// unless returns err, or nil if it has the code.
+func unless(code Code, err error) error {
+	if CodeOf(err) == code {
 		return nil
 	}
 	return err

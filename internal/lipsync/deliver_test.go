@@ -487,9 +487,9 @@ func TestSweepBesideFullWebhook(t *testing.T) {
 	want(t, "of the other one", found[other.ID], 1)
 }
 
-// TestMail runs the loop of one machine with a receiver that never answers, and one that is quick. The
+// TestDeliverDue runs the loop of one machine with a receiver that never answers, and one that is quick. The
 // quick one must get everything.
-func TestMail(t *testing.T) {
+func TestDeliverDue(t *testing.T) {
 	f := newFixture(t)
 	never, got := make(chan struct{}), make(chan string, 1000)
 	f.withReceiver(func(p post) (lipsync.Answer, error) {
@@ -505,7 +505,7 @@ func TestMail(t *testing.T) {
 	wake, ended := make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		f.Mail(ctx, wake)
+		f.DeliverDue(ctx, wake)
 	}()
 	const n = 50
 	for range n {

@@ -124,9 +124,14 @@ func (s *Service) transientPause(code FailureCode, lasts time.Duration, err erro
 // jitter returns a random time from half of d to d, so that requests that failed together are not
 // tried again together.
 func (s *Service) jitter(d time.Duration) time.Duration {
+	return d/2 + d/2*time.Duration(s.randomByte())/255
+}
+
+// randomByte returns a random number from 0 to 255: the largest one if there is none.
+func (s *Service) randomByte() byte {
 	var random [1]byte
 	if _, err := s.Random.Read(random[:]); err != nil {
-		return d
+		return 255
 	}
-	return d/2 + d/2*time.Duration(random[0])/255
+	return random[0]
 }

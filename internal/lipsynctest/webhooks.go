@@ -172,7 +172,7 @@ func testEvents(t *testing.T, store lipsync.Store) {
 		must(t, err)
 	}
 	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
-	_, err := claim(t, store, r.ID, "w", 100) // it is no second event
+	_, err := claim(t, store, r.ID, "w", 100) // a second claim makes no event
 	must(t, err)
 	started := wantEvents(t, store, "all", lipsync.RequestProcessing)[0]
 	wantEvents(t, store, "ends")

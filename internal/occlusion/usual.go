@@ -9,7 +9,7 @@ const (
 	lightShare    = .1   // of luma: on a cheek at 45° to the light that is a turn of the head by 6°, by the cosine law
 	contrastShare = .03  // of luma: a cell is a third as wide as a cheek's shading
 	noise         = 1.5  // levels: rounding and coding
-	normal        = 1.48 // the standard deviation of a normal distribution is so many medians of the absolute deviations
+	normal        = 1.48 // the ratio of the standard deviation of a normal distribution to its median absolute deviation
 )
 
 // usualOf returns what is usual in the views that are seen.

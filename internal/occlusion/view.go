@@ -60,7 +60,7 @@ func (t *track) add(f *alignment.Face) {
 	v.look(f.Crop, skin, t.skin)
 }
 
-// In each cell so many × so many places are sampled.
+// The places that are sampled in each cell: lumaTaps × lumaTaps of luma, chromaTaps × chromaTaps of chroma.
 const lumaTaps, chromaTaps = 3, 2
 
 var lumaPlaces, chromaPlaces = placesOf(lumaTaps), placesOf(chromaTaps)

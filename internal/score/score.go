@@ -81,7 +81,7 @@ func Of(frames []Frame, s *Sound, fps float64) (Score, bool) {
 	return Score{Confidence: m.chance(y).below(best), Offset: offset}, true
 }
 
-// longRuns returns the frames of runs with at least so many frames, and the ends of these runs as indices. In a run each frame
+// longRuns returns the frames of runs of least frames or more, and the ends of these runs as indices. In a run each frame
 // follows the one before, with the same person.
 func longRuns(frames []Frame, least int) (kept []Frame, ends []int) {
 	for from := 0; from < len(frames); {

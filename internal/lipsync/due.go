@@ -18,29 +18,29 @@ const (
 	lookEvery = time.Second
 )
 
-// Mail makes the deliveries that are due until ctx ends: each second, and when something comes from
+// DeliverDue makes the deliveries that are due until ctx ends: each second, and when something comes from
 // wake. It is for a single process that makes all deliveries of the store.
-func (s *Service) Mail(ctx context.Context, wake <-chan struct{}) {
-	m := mail{service: s, busy: make(map[string]map[string]bool), ended: make(chan struct{}, 1)}
-	defer m.running.Wait()
+func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
+	d := deliverer{service: s, busy: make(map[string]map[string]bool), ended: make(chan struct{}, 1)}
+	defer d.running.Wait()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
-		if err := m.start(ctx); err != nil && ctx.Err() == nil {
+		if err := d.start(ctx); err != nil && ctx.Err() == nil {
 			s.log().ErrorContext(ctx, "deliveries that are due", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-wake:
-		case <-m.ended:
+		case <-d.ended:
 		case <-look.C:
 		}
 	}
 }
 
-// mail has the deliveries that are being made.
-type mail struct {
+// deliverer has the deliveries that are being made.
+type deliverer struct {
 	service *Service
 	running sync.WaitGroup
 	mu      sync.Mutex
@@ -49,15 +49,15 @@ type mail struct {
 }
 
 // start begins the deliveries that are due, as far as the bounds allow.
-func (m *mail) start(ctx context.Context) error {
-	accounts, err := m.service.Store.Webhooks.All(ctx)
+func (r *deliverer) start(ctx context.Context) error {
+	accounts, err := r.service.Store.Webhooks.All(ctx)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, a := range accounts {
 		for _, w := range a.List {
-			errs = append(errs, m.startOf(ctx, w.ID))
+			errs = append(errs, r.startOf(ctx, w.ID))
 		}
 	}
 	return errors.Join(errs...)
@@ -65,22 +65,22 @@ func (m *mail) start(ctx context.Context) error {
 
 // startOf begins deliveries to one webhook. Those that run may still be among the due ones, for a
 // moment.
-func (m *mail) startOf(ctx context.Context, webhook string) error {
-	m.mu.Lock()
-	room := postsOfWebhook - len(m.busy[webhook])
-	m.mu.Unlock()
+func (r *deliverer) startOf(ctx context.Context, webhook string) error {
+	r.mu.Lock()
+	room := postsOfWebhook - len(r.busy[webhook])
+	r.mu.Unlock()
 	if room == 0 {
 		return nil
 	}
-	due, err := m.service.Store.Webhooks.Due(ctx, webhook, m.service.Now(), postsOfWebhook)
+	due, err := r.service.Store.Webhooks.Due(ctx, webhook, r.service.Now(), postsOfWebhook)
 	for _, d := range due {
-		if m.begin(webhook, d.ID) {
-			m.running.Go(func() {
-				err := m.service.Deliver(ctx, webhook, d.ID)
+		if r.begin(webhook, d.ID) {
+			r.running.Go(func() {
+				err := r.service.Deliver(ctx, webhook, d.ID)
 				if err != nil && ctx.Err() == nil {
-					m.service.log().ErrorContext(ctx, "delivery", "delivery", d.ID, "error", err)
+					r.service.log().ErrorContext(ctx, "delivery", "delivery", d.ID, "error", err)
 				}
-				m.end(webhook, d.ID, err == nil)
+				r.end(webhook, d.ID, err == nil)
 			})
 		}
 	}
@@ -88,33 +88,33 @@ func (m *mail) startOf(ctx context.Context, webhook string) error {
 }
 
 // begin reports whether the delivery may begin, and notes that it runs.
-func (m *mail) begin(webhook, id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	running := m.busy[webhook]
+func (r *deliverer) begin(webhook, id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	running := r.busy[webhook]
 	if running[id] || len(running) >= postsOfWebhook {
 		return false
 	}
 	if running == nil {
 		running = make(map[string]bool)
-		m.busy[webhook] = running
+		r.busy[webhook] = running
 	}
 	running[id] = true
 	return true
 }
 
 // end notes that the delivery ended. After a fault of the store, the next one waits for the next look.
-func (m *mail) end(webhook, id string, well bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if delete(m.busy[webhook], id); len(m.busy[webhook]) == 0 {
-		delete(m.busy, webhook)
+func (r *deliverer) end(webhook, id string, well bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if delete(r.busy[webhook], id); len(r.busy[webhook]) == 0 {
+		delete(r.busy, webhook)
 	}
 	if !well {
 		return
 	}
 	select {
-	case m.ended <- struct{}{}:
+	case r.ended <- struct{}{}:
 	default:
 	}
 }
@@ -147,7 +147,7 @@ func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks) error {
 	}
 	if full := pending >= limit; full != a.Full && errors.Join(errs...) == nil {
 		a.Full = full
-		errs = append(errs, unlessConflict(s.Store.Webhooks.Put(ctx, a)))
+		errs = append(errs, unless(Conflict, s.Store.Webhooks.Put(ctx, a)))
 	}
 	return errors.Join(errs...)
 }
