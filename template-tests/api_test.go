@@ -44,13 +44,14 @@ func TestMethods(t *testing.T) {
 
 // TestEndpoints checks that each endpoint calls its function. A method that a path does not have must
 // call a function of the path, which refuses it. There must be no other routes than those of
-// endpoints, of the dashboard, and of unknown paths.
+// endpoints, of the dashboard, of the tools of assistants, and of unknown paths.
 func TestEndpoints(t *testing.T) {
 	all := routes(t)
 	called := func(method, path string) string { return cmp.Or(all[route{method, path}], all[route{"ANY", path}]) }
 	functions := map[string][]string{ // by paths
 		"/dashboard": {"DashboardPages"}, "/dashboard/{proxy+}": {"DashboardPages"},
-		"": {"Health"}, "/{proxy+}": {"Health"}, // unknown paths
+		"/mcp": {"Mcp"},
+		"":     {"Health"}, "/{proxy+}": {"Health"}, // unknown paths
 	}
 	for _, e := range rest.Endpoints() {
 		if got, want := called(e.Method, e.Path), logical(e.Function); got != want {

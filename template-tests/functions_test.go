@@ -106,7 +106,7 @@ func TestEnvironment(t *testing.T) {
 // TestRetention checks that each function that uses the retention of media gets the operator's
 // settings; otherwise it would use the defaults.
 func TestRetention(t *testing.T) {
-	keeps := map[string]bool{"dashboard": true, "deliver": true, "sweep": true}
+	keeps := map[string]bool{"dashboard": true, "deliver": true, "mcp": true, "sweep": true}
 	for _, e := range rest.Endpoints() {
 		for _, n := range e.Needs {
 			keeps[e.Function] = keeps[e.Function] || needed[n].retention

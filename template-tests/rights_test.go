@@ -25,6 +25,14 @@ func rights() map[string][]string {
 		slices.Sort(actions)
 		all[logical(e.Function)+"Role"] = with(logical(e.Function)+"Log", slices.Compact(actions)...)
 	}
+	var tools []string
+	for _, f := range []string{"generate", "list-requests", "get-request", "get-analysis", "cancel-request", "create-upload"} {
+		for _, action := range all[logical(f)+"Role"] {
+			tools = append(tools, strings.Replace(action, logical(f)+"Log", "McpLog", 1))
+		}
+	}
+	slices.Sort(tools)
+	all["McpRole"] = slices.Compact(tools)
 	return all
 }
 
@@ -206,7 +214,7 @@ func TestTrust(t *testing.T) {
 
 // signingRoles has the roles whose functions sign URLs for the API, sorted.
 func signingRoles() []string {
-	all := []string{"DeliverRole.Arn"}
+	all := []string{"DeliverRole.Arn", "McpRole.Arn"}
 	for _, e := range rest.Endpoints() {
 		if slices.Contains(e.Needs, rest.SignURLs) {
 			all = append(all, logical(e.Function)+"Role.Arn")

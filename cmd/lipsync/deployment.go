@@ -117,7 +117,7 @@ func route(api, objects, pages, tools http.Handler) http.Handler {
 			objects.ServeHTTP(w, r)
 		case path == rest.LLMsPath: // where language models look for it
 			http.Redirect(w, r, rest.Base+path, http.StatusFound)
-		case path == agents.Path:
+		case path == agents.Path || path == rest.Base+agents.Path: // the second is its path on AWS
 			tools.ServeHTTP(w, r)
 		case path == "/" || path == dashboard.Root || strings.HasPrefix(path, dashboard.Root+"/"):
 			pages.ServeHTTP(w, r)

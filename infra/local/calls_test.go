@@ -110,7 +110,7 @@ func clientFunctions() []string {
 			names = append(names, e.Function)
 		}
 	}
-	return append(names, "dashboard")
+	return append(names, "dashboard", "mcp")
 }
 
 // naming gives each event the name of a waiting request, for which the function must start a

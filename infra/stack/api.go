@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/agents"
 	"lipsync/internal/rest"
 	"lipsync/internal/settings"
 )
@@ -31,6 +32,7 @@ func routes() []route {
 		all = append(all, r)
 	}
 	return append(all,
+		route{every, agents.Path[1:], "mcp"},
 		route{every, dashboardPath[1:], dashboard},
 		route{every, dashboardPath[1:] + "/{proxy+}", dashboard},
 		route{every, "", health},

@@ -36,6 +36,7 @@ type lambda struct {
 // signers.
 func (s *service) lambdas() []lambda {
 	return append(s.apiLambdas(), []lambda{
+		s.tools(),
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			parts: []string{

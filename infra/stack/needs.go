@@ -114,6 +114,22 @@ func (s *service) apiLambdas() []lambda {
 	return all
 }
 
+// toolFunctions has the functions of the endpoints that the tools of assistants call.
+var toolFunctions = []string{
+	"me", "generate", "analyze", "list-requests", "get-request", "get-progress", "get-details", "get-analysis", "cancel-request", "create-upload",
+}
+
+// tools returns the function of the tools of assistants. It makes the calls of several endpoints in its own process.
+func (s *service) tools() lambda {
+	l := lambda{name: "mcp", timeout: apiTimeout, memory: 512}
+	for _, other := range s.apiLambdas() {
+		if slices.Contains(toolFunctions, other.name) {
+			l.parts, l.policy = append(l.parts, other.parts...), append(l.policy, other.policy...)
+		}
+	}
+	return l
+}
+
 // memoryFor returns the memory of an endpoint's function in MiB.
 func memoryFor(e rest.Endpoint) int {
 	switch {

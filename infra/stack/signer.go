@@ -39,7 +39,7 @@ func (s *service) signers() []signer {
 
 // signing returns the functions that need to sign URLs for clients.
 func signing() []string {
-	names := []string{"deliver"} // it sends URLs of outputs
+	names := []string{"deliver", "mcp"} // they send URLs of outputs
 	for _, e := range rest.Endpoints() {
 		if slices.Contains(e.Needs, rest.SignURLs) {
 			names = append(names, e.Function)

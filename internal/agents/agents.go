@@ -25,12 +25,18 @@ type Options struct {
 	Sleep func(context.Context, time.Duration) error
 	// NewID returns an idempotency key.
 	NewID func() string
+	// Whole says that a client gets each answer as a whole, after half a minute at most, as API Gateway sends it. Then there are no
+	// progress notices, and the tool get waits for less time.
+	Whole bool
 	// Now returns the time. Only a server with Files uses it.
 	Now func() time.Time
 }
 
-// MostWait is the longest time for which the tool get waits. Clients give up on a call after a minute.
-const MostWait = 50 * time.Second
+// These are the longest times for which the tool get waits. Clients give up on a call after a minute, and API Gateway after 29 seconds.
+const (
+	mostWait  = 50 * time.Second
+	wholeWait = 20 * time.Second
+)
 
 const instructions = `Makes the lips of a video follow a speech track. create makes a request and returns its id at once. ` +
 	`Rendering takes minutes: call get with the id again and again, until the status is completed or failed. ` +

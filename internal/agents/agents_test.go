@@ -98,10 +98,10 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// remote starts the tools on the service's own server.
-func remote(t *testing.T, s *clienttest.Service) (a *assistant, address string) {
+// remote starts the tools on the service's own server. whole says whether answers come as a whole.
+func remote(t *testing.T, s *clienttest.Service, whole bool) (a *assistant, address string) {
 	a = new(assistant)
-	server := httptest.NewServer(agents.Handler(s.API, agents.Options{Sleep: a.sleep, NewID: uuid.NewString}))
+	server := httptest.NewServer(agents.Handler(s.API, agents.Options{Sleep: a.sleep, NewID: uuid.NewString, Whole: whole}))
 	t.Cleanup(server.Close)
 	a.connect(t, &mcp.StreamableClientTransport{Endpoint: server.URL + agents.Path, HTTPClient: &http.Client{Transport: withKey(s.Key)}, DisableStandaloneSSE: true})
 	return a, server.URL + agents.Path
@@ -227,7 +227,7 @@ func drain(notices chan string) (all []string) {
 // TestRefusals has tools fail with the sentences of the API, or of the tools.
 func TestRefusals(t *testing.T) {
 	s := clienttest.New(t)
-	there, _ := remote(t, s)
+	there, _ := remote(t, s, false)
 	for _, c := range []struct {
 		of   *assistant
 		tool string
@@ -254,7 +254,7 @@ func TestRefusals(t *testing.T) {
 // TestRemote announces an upload, makes a request, and waits for it with progress notices, over HTTP.
 func TestRemote(t *testing.T) {
 	s := clienttest.New(t)
-	a, address := remote(t, s)
+	a, address := remote(t, s, false)
 	if got := a.tools(t); got != "analyze cancel create get list upload" {
 		t.Errorf("got the tools %s", got)
 	}
@@ -275,6 +275,31 @@ func TestRemote(t *testing.T) {
 	}
 	if notice := <-a.notices; notice != "rendering" {
 		t.Errorf("got the notice %s", notice)
+	}
+}
+
+// TestWhole waits for a request, where answers come as a whole.
+func TestWhole(t *testing.T) {
+	s := clienttest.New(t)
+	a, _ := remote(t, s, true)
+	made, refusal := a.call(t, "create", map[string]any{"video": "https://example.com/v", "audio": "https://example.com/a"})
+	if refusal != "" {
+		t.Fatal(refusal)
+	}
+	s.Work(t, made["id"].(string))
+	waiting, refusal := a.call(t, "get", map[string]any{"id": made["id"], "wait_seconds": 50})
+	if next, _ := waiting["next"].(string); !strings.HasPrefix(next, "call get again") {
+		t.Errorf("got %v (%s)", waiting, refusal)
+	}
+	var waited time.Duration
+	for _, pause := range a.slept {
+		waited += pause
+	}
+	if waited != 20*time.Second {
+		t.Errorf("waited %v, want 20 s", waited)
+	}
+	if notices := drain(a.notices); len(notices) > 0 {
+		t.Errorf("got the notices %q", notices)
 	}
 }
 

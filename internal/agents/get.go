@@ -22,7 +22,7 @@ type getInput struct {
 
 // get reads a request, or an analysis, and waits for its end.
 func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (any, error) {
-	most := int(MostWait / time.Second)
+	most := int(mostWait / time.Second)
 	switch {
 	case in.WaitSeconds < 0 || in.WaitSeconds > most:
 		return nil, errors.New("wait_seconds must be from 0 to 50; call get again to wait longer")
@@ -30,6 +30,9 @@ func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (a
 		return nil, errors.New("save_to is only for a local server; download output_url instead")
 	}
 	c, left := t.client(r), time.Duration(in.WaitSeconds)*time.Second
+	if t.Whole {
+		left = min(left, wholeWait)
+	}
 	for {
 		p, after, err := c.Progress(ctx, in.ID)
 		if missing(err) {

@@ -27,7 +27,7 @@ func Handler(api http.Handler, o Options) http.Handler {
 	o.Client = func(h http.Header) *client.Client { return within(api, h) }
 	server := New(o)
 	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
-		Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: mostBody, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: o.Whole, DisableLocalhostProtection: true, MaxRequestBodyBytes: mostBody, PropagateRequestCancellation: true,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set(addressHeader, address(r))

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"lipsync/internal/agents"
 	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
 	"lipsync/internal/cloud"
@@ -104,6 +105,20 @@ func (d *deployment) call(t *testing.T, name string, body any, parts ...cloud.Pa
 	}
 }
 
+// useTool lets the function of the tools of assistants list the requests, of which the newest has the id.
+func (d *deployment) useTool(t *testing.T, id string) {
+	t.Helper()
+	api := d.open(t, cloud.Records, media.Signed, cloud.Reading).API()
+	answer, err := invoke(t, "mcp", gateway.Handler(rest.Base, agents.Handler(api, agents.Options{Whole: true})))
+	var got events.APIGatewayProxyResponse
+	if err := errors.Join(err, json.Unmarshal(answer, &got)); err != nil {
+		t.Fatal(err)
+	}
+	if got.StatusCode != 200 || got.MultiValueHeaders["Content-Type"][0] != "application/json" || !strings.Contains(got.Body, `"id":"`+id+`"`) {
+		t.Errorf("mcp: got %d %v %s, want the request %s", got.StatusCode, got.MultiValueHeaders, got.Body, id)
+	}
+}
+
 // TestAPIEvents calls the functions of the API with their sample events.
 func TestAPIEvents(t *testing.T) {
 	d := deploy(t)
@@ -137,6 +152,7 @@ func TestAPIEvents(t *testing.T) {
 	if got.ID != made.ID || got.Reference != "scene/12 a" {
 		t.Errorf("get-request: got %+v, want id %s", got, made.ID)
 	}
+	d.useTool(t, stored.ID)
 	d.cancel(t, made.ID)
 	d.deleteMedia(t, made.ID)
 	var list struct {

@@ -49,10 +49,11 @@ async def main():
         async with ClientSession(read, write) as session:
             await use(session)
     headers = {"Authorization": f"Bearer {key}"}
-    async with create_mcp_http_client(headers=headers) as http, streamable_http_client(url + "/mcp", http_client=http) as streams:
-        async with ClientSession(streams[0], streams[1]) as session:
-            await begin(session)
-            await call(session, "list", limit=1)
+    for path in ("/mcp", "/api/mcp"):
+        async with create_mcp_http_client(headers=headers) as http, streamable_http_client(url + path, http_client=http) as streams:
+            async with ClientSession(streams[0], streams[1]) as session:
+                await begin(session)
+                await call(session, "list", limit=1)
 
 
 asyncio.run(main())

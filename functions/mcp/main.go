@@ -1,0 +1,28 @@
+// Command mcp is the function behind /mcp: the tools of assistants.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/google/uuid"
+
+	"lipsync/internal/agents"
+	"lipsync/internal/client"
+	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
+	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
+)
+
+func main() {
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
+		cloud.Origins, cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tools := agents.Handler(deployment.API(), agents.Options{Sleep: client.Pause, NewID: uuid.NewString, Whole: true})
+	lambda.Start(gateway.Handler(rest.Base, tools))
+}
