@@ -52,7 +52,8 @@ var needed = map[rest.Need]struct {
 	}},
 	rest.CancelRequests: {rights: []string{
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
-		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "sqs:SendMessage Deliveries",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:ListBucket Media",
+		"sqs:SendMessage Deliveries",
 	}},
 	rest.UseWebhooks: {rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "sqs:SendMessage Deliveries"}},
 	rest.ReadAnalyses: {retention: true, rights: []string{
@@ -65,8 +66,8 @@ var needed = map[rest.Need]struct {
 	}},
 	rest.DeleteMedia: {rights: []string{
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
-		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
-		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
+		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 	}},
 	rest.SignURLs: {retention: true, rights: []string{
@@ -80,8 +81,8 @@ var otherRights = map[string][]string{
 	"DashboardPagesRole": with("DashboardPagesLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
-		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
-		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
+		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries", "sts:AssumeRole DashboardSigner",
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/DashboardSignerPool"),
@@ -103,7 +104,8 @@ var otherRights = map[string][]string{
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table",
 		"dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
-		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
+		"s3:ListBucket Media", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
 	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},
 	"DashboardSigner": {
@@ -118,6 +120,7 @@ var otherRights = map[string][]string{
 		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
 		"s3:PutObject Media/outputs/*", "dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries",
+		"s3:AbortMultipartUpload Media/pieces/*", "s3:DeleteObject Media/pieces/*", "s3:GetObject Media/pieces/*", "s3:PutObject Media/pieces/*",
 	},
 	// ECS uses it to start the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {

@@ -103,7 +103,7 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logg
 	fetcher := fetch.New(options)
 	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
 	folder.service.Poster = fetch.New(options)
-	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log}
+	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log, PieceTime: c.pieceTime}
 	d.worker.Scratch, err = folder.scratch()
 	return d, err
 }

@@ -28,6 +28,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, execSupervised(os.Args[2:]))
 		os.Exit(1)
 	}
+	if len(os.Args) > 2 && os.Args[1] == inPieces {
+		if err := serveInPieces(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dir, err := os.MkdirTemp("", "lipsync-test-")
 	if err == nil {
 		err = makeFixtures(dir)

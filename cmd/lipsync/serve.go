@@ -42,6 +42,8 @@ type serveCommand struct {
 	MaxSide              int
 	DiskReserve          settings.Size
 	MaxFPS               float64 `name:"max-fps"`
+
+	pieceTime time.Duration // see worker.Worker; tests set it
 }
 
 // listen listens at the address, which is the value of the setting.

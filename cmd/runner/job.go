@@ -42,6 +42,7 @@ type job struct {
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones
 	nvidia       bool
 	allowPrivate bool
+	pieceTime    time.Duration // see worker.Worker; tests set it
 }
 
 // read reads the settings that only the runner has.
@@ -167,5 +168,7 @@ func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scr
 		Scratch:  scratch,
 		Log:      deployment.Log,
 		Rendered: deployment.Metrics.Rendered,
+
+		PieceTime: j.pieceTime,
 	}
 }

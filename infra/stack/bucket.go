@@ -12,8 +12,8 @@ import (
 )
 
 // Numbers of days after which S3 deletes objects. The service itself deletes unused inputs and
-// uploads, so S3 deletes only those that it missed. An input must stay for longer than a request
-// can wait. Each use of an upload prolongs its life, for 30 days at most.
+// uploads, so S3 deletes only those that it missed. An input and the pieces of an output must stay for
+// longer than a request can wait. Each use of an upload prolongs its life, for 30 days at most.
 const (
 	inputDays   = 7
 	usedDays    = 30
@@ -31,6 +31,7 @@ func (s *service) addBucket() {
 		MinimumTLSVersion: jsii.Number(1.2),
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire("inputs", inputDays),
+			expire("pieces", inputDays),
 			expire("uploads", usedDays+days(settings.KeepInputs.In(s.Values))),
 			expire("outputs", days(settings.KeepOutputs.In(s.Values))+1), // its last URL is valid for an hour more
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},

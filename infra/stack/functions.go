@@ -70,6 +70,7 @@ func (s *service) lambdas() []lambda {
 				s.announce(),
 				s.send(), // for functions of the version before
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
+				s.useObjects("pieces", "DeleteObject"), s.missObjects(),
 			},
 		},
 	}...)
@@ -100,7 +101,7 @@ func (s *service) deleteMedia() policy {
 	return policy{
 		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
-		s.useObjects("uploads", "DeleteObject"),
+		s.useObjects("pieces", "DeleteObject", "AbortMultipartUpload"), s.useObjects("uploads", "DeleteObject"),
 	}
 }
 

@@ -38,7 +38,10 @@ var needs = map[rest.Need]need{
 	rest.CancelRequests: {
 		parts: []string{"media.Kept", "messages.Deliveries"},
 		policy: func(s *service) policy {
-			return policy{s.read(), s.change(), s.announce(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject")}
+			return policy{
+				s.read(), s.change(), s.announce(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
+				s.useObjects("pieces", "DeleteObject"), s.missObjects(),
+			}
 		},
 	},
 	rest.ReadUploads: {

@@ -124,7 +124,7 @@ func readIgnored(repository string) ([]string, error) {
 }
 
 // runnerRole returns the role of the runner. It may claim and finish requests, read their inputs,
-// and write their outputs. It may neither read nor change API keys and uploads.
+// write their outputs, and keep pieces of them. It may neither read nor change API keys and uploads.
 func (s *service) runnerRole() awsiam.Role {
 	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
@@ -138,6 +138,7 @@ func (s *service) runnerRole() awsiam.Role {
 		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
+		s.useObjects("pieces", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 	} {
 		role.AddToPolicy(statement)
 	}

@@ -21,11 +21,15 @@ type Encoder struct {
 }
 
 // Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
-// output. sound is a file that Transcode or Mix encoded for the format. The file exists only after Finish.
+// output. sound is a file that Transcode or Mix encoded for the format, or "" for no sound. The file exists only after Finish.
 func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, output string) (*Encoder, error) {
 	e := &Encoder{part: output + ".part", output: output}
 	var err error
-	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, o, sound, e.part), sandbox.Files{Read: []string{sound}, Write: []string{e.part}})
+	files := sandbox.Files{Write: []string{e.part}}
+	if sound != "" {
+		files.Read = []string{sound}
+	}
+	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, o, sound, e.part), files)
 	if err != nil {
 		return nil, errors.Join(err, e.discard())
 	}
@@ -69,15 +73,29 @@ func (e *Encoder) discard() error {
 func encodeArgs(t *Tools, v *Video, o lipsync.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
 		"-f", "rawvideo", "-pix_fmt", v.Pixels.String(), "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
-		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0",
-		"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound,
-		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
-		"-vf", v.tags()}
+		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0"}
+	pictures := []string{"-map", "0:v", "-vf", v.tags()}
+	if sound != "" {
+		args = append(args, encodedArgs(o, sound)...)
+		pictures = append(pictures, "-map", "1:a", "-c:a", "copy")
+	}
+	args = append(args, pictures...)
 	args = append(args, t.EncoderArgs(v, o)...)
+	return append(args, outputArgs(o, output)...)
+}
+
+// encodedArgs returns the arguments that add the sound of an output, which is encoded for its format.
+func encodedArgs(o lipsync.Output, sound string) []string {
+	return []string{"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound}
+}
+
+// outputArgs returns the arguments that write an output.
+func outputArgs(o lipsync.Output, path string) []string {
+	var args []string
 	if o.Format != lipsync.WebM {
 		args = append(args, "-movflags", "+faststart")
 	}
-	return append(args, "-map_metadata", "-1", "-f", o.Format.String(), "-y", "file:"+output)
+	return append(args, "-map_metadata", "-1", "-f", o.Format.String(), "-y", "file:"+path)
 }
 
 // demuxer returns ffmpeg's name of the demuxer of files of a format.

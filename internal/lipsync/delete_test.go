@@ -30,9 +30,11 @@ func TestDeleteMedia(t *testing.T) {
 			id, err := f.Generate(t.Context(), f.caller, n)
 			must(t, err)
 			c.prepare(t, f, id)
-			// A worker that dies while it stores its output leaves this object.
+			// A worker that dies while it stores its output leaves these objects.
 			orphan := "outputs/" + id + "/7.mp4"
-			must(t, f.Objects.Put(t.Context(), orphan, strings.NewReader("x"), 1))
+			for _, key := range []string{orphan, "pieces/" + id + "/7/0", "pieces/" + id + "/7/1"} {
+				must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
+			}
 			before, _, err := f.Request(t.Context(), f.caller, id)
 			must(t, err)
 			now := f.clock.Now()

@@ -15,6 +15,7 @@ const (
 	inputs  = "inputs/"
 	uploads = "uploads/"
 	outputs = "outputs/"
+	pieces  = "pieces/"
 )
 
 func inputKey(requestID, name string) string { return inputs + requestID + "/" + name }

@@ -226,13 +226,13 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 	return !r.Status.Final(), err
 }
 
-// Tidy deletes the inputs of final requests, expired outputs, and objects without a record that are
+// Tidy deletes the inputs and pieces of final requests, expired outputs, and objects without a record that are
 // at least age old. If age is 0, it deletes objects without a record of any age, even if the clock
 // was set back. Tidy checks every object. Call it once an hour, with OrphanAge.
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
 	var errs []error
-	for _, prefix := range []string{inputs, uploads, outputs} {
+	for _, prefix := range []string{inputs, uploads, outputs, pieces} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
 			v, err := s.judge(ctx, key)
 			if err != nil || v == needed || v == orphan && young(modified) {
@@ -278,7 +278,7 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	return v, err
 }
 
-// judgeMedia returns the verdict on an input or output of the request. An output and its poster are
+// judgeMedia returns the verdict on an input, an output or a piece of the request. An output and its poster are
 // kept a little longer than they are shown, for the last signed URLs.
 func (s *Service) judgeMedia(r Request, key string) verdict {
 	switch {
@@ -289,6 +289,11 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 		return needed
 	case key == r.Output, key == r.poster():
 		if s.Now().After(s.OutputExpires(r).Add(getURLLife)) {
+			return spent
+		}
+		return needed
+	case strings.HasPrefix(key, r.pieces()):
+		if r.Status.Final() {
 			return spent
 		}
 		return needed

@@ -126,7 +126,7 @@ func TestTidyAge(t *testing.T) {
 	// Files have the time of the real clock.
 	f.Now = time.Now
 	n := f.media(t, "v", "a")
-	keys := []string{n.Video.Object, n.Audio.Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key"}
+	keys := []string{n.Video.Object, n.Audio.Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key", "pieces/never/1/0", "pieces/odd"}
 	for _, key := range keys[2:] {
 		must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
 	}

@@ -127,7 +127,7 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 }
 
 // dropMedia deletes the media that a final request no longer needs: the inputs that were stored for
-// it, and the outputs of claims whose workers died. Tidy deletes the media that dropMedia can't.
+// it, the outputs of claims whose workers died, and the pieces of outputs. Tidy deletes the media that dropMedia can't.
 func (s *Service) dropMedia(ctx context.Context, r Request) {
 	ctx = context.WithoutCancel(ctx)
 	for _, in := range r.Inputs() {
@@ -139,6 +139,9 @@ func (s *Service) dropMedia(ctx context.Context, r Request) {
 		if key := r.outputKey(claim); key != r.Output {
 			_ = s.deleteOutput(ctx, key)
 		}
+	}
+	if r.Claims > 0 {
+		_ = s.dropPieces(ctx, r)
 	}
 }
 

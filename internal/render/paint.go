@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
 	"lipsync/internal/occlusion"
 )
 
@@ -54,15 +52,21 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	work, line := make(chan *task), make(chan *task, workers+2)
 
 	g, ctx := newGroup(ctx)
-	encoder, err := w.Tools.Encode(ctx, v, w.job.Options.Output, w.encoded, w.job.Output)
+	rec, err := w.newRecorder(ctx)
 	if err != nil {
 		return err
 	}
+	keeping, stop := context.WithCancel(ctx)
+	defer stop()
+	g.Go(func() error {
+		rec.keepAll(keeping)
+		return nil
+	})
 	g.Go(func() error {
 		defer close(work)
 		defer close(line)
-		output := 0
-		return p.play(ctx, free, func(frame []byte) error {
+		output := rec.now.From
+		return p.play(ctx, output, free, func(frame []byte) error {
 			t := &tasks[output%len(tasks)]
 			t.output, t.frame, t.share, t.cover = output, frame, 255, nil
 			if shares != nil {
@@ -91,9 +95,12 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 			return nil
 		})
 	}
-	g.Go(func() error { return w.write(ctx, encoder, line, free) })
+	g.Go(func() error {
+		defer stop()
+		return rec.write(ctx, line, free)
+	})
 	if err := g.Wait(); err != nil {
-		encoder.Abort()
+		rec.encoder.Abort()
 		return err
 	}
 	return nil
@@ -123,29 +130,4 @@ func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err erro
 		}
 	}
 	return nil
-}
-
-// write encodes painted frames in their order and completes the file.
-func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-chan *task, free buffers[[]byte]) error {
-	progress := w.progress(lipsync.Rendering, w.frames)
-	for t := range line {
-		select {
-		case <-t.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if err := encoder.WritePixels(t.frame); err != nil {
-			return err
-		}
-		if t.synced {
-			w.synced++
-		}
-		output := t.output
-		free.put(t.frame) // and the task with it
-		progress.done(output + 1)
-	}
-	if err := ctx.Err(); err != nil {
-		return err // the frames ended early
-	}
-	return encoder.Finish()
 }

@@ -17,13 +17,13 @@ type player struct {
 // newFrame returns a frame in the video's pixel format.
 func newFrame(v *ffmpeg.Video) []byte { return make([]byte, v.FrameSize()) }
 
-// play calls emit with the pixels of each output frame, each in a free buffer.
-func (p *player) play(ctx context.Context, free buffers[[]byte], emit func(frame []byte) error) error {
+// play calls emit with the pixels of each output frame from one on, each in a free buffer.
+func (p *player) play(ctx context.Context, from int, free buffers[[]byte], emit func(frame []byte) error) error {
 	c := composer{video: p.video.Video, line: p.line, free: free, emit: emit}
 	if p.kept != nil {
-		return c.emitAll(ctx, 0, p.line.frames, p.kept)
+		return c.emitAll(ctx, from, p.line.frames, p.kept)
 	}
-	for from := 0; from < p.line.frames; {
+	for from < p.line.frames {
 		to, backward := p.line.run(from)
 		play := p.playForward
 		if backward {
@@ -84,7 +84,9 @@ type stream struct {
 	decoded int // number of frames
 	// last has the last decoded frames, one of even and one of odd number, to be read again. It is nil if no frame is
 	// read again; then read decodes directly into its frame.
-	last *[2][]byte
+	last  *[2][]byte
+	sums  []uint32 // those that the frames must have; nil: any
+	video *ffmpeg.Video
 }
 
 func (s *stream) read(source int, frame []byte) error {
@@ -95,6 +97,9 @@ func (s *stream) read(source int, frame []byte) error {
 		}
 		if err := s.frames.ReadPixels(to); err != nil {
 			return fmt.Errorf("decode video again: %w", err)
+		}
+		if s.sums != nil && sum(to, s.video) != s.sums[s.decoded] {
+			return fmt.Errorf("source frame %d changed between two reads", s.decoded)
 		}
 	}
 	if s.last != nil {
@@ -110,16 +115,40 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 	if last.next > 0 {
 		most++
 	}
-	frames, err := p.tools.OpenFrames(ctx, p.video, most)
-	if err != nil {
-		return err
+	v := p.video.Video
+	s := p.seek(ctx, p.line.at(from).source, most)
+	if s == nil {
+		frames, err := p.tools.OpenFrames(ctx, p.video, most)
+		if err != nil {
+			return err
+		}
+		s = &stream{frames: frames, video: v}
+		if !p.line.shownOnce(from, to) {
+			s.last = &[2][]byte{newFrame(v), newFrame(v)}
+		}
 	}
-	defer frames.Close()
-	s := &stream{frames: frames}
-	if v := p.video.Video; !p.line.shownOnce(from, to) {
-		s.last = &[2][]byte{newFrame(v), newFrame(v)}
-	}
+	defer s.frames.Close()
 	return c.emitAll(ctx, from, to, s)
+}
+
+// seek returns a stream of the source frames in [first, most). It returns nil if these must be decoded from the beginning of the video on: because
+// they are near to it, or because a seek in the file leads to another frame.
+func (p *player) seek(ctx context.Context, first, most int) *stream {
+	if first < p.most {
+		return nil
+	}
+	frames, err := p.tools.OpenFramesAt(ctx, p.video, first, most)
+	if err != nil {
+		return nil
+	}
+	v := p.video.Video
+	s := &stream{frames: frames, decoded: first + 1, last: &[2][]byte{newFrame(v), newFrame(v)}, sums: p.sums, video: v}
+	frame := s.last[first%2]
+	if frames.ReadPixels(frame) != nil || sum(frame, v) != p.sums[first] {
+		frames.Close()
+		return nil
+	}
+	return s
 }
 
 // playBackward plays the output frames in [from, to), whose source frames descend one by one. It decodes the next stretch while it

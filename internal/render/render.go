@@ -32,6 +32,15 @@ type Renderer struct {
 	NewTracker func(fps float64) Tracker
 	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
+	// Now tells the time since a piece of an output began. If it is nil, that is time.Now.
+	Now func() time.Time
+}
+
+func (r *Renderer) clock() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
 }
 
 // Tracker follows faces; see tracking.Tracker.
@@ -59,6 +68,12 @@ type Job struct {
 	Measured func(video, audio time.Duration)
 	// Rendered gets the facts about the output, once it is complete. It may be nil.
 	Rendered func(Result)
+	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
+	Pieces Pieces
+	// PieceTime is the time after which a piece ends; 0 means 40 s.
+	PieceTime time.Duration
+	// Resumed gets the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames. It may be nil.
+	Resumed func(frames, total int)
 	// Poster gets a small picture of the output (a JPEG), or the reason why there is none. It is
 	// called after Rendered. If it is nil, no poster is made.
 	Poster func(jpeg []byte, err error)
@@ -91,6 +106,9 @@ type rendering struct {
 	boxes   []*rect      // of the option face, one for each frame of the file
 
 	warnings lipsync.Warnings
+	planned  string // see plan; "" until it is known
+	resumed  bool   // uses pieces of an earlier attempt
+	anew     bool   // doesn't use or make any
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -105,13 +123,19 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w := &rendering{Renderer: r, job: j, engine: engine, dir: dir,
-		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
 	if len(j.Segments) > 0 {
-		w.job.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
-		w.job.Segments = j.Segments.Within(j.Options.Preview)
+		j.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
+		j.Segments = j.Segments.Within(j.Options.Preview)
 	}
+	job := rendering{Renderer: r, job: j, engine: engine, dir: dir,
+		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
+	w := job
 	err = Guard(func() error { return w.render(ctx) })
+	if err != nil && w.resumed && ctx.Err() == nil { // perhaps the pieces are to blame
+		w = job
+		w.anew = true
+		err = Guard(func() error { return w.render(ctx) })
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // other errors only follow from it
 	}
@@ -231,15 +255,22 @@ var proResBits = map[lipsync.Quality]float64{lipsync.High: 3.54, lipsync.Medium:
 // proRes4444Bits has the bits of a pixel in ProRes 4444, from the same paper: 330 Mbit/s. Alpha takes little more, unless it is noise.
 const proRes4444Bits = 5.31
 
-// checkSize returns an error if the output would be too large.
-func (w *rendering) checkSize() error {
+// proResSize returns the size of an output of ProRes in bytes, 0 of other codecs.
+func (w *rendering) proResSize() float64 {
 	o, v := w.job.Options.Output, w.video.Video
+	if o.VideoCodec() != lipsync.ProRes {
+		return 0
+	}
 	bits := proResBits[o.Quality]
 	if v.Pixels.Alpha() {
 		bits = proRes4444Bits
 	}
-	bytes := float64(w.frames) * float64(v.Width*v.Height) * bits / 8
-	if o.VideoCodec() != lipsync.ProRes || bytes <= mostBytes {
+	return float64(w.frames) * float64(v.Width*v.Height) * bits / 8
+}
+
+// checkSize returns an error if the output would be too large.
+func (w *rendering) checkSize() error {
+	if w.proResSize() <= mostBytes {
 		return nil
 	}
 	f := lipsync.Failure{Code: lipsync.MediaLargerThan, Details: lipsync.Details{Kind: lipsync.OutputFile}}

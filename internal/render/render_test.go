@@ -30,7 +30,10 @@ type numberer struct {
 
 const paintedAt = 48 // row of the painted number
 
-func (e *numberer) Analyse(Video) (Analyser, error) { return e, nil }
+func (e *numberer) Analyse(Video) (Analyser, error) {
+	e.seen = nil
+	return e, nil
+}
 
 func (e *numberer) Workers() int { return 3 }
 

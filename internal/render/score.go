@@ -70,6 +70,26 @@ func (s *scored) add(t *task, b *blender) {
 	f.synced, f.mouth = true, score.MouthOf(&b.picture, f.toMouth)
 }
 
+// mouths returns the mouths that were measured in the output frames in [from, to).
+func (s *scored) mouths(from, to int) map[int]score.Mouth {
+	all := map[int]score.Mouth{}
+	for o := from; o < to; o++ {
+		if f := s.faces[o]; f != nil && f.synced {
+			all[o] = f.mouth
+		}
+	}
+	return all
+}
+
+// recall adds the mouths that an earlier attempt measured.
+func (s *scored) recall(mouths map[int]score.Mouth) {
+	for o, m := range mouths {
+		if f := s.faces[o]; f != nil {
+			f.synced, f.mouth = true, m
+		}
+	}
+}
+
 // score returns the sync score of the output. samples are those of the speech, in the format of score.Read.
 func (w *rendering) score(samples io.Reader) (lipsync.SyncScore, error) {
 	var frames []score.Frame

@@ -41,6 +41,11 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
+// List implements lipsync.Objects. The service lists only the pieces of outputs here, and the simulated workers keep none.
+func (o *objects) List(context.Context, string, func(key string, modified time.Time) error) error {
+	return nil
+}
+
 // take removes the object, and reports whether it existed.
 func (o *objects) take(key string) bool {
 	o.mu.Lock()

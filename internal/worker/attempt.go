@@ -143,6 +143,10 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 			return err
 		}
 	}
+	job.Pieces, job.PieceTime = &pieces{w.Service, *r, log}, w.PieceTime
+	job.Resumed = func(frames, total int) {
+		log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
+	}
 	started := time.Now()
 	job.Rendered = func(output render.Result) {
 		r.Length, r.Frames, r.Warnings, r.Sync = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings, output.Sync

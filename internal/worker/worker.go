@@ -45,6 +45,8 @@ type Worker struct {
 	Sender   Sender
 	Scratch  string // an existing folder for the files of this worker only
 	Log      *slog.Logger
+	// PieceTime is the time after which a piece of an output ends; see render.Job.
+	PieceTime time.Duration
 	// Rendered is called for each output with its length and the time that its rendering took. It
 	// may be nil.
 	Rendered func(length, took time.Duration)

@@ -1,0 +1,227 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/score"
+	"lipsync/internal/version"
+)
+
+// Pieces keeps the finished pieces of an output, so that a later attempt at the same job goes on after them. A job can do without: it
+// ignores all errors, which an implementation may log.
+type Pieces interface {
+	// Find passes each kept piece with the number n, the newest first, to read, until read returns nil. It returns an error if
+	// read accepts none.
+	Find(ctx context.Context, n int, read func(io.Reader) error) error
+	// Keep keeps size bytes as the piece with the number n.
+	Keep(ctx context.Context, n int, r io.Reader, size int64) error
+}
+
+const (
+	// pieceTime is the time after which a piece of an output ends, if the job sets no other. A worker that dies loses at most this
+	// work, and that of the time in which the piece is kept, together less than a minute.
+	pieceTime = 40 * time.Second
+	// keepTime bounds the keeping of a piece. After it, no more pieces are kept.
+	keepTime = time.Minute
+	// leastPiece is the smallest number of frames of a piece. In a file of fewer frames than an encoder puts into another order, their
+	// decoding times differ.
+	leastPiece = 8
+	// mostInPieces bounds the outputs of ProRes that are made in pieces, in bytes: for a moment the scratch folder has both the
+	// pieces and the joined file.
+	mostInPieces = mostBytes / 2
+)
+
+// piece is a finished part of an output: a file with its pictures, and without sound.
+type piece struct {
+	pieceFacts
+	path string
+}
+
+// pieceFacts is what a kept piece tells of itself.
+type pieceFacts struct {
+	Plan     string              // see rendering.plan
+	From, To int                 // the first frame of the output in it, and the first one after it
+	Synced   int                 // number of frames in which a mouth was painted
+	Mouths   map[int]score.Mouth // of frames of the output that are measured for the score
+}
+
+// mostFacts bounds the facts of a piece as JSON, in bytes. Those of mostScored mouths take about 1.5 MB.
+const mostFacts = 8 << 20
+
+// A kept piece has the SHA-256 of what follows it, then its facts as a line of JSON, and then the file.
+
+// write calls keep with the piece as it is kept.
+func (p piece) write(keep func(r io.Reader, size int64) error) error {
+	file, err := os.Open(p.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	facts, err := json.Marshal(p.pieceFacts)
+	if err != nil {
+		return err
+	}
+	facts = append(facts, '\n')
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.MultiReader(bytes.NewReader(facts), file))
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return err
+	}
+	head := bytes.NewReader(append(sum.Sum(nil), facts...))
+	return keep(io.MultiReader(head, file), sha256.Size+size)
+}
+
+// readPiece reads a kept piece, and writes its file to a path. It returns an error if the piece is damaged, or belongs to another plan or
+// doesn't begin with the frame from.
+func readPiece(r io.Reader, path, plan string, from, frames int) (p piece, err error) {
+	var want [sha256.Size]byte
+	if _, err := io.ReadFull(r, want[:]); err != nil {
+		return p, err
+	}
+	sum := sha256.New()
+	rest := bufio.NewReader(io.TeeReader(r, sum))
+	facts, err := readLine(rest, mostFacts)
+	if err == nil {
+		err = json.Unmarshal(facts, &p.pieceFacts)
+	}
+	if err != nil {
+		return p, fmt.Errorf("facts of a piece: %w", err)
+	}
+	if p.Plan != plan {
+		return p, errors.New("a piece of another plan")
+	}
+	if p.From != from || p.To <= from || p.To >= frames || p.Synced < 0 || p.Synced > p.To-from {
+		return p, fmt.Errorf("a piece of frames from %d to %d, of which %d are synced, after frame %d of %d", p.From, p.To, p.Synced, from, frames)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return p, err
+	}
+	_, err = io.Copy(file, rest)
+	if err == nil && [sha256.Size]byte(sum.Sum(nil)) != want {
+		err = errors.New("a damaged piece")
+	}
+	p.path = path
+	return p, errors.Join(err, file.Close())
+}
+
+// readLine reads a line of at most most bytes, without its end.
+func readLine(r *bufio.Reader, most int) (line []byte, err error) {
+	for len(line) < most {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		if err == nil {
+			return line[:len(line)-1], nil
+		}
+		if err != bufio.ErrBufferFull {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("a line of more than %d bytes", most)
+}
+
+// resume returns the pieces that earlier attempts kept, from the beginning of the output on. They are as good as if this attempt had made
+// them.
+func (w *rendering) resume(ctx context.Context) (all []piece) {
+	for w.inPieces() {
+		from := 0
+		if len(all) > 0 {
+			from = all[len(all)-1].To
+		}
+		var next piece
+		path := w.piecePath(len(all))
+		err := w.job.Pieces.Find(ctx, len(all), func(r io.Reader) error {
+			plan, err := w.plan(ctx)
+			if err == nil {
+				next, err = readPiece(reader{ctx, r}, path, plan, from, w.frames)
+			}
+			return err
+		})
+		if err != nil {
+			_ = os.Remove(path)
+			break
+		}
+		w.scored.recall(next.Mouths)
+		all = append(all, next)
+	}
+	if len(all) > 0 && w.job.Resumed != nil {
+		w.job.Resumed(all[len(all)-1].To, w.frames)
+	}
+	return all
+}
+
+// inPieces tells whether the output may be made in pieces.
+func (w *rendering) inPieces() bool {
+	return w.job.Pieces != nil && !w.anew && w.proResSize() <= mostInPieces
+}
+
+func (w *rendering) piecePath(n int) string {
+	return filepath.Join(w.dir, fmt.Sprintf("piece-%d%s", n, w.job.Options.Output.Format.Extension()))
+}
+
+// plan returns a checksum, in hexadecimal, of all that decides what the frames of the output are and how they are encoded. Pieces of the same
+// plan fit together.
+func (w *rendering) plan(ctx context.Context) (string, error) {
+	if w.planned != "" {
+		return w.planned, nil
+	}
+	sum := sha256.New()
+	tools, err := w.Tools.Version(ctx)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(sum, "%s, engine %s, largest %t, %d frames, NVIDIA %t, encoder %q\n%s\n",
+		version.String(), w.job.Engine, w.job.LargestFace, w.frames, w.Tools.NVIDIA, w.Tools.EncoderArgs(w.video.Video, w.job.Options.Output), tools)
+	if err := json.NewEncoder(sum).Encode(w.job.Options); err != nil {
+		return "", err
+	}
+	paths := []string{w.job.Video}
+	for _, ref := range slices.Sorted(maps.Keys(w.job.Audios)) {
+		paths = append(paths, w.job.Audios[ref])
+	}
+	if len(w.job.Audios) == 0 {
+		paths = append(paths, w.job.Audio)
+	}
+	if w.job.Options.Face.By == lipsync.FaceInBoxes {
+		paths = append(paths, w.job.Boxes)
+	}
+	for _, path := range paths {
+		if err := addFile(ctx, sum, path); err != nil {
+			return "", err
+		}
+	}
+	w.planned = hex.EncodeToString(sum.Sum(nil))
+	return w.planned, nil
+}
+
+// addFile writes the SHA-256 of a file.
+func addFile(ctx context.Context, to io.Writer, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, reader{ctx, file}); err != nil {
+		return err
+	}
+	_, err = to.Write(sum.Sum(nil))
+	return err
+}
