@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -121,12 +122,13 @@ func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit 
 	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return !d.State.Pending() }), err
 }
 
-// Pending implements lipsync.Webhooks.
+// Pending implements lipsync.Webhooks. It counts no more in each shard than that shard's share of the limit
+// and a little more, since ids are spread evenly but not exactly.
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
+	share := shareOf(limit)
 	counts := make([]int, dueShards)
-	err := together(dueShards, func(n int) error {
-		all, err := s.collect(ctx, limit, inPartition(shard(due+webhook, n)))
-		counts[n] = len(all)
+	err := together(dueShards, func(n int) (err error) {
+		counts[n], err = s.count(ctx, share, inPartition(shard(due+webhook, n)))
 		return err
 	})
 	pending := 0
@@ -134,6 +136,13 @@ func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, 
 		pending += n
 	}
 	return min(pending, limit), err
+}
+
+// shareOf returns the most pending deliveries that Pending counts in one shard: a quarter of the limit, and
+// five standard deviations of the number in a shard more.
+func shareOf(limit int) int {
+	mean := float64(limit) / dueShards
+	return min(limit, int(mean+5*math.Sqrt(mean))+1)
 }
 
 // Deliveries implements lipsync.Webhooks.

@@ -68,8 +68,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		d.State, d.Problem, d.Due = DeliveryFailed, "webhook is disabled", time.Time{}
 		return s.swap(ctx, &d)
 	}
-	d.State, d.Attempts, d.AttemptedAt = DeliverySending, d.Attempts+1, s.Now().Truncate(time.Microsecond).UTC()
-	d.Due = d.AttemptedAt.Add(sendLease)
+	d.State, d.Due = DeliverySending, s.Now().Add(sendLease).Truncate(time.Microsecond).UTC()
 	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
 		return unless(Conflict, err) // another process sends it
 	}
@@ -129,7 +128,8 @@ func (s *Service) webhookOf(ctx context.Context, d Delivery) (w Webhook, known b
 }
 
 // attempt makes one call, and stores its outcome in the delivery, which this process holds. A lost hold
-// is no error.
+// is no error. A fault of the service, or the end of its process, counts as no attempt of the webhook:
+// when the hold ends, the delivery is due again.
 func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 	body, err := s.eventBody(ctx, *d)
 	if CodeOf(err) == NotFound { // no record says what happened
@@ -149,14 +149,15 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 			return err
 		}
 	}
-	d.end(s.Now(), answer, sendErr, float64(s.randomByte())/255)
+	d.end(began, s.Now(), answer, sendErr, float64(s.randomByte())/255)
 	s.watcher().Posted(*d, s.Now().Sub(began))
 	return s.swap(ctx, d)
 }
 
-// end records the outcome of an attempt. spread, from 0 to 1, is how much of the largest jitter is added
-// to the pause.
-func (d *Delivery) end(now time.Time, answer Answer, err error, spread float64) {
+// end records an attempt with its outcome. spread, from 0 to 1, is how much of the largest jitter is
+// added to the pause.
+func (d *Delivery) end(began, now time.Time, answer Answer, err error, spread float64) {
+	d.Attempts, d.AttemptedAt = d.Attempts+1, began.Truncate(time.Microsecond).UTC()
 	d.Status, d.Problem, d.Due = answer.Status, problem(answer, err), time.Time{}
 	switch {
 	case d.Problem == "":

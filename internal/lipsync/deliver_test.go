@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -169,6 +170,47 @@ func TestDeliverySchedule(t *testing.T) {
 			want(t, "disabled", !after.DisabledAt.IsZero(), c.name == "410")
 		})
 	}
+}
+
+// TestOwnFaults has faults of the service in place of calls, and calls that the end of the process cuts off. The webhook
+// still gets the whole schedule of attempts afterwards.
+func TestOwnFaults(t *testing.T) {
+	f := newFixture(t)
+	f.Random = quiet{f.Random}
+	r := f.withReceiver(answers(500))
+	w := f.webhook(t)
+	d, err := f.TestWebhook(t.Context(), f.caller, w.ID)
+	must(t, err)
+	body := f.EventBody
+	broken := errors.New("store is away")
+	f.EventBody = func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) { return nil, broken }
+	for range 20 {
+		if err := f.Deliver(t.Context(), w.ID, d.ID); !errors.Is(err, broken) {
+			t.Fatalf("got %v, want the fault", err)
+		}
+		f.clock.Advance(time.Minute)
+	}
+	f.EventBody = body
+	ending, end := context.WithCancel(t.Context())
+	r.answer = func(post) (lipsync.Answer, error) {
+		end()
+		return lipsync.Answer{}, ending.Err()
+	}
+	if err := f.Deliver(ending, w.ID, d.ID); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the end of the process", err)
+	}
+	f.clock.Advance(time.Minute)
+	got := f.deliveries(t, w)[0]
+	want(t, "attempts", fmt.Sprint(got.Attempts, got.AttemptedAt.IsZero()), "0 true")
+	r.calls, r.answer = nil, answers(500)
+	for next := f.clock.Now(); !next.IsZero(); next = f.deliveries(t, w)[0].Due {
+		f.clock.Advance(next.Sub(f.clock.Now()))
+		f.deliverDue(t)
+	}
+	want(t, "calls", len(r.calls), 10)
+	got = f.deliveries(t, w)[0]
+	want(t, "last attempt", got.AttemptedAt, f.clock.Now())
+	want(t, "state", got.State, lipsync.DeliveryFailed)
 }
 
 // quiet gives zeros where one byte is read, as for jitter.
@@ -426,10 +468,27 @@ func TestDisabled(t *testing.T) {
 		},
 	} {
 		_, err := call()
-		wantError(t, "disabled", err, lipsync.Finished, "webhook is disabled, since its URL answered 410; delete it and make a new one")
+		wantError(t, "disabled", err, lipsync.Finished, "webhook is disabled, since its URL answered 410; enable it first")
 	}
 	f.startRequest(t, nil)
 	want(t, "deliveries", len(f.deliveries(t, w)), 3)
+	named := urls()
+	named.WebhookURL = new(w.URL + "?job=1")
+	_, err := f.Generate(t.Context(), f.caller, named)
+	wantError(t, "webhook_url", err, lipsync.Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
+	_, err = f.EnableWebhook(t.Context(), lipsync.Caller{Account: "other"}, w.ID)
+	wantError(t, "other account", err, lipsync.NotFound, "webhook not found")
+	enabled, err := f.EnableWebhook(t.Context(), f.caller, w.ID)
+	must(t, err)
+	want(t, "enabled", enabled.DisabledAt.IsZero(), true)
+	f.GenerateRate = 10
+	r.answer = answers(200)
+	_, err = f.Generate(t.Context(), f.caller, named)
+	must(t, err)
+	_, err = f.Redeliver(t.Context(), f.caller, w.ID, f.deliveries(t, w)[0].ID)
+	must(t, err)
+	f.deliverDue(t)
+	want(t, "calls after it was enabled", len(r.calls), 2)
 }
 
 // TestWebhookLimits reaches the limits on webhooks and on undelivered events.
@@ -485,6 +544,59 @@ func TestSweepBesideFullWebhook(t *testing.T) {
 	must(t, f.Sweep(t.Context()))
 	want(t, "of the full one", found[full.ID], 2)
 	want(t, "of the other one", found[other.ID], 1)
+}
+
+// slowly is a lipsync.Announcer whose calls take a second each, on the clock.
+type slowly struct {
+	clock *lipsynctest.Clock
+	mu    sync.Mutex
+	found map[string]int // by webhook
+}
+
+func (s *slowly) Announce(_ context.Context, webhook, _ string, _ time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.Advance(time.Second)
+	s.found[webhook]++
+	return nil
+}
+
+// TestSweepOfManyAccounts has more accounts with many due deliveries than a sweep can do. After some sweeps each had its turn, and no
+// sweep takes longer than it may.
+func TestSweepOfManyAccounts(t *testing.T) {
+	f := newFixture(t)
+	const accounts = 40
+	var hooks []string
+	for i := range accounts {
+		c := lipsync.Caller{Account: fmt.Sprint("account", i)}
+		w, err := f.CreateWebhook(t.Context(), c, "https://example.com/hook", nil)
+		must(t, err)
+		hooks = append(hooks, w.ID)
+		for range 30 {
+			_, err := f.TestWebhook(t.Context(), c, w.ID)
+			must(t, err)
+		}
+	}
+	found := &slowly{clock: f.clock, found: map[string]int{}}
+	f.Announcer = found
+	missing := func() (n int) {
+		for _, w := range hooks {
+			if found.found[w] == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for sweep := 1; missing() > 0; sweep++ {
+		began := f.clock.Now()
+		must(t, f.Sweep(t.Context()))
+		if took := f.clock.Now().Sub(began); took > 40*time.Second {
+			t.Fatalf("the sweep took %s", took)
+		}
+		if sweep == 1000 { // each account has a chance of at least 1/40 to be the first of a sweep
+			t.Fatalf("after %d sweeps %d accounts had no turn", sweep, missing())
+		}
+	}
 }
 
 // TestDeliverDue runs the loop of one machine with a receiver that never answers, and one that is quick. The

@@ -3,6 +3,7 @@ package lipsync
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,6 +15,9 @@ const (
 	// dueBatch is the number of due deliveries of one webhook that one sweep announces. The next sweep
 	// announces the others.
 	dueBatch = 1000
+	// webhooksTime is the time after which a sweep announces nothing more, so that time is left for the
+	// rest of the sweep.
+	webhooksTime = 20 * time.Second
 	// lookEvery is the time between two looks at the deliveries that are due.
 	lookEvery = time.Second
 )
@@ -120,20 +124,20 @@ func (r *deliverer) end(webhook, id string, well bool) {
 }
 
 // sweepWebhooks announces the deliveries that are due, notes which accounts have too many that are
-// pending, and deletes old ones.
+// pending, and deletes old ones. It does several accounts at a time and begins with a random one, so that an
+// account with many due deliveries doesn't keep the sweeps from those behind it.
 func (s *Service) sweepWebhooks(ctx context.Context, end time.Time) error {
-	accounts, err := s.Store.Webhooks.All(ctx)
-	errs := []error{err}
-	for _, a := range accounts {
-		if s.ended(end) {
-			break
-		}
-		errs = append(errs, s.sweepAccount(ctx, a))
+	if latest := s.Now().Add(webhooksTime); latest.Before(end) {
+		end = latest
 	}
-	return errors.Join(append(errs, s.Store.Webhooks.Expire(ctx, s.Now().Add(-KeepDeliveries)))...)
+	accounts, err := s.Store.Webhooks.All(ctx)
+	first := s.randomBelow(len(accounts))
+	accounts = slices.Concat(accounts[first:], accounts[:first])
+	swept := s.sweepAll(len(accounts), end, func(i int) error { return s.sweepAccount(ctx, accounts[i], end) })
+	return errors.Join(err, swept, s.Store.Webhooks.Expire(ctx, s.Now().Add(-KeepDeliveries)))
 }
 
-func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks) error {
+func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks, end time.Time) error {
 	limit, pending := s.limits().Undelivered, 0
 	var errs []error
 	for _, w := range a.List {
@@ -141,7 +145,9 @@ func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks) error {
 		if pending += n; n > 0 && err == nil {
 			var due []Delivery
 			due, err = s.Store.Webhooks.Due(ctx, w.ID, s.Now(), dueBatch)
-			s.announce(ctx, 0, due...)
+			for i := 0; i < len(due) && !s.ended(end); i++ {
+				s.announce(ctx, 0, due[i])
+			}
 		}
 		errs = append(errs, err)
 	}

@@ -34,9 +34,9 @@ type Delivery struct {
 
 	State    DeliveryState
 	Due      time.Time // see DeliveryState; zero if final
-	Attempts int       // since it was made, or since the client asked for another delivery
+	Attempts int       // that ended, since it was made or since the client asked for another delivery
 
-	AttemptedAt time.Time // of the last attempt; zero before
+	AttemptedAt time.Time // begin of the last attempt that ended; zero before
 	Status      int       // of the last answer; 0 if there was none
 	Problem     string    // why the last attempt failed, in a sentence for the client; "" if it didn't
 

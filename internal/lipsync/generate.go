@@ -88,6 +88,8 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 		return "", restate(err, Invalid, "upload does not exist")
 	case NotFound:
 		return "", newError(Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
+	case Finished:
+		return "", newError(Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
 	default:
 		return "", limits.explain(err)
 	}

@@ -2,7 +2,9 @@ package lipsync
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"time"
 )
 
@@ -125,6 +127,18 @@ func (s *Service) transientPause(code FailureCode, lasts time.Duration, err erro
 // tried again together.
 func (s *Service) jitter(d time.Duration) time.Duration {
 	return d/2 + d/2*time.Duration(s.randomByte())/255
+}
+
+// randomBelow returns a random number from 0 to n-1, and 0 if n is less than 2.
+func (s *Service) randomBelow(n int) int {
+	var random [8]byte
+	if n < 2 {
+		return 0
+	}
+	if _, err := io.ReadFull(s.Random, random[:]); err != nil {
+		return 0
+	}
+	return int(binary.BigEndian.Uint64(random[:]) % uint64(n))
 }
 
 // randomByte returns a random number from 0 to 255: the largest one if there is none.

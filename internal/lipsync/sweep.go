@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,9 +23,9 @@ const (
 	// sweepTime is the time after which a Sweep starts no new work. It is less than the minute
 	// until the next Sweep, and less than the 55 s of the function on AWS.
 	sweepTime = 40 * time.Second
-	// sweepWorkers is the number of uploads that a Sweep deletes at a time. On AWS one deletion
-	// takes some 100 ms, so a Sweep deletes 6000 uploads, and a day's Sweeps delete the uploads of
-	// four million requests.
+	// sweepWorkers is the number of uploads that a Sweep deletes at a time, and of accounts whose
+	// webhooks it does. On AWS one deletion takes some 100 ms, so a Sweep deletes 6000 uploads, and a
+	// day's Sweeps delete the uploads of four million requests.
 	sweepWorkers = 16
 	// uploadGrace is the time for which an expired upload is kept, for a Generate that read it
 	// before it expired.
@@ -169,12 +170,18 @@ func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 
 // sweepPage deletes expired uploads, sweepWorkers at a time.
 func (s *Service) sweepPage(ctx context.Context, expired []Upload, end time.Time) error {
-	errs := make([]error, len(expired))
+	return s.sweepAll(len(expired), end, func(i int) error { return s.sweepUpload(ctx, expired[i]) })
+}
+
+// sweepAll calls do with each index below n, sweepWorkers at a time, until the time end.
+func (s *Service) sweepAll(n int, end time.Time, do func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
 	var workers sync.WaitGroup
-	for first := range sweepWorkers {
+	for range min(n, sweepWorkers) {
 		workers.Go(func() {
-			for i := first; i < len(expired) && !s.ended(end); i += sweepWorkers {
-				errs[i] = s.sweepUpload(ctx, expired[i])
+			for i := int(next.Add(1)) - 1; i < n && !s.ended(end); i = int(next.Add(1)) - 1 {
+				errs[i] = do(i)
 			}
 		})
 	}

@@ -72,15 +72,19 @@ func (t Targets) URL() string {
 // Resolve returns the Targets of a new request with unresolved Targets, in the transaction that makes
 // it: the webhooks that ask for events of each request, and the one that the client named by its URL,
 // with any query. That one gets all events of the request. Disabled webhooks get none. Resolve returns
-// NotFound if the account has no webhook with the URL, and EventLimit if the account is Full.
+// NotFound if the account has no webhook with the URL, Finished if that one is disabled, and EventLimit
+// if the account is Full.
 func (t Targets) Resolve(a AccountWebhooks) (Targets, error) {
 	named := t.URL()
 	var list []target
 	found := named == ""
 	for _, w := range a.List {
+		same := named != "" && address(w.URL) == address(named)
 		switch {
+		case same && !w.DisabledAt.IsZero():
+			return "", newError(Finished, "the webhook with the URL is disabled")
 		case !w.DisabledAt.IsZero():
-		case named != "" && address(w.URL) == address(named):
+		case same:
 			found = true
 			list = append(list, target{Webhook: w.ID, URL: named})
 		case w.Events == nil || len(w.Events) > 0:

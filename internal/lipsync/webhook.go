@@ -37,7 +37,7 @@ type Webhook struct {
 	Secret     string      `json:"secret"`               // signs all calls
 	OldSecret  string      `json:"old_secret,omitempty"` // also signs calls until OldUntil
 	OldUntil   time.Time   `json:"old_until,omitzero"`
-	DisabledAt time.Time   `json:"disabled_at,omitzero"` // when its URL answered 410; zero if never
+	DisabledAt time.Time   `json:"disabled_at,omitzero"` // when its URL answered 410; zero if it is enabled
 }
 
 // secrets returns the secrets that sign a call at now, the newest first.

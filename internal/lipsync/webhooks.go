@@ -153,6 +153,12 @@ func (s *Service) RotateWebhook(ctx context.Context, c Caller, id string) (Webho
 	})
 }
 
+// EnableWebhook lets the caller's webhook get events again after its URL answered 410. One that isn't disabled
+// stays as it is.
+func (s *Service) EnableWebhook(ctx context.Context, c Caller, id string) (Webhook, error) {
+	return s.changeWebhook(ctx, c.Account, id, func(w *Webhook) { w.DisabledAt = time.Time{} })
+}
+
 // TestWebhook sends a TestEvent to the caller's webhook, and returns its delivery.
 func (s *Service) TestWebhook(ctx context.Context, c Caller, id string) (Delivery, error) {
 	if err := s.usable(ctx, c, id); err != nil {
@@ -174,7 +180,7 @@ func (s *Service) TestWebhook(ctx context.Context, c Caller, id string) (Deliver
 func (s *Service) usable(ctx context.Context, c Caller, id string) error {
 	w, err := s.Webhook(ctx, c, id)
 	if err == nil && !w.DisabledAt.IsZero() {
-		err = newError(Finished, "webhook is disabled, since its URL answered 410; delete it and make a new one")
+		err = newError(Finished, "webhook is disabled, since its URL answered 410; enable it first")
 	}
 	return err
 }

@@ -245,7 +245,7 @@ func testTargets(t *testing.T, store lipsync.Store) {
 		wantCode(t, err, lipsync.NotFound)
 	}
 	_, err := create("a", dead.URL, nil)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, lipsync.Finished)
 	idem := &lipsync.Idempotency{Key: "once", ExpiresAt: at(1000)}
 	r, err := create("a", quiet.URL+"?job=1", idem)
 	must(t, err)

@@ -74,6 +74,7 @@ func Endpoints() []Endpoint {
 		{get, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).getWebhook)},
 		{del, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).deleteWebhook)},
 		{post, WebhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers((*api).rotateWebhook)},
+		{post, WebhooksPath + "/{id}/enable", read, "webhooks", needs{UseWebhooks}, answers((*api).enableWebhook)},
 		{post, WebhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers((*api).testWebhook)},
 		{get, WebhooksPath + "/{id}/deliveries", read, "webhooks", needs{UseWebhooks}, answers((*api).listDeliveries)},
 		{post, WebhooksPath + "/{id}/deliveries/{delivery}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliver)},

@@ -68,7 +68,7 @@ func (f *fixture) callDisabled(t *testing.T, c *http.Client, base string) {
 		t.Fatal(err)
 	}
 	webhook, delivery := f.finishedDelivery(t, caller)
-	const message = "webhook is disabled, since its URL answered 410; delete it and make a new one"
+	const message = "webhook is disabled, since its URL answered 410; enable it first"
 	for _, call := range []struct {
 		path, message string
 	}{{delivery + "/redeliver", ""}, {"", ""}, {webhook + "/test", message}, {delivery + "/redeliver", message}} {
@@ -149,6 +149,7 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		{http.MethodDelete, "/lipsync/analyses/" + analysis, "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, "/webhooks", "application/json", `{"url":"https://other.example/"}`, http.StatusInsufficientStorage},
 		{http.MethodPost, webhook + "/rotate", "", "", http.StatusInsufficientStorage},
+		{http.MethodPost, webhook + "/enable", "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, webhook + "/test", "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, delivery + "/redeliver", "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, webhook, "", "", http.StatusInsufficientStorage},

@@ -78,6 +78,11 @@ func (a *api) deleteWebhook(r *http.Request, c lipsync.Caller) (webhook, error) 
 	return a.viewWebhook(w), err
 }
 
+func (a *api) enableWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	w, err := a.service.EnableWebhook(r.Context(), c, r.PathValue("id"))
+	return a.viewWebhook(w), err
+}
+
 // delivery is an event for a webhook in an answer. Fields without a value are absent.
 type delivery struct {
 	ID            string                `json:"id"`

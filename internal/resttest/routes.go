@@ -33,6 +33,7 @@ func protected() []call {
 		{method: http.MethodGet, path: "/v1/webhooks/x"},
 		{method: http.MethodDelete, path: "/v1/webhooks/x"},
 		{method: http.MethodPost, path: "/v1/webhooks/x/rotate"},
+		{method: http.MethodPost, path: "/v1/webhooks/x/enable"},
 		{method: http.MethodPost, path: "/v1/webhooks/x/test"},
 		{method: http.MethodGet, path: "/v1/webhooks/x/deliveries"},
 		{method: http.MethodPost, path: "/v1/webhooks/x/deliveries/x/redeliver"},

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,6 +74,7 @@ func (s *suite) webhooks(t *testing.T) {
 	t.Run("deliveries", s.listDeliveries)
 	t.Run("webhook_url", s.webhookURL)
 	t.Run("received", s.received)
+	t.Run("gone", s.gone)
 }
 
 func (s *suite) refuseWebhooks(t *testing.T) {
@@ -127,6 +129,11 @@ func (s *suite) oneWebhook(t *testing.T) {
 	if got.Secret == secret || got.Secret == "" || got.OldSecretUntil == "" {
 		t.Errorf("rotated: got %+v", got)
 	}
+	var enabled webhook
+	s.post(t, token, "/"+second.ID+"/enable").into(t, &enabled) // it wasn't disabled
+	if fmt.Sprint(enabled) != fmt.Sprint(second) {
+		t.Errorf("enabled: got %+v, want %+v", enabled, second)
+	}
 	var deleted webhook
 	s.do(t, call{method: http.MethodDelete, path: webhooksPath + "/" + first.ID, token: token}).into(t, &deleted)
 	if deleted.ID != first.ID || deleted.Secret != "" {
@@ -141,7 +148,7 @@ func (s *suite) unknownWebhooks(t *testing.T) {
 	for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", others} {
 		for _, c := range []call{
 			{method: http.MethodGet, path: ""}, {method: http.MethodDelete, path: ""}, {method: http.MethodPost, path: "/rotate"},
-			{method: http.MethodPost, path: "/test"}, {method: http.MethodGet, path: "/deliveries"},
+			{method: http.MethodPost, path: "/enable"}, {method: http.MethodPost, path: "/test"}, {method: http.MethodGet, path: "/deliveries"},
 			{method: http.MethodPost, path: "/deliveries/x/redeliver"},
 		} {
 			c.path, c.token = webhooksPath+"/"+id+c.path, token
@@ -288,6 +295,44 @@ func (s *suite) received(t *testing.T) {
 			t.Errorf("the event's %s is %v, want %v", name, m.event.Data[name], value)
 		}
 	}
+}
+
+// gone has a receiver that answers 410 once. Its webhook is disabled until it is enabled.
+func (s *suite) gone(t *testing.T) {
+	if !s.FetchesHere {
+		t.Skip("the service delivers no events to this machine")
+	}
+	var calls atomic.Int32
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
+	defer receiver.Close()
+	token := s.key(t)
+	w := s.newWebhook(t, token, receiver.URL+"/hook", "[]")
+	var d delivery
+	s.post(t, token, "/"+w.ID+"/test").into(t, &d)
+	s.waitFor(t, token, w.ID, d.ID, "undelivered")
+	var now webhook
+	s.get(t, token, webhooksPath+"/"+w.ID).into(t, &now)
+	if now.DisabledAt == "" {
+		t.Errorf("got %+v, want it to be disabled", now)
+	}
+	s.post(t, token, "/"+w.ID+"/test").refused(t, http.StatusConflict, "webhook is disabled, since its URL answered 410; enable it first")
+	body := strings.TrimSuffix(good(), "}") + `,"webhook_url":"` + receiver.URL + `/hook?job=7"}`
+	s.do(t, generateCall("application/json", body).with(token)).refused(t, http.StatusBadRequest,
+		"webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
+	for range 2 {
+		now = webhook{}
+		s.post(t, token, "/"+w.ID+"/enable").into(t, &now)
+		w.Secret = ""
+		if fmt.Sprint(now) != fmt.Sprint(w) {
+			t.Errorf("enabled: got %+v, want %+v", now, w)
+		}
+	}
+	s.post(t, token, "/"+w.ID+"/deliveries/"+d.ID+"/redeliver").into(t, &d)
+	s.waitFor(t, token, w.ID, d.ID, "delivered")
 }
 
 // waitFor waits until the delivery has the status.

@@ -129,6 +129,7 @@ want("deleted at", client.call("get_details", named).media_deleted_at >= request
 hook = client.send("create_webhook", models.WebhookBody.from_dict({"url": receiver, "events": ["lipsync.failed"]}))
 want("webhook", (hook.secret[:6], client.call("get_webhook", str(hook.id)).events), ("whsec_", ["lipsync.failed"]))
 want("rotated", client.call("rotate_webhook", str(hook.id)).secret != hook.secret, True)
+want("enabled", str(client.call("enable_webhook", str(hook.id)).id), str(hook.id))
 want("webhooks", [str(w.id) for w in client.call("list_webhooks").data], [str(hook.id)])
 test = client.call("test_webhook", str(hook.id))
 while client.call("list_deliveries", str(hook.id), limit=1).data[0].status != "delivered":

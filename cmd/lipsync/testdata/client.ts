@@ -73,6 +73,7 @@ const hooks = new WebhooksApi(configuration);
 const hook = await hooks.createWebhook({ webhookBody: { url: receiver, events: [EventType.LipsyncFailed] } });
 want("webhook", [hook.secret.slice(0, 6), (await hooks.getWebhook({ id: hook.id })).events.join()], ["whsec_", "lipsync.failed"]);
 want("rotated", (await hooks.rotateWebhook({ id: hook.id })).secret !== hook.secret, true);
+want("enabled", (await hooks.enableWebhook({ id: hook.id })).id, hook.id);
 want("webhooks", (await hooks.listWebhooks()).data.map((w) => w.id), [hook.id]);
 const test = await hooks.testWebhook({ id: hook.id });
 while ((await hooks.listDeliveries({ id: hook.id, limit: 1 })).data[0].status !== "delivered") await new Promise((next) => setTimeout(next, 100));
