@@ -13,37 +13,46 @@ type endSessionsCommand struct {
 
 // Run ends all sessions of the account in the dashboard. A running server refuses them at once.
 func (c *endSessionsCommand) Run(ctx context.Context, s streams) error {
-	if err := c.endSessions(ctx); err != nil {
+	known, err := c.endSessions(ctx)
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.err, "All sessions of the account %s in %s have ended.\n", c.Account, c.deploymentFlags)
+	if !known {
+		_, err := fmt.Fprintf(s.err, "%s has no keys and no requests of the account %s. If its name is right, all its sessions have ended.\n", c.deploymentFlags, c.Account)
+		return err
+	}
+	_, err = fmt.Fprintf(s.err, "All sessions of the account %s in %s have ended.\n", c.Account, c.deploymentFlags)
 	return err
 }
 
-func (c *endSessionsCommand) endSessions(ctx context.Context) error {
+// endSessions reports whether the deployment knows the account: one of a user pool who only signed in has no records
+// in the table.
+func (c *endSessionsCommand) endSessions(ctx context.Context) (known bool, err error) {
 	if c.Table != nil {
 		if c.Account == "" {
-			return errors.New("--account is missing: the user's sub, as aws cognito-idp list-users shows it")
+			return false, errors.New("--account is missing: the user's sub, as aws cognito-idp list-users shows it")
 		}
 		store, err := openTable(ctx, *c.Table)
 		if err != nil {
-			return err
+			return false, err
 		}
-		return store.EndAll(ctx, c.Account)
+		keys, keysErr := store.Keys.List(ctx, c.Account)
+		_, requests, listErr := store.Requests.List(ctx, c.Account, "", 0, 1)
+		return len(keys) > 0 || requests > 0, errors.Join(store.EndAll(ctx, c.Account), keysErr, listErr)
 	}
 	switch c.Account {
 	case "":
 		c.Account = defaultAccount
 	case defaultAccount:
 	default:
-		return fmt.Errorf("only the account %s has sessions on one machine", defaultAccount)
+		return false, fmt.Errorf("only the account %s has sessions on one machine", defaultAccount)
 	}
 	if err := checkData(c.Data); err != nil {
-		return err
+		return false, err
 	}
 	folder, err := openSignIn(c.Data)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return errors.Join(folder.EndAll(ctx, c.Account), folder.Close())
+	return true, errors.Join(folder.EndAll(ctx, c.Account), folder.Close())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
 )
 
 // TestEndSessions ends the sessions of a running server's dashboard.
@@ -60,7 +61,14 @@ func TestEndSessionsOnAWS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, said, status := command(t, "users", "end-sessions", "--table", table, "--account", "sub-1"); status != ok {
+	end := []string{"users", "end-sessions", "--table", table, "--account", "sub-1"}
+	if _, said, status := command(t, end...); status != ok || !strings.Contains(said, "has no keys and no requests of the account sub-1") {
+		t.Fatalf("got status %d, %q", status, said)
+	}
+	if err := store.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "sub-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, status := command(t, end...); status != ok || !strings.HasPrefix(said, "All sessions of the account sub-1") {
 		t.Fatalf("got status %d, %q", status, said)
 	}
 	after, err := store.Generation(t.Context(), "sub-1")
