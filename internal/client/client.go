@@ -19,10 +19,11 @@ import (
 
 // Client calls a service with a key. The key goes to the service only, never to signed URLs.
 type Client struct {
-	URL   *url.URL     // address of the service: its scheme and host
-	Key   string       // API key
-	Calls http.Handler // answers the calls, if the service is in this process; else nil, and calls go to URL
-	Retry Retry        // what to do after a fault
+	URL   *url.URL      // address of the service: its scheme and host
+	Key   string        // API key
+	Calls http.Handler  // answers the calls, if the service is in this process; else nil, and calls go to URL
+	Retry Retry         // what to do after a fault
+	Idle  time.Duration // longest time of a call in which nothing is sent or comes; 0 means a minute
 }
 
 // Error is an answer of the service that is no success.
@@ -36,20 +37,16 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 const (
-	answerTime = time.Minute // for the header of an answer, once the call is sent
+	answerTime = time.Minute // in which nothing moves, if the client sets no other; and for a call that is finished after its context
 	mostAnswer = 64 << 20    // bytes of an answer; an analysis with pictures has the most
 	mostError  = 64 << 10    // bytes of an error
 )
 
-// connections is the transport of all clients. No call follows a redirect: a redirected POST would become a GET.
-var connections = func() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = answerTime
-	return &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}()
+// connections makes the calls of all clients. No call follows a redirect: a redirected POST would become a GET.
+var connections = &http.Client{
+	Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // call is a call of the API. Its path is below rest.Base.
 type call struct {
@@ -119,7 +116,7 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 	if c.Calls != nil {
 		return within(c.Calls, r), nil
 	}
-	return connections.Do(r)
+	return c.ask(r)
 }
 
 // refusal returns the answer as an Error, nil if it is a success.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -294,6 +296,32 @@ func (discard) Header() http.Header         { return http.Header{} }
 func (discard) WriteHeader(int)             {}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
+// TestBusyAtFirst has a key with too many calls at the first one. Only such a refusal is tried again.
+func TestBusyAtFirst(t *testing.T) {
+	f := newFixture(t)
+	status := http.StatusTooManyRequests
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if len(f.pauses) > 1 {
+			io.WriteString(w, `{"name": "test"}`)
+			return
+		}
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	var err error
+	f.Client.URL, err = url.Parse(server.URL)
+	must(t, err)
+	name, err := f.Me(t.Context())
+	if err != nil || name != "test" || !slices.Equal(f.pauses, []time.Duration{7 * time.Second, 7 * time.Second}) {
+		t.Errorf("got %q, %v after %v", name, err, f.pauses)
+	}
+	f.pauses, status = nil, http.StatusServiceUnavailable
+	if _, err := f.Me(t.Context()); err == nil || len(f.pauses) > 0 {
+		t.Errorf("got %v after %v, want the refusal at once", err, f.pauses)
+	}
+}
+
 // TestWithin lets the handler of the same process answer.
 func TestWithin(t *testing.T) {
 	f := newFixture(t)
@@ -308,4 +336,31 @@ func TestWithin(t *testing.T) {
 	if _, err := within.Me(t.Context()); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestStalledBody has a service whose answers and downloads stop half-way. The calls must end, and be tried again.
+func TestStalledBody(t *testing.T) {
+	stalls := 2
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := `{"name": "test", "output_url": "http://` + r.Host + `"}`
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		if stalls--; stalls < 0 {
+			io.WriteString(w, text)
+			return
+		}
+		io.WriteString(w, text[:5])
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	address, err := url.Parse(server.URL)
+	must(t, err)
+	f := newFixture(t)
+	c := &client.Client{URL: address, Key: "k", Idle: 50 * time.Millisecond}
+	if _, err := c.Me(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing came for 50ms") {
+		t.Errorf("got %v, want the stall", err)
+	}
+	c.Retry = f.Retry
+	path := filepath.Join(t.TempDir(), "output")
+	must(t, c.Download(t.Context(), client.Request{ID: "x", OutputURL: server.URL}, path, silent))
 }

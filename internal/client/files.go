@@ -52,7 +52,7 @@ func (c *Client) Send(ctx context.Context, kind lipsync.MediaKind, path string, 
 				return err
 			}
 		}
-		err = u.put(ctx, file, info.Size(), sent)
+		err = c.put(ctx, u, file, info.Size(), sent)
 		var answer *Error
 		if errors.As(err, &answer) && answer.Status == http.StatusForbidden {
 			u = Upload{} // its signed URL has ended
@@ -63,8 +63,8 @@ func (c *Client) Send(ctx context.Context, kind lipsync.MediaKind, path string, 
 	return u.URL, err
 }
 
-// put sends a file to the signed URL.
-func (u Upload) put(ctx context.Context, file *os.File, size int64, sent func(done, total int64)) error {
+// put sends a file to the signed URL of the upload.
+func (c *Client) put(ctx context.Context, u Upload, file *os.File, size int64, sent func(done, total int64)) error {
 	body := &counted{r: io.NewSectionReader(file, 0, size), size: size, sent: sent}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, u.UploadURL, io.NopCloser(body))
 	if err != nil {
@@ -75,7 +75,7 @@ func (u Upload) put(ctx context.Context, file *os.File, size int64, sent func(do
 		r.Header.Set(name, value)
 	}
 	r.Header.Set("Expect", "100-continue") // a refusal comes before the file goes out
-	answer, err := connections.Do(r)
+	answer, err := c.ask(r)
 	if err != nil {
 		return err
 	}
@@ -109,17 +109,17 @@ func (c *Client) Download(ctx context.Context, r Request, path string, got func(
 		}
 		link := r.OutputURL
 		r.OutputURL = ""
-		return fetch(ctx, link, path, got)
+		return c.fetch(ctx, link, path, got)
 	})
 }
 
 // fetch writes what the URL has to a file.
-func fetch(ctx context.Context, link, path string, got func(done, total int64)) (err error) {
+func (c *Client) fetch(ctx context.Context, link, path string, got func(done, total int64)) (err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil {
 		return err
 	}
-	answer, err := connections.Do(r)
+	answer, err := c.ask(r)
 	if err != nil {
 		return err
 	}

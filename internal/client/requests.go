@@ -77,12 +77,18 @@ type Page struct {
 	} `json:"pagination"`
 }
 
-// Me returns the name of the key. It tries once: a wrong address or key is found out at once.
+// Me returns the name of the key. It tries again only if too many calls were made: a wrong address or key is found out
+// at once.
 func (c *Client) Me(ctx context.Context) (name string, err error) {
 	var me struct {
 		Name string `json:"name"`
 	}
-	_, err = c.try(ctx, call{method: http.MethodGet, path: rest.MePath}, &me)
+	impatient := c.Retry
+	impatient.Patience = 0 // pauses after 429 need none
+	err = impatient.do(ctx, func(ctx context.Context) error {
+		_, err := c.try(ctx, call{method: http.MethodGet, path: rest.MePath}, &me)
+		return err
+	})
 	return me.Name, err
 }
 
