@@ -43,6 +43,8 @@ type SignIn struct {
 
 	mu       sync.Mutex
 	provider *oidc.Provider // nil until it is needed
+
+	refreshes sync.Map // of *refresh, by the refresh token that they exchange
 }
 
 // New returns the sign-in. It first calls the provider when the first person comes.
@@ -138,12 +140,9 @@ func (s *SignIn) verify(ctx context.Context, provider *oidc.Provider, raw string
 	return id, nil
 }
 
-// Confirm implements dashboard.SignIn. It exchanges the refresh token, which the provider refuses if
-// the person was disabled or deleted, or if their sessions were ended there.
-func (s *SignIn) Confirm(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
-	if who.Proof == "" { // the session of an older version
-		return dashboard.Person{}, refused("Your session has ended.", errors.New("the session has no refresh token"))
-	}
+// exchange exchanges the refresh token, which the provider refuses if the person was disabled or deleted,
+// or if their sessions were ended there.
+func (s *SignIn) exchange(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
 	ctx = oidc.ClientContext(ctx, s.client)
 	provider, err := s.discover(ctx)
 	if err != nil {

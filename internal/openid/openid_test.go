@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,8 +164,8 @@ func TestConfirm(t *testing.T) {
 	if got, err := f.Confirm(t.Context(), who); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
-	f.answer = map[string]any{"access_token": "b", "token_type": "Bearer", "refresh_token": "next"}
-	want = dashboard.Person{Account: "user-1", Name: "a@example.com", Proof: "next"}
+	f.answer = map[string]any{"access_token": "b", "token_type": "Bearer"}
+	want.Name = "a@example.com"
 	if got, err := f.Confirm(t.Context(), who); err != nil || got != want {
 		t.Errorf("without an ID token: got %+v, %v, want %+v", got, err, want)
 	}
@@ -185,6 +186,35 @@ func TestConfirm(t *testing.T) {
 	f.gone, who.Proof = false, ""
 	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
 		t.Errorf("a session of an older version: got %+v, %v", got, err)
+	}
+}
+
+// TestRotation has a provider that gives a new refresh token for each, and takes each once. Pages that a browser
+// asks for at once, and one that comes later with the older cookie, must all get the new token.
+func TestRotation(t *testing.T) {
+	f := newFixture(t)
+	back, cookies := f.start(t)
+	who, _, err := visit(f.SignIn, back, cookies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.rotates.Store(true)
+	var pages sync.WaitGroup
+	confirm := func(who dashboard.Person, want string) {
+		t.Helper()
+		if got, err := f.Confirm(t.Context(), who); err != nil || got.Proof != want || got.Account != "user-1" {
+			t.Errorf("got %+v, %v, want the token %s", got, err, want)
+		}
+	}
+	for range 8 {
+		pages.Go(func() { confirm(who, refreshToken+"+") })
+	}
+	pages.Wait()
+	confirm(who, refreshToken+"+")
+	who.Proof = refreshToken + "+"
+	confirm(who, refreshToken+"++")
+	if n := f.refreshed.Load(); n != 2 {
+		t.Errorf("the provider was asked %d times, want 2", n)
 	}
 }
 

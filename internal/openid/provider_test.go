@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -28,6 +29,9 @@ type provider struct {
 	down  atomic.Bool
 	finds atomic.Int32 // reads of the discovery document
 	gone  bool         // the user was disabled
+
+	rotates   atomic.Bool  // takes each refresh token once, and gives a new one for it
+	refreshed atomic.Int32 // exchanges of a refresh token, if it rotates
 
 	// These change the next token.
 	change map[string]any // its claims; nil leaves one out
@@ -126,6 +130,10 @@ const refreshToken = "again"
 
 // refresh exchanges a refresh token for a new ID token, which has no nonce.
 func (p *provider) refresh(w http.ResponseWriter, r *http.Request) {
+	if p.rotates.Load() {
+		p.rotate(w, r)
+		return
+	}
 	switch {
 	case p.gone || r.FormValue("refresh_token") != refreshToken || r.FormValue("client_id") != clientID:
 		w.Header().Set("Content-Type", "application/json")
@@ -136,6 +144,18 @@ func (p *provider) refresh(w http.ResponseWriter, r *http.Request) {
 	default:
 		p.write(w, map[string]any{"access_token": "b", "token_type": "Bearer", "id_token": p.sign("")})
 	}
+}
+
+// rotate exchanges the newest refresh token for a longer one.
+func (p *provider) rotate(w http.ResponseWriter, r *http.Request) {
+	sent := r.FormValue("refresh_token")
+	if n := p.refreshed.Add(1); sent != refreshToken+strings.Repeat("+", int(n)-1) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		p.write(w, map[string]string{"error": "invalid_grant"})
+		return
+	}
+	p.write(w, map[string]any{"access_token": "b", "token_type": "Bearer", "refresh_token": sent + "+", "id_token": p.sign("")})
 }
 
 func (p *provider) sign(nonce string) string {
