@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -308,21 +309,22 @@ func TestKeys(t *testing.T) {
 	s := clienttest.New(t)
 	h := agents.Handler(s.API, agents.Options{NewID: uuid.NewString})
 	for _, c := range []struct {
-		key, body string
-		status    int
-		want      string
+		scheme, key, body string
+		status            int
+		want              string
 	}{
-		{"", `{}`, http.StatusUnauthorized, `{"error":"missing token"}`},
-		{"wrong", `{}`, http.StatusUnauthorized, `{"error":"invalid token"}`},
-		{s.Key, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, http.StatusRequestEntityTooLarge, "exceeds 1048576 bytes"},
-		{s.Key, `{`, http.StatusBadRequest, ""},
-		{s.Key, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusOK, `"create"`},
+		{"Basic", s.Key, `{}`, http.StatusUnauthorized, `{"error":"invalid authorization format"}`},
+		{"", "", `{}`, http.StatusUnauthorized, `{"error":"missing authorization header"}`},
+		{"", "wrong", `{}`, http.StatusUnauthorized, `{"error":"invalid token"}`},
+		{"", s.Key, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, http.StatusRequestEntityTooLarge, "exceeds 1048576 bytes"},
+		{"", s.Key, `{`, http.StatusBadRequest, ""},
+		{"", s.Key, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusOK, `"create"`},
 	} {
 		r := httptest.NewRequest(http.MethodPost, agents.Path, strings.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		if c.key != "" {
-			r.Header.Set("Authorization", "Bearer "+c.key)
+			r.Header.Set("Authorization", cmp.Or(c.scheme, "Bearer")+" "+c.key)
 		}
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lipsync/internal/client"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 )
 
 // Path is the path of the tools on the service's own server.
@@ -31,7 +32,11 @@ func Handler(api http.Handler, o Options) http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set(addressHeader, address(r))
-		if _, err := within(api, r.Header).Me(r.Context()); err != nil {
+		_, err := rest.Token(r.Header)
+		if err == nil {
+			_, err = within(api, r.Header).Me(r.Context())
+		}
+		if err != nil {
 			refuse(w, err)
 			return
 		}
@@ -52,21 +57,26 @@ func address(r *http.Request) string {
 
 // within returns a client that calls the API in this process, with the key of a call.
 func within(api http.Handler, h http.Header) *client.Client {
-	_, key, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
-	if key == "" {
-		key = h.Get("X-Api-Key")
+	key, err := rest.Token(h)
+	if err != nil {
+		key = "" // which the API refuses
 	}
 	called, err := url.Parse(h.Get(addressHeader))
 	if err != nil {
 		called = &url.URL{Scheme: "http", Host: "localhost"}
 	}
-	return &client.Client{URL: called, Key: strings.TrimSpace(key), Calls: api}
+	return &client.Client{URL: called, Key: key, Calls: api}
 }
 
 // refuse answers with an error of the API.
 func refuse(w http.ResponseWriter, err error) {
 	var answer *client.Error
-	if !errors.As(err, &answer) {
+	var header *lipsync.Error
+	switch {
+	case errors.As(err, &answer):
+	case errors.As(err, &header) && header.Code == lipsync.Unauthorized:
+		answer = &client.Error{Status: http.StatusUnauthorized, Message: header.Message}
+	default:
 		answer = &client.Error{Status: http.StatusInternalServerError, Message: "internal error"}
 	}
 	if answer.Status == http.StatusUnauthorized {

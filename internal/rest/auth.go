@@ -20,7 +20,7 @@ func protected(kind lipsync.CallKind, next handler) handler {
 		return next
 	}
 	return func(a *api, w *answer, r *http.Request) error {
-		token, err := tokenOf(r.Header)
+		token, err := Token(r.Header)
 		if err != nil {
 			return err
 		}
@@ -53,10 +53,10 @@ func answers[Out any](do call[Out]) handler {
 	}
 }
 
-// tokenOf returns the token of the header Authorization or, without that, of x-api-key. The values
+// Token returns the token of the header Authorization or, without that, of x-api-key. The values
 // of a header that was sent twice are joined by commas, as gateways do, so the result is never a
 // valid token.
-func tokenOf(h http.Header) (string, error) {
+func Token(h http.Header) (string, error) {
 	if values, ok := h["Authorization"]; ok {
 		return bearer(strings.Join(values, ", "))
 	}

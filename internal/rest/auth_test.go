@@ -35,7 +35,7 @@ func TestTokenOf(t *testing.T) {
 		if test.apiKey != "-" {
 			h.Set("x-api-key", test.apiKey)
 		}
-		got, err := tokenOf(h)
+		got, err := Token(h)
 		message := ""
 		if err != nil {
 			message = lipsync.MessageOf(err)
