@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/cloud/messages"
+	"lipsync/internal/cloud/posts"
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
@@ -57,7 +59,7 @@ func deploy(t *testing.T) *deployment {
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t), "LIPSYNC_ALLOW_PRIVATE_NETWORKS": "true",
 		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition", "LIPSYNC_MAX_WORKERS": "20",
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
-		"LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
+		"LIPSYNC_KEEP_INPUTS": "24h", "LIPSYNC_KEEP_OUTPUTS": "720h", "LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
 	d.service = d.open(t, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes).Service
 	d.service.Random = bytes.NewReader(make([]byte, 32)) // gives the token that the events have
@@ -275,6 +277,40 @@ func (d *deployment) wantWorkers(t *testing.T, program *cloud.Deployment, n int)
 	t.Helper()
 	if waiting, running, err := program.Service.Pool.Count(t.Context()); waiting != n || running != 0 || err != nil {
 		t.Errorf("got %d workers that wait and %d that run (%v), want %d and none", waiting, running, err, n)
+	}
+}
+
+// TestDeliver handles an event with a malformed message before one about a delivery.
+func TestDeliver(t *testing.T) {
+	d := deploy(t)
+	got := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Get("webhook-id") }))
+	defer receiver.Close()
+	const webhook, id = "5d1b8a52-7a5c-4f2e-9d7d-5f1f2f7a9c02", "msg_000642c79e8f400020b8f8a527a5c4f2e9d7d5f1f2f7a9c01"
+	err := d.service.Store.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "account", List: []lipsync.Webhook{
+		{ID: webhook, URL: receiver.URL, Secret: "whsec_AAAA"},
+	}})
+	if err == nil {
+		now := time.Now().Truncate(time.Microsecond).UTC()
+		err = d.service.Store.Webhooks.Add(t.Context(), lipsync.Delivery{
+			ID: id, Webhook: webhook, Account: "account", Type: lipsync.TestEvent, CreatedAt: now, State: lipsync.DeliveryWaiting, Due: now, Version: 1,
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := d.open(t, cloud.Records, media.Signed, messages.Deliveries, posts.Client, cloud.Retention)
+	for range 2 { // the second event finds the delivery made
+		answer, err := invoke(t, "deliver", sqs.DeliveryHandler(program.Service.Deliver, program.Metrics.MessagesFailed, program.Log))
+		if want := `{"batchItemFailures":[{"itemIdentifier":"059f36b4-87a3-44ab-83d2-661975830a7d"}]}`; err != nil || string(answer) != want {
+			t.Errorf("got %s (%v), want %s", answer, err, want)
+		}
+	}
+	if len(got) != 1 || <-got != id {
+		t.Errorf("got %d calls more, want one with the id %s", len(got), id)
+	}
+	if log := d.log.String(); !strings.Contains(log, `"EventsDelivered":1`) {
+		t.Errorf("got log %s, want the delivery", log)
 	}
 }
 

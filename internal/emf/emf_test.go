@@ -16,6 +16,11 @@ type fetches struct{ err error }
 
 func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }
 
+// sent returns a delivery after an attempt.
+func sent(state lipsync.DeliveryState, status int) lipsync.Delivery {
+	return lipsync.Delivery{ID: "msg_1", Webhook: "w", Account: "a", State: state, Status: status, Attempts: 1}
+}
+
 func TestLines(t *testing.T) {
 	now := time.UnixMilli(1_790_000_000_123)
 	r := lipsync.Request{
@@ -54,6 +59,15 @@ func TestLines(t *testing.T) {
 		}},
 		"unreachable": {func(m *emf.Metrics) { m.Unreachable(3) }, []string{
 			`{"UnreachableHosts":3,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"UnreachableHosts","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+		}},
+		"delivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryDelivered, 200), 1500*time.Millisecond) }, []string{
+			`{"EventsDelivered":1,"WebhookTime":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsDelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":200,"webhook":"w"}`,
+		}},
+		"delivery retried": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryWaiting, 503), time.Second) }, []string{
+			`{"EventsRetried":1,"WebhookTime":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsRetried","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":503,"webhook":"w"}`,
+		}},
+		"undelivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryFailed, 410), time.Second) }, []string{
+			`{"EventsUndelivered":1,"WebhookTime":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsUndelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":410,"webhook":"w"}`,
 		}},
 		"messages": {func(m *emf.Metrics) { m.MessagesFailed(2) }, []string{
 			`{"MessagesFailed":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MessagesFailed","Unit":"Count"}]}],"Timestamp":1790000000123}}`,

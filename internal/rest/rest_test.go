@@ -115,6 +115,7 @@ func TestContract(t *testing.T) {
 	f.cancelFinished(t, target.Client, server.URL)
 	f.reachLimits(t, target.Client, server.URL)
 	f.callDisabled(t, target.Client, server.URL)
+	f.callUndelivered(t, target.Client, server.URL)
 	f.callFullDisk(t, target.Client, server.URL)
 	f.closeStore()
 	checked.provokeFaults(server.URL)

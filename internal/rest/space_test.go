@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -98,6 +100,38 @@ func (f *fixture) callDisabled(t *testing.T, c *http.Client, base string) {
 		if err != nil || got.Error != call.message || (resp.StatusCode == http.StatusConflict) != (call.message != "") {
 			t.Errorf("%s: got %d %q (%v), want %q", call.path, resp.StatusCode, got.Error, err, call.message)
 		}
+	}
+}
+
+// callUndelivered makes a generate call for an account that has too many undelivered events.
+func (f *fixture) callUndelivered(t *testing.T, c *http.Client, base string) {
+	t.Helper()
+	token := f.key(t)
+	caller, err := f.service.Authenticate(t.Context(), token)
+	if err == nil {
+		_, err = f.service.CreateWebhook(t.Context(), caller, "https://example.com/hook", nil)
+	}
+	a, getErr := f.store.Webhooks.Of(t.Context(), caller.Account)
+	a.Full = true
+	if err := errors.Join(err, getErr, f.store.Webhooks.Put(t.Context(), a)); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"inputs":[{"type":"video","url":"https://example.com/v"},{"type":"audio","url":"https://example.com/a"}]}`
+	r, err := http.NewRequest(http.MethodPost, base+"/api/v1/lipsync/generate", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"X-Api-Key": {token}, "Content-Type": {"application/json"}}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var got struct{ Error string }
+	err = json.NewDecoder(resp.Body).Decode(&got)
+	const want = "account has as many undelivered events as it may have, 100000; delete the webhook that doesn't take them, or try again later"
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "60" || got.Error != want {
+		t.Errorf("got %d after %s: %q (%v)", resp.StatusCode, resp.Header.Get("Retry-After"), got.Error, err)
 	}
 }
 
