@@ -34,6 +34,7 @@ func TestBucket(t *testing.T) {
 			`{"ExpirationInDays":7,"Id":"pieces","Prefix":"pieces/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
+			`{"ExpirationInDays":1,"Id":"findings","Prefix":"findings/","Status":"Enabled"},` +
 			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"},` +
 			`{"ExpiredObjectDeleteMarker":true,"Id":"versions","NoncurrentVersionExpiration":{"NoncurrentDays":1},"Status":"Enabled"}]`},
 		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*","` + host + `"],"MaxAge":3600}]`},

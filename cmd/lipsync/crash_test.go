@@ -57,6 +57,9 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, data+string(filepath.Separator)))
 		if key, ok := strings.CutPrefix(name, "objects/files/"); ok {
+			if strings.HasPrefix(key, "findings/") { // they have no record, and end by themselves
+				return nil
+			}
 			if !strings.HasSuffix(key, ".jpg") {
 				found++
 			}

@@ -82,7 +82,7 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logg
 	folder.service.Queue, folder.service.Announcer = d.wake, d.due
 	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
 	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
-	folder.service.Limits = c.accountLimits()
+	folder.service.Limits, folder.service.MaxFindings = c.accountLimits(), lipsync.MostFindings
 	folder.objects.Reserve = int64(c.DiskReserve)
 	folder.service.Room, folder.service.Log = folder.objects.Room, log
 	api := rest.New(folder.service, rest.Options{Log: log, PublicURL: c.PublicURL})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -21,7 +22,7 @@ func TestDefaults(t *testing.T) {
 	}
 	got, want := c.Serve.accountLimits(), lipsync.DefaultLimits()
 	want.Webhooks, want.Undelivered = 0, 0 // no settings: 0 is the default
-	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife()}
+	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife(), Findings: 24 * time.Hour}
 	if got != want {
 		t.Errorf("got limits of accounts %+v, want %+v", got, want)
 	}

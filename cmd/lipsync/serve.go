@@ -34,6 +34,7 @@ type serveCommand struct {
 	MaxKeys              int
 	KeepInputs           time.Duration
 	KeepOutputs          time.Duration
+	KeepFindings         time.Duration
 	PublicURL            *url.URL
 	CORSOrigins          []string `name:"cors-origins"`
 	MaxVideo             settings.Size
@@ -97,7 +98,7 @@ func (c *serveCommand) limits() render.Limits {
 func (c *serveCommand) accountLimits() lipsync.Limits {
 	return lipsync.Limits{
 		Open: c.MaxOpenRequests, Stored: int64(c.MaxStored), Keys: c.MaxKeys,
-		Keep: lipsync.Retention{Inputs: c.KeepInputs, Outputs: c.KeepOutputs},
+		Keep: lipsync.Retention{Inputs: c.KeepInputs, Outputs: c.KeepOutputs, Findings: c.KeepFindings},
 	}
 }
 

@@ -56,7 +56,7 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestInputs sends one job in each way that the API offers.
+// TestInputs sends one job in each way that the API offers. All have the same video, so the first pass of one is enough.
 func TestInputs(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
@@ -68,6 +68,7 @@ func TestInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.wait(t, form)
 	for way, id := range map[string]string{
 		"multipart": form,
 		"URL":       c.start(t, files.URL+"/video.mp4", files.URL+"/speech.wav"),
@@ -87,6 +88,12 @@ func TestInputs(t *testing.T) {
 	}
 	if r := c.wait(t, c.start(t, files.URL+"/missing.mp4", files.URL+"/speech.wav")); r.ErrorMessage != "video URL is not accessible" {
 		t.Errorf("missing: got %+v, want it failed", r)
+	}
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+	if first, later := len(s.log.with("findings_used=false")), len(s.log.with("findings_used=true")); first != 1 || later != 3 {
+		t.Errorf("%d jobs used no findings and %d did, want 1 and 3:\n%s", first, later, strings.Join(s.log.with(""), "\n"))
 	}
 }
 

@@ -49,6 +49,7 @@ type job struct {
 func (j *job) read(d *cloud.Deployment) {
 	s := d.Settings
 	side := settings.MaxSide.In(s)
+	d.Service.Limits.Keep.Findings = settings.KeepFindings.In(s)
 	*j = job{
 		scratch: settings.Scratch.In(s),
 		timeout: settings.JobTimeout.In(s),

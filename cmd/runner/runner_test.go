@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +50,7 @@ func newAccount(t *testing.T) *account {
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t),
 		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_MODELS": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
 		"LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
-		"LIPSYNC_MAX_DURATION": "1m", "LIPSYNC_MAX_SIDE": "2000", "LIPSYNC_MAX_FPS": "60",
+		"LIPSYNC_MAX_DURATION": "1m", "LIPSYNC_MAX_SIDE": "2000", "LIPSYNC_MAX_FPS": "60", "LIPSYNC_KEEP_FINDINGS": "24h",
 		"AWS_BATCH_JOB_ID": "the-job", "AWS_BATCH_JOB_ATTEMPT": "2",
 	}}
 	deployment, err := cloud.New(cfg, a.getenv, io.Discard, cloud.Records, media.Kept, messages.Queue)
@@ -161,13 +162,15 @@ func noFace(t *testing.T) string {
 
 func sound(t *testing.T) string { return ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1") }
 
-// TestJob does two waiting requests.
+// TestJob does three waiting requests. The third uses what was found out about the video of the second.
 func TestJob(t *testing.T) {
 	a := newAccount(t)
-	first, second := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
-	log := a.run(t, t.Context(), 2, done, nil)
+	video := face(t)
+	first, second, third := a.request(t, noFace(t), sound(t)), a.request(t, video, sound(t)), a.request(t, video, sound(t))
+	log := a.run(t, t.Context(), 3, done, nil)
 	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
 	a.want(t, second, lipsync.Completed, "", 1)
+	a.want(t, third, lipsync.Completed, "", 1)
 	for _, part := range []string{
 		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + second, `"RenderSpeed":`, `"RequestsCompleted":1`,
 		`"Code":"no_face"`, `"QueueWait":`,
@@ -176,9 +179,31 @@ func TestJob(t *testing.T) {
 			t.Errorf("log has no %s:\n%s", part, log)
 		}
 	}
+	if got, want := findingsUsed(t, log), map[string]bool{second: false, third: true}; !maps.Equal(got, want) {
+		t.Errorf("findings were used by %v, want %v", got, want)
+	}
 	if mean, err := a.demand.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || mean <= 0 || mean > time.Minute {
 		t.Errorf("got a mean time of %s (%v), want that of the requests", mean, err)
 	}
+}
+
+// findingsUsed returns whether each rendered request used findings of an earlier one, as the log says.
+func findingsUsed(t *testing.T, log string) map[string]bool {
+	t.Helper()
+	used := map[string]bool{}
+	for text := range strings.Lines(log) {
+		var line struct {
+			Msg, Request string
+			FindingsUsed bool `json:"findings_used"`
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		if line.Msg == "rendered" {
+			used[line.Request] = line.FindingsUsed
+		}
+	}
+	return used
 }
 
 // TestNothingWaits checks that the runner exits at once and loads nothing, if there are no

@@ -34,6 +34,7 @@ func (s *service) addBucket() {
 			expire("pieces", inputDays),
 			expire("uploads", usedDays+days(settings.KeepInputs.In(s.Values))),
 			expire("outputs", days(settings.KeepOutputs.In(s.Values))+1), // its last URL is valid for an hour more
+			expire("findings", max(1, days(settings.KeepFindings.In(s.Values)))),
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
 			// The bucket has no versions. If an operator turns them on, this rule still removes
 			// deleted objects.

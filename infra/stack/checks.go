@@ -29,12 +29,14 @@ func (s *service) excuseRoles() {
 	for _, l := range s.lambdas() {
 		role := s.child(l.id() + "Role")
 		excuse(role, "IAM5", "X-Ray, and batch:ListJobs of dispatch and sweep, know no resources.", "Resource::*")
-		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"))
+		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"),
+			s.objects("findings"), s.objects("findings/*/of"))
 	}
 	for _, role := range []string{"DispatchRole", "SweepRole"} {
 		excuse(s.child(role), "IAM5", "Each release makes a revision of the job definition.", "/^Resource::arn:.*:batch:.*:\\*$/")
 	}
-	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"), s.objects("pieces"))
+	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"), s.objects("pieces"),
+		s.objects("findings"))
 	for _, g := range s.signers() {
 		excuse(s.child(g.id), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
 	}

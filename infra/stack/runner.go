@@ -61,7 +61,7 @@ func (s *service) addRunner() {
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
 			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIA, settings.Providers,
-				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS),
+				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.KeepFindings),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
@@ -124,7 +124,7 @@ func readIgnored(repository string) ([]string, error) {
 }
 
 // runnerRole returns the role of the runner. It may claim and finish requests, read their inputs,
-// write their outputs, and keep pieces of them. It may neither read nor change API keys and uploads.
+// write their outputs, keep pieces of them, and read and write findings. It may neither read nor change API keys and uploads.
 func (s *service) runnerRole() awsiam.Role {
 	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
@@ -139,6 +139,7 @@ func (s *service) runnerRole() awsiam.Role {
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 		s.useObjects("pieces", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject"),
+		s.useObjects("findings", "GetObject", "PutObject", "AbortMultipartUpload"),
 	} {
 		role.AddToPolicy(statement)
 	}

@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/tracking"
+	"lipsync/internal/version"
 	"lipsync/internal/warp"
 )
 
@@ -59,6 +60,12 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	s.Engines["warp"] = warp.Engine{Cores: o.Cores}
 	if o.Models != "" {
 		s.addAll(ctx, o)
+	}
+	if program, err := version.Program(); err == nil {
+		s.Basis = program + s.Basis
+	} else {
+		s.Basis = ""
+		o.Log.Warn("no findings are kept: the file of this program can't be read", "error", err)
 	}
 	if err := ctx.Err(); err != nil { // then models weren't to blame
 		return nil, errors.Join(err, s.Close())

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
+	"lipsync/internal/version"
 )
 
 // open opens a set on a folder of models, and returns what it logs too.
@@ -106,6 +107,9 @@ func TestModelsAreUsed(t *testing.T) {
 		if faces, _, err := s.NewTracker(25).Add(t.Context(), facetest.Wall(320, 320)); len(faces) != want || err != nil {
 			t.Errorf("got faces %v, %v, want %d", faces, err, want)
 		}
+	}
+	if program, err := version.Program(); err != nil || without.Basis != program || !strings.HasPrefix(s.Basis, program) || strings.Count(s.Basis, "on CPU") != 3 {
+		t.Errorf("findings are based on %q, and without models on %q (%v)", s.Basis, without.Basis, err)
 	}
 }
 

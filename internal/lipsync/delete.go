@@ -8,7 +8,7 @@ import (
 )
 
 // DeleteMedia deletes the stored media of the caller's request: inputs, output, unfinished
-// outputs and pieces of them. The record stays. DeleteMedia deletes nothing and returns Unfinished if the request is
+// outputs and pieces of them. It also deletes what workers found out about the video. The record stays. DeleteMedia deletes nothing and returns Unfinished if the request is
 // not final, or if an open request uses one of its uploads. It may be repeated: after an error it
 // continues, and after success it returns the same answer.
 func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference string) (Request, error) {
@@ -36,7 +36,8 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 
 // forget deletes all objects of a final request, and records that they are deleted.
 func (s *Service) forget(ctx context.Context, r Request) (Request, error) {
-	err := errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"), s.Objects.DeleteAll(ctx, r.pieces()), s.dropLate(ctx, r))
+	err := errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"), s.Objects.DeleteAll(ctx, r.pieces()),
+		s.forgetFindings(ctx, r), s.dropLate(ctx, r))
 	if err != nil {
 		return Request{}, err
 	}

@@ -23,6 +23,8 @@ type Limits struct {
 type Retention struct {
 	Inputs  time.Duration // from the announcement or last use of an upload; 0 means 24 hours
 	Outputs time.Duration // from the completion of a request; 0 means 30 days
+	// Findings is the time for which findings are kept; 0 means that none are. On AWS the bucket's rules delete them, in whole days.
+	Findings time.Duration
 }
 
 // InputLife returns the time for which an upload is kept after it was announced or last used.

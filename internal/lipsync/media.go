@@ -10,12 +10,13 @@ import (
 	"strings"
 )
 
-// Prefixes of object keys. The id of the record that names the object follows.
+// Prefixes of object keys. The id of the record that names the object follows, except after findings.
 const (
-	inputs  = "inputs/"
-	uploads = "uploads/"
-	outputs = "outputs/"
-	pieces  = "pieces/"
+	inputs   = "inputs/"
+	uploads  = "uploads/"
+	outputs  = "outputs/"
+	pieces   = "pieces/"
+	findings = "findings/"
 )
 
 func inputKey(requestID, name string) string { return inputs + requestID + "/" + name }

@@ -77,6 +77,7 @@ type Service struct {
 
 	GenerateRate, ReadRate int   // calls per minute and key
 	MaxVideo, MaxAudio     int64 // in bytes, of one input; 0 means 5 GiB and 500 MiB
+	MaxFindings            int64 // in bytes, of all findings; 0 means any size
 
 	// Limits bound each account. A field that is 0 means the value of DefaultLimits.
 	Limits Limits

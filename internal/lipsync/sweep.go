@@ -235,10 +235,10 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 
 // Tidy deletes the inputs and pieces of final requests, expired outputs, and objects without a record that are
 // at least age old. If age is 0, it deletes objects without a record of any age, even if the clock
-// was set back. Tidy checks every object. Call it once an hour, with OrphanAge.
+// was set back. It also deletes old findings. Tidy checks every object. Call it once an hour, with OrphanAge.
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
-	var errs []error
+	errs := []error{s.tidyFindings(ctx)}
 	for _, prefix := range []string{inputs, uploads, outputs, pieces} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
 			v, err := s.judge(ctx, key)

@@ -18,12 +18,12 @@ import (
 
 // analysis is the result of the first pass.
 type analysis struct {
-	source  *source
-	speaker *speaker.Analyser
-	hidden  *occlusion.Analyser // finds what hides mouths
-	sound   *speech.Speech      // the video's own sound, nil if it has none
-	cuts    []int               // the source frames that begin a shot
-	faces   faces
+	source *source
+	frames int                 // number of source frames that the output may show
+	cuts   []int               // the source frames that begin a shot
+	faces                      // in each source frame
+	active []int32             // the track of the speaker in each source frame, -1 for none
+	hidden *occlusion.Analyser // finds what hides mouths
 	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
 	// neither the engine nor the options need it.
 	spoken, heard []speech.Articulation
@@ -40,43 +40,52 @@ const waitingWindows = 32
 // each in a goroutine of its own.
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
-	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network()), hidden: occlusion.New()}
+	a, speakers := &analysis{source: newSource(w), hidden: occlusion.New()}, speaker.New(v.Rate.Float(), w.network())
+	var sound *speech.Speech // the video's own, nil if it has none
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
-	if w.engine.Articulates() || w.keepsSilent() {
-		g.Go(func() (err error) {
-			a.spoken, err = w.spoken(ctx)
-			return err
-		})
-	}
+	g.Go(func() error { return w.hear(ctx, a) })
 	g.Go(func() error {
 		defer close(heard)
 		var mfcc *speaker.MFCC // of the video's own sound
 		if w.network() != nil {
 			mfcc = speaker.NewMFCC()
 		}
-		if a.sound = w.ownSound(ctx, mfcc); a.sound == nil {
+		if sound = w.ownSound(ctx, mfcc); sound == nil {
 			return nil
 		}
 		heard <- mfcc
 		if w.engine.Articulates() {
 			fps := v.Rate.Float()
-			a.heard = a.sound.ArticulationAt(fps, min(w.most(), int(math.Ceil(a.sound.Seconds()*fps))))
+			a.heard = sound.ArticulationAt(fps, min(w.limit(), int(math.Ceil(sound.Seconds()*fps))))
 		}
 		return nil
 	})
 	aligned := w.aligned(ctx, g, a.source)
 	g.Go(func() error {
 		defer close(windows)
-		return w.addAll(ctx, a, engine, aligned, windows)
+		return w.addAll(ctx, a, engine, speakers, aligned, windows)
 	})
-	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
+	g.Go(func() error { return speakers.Score(ctx, windows, <-heard) })
 	if err := g.Wait(); err != nil {
 		return a, err
 	}
 	a.heard = extend(a.heard, a.source.frames)
+	a.frames = min(a.source.frames, w.most())
+	active := speakers.Active(sound)
+	for i := range a.source.frames {
+		a.active = append(a.active, int32(active(i)))
+	}
 	return a, nil
+}
+
+// hear sets the articulation of the speech, if it is needed.
+func (w *rendering) hear(ctx context.Context, a *analysis) (err error) {
+	if w.engine.Articulates() || w.keepsSilent() {
+		a.spoken, err = w.spoken(ctx)
+	}
+	return err
 }
 
 // extend returns articulation for exactly the number of frames: it cuts a, or appends rest. It returns nil for nil.
@@ -123,7 +132,7 @@ func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, dec
 }
 
 // addAll adds aligned frames to the engine's analyser and to those of speakers and of what hides mouths.
-func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
+func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, speakers *speaker.Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
 		if f.Cut {
@@ -134,13 +143,13 @@ func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, al
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}
-		if err := sendAll(ctx, windows, a.speaker.Add(f)); err != nil {
+		if err := sendAll(ctx, windows, speakers.Add(f)); err != nil {
 			return err
 		}
 		progress.done(f.Index + 1)
 	}
 	a.hidden.End()
-	return sendAll(ctx, windows, a.speaker.End())
+	return sendAll(ctx, windows, speakers.End())
 }
 
 // spoken returns the articulation of the speech in each frame.
@@ -172,7 +181,7 @@ func (w *rendering) expected() int {
 	if n <= 0 {
 		n = w.speech
 	}
-	return min(n, w.most())
+	return min(n, w.limit())
 }
 
 // ownSound analyses the video's own sound, up to the last frame of the first pass. If mfcc is not nil, it gets the samples too. If
@@ -181,7 +190,7 @@ func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Sp
 	if w.video.Audio == nil {
 		return nil
 	}
-	sound, err := w.Tools.OpenSound(ctx, w.video, w.length(w.most()))
+	sound, err := w.Tools.OpenSound(ctx, w.video, w.length(w.limit()))
 	if err != nil {
 		return nil
 	}

@@ -112,8 +112,14 @@ func (w *rendering) readBoxes(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	w.boxes, err = parseBoxes(reader{ctx, file}, w.fileFrame(w.most())+1)
+	w.boxes, err = parseBoxes(reader{ctx, file}, w.fileFrame(w.limit())+1)
 	return err
+}
+
+// largest returns a function that returns the track of the largest face in a source frame, -1 for none.
+func (f faces) largest() func(source int) int {
+	tracks := f.tracks(func(_ int, s seen) float32 { return s.box.Size })
+	return func(source int) int { return tracks[source] }
 }
 
 // personAt returns the tracks, in each frame, of the person at a point of a frame. It returns nil if nobody is there.

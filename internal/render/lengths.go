@@ -26,6 +26,19 @@ func (w *rendering) most() int {
 	return most
 }
 
+// limit returns the largest number of source frames that the first pass decodes. If the output needs at least three quarters of the length
+// that a video states, the first pass analyses the whole video. So jobs whose speech tracks differ a little in length find out the same.
+func (w *rendering) limit() int {
+	n := w.most()
+	if w.video.Still || w.video.Begin > 0 || w.job.Options.Preview.Length > 0 {
+		return n
+	}
+	if stated := w.framesOf(w.video.Duration); stated > 0 && 4*n >= 3*stated {
+		return max(n, w.mostOutput()+1)
+	}
+	return n
+}
+
 // mostOf returns the largest number of source frames that a sync mode needs. In the modes that refuse a long video it is one more than
 // they allow, which shows that the video is too long.
 func (w *rendering) mostOf(mode lipsync.SyncMode) int {
@@ -56,7 +69,7 @@ func (w *rendering) length(frames int) time.Duration {
 
 // timeline returns the timeline of the output. It fails if the options don't allow an output of these media.
 func (w *rendering) timeline(a *analysis) (line timeline, err error) {
-	source, mode := a.source.frames, w.job.Options.SyncMode
+	source, mode := a.frames, w.job.Options.SyncMode
 	switch {
 	case w.video.Still: // it has no length, so each mode shows it as long as somebody speaks
 		mode = lipsync.Bounce
@@ -80,7 +93,7 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	if w.job.Options.NoFace != lipsync.FailFaceless {
 		return line, nil
 	}
-	face := a.speaker.Largest()
+	face := a.largest()
 	for o := range line.frames {
 		if i := line.source(o); face(i) < 0 && (len(w.job.Segments) == 0 || w.segmentAt(o) != nil) {
 			f := lipsync.Failure{Code: lipsync.FaceMissing}

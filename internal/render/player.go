@@ -99,7 +99,7 @@ func (s *stream) read(source int, frame []byte) error {
 			return fmt.Errorf("decode video again: %w", err)
 		}
 		if s.sums != nil && sum(to, s.video) != s.sums[s.decoded] {
-			return fmt.Errorf("source frame %d changed between two reads", s.decoded)
+			return fmt.Errorf("source frame %d is another one than before", s.decoded)
 		}
 	}
 	if s.last != nil {
@@ -123,6 +123,9 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 			return err
 		}
 		s = &stream{frames: frames, video: v}
+		if p.recalled {
+			s.sums = p.sums
+		}
 		if !p.line.shownOnce(from, to) {
 			s.last = &[2][]byte{newFrame(v), newFrame(v)}
 		}

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"lipsync/internal/ffmpeg"
@@ -32,6 +33,9 @@ type Renderer struct {
 	NewTracker func(fps float64) Tracker
 	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
+	// Basis tells the program, the networks that find faces and the speaker, and what computes these. Findings of another basis are
+	// not used. If it is empty, none are used or kept.
+	Basis string
 	// Now tells the time since a piece of an output began. If it is nil, that is time.Now.
 	Now func() time.Time
 }
@@ -56,6 +60,7 @@ type Job struct {
 	Engine       string // name of one of the renderer's engines
 	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
+	Findings    Findings // of earlier jobs with the same video; nil: none
 	Options     lipsync.Options
 	Boxes       string // path of the file of boxes, if the option face has one
 	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Preview, Mask and Output.
@@ -85,6 +90,7 @@ type Result struct {
 	Frames   lipsync.Frames
 	Warnings lipsync.Warnings
 	Sync     lipsync.SyncScore
+	Recalled bool // the findings of an earlier job were used
 }
 
 // rendering is the work on one job.
@@ -107,8 +113,9 @@ type rendering struct {
 
 	warnings lipsync.Warnings
 	planned  string // see plan; "" until it is known
+	recalled bool   // uses findings of an earlier job
 	resumed  bool   // uses pieces of an earlier attempt
-	anew     bool   // doesn't use or make any
+	anew     bool   // uses neither, and makes no pieces
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -131,7 +138,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
 	w := job
 	err = Guard(func() error { return w.render(ctx) })
-	if err != nil && w.resumed && ctx.Err() == nil { // perhaps the pieces are to blame
+	if err != nil && (w.recalled || w.resumed) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
 		w = job
 		w.anew = true
 		err = Guard(func() error { return w.render(ctx) })
@@ -170,18 +177,14 @@ func (w *rendering) render(ctx context.Context) error {
 		}
 		w.job.Measured(w.video.Duration, audio)
 	}
-	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
-	if err != nil {
-		return fmt.Errorf("start the engine: %w", err)
-	}
-	a, err := w.analyse(ctx, engine)
+	a, engine, err := w.firstPass(ctx)
 	if a != nil {
 		defer a.source.close()
 	}
 	if err != nil {
 		return err
 	}
-	if a.speaker.Faces() == 0 {
+	if !slices.ContainsFunc(a.faces[:a.frames], func(all []seen) bool { return len(all) > 0 }) {
 		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	}
 	line, err := w.timeline(a)
@@ -192,7 +195,7 @@ func (w *rendering) render(ctx context.Context) error {
 	if err := w.checkSize(); err != nil {
 		return err
 	}
-	if err := w.finishSound(ctx, a.source.frames); err != nil {
+	if err := w.finishSound(ctx, a.frames); err != nil {
 		return err
 	}
 	samples, err := os.Open(w.pcm)
@@ -236,7 +239,7 @@ func (w *rendering) render(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.job.Rendered(Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync})
+		w.job.Rendered(Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync, Recalled: w.recalled})
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, v, w.job.Output, length/2))

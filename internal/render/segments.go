@@ -140,7 +140,6 @@ func (w *rendering) checkSegments(end time.Duration) error {
 
 // speaker returns a function for the speaker in each source frame. With segments that is the speaker of the frame's segment.
 func (w *rendering) speaker(a *analysis) (func(source int) int, error) {
-	var active func(source int) int // made once, since it takes long
 	speakers := map[lipsync.Face]func(source int) int{}
 	for _, face := range w.faceOptions() {
 		var err error
@@ -148,12 +147,9 @@ func (w *rendering) speaker(a *analysis) (func(source int) int, error) {
 		case face.By != lipsync.AutoFace:
 			speakers[face], err = w.chosen(a.faces, face)
 		case w.job.LargestFace:
-			speakers[face] = a.speaker.Largest()
+			speakers[face] = a.largest()
 		default:
-			if active == nil {
-				active = a.speaker.Active(a.sound)
-			}
-			speakers[face] = active
+			speakers[face] = func(source int) int { return int(a.active[source]) }
 		}
 		if err != nil {
 			return nil, err

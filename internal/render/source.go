@@ -21,14 +21,17 @@ type source struct {
 	most  int    // largest number of frames of a stretch
 
 	expected int      // number of frames, as the file states
+	needed   int      // largest number of frames that the output may show
 	frames   int      // at first the largest number of frames to decode; after decode, their number
+	damaged  bool     // decoding failed after the frames that are needed
+	recalled bool     // the frames were not decoded: an earlier job found their number and their sums
 	kept     *stretch // all frames; nil if they are too many
 	sums     []uint32 // the checksum of each frame
 }
 
 func newSource(w *rendering) *source {
 	v := w.video.Video
-	s := &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), frames: w.most(),
+	s := &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), needed: w.most(), frames: w.limit(),
 		most: max(1, stretchSize/v.FrameSize())}
 	if v.Pixels.Deep() {
 		s.tones = newTones(v.Transfer())
@@ -70,9 +73,11 @@ func (s *source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded
 		case err == io.EOF && n == 0 && s.video.Begin > 0:
 			return afterEnd(lipsync.Video)
 		case err == io.EOF && n > 0:
-			most := s.frames
 			s.frames = n
-			return s.whole(most)
+			return s.whole(s.needed)
+		case err != nil && n >= s.needed && ctx.Err() == nil:
+			s.frames, s.damaged = n, true
+			return nil
 		case err != nil && n == 0 && ctx.Err() == nil:
 			return unsupported(lipsync.Video, err)
 		case err != nil:

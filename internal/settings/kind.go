@@ -80,6 +80,9 @@ func sizeIn(unit Size, most int) *Kind[Size] {
 // duration is the kind of times from least on.
 func duration(least time.Duration, flag string) *Kind[time.Duration] {
 	want := "a time above 0, such as 90m"
+	if least == 0 {
+		want = "a time such as 90m, or 0"
+	}
 	if least > 1 {
 		want = fmt.Sprintf("a time of %s or more, such as 90m", short(least))
 	}

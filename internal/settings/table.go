@@ -104,6 +104,11 @@ var (
 		Name: "keep-outputs", Where: Machine | Stack | Functions, Default: "720h", Without: "720h, 30 days", Example: "TIME",
 		Help: "How long an output is kept after its request completed",
 	}})
+	KeepFindings = add(Setting[time.Duration]{Kind: duration(0, "0 or more"), InStack: durationWithin(0, 365*day), Row: Row{
+		Name: "keep-findings", Where: Machine | Stack | Runner, Default: "24h", Example: "TIME",
+		Help: "How long what is found out about a video is kept for other requests of the account with the same video; 0 keeps nothing",
+		More: "On AWS in whole days. See [retention](retention.md#findings).",
+	}})
 	DiskReserve = add(Setting[Size]{Kind: size(0, "a size such as 5GiB, 500MiB or 1048576"), Row: Row{
 		Name: "disk-reserve", Where: Machine, Default: "1GiB", Example: "SIZE",
 		Help: "Free space that new media must leave on the disk of the data folder; 0 for none",

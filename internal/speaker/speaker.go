@@ -15,7 +15,6 @@ type Analyser struct {
 	network   *Network // nil: none
 	frames    [][]observation
 	shots     []int // the first frame of each shot
-	faces     int   // number of frames with a face
 	ticks     int   // number of ticks so far
 	followers map[int32]*follower
 	scores    map[int32]*scores // of the network, by track
@@ -109,13 +108,7 @@ func (a *Analyser) record(seen []observation, cut bool) {
 		a.shots = append(a.shots, at)
 	}
 	a.frames = append(a.frames, seen)
-	if len(seen) > 0 {
-		a.faces++
-	}
 }
-
-// Faces returns the number of frames with a face.
-func (a *Analyser) Faces() int { return a.faces }
 
 // Largest returns a function that returns the track of the largest face of a frame, -1 for none.
 func (a *Analyser) Largest() func(frame int) int {

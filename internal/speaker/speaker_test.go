@@ -206,12 +206,6 @@ func TestLargest(t *testing.T) {
 			t.Errorf("frame %d: got %d, want %d", frame, got, want)
 		}
 	}
-	if got, want := c.Faces(), 26; got != want {
-		t.Errorf("%d frames with a face, want %d", got, want)
-	}
-	if got := New(fps, nil).Faces(); got != 0 {
-		t.Errorf("no frames: %d with a face", got)
-	}
 }
 
 // tone returns the sound of the tests, as long as a number of frames.

@@ -2,7 +2,12 @@
 package version
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
 	"runtime/debug"
+	"sync"
 )
 
 // Number is the version of the sources: that of the newest release in CHANGELOG.md.
@@ -18,6 +23,25 @@ func String() string {
 	}
 	return describe(info.Settings)
 }
+
+// Program returns the SHA-256 of the file of this program, in hexadecimal. It differs between any two builds with different sources, also if
+// their String is the same, as it is without a clone of the repository.
+var Program = sync.OnceValues(func() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+})
 
 // revisionLength is the number of digits that distinguish a commit from all others.
 const revisionLength = 12

@@ -1,6 +1,8 @@
 package version
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +24,17 @@ func TestChangelog(t *testing.T) {
 	}
 	if got := string(release[1]); got != Number {
 		t.Errorf("the changelog's newest release is %s, want %s", got, Number)
+	}
+}
+
+// TestProgram compares the digest with that of the file of this test.
+func TestProgram(t *testing.T) {
+	file, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Program(); err != nil || got != fmt.Sprintf("%x", sha256.Sum256(file)) {
+		t.Errorf("got %s (%v), want the SHA-256 of %s", got, err, os.Args[0])
 	}
 }
 

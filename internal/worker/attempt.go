@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -113,7 +114,8 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		},
 	}
 	m.enter(lipsync.Fetching)
-	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
+	sum := sha256.New()
+	if err := w.get(ctx, lipsync.Video, r.Video, job.Video, sum); err != nil {
 		return err
 	}
 	if r.IsAnalysis() {
@@ -143,6 +145,9 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 			return err
 		}
 	}
+	if w.Service.KeepsFindings() {
+		job.Findings = &findings{w.Service, *r, [sha256.Size]byte(sum.Sum(nil)), log}
+	}
 	job.Pieces, job.PieceTime = &pieces{w.Service, *r, log}, w.PieceTime
 	job.Resumed = func(frames, total int) {
 		log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
@@ -150,6 +155,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	started := time.Now()
 	job.Rendered = func(output render.Result) {
 		r.Length, r.Frames, r.Warnings, r.Sync = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings, output.Sync
+		log.Info("rendered", "findings_used", output.Recalled)
 		if w.Rendered != nil {
 			w.Rendered(output.Length, time.Since(started))
 		}

@@ -9,13 +9,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// get copies an input of a request to a new file.
-func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string) (err error) {
-	file, err := os.Create(path)
+// get copies an input of a request to a new file, and to the writers.
+func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) (err error) {
+	created, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, created.Close()) }()
+	var file io.Writer = created
+	if len(writers) > 0 {
+		file = io.MultiWriter(append(writers, created)...)
+	}
 	if in.URL == "" {
 		return w.copyObject(ctx, in, file)
 	}
@@ -44,7 +48,7 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 // chunk is the number of bytes of an object that are copied between two checks of the context.
 const chunk = 64 << 20
 
-func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file *os.File) error {
+func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer) error {
 	object, _, err := w.Service.OpenMedia(ctx, in)
 	if err != nil {
 		return err
