@@ -60,7 +60,7 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	for _, m := range models.Models {
 		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o.Providers)
-		if err == nil && m.Role != catalog.Wav2Lip { // wav2lip's own findings are only places of faces
+		if err == nil {
 			s.Basis += fmt.Sprintf(", %s %s on %s", m.Role, m.SHA256, provider)
 		}
 		switch {

@@ -18,7 +18,6 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/score"
-	"lipsync/internal/version"
 )
 
 // Pieces keeps the finished pieces of an output, so that a later attempt at the same job goes on after them. A job can do without: it
@@ -169,7 +168,7 @@ func (w *rendering) resume(ctx context.Context) (all []piece) {
 
 // inPieces tells whether the output may be made in pieces.
 func (w *rendering) inPieces() bool {
-	return w.job.Pieces != nil && !w.anew && w.proResSize() <= mostInPieces
+	return w.job.Pieces != nil && w.Basis != "" && !w.anew && w.proResSize() <= mostInPieces
 }
 
 func (w *rendering) piecePath(n int) string {
@@ -188,7 +187,7 @@ func (w *rendering) plan(ctx context.Context) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(sum, "%s, engine %s, largest %t, %d frames, NVIDIA %t, encoder %q\n%s\n",
-		version.String(), w.job.Engine, w.job.LargestFace, w.frames, w.Tools.NVIDIA, w.Tools.EncoderArgs(w.video.Video, w.job.Options.Output), tools)
+		w.Basis, w.job.Engine, w.job.LargestFace, w.frames, w.Tools.NVIDIA, w.Tools.EncoderArgs(w.video.Video, w.job.Options.Output), tools)
 	if err := json.NewEncoder(sum).Encode(w.job.Options); err != nil {
 		return "", err
 	}

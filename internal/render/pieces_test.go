@@ -309,3 +309,25 @@ func FuzzPiece(f *testing.F) {
 		}
 	})
 }
+
+// TestPlanOfAnotherBuild wants the plan of the same job to be another one if the program or a network is.
+func TestPlanOfAnotherBuild(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 2))
+	planOf := func(basis string) string {
+		r := newRenderer(t, &numberer{})
+		r.Basis = basis
+		info, err := r.Tools.Probe(t.Context(), video)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := (&rendering{Renderer: r, job: Job{Video: video, Audio: video}, video: info, frames: 2}).plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	if one := planOf("a build"); planOf("a build") != one || planOf("another build") == one {
+		t.Error("the plan doesn't depend on just the build")
+	}
+}

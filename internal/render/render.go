@@ -33,8 +33,8 @@ type Renderer struct {
 	NewTracker func(fps float64) Tracker
 	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
-	// Basis tells the program, the networks that find faces and the speaker, and what computes these. Findings of another basis are
-	// not used. If it is empty, none are used or kept.
+	// Basis tells the program, the networks, and what computes these. Findings and pieces of another basis are not used. If it is
+	// empty, none are used or kept.
 	Basis string
 	// Now tells the time since a piece of an output began. If it is nil, that is time.Now.
 	Now func() time.Time

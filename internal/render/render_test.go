@@ -98,7 +98,7 @@ func wholeOf(frame *image.YCbCr) *pixels.Crop { return pixels.NewCrop(frame, fra
 func newRenderer(t testing.TB, engine Engine) *Renderer {
 	return &Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]Engine{"": engine}, Limits: DefaultLimits(),
-		NewTracker: func(float64) Tracker { return &fixedTracker{} },
+		NewTracker: func(float64) Tracker { return &fixedTracker{} }, Basis: "this program",
 	}
 }
 
