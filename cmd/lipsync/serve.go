@@ -22,27 +22,30 @@ import (
 type serveCommand struct {
 	dataFlag
 	renderFlags
-	Addr                 string
-	LogLevel             slog.Level
-	MetricsAddr          string
-	Workers              int
-	AllowPrivateNetworks bool
-	GenerateRate         int
-	ReadRate             int
-	MaxOpenRequests      int
-	MaxStored            settings.Size
-	MaxKeys              int
-	KeepInputs           time.Duration
-	KeepOutputs          time.Duration
-	KeepFindings         time.Duration
-	PublicURL            *url.URL
-	CORSOrigins          []string `name:"cors-origins"`
-	MaxVideo             settings.Size
-	MaxAudio             settings.Size
-	MaxDuration          time.Duration
-	MaxSide              int
-	DiskReserve          settings.Size
-	MaxFPS               float64 `name:"max-fps"`
+	Addr                  string
+	LogLevel              slog.Level
+	MetricsAddr           string
+	Workers               int
+	AllowPrivateNetworks  bool
+	GenerateRate          int
+	ReadRate              int
+	MaxOpenRequests       int
+	MaxStored             settings.Size
+	MaxKeys               int
+	KeepInputs            time.Duration
+	KeepOutputs           time.Duration
+	KeepFindings          time.Duration
+	PublicURL             *url.URL
+	CORSOrigins           []string `name:"cors-origins"`
+	MaxVideo              settings.Size
+	MaxAudio              settings.Size
+	MaxDuration           time.Duration
+	MaxSide               int
+	DiskReserve           settings.Size
+	MaxFPS                float64 `name:"max-fps"`
+	ProvenanceCertificate string
+	ProvenanceKey         string
+	RequireProvenance     bool
 
 	pieceTime time.Duration // see worker.Worker; tests set it
 }
@@ -131,6 +134,9 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
 	deployment, err := newDeployment(c, folder, renderer, log)
 	if err != nil {
+		return err
+	}
+	if err := c.sign(ctx, deployment); err != nil {
 		return err
 	}
 	listener, err := listen(c.Addr, settings.Addr)

@@ -93,9 +93,9 @@ func TestDomain(t *testing.T) {
 }
 
 // TestAdapters checks that adapters import only the domain and the version of this repository.
-// Exceptions: rest serves a page of the docs, openid implements a port of the dashboard, and ffmpeg starts programs in a sandbox.
+// Exceptions: rest serves a page of the docs, openid implements a port of the dashboard, and ffmpeg and c2pa start programs by package sandbox.
 func TestAdapters(t *testing.T) {
-	adapters := []string{"archive", "batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
+	adapters := []string{"archive", "batch", "c2pa", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {
 		adapter, internal := strings.CutPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/")
 		if !internal || !slices.Contains(adapters, adapter) {
@@ -103,7 +103,7 @@ func TestAdapters(t *testing.T) {
 		}
 		for _, name := range imports(t, file) {
 			allowed := name == "lipsync/internal/lipsync" || name == "lipsync/internal/version" || name == "lipsync/internal/settings" || adapter == "rest" && name == "lipsync/docs" || adapter == "openid" && name == "lipsync/internal/dashboard" ||
-				adapter == "ffmpeg" && name == "lipsync/internal/sandbox"
+				(adapter == "ffmpeg" || adapter == "c2pa") && name == "lipsync/internal/sandbox"
 			if strings.HasPrefix(name, "lipsync/") && !allowed {
 				t.Errorf("%s imports %s", path, name)
 			}

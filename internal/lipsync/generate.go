@@ -43,6 +43,9 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	if err := p.Options.Output.Check(); err != nil {
 		return "", err
 	}
+	if err := s.checkProvenance(p.Options.Output); err != nil {
+		return "", err
+	}
 	engine, err := s.engine(p.Engine)
 	if err != nil {
 		return "", err

@@ -270,4 +270,8 @@ func TestWarnings(t *testing.T) {
 	texts := w.Texts()
 	want(t, "number of texts", len(texts), 1)
 	want(t, "text", texts[0], "HDR input was converted to SDR")
+	want(t, "provenance", lipsync.Request{Warnings: w}.Provenance(), "")
+	signed := w.With(lipsync.Signed)
+	want(t, "provenance of a signed one", lipsync.Request{Warnings: signed}.Provenance(), "c2pa")
+	want(t, "texts of a signed one", len(signed.Texts()), 1)
 }

@@ -54,7 +54,7 @@ func (s SyncScore) InSync() bool {
 	return s.Known && s.Confidence >= Synced && s.Offset >= -1 && s.Offset <= 1
 }
 
-// Warnings holds the codes of facts about an output that its client should know, with spaces between.
+// Warnings holds the codes of facts about an output that its client should know, with spaces between. All except Signed are warnings.
 // Codes are stored, so they never change.
 type Warnings string
 
@@ -63,12 +63,15 @@ const (
 	ConvertedHDR    Warnings = "converted_hdr"     // the video has a high dynamic range, the output a standard one
 	LostAlpha       Warnings = "lost_alpha"        // the video has alpha, the output doesn't
 	NoOriginalSound Warnings = "no_original_sound" // the client asked for the video's own sound, but it has none, or one that can't be decoded
+	NotSigned       Warnings = "not_signed"        // the service signs outputs, but not this one
+	Signed          Warnings = "signed"            // the output has a signed manifest of C2PA; this has no text
 )
 
 var warningTexts = map[Warnings]string{
 	ConvertedHDR:    "HDR input was converted to SDR",
 	LostAlpha:       "transparency was lost: it is kept by codec prores, and by codec vp9 in format webm",
 	NoOriginalSound: "video has no usable sound",
+	NotSigned:       "output has no signed provenance: only mp4 and mov can have it, or the signing failed",
 }
 
 // With returns the warnings and one more.

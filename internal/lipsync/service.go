@@ -79,6 +79,9 @@ type Service struct {
 	MaxVideo, MaxAudio     int64 // in bytes, of one input; 0 means 5 GiB and 500 MiB
 	MaxFindings            int64 // in bytes, of all findings; 0 means any size
 
+	// RequireProvenance makes the service refuse outputs that can't be signed. Its workers must have a signer.
+	RequireProvenance bool
+
 	// Limits bound each account. A field that is 0 means the value of DefaultLimits.
 	Limits Limits
 }

@@ -25,6 +25,7 @@ type details struct {
 	Frames          *frames             `json:"frames,omitempty"`
 	Warnings        []string            `json:"warnings,omitzero"`
 	Sync            *syncScore          `json:"sync,omitempty"`
+	Provenance      string              `json:"provenance,omitempty"` // the standard of the output's manifest
 }
 
 // frames counts the frames of an output.
@@ -51,6 +52,7 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
 		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: q.Options, Output: q.Options.Output, Segments: q.Options.Segments,
+		Provenance: q.Provenance(),
 	}
 	d.Options.Output, d.Options.Segments = lipsync.Output{}, "" // calls have them beside the options
 	d.Output.UploadURL = d.Output.UploadURL.Origin()

@@ -229,6 +229,10 @@ func TestFramesAndWarnings(t *testing.T) {
 			`"frames":{"total":50,"synced":49,"kept":1},"warnings":["HDR input was converted to SDR"]}`},
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Sync: lipsync.SyncScore{Known: true, Confidence: .998, Offset: -5}},
 			`"warnings":[],"sync":{"confidence":0.998,"offset_frames":-5}}`},
+		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Warnings: lipsync.Warnings("").With(lipsync.ConvertedHDR).With(lipsync.Signed)},
+			`"warnings":["HDR input was converted to SDR"],"provenance":"c2pa"}`},
+		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Warnings: lipsync.NotSigned},
+			`"warnings":["output has no signed provenance: only mp4 and mov can have it, or the signing failed"]}`},
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 1}}, `"frames":{"total":1,"synced":0,"kept":1},"warnings":[]}`},
 	} {
 		id := f.start(t, token, now)

@@ -147,6 +147,19 @@ var (
 		Name: "nvidia", Where: Machine | Stack | Runner, Key: "nvidiaVideo", Default: "false", Optional: true,
 		Help: "Decode and encode video on an NVIDIA GPU", More: "Video with a side of less than 160 pixels stays on the CPU: see [models](models.md#on-an-nvidia-gpu).",
 	}})
+	ProvenanceCertificate = add(Setting[string]{Kind: anyText(), Row: Row{
+		Name: "provenance-certificate", Where: Machine, Without: "outputs aren't signed", Example: "FILE",
+		Help: "Certificate in PEM, with those above it, with which c2patool signs a manifest of C2PA into each output",
+		More: "See [provenance](provenance.md).",
+	}})
+	ProvenanceKey = add(Setting[string]{Kind: anyText(), Row: Row{
+		Name: "provenance-key", Where: Machine, Without: "none", Example: "FILE",
+		Help: "Private key in PEM of the certificate",
+	}})
+	RequireProvenance = add(Setting[bool]{Kind: boolean(), Row: Row{
+		Name: "require-provenance", Where: Machine, Default: "false",
+		Help: "Refuse outputs that can't be signed, which are those in WebM, and fail those that could not be",
+	}})
 	AllowPrivateNetworks = add(Setting[bool]{Kind: boolean(), Row: Row{
 		Name: "allow-private-networks", Where: Machine | Runner | Functions, Default: "false", Optional: true,
 		Help: "Fetch inputs from private networks and this machine too, and send outputs and events there, but never from metadata services of clouds",

@@ -171,6 +171,9 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}
 	b.set(transferTime, errSlow)
 	m.enter(lipsync.Storing)
+	if err := w.sign(ctx, r, job.Output, log); err != nil {
+		return err
+	}
 	if len(poster) > 0 {
 		w.storePoster(ctx, r, poster, log)
 	}

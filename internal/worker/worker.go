@@ -43,6 +43,7 @@ type Worker struct {
 	Renderer Renderer
 	Fetcher  Fetcher
 	Sender   Sender
+	Signer   Signer // nil: outputs aren't signed
 	Scratch  string // an existing folder for the files of this worker only
 	Log      *slog.Logger
 	// PieceTime is the time after which a piece of an output ends; see render.Job.

@@ -1,0 +1,147 @@
+package c2pa_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/c2pa"
+	"lipsync/internal/c2pa/c2patest"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// TestSign signs outputs of each kind of file, and reads their manifests by another program. The frames must stay as they are.
+func TestSign(t *testing.T) {
+	c2patest.Install(t)
+	s := find(t)
+	at := time.Date(2026, 11, 24, 12, 30, 0, 0, time.UTC)
+	for _, extension := range []string{".mp4", ".mov"} {
+		path := clip(t, extension)
+		before := frames(t, path)
+		if err := s.Sign(t.Context(), path, lipsync.Origin{Engine: "warp", At: at}); err != nil {
+			t.Fatal(err)
+		}
+		if got := frames(t, path); got != before {
+			t.Errorf("%s: the frames changed:\n%s\nwant\n%s", extension, got, before)
+		}
+		m := c2patest.Read(t, path)
+		if !m.Signed || !m.Valid || !slices.Contains(m.Statuses, "claimSignature.validated") || !slices.Contains(m.Statuses, "assertion.bmffHash.match") {
+			t.Errorf("%s: got %+v, want a valid manifest of the file's bytes", extension, m)
+		}
+		slices.Sort(m.Assertions)
+		if got, want := fmt.Sprint(m.Title, m.Assertions), "output[c2pa.actions.v2 c2pa.hash.bmff.v3]"; got != want {
+			t.Errorf("%s: got title and assertions %s, want %s", extension, got, want)
+		}
+		action := m.Actions[0]
+		if len(m.Actions) != 1 || action["action"] != "c2pa.created" || !strings.HasPrefix(fmt.Sprint(action["when"]), "2026-11-24T12:30:00") ||
+			!strings.Contains(fmt.Sprint(action["softwareAgent"]), "lipsync, engine warp") ||
+			!strings.HasSuffix(fmt.Sprint(action["digitalSourceType"]), "/compositeWithTrainedAlgorithmicMedia") {
+			t.Errorf("%s: got actions %v", extension, m.Actions)
+		}
+
+		content := read(t, path)
+		content[len(content)-1000] ^= 1 // in its pictures or its sound
+		write(t, path, content)
+		if m := c2patest.Read(t, path); m.Valid || !slices.Contains(m.Statuses, "assertion.bmffHash.mismatch") {
+			t.Errorf("%s: got %+v for a changed file, want a mismatch", extension, m)
+		}
+		if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+			t.Errorf("%s: files left: %v (%v)", extension, left, err)
+		}
+	}
+}
+
+// TestNotSigned tries files that can't be signed. They must stay as they are.
+func TestNotSigned(t *testing.T) {
+	c2patest.Install(t)
+	s := find(t)
+	webm, text := clip(t, ".webm"), filepath.Join(t.TempDir(), "text.mp4")
+	write(t, text, []byte("no video"))
+	for _, path := range []string{webm, text} {
+		before := read(t, path)
+		if err := s.Sign(t.Context(), path, lipsync.Origin{Engine: "warp", At: time.Now()}); err == nil || !strings.Contains(err.Error(), "c2patool") {
+			t.Errorf("%s: got error %v", path, err)
+		}
+		if !bytes.Equal(read(t, path), before) {
+			t.Errorf("%s changed", path)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Sign(ctx, clip(t, ".mp4"), lipsync.Origin{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want canceled", err)
+	}
+}
+
+// TestFind looks for the reasons why a machine can't sign.
+func TestFind(t *testing.T) {
+	certificate, key := c2patest.Certificate(t)
+	_, other := c2patest.Certificate(t)
+	web, webKey := c2patest.CertificateFor(t, x509.ExtKeyUsageServerAuth)
+	c2patest.Install(t)
+	for _, c := range []struct{ name, certificate, key, want string }{
+		{"no certificate", certificate + "x", key, "no such file"},
+		{"no key", certificate, key + "x", "no such file"},
+		{"the key of another", certificate, other, "private key does not match public key"},
+		{"the certificate of a web site", web, webKey, "c2patool: exit status"},
+	} {
+		if _, err := c2pa.Find(t.Context(), c.certificate, c.key); err == nil || !strings.HasPrefix(err.Error(), "outputs can't be signed: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := c2pa.Find(t.Context(), certificate, key); err == nil || !strings.Contains(err.Error(), "c2patool is not in PATH") {
+		t.Errorf("got %v, want that c2patool is missing", err)
+	}
+}
+
+func find(t *testing.T) *c2pa.Signer {
+	t.Helper()
+	certificate, key := c2patest.Certificate(t)
+	s, err := c2pa.Find(t.Context(), certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// clip makes a video with sound.
+func clip(t *testing.T, extension string) string {
+	t.Helper()
+	return ffmpegtest.Make(t, "clip"+extension, "-f", "lavfi", "-i", "testsrc=d=1", "-f", "lavfi", "-i", "sine=d=1")
+}
+
+func frames(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command("ffmpeg", "-v", "error", "-i", path, "-f", "framemd5", "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,32 @@
+package lipsync
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Origin is the data about the origin of an output that its signed manifest has.
+type Origin struct {
+	Engine string
+	At     time.Time // the end of the rendering
+}
+
+// Signable reports whether files of the format can have a manifest of C2PA.
+func (f Format) Signable() bool { return f != WebM }
+
+// checkProvenance returns an error if every output must be signed, and this one can't be.
+func (s *Service) checkProvenance(o Output) error {
+	if s.RequireProvenance && !o.Format.Signable() {
+		return newError(Invalid, "format must be one that can be signed, since this service signs all outputs: mp4, mov")
+	}
+	return nil
+}
+
+// Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.
+func (r Request) Provenance() string {
+	if slices.Contains(strings.Fields(string(r.Warnings)), string(Signed)) {
+		return "c2pa"
+	}
+	return ""
+}

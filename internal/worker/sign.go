@@ -1,0 +1,38 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// Signer adds to a file a signed manifest about its origin. It replaces the file, or leaves it as it was and returns an error.
+type Signer interface {
+	Sign(ctx context.Context, path string, o lipsync.Origin) error
+}
+
+var errNotSignable = errors.New("files of this format can't be signed")
+
+// sign signs the output of a request, if the worker has a signer. An output that can't be signed gets a warning, unless all must be signed.
+func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log *slog.Logger) error {
+	if w.Signer == nil {
+		return nil
+	}
+	err := errNotSignable
+	if r.Options.Output.Format.Signable() {
+		err = w.Signer.Sign(ctx, path, lipsync.Origin{Engine: r.Engine, At: time.Now()})
+	}
+	switch {
+	case err == nil:
+		r.Warnings = r.Warnings.With(lipsync.Signed)
+	case ctx.Err() != nil || w.Service.RequireProvenance:
+		return err
+	default:
+		log.Warn("the output was not signed", "error", err)
+		r.Warnings = r.Warnings.With(lipsync.NotSigned)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// signFunc is a Signer.
+type signFunc func(path string, o lipsync.Origin) error
+
+func (f signFunc) Sign(_ context.Context, path string, o lipsync.Origin) error { return f(path, o) }
+
+// TestSign signs an output before it is stored. What happens if that isn't possible depends on whether all outputs must be signed.
+func TestSign(t *testing.T) {
+	appended := func(path string, o lipsync.Origin) error {
+		content, err := os.ReadFile(path)
+		if err != nil || o.Engine != "warp" || o.At.IsZero() {
+			t.Errorf("got %+v (%v)", o, err)
+		}
+		return os.WriteFile(path, append(content, " signed"...), 0o600)
+	}
+	broken := func(string, lipsync.Origin) error { return errors.New("broken") }
+	for _, c := range []struct {
+		name     string
+		sign     signFunc
+		format   lipsync.Format
+		required bool
+		signed   bool
+		warnings lipsync.Warnings
+		fails    bool
+	}{
+		{"no signer", nil, lipsync.MP4, false, false, "", false},
+		{"signed", appended, lipsync.MP4, false, true, lipsync.Signed, false},
+		{"signed, as it must be", appended, lipsync.MOV, true, true, lipsync.Signed, false},
+		{"WebM", appended, lipsync.WebM, false, false, lipsync.NotSigned, false},
+		{"WebM of before all had to be signed", appended, lipsync.WebM, true, false, "", true},
+		{"broken", broken, lipsync.MP4, false, false, lipsync.NotSigned, false},
+		{"broken, and it must be signed", broken, lipsync.MP4, true, false, "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := setup(t, concatenate)
+			if c.sign != nil {
+				f.Signer = c.sign
+			}
+			p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
+			p.Options.Output.Format = c.format
+			id, err := f.Service.Generate(t.Context(), f.caller, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Service.RequireProvenance = c.required
+			f.Do(t.Context(), id)
+			r, err := f.Service.Store.Requests.ByID(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status.Final() == c.fails || r.Warnings != c.warnings {
+				t.Errorf("got %s, warnings %q, want %q; fails %t", r.Status, r.Warnings, c.warnings, c.fails)
+			}
+			if c.fails {
+				return
+			}
+			content, size, err := f.Service.Objects.Open(t.Context(), r.Output)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer content.Close()
+			text := make([]byte, size)
+			if _, err := content.Read(text); err != nil || strings.HasSuffix(string(text), " signed") != c.signed || r.Size != size {
+				t.Errorf("got %q of %d bytes (%v), want signed %t", text, r.Size, err, c.signed)
+			}
+		})
+	}
+}
