@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,10 @@ func (a album) lookAtForms(address string) {
 	a.b.Do(chromedp.SendKeys("input[name=name]", "new\n"))
 	a.b.Wait(`document.getElementById("token")`)
 	a.look("new-key")
+	a.b.Open(address + "/dashboard/webhooks")
+	a.b.Do(chromedp.SendKeys("input[name=url]", fmt.Sprintf("https://example.com/%d-%s\n", a.width, a.scheme)))
+	a.b.Wait(`document.getElementById("secret")`)
+	a.look("new-webhook")
 	a.b.Open(address + "/dashboard/new")
 	a.b.Do(chromedp.Click(".new summary"), chromedp.Click("[data-start]"))
 	a.b.Wait(`document.querySelector("[data-problem]").textContent`)
@@ -191,6 +196,7 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 	} {
 		pages[name] = path
 	}
+	maps.Copy(pages, f.seedWebhooks(t, c))
 	return pages
 }
 

@@ -142,24 +142,25 @@ func (p *pages) static(v *visit) error {
 // functions returns the functions that templates may call.
 func (v views) functions(root string) template.FuncMap {
 	return template.FuncMap{
-		"asset":   func(name string) string { return root + "/static/" + v.assets[name].name },
-		"root":    func() string { return root },
-		"spell":   spell,
-		"sync":    syncText,
-		"short":   func(id string) string { return id[:min(8, len(id))] },
-		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
-		"date":    func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
-		"minutes": func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
-		"tab":     func(path, name, view string) tab { return newTab(root+path, name, view) },
-		"bytes":   lipsync.Spell,
-		"size":    size,
-		"state":   state,
-		"options": optionsOf,
-		"output":  outputOf,
-		"changed": changed,
-		"prose":   prose,
-		"text":    text,
+		"asset":      func(name string) string { return root + "/static/" + v.assets[name].name },
+		"root":       func() string { return root },
+		"spell":      spell,
+		"sync":       syncText,
+		"short":      func(id string) string { return id[:min(8, len(id))] },
+		"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"moment":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"date":       func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
+		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
+		"tab":        func(path, name, view string) tab { return newTab(root+path, name, view) },
+		"bytes":      lipsync.Spell,
+		"everything": func(t []lipsync.EventType) bool { return t == nil },
+		"size":       size,
+		"state":      state,
+		"options":    optionsOf,
+		"output":     outputOf,
+		"changed":    changed,
+		"prose":      prose,
+		"text":       text,
 	}
 }
 
@@ -213,7 +214,7 @@ type tab struct {
 func newTab(path, name, view string) tab {
 	belongs := map[string]string{
 		"requests": "Requests", "request": "Requests", "delete": "Requests", "new": "New", "usage": "Usage", "api": "API",
-		"keys": "Settings", "revoke": "Settings",
+		"keys": "Settings", "revoke": "Settings", "webhooks": "Webhooks", "webhook": "Webhooks", "delete-webhook": "Webhooks",
 	}
 	return tab{path, name, belongs[view] == name}
 }

@@ -165,11 +165,11 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusForbidden
 	case lipsync.NotFound:
 		return http.StatusNotFound
-	case lipsync.Finished, lipsync.Unfinished:
+	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit, lipsync.SameWebhook:
 		return http.StatusConflict
 	case lipsync.TooLarge:
 		return http.StatusRequestEntityTooLarge
-	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.KeyLimit:
+	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.EventLimit, lipsync.KeyLimit:
 		return http.StatusTooManyRequests
 	case lipsync.StorageLimit, lipsync.NoSpace:
 		return http.StatusInsufficientStorage
