@@ -28,7 +28,7 @@ EXPORT      := internal/wav2lip/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak deliveries flake race fuzz hostile outage simulate quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -158,6 +158,10 @@ soak: $(VENV)/done ## load the service with small jobs while it is killed, its d
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestSoak' ./cmd/lipsync -args -jobs 1000 -faults 100 $(if $(SEED),-seed $(SEED))
 	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
+
+deliveries: ## send 10,000 events to a webhook while the server is killed 30 times; none may be lost (takes an hour)
+	@.ci/install ffmpeg espeak-ng
+	go test -timeout 5h -count 1 -v -run '^TestDeliveries$$' ./cmd/lipsync -args -deliveries 10000 -kills 30
 
 flake: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## run the tests of each package RUNS (10) times while each core is busy; ends with the number of failures; PACKAGES= selects packages (takes hours)
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell

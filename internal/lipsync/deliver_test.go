@@ -199,7 +199,10 @@ func TestOwnFaults(t *testing.T) {
 	if err := f.Deliver(ending, w.ID, d.ID); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the end of the process", err)
 	}
-	f.clock.Advance(time.Minute)
+	want(t, "state", f.deliveries(t, w)[0].State, lipsync.DeliverySending)
+	must(t, f.Recover(t.Context()))
+	want(t, "state after the next start", f.deliveries(t, w)[0].State, lipsync.DeliveryWaiting)
+	want(t, "due", f.deliveries(t, w)[0].Due, f.clock.Now())
 	got := f.deliveries(t, w)[0]
 	want(t, "attempts", fmt.Sprint(got.Attempts, got.AttemptedAt.IsZero()), "0 true")
 	r.calls, r.answer = nil, answers(500)

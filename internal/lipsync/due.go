@@ -3,6 +3,7 @@ package lipsync
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -41,6 +42,25 @@ func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
 		case <-look.C:
 		}
 	}
+}
+
+// recoverDeliveries makes the deliveries due that a killed process was sending.
+func (s *Service) recoverDeliveries(ctx context.Context) error {
+	accounts, err := s.Store.Webhooks.All(ctx)
+	errs := []error{err}
+	for _, a := range accounts {
+		for _, w := range a.List {
+			due, err := s.Store.Webhooks.Due(ctx, w.ID, s.ever(), math.MaxInt)
+			errs = append(errs, err)
+			for _, d := range due {
+				if d.State == DeliverySending {
+					d.State, d.Due = DeliveryWaiting, s.Now().Truncate(time.Microsecond).UTC()
+					errs = append(errs, s.swap(ctx, &d))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // deliverer has the deliveries that are being made.

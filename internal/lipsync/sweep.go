@@ -313,7 +313,7 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 // was set back.
 func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
 
-// Recover cleans up after a killed process. It releases the requests that the process held, without
+// Recover cleans up after a killed process. It releases the requests and deliveries that the process held, without
 // counting the attempts, since the end of the process says little about them (see MaxClaims). It
 // deletes objects without a record. Call it at the start of the only process that serves the store,
 // before anything else runs.
@@ -329,5 +329,5 @@ func (s *Service) Recover(ctx context.Context) error {
 			errs = append(errs, s.endPause(ctx, r))
 		}
 	}
-	return errors.Join(append(errs, s.Tidy(ctx, 0))...)
+	return errors.Join(append(errs, s.recoverDeliveries(ctx), s.Tidy(ctx, 0))...)
 }
