@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -99,8 +100,8 @@ func (f *fixture) deliveries(t *testing.T, w lipsync.Webhook) []lipsync.Delivery
 	return all
 }
 
-// TestDeliverySchedule sends a test event to receivers with different faults for five days, each second.
-// It writes the table of what was sent when, of docs/testing.md.
+// TestDeliverySchedule sends a test event to receivers with different faults for five days. What was sent when must be the
+// table in docs/webhooks.md.
 func TestDeliverySchedule(t *testing.T) {
 	whole := []string{"0s", "5s", "5m5s", "35m5s", "2h35m5s", "7h35m5s", "17h35m5s", "31h35m5s", "51h35m5s", "75h35m5s"}
 	down := func(until time.Duration, then int) func(post) (lipsync.Answer, error) {
@@ -119,6 +120,8 @@ func TestDeliverySchedule(t *testing.T) {
 			return answers(204)(p)
 		}
 	}
+	short := strings.NewReplacer("h0m0s", " h", "m0s", " min", "h", " h ", "m", " min ", "s", " s")
+	table := "| Receiver | Attempts after the event | Then |\n|---|---|---|\n"
 	for _, c := range []struct {
 		name   string
 		answer func(post) (lipsync.Answer, error)
@@ -126,17 +129,17 @@ func TestDeliverySchedule(t *testing.T) {
 		state  lipsync.DeliveryState
 		why    string
 	}{
-		{"well", answers(200), whole[:1], lipsync.DeliveryDelivered, ""},
-		{"down for an hour", down(time.Hour, 200), whole[:5], lipsync.DeliveryDelivered, ""},
-		{"down for good", problem(lipsync.NoHost), whole, lipsync.DeliveryFailed, "host does not exist, refuses connections, or has no valid certificate"},
-		{"slow", problem(lipsync.TooSlow), whole, lipsync.DeliveryFailed, "did not answer in time"},
-		{"closes half-way", problem(lipsync.Unavailable), whole, lipsync.DeliveryFailed, "connection failed"},
+		{"answers 200", answers(200), whole[:1], lipsync.DeliveryDelivered, ""},
+		{"is down for an hour", down(time.Hour, 200), whole[:5], lipsync.DeliveryDelivered, ""},
+		{"is down for good", problem(lipsync.NoHost), whole, lipsync.DeliveryFailed, "host does not exist, refuses connections, or has no valid certificate"},
+		{"does not answer in 20 s", problem(lipsync.TooSlow), whole, lipsync.DeliveryFailed, "did not answer in time"},
+		{"closes the connection half-way", problem(lipsync.Unavailable), whole, lipsync.DeliveryFailed, "connection failed"},
 		{"redirects", answers(302), whole, lipsync.DeliveryFailed, "answered with status 302; redirects are not followed"},
-		{"500", answers(500), whole, lipsync.DeliveryFailed, "answered with status 500"},
-		{"400", answers(400), whole, lipsync.DeliveryFailed, "answered with status 400"},
-		{"410", answers(410), whole[:1], lipsync.DeliveryFailed, "answered with status 410"},
-		{"503 with Retry-After of an hour", busy(time.Hour), []string{"0s", "1h0m0s"}, lipsync.DeliveryDelivered, ""},
-		{"503 with Retry-After of a week", busy(7 * 24 * time.Hour), []string{"0s", "24h0m0s", "48h0m0s", "72h0m0s", "96h0m0s", "120h0m0s"}, lipsync.DeliveryWaiting, "answered with status 503"},
+		{"answers 500", answers(500), whole, lipsync.DeliveryFailed, "answered with status 500"},
+		{"answers 400", answers(400), whole, lipsync.DeliveryFailed, "answered with status 400"},
+		{"answers 410", answers(410), whole[:1], lipsync.DeliveryFailed, "answered with status 410"},
+		{"answers 503 for an hour, with Retry-After of an hour", busy(time.Hour), []string{"0s", "1h0m0s"}, lipsync.DeliveryDelivered, ""},
+		{"answers 503 with Retry-After of a week, in 5 days", busy(7 * 24 * time.Hour), []string{"0s", "24h0m0s", "48h0m0s", "72h0m0s", "96h0m0s", "120h0m0s"}, lipsync.DeliveryWaiting, "answered with status 503"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
@@ -158,7 +161,6 @@ func TestDeliverySchedule(t *testing.T) {
 				at = append(at, call.at.String())
 				want(t, "id", call.id, r.calls[0].id)
 			}
-			t.Logf("sent after %s", strings.Join(at, ", "))
 			if !slices.Equal(at, c.want) {
 				t.Errorf("sent after %v, want %v", at, c.want)
 			}
@@ -167,8 +169,18 @@ func TestDeliverySchedule(t *testing.T) {
 			want(t, "problem", d.Problem, c.why)
 			after, err := f.Webhook(t.Context(), f.caller, w.ID)
 			must(t, err)
-			want(t, "disabled", !after.DisabledAt.IsZero(), c.name == "410")
+			want(t, "disabled", !after.DisabledAt.IsZero(), c.name == "answers 410")
+			then := strings.TrimSuffix(string(d.State)+": "+d.Problem, ": ")
+			if !after.DisabledAt.IsZero() {
+				then += "; the webhook is disabled"
+			}
+			table += fmt.Sprintf("| %s | %s | %s |\n", c.name, short.Replace(strings.Join(at, ", ")), then)
 		})
+	}
+	page, err := os.ReadFile("../../docs/webhooks.md")
+	must(t, err)
+	if !strings.Contains(string(page), table) {
+		t.Errorf("docs/webhooks.md lacks the table:\n%s", table)
 	}
 }
 
