@@ -55,7 +55,7 @@ func (s *Service) Deliver(ctx context.Context, webhook, id string) error {
 }
 
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	if waits, err := s.waitForEarlier(ctx, d); waits || err != nil {
+	if waits, err := s.waitForEarlier(ctx, &d); waits || err != nil {
 		return err
 	}
 	w, known, err := s.webhookOf(ctx, d)
@@ -85,20 +85,28 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 
 // waitForEarlier reports whether an earlier delivery of the same request is pending. Then it makes the
 // delivery due with that one. The one that ends calls deliverNext, so this is only for a process that
-// dies in between.
-func (s *Service) waitForEarlier(ctx context.Context, d Delivery) (bool, error) {
-	if d.After == "" {
-		return false, nil
-	}
-	earlier, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, d.After)
-	if CodeOf(err) == NotFound || err == nil && !earlier.State.Pending() {
-		return false, nil
-	}
-	if err != nil {
+// dies in between. If the earlier one ends meanwhile, its deliverNext may miss the delivery, so it looks twice.
+func (s *Service) waitForEarlier(ctx context.Context, d *Delivery) (bool, error) {
+	due, pending, err := s.earlier(ctx, *d)
+	if !pending || err != nil {
 		return false, err
 	}
-	d.State, d.Due = DeliveryWaiting, slices.MaxFunc([]time.Time{earlier.Due, s.Now().Add(time.Second)}, time.Time.Compare).Truncate(time.Microsecond)
-	return true, s.swap(ctx, &d)
+	d.State, d.Due = DeliveryWaiting, slices.MaxFunc([]time.Time{due, s.Now().Add(time.Second)}, time.Time.Compare).Truncate(time.Microsecond)
+	if err := s.Store.Webhooks.Swap(ctx, *d); err != nil {
+		return true, unless(Conflict, err)
+	}
+	d.Version++
+	_, pending, err = s.earlier(ctx, *d)
+	return pending, err
+}
+
+// earlier reports whether the delivery must wait for one that is pending, and when that one is due.
+func (s *Service) earlier(ctx context.Context, d Delivery) (due time.Time, pending bool, err error) {
+	if d.After == "" {
+		return time.Time{}, false, nil
+	}
+	e, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, d.After)
+	return e.Due, err == nil && e.State.Pending(), unless(NotFound, err)
 }
 
 // deliverNext delivers the event of the same request that had to wait for d, if there is one.

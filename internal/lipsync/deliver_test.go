@@ -334,6 +334,44 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// raced has webhooks in which something else happens right after a delivery was read for the first time.
+type raced struct {
+	lipsync.Webhooks
+	id    string
+	after func()
+}
+
+func (r *raced) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
+	d, err := r.Webhooks.Delivery(ctx, webhook, id)
+	if after := r.after; id == r.id && after != nil {
+		r.after = nil
+		after()
+	}
+	return d, err
+}
+
+// TestOrderRace lets the earlier event of a request end just after the later one saw that it must wait. The later one must not wait
+// until the hold of the earlier one would have ended.
+func TestOrderRace(t *testing.T) {
+	f := newFixture(t)
+	r := f.withReceiver(answers(200))
+	w := f.webhook(t)
+	q := f.startRequest(t, nil)
+	first := f.deliveries(t, w)[0]
+	first.State, first.Due = lipsync.DeliverySending, f.clock.Now().Add(time.Minute)
+	must(t, f.Store.Webhooks.Swap(t.Context(), first))
+	must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+	store := f.Store.Webhooks
+	f.Store.Webhooks = &raced{Webhooks: store, id: first.ID, after: func() {
+		first.Version++
+		first.State, first.Due = lipsync.DeliveryDelivered, time.Time{}
+		must(t, store.Swap(t.Context(), first))
+	}}
+	must(t, f.Deliver(t.Context(), w.ID, f.deliveries(t, w)[0].ID))
+	want(t, "calls", len(r.calls), 1)
+	want(t, "event", r.calls[0].kind, lipsync.RequestCompleted)
+}
+
 // TestEventBody checks the bodies of all events of a request. Each has the request as it was then.
 func TestEventBody(t *testing.T) {
 	f := newFixture(t)
