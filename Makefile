@@ -159,7 +159,7 @@ soak: $(VENV)/done ## load the service with small jobs while it is killed, its d
 	go test -timeout 5h -count 1 -v -run '^TestSoak' ./cmd/lipsync -args -jobs 1000 -faults 100 $(if $(SEED),-seed $(SEED))
 	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
 
-deliveries: ## send 10,000 events to a webhook while the server is killed 30 times; none may be lost (takes an hour)
+deliveries: ## send 10,000 events to a webhook while the server is killed 30 times; none may be lost (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestDeliveries$$' ./cmd/lipsync -args -deliveries 10000 -kills 30
 
