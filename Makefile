@@ -28,7 +28,7 @@ EXPORT      := internal/wav2lip/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak deliveries flake race fuzz hostile outage simulate quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -190,6 +190,9 @@ hostile: $(ONNXRUNTIME) ## render 350 hostile media and try 100 hostile networks
 
 outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
 	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent
+
+estimates: ## compare the estimates of 30 jobs with what they take, and print a table (takes 5 minutes)
+	go test -timeout 1h -count 1 -run '^TestEstimates$$' -v ./cmd/lipsync -args -estimates 30
 
 # It runs on one processor, since nearly all of it waits for one table. Its memory grows with the number of jobs.
 simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 9 minutes, 1,000,000 take 45 and 10 GB); Ctrl-C ends a day with its report so far

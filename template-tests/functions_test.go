@@ -163,7 +163,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
 		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client,
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
-		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines,
+		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines, "cloud.Workers": cloud.Workers,
 	}
 	variables := map[string]string{} // by the names of their settings in Go, in lower case
 	for _, e := range settings.At(settings.Functions | settings.Runner) {

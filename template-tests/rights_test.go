@@ -46,6 +46,7 @@ var needed = map[rest.Need]struct {
 	rest.ListEngines:   {},
 	rest.KnowRetention: {retention: true},
 	rest.ReadRequests:  {rights: []string{"dynamodb:Query Table"}},
+	rest.KnowQueue:     {rights: []string{"dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
 	rest.ListRequests:  {rights: []string{"dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
 	rest.CreateRequests: {retention: true, rights: []string{
 		"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
@@ -56,7 +57,7 @@ var needed = map[rest.Need]struct {
 		"sqs:SendMessage Deliveries",
 	}},
 	rest.UseWebhooks: {rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "sqs:SendMessage Deliveries"}},
-	rest.ReadAnalyses: {retention: true, rights: []string{
+	rest.ReadOutputs: {retention: true, rights: []string{
 		"dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
 	}},
 	rest.ReadUploads:   {rights: []string{"s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},

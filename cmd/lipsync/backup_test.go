@@ -102,7 +102,7 @@ func TestBackupIsConsistent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder.service.Engines, folder.service.Queue = []string{"warp"}, make(wake)
+	folder.service.Engines, folder.service.Queue = []string{"warp"}, newHints(0)
 	folder.service.Limits.Open = 1 << 20 // on a quick disk the clients make thousands of requests
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup

@@ -45,19 +45,32 @@ type deployment struct {
 	monitor http.Handler // nil: no address for it is set
 	worker  *worker.Worker
 	workers int
-	wake    wake
+	hints   hints
 	due     due
 }
 
-// wake is the queue of one process: it wakes an idle worker, which asks the
-// store for a request.
-type wake chan struct{}
+// hints is the queue of one process. It wakes an idle worker, which asks the store for a
+// request, and passes the id on to estimate.
+type hints struct {
+	wake chan struct{}
+	ids  chan string
+}
+
+// newHints returns the queue of a number of workers.
+func newHints(workers int) hints {
+	const most = 100 // ids that wait; a lost one does no harm
+	return hints{make(chan struct{}, workers), make(chan string, most)}
+}
 
 // Send implements lipsync.Queue.
-func (w wake) Send(context.Context, string) error {
+func (h hints) Send(_ context.Context, id string) error {
 	select {
-	case w <- struct{}{}:
+	case h.wake <- struct{}{}:
 	default: // enough wake-ups wait for all workers
+	}
+	select {
+	case h.ids <- id:
+	default:
 	}
 	return nil
 }
@@ -78,8 +91,8 @@ func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error
 }
 
 func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logger) (*deployment, error) {
-	d := &deployment{data: folder, log: log, workers: c.workers(), wake: make(wake, c.workers()), due: make(due, 1)}
-	folder.service.Queue, folder.service.Announcer = d.wake, d.due
+	d := &deployment{data: folder, log: log, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
+	folder.service.Queue, folder.service.Announcer, folder.service.Workers = d.hints, d.due, d.workers
 	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
 	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
 	folder.service.Limits, folder.service.MaxFindings = c.accountLimits(), lipsync.MostFindings
@@ -139,7 +152,8 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
-	all.Go(func() { d.worker.Run(ctx, d.workers, d.wake) })
+	all.Go(func() { d.worker.Run(ctx, d.workers, d.hints.wake) })
+	all.Go(func() { d.estimate(ctx) })
 	all.Go(func() { d.data.service.DeliverDue(ctx, d.due) })
 	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.data.service.Sweep) })
 	all.Go(func() {
@@ -162,6 +176,18 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	stop()
 	all.Wait()
 	return err
+}
+
+// estimate does estimates while all workers may be busy, one at a time, until ctx ends.
+func (d *deployment) estimate(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-d.hints.ids:
+			d.worker.Estimate(ctx, id)
+		}
+	}
 }
 
 // listen serves the handler until ctx ends, and then until its calls are finished,

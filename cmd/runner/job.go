@@ -106,6 +106,14 @@ func (l *lazy) Render(ctx context.Context, job render.Job) error {
 	return l.set.Render(ctx, job)
 }
 
+// Estimate implements worker.Renderer.
+func (l *lazy) Estimate(ctx context.Context, job render.Job) (lipsync.Estimate, error) {
+	if err := l.ensure(ctx); err != nil {
+		return lipsync.Estimate{}, err
+	}
+	return l.set.Estimate(ctx, job)
+}
+
 // FindPeople implements worker.Renderer.
 func (l *lazy) FindPeople(ctx context.Context, job render.Job) (lipsync.Analysis, error) {
 	if err := l.ensure(ctx); err != nil {

@@ -18,7 +18,7 @@ import (
 
 func main() {
 	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
-		cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
+		cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Workers)
 	if err != nil {
 		log.Fatal(err)
 	}

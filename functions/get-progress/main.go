@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, cloud.Workers)
 	if err != nil {
 		log.Fatal(err)
 	}

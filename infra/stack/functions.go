@@ -40,7 +40,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			parts: []string{
-				"cloud.Records", "media.Signed", "messages.Queue", "messages.Deliveries", "cloud.Generating", "cloud.Reading", "cloud.Sizes", "cloud.Limits", "cloud.Retention",
+				"cloud.Records", "media.Signed", "messages.Queue", "messages.Deliveries", "cloud.Generating", "cloud.Reading", "cloud.Sizes", "cloud.Limits", "cloud.Retention", "cloud.Workers",
 				"pages.New",
 			},
 			policy: append(s.deleteMedia(),

@@ -29,11 +29,15 @@ var needs = map[rest.Need]need{
 		parts:  []string{"messages.Queue", "cloud.Sizes", "cloud.Limits", "cloud.Retention"},
 		policy: func(s *service) policy { return policy{s.create(), s.queryOpen(), s.send()} },
 	},
-	rest.ReadAnalyses: {
+	rest.ReadOutputs: {
 		parts: []string{"media.Kept", "cloud.Retention"},
 		policy: func(s *service) policy {
 			return policy{s.read(), s.useObjects("outputs", "GetObject"), s.missObjects()}
 		},
+	},
+	rest.KnowQueue: {
+		parts:  []string{"cloud.Workers"},
+		policy: func(s *service) policy { return policy{s.read(), s.queryOpen()} },
 	},
 	rest.CancelRequests: {
 		parts: []string{"media.Kept", "messages.Deliveries"},
@@ -156,6 +160,7 @@ var settingsOf = map[string][]settings.Entry{
 	"cloud.Records":       {settings.Table},
 	"cloud.Retention":     {settings.KeepInputs, settings.KeepOutputs},
 	"cloud.Sizes":         {settings.MaxVideo, settings.MaxAudio},
+	"cloud.Workers":       {settings.MaxWorkers},
 	"jobs.Pool":           {settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
 	"media.Kept":          {settings.Bucket},
 	"media.Signed":        {settings.Bucket},

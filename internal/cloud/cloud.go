@@ -94,6 +94,9 @@ func Limits(d *Deployment) {
 	l.Keys = settings.MaxKeys.In(d.Settings)
 }
 
+// Workers adds the largest number of runners.
+func Workers(d *Deployment) { d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings) }
+
 // Retention adds the times for which media are kept.
 func Retention(d *Deployment) {
 	d.Service.Limits.Keep = lipsync.Retention{

@@ -181,33 +181,42 @@ func (d *openAPI) typeOf(s apiSchema) string {
 type apiPage struct {
 	reference
 	Base  string
-	Whole bool // with what concerns all calls
+	Part  string   // the tag of the only calls that are shown; "" for the page with what concerns all calls
+	Apart []string // tags of calls on pages of their own
 }
 
 // apiURL returns the address of the API, to which the paths of the document are added.
 func (p *pages) apiURL(r *http.Request) string { return p.base(r).String() + "/api" }
 
-// webhookTag is the tag of the calls that have a page of their own, so that no page is too long.
-const webhookTag = "Webhooks"
+// apart has the tags of the calls that have pages of their own, so that no page is too long.
+var apart = []string{"Estimates", "Webhooks"}
 
-// showAPI shows all calls, except those for webhooks.
+// showAPI shows all calls, except those on pages of their own.
 func (p *pages) showAPI(v *visit) error {
-	return p.showCalls(v, "API", true, func(g group) bool { return g.Name != webhookTag })
+	return p.showCalls(v, "", func(g group) bool { return !slices.Contains(apart, g.Name) })
 }
 
-// showWebhookAPI shows the calls for webhooks.
-func (p *pages) showWebhookAPI(v *visit) error {
-	return p.showCalls(v, "API for webhooks", false, func(g group) bool { return g.Name == webhookTag })
+// showPartOfAPI shows the calls of one of the tags apart.
+func (p *pages) showPartOfAPI(v *visit) error {
+	i := slices.IndexFunc(apart, func(tag string) bool { return strings.ToLower(tag) == v.PathValue("tag") })
+	if i < 0 {
+		return missing()
+	}
+	return p.showCalls(v, apart[i], func(g group) bool { return g.Name == apart[i] })
 }
 
-// showCalls shows some groups of calls, and with whole also what concerns all calls.
-func (p *pages) showCalls(v *visit, title string, whole bool, shown func(group) bool) error {
+// showCalls shows some groups of calls: those of the tag part, or with "" also what concerns all calls.
+func (p *pages) showCalls(v *visit, part string, shown func(group) bool) error {
 	ref, err := p.reference()
 	if err != nil {
 		return err
 	}
 	ref.Groups = slices.DeleteFunc(slices.Clone(ref.Groups), func(g group) bool { return !shown(g) })
-	return v.show(http.StatusOK, "api", title, apiPage{ref, p.apiURL(v.Request), whole})
+	title := "API"
+	if part != "" {
+		title += ": " + part
+	}
+	return v.show(http.StatusOK, "api", title, apiPage{ref, p.apiURL(v.Request), part, apart})
 }
 
 // showFirstCall shows programs that make a first call, with the address of this service.

@@ -114,16 +114,8 @@ func (p *pages) showNew(v *visit, status int, n newPage) error {
 // startRequest makes a request of two URLs, of which each may be that of an upload, and leads to its
 // page.
 func (p *pages) startRequest(v *visit) error {
-	n := newPage{
-		Video: strings.TrimSpace(v.PostForm.Get("video")), Audio: audio{Source: strings.TrimSpace(v.PostForm.Get("audio"))}, More: readMore(v.PostForm),
-		Reference: strings.TrimSpace(v.PostForm.Get("reference_id")), Engine: v.PostForm.Get("model"),
-		Segments: strings.TrimSpace(v.PostForm.Get("segments")), LargestFace: v.PostForm.Has("largest_face"),
-	}
 	var id string
-	err := readOptions(v.PostForm, &n.Options)
-	if n.Segments != "" {
-		err = cmp.Or(err, n.Options.Segments.UnmarshalJSON([]byte(n.Segments)))
-	}
+	n, err := readNew(v.PostForm)
 	if err == nil {
 		id, err = p.generate(v, n)
 	}
@@ -136,6 +128,20 @@ func (p *pages) startRequest(v *visit) error {
 	default:
 		return err
 	}
+}
+
+// readNew reads the form for a new request. After an error, it has what could be read.
+func readNew(form url.Values) (newPage, error) {
+	n := newPage{
+		Video: strings.TrimSpace(form.Get("video")), Audio: audio{Source: strings.TrimSpace(form.Get("audio"))}, More: readMore(form),
+		Reference: strings.TrimSpace(form.Get("reference_id")), Engine: form.Get("model"),
+		Segments: strings.TrimSpace(form.Get("segments")), LargestFace: form.Has("largest_face"),
+	}
+	err := readOptions(form, &n.Options)
+	if n.Segments != "" {
+		err = cmp.Or(err, n.Options.Segments.UnmarshalJSON([]byte(n.Segments)))
+	}
+	return n, err
 }
 
 // readMore reads the further audios of a form. It leaves out those without any content.
@@ -160,6 +166,15 @@ func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
 		return "", err
 	}
+	params := n.params()
+	if v.PostForm.Has("once") {
+		params.IdempotencyKey = new(digest(v.PostForm.Encode()))
+	}
+	return p.service.Generate(v.Context(), v.caller(), params)
+}
+
+// params returns the parameters of the request that the form describes.
+func (n newPage) params() lipsync.RequestParams {
 	params := lipsync.RequestParams{
 		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source},
 		LargestFace: n.LargestFace, Engine: n.Engine, Options: n.Options,
@@ -170,10 +185,7 @@ func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	if n.Reference != "" {
 		params.ReferenceID = &n.Reference
 	}
-	if v.PostForm.Has("once") {
-		params.IdempotencyKey = new(digest(v.PostForm.Encode()))
-	}
-	return p.service.Generate(v.Context(), v.caller(), params)
+	return params
 }
 
 // upload is the answer to a script that wants to send a file.

@@ -17,9 +17,10 @@ import (
 type requestPage struct {
 	lipsync.Request
 	Progress       lipsync.Progress
-	Source, Output *url.URL // nil if there is nothing to play
-	Poster         *url.URL // of Output; nil if there is none
-	Hint           string   // what to do about a failure
+	Place          lipsync.Place // in the queue
+	Source, Output *url.URL      // nil if there is nothing to play
+	Poster         *url.URL      // of Output; nil if there is none
+	Hint           string        // what to do about a failure
 	Segments       []segment
 	Live           bool
 	Again          bool // its inputs can be used again
@@ -34,6 +35,9 @@ func (p *pages) showRequest(v *visit) error {
 	page := requestPage{
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
 		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
+	}
+	if page.Place, err = p.service.Place(v.Context(), r, 0); err != nil {
+		return err
 	}
 	segments, unread := r.Options.Segments.Segments() // of a newer version; the page shows the rest
 	page.Segments = segmentsOf(segments)

@@ -19,7 +19,13 @@ func TestRequestPage(t *testing.T) {
 	c := f.caller(t, account)
 	id := f.add(t, c, "order-1")
 	path := "/dashboard/requests/" + id
-	f.get(t, path).must(t, http.StatusOK, "order-1", "data-live", "Waiting for a worker", path+"/cancel", "https://example.com/v.mp4")
+	f.get(t, path).must(t, http.StatusOK, "order-1", "data-live", "Waiting for a worker", path+"/cancel", "https://example.com/v.mp4", "next in the queue<")
+	f.service.Workers = 1
+	if err := f.service.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 70*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	behind := "/dashboard/requests/" + f.add(t, c, "")
+	f.get(t, behind).must(t, http.StatusOK, "at place 2 of the queue", "done in about 2 min 20 s")
 
 	ends := f.clock.Now().Add(65 * time.Second)
 	r := f.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: ends})

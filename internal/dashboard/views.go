@@ -150,6 +150,7 @@ func (v views) functions(root string) template.FuncMap {
 		"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
 		"date":       func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
+		"lower":      strings.ToLower,
 		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
 		"tab":        func(path, name, view string) tab { return newTab(root+path, name, view) },
 		"bytes":      lipsync.Spell,

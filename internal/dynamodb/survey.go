@@ -8,21 +8,25 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"lipsync/internal/lipsync"
 )
 
 // survey has the requests that a claim chooses from. They may have changed, since the index lags.
 type survey struct {
-	running map[string]int       // number of leases, by account
-	waiting map[string][]entry   // by account; each sorted by age once complete
-	claimed map[string]time.Time // time of the last claim, by account; not of all
-	known   map[string]bool      // ids of requests
-	aside   []entry              // requests that pick passed over
-	whole   bool                 // whether no waiting request is missing
+	running map[string]int         // number of leases, by account
+	since   map[string][]time.Time // when their requests were claimed, by account
+	waiting map[string][]entry     // by account; each sorted by age once complete
+	claimed map[string]time.Time   // time of the last claim, by account; not of all
+	known   map[string]bool        // ids of requests
+	aside   []entry                // requests that pick passed over
+	whole   bool                   // whether no waiting request is missing
+	cut     map[string]bool        // accounts of which a shard may have more waiting requests
 }
 
 // survey reads all shards: waiting requests, postponed requests that are due, and held requests.
 func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
-	v := &survey{running: make(map[string]int), waiting: make(map[string][]entry), known: make(map[string]bool), whole: true}
+	v := &survey{running: make(map[string]int), since: make(map[string][]time.Time), waiting: make(map[string][]entry), known: make(map[string]bool), cut: make(map[string]bool), whole: true}
 	var inQueue, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
@@ -53,8 +57,11 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 		return nil, err
 	}
 	for _, all := range inQueue {
-		for _, e := range all {
+		for i, e := range all {
 			v.add(e)
+			if page := i + 1; page%entryPage == 0 { // the last one of a call
+				v.cut[e.account] = true
+			}
 		}
 	}
 	for _, line := range v.waiting {
@@ -127,6 +134,7 @@ func (v *survey) runs(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
 		v.running[e.account]++
+		v.since[e.account] = append(v.since[e.account], e.until.Add(-lipsync.Lease)) // a renewal doesn't change the entry
 	}
 }
 

@@ -41,7 +41,7 @@ type FaceBox struct {
 	Box   [4]int `json:"box"` // left, top, right, bottom
 }
 
-// maxAnalysis is the largest size of an analysis, in bytes. On AWS an answer may have 6 MB.
+// maxAnalysis is the largest size of an analysis or an estimate, in bytes. On AWS an answer may have 6 MB.
 const maxAnalysis = 4 << 20
 
 // ofAnalyses returns the account of the requests that are analyses. So they are not in the lists of the
@@ -49,8 +49,10 @@ const maxAnalysis = 4 << 20
 // has a control character.
 func ofAnalyses(account string) string { return account + "\x1fanalyses" }
 
-// Owner returns the account of the client who made the request. It differs from Account for an analysis.
-func (r Request) Owner() string { return strings.TrimSuffix(r.Account, ofAnalyses("")) }
+// Owner returns the account of the client who made the request. It differs from Account for an analysis and an estimate.
+func (r Request) Owner() string {
+	return strings.TrimSuffix(strings.TrimSuffix(r.Account, ofAnalyses("")), ofEstimates(""))
+}
 
 // IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
 func (r Request) IsAnalysis() bool { return r.Audio == Input{} }
@@ -76,11 +78,15 @@ func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *
 	if err != nil || r.Output == "" || !s.Now().Before(s.OutputExpires(r)) {
 		return r, nil, err
 	}
-	a, err := s.readAnalysis(ctx, r.Output)
-	if CodeOf(err) == NotFound { // it is being deleted
+	a := new(Analysis)
+	switch err := s.readJSON(ctx, r.Output, a); CodeOf(err) {
+	case "":
+		return r, a, nil
+	case NotFound: // it is being deleted
 		return r, nil, nil
+	default:
+		return r, nil, err
 	}
-	return r, a, err
 }
 
 // DeleteAnalysis deletes the Analysis of the caller's request, and cancels a request that is not finished.
@@ -104,46 +110,55 @@ func (s *Service) DeleteAnalysis(ctx context.Context, c Caller, id string) (Requ
 
 // findAnalysis returns the caller's request for an Analysis, or NotFound.
 func (s *Service) findAnalysis(ctx context.Context, c Caller, id string) (Request, error) {
-	missing := newError(NotFound, "analysis not found")
+	return s.findOf(ctx, ofAnalyses(c.Account), id, "analysis not found")
+}
+
+// findOf returns the account's request with the id, or NotFound with the message.
+func (s *Service) findOf(ctx context.Context, account, id, missing string) (Request, error) {
 	id, ok := parseID(id)
 	if !ok {
-		return Request{}, missing
+		return Request{}, newError(NotFound, missing)
 	}
 	r, err := s.Store.Requests.ByID(ctx, id)
-	if CodeOf(err) == NotFound || err == nil && r.Account != ofAnalyses(c.Account) {
-		return Request{}, missing
+	if CodeOf(err) == NotFound || err == nil && r.Account != account {
+		return Request{}, newError(NotFound, missing)
 	}
 	return r, err
 }
 
-func (s *Service) readAnalysis(ctx context.Context, key string) (*Analysis, error) {
+// readJSON reads an output in JSON into v.
+func (s *Service) readJSON(ctx context.Context, key string, v any) error {
 	object, size, err := s.Objects.Open(ctx, key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer object.Close()
 	text, err := io.ReadAll(io.LimitReader(object, maxAnalysis))
 	if err == nil && int64(len(text)) != size {
 		err = fmt.Errorf("read %d of %d bytes", len(text), size)
 	}
-	a := new(Analysis)
 	if err == nil {
-		err = json.Unmarshal(text, a)
+		err = json.Unmarshal(text, v)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the analysis %s: %w", key, err)
+		return fmt.Errorf("read %s: %w", key, err)
 	}
-	return a, nil
+	return nil
 }
 
 // CompleteAnalysis stores the Analysis of a claimed request, and makes the request completed; see Complete.
 func (s *Service) CompleteAnalysis(ctx context.Context, r Request, a Analysis) error {
-	text, err := json.Marshal(a)
+	return s.completeJSON(ctx, r, a)
+}
+
+// completeJSON stores v in JSON as the output of a claimed request, and makes the request completed; see Complete.
+func (s *Service) completeJSON(ctx context.Context, r Request, v any) error {
+	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	if len(text) > maxAnalysis {
-		return fmt.Errorf("the analysis has %d bytes, more than %d", len(text), maxAnalysis)
+		return fmt.Errorf("an output of %d bytes in JSON, more than %d", len(text), maxAnalysis)
 	}
 	return s.Complete(ctx, r, bytes.NewReader(text), int64(len(text)))
 }

@@ -37,20 +37,11 @@ func (s *Service) Generate(ctx context.Context, c Caller, p RequestParams) (id s
 }
 
 func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (string, error) {
-	if err := p.validate(); err != nil {
-		return "", err
-	}
-	if err := p.Options.Output.Check(); err != nil {
-		return "", err
-	}
-	if err := s.checkProvenance(p.Options.Output); err != nil {
-		return "", err
-	}
-	engine, err := s.engine(p.Engine)
+	engine, err := s.check(p)
 	if err != nil {
 		return "", err
 	}
-	video, audios, err := s.inputs(ctx, c, p)
+	r, err := s.newRequest(ctx, c, p, engine)
 	if CodeOf(err) == Invalid && p.IdempotencyKey != nil {
 		// A repeated call gets the first call's answer, even if its uploads have been deleted
 		// since.
@@ -66,6 +57,29 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 			return "", err
 		}
 	}
+	return s.create(ctx, r, p)
+}
+
+// check checks all parameters except the sources, and returns the name of the engine.
+func (s *Service) check(p RequestParams) (engine string, err error) {
+	if err := p.validate(); err != nil {
+		return "", err
+	}
+	if err := p.Options.Output.Check(); err != nil {
+		return "", err
+	}
+	if err := s.checkProvenance(p.Options.Output); err != nil {
+		return "", err
+	}
+	return s.engine(p.Engine)
+}
+
+// newRequest checks the sources and returns the request. It stores nothing.
+func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, engine string) (Request, error) {
+	video, audios, err := s.inputs(ctx, c, p)
+	if err != nil {
+		return Request{}, err
+	}
 	r := Request{
 		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.reference(), Status: Queued,
 		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.Options,
@@ -74,7 +88,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	if r.ID == "" {
 		r.ID = s.NewID()
 	}
-	return s.create(ctx, r, p)
+	return r, nil
 }
 
 // create stores the request and sends a message to the queue.
@@ -89,10 +103,8 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 		return "", explainReplay(err)
 	case Invalid:
 		return "", restate(err, Invalid, "upload does not exist")
-	case NotFound:
-		return "", newError(Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
-	case Finished:
-		return "", newError(Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
+	case NotFound, Finished:
+		return "", explainTargets(err)
 	default:
 		return "", limits.explain(err)
 	}
@@ -102,6 +114,19 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 		_ = s.Queue.Send(ctx, created.ID)
 	}
 	return created.ID, nil
+}
+
+// explainTargets gives an error of Targets.Resolve about a webhook_url the message for the client. It returns any other
+// error as it is.
+func explainTargets(err error) error {
+	switch CodeOf(err) {
+	case NotFound:
+		return newError(Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
+	case Finished:
+		return newError(Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
+	default:
+		return err
+	}
 }
 
 // explainReplay gives an error with the code Reused the message for the client. It returns any

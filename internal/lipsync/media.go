@@ -27,7 +27,7 @@ func uploadKey(id string) string { return uploads + id }
 // worker that lost a request can't overwrite another worker's output.
 func (r Request) outputKey(claim int) string {
 	extension := r.Options.Output.Format.Extension()
-	if r.IsAnalysis() {
+	if r.IsAnalysis() || r.IsEstimate() {
 		extension = ".json"
 	}
 	return fmt.Sprintf("%s%s/%d%s", outputs, r.ID, claim, extension)

@@ -184,6 +184,11 @@ type Leases interface {
 	// depends only on limit.
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
 
+	// Line returns what decides when workers claim the request r, of which it uses ID, Account and CreatedAt. If r is not stored, it
+	// counts as the newest request. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
+	// accounts. SQLite is exact. DynamoDB is exact while few requests are open; the last changes may be missing.
+	Line(ctx context.Context, r Request, now time.Time, limit int) (Line, error)
+
 	// Upkeep does work that claims leave for later to keep their cost low. The sweep calls it. Its
 	// effect is not visible through the methods of this interface. It may run at any time.
 	Upkeep(ctx context.Context, now time.Time) error
@@ -234,6 +239,14 @@ type Rates interface {
 	Take(ctx context.Context, name string, limit int, now time.Time) (time.Duration, error)
 }
 
+// Speeds stores how fast the engines are.
+type Speeds interface {
+	// Note adds the Speed of a request to that of the engine. If it then has the sums of more than RecentWork requests, Note halves them.
+	Note(ctx context.Context, engine string, s Speed) error
+	// All returns the Speed of each engine for which Note was called.
+	All(ctx context.Context) (map[string]Speed, error)
+}
+
 // Store has the ports of one database. Each of their methods may return RateLimited, with a message
 // for the client, if too many other calls change the same records; the method then changed nothing.
 type Store struct {
@@ -243,6 +256,7 @@ type Store struct {
 	Uploads  Uploads
 	Rates    Rates
 	Webhooks Webhooks
+	Speeds   Speeds
 }
 
 // Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and

@@ -23,13 +23,14 @@ type Progress struct {
 	Ends    time.Time // expected end; zero if unknown
 }
 
-// Progress returns the caller's request and its progress.
-func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, error) {
+// Progress returns the caller's request, its progress, and its place in the queue.
+func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, Place, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
-		return Request{}, Progress{}, restate(err, NotFound, "lipsync request not found")
+		return Request{}, Progress{}, Place{}, restate(err, NotFound, "lipsync request not found")
 	}
-	return r, r.ProgressAt(s.Now()), nil
+	place, err := s.Place(ctx, r, 0)
+	return r, r.ProgressAt(s.Now()), place, err
 }
 
 // ProgressAt returns the request's progress at now, as far as it is known. If no worker holds the

@@ -13,7 +13,7 @@ func TestProgress(t *testing.T) {
 	see := func(what string, status lipsync.Status, p lipsync.Progress) {
 		t.Helper()
 		for _, name := range []string{id, "x"} {
-			r, got, err := f.Progress(t.Context(), f.caller, name)
+			r, got, _, err := f.Progress(t.Context(), f.caller, name)
 			must(t, err)
 			want(t, what+": status", r.Status, status)
 			want(t, what+": progress", got, p)
@@ -45,7 +45,7 @@ func TestProgress(t *testing.T) {
 	failed := f.generate(t, "failed")
 	_, err = f.Cancel(t.Context(), f.caller, failed)
 	must(t, err)
-	_, got, err := f.Progress(t.Context(), f.caller, failed)
+	_, got, _, err := f.Progress(t.Context(), f.caller, failed)
 	must(t, err)
 	want(t, "failed", got, none)
 }
@@ -54,7 +54,7 @@ func TestProgressOfOthers(t *testing.T) {
 	f := newFixture(t)
 	_, other := f.newCaller(t, "b", 0)
 	for _, name := range []string{f.generate(t, "x"), "x", "unknown", ""} {
-		_, _, err := f.Progress(t.Context(), other, name)
+		_, _, _, err := f.Progress(t.Context(), other, name)
 		wantError(t, name, err, lipsync.NotFound, "lipsync request not found")
 	}
 }
@@ -71,7 +71,7 @@ func TestReportLost(t *testing.T) {
 	must(t, err)
 	want(t, "code of a report", lipsync.CodeOf(f.Report(t.Context(), slow, lipsync.Progress{Percent: 90})), lipsync.Conflict)
 	want(t, "code of a look", lipsync.CodeOf(f.Held(t.Context(), slow)), lipsync.Conflict)
-	_, p, err := f.Progress(t.Context(), f.caller, "x")
+	_, p, _, err := f.Progress(t.Context(), f.caller, "x")
 	must(t, err)
 	want(t, "progress", p, lipsync.Progress{})
 }

@@ -56,10 +56,12 @@ type Service struct {
 	Poster    Poster
 	EventBody func(d Delivery, r Request, output *url.URL) ([]byte, error)
 	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are unset on
-	// one machine, where workers always run. A worker needs only Demand.
+	// one machine, where workers always run. A worker needs only Demand. Place needs MaxWorkers.
 	Pool       Pool
 	Demand     Demand
 	MaxWorkers int
+	// Workers is the number of workers of this process, which all run. It is 0 if a Pool has the workers.
+	Workers int
 	// Log receives failures that no caller learns of. If nil, they are discarded.
 	Log *slog.Logger
 	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted

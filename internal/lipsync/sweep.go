@@ -214,7 +214,7 @@ func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
 	if err != nil || open {
 		return open, err
 	}
-	for _, account := range []string{u.Account, ofAnalyses(u.Account)} {
+	for _, account := range []string{u.Account, ofAnalyses(u.Account), ofEstimates(u.Account)} {
 		if used, err := s.Store.Requests.Uses(ctx, account, u.Object); err != nil || used {
 			return used, err
 		}

@@ -12,6 +12,7 @@ func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
 	return lipsync.Store{
 		Requests: requests{s.Requests, m}, Leases: leases{s.Leases, m}, Keys: keys{s.Keys, m},
 		Uploads: uploads{s.Uploads, m}, Rates: rates{s.Rates, m}, Webhooks: webhooks{s.Webhooks, m},
+		Speeds: speeds{s.Speeds, m},
 	}
 }
 
@@ -157,6 +158,12 @@ func (s leases) Open(ctx context.Context, now time.Time, limit int) (_ []lipsync
 	return s.Leases.Open(ctx, now, limit)
 }
 
+// Line implements lipsync.Leases.
+func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (_ lipsync.Line, err error) {
+	defer s.m.observe(ctx, "line", time.Now(), &err)
+	return s.Leases.Line(ctx, r, now, limit)
+}
+
 // Upkeep implements lipsync.Leases.
 func (s leases) Upkeep(ctx context.Context, now time.Time) (err error) {
 	defer s.m.observe(ctx, "upkeep", time.Now(), &err)
@@ -245,4 +252,22 @@ type rates struct {
 func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (_ time.Duration, err error) {
 	defer s.m.observe(ctx, "take", time.Now(), &err)
 	return s.Rates.Take(ctx, name, limit, now)
+}
+
+// speeds implements lipsync.Speeds.
+type speeds struct {
+	lipsync.Speeds
+	m *Monitor
+}
+
+// Note implements lipsync.Speeds.
+func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) (err error) {
+	defer s.m.observe(ctx, "note_speed", time.Now(), &err)
+	return s.Speeds.Note(ctx, engine, n)
+}
+
+// All implements lipsync.Speeds.
+func (s speeds) All(ctx context.Context) (_ map[string]lipsync.Speed, err error) {
+	defer s.m.observe(ctx, "speeds", time.Now(), &err)
+	return s.Speeds.All(ctx)
 }

@@ -69,7 +69,24 @@ func (w *rendering) length(frames int) time.Duration {
 
 // timeline returns the timeline of the output. It fails if the options don't allow an output of these media.
 func (w *rendering) timeline(a *analysis) (line timeline, err error) {
-	source, mode := a.frames, w.job.Options.SyncMode
+	if line, err = w.timelineFor(a.frames, a.cuts); err != nil || w.job.Options.NoFace != lipsync.FailFaceless {
+		return line, err
+	}
+	face := a.largest()
+	for o := range line.frames {
+		if i := line.source(o); face(i) < 0 && (len(w.job.Segments) == 0 || w.segmentAt(o) != nil) {
+			f := lipsync.Failure{Code: lipsync.FaceMissing}
+			f.Value.Seconds = (w.video.Begin + w.length(i)).Seconds()
+			return line, f.Because(nil)
+		}
+	}
+	return line, nil
+}
+
+// timelineFor returns the timeline for a video of a number of frames, in some of which shots begin. It fails if the options don't allow an output of
+// these lengths.
+func (w *rendering) timelineFor(source int, cuts []int) (line timeline, err error) {
+	mode := w.job.Options.SyncMode
 	switch {
 	case w.video.Still: // it has no length, so each mode shows it as long as somebody speaks
 		mode = lipsync.Bounce
@@ -89,19 +106,7 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 			speech = source // the output is as long as the video
 		}
 	}
-	line = newTimeline(mode, source, speech, a.cuts)
-	if w.job.Options.NoFace != lipsync.FailFaceless {
-		return line, nil
-	}
-	face := a.largest()
-	for o := range line.frames {
-		if i := line.source(o); face(i) < 0 && (len(w.job.Segments) == 0 || w.segmentAt(o) != nil) {
-			f := lipsync.Failure{Code: lipsync.FaceMissing}
-			f.Value.Seconds = (w.video.Begin + w.length(i)).Seconds()
-			return line, f.Because(nil)
-		}
-	}
-	return line, nil
+	return newTimeline(mode, source, speech, cuts), nil
 }
 
 // tooFast returns the failure of a video that would have to play too fast or too slowly. If the video is long, not all of its

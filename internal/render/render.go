@@ -87,6 +87,7 @@ type Job struct {
 // Result describes an output.
 type Result struct {
 	Length   time.Duration
+	Size     int64 // of the job: see lipsync.Speed
 	Frames   lipsync.Frames
 	Warnings lipsync.Warnings
 	Sync     lipsync.SyncScore
@@ -121,21 +122,11 @@ type rendering struct {
 // Render makes the job's output. An error of code Invalid means that the media
 // are at fault.
 func (r *Renderer) Render(ctx context.Context, j Job) error {
-	engine := r.Engines[j.Engine]
-	if engine == nil {
-		return lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: j.Engine}}.Because(nil)
-	}
-	dir, err := os.MkdirTemp(j.Scratch, "render-")
+	job, err := r.begin(j)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if len(j.Segments) > 0 {
-		j.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
-		j.Segments = j.Segments.Within(j.Options.Preview)
-	}
-	job := rendering{Renderer: r, job: j, engine: engine, dir: dir,
-		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
+	defer os.RemoveAll(job.dir)
 	w := job
 	err = Guard(func() error { return w.render(ctx) })
 	if err != nil && (w.recalled || w.resumed) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
@@ -150,6 +141,25 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		return lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
 	}
 	return err
+}
+
+// begin returns the work on a job, with a folder that the caller removes.
+func (r *Renderer) begin(j Job) (w rendering, err error) {
+	engine := r.Engines[j.Engine]
+	if engine == nil {
+		return w, lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: j.Engine}}.Because(nil)
+	}
+	dir, err := os.MkdirTemp(j.Scratch, "render-")
+	if err != nil {
+		return w, err
+	}
+	w = rendering{Renderer: r, job: j, engine: engine, dir: dir,
+		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
+	if len(j.Segments) > 0 {
+		w.job.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
+		w.job.Segments = j.Segments.Within(j.Options.Preview)
+	}
+	return w, nil
 }
 
 func (w *rendering) render(ctx context.Context) error {
@@ -171,11 +181,7 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	if w.job.Measured != nil {
-		audio := w.audio.Begin + time.Duration(w.samples)*time.Second/ffmpeg.PCMRate
-		if w.job.Options.Preview.Length > 0 { // the samples are a part of it
-			audio = min(max(audio, w.audio.Duration), w.Limits.Duration)
-		}
-		w.job.Measured(w.video.Duration, audio)
+		w.job.Measured(w.video.Duration, w.audioLength())
 	}
 	a, engine, err := w.firstPass(ctx)
 	if a != nil {
@@ -239,12 +245,27 @@ func (w *rendering) render(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.job.Rendered(Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync, Recalled: w.recalled})
+		w.job.Rendered(Result{Length: length, Size: w.size(a.frames), Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync, Recalled: w.recalled})
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, v, w.job.Output, length/2))
 	}
 	return nil
+}
+
+// audioLength returns the length of the audio. For a preview it is the one that the file states, or at least what the preview needs.
+func (w *rendering) audioLength() time.Duration {
+	audio := w.audio.Begin + time.Duration(w.samples)*time.Second/ffmpeg.PCMRate
+	if w.job.Options.Preview.Length > 0 { // the samples are a part of it
+		audio = min(max(audio, w.audio.Duration), w.Limits.Duration)
+	}
+	return audio
+}
+
+// size returns the size of the job: see lipsync.Speed. source is the number of frames of the first pass.
+func (w *rendering) size(source int) int64 {
+	v := w.video.Video
+	return int64(source+w.frames) * int64(v.Width*v.Height) / 1000
 }
 
 // mostBytes bounds outputs of ProRes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space

@@ -135,6 +135,7 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Op
 	if err == nil && options.Preview.Length > 0 && (measured[1] <= told.Length || measured[1] > r.Limits.Duration) {
 		t.Errorf("measured an audio of %v for a preview of %v", measured[1], told.Length)
 	}
+	compareEstimate(t, r, Job{Video: video, Audio: audio, Scratch: dir, Options: options}, told, err)
 	left, _ := os.ReadDir(dir)
 	if want := map[bool]int{true: 1, false: 0}[err == nil]; len(left) != want {
 		t.Errorf("files left: %v, want %d", left, want)

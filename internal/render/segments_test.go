@@ -26,6 +26,8 @@ func renderSegments(t *testing.T, r *Renderer, o lipsync.Options, video string, 
 		j.Audios[string(rune('a'+i))] = path
 	}
 	err := r.Render(t.Context(), j)
+	j.Rendered = nil
+	compareEstimate(t, r, j, told, err)
 	return j.Output, told, err
 }
 

@@ -27,7 +27,7 @@ func (n analysis) requestID() string { return n.ID }
 
 func (n analysis) openSince() time.Time { return openSince(n.Status, n.CreatedAt, n.StartedAt) }
 
-// analyzed is the answer to a call that creates an analysis.
+// analyzed is the answer to a call that creates an analysis or an estimate.
 type analyzed struct {
 	ID     string         `json:"id"`
 	Status lipsync.Status `json:"status"`

@@ -23,6 +23,7 @@ const (
 	DetailsPath           = "/details"             // below the path of a request
 	AnalyzePath           = "/v1/lipsync/analyze"
 	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
+	EstimatesPath         = "/v1/lipsync/estimates"
 	UploadsPath           = "/v1/uploads"
 	WebhooksPath          = "/v1/webhooks" // a webhook has the path WebhooksPath + "/" + its id
 )
@@ -62,12 +63,14 @@ func Endpoints() []Endpoint {
 		{get, RequestsPath, read, "list-requests", needs{ListRequests, SignURLs}, answers((*api).listRequests)},
 		{get, RequestsPath + "/{id}", read, "get-request", needs{ReadRequests, SignURLs}, answers((*api).getRequest)},
 		{del, RequestsPath + "/{id}", read, "cancel-request", needs{CancelRequests}, answers((*api).cancelRequest)},
-		{get, RequestsPath + "/{id}" + ProgressPath, read, "get-progress", needs{ReadRequests}, answers((*api).getProgress)},
+		{get, RequestsPath + "/{id}" + ProgressPath, read, "get-progress", needs{ReadRequests, KnowQueue}, answers((*api).getProgress)},
 		{get, RequestsPath + "/{id}" + DetailsPath, read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
 		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers((*api).deleteMedia)},
 		{post, AnalyzePath, generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
-		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadAnalyses}, answers((*api).getAnalysis)},
+		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadOutputs}, answers((*api).getAnalysis)},
 		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
+		{post, "/v1/lipsync/estimate", generate, "estimate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).estimate))},
+		{get, EstimatesPath + "/{id}", read, "get-estimate", needs{ReadOutputs, KnowQueue}, answers((*api).getEstimate)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
 		{post, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
 		{get, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers((*api).listWebhooks)},
@@ -91,7 +94,8 @@ const (
 	ReadRequests   Need = "read requests"
 	CreateRequests Need = "create requests"
 	CancelRequests Need = "cancel requests"
-	ReadAnalyses   Need = "read analyses"
+	ReadOutputs    Need = "read outputs" // of analyses and estimates
+	KnowQueue      Need = "know the queue"
 	ReadUploads    Need = "read uploads"
 	CreateUploads  Need = "create uploads"
 	StoreInputs    Need = "store inputs"

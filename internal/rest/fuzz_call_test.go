@@ -16,6 +16,7 @@ func FuzzCall(f *testing.F) {
 		{"/api/v1/lipsync/requests/../x%2Fy/progress", "a.example", "", "", ""},
 		{"/api/v1/lipsync/requests/%00/cancel", "a:0", "text/plain", "\x7f", "{}"},
 		{"/api/v1/lipsync/generate", "[::1]", "application/json; charset=latin1", "once", `{"inputs":[{"type":"video","url":"http://a.example/v"},{"type":"audio","url":"http://a.example/a"}]}`},
+		{"/api/v1/lipsync/estimates/1b4e28ba-2fa1-11d2-883f-0016d3cca427", "", "", "", ""},
 		{"/api/v1/uploads", "evil\r\nX: y", `application/json; a="`, "", `{"type":"video","size":1}`},
 		{"//api/v1/users/me", "", "multipart/form-data; boundary=", "", "--"},
 	} {

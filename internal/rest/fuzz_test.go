@@ -37,7 +37,7 @@ func wantRefusal(t *testing.T, body []byte, w *httptest.ResponseRecorder) {
 }
 
 // FuzzGenerateBody checks that an accepted body is JSON with one video and one audio, and that
-// every other body gets 400 or 413.
+// every other body gets 400 or 413. A call for an estimate takes the same bodies.
 func FuzzGenerateBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"inputs":[{"type":"video","url":"http://a.example/v"},{"type":"audio","url":"https://a.example/a"}]}`,
@@ -53,8 +53,11 @@ func FuzzGenerateBody(f *testing.F) {
 	}
 	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		w := fx.post(token, "/api/v1/lipsync/generate", string(body))
+		w, estimate := fx.post(token, "/api/v1/lipsync/generate", string(body)), fx.post(token, "/api/v1/lipsync/estimate", string(body))
 		fx.log.Reset()
+		if w.Code != estimate.Code {
+			t.Errorf("%q: got %d, and %d for an estimate", body, w.Code, estimate.Code)
+		}
 		if w.Code != http.StatusOK {
 			wantRefusal(t, body, w)
 			return

@@ -34,21 +34,29 @@ func (g generated) requestID() string { return g.RequestID }
 const success = "success" // the only status of generated
 
 func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {
-	video, audios, err := in.sources()
+	p, err := in.params()
 	if err != nil {
 		return generated{}, err
-	}
-	in.Options.Output, in.Options.Segments = in.Output, in.Segments
-	p := lipsync.RequestParams{
-		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:],
-		LargestFace: in.LargestFace, Engine: in.Model, Options: in.Options, ReferenceID: in.ReferenceID,
-		WebhookURL: in.WebhookURL,
 	}
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return generated{}, err
 	}
 	id, err := a.service.Generate(r.Context(), c, p)
 	return generated{RequestID: id, Status: success}, err
+}
+
+// params returns the parameters of the request.
+func (b generateBody) params() (lipsync.RequestParams, error) {
+	video, audios, err := b.sources()
+	if err != nil {
+		return lipsync.RequestParams{}, err
+	}
+	b.Options.Output, b.Options.Segments = b.Output, b.Segments
+	return lipsync.RequestParams{
+		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:],
+		LargestFace: b.LargestFace, Engine: b.Model, Options: b.Options, ReferenceID: b.ReferenceID,
+		WebhookURL: b.WebhookURL,
+	}, nil
 }
 
 // sources returns the only video, and the audios: only one without segments. It checks the type of each input

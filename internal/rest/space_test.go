@@ -175,6 +175,7 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		status                          int
 	}{
 		{http.MethodPost, "/lipsync/generate", "application/json", generate, http.StatusInsufficientStorage},
+		{http.MethodPost, "/lipsync/estimate", "application/json", generate, http.StatusInsufficientStorage},
 		{http.MethodPost, "/lipsync/analyze", "application/json", `{"url":"https://example.com/v"}`, http.StatusInsufficientStorage},
 		{http.MethodPost, "/lipsync/generate-with-media", parts.FormDataContentType(), form.String(), http.StatusInsufficientStorage},
 		{http.MethodPost, "/uploads", "application/json", `{"type":"video","size":5}`, http.StatusInsufficientStorage},

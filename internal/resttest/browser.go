@@ -13,7 +13,9 @@ func (s *suite) polling(t *testing.T) {
 	id := s.start(t, token)
 	var made analysis
 	s.do(t, analyzeCall(`{"url":"`+videoURL+`"}`).with(token)).into(t, &made)
-	for _, path := range []string{requestPath(id), requestPath(id) + "/progress", "/v1/lipsync/analyses/" + made.ID} {
+	var estimated estimate
+	s.do(t, estimateCall(good()).with(token)).into(t, &estimated)
+	for _, path := range []string{requestPath(id), requestPath(id) + "/progress", "/v1/lipsync/analyses/" + made.ID, "/v1/lipsync/estimates/" + estimated.ID} {
 		var first reply
 		for range 10 { // the request may change between the two calls
 			first = s.get(t, token, path)

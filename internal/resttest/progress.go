@@ -14,6 +14,8 @@ type progress struct {
 	Percent     *int   `json:"percent"`
 	Stage       string `json:"stage"`
 	SecondsLeft *int   `json:"seconds_left"`
+	Position    *int   `json:"queue_position"`
+	ETA         *int   `json:"eta_seconds"`
 }
 
 func progressCall(token, id string) call {
@@ -43,6 +45,10 @@ func checkProgress(t *testing.T, p progress) {
 	}
 	if p.Status != "processing" && (p.Stage != "" || p.SecondsLeft != nil) || p.SecondsLeft != nil && *p.SecondsLeft < 1 {
 		t.Errorf("%s: got stage %q and seconds_left %v", p.Status, p.Stage, p.SecondsLeft)
+	}
+	waits := p.Status == "queued" || p.Status == "processing" && p.Stage == "" // its worker may have died
+	if p.Position != nil && (!waits || *p.Position < 1) || p.ETA != nil && (p.Position == nil || *p.ETA < 1) || p.Status == "queued" && p.Position == nil {
+		t.Errorf("%s: got queue_position %v and eta_seconds %v", p.Status, p.Position, p.ETA)
 	}
 }
 

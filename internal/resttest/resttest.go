@@ -68,6 +68,7 @@ func Run(t *testing.T, target Target) {
 		"details":     s.details,
 		"options":     s.options,
 		"analyses":    s.analyses,
+		"estimates":   s.estimates,
 		"outputs":     s.outputs,
 		"segments":    s.segments,
 		"delete":      s.deleteMedia,

@@ -44,6 +44,7 @@ func (s *suite) results(t *testing.T) {
 		s.isCompleted(t, token, r)
 		s.isDeleted(t, token, r)
 	})
+	t.Run("estimated", func(t *testing.T) { s.isEstimated(t, token) })
 	t.Run("analyzed", func(t *testing.T) { s.isAnalyzed(t, token) })
 	t.Run("WebM", func(t *testing.T) {
 		r := s.final(t, token, other)

@@ -27,6 +27,8 @@ func protected() []call {
 		{method: http.MethodPost, path: "/v1/lipsync/analyze"},
 		{method: http.MethodGet, path: "/v1/lipsync/analyses/x"},
 		{method: http.MethodDelete, path: "/v1/lipsync/analyses/x"},
+		{method: http.MethodPost, path: "/v1/lipsync/estimate"},
+		{method: http.MethodGet, path: "/v1/lipsync/estimates/x"},
 		{method: http.MethodPost, path: "/v1/uploads"},
 		{method: http.MethodPost, path: "/v1/webhooks"},
 		{method: http.MethodGet, path: "/v1/webhooks"},

@@ -65,6 +65,11 @@ type renderer struct {
 // loadTime is the time that a runner takes to load the engines.
 const loadTime = 2 * time.Second
 
+// Estimate implements worker.Renderer. No simulated client asks for it.
+func (*renderer) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
+	return lipsync.Estimate{}, errors.ErrUnsupported
+}
+
 // FindPeople implements worker.Renderer. No simulated client asks for it.
 func (*renderer) FindPeople(context.Context, render.Job) (lipsync.Analysis, error) {
 	return lipsync.Analysis{}, errors.ErrUnsupported
@@ -95,7 +100,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job) error {
 	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
 		return err
 	}
-	job.Rendered(render.Result{Length: length})
+	job.Rendered(render.Result{Length: length, Size: 1000})
 	if !r.p.killed() {
 		r.ledger.rendered(start, time.Now())
 	}

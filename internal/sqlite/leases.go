@@ -18,17 +18,19 @@ const (
 	claimable = isOpen + " AND lease_until <= ?1"
 )
 
-// next selects the column n of the request to claim at the time ?1, or NULL. It goes from one account with
-// open requests to the next. The cost grows with the number of these accounts and of leases, and
-// not with the number of waiting requests.
-const next = `WITH RECURSIVE waiting (account) AS (
+// waitingAccounts has the accounts with open requests, and NULL at the end. It goes from one to the next by an index.
+const waitingAccounts = `WITH RECURSIVE waiting (account) AS (
 		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
 			ORDER BY account LIMIT 1)
 		UNION ALL
 		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
 			AND account > waiting.account ORDER BY account LIMIT 1)
 		FROM waiting WHERE account IS NOT NULL
-	)
+	)`
+
+// next selects the column n of the request to claim at the time ?1, or NULL. The cost grows with the number of accounts with open
+// requests and of leases, and not with the number of waiting requests.
+const next = waitingAccounts + `
 	SELECT (SELECT n FROM requests INDEXED BY requests_open_of_account
 			WHERE account = waiting.account AND ` + claimable + ` ORDER BY n LIMIT 1) AS oldest
 	FROM waiting ORDER BY oldest IS NULL, (SELECT count(*) FROM requests INDEXED BY requests_held_of_account

@@ -193,3 +193,13 @@ CREATE TABLE deliveries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (webhook, due) WHERE state IN ('waiting', 'sending');
 CREATE INDEX deliveries_by_age ON deliveries (created_at);
+
+-- How long workers took for the recent completed requests of an engine, as sums: see lipsync.Speed.
+CREATE TABLE speeds (
+	engine   TEXT PRIMARY KEY,
+	requests INTEGER NOT NULL,
+	size     INTEGER NOT NULL, -- thousands of pixels
+	took     INTEGER NOT NULL,
+	inverse  INTEGER NOT NULL, -- 10⁹ ÷ size
+	pace     INTEGER NOT NULL  -- nanoseconds ÷ size
+) STRICT, WITHOUT ROWID;

@@ -81,9 +81,10 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 	return nil
 }
 
-// attempt fetches the media, renders or analyses them, and stores the result. It keeps all its files in
+// attempt fetches the media, renders, analyses or inspects them, and stores the result. It keeps all its files in
 // one folder, which it removes. It sets the lengths of the request.
 func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound, log *slog.Logger) (err error) {
+	began := time.Now()
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return err
@@ -115,10 +116,13 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}
 	m.enter(lipsync.Fetching)
 	sum := sha256.New()
-	if err := w.get(ctx, lipsync.Video, r.Video, job.Video, sum); err != nil {
-		return err
-	}
-	if r.IsAnalysis() {
+	errs := w.getAll(ctx, r, &job, b, sum)
+	switch {
+	case r.IsEstimate():
+		return w.estimate(ctx, r, job, errs, m, b)
+	case errs != nil:
+		return errs[0]
+	case r.IsAnalysis():
 		a, err := w.Renderer.FindPeople(ctx, job)
 		if err != nil {
 			return err
@@ -127,33 +131,18 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		m.enter(lipsync.Storing)
 		return w.Service.CompleteAnalysis(ctx, *r, a)
 	}
-	if job.Segments, err = r.Options.Segments.Segments(); err != nil {
-		return err
-	}
-	job.Audios = map[string]string{}
-	for i, audio := range r.Audios() {
-		b.set(transferTime, errSlow)
-		path := filepath.Join(folder, fmt.Sprintf("audio-%d", i))
-		if err := w.get(ctx, lipsync.Audio, audio.Input, path); err != nil {
-			return err
-		}
-		job.Audios[audio.Ref] = path
-	}
-	job.Audio = job.Audios[""]
-	if face := r.Options.Face; face.By == lipsync.FaceInBoxes {
-		if err := w.get(ctx, lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes); err != nil {
-			return err
-		}
-	}
+	started, size := time.Now(), int64(0)
+	whole := true // nothing of the work was done before
 	if w.Service.KeepsFindings() {
 		job.Findings = &findings{w.Service, *r, [sha256.Size]byte(sum.Sum(nil)), log}
 	}
 	job.Pieces, job.PieceTime = &pieces{w.Service, *r, log}, w.PieceTime
 	job.Resumed = func(frames, total int) {
+		whole = false
 		log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
 	}
-	started := time.Now()
 	job.Rendered = func(output render.Result) {
+		size, whole = output.Size, whole && !output.Recalled
 		r.Length, r.Frames, r.Warnings, r.Sync = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings, output.Sync
 		log.Info("rendered", "findings_used", output.Recalled)
 		if w.Rendered != nil {
@@ -177,7 +166,36 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	if len(poster) > 0 {
 		w.storePoster(ctx, r, poster, log)
 	}
-	return w.complete(ctx, *r, job.Output)
+	if err := w.complete(ctx, *r, job.Output); err != nil {
+		return err
+	}
+	if whole {
+		w.noteSpeed(ctx, *r, size, time.Since(began), log)
+	}
+	return nil
+}
+
+// estimate completes an estimate. errs are the errors of fetching its media.
+func (w *Worker) estimate(ctx context.Context, r *lipsync.Request, job render.Job, errs []error, m *meter, b *bound) (err error) {
+	var e lipsync.Estimate
+	if e.Problems, err = lipsync.Problems(errs...); err == nil && e.Problems == nil {
+		e, err = w.Renderer.Estimate(ctx, job)
+	}
+	if err != nil {
+		return err
+	}
+	b.set(transferTime, errSlow)
+	m.enter(lipsync.Storing)
+	return w.Service.CompleteEstimate(ctx, *r, e)
+}
+
+// noteSpeed records how long a completed request took. If that fails, only a statistic is lost.
+func (w *Worker) noteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+	defer cancel()
+	if err := w.Service.NoteSpeed(ctx, r, size, took); err != nil {
+		log.Warn("note the speed of a request", "error", err)
+	}
 }
 
 // posterTime bounds the storing of a poster. The attempt goes on if that fails.

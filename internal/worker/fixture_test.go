@@ -80,6 +80,15 @@ type renderFunc func(context.Context, render.Job) error
 
 func (f renderFunc) Render(ctx context.Context, j render.Job) error { return f(ctx, j) }
 
+// Estimate tells of an output with as many frames as both files have bytes.
+func (f renderFunc) Estimate(_ context.Context, j render.Job) (e lipsync.Estimate, err error) {
+	for _, path := range []string{j.Video, j.Audio} {
+		content, readErr := os.ReadFile(path)
+		e.Frames, err = e.Frames+len(content), errors.Join(err, readErr)
+	}
+	return e, err
+}
+
 // FindPeople tells of a video with as many frames as its file has bytes.
 func (f renderFunc) FindPeople(_ context.Context, j render.Job) (a lipsync.Analysis, err error) {
 	video, err := os.ReadFile(j.Video)

@@ -3,11 +3,43 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
 )
+
+// getAll copies the inputs of a request to files in the job's scratch folder, and sets their paths in the job. It writes the video to sum too. It
+// stops at the first error, except for an estimate, which tells all problems.
+func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job, b *bound, sum io.Writer) (errs []error) {
+	get := func(kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
+		if errs != nil && !r.IsEstimate() {
+			return
+		}
+		b.set(transferTime, errSlow)
+		if err := w.get(ctx, kind, in, path, writers...); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	get(lipsync.Video, r.Video, job.Video, sum)
+	job.Audios = map[string]string{}
+	for i, audio := range r.Audios() {
+		job.Audios[audio.Ref] = filepath.Join(job.Scratch, fmt.Sprintf("audio-%d", i))
+		get(lipsync.Audio, audio.Input, job.Audios[audio.Ref])
+	}
+	job.Audio = job.Audios[""]
+	if face := r.Options.Face; face.By == lipsync.FaceInBoxes {
+		get(lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
+	}
+	var err error
+	if job.Segments, err = r.Options.Segments.Segments(); err != nil {
+		errs = append(errs, err)
+	}
+	return errs
+}
 
 // get copies an input of a request to a new file, and to the writers.
 func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) (err error) {

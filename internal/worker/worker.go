@@ -19,9 +19,10 @@ import (
 // woken.
 const Poll = 5 * time.Second
 
-// Renderer makes one video from two media files, or analyses one video.
+// Renderer makes one video from two media files, inspects them before, or analyses one video.
 type Renderer interface {
 	Render(context.Context, render.Job) error
+	Estimate(context.Context, render.Job) (lipsync.Estimate, error)
 	FindPeople(context.Context, render.Job) (lipsync.Analysis, error)
 }
 
@@ -79,6 +80,15 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	all.Wait()
 }
 
+// Estimate does the request with the id at once if it is an estimate that waits. An estimate takes little time, so it needn't wait for a worker
+// that is busy. Errors are logged; another worker does the request later.
+func (w *Worker) Estimate(ctx context.Context, id string) {
+	r, err := w.Service.Store.Requests.ByID(ctx, id)
+	if err == nil && r.IsEstimate() && w.failing.Load() == nil {
+		_, _ = w.Do(ctx, id)
+	}
+}
+
 // Do does the request with the id, or with "" the next one that waits. It reports whether there
 // was one to do. The error, which is already logged, kept the request from being done or released.
 // If the disk is full or fails, Do postpones the request, and reports that there was none.
@@ -95,7 +105,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 		w.Log.Error("claim", "error", err)
 		return false, err
 	}
-	log := w.Log.With("account", r.Owner(), "request", r.ID, "analysis", r.IsAnalysis(), "attempt", r.Attempts)
+	log := w.Log.With("account", r.Owner(), "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
 	err = w.do(ctx, r, log)

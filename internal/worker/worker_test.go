@@ -81,6 +81,45 @@ func TestAnalysis(t *testing.T) {
 	}
 }
 
+// TestEstimate makes estimates. Media that can't be fetched are problems, also if they might be fetched later.
+func TestEstimate(t *testing.T) {
+	const inaccessible = "URL is not accessible"
+	for _, c := range []struct {
+		video, audio, problems string
+		frames                 int
+	}{
+		{"video", "sound", "", 10},
+		{"missing", "sound", "video " + inaccessible, 0},
+		{"nohost", "unreachable", "video " + inaccessible + ", audio " + inaccessible, 0},
+		{"slow", "huge", "video " + inaccessible + ", audio is larger than 500 MiB", 0},
+	} {
+		f := setup(t, nil)
+		id, err := f.Service.Estimate(t.Context(), f.caller, lipsync.RequestParams{
+			Video: lipsync.Source{URL: "http://web/" + c.video}, Audio: lipsync.Source{URL: "http://web/" + c.audio},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Estimate(t.Context(), "unknown")
+		f.Estimate(t.Context(), id)
+		e, err := f.Service.Estimated(t.Context(), f.caller, id)
+		if err != nil || e.Status != lipsync.Completed || e.Estimate == nil {
+			t.Fatalf("%s, %s: got %+v (%v), want it completed", c.video, c.audio, e, err)
+		}
+		var problems []string
+		for _, p := range e.Problems {
+			problems = append(problems, p.Message)
+		}
+		if got := strings.Join(problems, ", "); got != c.problems || e.Estimate.Frames != c.frames {
+			t.Errorf("%s, %s: got the problems %q and %d frames, want %q and %d", c.video, c.audio, got, e.Estimate.Frames, c.problems, c.frames)
+		}
+	}
+	f := setup(t, concatenate)
+	id := f.request(t, "video", "audio")
+	f.Estimate(t.Context(), id)
+	f.want(t, id, lipsync.Queued, "", 0) // it is no estimate
+}
+
 // TestBoxes fetches a file of boxes for the renderer, and refuses one that can't be fetched.
 func TestBoxes(t *testing.T) {
 	for _, c := range []struct{ boxes, failure string }{

@@ -46,7 +46,7 @@ class OpenAPIGenerator:
 
     def __init__(self):
         client = lipsync_client.ApiClient(lipsync_client.Configuration(host=url + "/api", access_token=key))
-        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
+        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "EstimatesApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
 
     def call(self, name, *arguments, **options):
         return next(getattr(found, name) for found in self.apis if hasattr(found, name))(*arguments, **options)
@@ -119,6 +119,10 @@ want("progress", client.call("get_progress", "named").percent, 100)
 details = client.call("get_details", named)
 want("details", (details.engine, details.attempts), ("warp", 1))
 want("options", (details.options.voice_gain, details.options.duck, details.options.preview.seconds), (0.5, True, 10))
+estimate = client.send("estimate", models.GenerateBody.from_dict(body))
+found = finished(str(estimate.id), "get_estimate")
+want("estimate", (found.status, found.problems, found.queue_position), ("completed", [], 1))
+want("estimated times", found.output_seconds > 0 and found.frames > 0 and found.eta_seconds >= found.estimated_seconds > 0, True)
 analysis = client.send("analyze", models.AnalyzeBody.from_dict({"url": body["inputs"][0]["url"]}))
 found = finished(str(analysis.id), "get_analysis")
 want("analysis", (found.status, len(found.faces)), ("completed", 1))

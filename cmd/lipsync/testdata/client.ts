@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { AccountApi, Configuration, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
+import { AccountApi, Configuration, EstimatesApi, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
 import type { Input, LipsyncRequest } from "./index.js";
 
 const [url, key, video, audio, receiver] = process.argv.slice(2) as [string, string, string, string, string];
@@ -62,6 +62,12 @@ want("progress", (await lipSync.getProgress({ id: "named" })).percent, 100);
 const details = await lipSync.getDetails({ id });
 want("details", details.engine, "warp");
 want("options", [details.options?.voiceGain, details.options?.preview?.seconds].join(), "0.5,10");
+const estimates = new EstimatesApi(configuration);
+const estimate = await estimates.estimate({ generateBody: { inputs } });
+let estimated = await estimates.getEstimate({ id: estimate.id });
+for (; !estimated.finishedAt; estimated = await estimates.getEstimate({ id: estimate.id })) await new Promise((next) => setTimeout(next, 500));
+want("estimate", [estimated.status, estimated.problems?.length, estimated.queuePosition].join(), "completed,0,1");
+want("estimated times", estimated.etaSeconds! >= estimated.estimatedSeconds! && estimated.frames! > 0, true);
 const analysis = await lipSync.analyze({ analyzeBody: { url: inputs[0].url } });
 let found = await lipSync.getAnalysis({ id: analysis.id });
 for (; !found.finishedAt; found = await lipSync.getAnalysis({ id: analysis.id })) await new Promise((next) => setTimeout(next, 500));

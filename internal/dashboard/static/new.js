@@ -14,6 +14,7 @@ const say = (problem) => {
 const busy = (yes, sent = fields) => {
 	form.querySelector("[data-start]").disabled = yes;
 	form.querySelector("[data-find]").disabled = yes;
+	form.querySelector("[data-estimate]").disabled = yes;
 	form.querySelector("[data-cancel]").hidden = !yes;
 	for (const field of fields) {
 		field.disabled = yes && used(field);
@@ -34,7 +35,9 @@ const used = (field) => !field.hidden;
 
 // ask calls the service, and returns its answer. With values it posts them as a form.
 const ask = async (path, signal, values) => {
-	const post = values && { method: "POST", body: new URLSearchParams({ ...values, csrf: form.elements.csrf.value }) };
+	const body = new URLSearchParams(values);
+	body.set("csrf", form.elements.csrf.value);
+	const post = values && { method: "POST", body };
 	const answer = await fetch(path, { ...post, signal }).catch((problem) => {
 		throw signal.aborted ? problem : new Error("The service can’t be reached: try again.");
 	});
@@ -46,6 +49,23 @@ const ask = async (path, signal, values) => {
 	}
 	const page = new DOMParser().parseFromString(text, "text/html"); // the page says why the form was refused
 	throw new Error(page.querySelector(".says")?.textContent ?? "The service can’t be used now: load the page again.");
+};
+
+// follow asks the service for a result by posting the values, and then each second until the result is final. It
+// passes each answer before on to show.
+const follow = async (path, signal, values, show) => {
+	let found = await ask(path, signal, values);
+	const { id } = found;
+	let patience = 5; // answers that may fail
+	while (found.status === "queued" || found.status === "processing") {
+		show(found);
+		await new Promise((done) => setTimeout(done, 1000));
+		found = await ask(`${path}/${id}`, signal).catch((problem) => {
+			if (signal.aborted || --patience < 0) throw problem;
+			return found; // the network fails for a moment: try again
+		});
+	}
+	return found;
 };
 
 // announce announces a file, and returns the address to send it to.
@@ -102,21 +122,47 @@ const sendAll = async (chosen, canceled) => {
 	}
 };
 
+// fill writes the addresses of some fields to the content of the form.
+const fill = (formData, sent, addresses) => {
+	for (const key of ["video", "audio", "more_ref", "more_audio"]) formData.delete(key);
+	sent.forEach((field, i) => {
+		formData.append(address(field).name, addresses[i]);
+		if (ref(field)) formData.append("more_ref", ref(field).value);
+	});
+};
+
+let estimating = new AbortController(); // ends the wait for an estimate
+
+const tellEstimate = (text) => { form.querySelector("[data-estimated]").textContent = text; };
+
+// estimate has the service look at the media and say what would become of the request.
+const estimate = async () => {
+	estimating.abort();
+	tellEstimate("");
+	const sent = fields.filter(used);
+	const addresses = await sendAll(sent, "Canceled.");
+	if (!addresses) return;
+	busy(false);
+	const { signal } = estimating = new AbortController();
+	const values = new FormData(form);
+	fill(values, sent, addresses);
+	try {
+		const found = await follow(form.dataset.estimates, signal, values, () => tellEstimate("Looking at the media …"));
+		tellEstimate(found.says);
+	} catch (problem) {
+		if (!signal.aborted) tellEstimate(problem.message);
+	}
+};
+
 const start = async (event) => {
 	event.preventDefault();
 	finding.abort();
+	estimating.abort();
 	const sent = fields.filter(used);
 	const addresses = await sendAll(sent, "Canceled. Nothing was started.");
 	if (!addresses) return;
 	// Don't change the inputs: a person who comes back finds them as before.
-	form.addEventListener("formdata", ({ formData }) => {
-		formData.delete("more_ref");
-		formData.delete("more_audio");
-		sent.forEach((field, i) => {
-			formData.append(address(field).name, addresses[i]);
-			if (ref(field)) formData.append("more_ref", ref(field).value);
-		});
-	}, { once: true });
+	form.addEventListener("formdata", ({ formData }) => fill(formData, sent, addresses), { once: true });
 	form.querySelector("[data-cancel]").hidden = true; // from now on the request can be canceled on its own page
 	form.submit();
 };
@@ -214,17 +260,8 @@ const find = async () => {
 	busy(false);
 	const { signal } = finding = new AbortController();
 	try {
-		let found = await ask(form.dataset.analyses, signal, { video: addresses[0] });
-		const path = `${form.dataset.analyses}/${found.id}`;
-		let patience = 5; // answers that may fail
-		while (found.status === "queued" || found.status === "processing") {
-			tell(found.status === "queued" ? "The search for faces is waiting for its turn." : `Looking for faces: ${found.percent} %`);
-			await new Promise((done) => setTimeout(done, 1000));
-			found = await ask(path, signal).catch((problem) => {
-				if (signal.aborted || --patience < 0) throw problem;
-				return found; // the network fails for a moment: try again
-			});
-		}
+		const found = await follow(form.dataset.analyses, signal, { video: addresses[0] }, ({ status, percent }) =>
+			tell(status === "queued" ? "The search for faces is waiting for its turn." : `Looking for faces: ${percent} %`));
 		if (!found.video) throw new Error(`${found.problem ?? "The faces are no longer kept"}.`);
 		tell(found.faces?.length ? "Whose mouth follows the speech?" : "No face was found.");
 		const seconds = (time) => time.toFixed(1);
@@ -273,6 +310,12 @@ const acceptDrops = (field) => {
 if (form) {
 	form.addEventListener("submit", start);
 	form.querySelector("[data-cancel]").addEventListener("click", () => sending.abort());
+	form.addEventListener("input", () => { // an estimate is that of the content before
+		estimating.abort();
+		tellEstimate("");
+	});
+	form.querySelector("[data-estimate]").hidden = false;
+	form.querySelector("[data-estimate]").addEventListener("click", estimate);
 	faces.hidden = false;
 	faces.querySelector("[data-find]").addEventListener("click", find);
 	address(fields[0]).addEventListener("input", () => {

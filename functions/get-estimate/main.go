@@ -1,0 +1,24 @@
+// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+
+// Command get-estimate is the function behind GET /v1/lipsync/estimates/{id}.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
+)
+
+func main() {
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, cloud.Retention, cloud.Workers, media.Kept)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
+}

@@ -1,0 +1,125 @@
+package lipsync
+
+import (
+	"context"
+	"time"
+)
+
+// Estimate is what a client learns about a request before it makes it.
+type Estimate struct {
+	Problems []Problem `json:"problems"` // for which the request would fail
+	// These are of the media as a request would measure and render them, 0 if there is a problem. A video without a stated
+	// length counts as long as the speech.
+	VideoSeconds  float64 `json:"video_seconds,omitzero"`
+	AudioSeconds  float64 `json:"audio_seconds,omitzero"`
+	OutputSeconds float64 `json:"output_seconds,omitzero"`
+	Frames        int     `json:"frames,omitzero"` // of the output
+	Size          int64   `json:"size,omitzero"`   // see Speed
+}
+
+// Problem is a reason for which a request would fail.
+type Problem struct {
+	Code    FailureCode `json:"code"`
+	Message string      `json:"message"`
+}
+
+// Problems returns the problems of a request whose attempts would end with the errors; nil errors are left out. If an error says nothing
+// about the client's call or its media, Problems returns that error.
+func Problems(errs ...error) (all []Problem, err error) {
+	for _, err := range errs {
+		f := FailureOf(err)
+		switch {
+		case err == nil:
+		case f.Code.Class() != OfInput && !f.Code.ofFetch():
+			return nil, err
+		default:
+			all = append(all, Problem{f.Code, f.Sentence()})
+		}
+	}
+	return all, nil
+}
+
+// ofEstimates returns the account of the requests that are estimates; see ofAnalyses.
+func ofEstimates(account string) string { return account + "\x1festimates" }
+
+// IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
+func (r Request) IsEstimate() bool { return ofEstimate(r.Account) }
+
+// Estimate creates a request for an Estimate of a request with the parameters, and returns its id. It refuses what Generate would refuse,
+// except for limits. It doesn't use the key's limit, the reference id, the webhook or the idempotency key.
+func (s *Service) Estimate(ctx context.Context, c Caller, p RequestParams) (id string, err error) {
+	engine, err := s.check(p)
+	if err != nil {
+		return "", err
+	}
+	r, err := s.newRequest(ctx, c, p, engine)
+	if err != nil {
+		return "", err
+	}
+	if err := s.room(0); err != nil {
+		return "", err
+	}
+	if err := s.checkTargets(ctx, c, r.Targets); err != nil {
+		return "", err
+	}
+	r.Account, r.KeyID, r.ReferenceID, r.Targets = ofEstimates(c.Account), "", "", ""
+	p.IdempotencyKey = nil
+	return s.create(ctx, r, p)
+}
+
+// checkTargets returns an error, which is Invalid, if the caller has no webhook that the Targets of a new request name, or if it is disabled.
+func (s *Service) checkTargets(ctx context.Context, c Caller, t Targets) error {
+	if t.URL() == "" {
+		return nil
+	}
+	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)
+	if err != nil {
+		return err
+	}
+	_, err = t.Resolve(webhooks)
+	return unless(EventLimit, explainTargets(err))
+}
+
+// Estimated is a request for an Estimate.
+type Estimated struct {
+	Request
+	*Estimate // nil unless the request is completed and the Estimate still kept
+
+	Took  time.Duration // expected time that a worker will take for the estimated request; 0 if unknown
+	Place Place         // of the estimated request, if it were made now
+}
+
+// Estimated returns the caller's request for an Estimate. It returns NotFound for requests of other accounts.
+func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimated, err error) {
+	e.Request, err = s.findOf(ctx, ofEstimates(c.Account), id, "estimate not found")
+	if err != nil || e.Output == "" || !s.Now().Before(s.OutputExpires(e.Request)) {
+		return e, err
+	}
+	found := new(Estimate)
+	if err := s.readJSON(ctx, e.Output, found); err != nil {
+		if CodeOf(err) == NotFound { // it is being deleted
+			err = nil
+		}
+		return e, err
+	}
+	if e.Estimate = found; len(found.Problems) > 0 {
+		return e, nil
+	}
+	speeds, err := s.Store.Speeds.All(ctx)
+	if err != nil {
+		return e, err
+	}
+	e.Took = speeds[e.Engine].Time(found.Size)
+	e.Place, err = s.Place(ctx, Request{Account: c.Account, Engine: e.Engine, Status: Queued, CreatedAt: s.Now()}, e.Took)
+	return e, err
+}
+
+// CompleteEstimate stores the Estimate of a claimed request, and makes the request completed; see Complete.
+func (s *Service) CompleteEstimate(ctx context.Context, r Request, e Estimate) error {
+	return s.completeJSON(ctx, r, e)
+}
+
+// NoteSpeed records how long a worker took for a completed request, from its claim to its end. The size is that of Speed.
+func (s *Service) NoteSpeed(ctx context.Context, r Request, size int64, took time.Duration) error {
+	return s.Store.Speeds.Note(ctx, r.Engine, NewSpeed(size, took))
+}

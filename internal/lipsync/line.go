@@ -1,0 +1,155 @@
+package lipsync
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
+const MostAhead = 1000
+
+// Line is what decides when workers claim a waiting request; see Leases.Line.
+type Line struct {
+	Ahead    int        // older claimable requests of the same account, at most the limit
+	Accounts []Standing // the request's account and those with claimable requests or leases, sorted by the age of their oldest claimable request
+}
+
+// Standing is what decides when workers claim requests of an account.
+type Standing struct {
+	Account string
+	Waiting int         // claimable requests, at most the limit
+	Held    []time.Time // when its requests that are held were claimed, or claimed first
+	Claimed time.Time   // the last claim; zero if unknown
+}
+
+// before returns the number of requests that are claimed before the next request of the account behind
+// l.Ahead others, if no request ends meanwhile. quick is the number of estimates among them, which take little time.
+func (l Line) before(account string) (n, quick int) {
+	own, place := Standing{}, len(l.Accounts)
+	for i, s := range l.Accounts {
+		if s.Account == account {
+			own, place = s, i
+		}
+	}
+	n = l.Ahead
+	for i, s := range l.Accounts {
+		if i == place {
+			continue
+		}
+		// When it is the turn of the request, its account has l.Ahead leases more than now. Another account
+		// with fewer leases goes first, as often as it has fewer. With as many it goes first if its last claim
+		// is longer ago: it has had them for longer, or both had them before and took turns since.
+		turns := len(own.Held) + l.Ahead - len(s.Held)
+		first := len(s.Held) > len(own.Held)
+		if len(s.Held) == len(own.Held) {
+			first = s.Claimed.Before(own.Claimed) || s.Claimed.Equal(own.Claimed) && i < place
+		}
+		if first {
+			turns++
+		}
+		turns = max(0, min(turns, s.Waiting))
+		n += turns
+		if ofEstimate(s.Account) {
+			quick += turns
+		}
+	}
+	return n, quick
+}
+
+// ends returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
+// takes longer, an eighth of the mean time is expected to be left.
+func (l Line) ends(now time.Time, mean time.Duration) (all []time.Duration) {
+	for _, s := range l.Accounts {
+		if ofEstimate(s.Account) {
+			continue
+		}
+		for _, since := range s.Held {
+			all = append(all, max(mean-now.Sub(since), mean/8))
+		}
+	}
+	return all
+}
+
+// ofEstimate reports whether the account is one of estimates.
+func ofEstimate(account string) bool { return strings.HasSuffix(account, ofEstimates("")) }
+
+// Place is the place of a waiting request in the queue.
+type Place struct {
+	Position int           // 1 if a worker takes it next, at most MostAhead; 0 if it doesn't wait for a worker
+	Left     time.Duration // expected time until the request is finished; 0 if unknown
+}
+
+// Place returns the place of the request in the queue. The request may be one that is not made yet. The argument own is
+// the time that a worker will take for it; if it is 0, Place expects the mean time of requests of its engine.
+func (s *Service) Place(ctx context.Context, r Request, own time.Duration) (Place, error) {
+	now := s.Now()
+	if r.Status.Final() || now.Before(r.LeaseUntil) {
+		return Place{}, nil
+	}
+	line, err := s.Store.Leases.Line(ctx, r, now, MostAhead)
+	if err != nil {
+		return Place{}, err
+	}
+	speeds, err := s.Store.Speeds.All(ctx)
+	if err != nil {
+		return Place{}, err
+	}
+	ahead, quick := line.before(r.Account)
+	p := Place{Position: min(ahead+1, MostAhead)}
+	var all Speed
+	for _, speed := range speeds {
+		all = all.Plus(speed)
+	}
+	if own == 0 {
+		if own = speeds[r.Engine].Mean(); own == 0 {
+			own = all.Mean()
+		}
+	}
+	if own == 0 || ahead >= MostAhead {
+		return p, nil
+	}
+	if free, known := s.free(line.ends(now, all.Mean()), ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
+		p.Left = turn(free, ahead-quick, all.Mean()) + own
+	}
+	return p, nil
+}
+
+// free returns the times until each worker is free; the held requests end at the times ends. known is false if
+// no worker is expected. A request behind ahead others has waited for the time waited.
+func (s *Service) free(ends []time.Duration, ahead int, mean, waited time.Duration) (free []time.Duration, known bool) {
+	if s.Workers > 0 {
+		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), true
+	}
+	start := StartTime - waited // until the workers that Scale started for the request are ready
+	if start <= 0 {             // they are busy now
+		return ends, len(ends) > 0
+	}
+	n := newCapacity(0, len(ends), mean).lacks(ahead + 1)
+	if s.MaxWorkers > 0 {
+		n = min(n, s.MaxWorkers-len(ends))
+	}
+	for range n {
+		ends = append(ends, start)
+	}
+	return ends, len(ends) > 0
+}
+
+// turn returns the time until one of the workers is free for a request behind ahead others, which take the mean time each.
+func turn(free []time.Duration, ahead int, mean time.Duration) time.Duration {
+	for range ahead {
+		i := soonest(free)
+		free[i] += mean
+	}
+	return free[soonest(free)]
+}
+
+// soonest returns the index of the shortest time.
+func soonest(times []time.Duration) (index int) {
+	for i, t := range times {
+		if t < times[index] {
+			index = i
+		}
+	}
+	return index
+}

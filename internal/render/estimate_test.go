@@ -1,0 +1,48 @@
+package render
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// late has the failures that only decoding shows, so that no estimate can have them.
+var late = []lipsync.FailureCode{
+	lipsync.NoFace, lipsync.FaceMissing, lipsync.FaceNotThere, lipsync.FaceFrameUnused, lipsync.BoxesWithoutFace, lipsync.MediaTruncated,
+}
+
+// compareEstimate checks an estimate of a job that was rendered, unless its video states no length, or a wrong one. The name of such a video begins with unstated,
+// or its estimate has no length. An output may have a frame more or less, since lengths are rounded.
+func compareEstimate(t testing.TB, r *Renderer, j Job, rendered Result, renderErr error) {
+	t.Helper()
+	f := lipsync.FailureOf(renderErr)
+	refused := renderErr != nil && f.Code.Class() == lipsync.OfInput && !slices.Contains(late, f.Code)
+	if !refused && renderErr != nil || strings.HasPrefix(filepath.Base(j.Video), "unstated") {
+		return
+	}
+	e, err := r.Estimate(t.Context(), j)
+	more := e.Frames - rendered.Frames.Total
+	switch {
+	case err != nil:
+		t.Errorf("estimate: %v", err)
+	case refused && e.Problems == nil && e.VideoSeconds == 0:
+	case refused && (e.Problems == nil || e.Problems[0] != lipsync.Problem{Code: f.Code, Message: f.Sentence()}):
+		t.Errorf("got the estimate %+v of what failed with %q", e, f.Sentence())
+	case !refused && (e.Problems != nil || more < -1 || more > 1 || e.Size > 3*rendered.Size || rendered.Size > 3*e.Size):
+		t.Errorf("got the estimate %+v of what became %+v", e, rendered)
+	}
+}
+
+// TestEstimateOfBoth has a video and an audio that are both at fault.
+func TestEstimateOfBoth(t *testing.T) {
+	picture, silent := photo(t, "a.png"), photo(t, "b.png")
+	r := newRenderer(t, &numberer{})
+	r.Limits.Width = 2
+	e, err := r.Estimate(t.Context(), Job{Video: picture, Audio: silent, Scratch: t.TempDir()})
+	if err != nil || len(e.Problems) != 2 || e.Problems[0].Code != lipsync.PictureLargerThan || e.Problems[1].Code != lipsync.MediaUnsupported {
+		t.Errorf("got %+v (%v), want problems of both media", e, err)
+	}
+}
