@@ -83,7 +83,8 @@ func TestAssistant(t *testing.T) {
 	video, audio := a.upload(t, "video", read(t, fixtures.video)), a.upload(t, "audio", read(t, fixtures.speech))
 	made := a.call(t, "create", map[string]any{"video": video, "audio": audio})
 	found := a.call(t, "analyze", map[string]any{"video": video})
-	for _, id := range []any{made["id"], found["id"]} {
+	expected := a.call(t, "estimate", map[string]any{"video": video, "audio": audio})
+	for _, id := range []any{made["id"], found["id"], expected["id"]} {
 		await(t, "the end", func() bool {
 			status := a.call(t, "get", map[string]any{"id": id, "wait_seconds": 50})["status"]
 			return status != "queued" && status != "processing"

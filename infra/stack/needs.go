@@ -123,7 +123,8 @@ func (s *service) apiLambdas() []lambda {
 
 // toolFunctions has the functions of the endpoints that the tools of assistants call.
 var toolFunctions = []string{
-	"me", "generate", "analyze", "list-requests", "get-request", "get-progress", "get-details", "get-analysis", "cancel-request", "create-upload",
+	"me", "generate", "analyze", "estimate", "list-requests", "get-request", "get-progress", "get-details", "get-analysis", "get-estimate",
+	"cancel-request", "create-upload",
 }
 
 // tools returns the function of the tools of assistants. It makes the calls of several endpoints in its own process.

@@ -55,11 +55,12 @@ func New(o Options) *mcp.Server {
 	again := "Then call get with the id until the request is finished. Never submit twice: if the answer is lost, call create again with the same idempotency_key."
 	add(s, &mcp.Tool{Name: "create", Description: "Make a request for a video whose lips follow a speech track, and return its id. " + media + " " + again}, t.create)
 	add(s, &mcp.Tool{Name: "get", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !o.Files},
-		Description: "Read a request, or an analysis, by its id. With wait_seconds, wait until it is finished, 50 seconds at most. If it is still queued or processing then, call get again; don't create another one. A completed request has an output_url, which needs no key and works for an hour."}, t.get)
+		Description: "Read a request, an analysis or an estimate by its id. With wait_seconds, wait until it is finished, 50 seconds at most. If it is still queued or processing then, call get again; don't create another one. A completed request has an output_url, which needs no key and works for an hour."}, t.get)
 	add(s, &mcp.Tool{Name: "list", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 		Description: "List the requests of the account, the newest first."}, t.list)
 	add(s, &mcp.Tool{Name: "cancel", Description: "Cancel a request that isn't finished. It still counts towards the key's limit, so cancel only what the user no longer wants."}, t.cancel)
 	add(s, &mcp.Tool{Name: "analyze", Description: "Find the people in a video, before create, to choose one by options.face. Returns the id of an analysis: call get with it until it is finished. " + media}, t.analyze)
+	add(s, &mcp.Tool{Name: "estimate", Description: "Look before create: with the same arguments, find out what would make the request fail, how long the output will be, and how long rendering takes. Makes no request. Returns the id of an estimate: call get with it until it is finished."}, t.estimate)
 	if !o.Files {
 		add(s, &mcp.Tool{Name: "upload", Description: "Announce an upload of a file. Send the file by PUT to upload_url, with the headers of the answer, such as by curl. Then give url to create or analyze."}, t.announce)
 	}

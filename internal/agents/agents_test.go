@@ -122,7 +122,7 @@ func (a *assistant) tools(t *testing.T) string {
 func TestLocal(t *testing.T) {
 	s := clienttest.New(t)
 	a := local(t, s)
-	if got := a.tools(t); got != "analyze cancel create get list" {
+	if got := a.tools(t); got != "analyze cancel create estimate get list" {
 		t.Errorf("got the tools %s", got)
 	}
 	folder := t.TempDir()
@@ -173,6 +173,16 @@ func TestLocal(t *testing.T) {
 	found, _ = a.call(t, "get", map[string]any{"id": found["id"], "wait_seconds": 50})
 	if text, _ := json.Marshal(found); found["status"] != "completed" || !strings.Contains(string(text), `"id":"0,640,310"`) || strings.Contains(string(text), "thumbnail") {
 		t.Errorf("got the analysis %s", text)
+	}
+	expected, refusal := a.call(t, "estimate", map[string]any{"video": video, "audio": audio})
+	if expected["id"] == nil {
+		t.Fatalf("got %v (%s)", expected, refusal)
+	}
+	r = s.Work(t, expected["id"].(string))
+	must(t, s.CompleteEstimate(t.Context(), r, lipsync.Estimate{OutputSeconds: 12, Frames: 300}))
+	expected, refusal = a.call(t, "get", map[string]any{"id": expected["id"], "wait_seconds": 50})
+	if expected["status"] != "completed" || expected["frames"] != 300. {
+		t.Errorf("got the estimate %v (%s)", expected, refusal)
 	}
 	page, _ := a.call(t, "list", map[string]any{"status": "completed", "limit": 5})
 	if data := page["data"].([]any); len(data) != 1 {
@@ -239,7 +249,7 @@ func TestRefusals(t *testing.T) {
 		{there, "create", map[string]any{"video": "/etc/passwd", "audio": "https://example.com/a"}, "must be"},
 		{there, "create", map[string]any{"video": "https://example.com/v"}, "audio"},
 		{there, "create", map[string]any{"video": "https://example.com/v", "audio": "https://example.com/a", "sync_mode": "loop"}, "sync_mode"},
-		{there, "get", map[string]any{"id": "unknown"}, "there is no request and no analysis with this id"},
+		{there, "get", map[string]any{"id": "unknown"}, "there is no request, no analysis and no estimate with this id"},
 		{there, "get", map[string]any{"id": "unknown", "wait_seconds": 51}, "wait_seconds must be from 0 to 50"},
 		{there, "get", map[string]any{"id": "unknown", "save_to": "/tmp/x"}, "only for a local server"},
 		{there, "list", map[string]any{"status": "done"}, "status must be one of: queued, processing, completed, failed"},
@@ -256,7 +266,7 @@ func TestRefusals(t *testing.T) {
 func TestRemote(t *testing.T) {
 	s := clienttest.New(t)
 	a, address := remote(t, s, false)
-	if got := a.tools(t); got != "analyze cancel create get list upload" {
+	if got := a.tools(t); got != "analyze cancel create estimate get list upload" {
 		t.Errorf("got the tools %s", got)
 	}
 	announced, _ := a.call(t, "upload", map[string]any{"type": "video", "size": 5, "file_name": "talk.mp4"})

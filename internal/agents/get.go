@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,12 +16,12 @@ import (
 )
 
 type getInput struct {
-	ID          string `json:"id" jsonschema:"the id of a request or an analysis, or the reference_id of a request"`
+	ID          string `json:"id" jsonschema:"the id of a request, an analysis or an estimate, or the reference_id of a request"`
 	WaitSeconds int    `json:"wait_seconds,omitempty" jsonschema:"how long to wait for the end, from 0 to 50 seconds"`
 	SaveTo      string `json:"save_to,omitempty" jsonschema:"the path of a new local file for the output of a completed request; only on standard input"`
 }
 
-// get reads a request, or an analysis, and waits for its end.
+// get reads a request, an analysis or an estimate, and waits for its end.
 func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (any, error) {
 	most := int(mostWait / time.Second)
 	switch {
@@ -36,7 +37,7 @@ func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (a
 	for {
 		p, after, err := c.Progress(ctx, in.ID)
 		if missing(err) {
-			return t.getAnalysis(ctx, c, in, left)
+			return t.getFound(ctx, c, in.ID, left)
 		}
 		if err != nil {
 			return nil, err
@@ -103,17 +104,27 @@ func removed(path string) error {
 	return err
 }
 
-// getAnalysis reads an analysis, and waits for its end.
-func (t *tools) getAnalysis(ctx context.Context, c *client.Client, in getInput, left time.Duration) (any, error) {
-	for {
-		text, after, err := c.Analysis(ctx, in.ID)
-		if missing(err) {
-			return nil, errors.New("there is no request and no analysis with this id")
+// getFound reads an analysis or an estimate, and waits for its end.
+func (t *tools) getFound(ctx context.Context, c *client.Client, id string, left time.Duration) (any, error) {
+	for _, read := range []reader{c.Analysis, c.Estimated} {
+		if text, err := t.await(ctx, read, id, left); !missing(err) {
+			return text, err
 		}
+	}
+	return nil, errors.New("there is no request, no analysis and no estimate with this id")
+}
+
+// reader reads an analysis or an estimate, and after which time to read it again: 0 once it is finished.
+type reader func(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error)
+
+// await reads until what it reads is finished, or the time left is over.
+func (t *tools) await(ctx context.Context, read reader, id string, left time.Duration) (any, error) {
+	for {
+		text, after, err := read(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		if after == 0 || left <= 0 { // a finished one has no Retry-After
+		if after == 0 || left <= 0 {
 			return withoutPictures(text)
 		}
 		pause := min(after, left)

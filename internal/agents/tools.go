@@ -53,14 +53,19 @@ func (t *tools) client(r *mcp.CallToolRequest) *client.Client {
 }
 
 type createInput struct {
-	Video          string         `json:"video" jsonschema:"the video, with a face in it: MP4, MOV, WebM, MKV, AVI; or a picture: PNG, JPEG, WebP"`
-	Audio          string         `json:"audio" jsonschema:"the speech track: WAV, MP3, M4A, AAC, FLAC, OGG, or a video with sound"`
-	IdempotencyKey string         `json:"idempotency_key,omitempty" jsonschema:"any text, such as a UUID; the same key with the same input never makes a second request"`
-	ReferenceID    string         `json:"reference_id,omitempty" jsonschema:"a name of your own for the request, by which get finds it too"`
-	Model          string         `json:"model,omitempty" jsonschema:"the engine; without it the service's default"`
-	LargestFace    bool           `json:"disable_active_speaker_detection,omitempty" jsonschema:"sync the largest face of each frame, no matter who speaks"`
-	Options        map[string]any `json:"options,omitempty" jsonschema:"how to render, as in the API: sync_mode (bounce, loop, cut_off, silence, remap), silence (rest, keep), no_face (keep, fail), voice_gain and original_gain (0 to 2), duck (true, false), preview ({start, seconds}), face ({frame, point: [x, y]} or {id} of an analysis), mask ({feather, expand})"`
-	Output         map[string]any `json:"output,omitempty" jsonschema:"the file, as in the API: format (mp4, mov, webm), codec (h264, hevc, vp9, prores), quality (high, medium, low), fps, width, file_name"`
+	orderInput
+	IdempotencyKey string `json:"idempotency_key,omitempty" jsonschema:"any text, such as a UUID; the same key with the same input never makes a second request"`
+}
+
+// orderInput is the input of the tools create and estimate.
+type orderInput struct {
+	Video       string         `json:"video" jsonschema:"the video, with a face in it: MP4, MOV, WebM, MKV, AVI; or a picture: PNG, JPEG, WebP"`
+	Audio       string         `json:"audio" jsonschema:"the speech track: WAV, MP3, M4A, AAC, FLAC, OGG, or a video with sound"`
+	ReferenceID string         `json:"reference_id,omitempty" jsonschema:"a name of your own for the request, by which get finds it too"`
+	Model       string         `json:"model,omitempty" jsonschema:"the engine; without it the service's default"`
+	LargestFace bool           `json:"disable_active_speaker_detection,omitempty" jsonschema:"sync the largest face of each frame, no matter who speaks"`
+	Options     map[string]any `json:"options,omitempty" jsonschema:"how to render, as in the API: sync_mode (bounce, loop, cut_off, silence, remap), silence (rest, keep), no_face (keep, fail), voice_gain and original_gain (0 to 2), duck (true, false), preview ({start, seconds}), face ({frame, point: [x, y]} or {id} of an analysis), mask ({feather, expand})"`
+	Output      map[string]any `json:"output,omitempty" jsonschema:"the file, as in the API: format (mp4, mov, webm), codec (h264, hevc, vp9, prores), quality (high, medium, low), fps, width, file_name"`
 }
 
 // made is the answer of tools that create something.
@@ -73,6 +78,27 @@ type made struct {
 
 func (t *tools) create(ctx context.Context, r *mcp.CallToolRequest, in createInput) (made, error) {
 	c := t.client(r)
+	order, err := t.order(ctx, c, r, in.orderInput)
+	if err != nil {
+		return made{}, err
+	}
+	key := cmp.Or(in.IdempotencyKey, t.NewID())
+	id, err := c.Generate(ctx, order, key)
+	return made{id, string(lipsync.Queued), key, "call get with this id and wait_seconds 50; don't call create again for the same job"}, err
+}
+
+func (t *tools) estimate(ctx context.Context, r *mcp.CallToolRequest, in orderInput) (made, error) {
+	c := t.client(r)
+	order, err := t.order(ctx, c, r, in)
+	if err != nil {
+		return made{}, err
+	}
+	id, err := c.Estimate(ctx, order)
+	return made{ID: id, Status: string(lipsync.Queued), Next: "call get with this id and wait_seconds 50"}, err
+}
+
+// order returns the order of the input, after it has uploaded the files that the input names.
+func (t *tools) order(ctx context.Context, c *client.Client, r *mcp.CallToolRequest, in orderInput) (client.Order, error) {
 	order := client.Order{ReferenceID: in.ReferenceID, Model: in.Model, LargestFace: in.LargestFace}
 	if in.Options != nil {
 		order.Options = in.Options
@@ -83,14 +109,12 @@ func (t *tools) create(ctx context.Context, r *mcp.CallToolRequest, in createInp
 	for _, medium := range []client.Input{{Type: lipsync.Video, URL: in.Video}, {Type: lipsync.Audio, URL: in.Audio}} {
 		u, err := t.place(ctx, c, r, medium)
 		if err != nil {
-			return made{}, err
+			return client.Order{}, err
 		}
 		medium.URL = u
 		order.Inputs = append(order.Inputs, medium)
 	}
-	key := cmp.Or(in.IdempotencyKey, t.NewID())
-	id, err := c.Generate(ctx, order, key)
-	return made{id, string(lipsync.Queued), key, "call get with this id and wait_seconds 50; don't call create again for the same job"}, err
+	return order, nil
 }
 
 // place returns the URL of a medium, after it has uploaded the file that a path names. A file that was uploaded lately

@@ -147,6 +147,21 @@ func (c *Client) Analyze(ctx context.Context, video string) (id string, err erro
 	return made.ID, err
 }
 
+// Estimate makes an estimate of an order and returns its id. It tries again as Analyze does.
+func (c *Client) Estimate(ctx context.Context, o Order) (id string, err error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	_, err = c.try(ctx, call{method: http.MethodPost, path: rest.EstimatePath, body: o}, &made)
+	return made.ID, err
+}
+
+// Estimated reads an estimate as JSON with its status, and after which time to read it again: 0 once it is finished.
+func (c *Client) Estimated(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.EstimatesPath + "/" + url.PathEscape(id)}, &text)
+	return text, after, err
+}
+
 // Analysis reads an analysis as JSON with its status, and after which time to read it again: 0 once it is finished.
 func (c *Client) Analysis(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
 	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.AnalysesPath + "/" + url.PathEscape(id)}, &text)

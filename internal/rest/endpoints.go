@@ -23,6 +23,7 @@ const (
 	DetailsPath           = "/details"             // below the path of a request
 	AnalyzePath           = "/v1/lipsync/analyze"
 	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
+	EstimatePath          = "/v1/lipsync/estimate"
 	EstimatesPath         = "/v1/lipsync/estimates"
 	UploadsPath           = "/v1/uploads"
 	WebhooksPath          = "/v1/webhooks" // a webhook has the path WebhooksPath + "/" + its id
@@ -69,7 +70,7 @@ func Endpoints() []Endpoint {
 		{post, AnalyzePath, generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
 		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadOutputs}, answers((*api).getAnalysis)},
 		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
-		{post, "/v1/lipsync/estimate", generate, "estimate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).estimate))},
+		{post, EstimatePath, generate, "estimate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).estimate))},
 		{get, EstimatesPath + "/{id}", read, "get-estimate", needs{ReadOutputs, KnowQueue}, answers((*api).getEstimate)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
 		{post, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
