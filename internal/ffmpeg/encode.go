@@ -118,7 +118,7 @@ func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {
 	case lipsync.HEVC:
 		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
 		return []string{"-c:v", "libx265", "-preset", "fast", "-crf", quality,
-			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)),
+			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams(),
 			"-tag:v", "hvc1"} // Apple's players take no other tag
 	case lipsync.VP9:
 		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}

@@ -58,6 +58,7 @@ type Video struct {
 	transfer   string
 	primaries  string
 	matrix     string
+	mastering  mastering
 }
 
 // minSampleRate is the lowest sample rate of usable sound, in Hz. A lower rate can't hold speech, and
@@ -118,8 +119,8 @@ func probeArgs(path, demuxer string) []string {
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
 		"start_pts,duration,channels,sample_rate,extradata_size:" +
-		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=rotation:" +
-		"packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=rotation"
+		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
+		":packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=" + sideFields
 	demuxers := strings.Join(formats(), ",")
 	var args []string
 	if demuxer != "" { // by the names of files, ffprobe would choose a demuxer that reads numbered files
@@ -143,7 +144,7 @@ type report struct {
 		Stream   int        `json:"stream_index"`
 		Size     string     `json:"size"`                  // of a packet, in bytes
 		Time     *int64     `json:"best_effort_timestamp"` // of a frame
-		SideData []rotation `json:"side_data_list"`
+		SideData []sideData `json:"side_data_list"`
 	} `json:"packets_and_frames"`
 }
 
@@ -174,12 +175,7 @@ type stream struct {
 		AlphaMode string `json:"alpha_mode"`
 		End       string `json:"DURATION"` // of Matroska: the time when the stream ends, as hours:minutes:seconds
 	} `json:"tags"`
-	SideData []rotation `json:"side_data_list"`
-}
-
-// rotation is the angle by which the pictures of a stream, or one frame, are to be turned.
-type rotation struct {
-	Rotation float64 `json:"rotation"` // degrees
+	SideData []sideData `json:"side_data_list"`
 }
 
 // parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind.
@@ -212,7 +208,7 @@ func parseProbe(b []byte, demuxer string) (*Info, error) {
 			times := r.times(s)
 			v.start, v.Rate = times[0], s.rate(times).snap()
 			info.Video = v
-			v.Stated = r.stated(s, v)
+			v.Stated, v.mastering = r.stated(s, v), r.mastering(s)
 		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
 			rate, _ := strconv.Atoi(s.SampleRate)
 			if rate < minSampleRate {

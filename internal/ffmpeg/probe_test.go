@@ -224,6 +224,8 @@ func FuzzProbe(f *testing.F) {
 	f.Add([]byte(`{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "1e9"}]}`))
 	f.Add([]byte(`{"packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
 	f.Add([]byte(`{"streams": [{"codec_type": "video", "codec_name": "png", "pix_fmt": "rgb24", "width": 40, "height": 30, "time_base": "1/25"}], "packets_and_frames": [{"type": "frame", "side_data_list": [{"rotation": 90}]}]}`))
+	f.Add(answerHDR(pq, "", "{"+usualDisplay+"}, {"+usualLight+"}", `{"max_luminance": "2147483648/0", "max_content": -9223372036854775808}`))
+	f.Add(answerHDR(pq, usualLight, `{"red_x": "1/1:qpfile=x", "min_luminance": "9e9"}`, `{"max_content": 9223372036854775807, "max_average": 9223372036854775807}`))
 	f.Add([]byte(`{}`))
 	check := func(t *testing.T, b []byte, still string) {
 		info, err := parseProbe(b, still)
@@ -248,6 +250,10 @@ func FuzzProbe(f *testing.F) {
 		}
 		decodeArgs(&Tools{}, info, span{from: 1e6, to: 2e6, seek: true})
 		encodeArgs(&Tools{}, v, lipsync.Output{}, "in", "out")
+		v.Pixels = YUV420P10
+		if params := v.masteringParams(); !mastered.MatchString(params) {
+			t.Errorf("parameters %q of x265", params)
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		check(t, b, "")

@@ -76,7 +76,7 @@ func unreadable(path, kind string, err error) (*Info, error) {
 }
 
 // firstFrame returns the side data of the first frame.
-func (r *report) firstFrame() []rotation {
+func (r *report) firstFrame() []sideData {
 	for _, read := range r.Read {
 		if read.Type == "frame" {
 			return read.SideData
