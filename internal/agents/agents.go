@@ -35,7 +35,7 @@ type Options struct {
 // These are the longest times for which the tool get waits. Clients give up on a call after a minute, and API Gateway after 29 seconds.
 const (
 	mostWait  = 50 * time.Second
-	wholeWait = 20 * time.Second
+	wholeWait = 10 * time.Second // meanwhile the call takes one of the executions that all functions share
 )
 
 const instructions = `Makes the lips of a video follow a speech track. create makes a request and returns its id at once. ` +

@@ -306,8 +306,8 @@ func TestWhole(t *testing.T) {
 	for _, pause := range a.slept {
 		waited += pause
 	}
-	if waited != 20*time.Second {
-		t.Errorf("waited %v, want 20 s", waited)
+	if waited != 10*time.Second {
+		t.Errorf("waited %v, want 10 s", waited)
 	}
 	if notices := drain(a.notices); len(notices) > 0 {
 		t.Errorf("got the notices %q", notices)

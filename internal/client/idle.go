@@ -19,7 +19,13 @@ func (c *Client) ask(r *http.Request) (*http.Response, error) {
 	m := &moving{timer: time.AfterFunc(idle, func() { stop(stalled) }), idle: idle, ctx: ctx, stop: stop}
 	r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body, r.GetBody = moved{r.Body, m}, nil // a call without GetBody is not sent again by the transport
+		r.Body = moved{r.Body, m}
+		if again := r.GetBody; again != nil { // the transport sends a call again if the server closed the connection before
+			r.GetBody = func() (io.ReadCloser, error) {
+				body, err := again()
+				return moved{body, m}, err
+			}
+		}
 	}
 	answer, err := connections.Do(r)
 	if err != nil {

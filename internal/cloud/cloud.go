@@ -94,8 +94,12 @@ func Limits(d *Deployment) {
 	l.Keys = settings.MaxKeys.In(d.Settings)
 }
 
-// Workers adds the largest number of runners.
-func Workers(d *Deployment) { d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings) }
+// Workers adds what places in the queue need: the largest number of runners, and surveys that are used for two seconds. The
+// deployment must have Records.
+func Workers(d *Deployment) {
+	d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings)
+	d.Table.SurveyLife = 2 * time.Second
+}
 
 // Retention adds the times for which media are kept.
 func Retention(d *Deployment) {

@@ -44,7 +44,7 @@ func sayEstimate(e lipsync.Estimated) string {
 	case found == nil:
 		say("The estimate is no longer kept.")
 	case len(found.Problems) > 0:
-		say("The request would fail.")
+		say("The request would fail now.")
 		for _, problem := range found.Problems {
 			say("%s%s.", strings.ToUpper(problem.Message[:1]), problem.Message[1:])
 		}

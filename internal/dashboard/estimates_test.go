@@ -55,7 +55,7 @@ func TestEstimates(t *testing.T) {
 	says(first, "The output would have 9.2 s, 230 frames. A worker would take about 1 min 10 s. It would be at place 1 of the queue. It would be done in about 1 min 10 s.")
 	second := estimate()
 	complete(lipsync.Estimate{Problems: []lipsync.Problem{{Message: "video is not a supported format"}, {Message: "audio has no sound track"}}})
-	says(second, "The request would fail. Video is not a supported format. Audio has no sound track.")
+	says(second, "The request would fail now. Video is not a supported format. Audio has no sound track.")
 	third := estimate()
 	if err := f.service.Fail(t.Context(), f.start(t, "", lipsync.Progress{}), lipsync.Failure{Code: lipsync.InternalFault}); err != nil {
 		t.Fatal(err)

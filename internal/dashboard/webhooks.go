@@ -105,13 +105,21 @@ func (p *pages) showOneWebhook(v *visit, w lipsync.Webhook, secret string) error
 
 func (p *pages) webhookPath(id string) string { return p.root + "/webhooks/" + url.PathEscape(id) }
 
-// rotateWebhook shows the new secret in the answer itself.
+// rotateWebhook shows the new secret in the answer itself. While the old one signs, it refuses: a second rotation, such as by a reload of
+// the page, would end the secret that the receiver has.
 func (p *pages) rotateWebhook(v *visit) error {
 	err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall)
 	if err != nil {
 		return err
 	}
-	w, err := p.service.RotateWebhook(v.Context(), v.caller(), v.PathValue("id"))
+	w, err := p.service.Webhook(v.Context(), v.caller(), v.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if p.service.Now().Before(w.OldUntil) {
+		return v.leadTo(p.webhookPath(w.ID))
+	}
+	w, err = p.service.RotateWebhook(v.Context(), v.caller(), v.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -116,6 +116,13 @@ func TestWebhooks(t *testing.T) {
 	if rotated == "" || rotated == before {
 		t.Errorf("got the secret %q after %q", rotated, before)
 	}
+	f.send(t, one+"/rotate", nil).mustLead(t, one) // as a reload does
+	if all, err = f.service.Webhooks(t.Context(), c); err != nil || all[0].OldSecret != before || all[0].Secret != rotated {
+		t.Errorf("a second rotation left %+v (%v)", all[0], err)
+	}
+	if strings.Contains(f.get(t, one).body, "/rotate") {
+		t.Error("the page offers a second rotation")
+	}
 	f.get(t, one+"/delete").must(t, http.StatusOK, "https://example.com/200")
 	f.send(t, one+"/delete", nil).mustLead(t, path)
 	f.get(t, one).must(t, http.StatusNotFound, "webhook not found")

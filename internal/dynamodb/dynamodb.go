@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,6 +26,16 @@ type Store struct {
 	lipsync.Store
 	client API
 	table  string
+
+	// SurveyLife is the time for which places in the queue come from the same survey, so that a process that many clients ask for
+	// places leaves the queue's partitions to claims. 0 means a survey for each place.
+	SurveyLife time.Duration
+
+	lastSurvey struct {
+		sync.Mutex
+		*survey
+		at time.Time
+	}
 }
 
 // API is the part of DynamoDB's API that a Store calls. *dynamodb.Client implements it.

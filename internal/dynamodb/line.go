@@ -15,7 +15,7 @@ import (
 // Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account, up to
 // limit ÷ queueShards in each shard, and takes other accounts of which some are missing to have as many as the limit.
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
-	v, err := s.survey(ctx, now)
+	v, err := s.recentSurvey(ctx, now)
 	if err != nil {
 		return l, err
 	}
@@ -35,6 +35,24 @@ func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limi
 	}
 	l.Ahead = min(l.Ahead, limit)
 	return l, nil
+}
+
+// recentSurvey returns a survey that is younger than SurveyLife. It must not be changed.
+func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error) {
+	if s.SurveyLife <= 0 {
+		return s.survey(ctx, now)
+	}
+	last := &s.lastSurvey
+	last.Lock()
+	defer last.Unlock()
+	if age := now.Sub(last.at); last.survey != nil && age >= 0 && age < s.SurveyLife {
+		return last.survey, nil
+	}
+	v, err := s.survey(ctx, now)
+	if err == nil {
+		last.survey, last.at = v, now
+	}
+	return v, err
 }
 
 // standings returns what decides when requests of an account, and of the accounts in the survey, are claimed.

@@ -88,6 +88,10 @@ func (s *Service) Place(ctx context.Context, r Request, own time.Duration) (Plac
 		return Place{}, nil
 	}
 	line, err := s.Store.Leases.Line(ctx, r, now, MostAhead)
+	if err != nil && FailureOf(err).Code == HostFailing {
+		s.log().Warn("no place in the queue", "request_id", r.ID, "error", err)
+		return Place{}, nil // the rest of an answer matters more
+	}
 	if err != nil {
 		return Place{}, err
 	}

@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -74,4 +75,22 @@ func TestPlaceOfPool(t *testing.T) {
 	}
 	last := f.generate(t, "")
 	place("by more workers", last, lipsync.Place{Position: 10, Left: 5 * time.Minute})
+}
+
+// busyLine is a store that is too busy to tell who is next.
+type busyLine struct{ lipsync.Leases }
+
+func (busyLine) Line(context.Context, lipsync.Request, time.Time, int) (lipsync.Line, error) {
+	return lipsync.Line{}, &lipsync.Error{Code: lipsync.Unavailable}
+}
+
+// TestBusyLine reads the progress of a request while the store is too busy to tell its place.
+func TestBusyLine(t *testing.T) {
+	f := newFixture(t)
+	id := f.generate(t, "")
+	f.Store.Leases = busyLine{f.Store.Leases}
+	r, _, place, err := f.Progress(t.Context(), f.caller, id)
+	if err != nil || r.ID != id || place != (lipsync.Place{}) {
+		t.Errorf("got %s at %+v (%v), want it without a place", r.ID, place, err)
+	}
 }
