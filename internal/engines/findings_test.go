@@ -79,12 +79,22 @@ func newFindingsFixture(t *testing.T) *findingsFixture {
 	return f
 }
 
-// render returns the sum of the decoded frames of an output, and whether the job tracked faces.
-func (f *findingsFixture) render(t *testing.T, job render.Job, findings render.Findings) (sum string, tracked bool) {
+// made is what a job made.
+type made struct {
+	frames string        // the sum of the decoded frames
+	result render.Result // without Recalled
+}
+
+// render renders a job, and tells whether it tracked faces.
+func (f *findingsFixture) render(t *testing.T, job render.Job, findings render.Findings) (m made, tracked bool) {
 	t.Helper()
 	f.tracked = 0
 	job.Video, job.Scratch, job.Findings = f.video, t.TempDir(), findings
 	job.Output = filepath.Join(job.Scratch, "out.mp4")
+	job.Rendered = func(r render.Result) {
+		m.result = r
+		m.result.Recalled = false
+	}
 	if err := f.set.Render(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +104,12 @@ func (f *findingsFixture) render(t *testing.T, job render.Job, findings render.F
 		h.Write(frame.Cb)
 		h.Write(frame.Cr)
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)), f.tracked > 0
+	m.frames = fmt.Sprintf("%x", h.Sum(nil))
+	return m, f.tracked > 0
 }
 
-// TestFindings renders a video with several speech tracks, by both engines. Only the first job tracks faces, and the frames of all others are
-// those of a job without findings, bit by bit.
+// TestFindings renders a video with several speech tracks, by both engines. Only the first job tracks faces. The frames of all others are
+// those of a job without findings, bit by bit, and so are the results. Speech of more than 3 s has a score.
 func TestFindings(t *testing.T) {
 	f := newFindingsFixture(t)
 	type again struct {
@@ -111,6 +122,7 @@ func TestFindings(t *testing.T) {
 			{name: "shorter speech", seconds: "1.6"},
 			{name: "much shorter speech", seconds: "1", anew: true},
 			{name: "longer speech", seconds: "2.8"}, // the video plays backward
+			{name: "speech with a score", seconds: "3.6"},
 			{name: "slower", seconds: "2.8", options: lipsync.Options{SyncMode: lipsync.Remap}},
 			{name: "a smaller size", seconds: "2", options: lipsync.Options{Output: lipsync.Output{Width: 240}}, anew: true},
 		},
@@ -126,7 +138,10 @@ func TestFindings(t *testing.T) {
 			other := render.Job{Engine: engine, Audio: f.voice(c.seconds), Options: c.options}
 			got, tracked := f.render(t, other, maps.Clone(kept))
 			if want, _ := f.render(t, other, nil); got != want || tracked != c.anew {
-				t.Errorf("%s, %s: tracked %t, want %t; same frames as without findings: %t", engine, c.name, tracked, c.anew, got == want)
+				t.Errorf("%s, %s: tracked %t, want %t; got %+v, without findings %+v", engine, c.name, tracked, c.anew, got, want)
+			}
+			if scored := c.seconds > "3"; got.result.Sync.Known != scored {
+				t.Errorf("%s, %s: has a score: %t, want %t", engine, c.name, !scored, scored)
 			}
 		}
 		f.set.Basis += " of another version"

@@ -135,6 +135,7 @@ func (a *analysis) code(c *serial.Coder, engine Serial) {
 			c.Int32(&s.track)
 			c.Int32(&s.person)
 			c.Floats(&s.box.X, &s.box.Y, &s.box.Size)
+			c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y)
 		})
 	})
 	serial.Slice(c, &a.active, c.Int32)
