@@ -31,10 +31,10 @@ type Pieces interface {
 }
 
 const (
-	// pieceTime is the time after which a piece of an output ends, if the job sets no other. A worker that dies loses at most this
-	// work, and that of the time in which the piece is kept, together less than a minute.
+	// pieceTime is the time after which a piece of an output ends, if the job sets no other. A worker that dies loses this work, and
+	// that of the time in which the piece is kept.
 	pieceTime = 40 * time.Second
-	// keepTime bounds the keeping of a piece. After it, no more pieces are kept.
+	// keepTime bounds each keeping and each finding of a piece, so that a store that answers slowly costs only time.
 	keepTime = time.Minute
 	// leastPiece is the smallest number of frames of a piece. In a file of fewer frames than an encoder puts into another order, their
 	// decoding times differ.
@@ -146,10 +146,10 @@ func (w *rendering) resume(ctx context.Context) (all []piece) {
 		}
 		var next piece
 		path := w.piecePath(len(all))
-		err := w.job.Pieces.Find(ctx, len(all), func(r io.Reader) error {
+		err := w.find(ctx, len(all), func(r io.Reader) error {
 			plan, err := w.plan(ctx)
 			if err == nil {
-				next, err = readPiece(reader{ctx, r}, path, plan, from, w.frames)
+				next, err = readPiece(r, path, plan, from, w.frames)
 			}
 			return err
 		})
@@ -164,6 +164,13 @@ func (w *rendering) resume(ctx context.Context) (all []piece) {
 		w.job.Resumed(all[len(all)-1].To, w.frames)
 	}
 	return all
+}
+
+// find reads the piece n of an earlier attempt.
+func (w *rendering) find(ctx context.Context, n int, read func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, keepTime)
+	defer cancel()
+	return w.job.Pieces.Find(ctx, n, func(r io.Reader) error { return read(reader{ctx, r}) })
 }
 
 // inPieces tells whether the output may be made in pieces.

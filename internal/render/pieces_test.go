@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -247,7 +248,7 @@ func TestUnjoinablePieces(t *testing.T) {
 	j := Job{Video: ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), Audio: sound(t, "a.wav", seconds)}
 	_, good := kept(t, j, 8, 1)
 	path := filepath.Join(t.TempDir(), "piece")
-	plan := strings.Split(string(good[0]), `"`)[3]
+	plan := strings.Split(string(good[0][sha256.Size:]), `"`)[3]
 	p, err := readPiece(bytes.NewReader(good[0]), path, plan, 0, frames)
 	if err != nil {
 		t.Fatal(err)

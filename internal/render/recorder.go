@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"lipsync/internal/ffmpeg"
@@ -20,14 +22,18 @@ type recorder struct {
 	path    string    // of the file that is being encoded
 	began   time.Time // the piece that is being encoded
 	now     pieceFacts
-	done    []piece    // the earlier pieces
-	kept    int        // how many of them earlier attempts have made
-	toKeep  chan piece // pieces that keepAll keeps
+	mu      sync.Mutex    // of done
+	done    []piece       // the earlier pieces
+	kept    int           // how many of them are kept; keepAll changes it
+	more    chan struct{} // gets a value when a piece is finished
 }
+
+// errPieces is the error of an output that can't be made in pieces.
+var errPieces = errors.New("make an output in pieces")
 
 // newRecorder begins an output. It goes on after the pieces of earlier attempts, if there are any.
 func (w *rendering) newRecorder(ctx context.Context) (*recorder, error) {
-	r := &recorder{rendering: w, toKeep: make(chan piece, 1), done: w.resume(ctx)}
+	r := &recorder{rendering: w, more: make(chan struct{}, 1), done: w.resume(ctx)}
 	r.kept = len(r.done)
 	w.resumed = r.kept > 0
 	if w.resumed {
@@ -38,13 +44,16 @@ func (w *rendering) newRecorder(ctx context.Context) (*recorder, error) {
 
 // begin begins to encode the next piece. The first one is the whole output if it takes less than the time of a piece, so it has the
 // sound.
-func (r *recorder) begin(ctx context.Context) (err error) {
+func (r *recorder) begin(ctx context.Context) error {
 	sound := ""
 	if r.path = r.piecePath(len(r.done)); len(r.done) == 0 {
 		r.path, sound = r.job.Output, r.encoded
 	}
 	r.began, r.now = r.clock(), pieceFacts{From: r.now.To, To: r.now.To}
-	r.encoder, err = r.Tools.Encode(ctx, r.video.Video, r.job.Options.Output, sound, r.path)
+	encoder, err := r.Tools.Encode(ctx, r.video.Video, r.job.Options.Output, sound, r.path)
+	if err == nil {
+		r.encoder = encoder
+	}
 	return err
 }
 
@@ -82,53 +91,67 @@ func (r *recorder) add(ctx context.Context, t *task) error {
 	if !r.inPieces() || min(r.now.To-r.now.From, r.frames-r.now.To) < leastPiece || r.clock().Sub(r.began) < cmp.Or(r.job.PieceTime, pieceTime) {
 		return nil
 	}
-	p, err := r.end(ctx)
-	if err != nil {
-		return err
-	}
-	if err := send(ctx, r.toKeep, p); err != nil {
+	if err := r.end(ctx); err != nil {
 		return err
 	}
 	return r.begin(ctx)
 }
 
 // end completes the file of a piece. Of the first one it keeps only the pictures.
-func (r *recorder) end(ctx context.Context) (p piece, err error) {
+func (r *recorder) end(ctx context.Context) error {
 	if err := r.encoder.Finish(); err != nil {
-		return p, err
+		return err
 	}
-	p = piece{r.now, r.path}
+	p := piece{r.now, r.path}
 	p.Mouths = r.scored.mouths(p.From, p.To)
 	if len(r.done) == 0 {
 		p.path = r.piecePath(0)
-		err = r.Tools.TakeReel(ctx, r.video.Video, r.job.Options.Output, r.path, p.path)
-		err = errors.Join(err, os.Remove(r.path))
+		err := r.Tools.TakeReel(ctx, r.video.Video, r.job.Options.Output, r.path, p.path)
+		if err = errors.Join(err, os.Remove(r.path)); err != nil {
+			return fmt.Errorf("%w: %w", errPieces, err)
+		}
 	}
+	r.mu.Lock()
 	r.done = append(r.done, p)
-	return p, err
+	r.mu.Unlock()
+	select {
+	case r.more <- struct{}{}:
+	default: // keepAll has yet to look
+	}
+	return nil
 }
 
-// keepAll keeps pieces until ctx ends, or until one can't be kept, since those after it are of no use.
+// keepAll keeps pieces in their order until ctx ends. If one can't be kept, it tries again when the next one is finished, since those
+// after it are of no use without it.
 func (r *recorder) keepAll(ctx context.Context) {
-	n, lost := r.kept, false
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case p := <-r.toKeep:
-			lost = lost || r.keep(ctx, n, p) != nil
-			n++
+		case <-r.more:
+		}
+		r.mu.Lock()
+		waiting := r.done[r.kept:]
+		r.mu.Unlock()
+		for _, p := range waiting {
+			if err := r.keep(ctx, r.kept, p); err != nil {
+				if r.job.Unkept != nil && ctx.Err() == nil {
+					r.job.Unkept(r.kept, err)
+				}
+				break
+			}
+			r.kept++
 		}
 	}
 }
 
 // keep keeps a piece for later attempts.
 func (r *recorder) keep(ctx context.Context, n int, p piece) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, keepTime)
-	defer cancel()
 	if p.Plan, err = r.plan(ctx); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, keepTime)
+	defer cancel()
 	return p.write(func(content io.Reader, size int64) error {
 		return r.job.Pieces.Keep(ctx, n, reader{ctx, content}, size)
 	})
@@ -150,5 +173,8 @@ func (r *recorder) finish(ctx context.Context) error {
 	for _, p := range r.done {
 		r.synced += p.Synced
 	}
-	return r.Tools.Join(ctx, r.video.Video, r.job.Options.Output, reels, r.encoded, r.job.Output)
+	if err := r.Tools.Join(ctx, r.video.Video, r.job.Options.Output, reels, r.encoded, r.job.Output); err != nil {
+		return fmt.Errorf("%w: %w", errPieces, err)
+	}
+	return nil
 }

@@ -77,6 +77,8 @@ type Job struct {
 	Pieces Pieces
 	// PieceTime is the time after which a piece ends; 0 means 40 s.
 	PieceTime time.Duration
+	// Unkept gets the reason why a piece was not kept. It is tried again when the next piece is finished. Unkept may be nil.
+	Unkept func(piece int, err error)
 	// Resumed gets the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames. It may be nil.
 	Resumed func(frames, total int)
 	// Poster gets a small picture of the output (a JPEG), or the reason why there is none. It is
@@ -129,7 +131,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 	defer os.RemoveAll(job.dir)
 	w := job
 	err = Guard(func() error { return w.render(ctx) })
-	if err != nil && (w.recalled || w.resumed) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
+	if (w.recalled || w.resumed || errors.Is(err, errPieces)) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
 		w = job
 		w.anew = true
 		err = Guard(func() error { return w.render(ctx) })
@@ -141,6 +143,12 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		return lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
 	}
 	return err
+}
+
+// mayDiffer reports whether a rendering that failed with err could succeed at once without findings and pieces: err is neither the
+// machine's fault nor a failure of the input.
+func mayDiffer(err error) bool {
+	return err != nil && !ffmpeg.OfMachine(err) && lipsync.FailureOf(err).Code.Class() == lipsync.OfOurs
 }
 
 // begin returns the work on a job, with a folder that the caller removes.

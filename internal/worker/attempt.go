@@ -137,6 +137,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		job.Findings = &findings{w.Service, *r, [sha256.Size]byte(sum.Sum(nil)), log}
 	}
 	job.Pieces, job.PieceTime = &pieces{w.Service, *r, log}, w.PieceTime
+	job.Unkept = func(piece int, err error) { log.Warn("a piece was not kept", "piece", piece, "error", err) }
 	job.Resumed = func(frames, total int) {
 		whole = false
 		log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)

@@ -1,0 +1,192 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// faulty is an engine that can't paint.
+type faulty struct {
+	numberer
+	err error
+}
+
+func (e *faulty) Analyse(v Video) (Analyser, error) {
+	_, err := e.numberer.Analyse(v)
+	return e, err
+}
+
+func (e *faulty) Plan(context.Context, Output) (Painter, error) { return e, nil }
+
+func (e *faulty) Paint(context.Context, int, *image.YCbCr) ([]Mouth, error) { return nil, e.err }
+
+// TestStartAgain goes on after a piece, and then fails. It starts again only if that could help.
+func TestStartAgain(t *testing.T) {
+	j := Job{Video: ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), Audio: sound(t, "a.wav", seconds)}
+	_, pieces := kept(t, j, 8, 1)
+	for name, c := range map[string]struct {
+		err    error
+		starts int
+	}{
+		"any other error":    {errors.New("broken"), 2},
+		"a full disk":        {syscall.ENOSPC, 1},
+		"a killed program":   {ffmpeg.ErrKilled, 1},
+		"a failure of input": {lipsync.Failure{Code: lipsync.NoFace}.Because(nil), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j, starts, first := j, 0, 0
+			j.Scratch = t.TempDir()
+			j.Output = filepath.Join(j.Scratch, "out.mp4")
+			j.Pieces = &shelf{pieces: pieces}
+			j.Measured = func(_, _ time.Duration) { starts++ }
+			j.Resumed = func(frames, _ int) { first = frames }
+			err := newRenderer(t, &faulty{err: c.err}).Render(t.Context(), j)
+			if !errors.Is(err, c.err) || starts != c.starts || first != 8 {
+				t.Errorf("started %d times, went on with frame %d (%v), want %d and 8", starts, first, err, c.starts)
+			}
+		})
+	}
+}
+
+// TestSpoiltPieces spoils the files of pieces while an output is made. If the pieces can't be joined, it is made without pieces. If the next
+// one can't be begun, the machine is at fault.
+func TestSpoiltPieces(t *testing.T) {
+	video, tone := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), sound(t, "a.wav", seconds)
+	for name, c := range map[string]struct {
+		spoil  func(dir string) error
+		starts int
+		code   lipsync.FailureCode
+	}{
+		"not joined": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "piece-0.mp4"), []byte("no video"), 0o600)
+		}, 2, ""},
+		"not begun": {func(dir string) error {
+			return os.MkdirAll(filepath.Join(dir, "piece-1.mp4.part", "in the way"), 0o700)
+		}, 1, lipsync.HostFailing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := Job{Video: video, Audio: tone, Scratch: t.TempDir(), Pieces: &shelf{pieces: map[int][]byte{}}, PieceTime: time.Second}
+			j.Output = filepath.Join(j.Scratch, "out.mp4")
+			starts := 0
+			j.Measured = func(_, _ time.Duration) { starts++ }
+			r, looks := newRenderer(t, &numberer{}), 0
+			r.Now = func() time.Time {
+				if looks++; looks == 3 { // the second piece begins
+					dirs, err := filepath.Glob(filepath.Join(j.Scratch, "render-*"))
+					if err == nil {
+						err = c.spoil(dirs[0])
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				return time.Unix(int64(looks), 0)
+			}
+			err := r.Render(t.Context(), j)
+			var code lipsync.FailureCode
+			if err != nil {
+				code = lipsync.FailureOf(err).Code
+			}
+			if starts != c.starts || code != c.code {
+				t.Fatalf("started %d times, got %q (%v), want %d and %q", starts, code, err, c.starts, c.code)
+			}
+			if err != nil {
+				return
+			}
+			if source, _, _ := numbers(t, j.Output); len(source) != frames {
+				t.Errorf("got %d frames, want %d", len(source), frames)
+			}
+		})
+	}
+}
+
+// forgetful is a shelf that can't keep the first piece that it gets.
+type forgetful struct {
+	shelf
+	once   sync.Once
+	failed chan struct{}
+}
+
+var errForgotten = errors.New("forgotten")
+
+func (s *forgetful) Keep(ctx context.Context, n int, r io.Reader, size int64) (err error) {
+	s.once.Do(func() {
+		err = errForgotten
+		close(s.failed)
+	})
+	if err != nil {
+		return err
+	}
+	return s.shelf.Keep(ctx, n, r, size)
+}
+
+// TestKeepAgain can't keep the first piece at once. It is kept together with the second one.
+func TestKeepAgain(t *testing.T) {
+	s := &forgetful{shelf: shelf{pieces: map[int][]byte{}}, failed: make(chan struct{})}
+	j := Job{Scratch: t.TempDir(), Pieces: s, PieceTime: time.Second, Audio: sound(t, "a.wav", seconds)}
+	j.Video = ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	j.Output = filepath.Join(j.Scratch, "out.mp4")
+	var told []string
+	j.Unkept = func(piece int, err error) { told = append(told, fmt.Sprint(piece, " ", err)) }
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, looks := newRenderer(t, &numberer{}), 0
+	r.Now = func() time.Time { // the recorder looks when a piece begins, and before it ends
+		switch looks++; looks {
+		case 3: // the first piece has ended
+			select {
+			case <-s.failed:
+			case <-ctx.Done():
+			}
+		case 5:
+			s.await(ctx, 2)
+		}
+		return time.Unix(int64(looks), 0)
+	}
+	if err := r.Render(ctx, j); err != nil {
+		t.Fatal(err)
+	}
+	if want := "0 forgotten"; len(told) != 1 || told[0] != want || s.pieces[0] == nil || s.pieces[1] == nil {
+		t.Errorf("told %q of %d kept pieces, want only %q", told, len(s.pieces), want)
+	}
+}
+
+// stalled is a store that answers only when its context ends.
+type stalled struct{}
+
+func (stalled) Find(ctx context.Context, _ int, _ func(io.Reader) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (stalled) Keep(ctx context.Context, _ int, _ io.Reader, _ int64) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestStalledPieces looks for pieces in a store that doesn't answer. After a time it goes on without them.
+func TestStalledPieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := &rendering{Renderer: &Renderer{Basis: "this program"}, job: Job{Pieces: stalled{}}, video: &ffmpeg.Info{Video: &ffmpeg.Video{}}}
+		if all := w.resume(t.Context()); all != nil || time.Since(began) != keepTime {
+			t.Errorf("found %v after %v, want nothing after %v", all, time.Since(began), keepTime)
+		}
+	})
+}
