@@ -24,6 +24,8 @@ type analysis struct {
 	faces                      // in each source frame
 	active []int32             // the track of the speaker in each source frame, -1 for none
 	hidden *occlusion.Analyser // finds what hides mouths
+	// The video's own sound couldn't be read. Another time it may be.
+	unheard bool
 	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
 	// neither the engine nor the options need it.
 	spoken, heard []speech.Articulation
@@ -53,6 +55,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 			mfcc = speaker.NewMFCC()
 		}
 		if sound = w.ownSound(ctx, mfcc); sound == nil {
+			a.unheard = w.video.Audio != nil
 			return nil
 		}
 		heard <- mfcc

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"time"
 
 	"lipsync/internal/occlusion"
 	"lipsync/internal/serial"
@@ -31,6 +32,10 @@ type Serial interface {
 // the examples of package warp.
 const mostFindings = 512 << 20
 
+// findingsTime bounds the reading and the keeping of findings, so that a store that answers slowly costs only time. The largest take 2.4
+// minutes at 30 Mbit/s.
+const findingsTime = 3 * time.Minute
+
 // firstPass makes the first pass over the video, or reads what an earlier job found out in it.
 func (w *rendering) firstPass(ctx context.Context) (*analysis, Analyser, error) {
 	engine, err := w.newAnalyser()
@@ -52,7 +57,7 @@ func (w *rendering) firstPass(ctx context.Context) (*analysis, Analyser, error) 
 		kept = engine.(Serial)
 	}
 	a, err := w.analyse(ctx, engine)
-	if err == nil && kept != nil && !a.source.damaged {
+	if err == nil && kept != nil && !a.source.damaged && !a.unheard {
 		w.keep(ctx, a, kept)
 	}
 	return a, engine, err
@@ -76,6 +81,8 @@ func (w *rendering) findingsName() string {
 
 // recall reads the findings of an earlier job. It returns nil if there are none that can be used.
 func (w *rendering) recall(ctx context.Context, engine Serial) *analysis {
+	ctx, cancel := context.WithTimeout(ctx, findingsTime)
+	defer cancel()
 	file, err := w.job.Findings.Open(ctx, w.findingsName())
 	if err != nil {
 		return nil
@@ -104,6 +111,8 @@ func (w *rendering) keep(ctx context.Context, a *analysis, engine Serial) {
 			return serial.Write(&bounded{out, mostFindings}, func(c *serial.Coder) { a.code(c, engine) })
 		}))
 	}()
+	ctx, cancel := context.WithTimeout(ctx, findingsTime)
+	defer cancel()
 	err := w.job.Findings.Keep(ctx, w.findingsName(), r)
 	r.CloseWithError(err)
 	<-written // the plan changes the analyser
