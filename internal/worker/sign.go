@@ -14,6 +14,9 @@ type Signer interface {
 	Sign(ctx context.Context, path string, o lipsync.Origin) error
 }
 
+// signTime bounds the signing of an output: it reads and writes the file once or twice. The largest has some 30 GiB.
+const signTime = 10 * time.Minute
+
 var errNotSignable = errors.New("files of this format can't be signed")
 
 // sign signs the output of a request, if the worker has a signer. An output that can't be signed gets a warning, unless all must be signed.
@@ -23,7 +26,7 @@ func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log 
 	}
 	err := errNotSignable
 	if r.Options.Output.Format.Signable() {
-		err = w.Signer.Sign(ctx, path, lipsync.Origin{Engine: r.Engine, At: time.Now()})
+		err = w.signInTime(ctx, path, lipsync.Origin{Engine: r.Engine, At: time.Now()})
 	}
 	switch {
 	case err == nil:
@@ -35,4 +38,10 @@ func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log 
 		r.Warnings = r.Warnings.With(lipsync.NotSigned)
 	}
 	return nil
+}
+
+func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) error {
+	ctx, cancel := context.WithTimeout(ctx, signTime)
+	defer cancel()
+	return w.Signer.Sign(ctx, path, o)
 }

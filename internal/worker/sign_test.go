@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -73,6 +75,31 @@ func TestSign(t *testing.T) {
 			text := make([]byte, size)
 			if _, err := content.Read(text); err != nil || strings.HasSuffix(string(text), " signed") != c.signed || r.Size != size {
 				t.Errorf("got %q of %d bytes (%v), want signed %t", text, r.Size, err, c.signed)
+			}
+		})
+	}
+}
+
+// stuckSigner signs until its context ends.
+type stuckSigner struct{}
+
+func (stuckSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error { return stuck(ctx) }
+
+// TestStuckSigner bounds the signing. Then the output is stored without a signature, unless all must be signed.
+func TestStuckSigner(t *testing.T) {
+	for _, required := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, concatenate)
+			f.Signer = stuckSigner{}
+			id, began := f.request(t, "video", "audio"), time.Now()
+			f.Service.RequireProvenance = required
+			f.Do(t.Context(), id)
+			r, err := f.Service.Store.Requests.ByID(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began).Round(time.Minute); took != 10*time.Minute || r.Status.Final() == required || (r.Warnings == lipsync.NotSigned) == required {
+				t.Errorf("required %t: got %s, warnings %q, after %v", required, r.Status, r.Warnings, took)
 			}
 		})
 	}
