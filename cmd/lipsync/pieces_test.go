@@ -53,16 +53,15 @@ func TestResume(t *testing.T) {
 	for claim := range 2 {
 		s.awaitPieces(t, id, claim+1)
 		s.kill()
+		if claim > 0 {
+			s.wantResumed(t)
+		}
 		s = serve()
 	}
 	if r := (testClient{s.url, key}).wait(t, id); r.Status != "completed" {
 		t.Fatalf("got %+v", r)
 	}
-	lines := s.log.with("goes on after the pieces of earlier attempts")
-	t.Logf("%q", lines)
-	if len(lines) != 1 || !regexp.MustCompile(`attempt=1 frames=[1-9]\d+ of=\d+`).MatchString(lines[0]) {
-		t.Errorf("got %q, want one line that tells of frames", lines)
-	}
+	s.wantResumed(t)
 	if err := s.stop(t); err != nil {
 		t.Error(err)
 	}
@@ -78,6 +77,16 @@ func TestResume(t *testing.T) {
 	}
 	if got, want := frameTimes(t, resumed[0]), frameTimes(t, whole); !slices.Equal(got, want) {
 		t.Errorf("got %d frames at %.100s, want %d at %.100s", len(got), got, len(want), want)
+	}
+}
+
+// wantResumed checks that the server went on after pieces of the server before it.
+func (s *server) wantResumed(t *testing.T) {
+	t.Helper()
+	lines := s.log.with("goes on after the pieces of earlier attempts")
+	t.Logf("%q", lines)
+	if len(lines) != 1 || !regexp.MustCompile(`attempt=1 frames=[1-9]\d+ of=\d+`).MatchString(lines[0]) {
+		t.Errorf("got %q, want one line that tells of frames", lines)
 	}
 }
 
