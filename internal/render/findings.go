@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/occlusion"
 	"lipsync/internal/serial"
 	"lipsync/internal/speech"
@@ -49,6 +50,7 @@ func (w *rendering) firstPass(ctx context.Context) (*analysis, Analyser, error) 
 	if kept != nil && !w.anew {
 		if a := w.recall(ctx, kept); a != nil {
 			w.recalled = true
+			w.progress(lipsync.Analyzing, a.source.frames).done(a.source.frames)
 			return a, engine, w.hear(ctx, a)
 		}
 		if engine, err = w.newAnalyser(); err != nil { // a file that ends early has filled the other one
