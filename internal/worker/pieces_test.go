@@ -14,8 +14,7 @@ import (
 // TestPieces makes three attempts at a request. Each finds the pieces of those before it, the newest first, and keeps its own.
 func TestPieces(t *testing.T) {
 	var found [][]string
-	var f *fixture
-	f = setup(t, func(ctx context.Context, j render.Job) error {
+	f := setup(t, func(ctx context.Context, j render.Job) error {
 		for n := range 2 {
 			var contents []string
 			err := j.Pieces.Find(ctx, n, func(r io.Reader) error {
