@@ -13,7 +13,7 @@ import (
 )
 
 // Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account, up to
-// limit ÷ queueShards in each shard, and takes other accounts of which some are missing to have as many as the limit.
+// limit ÷ queueShards in each shard. For each other account of which it sees only a part, it returns the limit as the number.
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
 	v, err := s.recentSurvey(ctx, now)
 	if err != nil {

@@ -81,5 +81,5 @@ func TestOnlyPQ(t *testing.T) {
 	}
 }
 
-// mastered matches x265's parameters of a mastering. Its values have so many digits at most that x265 can read them.
+// mastered matches the parameters of x265 that tell the mastering display and the light levels. x265 can read values with this many digits.
 var mastered = regexp.MustCompile(`^(:master-display=((G|B|R|WP)\(\d{1,5},\d{1,5}\)){4}L\(\d{1,9},\d{1,8}\))?(:max-cll=\d{1,5},\d{1,5})?$`)
