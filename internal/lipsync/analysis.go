@@ -75,18 +75,14 @@ func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id strin
 // completed and the Analysis is still kept. Analysis returns NotFound for requests of other accounts.
 func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *Analysis, error) {
 	r, err := s.findAnalysis(ctx, c, id)
-	if err != nil || r.Output == "" || !s.Now().Before(s.OutputExpires(r)) {
+	if err != nil {
 		return r, nil, err
 	}
 	a := new(Analysis)
-	switch err := s.readJSON(ctx, r.Output, a); CodeOf(err) {
-	case "":
-		return r, a, nil
-	case NotFound: // it is being deleted
-		return r, nil, nil
-	default:
+	if kept, err := s.readOutput(ctx, r, a); !kept {
 		return r, nil, err
 	}
+	return r, a, nil
 }
 
 // DeleteAnalysis deletes the Analysis of the caller's request, and cancels a request that is not finished.
@@ -124,6 +120,15 @@ func (s *Service) findOf(ctx context.Context, account, id, missing string) (Requ
 		return Request{}, newError(NotFound, missing)
 	}
 	return r, err
+}
+
+// readOutput reads the output of a request into v, if the request is completed and the output is still kept.
+func (s *Service) readOutput(ctx context.Context, r Request, v any) (kept bool, err error) {
+	if r.Output == "" || !s.Now().Before(s.OutputExpires(r)) {
+		return false, nil
+	}
+	err = s.readJSON(ctx, r.Output, v)
+	return err == nil, unless(NotFound, err) // NotFound: it is being deleted
 }
 
 // readJSON reads an output in JSON into v.

@@ -92,14 +92,11 @@ type Estimated struct {
 // Estimated returns the caller's request for an Estimate. It returns NotFound for requests of other accounts.
 func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimated, err error) {
 	e.Request, err = s.findOf(ctx, ofEstimates(c.Account), id, "estimate not found")
-	if err != nil || e.Output == "" || !s.Now().Before(s.OutputExpires(e.Request)) {
+	if err != nil {
 		return e, err
 	}
 	found := new(Estimate)
-	if err := s.readJSON(ctx, e.Output, found); err != nil {
-		if CodeOf(err) == NotFound { // it is being deleted
-			err = nil
-		}
+	if kept, err := s.readOutput(ctx, e.Request, found); !kept {
 		return e, err
 	}
 	if e.Estimate = found; len(found.Problems) > 0 {

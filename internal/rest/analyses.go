@@ -12,20 +12,32 @@ type analyzeBody struct {
 	URL string `json:"url"`
 }
 
-// analysis is an analysis in an answer. Fields without a value are absent.
-type analysis struct {
+// examination is what an analysis and an estimate have in common in an answer. Fields without a value are absent.
+type examination struct {
 	ID           string         `json:"id"`
 	CreatedAt    time.Time      `json:"created_at"`
 	Status       lipsync.Status `json:"status"`
 	ErrorMessage string         `json:"error_message,omitempty"`
 	StartedAt    time.Time      `json:"started_at,omitzero"`
 	FinishedAt   time.Time      `json:"finished_at,omitzero"`
-	*lipsync.Analysis
 }
 
-func (n analysis) requestID() string { return n.ID }
+func viewExamination(q lipsync.Request) examination {
+	return examination{
+		ID: q.ID, CreatedAt: q.CreatedAt.UTC(), Status: q.Status, ErrorMessage: q.Failure.Sentence(),
+		StartedAt: q.StartedAt.UTC(), FinishedAt: q.FinishedAt.UTC(),
+	}
+}
 
-func (n analysis) openSince() time.Time { return openSince(n.Status, n.CreatedAt, n.StartedAt) }
+func (e examination) requestID() string { return e.ID }
+
+func (e examination) openSince() time.Time { return openSince(e.Status, e.CreatedAt, e.StartedAt) }
+
+// analysis is an analysis in an answer.
+type analysis struct {
+	examination
+	*lipsync.Analysis
+}
 
 // analyzed is the answer to a call that creates an analysis or an estimate.
 type analyzed struct {
@@ -42,17 +54,10 @@ func (a *api) analyze(r *http.Request, c lipsync.Caller, in analyzeBody) (analyz
 
 func (a *api) getAnalysis(r *http.Request, c lipsync.Caller) (analysis, error) {
 	q, found, err := a.service.Analysis(r.Context(), c, r.PathValue("id"))
-	return viewAnalysis(q, found), err
+	return analysis{viewExamination(q), found}, err
 }
 
 func (a *api) deleteAnalysis(r *http.Request, c lipsync.Caller) (analysis, error) {
 	q, err := a.service.DeleteAnalysis(r.Context(), c, r.PathValue("id"))
-	return viewAnalysis(q, nil), err
-}
-
-func viewAnalysis(q lipsync.Request, found *lipsync.Analysis) analysis {
-	return analysis{
-		ID: q.ID, CreatedAt: q.CreatedAt.UTC(), Status: q.Status, ErrorMessage: q.Failure.Sentence(),
-		StartedAt: q.StartedAt.UTC(), FinishedAt: q.FinishedAt.UTC(), Analysis: found,
-	}
+	return analysis{viewExamination(q), nil}, err
 }

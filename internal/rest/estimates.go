@@ -2,19 +2,13 @@ package rest
 
 import (
 	"net/http"
-	"time"
 
 	"lipsync/internal/lipsync"
 )
 
 // estimate is an estimate in an answer. Fields without a value are absent.
 type estimate struct {
-	ID               string            `json:"id"`
-	CreatedAt        time.Time         `json:"created_at"`
-	Status           lipsync.Status    `json:"status"`
-	ErrorMessage     string            `json:"error_message,omitempty"`
-	StartedAt        time.Time         `json:"started_at,omitzero"`
-	FinishedAt       time.Time         `json:"finished_at,omitzero"`
+	examination
 	Problems         []lipsync.Problem `json:"problems,omitzero"`
 	VideoSeconds     float64           `json:"video_seconds,omitzero"`
 	AudioSeconds     float64           `json:"audio_seconds,omitzero"`
@@ -23,10 +17,6 @@ type estimate struct {
 	EstimatedSeconds int               `json:"estimated_seconds,omitzero"`
 	place
 }
-
-func (e estimate) requestID() string { return e.ID }
-
-func (e estimate) openSince() time.Time { return openSince(e.Status, e.CreatedAt, e.StartedAt) }
 
 func (a *api) estimate(r *http.Request, c lipsync.Caller, in generateBody) (analyzed, error) {
 	p, err := in.params()
@@ -39,10 +29,7 @@ func (a *api) estimate(r *http.Request, c lipsync.Caller, in generateBody) (anal
 
 func (a *api) getEstimate(r *http.Request, c lipsync.Caller) (estimate, error) {
 	e, err := a.service.Estimated(r.Context(), c, r.PathValue("id"))
-	v := estimate{
-		ID: e.ID, CreatedAt: e.CreatedAt.UTC(), Status: e.Status, ErrorMessage: e.Failure.Sentence(),
-		StartedAt: e.StartedAt.UTC(), FinishedAt: e.FinishedAt.UTC(),
-	}
+	v := estimate{examination: viewExamination(e.Request)}
 	if found := e.Estimate; found != nil {
 		v.Problems = append([]lipsync.Problem{}, found.Problems...) // also if there are none
 		v.VideoSeconds, v.AudioSeconds, v.OutputSeconds, v.Frames = found.VideoSeconds, found.AudioSeconds, found.OutputSeconds, found.Frames
