@@ -28,7 +28,7 @@ EXPORT      := internal/wav2lip/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -158,6 +158,11 @@ soak: $(VENV)/done ## load the service with small jobs while it is killed, its d
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestSoak' ./cmd/lipsync -args -jobs 1000 -faults 100 $(if $(SEED),-seed $(SEED))
 	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
+
+batch: ## make a batch of 200 lines while the server is killed, and one on an emulator of AWS (takes some minutes each)
+	@.ci/install ffmpeg espeak-ng
+	go test -timeout 1h -count 1 -v -run '^TestBatchKilled$$' ./cmd/lipsync -args -lines 200
+	go test -timeout 1h -count 1 -v -run '^TestBatch$$' ./infra/local -args -lines 200
 
 deliveries: ## send 10,000 events to a webhook while the server is killed 30 times; none may be lost (takes some minutes)
 	@.ci/install ffmpeg espeak-ng

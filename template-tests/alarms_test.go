@@ -17,6 +17,7 @@ func TestAlarms(t *testing.T) {
 		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError StorageRefused"},
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"FunctionsThrottled2": {`1`, `1`, `"notBreaching"`, "Throttles"},
+		"FunctionsThrottled3": {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
 		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
 		"EventsFail":          {`10`, `3`, `"notBreaching"`, "EventsDelivered EventsRetried"},
@@ -66,7 +67,7 @@ func TestRequestsFail(t *testing.T) {
 
 // TestFunctionsThrottled checks that the alarm sums all functions behind the API.
 func TestFunctionsThrottled(t *testing.T) {
-	metrics := deployed().get("FunctionsThrottled", "Metrics") + deployed().get("FunctionsThrottled2", "Metrics")
+	metrics := deployed().get("FunctionsThrottled", "Metrics") + deployed().get("FunctionsThrottled2", "Metrics") + deployed().get("FunctionsThrottled3", "Metrics")
 	for _, f := range routes(t) {
 		if !strings.Contains(metrics, `"Value":"`+f+`"`) {
 			t.Errorf("the throttling of %s raises no alarm", f)
@@ -110,7 +111,9 @@ func TestTableThrottled(t *testing.T) {
 func TestSums(t *testing.T) {
 	const most = 10
 	functions := len(slices.Compact(slices.Sorted(maps.Values(routes(t)))))
-	for alarm, terms := range map[string]int{"FunctionsThrottled": most, "FunctionsThrottled2": functions - most, "TableThrottled": 4, "BackgroundFails": 3} {
+	for alarm, terms := range map[string]int{
+		"FunctionsThrottled": most, "FunctionsThrottled2": most, "FunctionsThrottled3": functions - 2*most, "TableThrottled": 4, "BackgroundFails": 3,
+	} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")
 		if operands != terms || filled != terms || operands > most {

@@ -65,6 +65,10 @@ var needed = map[rest.Need]struct {
 	rest.StoreInputs: {rights: []string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
 	}},
+	rest.MakeBatches: {rights: []string{
+		"s3:AbortMultipartUpload Media/batches/*", "s3:GetObject Media/batches/*", "s3:PutObject Media/batches/*",
+	}},
+	rest.CloseBatches: {rights: []string{"s3:DeleteObject Media/batches/*"}},
 	rest.DeleteMedia: {rights: []string{
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
@@ -86,12 +90,13 @@ var otherRights = map[string][]string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/findings/*/of/*",
+		"s3:DeleteObject Media/batches/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries", "sts:AssumeRole DashboardSigner",
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/DashboardSignerPool"),
 	"DeliverRole": with("DeliverLog",
 		"dynamodb:Query Table on request/*", "dynamodb:DeleteItem Table on delivery/* webhooks/*",
-		"dynamodb:GetItem Table on delivery/* webhooks/*", "dynamodb:UpdateItem Table on delivery/* webhooks/*",
+		"dynamodb:GetItem Table on delivery/* webhooks/*", "dynamodb:GetItem Table on batch/*", "dynamodb:UpdateItem Table on delivery/* webhooks/*",
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool",
 		"sts:AssumeRole Signer", "sqs:SendMessage Deliveries",
 		"sqs:ChangeMessageVisibility Deliveries", "sqs:DeleteMessage Deliveries", "sqs:GetQueueAttributes Deliveries",
@@ -108,6 +113,7 @@ var otherRights = map[string][]string{
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table",
 		"dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
+		"s3:DeleteObject Media/batches/*", "s3:GetObject Media/batches/*", "s3:GetObject Media/uploads/*",
 		"s3:ListBucket Media", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
 	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},

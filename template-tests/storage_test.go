@@ -32,6 +32,7 @@ func TestBucket(t *testing.T) {
 		{"Media", "LifecycleConfiguration.Rules", `[` +
 			`{"ExpirationInDays":7,"Id":"inputs","Prefix":"inputs/","Status":"Enabled"},` +
 			`{"ExpirationInDays":7,"Id":"pieces","Prefix":"pieces/","Status":"Enabled"},` +
+			`{"ExpirationInDays":30,"Id":"batches","Prefix":"batches/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
 			`{"ExpirationInDays":1,"Id":"findings","Prefix":"findings/","Status":"Enabled"},` +
@@ -40,8 +41,8 @@ func TestBucket(t *testing.T) {
 		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*","` + host + `"],"MaxAge":3600}]`},
 	})
 	other().check(t, []property{
-		{"Media", "LifecycleConfiguration.Rules.2.ExpirationInDays", `33`}, // 30 days of use, and 49 h
-		{"Media", "LifecycleConfiguration.Rules.3.ExpirationInDays", `3`},  // 48 h, and a day for the last link
+		{"Media", "LifecycleConfiguration.Rules.3.ExpirationInDays", `33`}, // 30 days of use, and 49 h
+		{"Media", "LifecycleConfiguration.Rules.4.ExpirationInDays", `3`},  // 48 h, and a day for the last link
 		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example","` + ownHost + `"]`},
 	})
 }

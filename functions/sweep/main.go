@@ -1,5 +1,5 @@
-// Command sweep is the function that runs each minute. It finds lost requests, starts runners, and
-// deletes expired uploads.
+// Command sweep is the function that runs each minute. It finds lost requests, starts runners, makes
+// requests of batches, and deletes expired uploads.
 package main
 
 import (
@@ -15,7 +15,8 @@ import (
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Retention, messages.Deliveries)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
+		cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Engines, cloud.Sizes, cloud.Limits, cloud.Retention, messages.Queue, messages.Deliveries)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -156,6 +156,8 @@ func differences() map[string]string {
 		"list/bounds/limit=%zz":             query,
 		"list/bounds/a;b":                   query,
 		"webhooks/deliveries/?%":            query,
+		"batches/refused/query":             query,
+		"batches/refused/query_of_a_list":   query,
 		"list/bounds/reference_id=%FF":      query,
 		"list/bounds/limit=٣":               "the emulator refuses a query that isn't ASCII by itself",
 		"routes/unknown_path///health":      slashes,

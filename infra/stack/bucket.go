@@ -32,6 +32,7 @@ func (s *service) addBucket() {
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire("inputs", inputDays),
 			expire("pieces", inputDays),
+			expire("batches", usedDays), // the service deletes them when all requests are made and ended
 			expire("uploads", usedDays+days(settings.KeepInputs.In(s.Values))),
 			expire("outputs", days(settings.KeepOutputs.In(s.Values))+1), // its last URL is valid for an hour more
 			expire("findings", max(1, days(settings.KeepFindings.In(s.Values)))),

@@ -45,7 +45,8 @@ func (s *service) lambdas() []lambda {
 			},
 			policy: append(s.deleteMedia(),
 				s.create(), s.useTable("GetItem"), s.send(), s.announce(), s.readSecret(),
-				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject")),
+				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject"),
+				s.useObjects("batches", "DeleteObject")),
 		},
 		{
 			name: "deliver", timeout: deliverTimeout, memory: 512,
@@ -53,6 +54,7 @@ func (s *service) lambdas() []lambda {
 			policy: policy{
 				onKeys(s.useTable("Query"), []string{"request/*"}),
 				onKeys(s.useTable("DeleteItem", "GetItem", "UpdateItem"), dynamodb.DelivererKeys()), s.announce(),
+				onKeys(s.useTable("GetItem"), []string{dynamodb.BatchKeys()}),
 			},
 		},
 		{
@@ -64,12 +66,15 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			parts: []string{"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Retention", "messages.Deliveries"},
+			parts: []string{
+				"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Engines", "cloud.Sizes", "cloud.Limits", "cloud.Retention", "messages.Queue",
+				"messages.Deliveries",
+			},
 			policy: policy{
 				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
-				s.announce(),
-				s.send(), // for functions of the version before
-				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
+				s.announce(), s.send(),
+				s.useObjects("batches", "GetObject", "DeleteObject"),
+				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "GetObject", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 				s.useObjects("pieces", "DeleteObject"), s.missObjects(),
 			},
 		},

@@ -62,6 +62,15 @@ var needs = map[rest.Need]need{
 			return policy{s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject")}
 		},
 	},
+	rest.MakeBatches: {
+		parts: []string{"cloud.Engines", "media.Kept"},
+		policy: func(s *service) policy {
+			return policy{s.useObjects("batches", "GetObject", "PutObject", "AbortMultipartUpload")}
+		},
+	},
+	rest.CloseBatches: {
+		policy: func(s *service) policy { return policy{s.useObjects("batches", "DeleteObject")} },
+	},
 	rest.DeleteMedia:   {parts: []string{"media.Kept"}, policy: (*service).deleteMedia},
 	rest.SignURLs:      {parts: []string{"media.Signed", "cloud.Retention"}}, // a separate role has the rights: see signers
 	rest.KnowRetention: {parts: []string{"cloud.Retention"}},

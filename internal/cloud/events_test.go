@@ -172,6 +172,25 @@ func TestAPIEvents(t *testing.T) {
 		t.Errorf("create-upload: got %q, want an address of the emulator", upload.URL)
 	}
 	d.wantMedia(t, stored.ID)
+	d.wantBatch(t)
+}
+
+// wantBatch makes a batch by the sample event, and lists the batches.
+func (d *deployment) wantBatch(t *testing.T) {
+	t.Helper()
+	var made struct {
+		ID     string
+		Counts lipsync.Counts
+	}
+	d.call(t, "create-batch", &made, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes, cloud.Limits)
+	if made.ID == "" || made.Counts != (lipsync.Counts{Lines: 2, Queued: 2}) {
+		t.Errorf("create-batch: got %+v, want two queued lines", made)
+	}
+	var list struct{ Data []struct{ ID string } }
+	d.call(t, "read-batches", &list, cloud.Records, cloud.Reading)
+	if len(list.Data) != 1 || list.Data[0].ID != made.ID {
+		t.Errorf("read-batches: got %+v, want the batch %s", list, made.ID)
+	}
 }
 
 // cancel reads the progress of the request that the events name, and cancels it.

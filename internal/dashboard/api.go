@@ -116,8 +116,9 @@ func (d *openAPI) operation(method, path string, op apiOperation, common map[str
 		}
 		o.Parameters = append(o.Parameters, property{p.Name, d.typeOf(p.Schema), p.Description, p.Required})
 	}
-	for media, content := range op.RequestBody.Content {
-		o.Media, o.Body, o.Example = media, d.properties(d.schema(content.Schema)), content.example()
+	if types := slices.Sorted(maps.Keys(op.RequestBody.Content)); len(types) > 0 { // JSON is the first
+		content := op.RequestBody.Content[types[0]]
+		o.Media, o.Body, o.Example = strings.Join(types, ", "), d.properties(d.schema(content.Schema)), content.example()
 	}
 	for status, r := range op.Responses {
 		if _, ok := common[r.Ref]; ok {
@@ -189,7 +190,7 @@ type apiPage struct {
 func (p *pages) apiURL(r *http.Request) string { return p.base(r).String() + "/api" }
 
 // apart has the tags of the calls that have pages of their own, so that no page is too long.
-var apart = []string{"Estimates", "Webhooks"}
+var apart = []string{"Estimates", "Batches", "Webhooks"}
 
 // showAPI shows all calls, except those on pages of their own.
 func (p *pages) showAPI(v *visit) error {

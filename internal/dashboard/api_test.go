@@ -67,7 +67,7 @@ func TestOwnAnswers(t *testing.T) {
 		}
 	}
 	maps.DeleteFunc(limited, func(_ string, listed bool) bool { return !listed })
-	want := []string{"/v1/lipsync/analyze", "/v1/lipsync/estimate", "/v1/lipsync/generate", "/v1/lipsync/generate-with-media"}
+	want := []string{"/v1/lipsync/analyze", "/v1/lipsync/batches", "/v1/lipsync/estimate", "/v1/lipsync/generate", "/v1/lipsync/generate-with-media"}
 	if got := slices.Sorted(maps.Keys(limited)); !slices.Equal(got, want) {
 		t.Errorf("calls that list 429: got %q, want %q", got, want)
 	}

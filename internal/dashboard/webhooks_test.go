@@ -47,7 +47,7 @@ func (f *fixture) sendTest(t testing.TB, c lipsync.Caller, webhook string) lipsy
 func (f *fixture) seedWebhooks(t testing.TB, c lipsync.Caller) map[string]string {
 	t.Helper()
 	f.service.Poster = replies{}
-	f.service.EventBody = func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) { return []byte("{}"), nil }
+	f.service.EventBody = func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return []byte("{}"), nil }
 	pages := map[string]string{"webhooks": "/dashboard/webhooks"}
 	for name, address := range map[string]string{
 		"webhook": "https://example.com/200", "webhook-busy": "https://example.com/hooks/503", "webhook-silent": "https://example.com/" + strings.Repeat("wide", 60),
@@ -80,7 +80,7 @@ func TestWebhooks(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	f.service.Poster = replies{}
-	f.service.EventBody = func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) { return []byte("{}"), nil }
+	f.service.EventBody = func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return []byte("{}"), nil }
 	const path = "/dashboard/webhooks"
 	f.get(t, path).must(t, http.StatusOK, "There is no webhook yet")
 	f.send(t, path, url.Values{"url": {"https://example.com/"}, "events": {"x"}}).must(t, http.StatusBadRequest, "events must be of: lipsync.processing")
@@ -176,7 +176,7 @@ func TestWebhookInBrowser(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(t)
 	f.service.Poster = replies{}
-	f.service.EventBody = func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) { return []byte("{}"), nil }
+	f.service.EventBody = func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return []byte("{}"), nil }
 	b.Open(f.URL + "/dashboard/webhooks")
 	b.Do(chromedp.SendKeys("input[name=url]", "https://example.com/410\n"))
 	b.Wait(`document.getElementById("secret")?.textContent.startsWith("whsec_")`)

@@ -11,9 +11,14 @@ func (s *Service) Cancel(ctx context.Context, c Caller, idOrReference string) (R
 	if err != nil {
 		return Request{}, restate(err, NotFound, "lipsync request not found")
 	}
-	r, err := s.Store.Leases.Cancel(ctx, found.ID, s.Now(), Failure{Code: Canceled})
+	return s.cancel(ctx, found.ID)
+}
+
+// cancel sets the request with the id to failed; see Cancel.
+func (s *Service) cancel(ctx context.Context, id string) (Request, error) {
+	r, err := s.Store.Leases.Cancel(ctx, id, s.Now(), Failure{Code: Canceled})
 	if CodeOf(err) == Conflict {
-		if r, err = s.Store.Requests.ByID(ctx, found.ID); err == nil && r.Failure.Code != Canceled {
+		if r, err = s.Store.Requests.ByID(ctx, id); err == nil && r.Failure.Code != Canceled {
 			err = newError(Finished, "lipsync request is already finished")
 		}
 	} else if err == nil {

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,24 +204,34 @@ func problem(answer Answer, err error) string {
 // eventBody returns the body of the event: it has the request as it was then, with a link to its output
 // that is made now.
 func (s *Service) eventBody(ctx context.Context, d Delivery) ([]byte, error) {
-	var r Request
-	var output *url.URL
-	var err error
-	if d.Type != TestEvent {
-		if r, err = s.Store.Requests.ByID(ctx, d.Request); err != nil {
-			return nil, err
-		}
-		if r = r.before(d.Type); r.Output != "" {
-			if output, err = s.outputURL(ctx, r); err != nil {
-				return nil, err
-			}
-		}
+	about, err := s.subject(ctx, d)
+	if err != nil {
+		return nil, err
 	}
-	body, err := s.EventBody(d, r, output)
+	body, err := s.EventBody(d, about)
 	if err == nil && len(body) >= maxEvent {
 		err = fmt.Errorf("the event %s has %d bytes", d.ID, len(body))
 	}
 	return body, err
+}
+
+// subject returns what the event is about, or NotFound.
+func (s *Service) subject(ctx context.Context, d Delivery) (about Subject, err error) {
+	switch d.Type {
+	case TestEvent:
+		return Subject{}, nil
+	case BatchFinished:
+		about.Batch, err = s.Store.Batches.ByID(ctx, d.Request)
+		return about, err
+	}
+	r, err := s.Store.Requests.ByID(ctx, d.Request)
+	if err != nil {
+		return Subject{}, err
+	}
+	if about.Request = r.before(d.Type); about.Request.Output != "" {
+		about.Output, err = s.outputURL(ctx, about.Request)
+	}
+	return about, err
 }
 
 // signed returns the header of a call, with the signatures of Standard Webhooks 1.0 by all secrets.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -195,7 +194,7 @@ func TestOwnFaults(t *testing.T) {
 	must(t, err)
 	body := f.EventBody
 	broken := errors.New("store is away")
-	f.EventBody = func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) { return nil, broken }
+	f.EventBody = func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return nil, broken }
 	for range 20 {
 		if err := f.Deliver(t.Context(), w.ID, d.ID); !errors.Is(err, broken) {
 			t.Fatalf("got %v, want the fault", err)
@@ -567,7 +566,7 @@ func TestWebhookLimits(t *testing.T) {
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/hook0?a=1", nil)
 	wantError(t, "same URL", err, lipsync.SameWebhook, "account already has a webhook with this URL")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/x", []lipsync.EventType{"x"})
-	wantError(t, "unknown event", err, lipsync.Invalid, "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled")
+	wantError(t, "unknown event", err, lipsync.Invalid, "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled, batch.completed")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/x", []lipsync.EventType{"lipsync.failed", "lipsync.failed"})
 	wantError(t, "twice", err, lipsync.Invalid, "events has lipsync.failed twice")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "ftp://example.com/x", nil)

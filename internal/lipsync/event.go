@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -27,7 +28,7 @@ type Delivery struct {
 	Webhook   string // id of the webhook
 	Account   string
 	Type      EventType
-	Request   string    // id of the request that the event is about; "" for a TestEvent
+	Request   string    // id of the request, or the batch, that the event is about; "" for a TestEvent
 	After     string    // ID of the delivery to the same webhook that must be final before; "" for none
 	URL       string    // the webhook_url of the request; "" for the webhook's own URL
 	CreatedAt time.Time // when the event happened
@@ -70,6 +71,13 @@ func (r Request) eventID(at time.Time, rank int) string {
 
 func eventID(at time.Time, rank int, subject string) string {
 	return fmt.Sprintf("msg_%016x%d%s", at.UnixMicro(), rank, strings.ReplaceAll(subject, "-", ""))
+}
+
+// Subject is what an event is about: a request or a batch. It is zero for a TestEvent.
+type Subject struct {
+	Request Request  // as it was when the event happened
+	Output  *url.URL // a signed URL of the request's output, or nil
+	Batch   Batch
 }
 
 // News returns the new deliveries of a request whose status was another one before. A store calls it

@@ -17,6 +17,7 @@ const (
 	outputs  = "outputs/"
 	pieces   = "pieces/"
 	findings = "findings/"
+	batches  = "batches/"
 )
 
 func inputKey(requestID, name string) string { return inputs + requestID + "/" + name }

@@ -58,6 +58,10 @@ type Requests interface {
 	// open requests.
 	ListByStatus(ctx context.Context, q StatusQuery) (page []Request, total int, err error)
 
+	// Several returns the requests with the ids, in any order, without those that don't exist. The reads are strongly consistent. The
+	// lease and Progress may be missing.
+	Several(ctx context.Context, ids []string) ([]Request, error)
+
 	// Replayed returns the id of the request that the idempotency key made in the account, as
 	// Create would at now. It returns NotFound if the key was not used before, and Reused if its
 	// fingerprint differs.
@@ -257,6 +261,23 @@ type Store struct {
 	Rates    Rates
 	Webhooks Webhooks
 	Speeds   Speeds
+	Batches  Batches
+}
+
+// Batches stores batches. Reads by id are strongly consistent.
+type Batches interface {
+	// Create writes a new batch. It returns Conflict if there is one with the id.
+	Create(ctx context.Context, b Batch) error
+	// ByID returns the batch with the id, of any account, or NotFound.
+	ByID(ctx context.Context, id string) (Batch, error)
+	// Swap stores b's Lines, CanceledAt and FinishedAt, and adds one to Version. It adds the deliveries that b.News returns, in the same
+	// transaction. It returns Conflict if there is no such batch with b.Version.
+	Swap(ctx context.Context, b Batch) error
+	// List returns up to limit batches of the account, newest first: those that are older than the batch before, of which it uses ID and
+	// CreatedAt, or all if before is zero. The last changes may be missing.
+	List(ctx context.Context, account string, before Batch, limit int) ([]Batch, error)
+	// Unfinished returns up to limit batches whose FinishedAt is zero. The last changes may be missing.
+	Unfinished(ctx context.Context, limit int) ([]Batch, error)
 }
 
 // Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and

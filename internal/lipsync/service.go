@@ -3,7 +3,6 @@ package lipsync
 import (
 	"io"
 	"log/slog"
-	"net/url"
 	"time"
 )
 
@@ -50,11 +49,10 @@ type Service struct {
 	Queue   Queue
 	Watcher Watcher // may be nil
 	// Announcer tells the process that makes deliveries about them; it may be nil. Poster and EventBody
-	// are for that process: EventBody returns the body of a delivery's event as JSON. It has the data of
-	// the request, and the URL of its output, or nil.
+	// are for that process: EventBody returns the body of a delivery's event as JSON.
 	Announcer Announcer
 	Poster    Poster
-	EventBody func(d Delivery, r Request, output *url.URL) ([]byte, error)
+	EventBody func(d Delivery, about Subject) ([]byte, error)
 	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are unset on
 	// one machine, where workers always run. A worker needs only Demand. Place needs MaxWorkers.
 	Pool       Pool

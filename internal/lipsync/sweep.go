@@ -37,12 +37,12 @@ const (
 )
 
 // Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
-// upkeep, announces deliveries that are due, and deletes expired uploads. Call it once a minute. Two calls at the same time do no
+// upkeep, makes requests of batches, announces deliveries that are due, and deletes expired uploads. Call it once a minute. Two calls at the same time do no
 // harm.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepWebhooks(ctx, end)}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepBatches(ctx, end), s.sweepWebhooks(ctx, end)}
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
@@ -239,7 +239,7 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
 	errs := []error{s.tidyFindings(ctx)}
-	for _, prefix := range []string{inputs, uploads, outputs, pieces} {
+	for _, prefix := range []string{inputs, uploads, outputs, pieces, batches} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
 			v, err := s.judge(ctx, key)
 			if err != nil || v == needed || v == orphan && young(modified) {
@@ -272,9 +272,17 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	id, _, _ := strings.Cut(rest, "/")
 	var v verdict
 	var err error
-	if prefix+"/" == uploads {
+	switch prefix + "/" {
+	case uploads:
 		_, err = s.Store.Uploads.ByID(ctx, id)
-	} else {
+	case batches:
+		var b Batch
+		if b, err = s.Store.Batches.ByID(ctx, id); !b.FinishedAt.IsZero() {
+			v = spent
+		} else if key != b.object() {
+			v = orphan
+		}
+	default:
 		var r Request
 		r, err = s.Store.Requests.ByID(ctx, id)
 		v = s.judgeMedia(r, key)

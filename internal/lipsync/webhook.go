@@ -18,12 +18,13 @@ const (
 	RequestCompleted  EventType = "lipsync.completed"
 	RequestFailed     EventType = "lipsync.failed"
 	RequestCanceled   EventType = "lipsync.canceled"
+	BatchFinished     EventType = "batch.completed" // also of a canceled batch
 	TestEvent         EventType = "webhook.test"
 )
 
 // EventTypes returns the types that a webhook can ask for.
 func EventTypes() []EventType {
-	return []EventType{RequestProcessing, RequestCompleted, RequestFailed, RequestCanceled}
+	return []EventType{RequestProcessing, RequestCompleted, RequestFailed, RequestCanceled, BatchFinished}
 }
 
 // Webhook is a URL of an account that gets its events.

@@ -12,7 +12,7 @@ func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
 	return lipsync.Store{
 		Requests: requests{s.Requests, m}, Leases: leases{s.Leases, m}, Keys: keys{s.Keys, m},
 		Uploads: uploads{s.Uploads, m}, Rates: rates{s.Rates, m}, Webhooks: webhooks{s.Webhooks, m},
-		Speeds: speeds{s.Speeds, m},
+		Speeds: speeds{s.Speeds, m}, Batches: batches{s.Batches, m},
 	}
 }
 
@@ -90,6 +90,12 @@ func (s requests) Uses(ctx context.Context, account, object string) (_ bool, err
 func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "forget_media", time.Now(), &err)
 	return s.Requests.ForgetMedia(ctx, id, now)
+}
+
+// Several implements lipsync.Requests.
+func (s requests) Several(ctx context.Context, ids []string) (_ []lipsync.Request, err error) {
+	defer s.m.observe(ctx, "several", time.Now(), &err)
+	return s.Requests.Several(ctx, ids)
 }
 
 // leases implements lipsync.Leases.

@@ -26,16 +26,35 @@ func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, In) (Out,
 	}
 }
 
-// decode reads a body of exactly one JSON value that is not null. It ignores fields that In doesn't
-// have, so newer clients can use an older service. If a field comes twice, the last one counts.
+// decode reads a body of exactly one JSON value that is not null.
 func decode[In any](r *http.Request) (in In, err error) {
 	if !hasType(r, "application/json") {
 		return in, invalid("content-type must be application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxJSON))
+	return decodeUpTo[In](r, maxJSON)
+}
+
+// decodeUpTo reads a body of exactly one JSON value that is not null, of at most limit bytes.
+func decodeUpTo[In any](r *http.Request, limit int64) (in In, err error) {
+	body, err := readBody(r, limit)
 	if err != nil {
-		return in, unreadable(err)
+		return in, err
 	}
+	return parseJSON[In](body)
+}
+
+// readBody reads a body of at most limit bytes.
+func readBody(r *http.Request, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return body, nil
+}
+
+// parseJSON parses exactly one JSON value that is not null. It ignores fields that In doesn't
+// have, so newer clients can use an older service. If a field comes twice, the last one counts.
+func parseJSON[In any](body []byte) (in In, err error) {
 	var v *In
 	switch err := json.Unmarshal(body, &v); {
 	case !utf8.Valid(body):

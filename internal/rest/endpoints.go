@@ -25,6 +25,7 @@ const (
 	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
 	EstimatePath          = "/v1/lipsync/estimate"
 	EstimatesPath         = "/v1/lipsync/estimates"
+	BatchesPath           = "/v1/lipsync/batches" // a batch has the path BatchesPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
 	WebhooksPath          = "/v1/webhooks" // a webhook has the path WebhooksPath + "/" + its id
 )
@@ -72,6 +73,10 @@ func Endpoints() []Endpoint {
 		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
 		{post, EstimatePath, generate, "estimate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).estimate))},
 		{get, EstimatesPath + "/{id}", read, "get-estimate", needs{ReadOutputs, KnowQueue}, answers((*api).getEstimate)},
+		{post, BatchesPath, generate, "create-batch", needs{CreateRequests, ReadUploads, MakeBatches}, answers((*api).createBatch)},
+		{get, BatchesPath, read, "read-batches", needs{ListRequests}, answers((*api).listBatches)},
+		{get, BatchesPath + "/{id}", read, "read-batches", needs{ListRequests}, answers((*api).getBatch)},
+		{del, BatchesPath + "/{id}", read, "cancel-batch", needs{CancelRequests, CloseBatches}, answers((*api).cancelBatch)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
 		{post, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
 		{get, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers((*api).listWebhooks)},
@@ -103,5 +108,7 @@ const (
 	DeleteMedia    Need = "delete media"
 	SignURLs       Need = "sign URLs"      // of outputs and uploads
 	KnowRetention  Need = "know retention" // the times for which media are kept
+	MakeBatches    Need = "make batches"   // from requests: see CreateRequests
+	CloseBatches   Need = "close batches"  // by canceling requests: see CancelRequests
 	UseWebhooks    Need = "use webhooks"
 )

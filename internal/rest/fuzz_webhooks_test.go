@@ -37,13 +37,13 @@ func FuzzWebhook(f *testing.F) {
 	})
 }
 
-// FuzzDeliveryQuery checks that any query of a list of deliveries is taken within its bounds, or refused.
+// FuzzDeliveryQuery checks that any query of a list of deliveries or batches is taken within its bounds, or refused.
 func FuzzDeliveryQuery(f *testing.F) {
 	for _, seed := range []string{"", "limit=1&before=msg_1", "limit=101", "limit=0", "before=", "before=%00", "before=a&before=b", "a;b", "%", "limit=%31"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		limit, before, err := parseDeliveryQuery(query)
+		limit, before, err := parsePageQuery(query, "delivery")
 		if err == nil && (limit < 1 || limit > 100 || len(before) > 255 || !printable(before)) {
 			t.Errorf("%q was taken as %d and %q", query, limit, before)
 		}

@@ -16,6 +16,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// fullBatches is a lipsync.Batches on a full disk.
+type fullBatches struct{ lipsync.Batches }
+
+func (fullBatches) Swap(context.Context, lipsync.Batch) error { return lipsync.ErrNoSpace(nil) }
+
 // fullLeases and fullRequests are ports of a store on a full disk.
 type fullLeases struct{ lipsync.Leases }
 
@@ -152,10 +157,15 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
+	line := lipsync.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
+	made, err := f.service.CreateBatch(t.Context(), caller, lipsync.BatchParams{Lines: []lipsync.Variant{line}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	webhook, delivery := f.finishedDelivery(t, caller)
 	f.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
 	f.service.Store.Leases, f.service.Store.Requests = fullLeases{f.store.Leases}, fullRequests{f.store.Requests}
-	f.service.Store.Webhooks = fullWebhooks{f.store.Webhooks}
+	f.service.Store.Webhooks, f.service.Store.Batches = fullWebhooks{f.store.Webhooks}, fullBatches{f.store.Batches}
 	defer func() { f.service.Room, f.service.Store = nil, f.store.Store }()
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
@@ -176,6 +186,8 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	}{
 		{http.MethodPost, "/lipsync/generate", "application/json", generate, http.StatusInsufficientStorage},
 		{http.MethodPost, "/lipsync/estimate", "application/json", generate, http.StatusInsufficientStorage},
+		{http.MethodPost, "/lipsync/batches", "application/json", `{"variants":[{"video":"https://example.com/v","audio":"https://example.com/a"}]}`, http.StatusInsufficientStorage},
+		{http.MethodDelete, "/lipsync/batches/" + made.ID, "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, "/lipsync/analyze", "application/json", `{"url":"https://example.com/v"}`, http.StatusInsufficientStorage},
 		{http.MethodPost, "/lipsync/generate-with-media", parts.FormDataContentType(), form.String(), http.StatusInsufficientStorage},
 		{http.MethodPost, "/uploads", "application/json", `{"type":"video","size":5}`, http.StatusInsufficientStorage},

@@ -88,6 +88,7 @@ type delivery struct {
 	ID            string                `json:"id"`
 	Type          lipsync.EventType     `json:"type"`
 	RequestID     string                `json:"request_id,omitempty"`
+	BatchID       string                `json:"batch_id,omitempty"`
 	CreatedAt     time.Time             `json:"created_at"`
 	Status        lipsync.DeliveryState `json:"status"`
 	Attempts      int                   `json:"attempts"`
@@ -99,8 +100,13 @@ type delivery struct {
 
 func viewDelivery(d lipsync.Delivery) delivery {
 	v := delivery{
-		ID: d.ID, Type: d.Type, RequestID: d.Request, CreatedAt: d.CreatedAt.UTC(), Status: d.State, Attempts: d.Attempts,
+		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC(), Status: d.State, Attempts: d.Attempts,
 		LastAttemptAt: d.AttemptedAt.UTC(), LastStatus: d.Status, LastError: d.Problem,
+	}
+	if d.Type == lipsync.BatchFinished {
+		v.BatchID = d.Request
+	} else {
+		v.RequestID = d.Request
 	}
 	if d.State == lipsync.DeliveryWaiting {
 		v.NextAttemptAt = d.Due.UTC()
@@ -124,7 +130,7 @@ type deliveryList struct {
 }
 
 func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (deliveryList, error) {
-	limit, before, err := parseDeliveryQuery(r.URL.RawQuery)
+	limit, before, err := parsePageQuery(r.URL.RawQuery, "delivery")
 	if err != nil {
 		return deliveryList{}, err
 	}
@@ -136,8 +142,8 @@ func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (deliveryList, e
 	return all, err
 }
 
-// parseDeliveryQuery parses the query of a list of deliveries. It ignores unknown parameters.
-func parseDeliveryQuery(raw string) (limit int, before string, err error) {
+// parsePageQuery parses the query of a list whose pages begin after the id of a subject. It ignores unknown parameters.
+func parsePageQuery(raw, subject string) (limit int, before string, err error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return 0, "", invalid("invalid query string")
@@ -152,7 +158,7 @@ func parseDeliveryQuery(raw string) (limit int, before string, err error) {
 	}
 	if got, ok := values["before"]; ok {
 		if len(got) != 1 || got[0] == "" || len(got[0]) > 255 || !printable(got[0]) {
-			return 0, "", invalid("before must be the id of a delivery")
+			return 0, "", invalid("before must be the id of a " + subject)
 		}
 		before = got[0]
 	}
@@ -173,15 +179,19 @@ type testData struct {
 
 // EventBody returns the function for lipsync.Service.EventBody. A relative link to an output becomes
 // absolute by the address base, which may be nil if there are none.
-func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Request, *url.URL) ([]byte, error) {
-	return func(d lipsync.Delivery, q lipsync.Request, output *url.URL) ([]byte, error) {
-		body := event{Type: d.Type, Timestamp: d.CreatedAt.UTC(), Data: testData{d.Webhook}}
-		if d.Type != lipsync.TestEvent {
-			v := viewOf(q)
-			if output != nil && base != nil {
-				output = base.ResolveReference(output)
-			}
-			if output != nil {
+func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Subject) ([]byte, error) {
+	return func(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
+		body := event{Type: d.Type, Timestamp: d.CreatedAt.UTC()}
+		switch d.Type {
+		case lipsync.TestEvent:
+			body.Data = testData{d.Webhook}
+		case lipsync.BatchFinished:
+			body.Data = viewBatch(about.Batch)
+		default:
+			v := viewOf(about.Request)
+			if output := about.Output; output != nil && base != nil {
+				v.OutputURL = base.ResolveReference(output).String()
+			} else if output != nil {
 				v.OutputURL = output.String()
 			}
 			body.Data = v

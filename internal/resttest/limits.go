@@ -101,7 +101,8 @@ func (s *suite) repeat(t *testing.T, first, other call) {
 func (s *suite) rates(t *testing.T) {
 	var generates, reads []call
 	for _, c := range protected() {
-		if strings.HasPrefix(c.path, "/v1/lipsync/generate") || c.path == "/v1/lipsync/analyze" || c.path == "/v1/lipsync/estimate" {
+		if strings.HasPrefix(c.path, "/v1/lipsync/generate") || c.path == "/v1/lipsync/analyze" || c.path == "/v1/lipsync/estimate" ||
+			c.method == http.MethodPost && c.path == "/v1/lipsync/batches" {
 			generates = append(generates, c)
 		} else {
 			reads = append(reads, c)

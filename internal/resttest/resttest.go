@@ -69,6 +69,7 @@ func Run(t *testing.T, target Target) {
 		"options":     s.options,
 		"analyses":    s.analyses,
 		"estimates":   s.estimates,
+		"batches":     s.batches,
 		"outputs":     s.outputs,
 		"segments":    s.segments,
 		"delete":      s.deleteMedia,

@@ -79,7 +79,7 @@ func (s *suite) webhooks(t *testing.T) {
 
 func (s *suite) refuseWebhooks(t *testing.T) {
 	const rule = "url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
-	const events = "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled"
+	const events = "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled, batch.completed"
 	s.table(t, []row{
 		{"type", call{method: http.MethodPost, path: webhooksPath, contentType: "text/plain", body: "{}"}, 400, "content-type must be application/json"},
 		{"body", webhookCall(`{"url":`), 400, "invalid request body"},
@@ -87,7 +87,7 @@ func (s *suite) refuseWebhooks(t *testing.T) {
 		{"no URL", webhookCall(`{}`), 400, rule},
 		{"scheme", webhookCall(`{"url":"ftp://x.example/"}`), 400, rule},
 		{"user", webhookCall(`{"url":"https://a:b@x.example/"}`), 400, rule},
-		{"event", webhookCall(`{"url":"https://x.example/","events":["batch.completed"]}`), 400, events},
+		{"event", webhookCall(`{"url":"https://x.example/","events":["batch.started"]}`), 400, events},
 		{"event twice", webhookCall(`{"url":"https://x.example/","events":["lipsync.failed","lipsync.failed"]}`), 400, "events has lipsync.failed twice"},
 		{"events of no list", webhookCall(`{"url":"https://x.example/","events":"lipsync.failed"}`), 400, "invalid request body"},
 		{"large", webhookCall(`{"url":"` + strings.Repeat("x", 1<<20) + `"}`), 413, "request body is larger than 1 MiB"},
@@ -102,7 +102,7 @@ func (s *suite) refuseWebhooks(t *testing.T) {
 
 func (s *suite) oneWebhook(t *testing.T) {
 	token := s.key(t)
-	all := []string{"lipsync.processing", "lipsync.completed", "lipsync.failed", "lipsync.canceled"}
+	all := []string{"lipsync.processing", "lipsync.completed", "lipsync.failed", "lipsync.canceled", "batch.completed"}
 	first := s.newWebhook(t, token, nowhere, "")
 	second := s.newWebhook(t, token, nowhere+"2", `["lipsync.failed"]`)
 	if first.Secret == second.Secret || !strings.HasPrefix(first.Secret, "whsec_") || !slices.Equal(first.Events, all) || !slices.Equal(second.Events, all[2:3]) {

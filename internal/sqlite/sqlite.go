@@ -44,7 +44,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s.Store = lipsync.Store{
 		Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s},
-		Rates: &rates{windows: make(map[string]window)}, Webhooks: webhooks{s}, Speeds: speeds{s},
+		Rates: &rates{windows: make(map[string]window)}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s},
 	}
 	if s.write, err = open(path, "immediate"); err != nil {
 		return nil, err

@@ -160,6 +160,7 @@ var undo = []string{
 	"ALTER TABLE requests DROP COLUMN sync",
 	"ALTER TABLE requests DROP COLUMN targets; DROP TABLE webhooks; DROP TABLE deliveries",
 	"DROP TABLE speeds",
+	"DROP TABLE batches",
 }
 
 // TestOlderFile migrates files of all versions. A request of a version with one engine has that

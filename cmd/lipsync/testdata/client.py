@@ -46,7 +46,7 @@ class OpenAPIGenerator:
 
     def __init__(self):
         client = lipsync_client.ApiClient(lipsync_client.Configuration(host=url + "/api", access_token=key))
-        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "EstimatesApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
+        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "BatchesApi", "EstimatesApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
 
     def call(self, name, *arguments, **options):
         return next(getattr(found, name) for found in self.apis if hasattr(found, name))(*arguments, **options)
@@ -145,3 +145,15 @@ want("webhook deleted", str(client.call("delete_webhook", str(hook.id)).id), str
 page = client.call("list_requests", limit=1, status=models.Status("completed"))
 want("list", ([str(r.id) for r in page.data], page.pagination.total), ([named], 1))
 want("unknown", client.error_of("get_request", "unknown"), "lipsync request not found")
+
+lines = {"video": upload("video", video)["url"], "variants": [{"audio": upload("audio", audio)["url"], "options": {"duck": True}}, {"audio": "upload://x"}]}
+checked = client.send("create_batch", models.BatchBody.from_dict({**lines, "dry_run": True}))
+want("checked", (checked.counts.refused, checked.problems[0].line, checked.problems[0].message), (1, 2, "audio upload does not exist"))
+lines["variants"].pop()
+batch = client.send("create_batch", models.BatchBody.from_dict(lines), idempotency_key="batch")
+want("batch", (batch.counts.lines, len(batch.lines)), (1, 1))
+want("its request", finished(str(batch.lines[0].request_id)).status, "completed")
+want("batch read", client.call("get_batch", str(batch.id)).counts.completed, 1)
+want("batches", [str(b.id) for b in client.call("list_batches", limit=1).data], [str(batch.id)])
+stopped = client.send("create_batch", models.BatchBody.from_dict({**lines, "variants": lines["variants"] * 50}))
+want("batch canceled", client.call("cancel_batch", str(stopped.id)).counts.lines, 50)

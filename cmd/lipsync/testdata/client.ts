@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { AccountApi, Configuration, EstimatesApi, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
+import { AccountApi, BatchesApi, Configuration, EstimatesApi, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
 import type { Input, LipsyncRequest } from "./index.js";
 
 const [url, key, video, audio, receiver] = process.argv.slice(2) as [string, string, string, string, string];
@@ -90,3 +90,16 @@ const page = await lipSync.listRequests({ limit: 1, status: Status.Completed });
 want("list", [page.data.map((r) => r.id), page.pagination.total], [[id], 1]);
 const unknown = await lipSync.getRequest({ id: "unknown" }).catch((refusal: ResponseError) => refusal.response);
 want("unknown", unknown instanceof Response && [unknown.status, await unknown.json()], [404, { error: "lipsync request not found" }]);
+
+const batches = new BatchesApi(configuration);
+const speech = await upload(MediaKind.Audio, audio);
+const batchBody = { video: (await upload(MediaKind.Video, video)).url, variants: [{ audio: speech.url, options: { duck: true } }] };
+const checked = await batches.createBatch({ batchBody: { ...batchBody, dryRun: true } });
+want("checked", [checked.counts.lines, checked.problems], [1, []]);
+const batch = await batches.createBatch({ batchBody });
+const line = batch.lines![0];
+want("its request", (await finished(line.requestId!)).status, "completed");
+want("batch read", (await batches.getBatch({ id: batch.id! })).counts.completed, 1);
+want("batches", (await batches.listBatches({ limit: 1 })).data.map((b) => b.id), [batch.id]);
+const stopped = await batches.createBatch({ batchBody: { ...batchBody, variants: Array(50).fill(batchBody.variants[0]) } });
+want("batch canceled", (await batches.cancelBatch({ id: stopped.id! })).counts.lines, 50);

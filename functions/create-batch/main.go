@@ -1,0 +1,25 @@
+// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+
+// Command create-batch is the function behind POST /v1/lipsync/batches.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
+	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
+)
+
+func main() {
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Engines, cloud.Generating, cloud.Limits, cloud.Origins, cloud.Records, cloud.Retention, cloud.Sizes, media.Kept, messages.Queue)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
+}

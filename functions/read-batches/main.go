@@ -1,0 +1,23 @@
+// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+
+// Command read-batches is the function behind GET /v1/lipsync/batches, GET /v1/lipsync/batches/{id}.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
+)
+
+func main() {
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
+}

@@ -1,0 +1,192 @@
+package lipsync
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// MostLines is the largest number of lines of a batch.
+const MostLines = 1000
+
+// Batch is a list of requests that one call makes. Each of its lines stands for one request.
+type Batch struct {
+	ID      string // UUID, lower case
+	Account string
+	KeyID   string // the key that made it; "" if a person made it in the dashboard
+	Lines   string // a LineState for each line
+	Targets Targets
+	// Fingerprint is a SHA-256 of everything that the call asked for.
+	Fingerprint [32]byte
+
+	CreatedAt  time.Time
+	CanceledAt time.Time // when the client canceled it; zero if never
+	FinishedAt time.Time // when all lines were found final; zero before
+
+	Version int64 // grows with each change
+}
+
+// LineState is the state of a line of a batch. It is a letter, since a batch is stored with the states of its lines as one text.
+type LineState byte
+
+// The states of a line. All except LineWaiting, LineQueued and LineProcessing are final.
+const (
+	LineWaiting    LineState = 'w' // its request isn't made yet
+	LineQueued     LineState = 'q'
+	LineProcessing LineState = 'p'
+	LineCompleted  LineState = 'c'
+	LineFailed     LineState = 'f'
+	LineCanceled   LineState = 'x'
+	LineDropped    LineState = 'd' // canceled before its request was made
+	LineOverLimit  LineState = 'l' // no request was made, since the key was used up
+	LineRefused    LineState = 'r' // no request was made, since an upload was gone
+)
+
+// lineStates has the names of the states for clients.
+var lineStates = map[LineState]string{
+	LineWaiting: "waiting", LineQueued: string(Queued), LineProcessing: string(Processing), LineCompleted: string(Completed),
+	LineFailed:   string(Failed),
+	LineCanceled: "canceled", LineDropped: "canceled", LineOverLimit: "refused", LineRefused: "refused",
+}
+
+// String returns the name of the state for clients. Some states have the same name.
+func (s LineState) String() string { return lineStates[s] }
+
+// Problem returns the sentence for the client that says why no request was made, or "" if there is no such reason.
+func (s LineState) Problem() string {
+	switch s {
+	case LineOverLimit:
+		return "token limit reached"
+	case LineRefused:
+		return "upload does not exist any more"
+	default:
+		return ""
+	}
+}
+
+// Made reports whether the line has a request.
+func (s LineState) Made() bool {
+	return s != LineWaiting && s != LineDropped && s != LineOverLimit && s != LineRefused
+}
+
+// Final reports whether a line keeps the state for good.
+func (s LineState) Final() bool { return s != LineWaiting && s != LineQueued && s != LineProcessing }
+
+// lineState returns the state of a line with the request.
+func lineState(r Request) LineState {
+	switch {
+	case r.Status == Queued:
+		return LineQueued
+	case r.Status == Processing:
+		return LineProcessing
+	case r.Status == Completed:
+		return LineCompleted
+	case r.Failed():
+		return LineFailed
+	default:
+		return LineCanceled
+	}
+}
+
+// Counts has the numbers of a batch's lines by their states.
+type Counts struct {
+	Lines      int `json:"lines"`
+	Waiting    int `json:"waiting"`
+	Queued     int `json:"queued"`
+	Processing int `json:"processing"`
+	Completed  int `json:"completed"`
+	Failed     int `json:"failed"`
+	Canceled   int `json:"canceled"`
+	Refused    int `json:"refused"`
+}
+
+// Final returns the number of lines that keep their states.
+func (c Counts) Final() int { return c.Completed + c.Failed + c.Canceled + c.Refused }
+
+// Counts counts the lines by their states.
+func (b Batch) Counts() Counts {
+	c := Counts{Lines: len(b.Lines)}
+	numbers := map[LineState]*int{
+		LineWaiting: &c.Waiting, LineQueued: &c.Queued, LineProcessing: &c.Processing, LineCompleted: &c.Completed,
+		LineFailed: &c.Failed, LineCanceled: &c.Canceled, LineDropped: &c.Canceled, LineOverLimit: &c.Refused, LineRefused: &c.Refused,
+	}
+	for n := range len(b.Lines) {
+		if count := numbers[b.State(n)]; count != nil {
+			*count++
+		}
+	}
+	return c
+}
+
+// BatchStatus is the state of a batch as clients see it.
+type BatchStatus string
+
+// The statuses of a batch. BatchCompleted and BatchCanceled are final.
+const (
+	BatchProcessing BatchStatus = "processing"
+	BatchCanceling  BatchStatus = "canceling" // it was canceled, and some lines aren't final
+	BatchCompleted  BatchStatus = "completed" // all lines are final
+	BatchCanceled   BatchStatus = "canceled"
+)
+
+// Status returns the state of the batch.
+func (b Batch) Status() BatchStatus {
+	switch canceled, final := !b.CanceledAt.IsZero(), b.final(); {
+	case canceled && final:
+		return BatchCanceled
+	case canceled:
+		return BatchCanceling
+	case final:
+		return BatchCompleted
+	default:
+		return BatchProcessing
+	}
+}
+
+// final reports whether all lines are final.
+func (b Batch) final() bool { return b.Counts().Final() == len(b.Lines) }
+
+// State returns the state of the line n, from 0.
+func (b Batch) State(n int) LineState { return LineState(b.Lines[n]) }
+
+// set sets the state of the line n.
+func (b *Batch) set(n int, s LineState) {
+	lines := []byte(b.Lines)
+	lines[n] = byte(s)
+	b.Lines = string(lines)
+}
+
+// linesIn returns the numbers of the lines whose states are one of these.
+func (b Batch) linesIn(states ...LineState) (lines []int) {
+	for n := range len(b.Lines) {
+		for _, s := range states {
+			if b.State(n) == s {
+				lines = append(lines, n)
+			}
+		}
+	}
+	return lines
+}
+
+// RequestID returns the id of the request of the line n, from 0. It follows from the batch, so no line ever has two requests.
+func (b Batch) RequestID(n int) string {
+	return uuid.NewSHA1(uuid.MustParse(b.ID), []byte(strconv.Itoa(n))).String()
+}
+
+// object returns the key of the object with the parameters of the lines.
+func (b Batch) object() string { return batches + b.ID + "/" + hex.EncodeToString(b.Fingerprint[:]) }
+
+// News returns the new deliveries of a batch that was changed. A store calls it in each change, and writes the deliveries in the
+// same transaction. Only the change that sets FinishedAt has any, since it is the last one.
+func (b Batch) News() []Delivery {
+	if b.FinishedAt.IsZero() {
+		return nil
+	}
+	at := b.FinishedAt.Truncate(time.Microsecond).UTC()
+	return b.Targets.deliveries(Delivery{
+		ID: eventID(at, 2, b.ID), Account: b.Account, Type: BatchFinished, Request: b.ID, CreatedAt: at,
+		State: DeliveryWaiting, Due: at, Version: 1,
+	})
+}

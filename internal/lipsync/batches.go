@@ -1,0 +1,205 @@
+package lipsync
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// makeTime is the time for which the call that makes a batch makes its requests. Sweeps make the others. On AWS a call must end in 29 s.
+const makeTime = 10 * time.Second
+
+// BatchParams are the parameters of a new batch.
+type BatchParams struct {
+	Lines          []Variant
+	WebhookURL     *string // URL of a webhook of the account, with any query, which gets the event of the batch; may be nil
+	IdempotencyKey *string // may be nil
+}
+
+// LineProblem is the reason for which a line of a batch would be refused.
+type LineProblem struct {
+	Line    int    `json:"line"` // from 1
+	Message string `json:"message"`
+}
+
+// CheckBatch returns the problems for which CreateBatch would refuse lines of the batch. It returns an error if CreateBatch would refuse
+// the batch for another reason.
+func (s *Service) CheckBatch(ctx context.Context, c Caller, p BatchParams) ([]LineProblem, error) {
+	if _, err := s.batchTargets(ctx, c, p); err != nil {
+		return nil, err
+	}
+	return s.checkLines(ctx, c, p.Lines)
+}
+
+// CreateBatch makes a batch, and requests for its first lines. Sweeps make the others as the limits of the account allow. It checks all
+// lines before it makes any request. For a repeated call with the same idempotency key, at any time, it returns the batch of the first call.
+func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Batch, error) {
+	text, err := encodeLines(p.Lines)
+	if err != nil {
+		return Batch{}, err
+	}
+	b := Batch{
+		Account: c.Account, KeyID: c.KeyID, Lines: waitingLines(len(p.Lines)), Fingerprint: p.fingerprint(text),
+		CreatedAt: s.Now().Truncate(time.Microsecond).UTC(), Version: 1,
+	}
+	if b.ID = s.NewID(); p.IdempotencyKey != nil {
+		if !validText(*p.IdempotencyKey) {
+			return Batch{}, newError(Invalid, "Idempotency-Key must be 1 to 255 characters")
+		}
+		b.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte("lipsync batch\x00"+c.Account+"\x00"+*p.IdempotencyKey)).String()
+		if earlier, err := s.replayedBatch(ctx, b); CodeOf(err) != NotFound {
+			if err == nil { // the first call may have died
+				s.makeFirst(ctx, &earlier)
+			}
+			return earlier, err
+		}
+	}
+	if b.Targets, err = s.batchTargets(ctx, c, p); err != nil {
+		return Batch{}, err
+	}
+	problems, err := s.checkLines(ctx, c, p.Lines)
+	if err == nil && len(problems) > 0 {
+		err = newError(Invalid, fmt.Sprintf("line %d: %s", problems[0].Line, problems[0].Message))
+	}
+	if err == nil {
+		err = s.room(0)
+	}
+	if err != nil {
+		return Batch{}, err
+	}
+	return s.storeBatch(ctx, b, text)
+}
+
+// storeBatch stores a new batch, and makes its first requests.
+func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte) (Batch, error) {
+	if err := s.Objects.Put(ctx, b.object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
+		return Batch{}, err
+	}
+	switch err := s.Store.Batches.Create(ctx, b); CodeOf(err) {
+	case "":
+	case Conflict: // a call with the same idempotency key was faster
+		return s.replayedBatch(ctx, b)
+	default:
+		return Batch{}, err // if it is not stored, its object is an orphan
+	}
+	s.makeFirst(ctx, &b)
+	return b, nil
+}
+
+// makeFirst makes requests of a batch in the call that makes the batch. After an error, which it logs, sweeps make them.
+func (s *Service) makeFirst(ctx context.Context, b *Batch) {
+	if err := s.makeLines(ctx, b, s.Now().Add(makeTime)); err != nil {
+		s.log().WarnContext(ctx, "requests of a batch", "batch", b.ID, "error", err)
+	}
+}
+
+// replayedBatch returns the stored batch with the id of b, Reused if another call made it, or NotFound.
+func (s *Service) replayedBatch(ctx context.Context, b Batch) (Batch, error) {
+	earlier, err := s.Store.Batches.ByID(ctx, b.ID)
+	if err == nil && earlier.Fingerprint != b.Fingerprint {
+		return Batch{}, explainReplay(newError(Reused, "another batch"))
+	}
+	return earlier, err
+}
+
+// fingerprint returns a SHA-256 of the lines, as encodeLines returns them, and of the webhook.
+func (p BatchParams) fingerprint(lines []byte) [32]byte {
+	text := lines
+	if p.WebhookURL != nil {
+		text = append(append(bytes.Clone(lines), '\n'), *p.WebhookURL...)
+	}
+	return sha256.Sum256(text)
+}
+
+// batchTargets checks the webhook of a new batch, and returns the webhooks that get its event.
+func (s *Service) batchTargets(ctx context.Context, c Caller, p BatchParams) (Targets, error) {
+	named := ""
+	if p.WebhookURL != nil {
+		if named = *p.WebhookURL; !validURL(named) {
+			return "", newError(Invalid, urlRule("webhook_url"))
+		}
+	}
+	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)
+	if err != nil {
+		return "", err
+	}
+	targets, err := NewTargets(named).Resolve(webhooks)
+	return targets, s.limits().explain(explainTargets(err))
+}
+
+// Batch returns the caller's batch with the id, with the present states of its lines.
+func (s *Service) Batch(ctx context.Context, c Caller, id string) (Batch, error) {
+	b, err := s.findBatch(ctx, c, id)
+	if err == nil && b.FinishedAt.IsZero() {
+		_, err = s.follow(ctx, &b, b.linesIn(LineQueued, LineProcessing))
+	}
+	return b, err
+}
+
+func (s *Service) findBatch(ctx context.Context, c Caller, id string) (Batch, error) {
+	missing := newError(NotFound, "batch not found")
+	id, ok := parseID(id)
+	if !ok {
+		return Batch{}, missing
+	}
+	b, err := s.Store.Batches.ByID(ctx, id)
+	if CodeOf(err) == NotFound || err == nil && b.Account != c.Account {
+		return Batch{}, missing
+	}
+	return b, err
+}
+
+// Batches returns up to limit of the caller's batches, newest first: those that are older than the batch with the id before, or all if before
+// is "". The states of their lines are those of the last sweep.
+func (s *Service) Batches(ctx context.Context, c Caller, before string, limit int) ([]Batch, error) {
+	var from Batch
+	if before != "" {
+		var err error
+		if from, err = s.findBatch(ctx, c, before); err != nil {
+			return nil, restate(err, NotFound, "batch not found")
+		}
+	}
+	return s.Store.Batches.List(ctx, c.Account, from, limit)
+}
+
+// CancelBatch cancels the caller's batch: no more requests are made, and those that aren't final are canceled, by sweeps if there are
+// many. It returns Finished if all lines are final already, unless the batch was canceled before.
+func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, error) {
+	for range putTries {
+		b, err := s.Batch(ctx, c, id)
+		switch {
+		case err != nil:
+			return Batch{}, err
+		case b.CanceledAt.IsZero() && b.final():
+			return Batch{}, newError(Finished, "batch is already finished")
+		case !b.CanceledAt.IsZero():
+			return b, nil
+		}
+		b.CanceledAt = s.Now().Truncate(time.Microsecond).UTC()
+		switch err := s.swapBatch(ctx, &b); CodeOf(err) {
+		case "":
+			if err := s.closeLines(ctx, &b, s.Now().Add(makeTime)); err != nil { // sweeps go on
+				s.log().WarnContext(ctx, "cancel requests of a batch", "batch", b.ID, "error", err)
+			}
+			return b, nil
+		case Conflict: // a sweep was faster
+		default:
+			return Batch{}, err
+		}
+	}
+	return Batch{}, &Error{Code: RateLimited, Message: "rate limit exceeded", Err: errors.New("the batch changes all the time")}
+}
+
+// swapBatch stores the batch, unless another process has changed it.
+func (s *Service) swapBatch(ctx context.Context, b *Batch) error {
+	if err := s.Store.Batches.Swap(ctx, *b); err != nil {
+		return err
+	}
+	b.Version++
+	return nil
+}

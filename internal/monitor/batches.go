@@ -1,0 +1,44 @@
+package monitor
+
+import (
+	"context"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// batches implements lipsync.Batches.
+type batches struct {
+	lipsync.Batches
+	m *Monitor
+}
+
+// Create implements lipsync.Batches.
+func (s batches) Create(ctx context.Context, b lipsync.Batch) (err error) {
+	defer s.m.observe(ctx, "create_batch", time.Now(), &err)
+	return s.Batches.Create(ctx, b)
+}
+
+// ByID implements lipsync.Batches.
+func (s batches) ByID(ctx context.Context, id string) (_ lipsync.Batch, err error) {
+	defer s.m.observe(ctx, "batch", time.Now(), &err)
+	return s.Batches.ByID(ctx, id)
+}
+
+// Swap implements lipsync.Batches.
+func (s batches) Swap(ctx context.Context, b lipsync.Batch) (err error) {
+	defer s.m.observe(ctx, "swap_batch", time.Now(), &err)
+	return s.Batches.Swap(ctx, b)
+}
+
+// List implements lipsync.Batches.
+func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) (_ []lipsync.Batch, err error) {
+	defer s.m.observe(ctx, "list_batches", time.Now(), &err)
+	return s.Batches.List(ctx, account, before, limit)
+}
+
+// Unfinished implements lipsync.Batches.
+func (s batches) Unfinished(ctx context.Context, limit int) (_ []lipsync.Batch, err error) {
+	defer s.m.observe(ctx, "unfinished_batches", time.Now(), &err)
+	return s.Batches.Unfinished(ctx, limit)
+}

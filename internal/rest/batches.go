@@ -1,0 +1,225 @@
+package rest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// maxBatchBody is the largest size of the body of a call that makes a batch, in bytes: 1000 lines with two signed URLs each. An event of
+// Lambda has room for it.
+const maxBatchBody = 4 << 20
+
+// variantBody is a line of a batch in JSON.
+type variantBody struct {
+	Video       string          `json:"video"` // "" for that of the batch
+	Audio       string          `json:"audio"`
+	ReferenceID *string         `json:"reference_id"`
+	LargestFace bool            `json:"disable_active_speaker_detection"`
+	Model       string          `json:"model"`
+	Options     lipsync.Options `json:"options"`
+	Output      lipsync.Output  `json:"output"`
+}
+
+// batchBody is the JSON body of a call that makes a batch.
+type batchBody struct {
+	Video      string        `json:"video"` // of the variants that name none
+	Variants   []variantBody `json:"variants"`
+	WebhookURL *string       `json:"webhook_url"`
+	DryRun     bool          `json:"dry_run"`
+}
+
+// params returns the parameters of the batch.
+func (b batchBody) params() (p lipsync.BatchParams) {
+	p.WebhookURL = b.WebhookURL
+	for _, v := range b.Variants {
+		if v.Video == "" {
+			v.Video = b.Video
+		}
+		v.Options.Output = v.Output
+		p.Lines = append(p.Lines, lipsync.Variant{
+			Video: v.Video, Audio: v.Audio, ReferenceID: v.ReferenceID, LargestFace: v.LargestFace, Engine: v.Model, Options: v.Options,
+		})
+	}
+	return p
+}
+
+// decodeBatch reads the body of a call that makes a batch: one object of JSON, or one variant on each line (JSON Lines), with the other
+// fields in the query.
+func decodeBatch(r *http.Request) (batchBody, error) {
+	if !hasType(r, "application/jsonl") && !hasType(r, "application/x-ndjson") {
+		if !hasType(r, "application/json") {
+			return batchBody{}, invalid("content-type must be application/json, application/jsonl or application/x-ndjson")
+		}
+		return decodeUpTo[batchBody](r, maxBatchBody)
+	}
+	b, err := parseBatchQuery(r.URL.RawQuery)
+	if err != nil {
+		return batchBody{}, err
+	}
+	text, err := readBody(r, maxBatchBody)
+	if err != nil {
+		return batchBody{}, err
+	}
+	b.Variants, err = parseVariants(text)
+	return b, err
+}
+
+// parseVariants reads a variant from each line that isn't empty. It reads no more than a batch may have, and one.
+func parseVariants(text []byte) (all []variantBody, err error) {
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		v, err := parseJSON[variantBody](line)
+		if err != nil {
+			return nil, &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("line %d: %s", n, lipsync.MessageOf(err)), Err: err}
+		}
+		if all = append(all, v); len(all) > lipsync.MostLines {
+			break
+		}
+	}
+	return all, nil
+}
+
+// parseBatchQuery reads the fields of a batch that a body of JSON Lines has no place for. It ignores unknown parameters.
+func parseBatchQuery(raw string) (b batchBody, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return batchBody{}, invalid("invalid query string")
+	}
+	for name, all := range values {
+		one := len(all) == 1
+		switch name {
+		case "video":
+			if b.Video = all[0]; !one {
+				return batchBody{}, invalid("video must be given once")
+			}
+		case "webhook_url":
+			if b.WebhookURL = &all[0]; !one {
+				return batchBody{}, invalid("webhook_url must be given once")
+			}
+		case "dry_run":
+			if b.DryRun, err = strconv.ParseBool(all[0]); err != nil || !one || all[0] != strconv.FormatBool(b.DryRun) {
+				return batchBody{}, invalid("dry_run must be one of: true, false")
+			}
+		}
+	}
+	return b, nil
+}
+
+// batch is a batch in an answer or an event. Fields without a value are absent.
+type batch struct {
+	ID         string              `json:"id"`
+	CreatedAt  time.Time           `json:"created_at"`
+	Status     lipsync.BatchStatus `json:"status"`
+	Counts     lipsync.Counts      `json:"counts"`
+	CanceledAt time.Time           `json:"canceled_at,omitzero"`
+	FinishedAt time.Time           `json:"finished_at,omitzero"`
+	Lines      []line              `json:"lines,omitempty"`
+}
+
+func (b batch) openSince() time.Time {
+	if b.Status == lipsync.BatchCompleted || b.Status == lipsync.BatchCanceled {
+		return time.Time{}
+	}
+	return b.CreatedAt
+}
+
+// line is a line of a batch in an answer.
+type line struct {
+	Line         int    `json:"line"` // from 1
+	Status       string `json:"status"`
+	RequestID    string `json:"request_id,omitempty"`
+	ErrorMessage string `json:"error_message,omitempty"` // why there is no request
+}
+
+// viewBatch returns a batch without its lines.
+func viewBatch(b lipsync.Batch) batch {
+	return batch{
+		ID: b.ID, CreatedAt: b.CreatedAt.UTC(), Status: b.Status(), Counts: b.Counts(), CanceledAt: b.CanceledAt.UTC(), FinishedAt: b.FinishedAt.UTC(),
+	}
+}
+
+// viewLines returns a batch with its lines.
+func viewLines(b lipsync.Batch) batch {
+	v := viewBatch(b)
+	for n := range len(b.Lines) {
+		state := b.State(n)
+		l := line{Line: n + 1, Status: state.String(), ErrorMessage: state.Problem()}
+		if state.Made() {
+			l.RequestID = b.RequestID(n)
+		}
+		v.Lines = append(v.Lines, l)
+	}
+	return v
+}
+
+// madeBatch is the answer to a call that makes a batch, or only checks one.
+type madeBatch struct {
+	ID        string              `json:"id,omitempty"`
+	CreatedAt time.Time           `json:"created_at,omitzero"`
+	Status    lipsync.BatchStatus `json:"status,omitempty"`
+	Counts    lipsync.Counts      `json:"counts"`
+	Lines     []line              `json:"lines,omitempty"`
+
+	DryRun   bool                  `json:"dry_run,omitempty"`
+	Problems []lipsync.LineProblem `json:"problems,omitzero"`
+}
+
+func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) {
+	in, err := decodeBatch(r)
+	if err != nil {
+		return madeBatch{}, err
+	}
+	p := in.params()
+	if in.DryRun {
+		problems, err := a.service.CheckBatch(r.Context(), c, p)
+		counts := lipsync.Counts{Lines: len(p.Lines), Waiting: len(p.Lines) - len(problems), Refused: len(problems)}
+		return madeBatch{Counts: counts, DryRun: true, Problems: append([]lipsync.LineProblem{}, problems...)}, err
+	}
+	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
+		return madeBatch{}, err
+	}
+	b, err := a.service.CreateBatch(r.Context(), c, p)
+	if err != nil {
+		return madeBatch{}, err
+	}
+	v := viewLines(b)
+	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines}, nil
+}
+
+func (a *api) getBatch(r *http.Request, c lipsync.Caller) (batch, error) {
+	b, err := a.service.Batch(r.Context(), c, r.PathValue("id"))
+	return viewLines(b), err
+}
+
+func (a *api) cancelBatch(r *http.Request, c lipsync.Caller) (batch, error) {
+	b, err := a.service.CancelBatch(r.Context(), c, r.PathValue("id"))
+	return viewLines(b), err
+}
+
+// batchList is a page of an account's batches, newest first.
+type batchList struct {
+	Data []batch `json:"data"`
+}
+
+func (a *api) listBatches(r *http.Request, c lipsync.Caller) (batchList, error) {
+	limit, before, err := parsePageQuery(r.URL.RawQuery, "batch")
+	if err != nil {
+		return batchList{}, err
+	}
+	list, err := a.service.Batches(r.Context(), c, before, limit)
+	all := batchList{Data: []batch{}}
+	for _, b := range list {
+		all.Data = append(all.Data, viewBatch(b))
+	}
+	return all, err
+}
