@@ -114,8 +114,8 @@ func TestFormsInBrowser(t *testing.T) {
 	fx.seed(t)
 	b := fx.signedIn(t)
 	forms := fx.forms(b)
-	if len(forms) != 12 {
-		t.Errorf("got the forms %v, want 12", slices.Sorted(maps.Keys(forms)))
+	if len(forms) != 13 {
+		t.Errorf("got the forms %v, want 13", slices.Sorted(maps.Keys(forms)))
 	}
 	before := fx.state(t)
 	for kind, f := range forms {
@@ -144,7 +144,7 @@ func TestFormsInBrowser(t *testing.T) {
 // form is a form that changes something, and a page with that form.
 type form struct{ page, action string }
 
-var ids = regexp.MustCompile(`(requests|keys|webhooks|deliveries)/[^/]+/`)
+var ids = regexp.MustCompile(`(requests|batches|keys|webhooks|deliveries)/[^/]+/`)
 
 // forms follows all links and returns one form of each kind.
 func (f *fixture) forms(b *browsertest.Browser) map[string]form {
@@ -188,5 +188,9 @@ func (f *fixture) state(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprint(keys, page, generation, webhooks)
+	batches, err := f.service.Batches(t.Context(), lipsync.Caller{Account: account}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(keys, page, generation, webhooks, batches)
 }

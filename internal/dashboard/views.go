@@ -216,6 +216,7 @@ func newTab(path, name, view string) tab {
 	belongs := map[string]string{
 		"requests": "Requests", "request": "Requests", "delete": "Requests", "new": "New", "usage": "Usage", "api": "API",
 		"keys": "Settings", "revoke": "Settings", "webhooks": "Webhooks", "webhook": "Webhooks", "delete-webhook": "Webhooks",
+		"batches": "Requests", "batch": "Requests",
 	}
 	return tab{path, name, belongs[view] == name}
 }
