@@ -12,13 +12,13 @@ import (
 // TestFuzzer compares a running service with its OpenAPI document, by schemathesis: it finds no error
 // of the server, and no answer that the document lacks.
 func TestFuzzer(t *testing.T) {
-	fuzzer, settings := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "rest", "schemathesis.toml")
+	fuzzer, folder := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "rest")
 	data := t.TempDir()
 	// The test announces uploads of 5 GiB. Not every machine has room for them.
 	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000", "--disk-reserve", "0")
-	c := exec.CommandContext(t.Context(), fuzzer, "--config-file", settings, "run", s.url+"/api/openapi.yaml",
+	c := exec.CommandContext(t.Context(), fuzzer, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", s.url+"/api/openapi.yaml",
 		"--seed", "1", "--max-examples", "50", "--continue-on-failure")
-	c.Env = append(os.Environ(), "LIPSYNC_KEY="+newKey(t, data))
+	c.Env = append(os.Environ(), "LIPSYNC_KEY="+newKey(t, data), "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "schemathesis_hooks.py"))
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()
 	t.Logf("%s", out)

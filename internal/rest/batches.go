@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -49,15 +50,9 @@ func (b batchBody) params() (p lipsync.BatchParams) {
 	return p
 }
 
-// decodeBatch reads the body of a call that makes a batch: one object of JSON, or one variant on each line (JSON Lines), with the other
-// fields in the query.
+// decodeBatch reads a call that makes a batch. The body is one object of JSON, or one variant on each line (JSON Lines). The query may have
+// the fields that JSON Lines has no place for. An object's own fields count more.
 func decodeBatch(r *http.Request) (batchBody, error) {
-	if !hasType(r, "application/jsonl") && !hasType(r, "application/x-ndjson") {
-		if !hasType(r, "application/json") {
-			return batchBody{}, invalid("content-type must be application/json, application/jsonl or application/x-ndjson")
-		}
-		return decodeUpTo[batchBody](r, maxBatchBody)
-	}
 	b, err := parseBatchQuery(r.URL.RawQuery)
 	if err != nil {
 		return batchBody{}, err
@@ -66,8 +61,19 @@ func decodeBatch(r *http.Request) (batchBody, error) {
 	if err != nil {
 		return batchBody{}, err
 	}
-	b.Variants, err = parseVariants(text)
-	return b, err
+	switch {
+	case hasType(r, "application/json"):
+		body, err := parseJSON[batchBody](text)
+		body.Video = cmp.Or(body.Video, b.Video)
+		body.WebhookURL = cmp.Or(body.WebhookURL, b.WebhookURL)
+		body.DryRun = body.DryRun || b.DryRun
+		return body, err
+	case hasType(r, "application/jsonl"), hasType(r, "application/x-ndjson"):
+		b.Variants, err = parseVariants(text)
+		return b, err
+	default:
+		return batchBody{}, invalid("content-type must be application/json, application/jsonl or application/x-ndjson")
+	}
 }
 
 // parseVariants reads a variant from each line that isn't empty. It reads no more than a batch may have, and one.

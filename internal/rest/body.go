@@ -31,12 +31,7 @@ func decode[In any](r *http.Request) (in In, err error) {
 	if !hasType(r, "application/json") {
 		return in, invalid("content-type must be application/json")
 	}
-	return decodeUpTo[In](r, maxJSON)
-}
-
-// decodeUpTo reads a body of exactly one JSON value that is not null, of at most limit bytes.
-func decodeUpTo[In any](r *http.Request, limit int64) (in In, err error) {
-	body, err := readBody(r, limit)
+	body, err := readBody(r, maxJSON)
 	if err != nil {
 		return in, err
 	}
