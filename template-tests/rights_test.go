@@ -73,7 +73,7 @@ var needed = map[rest.Need]struct {
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
-		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/findings/*/of/*",
+		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*",
 		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 	}},
 	rest.SignURLs: {retention: true, rights: []string{
@@ -89,7 +89,7 @@ var otherRights = map[string][]string{
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
-		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/findings/*/of/*",
+		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*",
 		"s3:DeleteObject Media/batches/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries", "sts:AssumeRole DashboardSigner",
@@ -130,7 +130,7 @@ var otherRights = map[string][]string{
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
 		"s3:PutObject Media/outputs/*", "dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries",
 		"s3:AbortMultipartUpload Media/pieces/*", "s3:DeleteObject Media/pieces/*", "s3:GetObject Media/pieces/*", "s3:PutObject Media/pieces/*",
-		"s3:AbortMultipartUpload Media/findings/*", "s3:GetObject Media/findings/*", "s3:PutObject Media/findings/*",
+		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/findings/*", "s3:PutObject Media/findings/*",
 	},
 	// ECS uses it to start the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {

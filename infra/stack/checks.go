@@ -30,7 +30,7 @@ func (s *service) excuseRoles() {
 		role := s.child(l.id() + "Role")
 		excuse(role, "IAM5", "X-Ray, and batch:ListJobs of dispatch and sweep, know no resources.", "Resource::*")
 		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"),
-			s.objects("findings"), s.objects("findings/*/of"), s.objects("batches"))
+			s.objects("findings"), s.objects("batches"))
 	}
 	for _, role := range []string{"DispatchRole", "SweepRole"} {
 		excuse(s.child(role), "IAM5", "Each release makes a revision of the job definition.", "/^Resource::arn:.*:batch:.*:\\*$/")

@@ -107,7 +107,7 @@ func (s *service) deleteMedia() policy {
 		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
 		s.useObjects("pieces", "DeleteObject", "AbortMultipartUpload"), s.useObjects("uploads", "DeleteObject"),
-		s.useObjects("findings/*/of", "GetObject"), s.useObjects("findings", "DeleteObject", "AbortMultipartUpload"),
+		s.useObjects("findings", "DeleteObject", "AbortMultipartUpload"),
 	}
 }
 

@@ -139,7 +139,7 @@ func (s *service) runnerRole() awsiam.Role {
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 		s.useObjects("pieces", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject"),
-		s.useObjects("findings", "GetObject", "PutObject", "AbortMultipartUpload"),
+		s.useObjects("findings", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 	} {
 		role.AddToPolicy(statement)
 	}

@@ -102,6 +102,9 @@ func (f field) encode() types.AttributeValue {
 			return number(v.Microseconds())
 		}
 	case *[32]byte:
+		if *v == [32]byte{} {
+			return nil
+		}
 		return &types.AttributeValueMemberB{Value: v[:]}
 	}
 	return nil

@@ -33,7 +33,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("got %v (%v), want %v", got, err, want)
 		}
 	}
-	if i := encode(new(values).fields()); len(i) != 1 { // only the hash
+	if i := encode(new(values).fields()); len(i) != 0 {
 		t.Errorf("got %v for zero values", i)
 	}
 }

@@ -44,6 +44,19 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 	return err
 }
 
+// NoteVideo implements lipsync.Leases.
+func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
+	c := change{set: encode([]field{{videoSum, &sum}})}
+	_, err := s.update(ctx, change{
+		key: requestKey(id), set: c.set, add: item{"version": number(1)},
+		condition: "#holder = :token", values: item{"token": text(token)}, refused: lost(),
+	})
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return s.updateOlder(ctx, id, token, c)
+	}
+	return err
+}
+
 // updateLease changes the lease that has the token, without ending it.
 func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
 	c.key = leaseKey(id)

@@ -15,7 +15,7 @@ func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (li
 		case !r.Status.Final():
 			return stored{}, refusal(lipsync.Conflict, "request is not final")
 		case r.MediaDeletedAt.IsZero():
-			r.MediaDeletedAt, r.Output, r.Poster = now, "", false
+			r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = now, "", false, [32]byte{}
 		}
 		return r, nil
 	})

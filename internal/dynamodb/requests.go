@@ -51,9 +51,12 @@ func (r *stored) fields() []field {
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
 		{"delayedSince", &r.UnreachableSince}, // the name under which older versions stored the first delay of any kind
 		{"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
-		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength},
+		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength}, {videoSum, &r.VideoSum},
 	}
 }
+
+// videoSum is the name of the attribute with the SHA-256 of a request's video.
+const videoSum = "videoSum"
 
 // progress returns the fields of the lease that a report of progress sets.
 func (r *stored) progress() []field {

@@ -197,6 +197,7 @@ func testRoundTrips(t *testing.T) {
 		{"claim the oldest", func() { var err error; held, err = f.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
 		{"renew", func() { ok(f.Renew(t.Context(), held)) }, 1, 1, []string{update}},
 		{"report", func() { ok(f.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, 1, 1, []string{update}},
+		{"note of its video", func() { ok(f.Store.Leases.NoteVideo(t.Context(), held.ID, held.Lease, [32]byte{1})) }, 1, 1, []string{update}},
 		{"held", func() { ok(f.Held(t.Context(), held)) }, 1, 0, []string{query}},
 		{"complete", func() { ok(f.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
 		{"release", func() { r, _ := f.Claim(t.Context(), ""); f.wire.take(); ok(f.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},

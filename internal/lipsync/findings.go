@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -22,64 +21,66 @@ func ownFindings(account string) string {
 	return findings + hex.EncodeToString(sum[:16]) + "/"
 }
 
-// findingsOf returns the prefix of the keys of the findings about one video, whose SHA-256 is written in hexadecimal.
-func findingsOf(account, video string) string { return ownFindings(account) + video + "/" }
-
-// usedFindings returns the key of an object with the SHA-256 of the video whose findings the request kept or used.
-func usedFindings(r Request) string { return ownFindings(r.Owner()) + "of/" + r.ID }
+// findingsOf returns the prefix of the keys of the findings about one video with the SHA-256.
+func findingsOf(account string, video [sha256.Size]byte) string {
+	return ownFindings(account) + hex.EncodeToString(video[:]) + "/"
+}
 
 // KeepsFindings reports whether findings are kept at all.
 func (s *Service) KeepsFindings() bool { return s.Limits.Keep.Findings > 0 }
 
-// KeepFindings keeps findings about the video of a claimed request under a name. It returns NoSpace if the disk has too little space.
+// KeepFindings keeps findings about the video of a claimed request under a name. It returns NoSpace if the disk has too little space, and
+// Conflict if the worker has lost the request.
 func (s *Service) KeepFindings(ctx context.Context, r Request, video [sha256.Size]byte, name string, content io.Reader) error {
-	if err := s.noteFindings(ctx, r, video); err != nil {
+	if err := s.noteVideo(ctx, r, video); err != nil {
 		return err
 	}
-	err := s.Objects.Put(ctx, findingsOf(r.Owner(), hex.EncodeToString(video[:]))+name, &RoomReader{R: content, Room: s.room}, -1)
-	if err == nil && s.MaxFindings > 0 {
-		err = s.tidyFindings(ctx)
+	key := findingsOf(r.Owner(), video) + name
+	err := s.Objects.Put(ctx, key, &RoomReader{R: content, Room: s.room}, -1)
+	// If the request was canceled meanwhile, its client may have deleted its media already.
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	defer cancel()
+	if err = errors.Join(err, s.Held(late, r)); err != nil {
+		return errors.Join(err, s.Objects.Delete(late, key))
 	}
-	return err
+	if s.MaxFindings > 0 {
+		return s.tidyFindings(ctx)
+	}
+	return nil
 }
 
-// OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none.
+// OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none,
+// and Conflict if the worker has lost the request.
 func (s *Service) OpenFindings(ctx context.Context, r Request, video [sha256.Size]byte, name string) (io.ReadCloser, error) {
-	content, _, err := s.Objects.Open(ctx, findingsOf(r.Owner(), hex.EncodeToString(video[:]))+name)
+	content, _, err := s.Objects.Open(ctx, findingsOf(r.Owner(), video)+name)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.noteFindings(ctx, r, video); err != nil {
+	if err := s.noteVideo(ctx, r, video); err != nil {
 		return nil, errors.Join(err, content.Close())
 	}
 	return content, nil
 }
 
-// noteFindings records which video the request has, so that forgetFindings can find the findings about it.
-func (s *Service) noteFindings(ctx context.Context, r Request, video [sha256.Size]byte) error {
-	text := hex.EncodeToString(video[:])
-	return s.Objects.Put(ctx, usedFindings(r), strings.NewReader(text), int64(len(text)))
+// noteVideo records which video the request has, so that forgetFindings can find the findings about it at any time. It returns NotFound if
+// an earlier attempt got another video from the same URL: a record has room for one.
+func (s *Service) noteVideo(ctx context.Context, r Request, video [sha256.Size]byte) error {
+	switch r.VideoSum {
+	case video:
+		return nil
+	case [sha256.Size]byte{}:
+		return s.Store.Leases.NoteVideo(ctx, r.ID, r.Lease, video)
+	default:
+		return newError(NotFound, "an earlier attempt had another video")
+	}
 }
 
 // forgetFindings deletes all findings about the video of a request.
 func (s *Service) forgetFindings(ctx context.Context, r Request) error {
-	note, _, err := s.Objects.Open(ctx, usedFindings(r))
-	if CodeOf(err) == NotFound {
+	if r.VideoSum == [sha256.Size]byte{} { // it kept and used none
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	text, err := io.ReadAll(io.LimitReader(note, 2*sha256.Size))
-	if err := errors.Join(err, note.Close()); err != nil {
-		return err
-	}
-	if video, err := hex.DecodeString(string(text)); err == nil && len(video) == sha256.Size {
-		if err := s.Objects.DeleteAll(ctx, findingsOf(r.Owner(), string(text))); err != nil {
-			return err
-		}
-	}
-	return s.Objects.Delete(ctx, usedFindings(r))
+	return s.Objects.DeleteAll(ctx, findingsOf(r.Owner(), r.VideoSum))
 }
 
 // tidyFindings deletes the findings that are too old, and the oldest of the others as long as all together are larger than MaxFindings.

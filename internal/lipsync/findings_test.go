@@ -74,6 +74,73 @@ func TestForgetFindings(t *testing.T) {
 	}
 }
 
+// TestForgetLaterFindings deletes the media of a request long after it kept findings. Those that a later request kept about the same video go.
+func TestForgetLaterFindings(t *testing.T) {
+	f := newFixture(t)
+	f.GenerateRate = 100
+	f.Objects = &dated{f.Objects, f.clock.Now, map[string]time.Time{}}
+	f.Limits.Keep.Findings = 24 * time.Hour
+	first := f.keepFindings(t, f.caller, "video", "x", "of the first")
+	f.clock.Advance(23 * time.Hour)
+	later := f.keepFindings(t, f.caller, "video", "y", "of a later one")
+	f.clock.Advance(2 * time.Hour)
+	must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
+	f.wantFindings(t, later, "video", "x", "")
+	f.wantFindings(t, later, "video", "y", "of a later one")
+	must(t, f.Complete(t.Context(), first, strings.NewReader("output"), 6))
+	_, err := f.DeleteMedia(t.Context(), f.caller, first.ID)
+	must(t, err)
+	f.wantFindings(t, later, "video", "y", "")
+}
+
+// ending reads the content of an object, and calls a function before its end.
+type ending struct {
+	io.Reader
+	before func()
+}
+
+func (r *ending) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err == io.EOF {
+		r.before()
+	}
+	return n, err
+}
+
+// TestLateFindings cancels a request and deletes its media while its worker keeps findings. Nothing is left.
+func TestLateFindings(t *testing.T) {
+	f := newFixture(t)
+	id := f.generate(t, "")
+	r, err := f.Claim(t.Context(), id)
+	must(t, err)
+	err = f.KeepFindings(t.Context(), r, sha256.Sum256([]byte("video")), "x", &ending{strings.NewReader("late"), func() {
+		_, err := f.Cancel(t.Context(), f.caller, id)
+		must(t, err)
+		_, err = f.DeleteMedia(t.Context(), f.caller, id)
+		must(t, err)
+	}})
+	want(t, "code", lipsync.CodeOf(err), lipsync.Conflict)
+	f.wantEmpty(t)
+	err = f.KeepFindings(t.Context(), r, sha256.Sum256([]byte("video")), "x", strings.NewReader("later"))
+	want(t, "code after the deletion", lipsync.CodeOf(err), lipsync.Conflict)
+	f.wantEmpty(t)
+}
+
+// TestFindingsOfChangedVideo claims a request again, whose URL has another video now. It neither keeps nor uses findings about that.
+func TestFindingsOfChangedVideo(t *testing.T) {
+	f := newFixture(t)
+	r := f.keepFindings(t, f.caller, "video", "x", "before")
+	other := f.keepFindings(t, f.caller, "another", "x", "of another request")
+	must(t, f.Release(t.Context(), r))
+	again, err := f.Claim(t.Context(), r.ID)
+	must(t, err)
+	err = f.KeepFindings(t.Context(), again, sha256.Sum256([]byte("third")), "x", strings.NewReader("x"))
+	want(t, "code", lipsync.CodeOf(err), lipsync.NotFound)
+	f.wantFindings(t, again, "another", "x", "")
+	f.wantFindings(t, again, "video", "x", "before")
+	f.wantFindings(t, other, "another", "x", "of another request")
+}
+
 // dated gives objects the time of the test's clock.
 type dated struct {
 	lipsync.Objects
@@ -97,8 +164,7 @@ func TestTidyFindings(t *testing.T) {
 	f.Objects = &dated{f.Objects, f.clock.Now, map[string]time.Time{}}
 	f.Limits.Keep.Findings = time.Hour
 	want(t, "keeps findings", f.KeepsFindings(), true)
-	const note = 2 * sha256.Size // bytes of the object that tells the video of a request
-	f.MaxFindings = 3*(note+10) - 1
+	f.MaxFindings = 3*10 - 1
 	first := f.keepFindings(t, f.caller, "1", "x", "0123456789")
 	f.clock.Advance(time.Minute)
 	f.keepFindings(t, f.caller, "2", "x", "0123456789")

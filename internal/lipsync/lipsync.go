@@ -6,6 +6,7 @@
 package lipsync
 
 import (
+	"crypto/sha256"
 	"net/url"
 	"strings"
 	"time"
@@ -91,6 +92,9 @@ type Request struct {
 	Sync       SyncScore     // of the output
 
 	VideoLength, AudioLength time.Duration // lengths of the inputs, as the last attempt measured them; 0 if unknown
+
+	// VideoSum is the SHA-256 of the video, if findings about it were kept or used; zero otherwise.
+	VideoSum [sha256.Size]byte
 
 	MediaDeletedAt time.Time // when the client deleted the media; zero if never
 

@@ -72,7 +72,7 @@ type Requests interface {
 	Uses(ctx context.Context, account, object string) (bool, error)
 
 	// ForgetMedia records that the media of a final request were deleted: it sets MediaDeletedAt to
-	// now and removes Output and Poster, and Size no longer counts as stored. It returns the stored
+	// now and removes Output, Poster and VideoSum, and Size no longer counts as stored. It returns the stored
 	// request. A second call changes nothing. ForgetMedia returns Conflict if the request is not
 	// final, and NotFound if there is no such request.
 	ForgetMedia(ctx context.Context, id string, now time.Time) (Request, error)
@@ -134,7 +134,7 @@ type Idempotency struct {
 // Leases gives requests to workers. Every change is a compare-and-swap: it succeeds only if the
 // request is in the state that the method names. A change of a request's status also adds the
 // deliveries that Request.News returns, in the same transaction. Progress belongs to the lease: every change except
-// Renew and Report clears it.
+// Renew, Report and NoteVideo clears it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
 	// request if id is "". A request is claimable if it is queued or processing and its LeaseUntil
@@ -154,6 +154,10 @@ type Leases interface {
 	// Report sets the Progress of a held request. It returns Conflict if the token no longer holds
 	// the request.
 	Report(ctx context.Context, id, token string, p Progress) error
+
+	// NoteVideo sets the VideoSum of a held request. It returns Conflict if the token no longer holds the
+	// request.
+	NoteVideo(ctx context.Context, id, token string, sum [32]byte) error
 
 	// Release ends a held lease, so that a worker can claim the request at once. It subtracts one
 	// from Attempts, leaves Claims as they are, and ends the request's delays. It returns Conflict

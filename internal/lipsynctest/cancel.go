@@ -1,6 +1,7 @@
 package lipsynctest
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"testing"
 	"time"
@@ -29,6 +30,34 @@ func testReport(t *testing.T, store lipsync.Store) {
 	must(t, store.Leases.Renew(t.Context(), r.ID, "w", at(100)))
 	r.LeaseUntil = at(100)
 	wantStored(t, store, r)
+}
+
+// testNoteVideo notes a digest, which stays when the lease ends.
+func testNoteVideo(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Leases.Report(t.Context(), r.ID, "w", half()))
+	r.Progress = half()
+	for _, video := range []string{"video", "another"} {
+		r.VideoSum = sha256.Sum256([]byte(video))
+		must(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", r.VideoSum))
+		wantStored(t, store, r)
+	}
+	late := sha256.Sum256([]byte("late"))
+	for _, token := range []string{"", "other"} {
+		wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, token, late), lipsync.Conflict)
+	}
+	wantCode(t, store.Leases.NoteVideo(t.Context(), uuid.NewString(), "w", late), lipsync.Conflict)
+	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
+	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), lipsync.Conflict)
+	again, err := claim(t, store, r.ID, "w2", 1)
+	must(t, err)
+	want(t, "digest in the next claim", again.VideoSum, r.VideoSum)
+	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), lipsync.Conflict)
+	canceled, err := store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+	must(t, err)
+	want(t, "digest of the canceled request", canceled.VideoSum, r.VideoSum)
+	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w2", late), lipsync.Conflict)
+	wantStored(t, store, canceled)
 }
 
 func testProgressEnds(t *testing.T, store lipsync.Store) {

@@ -93,6 +93,10 @@ func (s faultyLeases) Report(ctx context.Context, id, token string, p lipsync.Pr
 	return s.do(func() error { return s.Leases.Report(ctx, id, token, p) })
 }
 
+func (s faultyLeases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
+	return s.do(func() error { return s.Leases.NoteVideo(ctx, id, token, sum) })
+}
+
 func (s faultyLeases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
 	err = s.do(func() (err error) { r, err = s.Leases.Cancel(ctx, id, now, f); return err })
 	return r, err

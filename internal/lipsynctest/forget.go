@@ -136,6 +136,7 @@ func completed(t *testing.T, store lipsync.Store, referenceID string) lipsync.Re
 	t.Helper()
 	r, err := claim(t, store, add(t, store, referenceID).ID, "w", 0)
 	must(t, err)
+	must(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", [32]byte{1}))
 	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4", Length: time.Second, Size: 400}))
 	r, err = store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
@@ -162,7 +163,7 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	kept, r := completed(t, store, "x"), completed(t, store, "x")
 	wantStoredBytes(t, store, 800)
-	r.Output, r.MediaDeletedAt = "", at(20)
+	r.Output, r.VideoSum, r.MediaDeletedAt = "", [32]byte{}, at(20)
 	for second := range 3 {
 		got, err := store.Requests.ForgetMedia(t.Context(), r.ID, at(20+second).Add(999)) // no store keeps nanoseconds
 		must(t, err)
@@ -179,6 +180,7 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		want(t, "by status", fmt.Sprint(slices.Sorted(slices.Values(ids(found)))), fmt.Sprint(slices.Sorted(slices.Values(ids(page)))))
 	}
+	want(t, "digest of the video of the other request", kept.VideoSum, [32]byte{1})
 	wantStored(t, store, kept)
 	days, err := store.Requests.Usage(t.Context(), "a", at(20), 1)
 	must(t, err)

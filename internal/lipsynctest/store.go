@@ -61,6 +61,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"limit on stored bytes", testStorageLimit},
 		{"limit on stored bytes that stay for less", testRetention},
 		{"report", testReport},
+		{"note of a video", testNoteVideo},
 		{"progress ends with its lease", testProgressEnds},
 		{"cancel what waits", testCancelQueued},
 		{"cancel what is processed", testCancelProcessing},

@@ -122,6 +122,12 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 	return s.Leases.Report(ctx, id, token, p)
 }
 
+// NoteVideo implements lipsync.Leases.
+func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) (err error) {
+	defer s.m.observe(ctx, "note_video", time.Now(), &err)
+	return s.Leases.NoteVideo(ctx, id, token, sum)
+}
+
 // Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) (err error) {
 	defer s.m.observe(ctx, "release", time.Now(), &err)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -39,6 +40,19 @@ func (s span) Scan(src any) error {
 		return fmt.Errorf("column of a length holds %T", src)
 	}
 	*s.d = time.Duration(us) * time.Microsecond
+	return nil
+}
+
+// digest scans a column with a SHA-256, which may be empty.
+type digest struct{ sum *[sha256.Size]byte }
+
+func (d digest) Scan(src any) error {
+	b, ok := src.([]byte)
+	if !ok || len(b) != 0 && len(b) != len(d.sum) {
+		return fmt.Errorf("column of a digest holds %T of %d bytes", src, len(b))
+	}
+	*d.sum = [sha256.Size]byte{}
+	copy(d.sum[:], b)
 	return nil
 }
 

@@ -96,6 +96,11 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 		WHERE id = ? AND lease = ? AND lease <> ''`, p.Stage, p.Percent, micros(p.Ends), id, token)
 }
 
+// NoteVideo implements lipsync.Leases.
+func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
+	return s.changeRow(ctx, lost(), "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
+}
+
 // Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) error {
 	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+", "+noDelays+`, attempts = attempts - 1

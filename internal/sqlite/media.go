@@ -21,7 +21,7 @@ func (s requests) Uses(ctx context.Context, account, object string) (used bool, 
 // ForgetMedia implements lipsync.Requests.
 func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE requests SET media_deleted_at = ?, output = '', poster = 0
+		_, err := tx.ExecContext(ctx, `UPDATE requests SET media_deleted_at = ?, output = '', poster = 0, video_sum = x''
 			WHERE id = ? AND media_deleted_at = 0 AND NOT `+isOpen, micros(now), id)
 		if err != nil {
 			return err

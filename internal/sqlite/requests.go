@@ -17,7 +17,7 @@ type requests struct{ *Store }
 
 const requestColumns = `id, account, key_id, reference_id, status,
 	video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets,
-	created_at, started_at, finished_at, output, poster, length, size, frames, synced_frames, warnings, sync, video_length, audio_length, media_deleted_at, failure, failure_details,
+	created_at, started_at, finished_at, output, poster, length, size, frames, synced_frames, warnings, sync, video_length, audio_length, video_sum, media_deleted_at, failure, failure_details,
 	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
 
 // row is a *sql.Row or *sql.Rows.
@@ -27,7 +27,7 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Status,
 		&r.Video.URL, &r.Video.Object, &r.Video.Name, &r.Audio.URL, &r.Audio.Object, &r.Audio.Name, tracks{&r.Tracks}, &r.LargestFace, &r.Engine, options{&r.Options}, targets{&r.Targets},
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
-		&r.Output, &r.Poster, span{&r.Length}, &r.Size, &r.Frames.Total, &r.Frames.Synced, &r.Warnings, syncScore{&r.Sync}, span{&r.VideoLength}, span{&r.AudioLength}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
+		&r.Output, &r.Poster, span{&r.Length}, &r.Size, &r.Frames.Total, &r.Frames.Synced, &r.Warnings, syncScore{&r.Sync}, span{&r.VideoLength}, span{&r.AudioLength}, digest{&r.VideoSum}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
 		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
 		&r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
 	return r, explain(err)

@@ -39,6 +39,7 @@ CREATE TABLE requests (
 	sync              TEXT NOT NULL DEFAULT '',   -- the sync score: JSON
 	video_length      INTEGER NOT NULL DEFAULT 0,
 	audio_length      INTEGER NOT NULL DEFAULT 0,
+	video_sum         BLOB NOT NULL DEFAULT x'',  -- SHA-256 of the video, if findings about it were kept or used
 	media_deleted_at  INTEGER NOT NULL DEFAULT 0, -- by the client
 	failure           TEXT NOT NULL DEFAULT '',   -- a code
 	failure_details   TEXT NOT NULL DEFAULT '',   -- JSON

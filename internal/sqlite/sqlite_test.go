@@ -161,6 +161,7 @@ var undo = []string{
 	"ALTER TABLE requests DROP COLUMN targets; DROP TABLE webhooks; DROP TABLE deliveries",
 	"DROP TABLE speeds",
 	"DROP TABLE batches",
+	"ALTER TABLE requests DROP COLUMN video_sum",
 }
 
 // TestOlderFile migrates files of all versions. A request of a version with one engine has that
