@@ -36,6 +36,10 @@ const (
 	headerBytes = 64 << 10
 )
 
+// estimatesAtOnce is the number of estimates that are done at once, besides those of workers. Most of the time of one is spent on waiting for
+// the servers of its URLs, and one of them may answer slowly.
+const estimatesAtOnce = 8
+
 // deployment is the service of one machine: API, workers and sweeps on one data
 // folder, in one process.
 type deployment struct {
@@ -50,27 +54,29 @@ type deployment struct {
 }
 
 // hints is the queue of one process. It wakes an idle worker, which asks the store for a
-// request, and passes the id on to estimate.
+// request, and passes the ids of estimates on to estimate.
 type hints struct {
-	wake chan struct{}
-	ids  chan string
+	wake      chan struct{}
+	estimates chan string
 }
 
 // newHints returns the queue of a number of workers.
 func newHints(workers int) hints {
-	const most = 100 // ids that wait; a lost one does no harm
+	const most = 100 // estimates that wait; a lost one does no harm
 	return hints{make(chan struct{}, workers), make(chan string, most)}
 }
 
 // Send implements lipsync.Queue.
-func (h hints) Send(_ context.Context, id string) error {
+func (h hints) Send(_ context.Context, r lipsync.Request) error {
 	select {
 	case h.wake <- struct{}{}:
 	default: // enough wake-ups wait for all workers
 	}
-	select {
-	case h.ids <- id:
-	default:
+	if r.IsEstimate() {
+		select {
+		case h.estimates <- r.ID:
+		default:
+		}
 	}
 	return nil
 }
@@ -153,7 +159,9 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	defer stop()
 	var all sync.WaitGroup
 	all.Go(func() { d.worker.Run(ctx, d.workers, d.hints.wake) })
-	all.Go(func() { d.estimate(ctx) })
+	for range estimatesAtOnce {
+		all.Go(func() { d.estimate(ctx) })
+	}
 	all.Go(func() { d.data.service.DeliverDue(ctx, d.due) })
 	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.data.service.Sweep) })
 	all.Go(func() {
@@ -178,13 +186,13 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	return err
 }
 
-// estimate does estimates while all workers may be busy, one at a time, until ctx ends.
+// estimate does estimates while all workers may be busy, one after the other, until ctx ends.
 func (d *deployment) estimate(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case id := <-d.hints.ids:
+		case id := <-d.hints.estimates:
 			d.worker.Estimate(ctx, id)
 		}
 	}

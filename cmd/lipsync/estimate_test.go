@@ -111,12 +111,19 @@ func (c testClient) rendered(t *testing.T, body map[string]any) (r times) {
 	return r
 }
 
-// TestEstimateAtOnce makes an estimate while the only worker renders a long job.
+// TestEstimateAtOnce makes an estimate while the only worker renders a long job, and while two other estimates wait for a server that doesn't answer.
 func TestEstimateAtOnce(t *testing.T) {
 	speech := t.TempDir() + "/long.wav"
 	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
 		t.Fatal(err)
 	}
+	asked, answer := make(chan struct{}, 2), make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-answer
+	}))
+	defer silent.Close()
+	defer close(answer)
 	files := httptest.NewServer(http.FileServer(http.Dir("/")))
 	defer files.Close()
 	data := t.TempDir()
@@ -127,7 +134,19 @@ func TestEstimateAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.waitRendering(t, id)
+	var slow []estimated
+	for range cap(asked) {
+		var e estimated
+		c.post(t, "/api/v1/lipsync/estimate", inputsAt(silent.URL, files.URL+fixtures.speech), &e)
+		slow = append(slow, e)
+		<-asked
+	}
 	e := c.estimate(t, inputsAt(files.URL+fixtures.video, files.URL+fixtures.speech))
+	for _, e := range slow {
+		if err := c.call(t.Context(), http.MethodGet, "/api/v1/lipsync/estimates/"+e.ID, "", nil, &e); err != nil || e.FinishedAt != "" {
+			t.Errorf("got %+v (%v), want an estimate that isn't finished", e, err)
+		}
+	}
 	if e.Frames == 0 {
 		t.Errorf("got %+v, want frames", e)
 	}

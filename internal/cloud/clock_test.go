@@ -40,7 +40,7 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 
 type noQueue struct{}
 
-func (noQueue) Send(context.Context, string) error { return nil }
+func (noQueue) Send(context.Context, lipsync.Request) error { return nil }
 
 // TestWrongClocks has machines of one deployment with clocks that are wrong by up to an hour. None
 // may claim a request that another holds, and a released request must be claimable at once.

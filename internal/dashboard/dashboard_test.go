@@ -29,7 +29,7 @@ const account = "default"
 // lossy is a queue that loses all messages: no test here needs a worker.
 type lossy struct{}
 
-func (lossy) Send(context.Context, string) error { return nil }
+func (lossy) Send(context.Context, lipsync.Request) error { return nil }
 
 // fixture is the dashboard of one machine without a worker, and a browser with
 // cookies but no scripts.

@@ -37,9 +37,9 @@ type fixture struct {
 // silent is a queue and a pool that make no calls.
 type silent struct{}
 
-func (silent) Send(context.Context, string) error      { return nil }
-func (silent) Count(context.Context) (int, int, error) { return 0, 0, nil }
-func (silent) Start(context.Context, int) error        { return nil }
+func (silent) Send(context.Context, lipsync.Request) error { return nil }
+func (silent) Count(context.Context) (int, int, error)     { return 0, 0, nil }
+func (silent) Start(context.Context, int) error            { return nil }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()

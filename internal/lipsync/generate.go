@@ -111,7 +111,7 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 	if !replayed {
 		s.watcher().Created(created)
 		// The request is stored. If Send fails, Sweep sends another message.
-		_ = s.Queue.Send(ctx, created.ID)
+		_ = s.Queue.Send(ctx, created)
 	}
 	return created.ID, nil
 }

@@ -365,7 +365,7 @@ type Objects interface {
 // Queue tells workers that a request waits. A message is only a hint: it may arrive twice, late or
 // never. The store has the requests that wait.
 type Queue interface {
-	Send(ctx context.Context, id string) error
+	Send(ctx context.Context, r Request) error
 }
 
 // Pool counts and starts workers on AWS, where none runs all the time. Each worker claims requests

@@ -40,13 +40,13 @@ type queue struct {
 	down bool
 }
 
-func (q *queue) Send(_ context.Context, id string) error {
+func (q *queue) Send(_ context.Context, r lipsync.Request) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.down {
 		return errors.New("queue is down")
 	}
-	q.sent = append(q.sent, id)
+	q.sent = append(q.sent, r.ID)
 	return nil
 }
 

@@ -276,9 +276,9 @@ func TestSweepEnds(t *testing.T) {
 // slowQueue takes a second for each message.
 type slowQueue struct{ lipsync.Queue }
 
-func (q slowQueue) Send(ctx context.Context, id string) error {
+func (q slowQueue) Send(ctx context.Context, r lipsync.Request) error {
 	time.Sleep(time.Second)
-	return q.Queue.Send(ctx, id)
+	return q.Queue.Send(ctx, r)
 }
 
 // slowObjects takes 3 s to delete an object.

@@ -166,6 +166,6 @@ func (o faultyObjects) DeleteAll(ctx context.Context, prefix string) error {
 // faultyQueue loses every message; the store has the waiting requests.
 type faultyQueue struct{ *faults }
 
-func (q faultyQueue) Send(context.Context, string) error {
+func (q faultyQueue) Send(context.Context, lipsync.Request) error {
 	return q.do(func() error { return nil })
 }

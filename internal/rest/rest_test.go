@@ -26,7 +26,7 @@ import (
 // lossy is a queue that loses all messages. No test here needs a worker.
 type lossy struct{}
 
-func (lossy) Send(context.Context, string) error { return nil }
+func (lossy) Send(context.Context, lipsync.Request) error { return nil }
 
 // fixture is a service on one machine, without a worker.
 type fixture struct {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"lipsync/internal/lipsync"
 )
 
 // messages models SQS, and how Lambda takes messages from a queue. It implements lipsync.Queue.
@@ -30,7 +32,7 @@ const maxReceives = 5
 const perCall = 10
 
 // Send implements lipsync.Queue.
-func (m *messages) Send(ctx context.Context, id string) error {
+func (m *messages) Send(ctx context.Context, r lipsync.Request) error {
 	time.Sleep(5 * time.Millisecond)
 	m.mu.Lock()
 	m.sent++
@@ -39,13 +41,13 @@ func (m *messages) Send(ctx context.Context, id string) error {
 		return nil
 	}
 	if m.dice.happens(m.Doubled) {
-		m.later(m.dice.between(0, time.Minute), events.SQSMessage{Body: id})
+		m.later(m.dice.between(0, time.Minute), events.SQSMessage{Body: r.ID})
 	}
 	if m.dice.happens(m.Late) {
-		m.later(m.dice.between(time.Second, time.Minute), events.SQSMessage{Body: id})
+		m.later(m.dice.between(time.Second, time.Minute), events.SQSMessage{Body: r.ID})
 		return nil
 	}
-	m.put(events.SQSMessage{Body: id})
+	m.put(events.SQSMessage{Body: r.ID})
 	return nil
 }
 

@@ -120,7 +120,7 @@ func work(ctx context.Context, service *lipsync.Service) {
 // deaf is a queue that loses every message.
 type deaf struct{}
 
-func (deaf) Send(context.Context, string) error { return nil }
+func (deaf) Send(context.Context, lipsync.Request) error { return nil }
 
 func must(t *testing.T, err error) {
 	t.Helper()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"lipsync/internal/lipsync"
 )
 
 // Queue implements lipsync.Queue.
@@ -22,10 +24,10 @@ func New(cfg aws.Config, url string) *Queue {
 }
 
 // Send implements lipsync.Queue.
-func (q *Queue) Send(ctx context.Context, id string) error {
-	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &id})
+func (q *Queue) Send(ctx context.Context, r lipsync.Request) error {
+	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &r.ID})
 	if err != nil {
-		return fmt.Errorf("send %s to the queue: %w", id, err)
+		return fmt.Errorf("send %s to the queue: %w", r.ID, err)
 	}
 	return nil
 }

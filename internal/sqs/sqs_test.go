@@ -23,7 +23,7 @@ func TestSend(t *testing.T) {
 	url := e.Queue(t)
 	var queue lipsync.Queue = sqs.New(e.Config(), url)
 	id := uuid.NewString()
-	if err := queue.Send(t.Context(), id); err != nil {
+	if err := queue.Send(t.Context(), lipsync.Request{ID: id}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := sdk.NewFromConfig(e.Config()).ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url})
@@ -37,7 +37,7 @@ func TestSend(t *testing.T) {
 
 func TestSendFails(t *testing.T) {
 	e := awstest.Shared(t)
-	if err := sqs.New(e.Config(), e.URL+"/000000000000/never").Send(t.Context(), uuid.NewString()); err == nil {
+	if err := sqs.New(e.Config(), e.URL+"/000000000000/never").Send(t.Context(), lipsync.Request{ID: uuid.NewString()}); err == nil {
 		t.Error("a message was sent to a queue that does not exist")
 	}
 }

@@ -73,7 +73,7 @@ func (f *fixture) Do(ctx context.Context, id string) bool {
 
 type noQueue struct{}
 
-func (noQueue) Send(context.Context, string) error { return nil }
+func (noQueue) Send(context.Context, lipsync.Request) error { return nil }
 
 // renderFunc is a Renderer.
 type renderFunc func(context.Context, render.Job) error

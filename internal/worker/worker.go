@@ -80,11 +80,10 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	all.Wait()
 }
 
-// Estimate does the request with the id at once if it is an estimate that waits. An estimate takes little time, so it needn't wait for a worker
-// that is busy. Errors are logged; another worker does the request later.
+// Estimate does the estimate with the id at once if it waits. An estimate takes little time, so it needn't wait for a worker
+// that is busy. Errors are logged; another worker does the estimate later.
 func (w *Worker) Estimate(ctx context.Context, id string) {
-	r, err := w.Service.Store.Requests.ByID(ctx, id)
-	if err == nil && r.IsEstimate() && w.failing.Load() == nil {
+	if w.failing.Load() == nil {
 		_, _ = w.Do(ctx, id)
 	}
 }

@@ -114,10 +114,6 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("%s, %s: got the problems %q and %d frames, want %q and %d", c.video, c.audio, got, e.Estimate.Frames, c.problems, c.frames)
 		}
 	}
-	f := setup(t, concatenate)
-	id := f.request(t, "video", "audio")
-	f.Estimate(t.Context(), id)
-	f.want(t, id, lipsync.Queued, "", 0) // it is no estimate
 }
 
 // TestBoxes fetches a file of boxes for the renderer, and refuses one that can't be fetched.

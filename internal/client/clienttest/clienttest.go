@@ -37,7 +37,7 @@ type Service struct {
 type nobody struct{}
 
 // Send implements lipsync.Queue.
-func (nobody) Send(context.Context, string) error { return nil }
+func (nobody) Send(context.Context, lipsync.Request) error { return nil }
 
 // New starts a service, which ends with the test.
 func New(t testing.TB) *Service {
