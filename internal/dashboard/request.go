@@ -36,7 +36,7 @@ func (p *pages) showRequest(v *visit) error {
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
 		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
 	}
-	if page.Place, err = p.service.Place(v.Context(), r, 0); err != nil {
+	if page.Place, err = p.service.Place(v.Context(), r); err != nil {
 		return err
 	}
 	segments, unread := r.Options.Segments.Segments() // of a newer version; the page shows the rest

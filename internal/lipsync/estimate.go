@@ -107,7 +107,11 @@ func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimat
 		return e, err
 	}
 	e.Took = speeds[e.Engine].Time(found.Size)
-	e.Place, err = s.Place(ctx, Request{Account: c.Account, Engine: e.Engine, Status: Queued, CreatedAt: s.Now()}, e.Took)
+	next := Request{Account: c.Account, CreatedAt: s.Now()}
+	line, err := s.line(ctx, next)
+	if line != nil {
+		e.Place = s.place(next, line, speeds, e.Took)
+	}
 	return e, err
 }
 

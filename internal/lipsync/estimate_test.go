@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -64,6 +65,39 @@ func TestEstimate(t *testing.T) {
 	e, err = f.Estimated(t.Context(), f.caller, id)
 	must(t, err)
 	want(t, "expired", e.Estimate == nil, true)
+}
+
+// countedSpeeds counts how often the speeds are read.
+type countedSpeeds struct {
+	lipsync.Speeds
+	n int
+}
+
+func (s *countedSpeeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
+	s.n++
+	return s.Speeds.All(ctx)
+}
+
+// TestEstimatedReads reads a completed estimate, also while the store is too busy to tell its place. That reads the speeds once.
+func TestEstimatedReads(t *testing.T) {
+	f := newFixture(t)
+	id, err := f.Estimate(t.Context(), f.caller, urls())
+	must(t, err)
+	r, err := f.Claim(t.Context(), id)
+	must(t, err)
+	must(t, f.CompleteEstimate(t.Context(), r, lipsync.Estimate{Size: 2000}))
+	must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 10*time.Second))
+	speeds := &countedSpeeds{Speeds: f.Store.Speeds}
+	f.Store.Speeds = speeds
+	for _, wanted := range []lipsync.Place{{Position: 1, Left: lipsync.StartTime + 20*time.Second}, {}} {
+		speeds.n = 0
+		e, err := f.Estimated(t.Context(), f.caller, id)
+		must(t, err)
+		want(t, "time", e.Took, 20*time.Second)
+		want(t, "place", e.Place, wanted)
+		want(t, "reads of the speeds", speeds.n, 1)
+		f.Store.Leases = busyLine{f.Store.Leases}
+	}
 }
 
 // TestEstimateRefused makes calls that generate refuses.

@@ -80,25 +80,39 @@ type Place struct {
 	Left     time.Duration // expected time until the request is finished; 0 if unknown
 }
 
-// Place returns the place of the request in the queue. The request may be one that is not made yet. The argument own is
-// the time that a worker will take for it; if it is 0, Place expects the mean time of requests of its engine.
-func (s *Service) Place(ctx context.Context, r Request, own time.Duration) (Place, error) {
-	now := s.Now()
-	if r.Status.Final() || now.Before(r.LeaseUntil) {
+// Place returns the place of the request in the queue.
+func (s *Service) Place(ctx context.Context, r Request) (Place, error) {
+	if r.Status.Final() || s.Now().Before(r.LeaseUntil) {
 		return Place{}, nil
 	}
-	line, err := s.Store.Leases.Line(ctx, r, now, MostAhead)
-	if err != nil && FailureOf(err).Code == HostFailing {
-		s.log().Warn("no place in the queue", "request_id", r.ID, "error", err)
-		return Place{}, nil // the rest of an answer matters more
-	}
-	if err != nil {
+	line, err := s.line(ctx, r)
+	if line == nil {
 		return Place{}, err
 	}
 	speeds, err := s.Store.Speeds.All(ctx)
 	if err != nil {
 		return Place{}, err
 	}
+	return s.place(r, line, speeds, speeds[r.Engine].Mean()), nil
+}
+
+// line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
+func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
+	line, err := s.Store.Leases.Line(ctx, r, s.Now(), MostAhead)
+	if err != nil && FailureOf(err).Code == HostFailing {
+		s.log().Warn("no place in the queue", "request_id", r.ID, "error", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &line, nil
+}
+
+// place returns the place of a waiting request, which may be one that is not made yet. The argument speeds has those of all engines; own is
+// the time that a worker will take for the request, or 0 for the mean time of all requests.
+func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time.Duration) Place {
+	now := s.Now()
 	ahead, quick := line.before(r.Account)
 	p := Place{Position: min(ahead+1, MostAhead)}
 	var all Speed
@@ -106,17 +120,15 @@ func (s *Service) Place(ctx context.Context, r Request, own time.Duration) (Plac
 		all = all.Plus(speed)
 	}
 	if own == 0 {
-		if own = speeds[r.Engine].Mean(); own == 0 {
-			own = all.Mean()
-		}
+		own = all.Mean()
 	}
 	if own == 0 || ahead >= MostAhead {
-		return p, nil
+		return p
 	}
 	if free, known := s.free(line.ends(now, all.Mean()), ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
 		p.Left = turn(free, ahead-quick, all.Mean()) + own
 	}
-	return p, nil
+	return p
 }
 
 // free returns the times until each worker is free; the held requests end at the times ends. known is false if

@@ -29,7 +29,7 @@ func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) 
 	if err != nil {
 		return Request{}, Progress{}, Place{}, restate(err, NotFound, "lipsync request not found")
 	}
-	place, err := s.Place(ctx, r, 0)
+	place, err := s.Place(ctx, r)
 	return r, r.ProgressAt(s.Now()), place, err
 }
 

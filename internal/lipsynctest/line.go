@@ -41,7 +41,7 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 	for _, id := range all {
 		r, err := store.Requests.ByID(t.Context(), id)
 		must(t, err)
-		p, err := s.Place(t.Context(), r, time.Second)
+		p, err := s.Place(t.Context(), r)
 		must(t, err)
 		places[id] = p.Position
 	}
