@@ -110,7 +110,11 @@ func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimat
 	next := Request{Account: c.Account, CreatedAt: s.Now()}
 	line, err := s.line(ctx, next)
 	if line != nil {
-		e.Place = s.place(next, line, speeds, e.Took)
+		idle := 0
+		if s.Workers == 0 { // the worker that made the estimate may wait for the next request
+			idle = line.idle(next.CreatedAt, e.FinishedAt)
+		}
+		e.Place = s.place(next, line, speeds, e.Took, idle)
 	}
 	return e, err
 }

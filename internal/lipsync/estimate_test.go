@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func TestEstimatedReads(t *testing.T) {
 	must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 10*time.Second))
 	speeds := &countedSpeeds{Speeds: f.Store.Speeds}
 	f.Store.Speeds = speeds
-	for _, wanted := range []lipsync.Place{{Position: 1, Left: lipsync.StartTime + 20*time.Second}, {}} {
+	for _, wanted := range []lipsync.Place{{Position: 1, Left: 20 * time.Second}, {}} {
 		speeds.n = 0
 		e, err := f.Estimated(t.Context(), f.caller, id)
 		must(t, err)
@@ -98,6 +99,48 @@ func TestEstimatedReads(t *testing.T) {
 		want(t, "reads of the speeds", speeds.n, 1)
 		f.Store.Leases = busyLine{f.Store.Leases}
 	}
+}
+
+// TestEstimatedPool tells the times of estimated requests whose workers are in a pool. The worker that made an estimate is idle for a while.
+func TestEstimatedPool(t *testing.T) {
+	f := newFixture(t)
+	f.MaxWorkers = 10
+	must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, time.Minute))
+	estimate := func() (id string) {
+		id, err := f.Estimate(t.Context(), f.caller, urls())
+		must(t, err)
+		r, err := f.Claim(t.Context(), id)
+		must(t, err)
+		must(t, f.CompleteEstimate(t.Context(), r, lipsync.Estimate{Size: 1000}))
+		return id
+	}
+	left := func(what, id string, wanted time.Duration) {
+		t.Helper()
+		e, err := f.Estimated(t.Context(), f.caller, id)
+		must(t, err)
+		want(t, what, e.Place.Left, wanted)
+	}
+	const took = time.Minute
+	first := estimate()
+	left("while the worker is idle", first, took)
+	f.clock.Advance(lipsync.StartTime - time.Second)
+	left("just before its end", first, took)
+	f.clock.Advance(time.Second)
+	left("after its end", first, lipsync.StartTime+took)
+
+	second := estimate()
+	id := f.generate(t, "")
+	left("behind a request that the worker takes next", second, 2*took)
+	f.clock.Advance(time.Second)
+	r, err := f.Claim(t.Context(), id)
+	must(t, err)
+	left("while it is busy", second, 2*took)
+	f.clock.Advance(time.Second)
+	third := estimate()
+	left("with another worker, which made an estimate", third, took)
+	f.clock.Advance(time.Minute)
+	must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	left("after the other one was done", third, took)
 }
 
 // TestEstimateRefused makes calls that generate refuses.

@@ -71,6 +71,24 @@ func (l Line) ends(now time.Time, mean time.Duration) (all []time.Duration) {
 	return all
 }
 
+// idle returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
+// no other one since, and still waits for one, and else 0. A claim since then may be that of another worker.
+func (l Line) idle(now, ended time.Time) int {
+	busy := 0
+	for _, s := range l.Accounts {
+		for _, since := range s.Held {
+			if !since.Before(ended) {
+				return 0
+			}
+			busy++
+		}
+	}
+	if now.Sub(ended) >= IdleTime(float64(busy)) {
+		return 0
+	}
+	return 1
+}
+
 // ofEstimate reports whether the account is one of estimates.
 func ofEstimate(account string) bool { return strings.HasSuffix(account, ofEstimates("")) }
 
@@ -93,7 +111,7 @@ func (s *Service) Place(ctx context.Context, r Request) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	return s.place(r, line, speeds, speeds[r.Engine].Mean()), nil
+	return s.place(r, line, speeds, speeds[r.Engine].Mean(), 0), nil
 }
 
 // line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
@@ -110,8 +128,9 @@ func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
 }
 
 // place returns the place of a waiting request, which may be one that is not made yet. The argument speeds has those of all engines; own is
-// the time that a worker will take for the request, or 0 for the mean time of all requests.
-func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time.Duration) Place {
+// the time that a worker will take for the request, or 0 for the mean time of all requests; idle is the number of workers of the Pool that are
+// known to be idle.
+func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time.Duration, idle int) Place {
 	now := s.Now()
 	ahead, quick := line.before(r.Account)
 	p := Place{Position: min(ahead+1, MostAhead)}
@@ -125,13 +144,14 @@ func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time
 	if own == 0 || ahead >= MostAhead {
 		return p
 	}
-	if free, known := s.free(line.ends(now, all.Mean()), ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
+	ends := append(line.ends(now, all.Mean()), make([]time.Duration, idle)...)
+	if free, known := s.free(ends, ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
 		p.Left = turn(free, ahead-quick, all.Mean()) + own
 	}
 	return p
 }
 
-// free returns the times until each worker is free; the held requests end at the times ends. known is false if
+// free returns the times until each worker is free; those that run are free at the times ends. known is false if
 // no worker is expected. A request behind ahead others has waited for the time waited.
 func (s *Service) free(ends []time.Duration, ahead int, mean, waited time.Duration) (free []time.Duration, known bool) {
 	if s.Workers > 0 {

@@ -31,6 +31,13 @@ const (
 	scalePatience = 3 * scalingLockTime
 )
 
+// IdleTime returns how long a worker of the Pool stays idle before it ends, while others are busy. It is the time of a start, divided by the mean
+// number of busy workers. So a single worker does not end just before the next request comes, which would have to wait for a start; and of many
+// workers only few are idle.
+func IdleTime(busy float64) time.Duration {
+	return time.Duration(float64(StartTime) / max(busy, 1))
+}
+
 // Scale starts as many workers of the Pool as the waiting requests need. Call it when a request
 // begins to wait. Workers that are starting count fully. Running workers are busy, so they count
 // only for the work that they do within mayWait.

@@ -55,9 +55,7 @@ type idling struct {
 }
 
 // note adds the time for which the worker had a request to that of all workers, and computes the
-// end of its idle time. A worker stays idle for the time of a start, divided by the mean number of
-// busy workers. So a single worker does not end just before the next request comes, which would
-// have to wait for a start; and of many workers only few are idle.
+// end of its idle time.
 func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
@@ -67,9 +65,9 @@ func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
 	}
 	now, busy := time.Now(), 1.0
 	if !s.seen.IsZero() {
-		busy = max(busy, (all-s.all).Seconds()/now.Sub(s.seen).Seconds())
+		busy = (all - s.all).Seconds() / now.Sub(s.seen).Seconds()
 	}
-	*s = idling{end: now.Add(time.Duration(float64(lipsync.StartTime) / busy))}
+	*s = idling{end: now.Add(lipsync.IdleTime(busy))}
 	if err == nil {
 		s.all, s.seen = all, now
 	}
