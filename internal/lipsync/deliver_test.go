@@ -211,6 +211,7 @@ func TestOwnFaults(t *testing.T) {
 		t.Fatalf("got %v, want the end of the process", err)
 	}
 	want(t, "state", f.deliveries(t, w)[0].State, lipsync.DeliverySending)
+	f.Store.Webhooks = fewDue{f.Store.Webhooks, t}
 	must(t, f.Recover(t.Context()))
 	want(t, "state after the next start", f.deliveries(t, w)[0].State, lipsync.DeliveryWaiting)
 	want(t, "due", f.deliveries(t, w)[0].Due, f.clock.Now())
@@ -225,6 +226,19 @@ func TestOwnFaults(t *testing.T) {
 	got = f.deliveries(t, w)[0]
 	want(t, "last attempt", got.AttemptedAt, f.clock.Now())
 	want(t, "state", got.State, lipsync.DeliveryFailed)
+}
+
+// fewDue lets the test fail if more than 1000 deliveries could be read at once.
+type fewDue struct {
+	lipsync.Webhooks
+	t *testing.T
+}
+
+func (w fewDue) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
+	if limit > 1000 {
+		w.t.Errorf("up to %d deliveries are read at once", limit)
+	}
+	return w.Webhooks.Due(ctx, webhook, now, limit)
 }
 
 // quiet gives zeros where one byte is read, as for jitter.

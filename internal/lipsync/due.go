@@ -3,7 +3,6 @@ package lipsync
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -44,13 +43,14 @@ func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// recoverDeliveries makes the deliveries due that a killed process was sending.
+// recoverDeliveries makes the deliveries due that a killed process was sending. It looks at the first dueBatch pending ones of each webhook: those
+// behind them are due within a sendLease by themselves.
 func (s *Service) recoverDeliveries(ctx context.Context) error {
 	accounts, err := s.Store.Webhooks.All(ctx)
 	errs := []error{err}
 	for _, a := range accounts {
 		for _, w := range a.List {
-			due, err := s.Store.Webhooks.Due(ctx, w.ID, s.ever(), math.MaxInt)
+			due, err := s.Store.Webhooks.Due(ctx, w.ID, s.ever(), dueBatch)
 			errs = append(errs, err)
 			for _, d := range due {
 				if d.State == DeliverySending {
