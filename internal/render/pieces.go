@@ -193,12 +193,12 @@ func (w *rendering) plan(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(sum, "%s, engine %s, largest %t, %d frames, NVIDIA %t, encoder %q\n%s\n",
-		w.Basis, w.job.Engine, w.job.LargestFace, w.frames, w.Tools.NVIDIA, w.Tools.EncoderArgs(w.video.Video, w.job.Options.Output), tools)
+	fmt.Fprintf(sum, "%s, video %x, engine %s, largest %t, %d frames, NVIDIA %t, encoder %q\n%s\n",
+		w.Basis, w.job.VideoSum, w.job.Engine, w.job.LargestFace, w.frames, w.Tools.NVIDIA, w.Tools.EncoderArgs(w.video.Video, w.job.Options.Output), tools)
 	if err := json.NewEncoder(sum).Encode(w.job.Options); err != nil {
 		return "", err
 	}
-	paths := []string{w.job.Video}
+	var paths []string
 	for _, ref := range slices.Sorted(maps.Keys(w.job.Audios)) {
 		paths = append(paths, w.job.Audios[ref])
 	}

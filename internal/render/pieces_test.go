@@ -203,8 +203,9 @@ func TestBadPieces(t *testing.T) {
 	louder, options := j, j
 	louder.Audio = sound(t, "a.wav", seconds, "-af", "volume=.5")
 	options.Options.Mask.Feather = 200
-	largest := j
+	largest, another := j, j
 	largest.LargestFace = true
+	another.VideoSum = sha256.Sum256([]byte("another video"))
 	for _, c := range []struct {
 		name   string
 		job    Job
@@ -213,6 +214,7 @@ func TestBadPieces(t *testing.T) {
 	}{
 		{"good", j, good, 2 * inPiece},
 		{"another speech track", louder, good, 0},
+		{"another video", another, good, 0},
 		{"other options", options, good, 0},
 		{"another choice of faces", largest, good, 0},
 		{"the first is damaged", j, changed(0, flip(-1)), 0},

@@ -8,6 +8,7 @@ package render
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"image"
@@ -75,6 +76,8 @@ type Job struct {
 	Rendered func(Result)
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
 	Pieces Pieces
+	// VideoSum is the SHA-256 of the video. Pieces of jobs with another one aren't used.
+	VideoSum [sha256.Size]byte
 	// PieceTime is the time after which a piece ends; 0 means 40 s.
 	PieceTime time.Duration
 	// Unkept gets the reason why a piece was not kept. It is tried again when the next piece is finished. Unkept may be nil.

@@ -133,8 +133,9 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}
 	started, size := time.Now(), int64(0)
 	whole := true // nothing of the work was done before
+	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
 	if w.Service.KeepsFindings() {
-		job.Findings = &findings{w.Service, *r, [sha256.Size]byte(sum.Sum(nil)), log}
+		job.Findings = &findings{w.Service, *r, job.VideoSum, log}
 	}
 	job.Pieces, job.PieceTime = &pieces{w.Service, *r, log}, w.PieceTime
 	job.Unkept = func(piece int, err error) { log.Warn("a piece was not kept", "piece", piece, "error", err) }

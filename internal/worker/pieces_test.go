@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"strings"
@@ -15,6 +16,9 @@ import (
 func TestPieces(t *testing.T) {
 	var found [][]string
 	f := setup(t, func(ctx context.Context, j render.Job) error {
+		if j.VideoSum != sha256.Sum256([]byte("video")) {
+			t.Errorf("got the digest %x of another video", j.VideoSum)
+		}
 		for n := range 2 {
 			var contents []string
 			err := j.Pieces.Find(ctx, n, func(r io.Reader) error {
