@@ -82,7 +82,7 @@ func newFindingsFixture(t *testing.T) *findingsFixture {
 // made is what a job made.
 type made struct {
 	frames string        // the sum of the decoded frames
-	result render.Result // without Recalled
+	result render.Result // without Recalled and Again
 }
 
 // render renders a job, and tells whether it tracked faces.
@@ -93,7 +93,7 @@ func (f *findingsFixture) render(t *testing.T, job render.Job, findings render.F
 	job.Output = filepath.Join(job.Scratch, "out.mp4")
 	job.Rendered = func(r render.Result) {
 		m.result = r
-		m.result.Recalled = false
+		m.result.Recalled, m.result.Again = false, false
 	}
 	if err := f.set.Render(t.Context(), job); err != nil {
 		t.Fatal(err)

@@ -85,6 +85,11 @@ func TestSpoiltPieces(t *testing.T) {
 			j.Output = filepath.Join(j.Scratch, "out.mp4")
 			starts := 0
 			j.Measured = func(_, _ time.Duration) { starts++ }
+			j.Rendered = func(told Result) {
+				if told.Again != (c.starts > 1) {
+					t.Errorf("told %+v of start %d", told, starts)
+				}
+			}
 			r, looks := newRenderer(t, &numberer{}), 0
 			r.Now = func() time.Time {
 				if looks++; looks == 3 { // the second piece begins

@@ -97,6 +97,7 @@ type Result struct {
 	Warnings lipsync.Warnings
 	Sync     lipsync.SyncScore
 	Recalled bool // the findings of an earlier job were used
+	Again    bool // another try failed before, with findings or in pieces
 }
 
 // rendering is the work on one job.
@@ -256,7 +257,7 @@ func (w *rendering) render(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.job.Rendered(Result{Length: length, Size: w.size(a.frames), Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync, Recalled: w.recalled})
+		w.job.Rendered(Result{Length: length, Size: w.size(a.frames), Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync, Recalled: w.recalled, Again: w.anew})
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, v, w.job.Output, length/2))

@@ -132,7 +132,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		return w.Service.CompleteAnalysis(ctx, *r, a)
 	}
 	started, size := time.Now(), int64(0)
-	whole := true // nothing of the work was done before
+	whole := true // nothing of the work was done before, or twice
 	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
 	if w.Service.KeepsFindings() {
 		job.Findings = &findings{w.Service, *r, job.VideoSum, log}
@@ -144,7 +144,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
 	}
 	job.Rendered = func(output render.Result) {
-		size, whole = output.Size, whole && !output.Recalled
+		size, whole = output.Size, whole && !output.Recalled && !output.Again
 		r.Length, r.Frames, r.Warnings, r.Sync = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings, output.Sync
 		log.Info("rendered", "findings_used", output.Recalled)
 		if w.Rendered != nil {

@@ -13,6 +13,33 @@ import (
 	"lipsync/internal/render"
 )
 
+// TestSpeed notes how long renders took, except those whose work was done in part before, or in part twice.
+func TestSpeed(t *testing.T) {
+	for name, c := range map[string]struct {
+		result  render.Result
+		resumed bool
+		noted   int64
+	}{
+		"whole":              {noted: 1},
+		"with findings":      {result: render.Result{Recalled: true}},
+		"after a failed try": {result: render.Result{Again: true}},
+		"after pieces":       {resumed: true},
+	} {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if c.resumed {
+				j.Resumed(1, 2)
+			}
+			j.Rendered(c.result)
+			return concatenate(ctx, j)
+		})
+		f.Do(t.Context(), f.request(t, "video", "audio"))
+		speeds, err := f.Service.Store.Speeds.All(t.Context())
+		if got := speeds["warp"].Requests; err != nil || got != c.noted {
+			t.Errorf("%s: noted %d requests (%v), want %d", name, got, err, c.noted)
+		}
+	}
+}
+
 // TestETA has 20 requests of two accounts in a queue, whose times differ by up to 30 % from their mean. At each
 // moment the expected end of each request that waits must be right within a factor of 2.
 func TestETA(t *testing.T) {
