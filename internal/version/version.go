@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 )
@@ -28,6 +29,9 @@ func String() string {
 // their String is the same, as it is without a clone of the repository.
 var Program = sync.OnceValues(func() (string, error) {
 	path, err := os.Executable()
+	if runtime.GOOS == "linux" {
+		path, err = "/proc/self/exe", nil // is this program after an upgrade too, when another file has the path
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,11 +2,16 @@ package version
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"lipsync/internal/sharedtest"
@@ -35,6 +40,52 @@ func TestProgram(t *testing.T) {
 	}
 	if got, err := Program(); err != nil || got != fmt.Sprintf("%x", sha256.Sum256(file)) {
 		t.Errorf("got %s (%v), want the SHA-256 of %s", got, err, os.Args[0])
+	}
+}
+
+// replaced is the first argument with which the test's own program prints the result of Program after its input has ended.
+const replaced = "replaced"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == replaced {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		fmt.Println(Program())
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestReplacedProgram runs a copy of this test, and puts another file in its place while it runs.
+func TestReplacedProgram(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells the file of a program that was replaced")
+	}
+	file, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path, next := filepath.Join(dir, "program"), filepath.Join(dir, "next")
+	for path, content := range map[string][]byte{path: file, next: []byte("another program")} {
+		if err := os.WriteFile(path, content, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := exec.CommandContext(t.Context(), path, replaced)
+	input, err := program.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	program.Stdout = &said
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(next, path), input.Close(), program.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%x <nil>\n", sha256.Sum256(file)); said.String() != want {
+		t.Errorf("got %q, want %q", said.String(), want)
 	}
 }
 
