@@ -217,6 +217,8 @@ func hint(code lipsync.FailureCode) string {
 		return "Choose fewer frames a second, or none to keep those of the video."
 	case lipsync.CodecNotInstalled:
 		return "The ffmpeg of this service can’t write this codec. Choose another one, or ask the operator of this service to install it."
+	case lipsync.NotSignable:
+		return "Since this request was made, the operator of this service requires a signed manifest in each output. Choose mp4 or mov."
 	case lipsync.UploadRefused:
 		return "The storage refused the output. Perhaps the signature of its address has expired, or is not for PUT with the type of the file."
 	case lipsync.UploadPrivate:

@@ -131,7 +131,7 @@ func TestFailures(t *testing.T) {
 	other := map[string]bool{hint(lipsync.UnknownFailure): true} // the hint for unknown failures
 	for _, code := range []lipsync.FailureCode{
 		lipsync.MediaNotAccessible, lipsync.MediaPrivate, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
-		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.FaceMissing, lipsync.FaceNotThere, lipsync.FaceFrameUnused, lipsync.BoxInvalid, lipsync.BoxesWithoutFace, lipsync.SpeedOutOfRange, lipsync.PreviewAfterEnd, lipsync.SegmentAfterEnd, lipsync.FacesOfPicture, lipsync.OutputTooWide, lipsync.OutputRateAbove, lipsync.CodecNotInstalled, lipsync.UploadRefused, lipsync.UploadPrivate, lipsync.UploadHostMissing, lipsync.UploadUnreachable, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
+		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.FaceMissing, lipsync.FaceNotThere, lipsync.FaceFrameUnused, lipsync.BoxInvalid, lipsync.BoxesWithoutFace, lipsync.SpeedOutOfRange, lipsync.PreviewAfterEnd, lipsync.SegmentAfterEnd, lipsync.FacesOfPicture, lipsync.OutputTooWide, lipsync.OutputRateAbove, lipsync.CodecNotInstalled, lipsync.NotSignable, lipsync.UploadRefused, lipsync.UploadPrivate, lipsync.UploadHostMissing, lipsync.UploadUnreachable, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
 	} {
 		id := fx.add(t, c, "")
 		r, err := fx.service.Claim(t.Context(), id)

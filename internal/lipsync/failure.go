@@ -40,6 +40,7 @@ const (
 	OutputTooWide      FailureCode = "output_too_wide"      // Limit, Value: the widths of the video and of the output
 	OutputRateAbove    FailureCode = "output_rate_above"    // Limit, Value in frames/s
 	CodecNotInstalled  FailureCode = "codec_not_installed"  // Codec
+	NotSignable        FailureCode = "not_signable"         // all outputs must be signed since the request was made, and the format of this one can't be
 	UploadRefused      FailureCode = "upload_refused"       // Status: the server of upload_url refuses the output; 0 if the URL can't be used
 	UploadPrivate      FailureCode = "upload_private"       // the host of upload_url is in a private network, and the settings don't allow those
 	UploadHostMissing  FailureCode = "upload_host_missing"  // the host of upload_url doesn't exist, or nothing there takes connections
@@ -171,6 +172,8 @@ func (f Failure) Sentence() string {
 		return fmt.Sprintf("output has more than %.4g frames per second: %.4g", f.Limit.FPS, f.Value.FPS)
 	case CodecNotInstalled:
 		return fmt.Sprintf("codec %s is not installed", f.Codec)
+	case NotSignable:
+		return notSignable
 	case UploadRefused, UploadPrivate, UploadHostMissing, UploadUnreachable:
 		if f.Status != 0 {
 			return fmt.Sprintf("output could not be sent: the server answered %d", f.Status)

@@ -100,6 +100,7 @@ func TestOptionsFailures(t *testing.T) {
 		{failure(lipsync.OutputRateAbove, "", lipsync.Quantity{FPS: 60}, lipsync.Quantity{FPS: 120}), "output has more than 60 frames per second: 120"},
 		{failure(lipsync.MediaLargerThan, lipsync.OutputFile, lipsync.Quantity{Bytes: 32 << 30}, lipsync.Quantity{}), "output is larger than 32 GiB"},
 		{lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: "hevc"}}, "codec hevc is not installed"},
+		{lipsync.Failure{Code: lipsync.NotSignable}, "format must be one that can be signed, since this service signs all outputs: mp4, mov"},
 		{lipsync.Failure{Code: lipsync.UploadRefused, Details: lipsync.Details{Status: 403}}, "output could not be sent: the server answered 403"},
 		{lipsync.Failure{Code: lipsync.UploadRefused}, "output could not be sent: upload_url is not accessible"},
 		{lipsync.Failure{Code: lipsync.UploadPrivate}, "output could not be sent: upload_url is not accessible"},

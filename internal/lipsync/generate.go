@@ -68,7 +68,7 @@ func (s *Service) check(p RequestParams) (engine string, err error) {
 	if err := p.Options.Output.Check(); err != nil {
 		return "", err
 	}
-	if err := s.checkProvenance(p.Options.Output); err != nil {
+	if err := s.CheckProvenance(p.Options.Output); err != nil {
 		return "", err
 	}
 	return s.engine(p.Engine)

@@ -15,10 +15,12 @@ type Origin struct {
 // Signable reports whether files of the format can have a manifest of C2PA.
 func (f Format) Signable() bool { return f != WebM }
 
-// checkProvenance returns an error if every output must be signed, and this one can't be.
-func (s *Service) checkProvenance(o Output) error {
+const notSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"
+
+// CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
+func (s *Service) CheckProvenance(o Output) error {
 	if s.RequireProvenance && !o.Format.Signable() {
-		return newError(Invalid, "format must be one that can be signed, since this service signs all outputs: mp4, mov")
+		return Failure{Code: NotSignable}.Because(nil)
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ import (
 // getAll copies the inputs of a request to files in the job's scratch folder, and sets their paths in the job. It writes the video to sum too. It
 // stops at the first error, except for an estimate, which tells all problems.
 func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job, b *bound, sum io.Writer) (errs []error) {
+	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
+		errs = append(errs, err)
+	}
 	get := func(kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
 		if errs != nil && !r.IsEstimate() {
 			return

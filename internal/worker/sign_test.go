@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
 )
 
 // signFunc is a Signer.
@@ -34,15 +36,14 @@ func TestSign(t *testing.T) {
 		required bool
 		signed   bool
 		warnings lipsync.Warnings
-		fails    bool
+		want     lipsync.Status
 	}{
-		{"no signer", nil, lipsync.MP4, false, false, "", false},
-		{"signed", appended, lipsync.MP4, false, true, lipsync.Signed, false},
-		{"signed, as it must be", appended, lipsync.MOV, true, true, lipsync.Signed, false},
-		{"WebM", appended, lipsync.WebM, false, false, lipsync.NotSigned, false},
-		{"WebM of before all had to be signed", appended, lipsync.WebM, true, false, "", true},
-		{"broken", broken, lipsync.MP4, false, false, lipsync.NotSigned, false},
-		{"broken, and it must be signed", broken, lipsync.MP4, true, false, "", true},
+		{"no signer", nil, lipsync.MP4, false, false, "", lipsync.Completed},
+		{"signed", appended, lipsync.MP4, false, true, lipsync.Signed, lipsync.Completed},
+		{"signed, as it must be", appended, lipsync.MOV, true, true, lipsync.Signed, lipsync.Completed},
+		{"WebM", appended, lipsync.WebM, false, false, lipsync.NotSigned, lipsync.Completed},
+		{"broken", broken, lipsync.MP4, false, false, lipsync.NotSigned, lipsync.Completed},
+		{"broken, and it must be signed", broken, lipsync.MP4, true, false, "", lipsync.Processing}, // until its next attempt
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := setup(t, concatenate)
@@ -61,10 +62,10 @@ func TestSign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status.Final() == c.fails || r.Warnings != c.warnings {
-				t.Errorf("got %s, warnings %q, want %q; fails %t", r.Status, r.Warnings, c.warnings, c.fails)
+			if r.Status != c.want || r.Warnings != c.warnings {
+				t.Errorf("got %s, warnings %q, want %s, %q", r.Status, r.Warnings, c.want, c.warnings)
 			}
-			if c.fails {
+			if c.want != lipsync.Completed {
 				return
 			}
 			content, size, err := f.Service.Objects.Open(t.Context(), r.Output)
@@ -77,6 +78,35 @@ func TestSign(t *testing.T) {
 				t.Errorf("got %q of %d bytes (%v), want signed %t", text, r.Size, err, c.signed)
 			}
 		})
+	}
+}
+
+// TestOlderThanProvenance does a request and an estimate of outputs in WebM that wait when the operator requires manifests. The request must fail at
+// once, with the sentence that refuses new ones, and the estimate must tell that.
+func TestOlderThanProvenance(t *testing.T) {
+	f := setup(t, func(context.Context, render.Job) error {
+		t.Error("it was rendered")
+		return nil
+	})
+	f.Signer = signFunc(func(string, lipsync.Origin) error { return nil })
+	p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
+	p.Options.Output.Format = lipsync.WebM
+	id, err := f.Service.Generate(t.Context(), f.caller, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate, err := f.Service.Estimate(t.Context(), f.caller, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Service.RequireProvenance = true
+	_, refused := f.Service.Generate(t.Context(), f.caller, p)
+	f.Do(t.Context(), id)
+	f.want(t, id, lipsync.Failed, lipsync.MessageOf(refused), 1)
+	f.Do(t.Context(), estimate)
+	e, err := f.Service.Estimated(t.Context(), f.caller, estimate)
+	if want := []lipsync.Problem{{Code: lipsync.NotSignable, Message: lipsync.MessageOf(refused)}}; err != nil || !slices.Equal(e.Problems, want) {
+		t.Errorf("got the problems %v (%v), want %v", e.Problems, err, want)
 	}
 }
 
