@@ -112,7 +112,7 @@ func (s *Signer) Sign(ctx context.Context, path string, o lipsync.Origin) (err e
 	if err := os.WriteFile(definition, text, 0o600); err != nil {
 		return err
 	}
-	if err := s.run(ctx, path, "-m", definition, "-o", signed, "-f"); err != nil {
+	if err := s.run(ctx, folder, path, "-m", definition, "-o", signed, "-f"); err != nil {
 		return err
 	}
 	return os.Rename(signed, path)
@@ -141,11 +141,12 @@ func (s *Signer) manifest(o lipsync.Origin) map[string]any {
 const saidBytes = 2 << 10
 
 // run runs the program. It reads the output, which this service made, the key and the certificate. It gets an empty environment, and ends
-// with this process.
-func (s *Signer) run(ctx context.Context, args ...string) error {
+// with this process. folder is for its temporary files, which are two copies of an output of more than 512 MiB. It is also its home: the program
+// wants one, and the settings that a user has at home go before those of the manifest, even with another key.
+func (s *Signer) run(ctx context.Context, folder string, args ...string) error {
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	var said bytes.Buffer
-	cmd.Env, cmd.Stderr, cmd.WaitDelay = []string{"LC_ALL=C"}, &said, time.Second
+	cmd.Env, cmd.Stderr, cmd.WaitDelay = []string{"LC_ALL=C", "HOME=" + folder, "TMPDIR=" + folder}, &said, time.Second
 	wait, err := sandbox.Sandbox{}.Start(cmd, sandbox.Files{})
 	if err == nil {
 		err = wait()

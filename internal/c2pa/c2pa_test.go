@@ -23,6 +23,12 @@ import (
 // TestSign signs outputs of each kind of file, and reads their manifests by another program. The frames must stay as they are.
 func TestSign(t *testing.T) {
 	c2patest.Install(t)
+	home := t.TempDir() // its settings must not count
+	if err := os.MkdirAll(filepath.Join(home, ".config", "c2pa"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(home, ".config", "c2pa", "c2pa.toml"), []byte("no settings"))
+	t.Setenv("HOME", home)
 	s := find(t)
 	at := time.Date(2026, 11, 24, 12, 30, 0, 0, time.UTC)
 	for _, extension := range []string{".mp4", ".mov"} {

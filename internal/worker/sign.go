@@ -14,7 +14,7 @@ type Signer interface {
 	Sign(ctx context.Context, path string, o lipsync.Origin) error
 }
 
-// signTime bounds the signing of an output: it reads and writes the file once or twice. The largest has some 30 GiB.
+// signTime bounds the signing of an output: it reads and writes the file three or four times. The largest has some 30 GiB.
 const signTime = 10 * time.Minute
 
 var errNotSignable = errors.New("files of this format can't be signed")

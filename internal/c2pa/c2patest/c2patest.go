@@ -28,13 +28,18 @@ var script []byte
 //go:embed testdata/read.mjs
 var reader []byte
 
-// Install puts a program that signs as c2patool does at the beginning of PATH.
+// Install puts a program that signs as c2patool does at the beginning of PATH: the one that LIPSYNC_C2PATOOL names, or a script.
 func Install(t *testing.T) {
 	t.Helper()
-	python := installed(t, ".cache/venv/bin/python")
 	dir := t.TempDir()
-	program := append([]byte("#!"+python+"\n"), script...)
-	if err := os.WriteFile(filepath.Join(dir, "c2patool"), program, 0o700); err != nil {
+	path, err := filepath.Join(dir, "c2patool"), error(nil)
+	if real := os.Getenv("LIPSYNC_C2PATOOL"); real != "" {
+		err = os.Symlink(real, path)
+	} else {
+		python := installed(t, ".cache/venv/bin/python")
+		err = os.WriteFile(path, append([]byte("#!"+python+"\n"), script...), 0o700)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -52,6 +57,18 @@ func installed(t *testing.T, path string) string {
 // Certificate makes a key with a certificate that may sign manifests, and an authority above it. It returns the paths of both in PEM.
 func Certificate(t *testing.T) (certificate, key string) {
 	return CertificateFor(t, x509.ExtKeyUsageEmailProtection)
+}
+
+// Secret makes what Certificate makes, as one text in PEM.
+func Secret(t *testing.T) string {
+	t.Helper()
+	certificate, key := Certificate(t)
+	chain, err1 := os.ReadFile(certificate)
+	private, err2 := os.ReadFile(key)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return string(chain) + string(private)
 }
 
 // CertificateFor makes a certificate for a use.

@@ -2,7 +2,9 @@
 # Signs a file as the program c2patool does, by the Python library of the same project, which can be installed from a registry.
 import argparse
 import json
+import os
 import pathlib
+import sys
 
 import c2pa
 
@@ -12,6 +14,10 @@ parser.add_argument("-m", "--manifest", required=True)
 parser.add_argument("-o", "--output", required=True)
 parser.add_argument("-f", "--force", action="store_true")
 a = parser.parse_args()
+if pathlib.Path(os.environ["HOME"], ".config/c2pa/c2pa.toml").exists():
+    sys.exit("this home has settings, which this script can't read")
+if pathlib.Path(os.environ["TMPDIR"]).resolve() != pathlib.Path(a.output).parent.resolve():
+    sys.exit("temporary files would lie elsewhere than the output")
 manifest = json.loads(pathlib.Path(a.manifest).read_text())
 
 
