@@ -93,7 +93,8 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("got %d lines %q, want 1", n, line)
 		}
 	}
-	for _, line := range []string{"FROM --platform=$BUILDPLATFORM ${GO} AS build", "USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
+	for _, line := range []string{"FROM --platform=$BUILDPLATFORM ${GO} AS build", "FROM --platform=$BUILDPLATFORM ${GO} AS c2patool",
+		"RUN /.ci/c2patool x86_64 /c2patool", "COPY --from=c2patool /c2patool/ /usr/local/bin/", "RUN c2patool --version", "USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("no line %q", line)
 		}
