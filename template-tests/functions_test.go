@@ -94,7 +94,7 @@ func TestEnvironment(t *testing.T) {
 		compare(t, filepath.Join("../functions", f), told)
 	}
 	var pairs []struct{ Name, Value string }
-	deployed().read(t, "Runner", "ContainerProperties.Environment", &pairs)
+	other().read(t, "Runner", "ContainerProperties.Environment", &pairs) // with optional settings
 	told := make(map[string]string)
 	for _, p := range pairs {
 		told[p.Name] = p.Value
@@ -163,7 +163,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
 		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client,
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
-		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines, "cloud.Workers": cloud.Workers,
+		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines, "cloud.Provenance": cloud.Provenance, "cloud.Workers": cloud.Workers,
 	}
 	variables := map[string]string{} // by the names of their settings in Go, in lower case
 	for _, e := range settings.At(settings.Functions | settings.Runner) {

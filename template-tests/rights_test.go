@@ -154,7 +154,7 @@ func TestRights(t *testing.T) {
 	got := map[string][]string{}
 	for _, name := range deployed().all("AWS::IAM::Policy") {
 		for _, role := range list(deployed().Resources[name].Properties["Roles"]) {
-			got[role] = append(got[role], allowed(t, name)...)
+			got[role] = append(got[role], deployed().allowed(t, name)...)
 		}
 	}
 	for role, want := range rights() {
@@ -244,18 +244,18 @@ type statement struct {
 }
 
 // statements returns the statements of the policy with the name.
-func statements(t *testing.T, policy string) []statement {
+func (tt template) statements(t *testing.T, policy string) []statement {
 	t.Helper()
 	var all []statement
-	deployed().read(t, policy, "PolicyDocument.Statement", &all)
+	tt.read(t, policy, "PolicyDocument.Statement", &all)
 	return all
 }
 
 // allowed returns the actions of a policy, each with its resources.
-func allowed(t *testing.T, policy string) []string {
+func (tt template) allowed(t *testing.T, policy string) []string {
 	t.Helper()
 	var all []string
-	for _, s := range statements(t, policy) {
+	for _, s := range tt.statements(t, policy) {
 		if s.Effect != "Allow" || s.NotAction != nil || s.NotResource != nil {
 			t.Errorf("%s has more than actions and resources: %+v", policy, s)
 		}

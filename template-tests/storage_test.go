@@ -64,7 +64,7 @@ func TestNobodyElse(t *testing.T) {
 	for _, name := range policies {
 		var got []string
 		tls := false
-		for _, s := range statements(t, name) {
+		for _, s := range deployed().statements(t, name) {
 			if s.Effect == "Deny" {
 				tls = tls || strings.Contains(text(s.Condition), "aws:SecureTransport:false")
 				continue

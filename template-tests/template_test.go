@@ -78,6 +78,7 @@ var other = sync.OnceValue(func() template {
 		"lipsync:keepInputs": "49h", "lipsync:keepOutputs": "48h",
 		"lipsync:domain": "lipsync.example.com", "lipsync:certificate": certificate,
 		"lipsync:signInDomain": "auth.example.com", "lipsync:signInCertificate": signInCertificate,
+		"lipsync:provenanceSecret": "lipsync/signer", "lipsync:requireProvenance": true,
 	})
 })
 

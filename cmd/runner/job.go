@@ -42,6 +42,7 @@ type job struct {
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones
 	nvidia       bool
 	allowPrivate bool
+	secret       string        // name of the secret with the key that signs outputs, "" for none
 	pieceTime    time.Duration // see worker.Worker; tests set it
 }
 
@@ -50,6 +51,7 @@ func (j *job) read(d *cloud.Deployment) {
 	s := d.Settings
 	side := settings.MaxSide.In(s)
 	d.Service.Limits.Keep.Findings = settings.KeepFindings.In(s)
+	cloud.Provenance(d)
 	*j = job{
 		scratch: settings.Scratch.In(s),
 		timeout: settings.JobTimeout.In(s),
@@ -63,6 +65,7 @@ func (j *job) read(d *cloud.Deployment) {
 		providers:    settings.Providers.In(s),
 		nvidia:       settings.NVIDIA.In(s),
 		allowPrivate: settings.AllowPrivateNetworks.In(s),
+		secret:       settings.ProvenanceSecret.In(s),
 	}
 }
 
@@ -81,6 +84,9 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	}}
 	defer func() { err = errors.Join(err, renderer.close()) }()
 	w := j.worker(deployment, renderer, folder)
+	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {
+		return err
+	}
 	if j.timeout > lastWords { // otherwise there is no time for any request
 		w.End = started.Add(j.timeout - lastWords)
 	}

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
-		cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Engines, cloud.Sizes, cloud.Limits, cloud.Retention, messages.Queue, messages.Deliveries)
+		cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Engines, cloud.Provenance, cloud.Sizes, cloud.Limits, cloud.Retention, messages.Queue, messages.Deliveries)
 	if err != nil {
 		log.Fatal(err)
 	}

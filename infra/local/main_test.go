@@ -61,8 +61,9 @@ func makeFixtures() (err error) {
 	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), decisions{
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
 		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
-		"lipsync:corsOrigins": "https://example.com", // in addition to the dashboard
-		"lipsync:engines":     "warp,wav2lip",
+		"lipsync:corsOrigins":               "https://example.com", // in addition to the dashboard
+		"lipsync:engines":                   "warp,wav2lip",
+		settings.ProvenanceSecret.Context(): signingSecret,
 	})
 	if err != nil {
 		return err
@@ -122,6 +123,7 @@ func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeploy
 		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
 		JobEnv: []string{
 			"AWS_ENDPOINT_URL=" + d.between.URL, settings.AllowPrivateNetworks.Env() + "=true", settings.ONNXRuntime.Env() + "=" + onnxtest.Library(t),
+			settings.ProvenanceSecret.Env() + "=", // only TestProvenance signs
 		}, JobLog: log,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // everything ends with the emulator
 	})

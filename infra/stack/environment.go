@@ -16,7 +16,9 @@ const processors = "GOMAXPROCS"
 func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*string {
 	values := map[string]*string{processors: jsii.String(strconv.Itoa(cores))}
 	for _, e := range needs {
-		values[e.Line().Env()] = s.value(e)
+		if value := s.value(e); *value != "" { // which is an optional setting that the operator did not make
+			values[e.Line().Env()] = value
+		}
 	}
 	return &values
 }

@@ -67,7 +67,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
 			parts: []string{
-				"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Engines", "cloud.Sizes", "cloud.Limits", "cloud.Retention", "messages.Queue",
+				"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Engines", "cloud.Provenance", "cloud.Sizes", "cloud.Limits", "cloud.Retention", "messages.Queue",
 				"messages.Deliveries",
 			},
 			policy: policy{

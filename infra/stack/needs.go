@@ -163,9 +163,10 @@ func memoryFor(e rest.Endpoint) int {
 var settingsOf = map[string][]settings.Entry{
 	"cloud.Demand":        nil,
 	"cloud.Engines":       {settings.Engines},
-	"cloud.Generating":    {settings.GenerateRate, settings.Engines},
+	"cloud.Generating":    {settings.GenerateRate, settings.Engines, settings.RequireProvenance},
 	"cloud.Limits":        {settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys},
 	"cloud.Origins":       {settings.CORSOrigins},
+	"cloud.Provenance":    {settings.RequireProvenance},
 	"cloud.Reading":       {settings.ReadRate},
 	"cloud.Records":       {settings.Table},
 	"cloud.Retention":     {settings.KeepInputs, settings.KeepOutputs},

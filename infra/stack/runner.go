@@ -61,7 +61,7 @@ func (s *service) addRunner() {
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
 			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIA, settings.Providers,
-				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.KeepFindings),
+				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
@@ -124,7 +124,7 @@ func readIgnored(repository string) ([]string, error) {
 }
 
 // runnerRole returns the role of the runner. It may claim and finish requests, read their inputs,
-// write their outputs, keep pieces of them, and read and write findings. It may neither read nor change API keys and uploads.
+// write their outputs, keep pieces of them, read and write findings, and read the key that signs outputs. It may neither read nor change API keys and uploads.
 func (s *service) runnerRole() awsiam.Role {
 	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
@@ -143,5 +143,16 @@ func (s *service) runnerRole() awsiam.Role {
 	} {
 		role.AddToPolicy(statement)
 	}
+	if name := settings.ProvenanceSecret.In(s.Values); name != "" {
+		role.AddToPolicy(s.readKey(name))
+	}
 	return role
+}
+
+// readKey allows to read the secret with the name, which has the key that signs outputs. Its ARN ends with six characters that nobody chooses.
+func (s *service) readKey(name string) awsiam.PolicyStatement {
+	return allow([]string{"secretsmanager:GetSecretValue"}, s.stack.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("secretsmanager"), Resource: jsii.String("secret"), ResourceName: jsii.String(name + "-??????"),
+		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
+	}))
 }

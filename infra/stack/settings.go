@@ -57,6 +57,9 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		return Settings{}, fmt.Errorf("%s and %s are both less than the %d that one job takes",
 			settings.SpotVCPUs.Context(), settings.OnDemandVCPUs.Context(), JobVCPUs)
 	}
+	if settings.RequireProvenance.In(values) && settings.ProvenanceSecret.In(values) == "" {
+		return Settings{}, fmt.Errorf("%s needs %s too", settings.RequireProvenance.Context(), settings.ProvenanceSecret.Context())
+	}
 	if err := checkDomains(values); err != nil {
 		return Settings{}, err
 	}

@@ -18,6 +18,7 @@ func defaults() map[string]string {
 		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500",
 		"lipsync:maxOpenRequests": "1000", "lipsync:maxStoredGiB": "1024", "lipsync:maxKeys": "1000", "lipsync:keepInputs": "24h0m0s", "lipsync:keepOutputs": "720h0m0s",
 		"lipsync:maxVideoMiB": "5120", "lipsync:maxAudioMiB": "500", "lipsync:maxDuration": "1h0m0s", "lipsync:maxSide": "4096", "lipsync:maxFps": "120", "lipsync:keepFindings": "24h0m0s",
+		"lipsync:provenanceSecret": "", "lipsync:requireProvenance": "false",
 		"lipsync:selfSignUp": "false", "lipsync:corsOrigins": "*", "lipsync:logDays": "30", "lipsync:alarmEmail": "",
 		"lipsync:domain": "", "lipsync:certificate": "", "lipsync:signInDomain": "", "lipsync:signInCertificate": "",
 	}
@@ -105,6 +106,9 @@ func TestRefused(t *testing.T) {
 		{"corsOrigins", "example.com", `lipsync:corsOrigins is "example.com", but must be * or an origin such as https://example.com, or several between commas`},
 		{"logDays", 31, `lipsync:logDays is "31", but must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653`},
 		{"alarmEmail", "me", `lipsync:alarmEmail is "me", but must be an e-mail address`},
+		{"provenanceSecret", "a secret", `lipsync:provenanceSecret is "a secret", but must be the name of a secret`},
+		{"provenanceSecret", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:signer-a1b2c3", `lipsync:provenanceSecret is "arn:aws:secretsmanager:eu-west-1:123456789012:secret:signer-a1b2c3", but must be the name of a secret`},
+		{"requireProvenance", true, `lipsync:requireProvenance needs lipsync:provenanceSecret too`},
 		{"domain", "https://example.com", `lipsync:domain is "https://example.com", but must be a domain name in small letters, such as lipsync.example.com`},
 		{"domain", "lipsync.example.com", `lipsync:domain needs lipsync:certificate too`},
 		{"certificate", "arn:aws:acm:eu-west-1:123456789012:certificate/1", `lipsync:certificate needs lipsync:domain too`},

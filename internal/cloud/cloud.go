@@ -68,10 +68,16 @@ func Records(d *Deployment) {
 // Records.
 func Demand(d *Deployment) { d.Service.Demand = d.Table }
 
-// Generating adds the rate of generate calls, and the engines that these may name.
+// Generating adds the rate of generate calls, the engines that these may name, and Provenance.
 func Generating(d *Deployment) {
 	d.Service.GenerateRate = settings.GenerateRate.In(d.Settings)
 	Engines(d)
+	Provenance(d)
+}
+
+// Provenance adds whether all outputs must be signed.
+func Provenance(d *Deployment) {
+	d.Service.RequireProvenance = settings.RequireProvenance.In(d.Settings)
 }
 
 // Engines adds the names of the engines that requests may name, the default first.

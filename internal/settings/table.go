@@ -156,8 +156,13 @@ var (
 		Name: "provenance-key", Where: Machine, Without: "none", Example: "FILE",
 		Help: "Private key in PEM of the certificate",
 	}})
-	RequireProvenance = add(Setting[bool]{Kind: boolean(), Row: Row{
-		Name: "require-provenance", Where: Machine, Default: "false",
+	ProvenanceSecret = add(Setting[string]{Kind: matching(`|[A-Za-z0-9/_+=.@-]{1,512}`, "the name of a secret"), Row: Row{
+		Name: "provenance-secret", Where: Stack | Runner, Without: "outputs aren't signed", Optional: true,
+		Help: "Name of the secret in Secrets Manager that has the certificate, those above it, and the private key, in PEM, with which outputs are signed",
+		More: "See [provenance](provenance.md#on-aws).",
+	}})
+	RequireProvenance = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
+		Name: "require-provenance", Where: Machine | Stack | Functions | Runner, Default: "false", Optional: true,
 		Help: "Refuse outputs that can't be signed, which are those in WebM, and fail those that could not be",
 	}})
 	AllowPrivateNetworks = add(Setting[bool]{Kind: boolean(), Row: Row{

@@ -73,6 +73,19 @@ func (f *Fake) SetLimit(processes int) {
 	f.schedule()
 }
 
+// AddEnv adds variables to Options.Env, in place of those with the same names, for jobs that start from now on. remove removes them again.
+func (f *Fake) AddEnv(more ...string) (remove func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.options.Env
+	f.options.Env = append(before[:len(before):len(before)], more...)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.options.Env = before
+	}
+}
+
 // Refused returns how many calls of SubmitJob failed because of Faults.
 func (f *Fake) Refused() int {
 	f.mu.Lock()
