@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -156,7 +157,18 @@ func (s *Signer) run(ctx context.Context, folder string, args ...string) error {
 	}
 	if err != nil {
 		text := strings.TrimSpace(said.String())
+		if number := systemError(text); number != 0 {
+			err = fmt.Errorf("%w: %w", err, number)
+		}
 		return fmt.Errorf("%s: %w: %s", Program, err, text[max(0, len(text)-saidBytes):])
 	}
 	return nil
+}
+
+// systemError returns the last error of the system in what a program in Rust says, or 0 if there is none. Rust writes its number, such as that of a
+// full disk.
+func systemError(said string) (number syscall.Errno) {
+	const mark = "(os error "
+	_, _ = fmt.Sscanf(said[max(0, strings.LastIndex(said, mark)):], mark+"%d)", &number) // it stays 0 if there is no mark
+	return number
 }

@@ -89,6 +89,25 @@ func TestNotSigned(t *testing.T) {
 	}
 }
 
+// TestFullDisk has a program that signs the sample, and then says that the disk is full, as c2patool does. The request must be postponed for that.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	for said, want := range map[string]lipsync.FailureCode{
+		"Error: embedding manifest\n\nCaused by:\n    No space left on device (os error 28)": lipsync.HostFailing,
+		"Error: embedding manifest\n\nCaused by:\n    type is unsupported":                   lipsync.InternalFault,
+	} {
+		script := "#!/bin/sh\ncase $1 in */sample.mp4) cp \"$1\" \"$5\" ;; *) echo '" + said + "' >&2; exit 1 ;; esac\n"
+		if err := os.WriteFile(filepath.Join(dir, "c2patool"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		err := find(t).Sign(t.Context(), clip(t, ".mp4"), lipsync.Origin{})
+		if got := lipsync.FailureOf(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
+			t.Errorf("got %v, code %s, want %q and %s", err, got, said, want)
+		}
+	}
+}
+
 // TestFind looks for the reasons why a machine can't sign.
 func TestFind(t *testing.T) {
 	certificate, key := c2patest.Certificate(t)
