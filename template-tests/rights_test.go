@@ -26,7 +26,7 @@ func rights() map[string][]string {
 		all[logical(e.Function)+"Role"] = with(logical(e.Function)+"Log", slices.Compact(actions)...)
 	}
 	var tools []string
-	for _, f := range []string{"generate", "list-requests", "get-request", "get-analysis", "cancel-request", "create-upload"} {
+	for _, f := range []string{"generate", "list-requests", "get-request", "get-analysis", "cancel-request", "create-upload", "create-batch", "cancel-batch"} {
 		for _, action := range all[logical(f)+"Role"] {
 			tools = append(tools, strings.Replace(action, logical(f)+"Log", "McpLog", 1))
 		}

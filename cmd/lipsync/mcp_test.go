@@ -26,9 +26,9 @@ func TestAssistant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"tools: analyze, cancel, create, estimate, get, list\n", "sending the video 100 of 100\n", `"status":"completed"`, `"saved_to":"` + output + `"`,
+		"tools: analyze, cancel, cancel_batch, create, create_batch, estimate, get, get_batch, list\n", "sending the video 100 of 100\n", `"status":"completed"`, `"saved_to":"` + output + `"`,
 		"error: lipsync request is already finished\n", `error: options has no field "mode"; it has: sync_mode`,
-		"tools: analyze, cancel, create, estimate, get, list, upload\n",
+		"tools: analyze, cancel, cancel_batch, create, create_batch, estimate, get, get_batch, list, upload\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("got no %q", want)

@@ -96,6 +96,13 @@ func TestAssistant(t *testing.T) {
 	if got := a.call(t, "list", nil)["data"].([]any); len(got) != 1 {
 		t.Errorf("got the requests %v, want one", got)
 	}
+	batch := a.call(t, "create_batch", map[string]any{"video": video, "variants": []any{map[string]any{"audio": "https://host.invalid/speech.wav"}}})
+	if got := a.call(t, "get_batch", map[string]any{"id": batch["id"]}); len(got["lines"].([]any)) != 1 {
+		t.Errorf("got the batch %v, want one line", got)
+	}
+	if got := a.call(t, "cancel_batch", map[string]any{"id": batch["id"]}); got["canceled_at"] == nil {
+		t.Errorf("got the batch %v, want it canceled", got)
+	}
 	refused, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "cancel", Arguments: map[string]any{"id": made["id"]}})
 	if err != nil || !refused.IsError || refused.Content[0].(*mcp.TextContent).Text != "lipsync request is already finished" {
 		t.Errorf("cancel: got %+v (%v), want it refused", refused, err)

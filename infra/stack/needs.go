@@ -133,7 +133,7 @@ func (s *service) apiLambdas() []lambda {
 // toolFunctions has the functions of the endpoints that the tools of assistants call.
 var toolFunctions = []string{
 	"me", "generate", "analyze", "estimate", "list-requests", "get-request", "get-progress", "get-details", "get-analysis", "get-estimate",
-	"cancel-request", "create-upload",
+	"cancel-request", "create-upload", "create-batch", "read-batches", "cancel-batch",
 }
 
 // tools returns the function of the tools of assistants. It makes the calls of several endpoints in its own process.

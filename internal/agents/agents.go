@@ -61,8 +61,13 @@ func New(o Options) *mcp.Server {
 	add(s, &mcp.Tool{Name: "cancel", Description: "Cancel a request that isn't finished. It still counts towards the key's limit, so cancel only what the user no longer wants."}, t.cancel)
 	add(s, &mcp.Tool{Name: "analyze", Description: "Find the people in a video, before create, to choose one by options.face. Returns the id of an analysis: call get with it until it is finished. " + media}, t.analyze)
 	add(s, &mcp.Tool{Name: "estimate", Description: "Look before create: with the same arguments, find out what would make the request fail, how long the output will be, and how long rendering takes. Makes no request. Returns the id of an estimate: call get with it until it is finished."}, t.estimate)
+	add(s, &mcp.Tool{Name: "create_batch", Description: "Make up to 1000 requests by one call, such as one for each language of a video, and return the id of the batch. All variants are checked first. " + media +
+		" Then call get_batch with the id until the batch is finished. Never submit twice: if the answer is lost, call create_batch again with the same idempotency_key."}, t.createBatch)
+	add(s, &mcp.Tool{Name: "get_batch", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		Description: "Read a batch by its id: its status, how many lines have which status, and some of the lines, which stand for its variants in their order. With wait_seconds, wait until it is finished, 50 seconds at most. Call get with the request_id of a line for its output."}, t.getBatch)
+	add(s, &mcp.Tool{Name: "cancel_batch", Description: "Cancel all of a batch that isn't finished. Requests that were made still count towards the key's limit, so cancel only what the user no longer wants."}, t.cancelBatch)
 	if !o.Files {
-		add(s, &mcp.Tool{Name: "upload", Description: "Announce an upload of a file. Send the file by PUT to upload_url, with the headers of the answer, such as by curl. Then give url to create or analyze."}, t.announce)
+		add(s, &mcp.Tool{Name: "upload", Description: "Announce an upload of a file. Send the file by PUT to upload_url, with the headers of the answer, such as by curl. Then give url to create, create_batch or analyze."}, t.announce)
 	}
 	return s
 }

@@ -122,7 +122,7 @@ func (a *assistant) tools(t *testing.T) string {
 func TestLocal(t *testing.T) {
 	s := clienttest.New(t)
 	a := local(t, s)
-	if got := a.tools(t); got != "analyze cancel create estimate get list" {
+	if got := a.tools(t); got != "analyze cancel cancel_batch create create_batch estimate get get_batch list" {
 		t.Errorf("got the tools %s", got)
 	}
 	folder := t.TempDir()
@@ -239,6 +239,7 @@ func drain(notices chan string) (all []string) {
 func TestRefusals(t *testing.T) {
 	s := clienttest.New(t)
 	there, _ := remote(t, s, false)
+	here := local(t, s)
 	for _, c := range []struct {
 		of   *assistant
 		tool string
@@ -252,9 +253,18 @@ func TestRefusals(t *testing.T) {
 		{there, "get", map[string]any{"id": "unknown"}, "there is no request, no analysis and no estimate with this id"},
 		{there, "get", map[string]any{"id": "unknown", "wait_seconds": 51}, "wait_seconds must be from 0 to 50"},
 		{there, "get", map[string]any{"id": "unknown", "save_to": "/tmp/x"}, "only for a local server"},
+		{there, "create_batch", map[string]any{"video": "https://example.com/v", "variants": []any{}}, "a batch has 1 to 1000 lines"},
+		{there, "create_batch", map[string]any{"video": "https://example.com/v", "variants": []any{map[string]any{"audio": "x"}}}, "line 1: audio"},
+		{there, "create_batch", map[string]any{"video": "https://example.com/v", "variants": []any{map[string]any{"audios": "x"}}}, "audio"},
+		{there, "get_batch", map[string]any{"id": "unknown"}, "batch not found"},
+		{there, "get_batch", map[string]any{"id": "unknown", "wait_seconds": 51}, "wait_seconds must be from 0 to 50"},
+		{there, "get_batch", map[string]any{"id": "unknown", "limit": 1001}, "limit must be from 1 to 1000"},
+		{there, "get_batch", map[string]any{"id": "unknown", "offset": -1}, "offset must be 0 or more"},
+		{there, "cancel_batch", map[string]any{"id": "unknown"}, "batch not found"},
 		{there, "list", map[string]any{"status": "done"}, "status must be one of: queued, processing, completed, failed"},
 		{there, "upload", map[string]any{"type": "audio", "size": 2 << 20}, "audio is larger than 1 MiB"},
-		{local(t, s), "create", map[string]any{"video": "nothing.mp4", "audio": "nothing.wav"}, "nothing.mp4 is not a file"},
+		{here, "create", map[string]any{"video": "nothing.mp4", "audio": "nothing.wav"}, "nothing.mp4 is not a file"},
+		{here, "create_batch", map[string]any{"video": "nothing.mp4", "variants": []any{map[string]any{"audio": "nothing.wav"}}}, "nothing.mp4 is not a file"},
 	} {
 		if answer, refusal := c.of.call(t, c.tool, c.in); !strings.Contains(refusal, c.want) {
 			t.Errorf("%s %v: got %v, %q, want %q", c.tool, c.in, answer, refusal, c.want)
@@ -266,7 +276,7 @@ func TestRefusals(t *testing.T) {
 func TestRemote(t *testing.T) {
 	s := clienttest.New(t)
 	a, address := remote(t, s, false)
-	if got := a.tools(t); got != "analyze cancel create estimate get list upload" {
+	if got := a.tools(t); got != "analyze cancel cancel_batch create create_batch estimate get get_batch list upload" {
 		t.Errorf("got the tools %s", got)
 	}
 	announced, _ := a.call(t, "upload", map[string]any{"type": "video", "size": 5, "file_name": "talk.mp4"})

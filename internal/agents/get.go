@@ -23,17 +23,14 @@ type getInput struct {
 
 // get reads a request, an analysis or an estimate, and waits for its end.
 func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (any, error) {
-	most := int(mostWait / time.Second)
+	left, err := t.patience(in.WaitSeconds)
 	switch {
-	case in.WaitSeconds < 0 || in.WaitSeconds > most:
-		return nil, errors.New("wait_seconds must be from 0 to 50; call get again to wait longer")
+	case err != nil:
+		return nil, err
 	case in.SaveTo != "" && !t.Files:
 		return nil, errors.New("save_to is only for a local server; download output_url instead")
 	}
-	c, left := t.client(r), time.Duration(in.WaitSeconds)*time.Second
-	if t.Whole {
-		left = min(left, wholeWait)
-	}
+	c := t.client(r)
 	for {
 		p, after, err := c.Progress(ctx, in.ID)
 		if missing(err) {
@@ -55,6 +52,18 @@ func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (a
 			return nil, err
 		}
 	}
+}
+
+// patience returns how long a call waits for the end of what it reads.
+func (t *tools) patience(seconds int) (time.Duration, error) {
+	if seconds < 0 || seconds > int(mostWait/time.Second) {
+		return 0, errors.New("wait_seconds must be from 0 to 50; call again to wait longer")
+	}
+	left := time.Duration(seconds) * time.Second
+	if t.Whole {
+		left = min(left, wholeWait)
+	}
+	return left, nil
 }
 
 // progress is the answer about a request that isn't finished.
@@ -114,11 +123,11 @@ func (t *tools) getFound(ctx context.Context, c *client.Client, id string, left 
 	return nil, errors.New("there is no request, no analysis and no estimate with this id")
 }
 
-// reader reads an analysis or an estimate, and after which time to read it again: 0 once it is finished.
+// reader reads an analysis, an estimate or a batch, and after which time to read it again: 0 once it is finished.
 type reader func(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error)
 
 // await reads until what it reads is finished, or the time left is over.
-func (t *tools) await(ctx context.Context, read reader, id string, left time.Duration) (any, error) {
+func (t *tools) await(ctx context.Context, read reader, id string, left time.Duration) (map[string]any, error) {
 	for {
 		text, after, err := read(ctx, id)
 		if err != nil {

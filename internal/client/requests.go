@@ -137,6 +137,43 @@ func (c *Client) Cancel(ctx context.Context, id string) (r Request, err error) {
 	return r, err
 }
 
+// Batch is the body of a call that makes a batch. Absent fields have their defaults.
+type Batch struct {
+	Video    string    `json:"video,omitzero"` // of the variants that name none
+	Variants []Variant `json:"variants"`
+	DryRun   bool      `json:"dry_run,omitzero"`
+}
+
+// Variant has the fields of one request of a Batch, as an Order has them.
+type Variant struct {
+	Video       string `json:"video,omitzero"`
+	Audio       string `json:"audio"`
+	ReferenceID string `json:"reference_id,omitzero"`
+	LargestFace bool   `json:"disable_active_speaker_detection,omitzero"`
+	Model       string `json:"model,omitzero"`
+	Options     any    `json:"options,omitempty"`
+	Output      any    `json:"output,omitempty"`
+}
+
+// CreateBatch makes a batch, or only checks it, and returns the answer in JSON. The same idempotency key with the same batch never makes a second
+// one.
+func (c *Client) CreateBatch(ctx context.Context, b Batch, key string) (text json.RawMessage, err error) {
+	_, err = c.do(ctx, call{http.MethodPost, rest.BatchesPath, b, key}, &text)
+	return text, err
+}
+
+// Batch reads a batch as JSON with its lines, and after which time to read it again: 0 once it is finished.
+func (c *Client) Batch(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.BatchesPath + "/" + url.PathEscape(id)}, &text)
+	return text, after, err
+}
+
+// CancelBatch cancels all of a batch that isn't finished, and returns the batch as JSON with its lines.
+func (c *Client) CancelBatch(ctx context.Context, id string) (text json.RawMessage, err error) {
+	_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.BatchesPath + "/" + url.PathEscape(id)}, &text)
+	return text, err
+}
+
 // Analyze makes an analysis of a video and returns its id. It tries again only after an answer that says that there
 // is none, since the call has no idempotency key.
 func (c *Client) Analyze(ctx context.Context, video string) (id string, err error) {
