@@ -127,36 +127,36 @@ func (p *pages) rotateWebhook(v *visit) error {
 }
 
 func (p *pages) enableWebhook(v *visit) error {
-	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
-		return err
-	}
-	w, err := p.service.EnableWebhook(v.Context(), v.caller(), v.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return v.leadTo(p.webhookPath(w.ID))
+	return p.changeWebhook(v, func() (string, error) {
+		w, err := p.service.EnableWebhook(v.Context(), v.caller(), v.PathValue("id"))
+		return w.ID, err
+	})
 }
 
 func (p *pages) testWebhook(v *visit) error {
-	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
-		return err
-	}
-	d, err := p.service.TestWebhook(v.Context(), v.caller(), v.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return v.leadTo(p.webhookPath(d.Webhook))
+	return p.changeWebhook(v, func() (string, error) {
+		d, err := p.service.TestWebhook(v.Context(), v.caller(), v.PathValue("id"))
+		return d.Webhook, err
+	})
 }
 
 func (p *pages) redeliver(v *visit) error {
+	return p.changeWebhook(v, func() (string, error) {
+		d, err := p.service.Redeliver(v.Context(), v.caller(), v.PathValue("id"), v.PathValue("delivery"))
+		return d.Webhook, err
+	})
+}
+
+// changeWebhook calls change, as often as the account may make calls, and leads to the page of the webhook whose id it returns.
+func (p *pages) changeWebhook(v *visit, change func() (id string, err error)) error {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
 		return err
 	}
-	d, err := p.service.Redeliver(v.Context(), v.caller(), v.PathValue("id"), v.PathValue("delivery"))
+	id, err := change()
 	if err != nil {
 		return err
 	}
-	return v.leadTo(p.webhookPath(d.Webhook))
+	return v.leadTo(p.webhookPath(id))
 }
 
 // askDeleteWebhook asks before a webhook is deleted.
