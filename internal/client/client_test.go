@@ -296,6 +296,33 @@ func (discard) Header() http.Header         { return http.Header{} }
 func (discard) WriteHeader(int)             {}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
+// TestClosedConnection ends a connection that was used before, in place of an answer, as servers do after some time. The same call comes again with its
+// whole body, and the client has seen no fault.
+func TestClosedConnection(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.Me(t.Context()) // its connection stays open
+	must(t, err)
+	var bodies []string
+	f.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		bodies = append(bodies, string(body))
+		if len(bodies) == 1 {
+			return hangUp(w, r)
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		return false
+	})
+	_, err = f.Generate(t.Context(), client.Order{Inputs: []client.Input{
+		{Type: lipsync.Video, URL: "https://example.com/v"}, {Type: lipsync.Audio, URL: "https://example.com/a"},
+	}}, "key")
+	if err != nil || len(f.faults) > 0 || len(bodies) != 2 || bodies[0] == "" || bodies[0] != bodies[1] {
+		t.Errorf("sent %q (%v) with the faults %q, want the same twice without a fault", bodies, err, f.faults)
+	}
+}
+
 // TestBusyAtFirst has a key with too many calls at the first one. Only such a refusal is tried again.
 func TestBusyAtFirst(t *testing.T) {
 	f := newFixture(t)
