@@ -63,21 +63,27 @@ func TestStartAgain(t *testing.T) {
 	}
 }
 
-// TestSpoiltPieces spoils the files of pieces while an output is made. If the pieces can't be joined, it is made without pieces. If the next
-// one can't be begun, the machine is at fault.
+// TestSpoiltPieces spoils the files of pieces while an output is made, at a look of the recorder at its clock. It looks when a piece begins and ends.
+// If the pieces can't be joined, the output is made without pieces. If the file of the next piece, or that of the pictures of the first one, can't be
+// made, the machine is at fault.
 func TestSpoiltPieces(t *testing.T) {
 	video, tone := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), sound(t, "a.wav", seconds)
 	for name, c := range map[string]struct {
+		look   int
 		spoil  func(dir string) error
 		starts int
+		looks  int // of all starts
 		code   lipsync.FailureCode
 	}{
-		"not joined": {func(dir string) error {
+		"not taken": {2, func(dir string) error {
+			return os.MkdirAll(filepath.Join(dir, "piece-0.mp4", "in the way"), 0o700)
+		}, 1, 2, lipsync.HostFailing},
+		"not joined": {3, func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "piece-0.mp4"), []byte("no video"), 0o600)
-		}, 2, ""},
-		"not begun": {func(dir string) error {
+		}, 2, 6, ""},
+		"not begun": {3, func(dir string) error {
 			return os.MkdirAll(filepath.Join(dir, "piece-1.mp4.part", "in the way"), 0o700)
-		}, 1, lipsync.HostFailing},
+		}, 1, 3, lipsync.HostFailing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +98,7 @@ func TestSpoiltPieces(t *testing.T) {
 			}
 			r, looks := newRenderer(t, &numberer{}), 0
 			r.Now = func() time.Time {
-				if looks++; looks == 3 { // the second piece begins
+				if looks++; looks == c.look {
 					dirs, err := filepath.Glob(filepath.Join(j.Scratch, "render-*"))
 					if err == nil {
 						err = c.spoil(dirs[0])
@@ -108,8 +114,8 @@ func TestSpoiltPieces(t *testing.T) {
 			if err != nil {
 				code = lipsync.FailureOf(err).Code
 			}
-			if starts != c.starts || code != c.code {
-				t.Fatalf("started %d times, got %q (%v), want %d and %q", starts, code, err, c.starts, c.code)
+			if starts != c.starts || looks != c.looks || code != c.code {
+				t.Fatalf("started %d times with %d looks, got %q (%v), want %d, %d and %q", starts, looks, code, err, c.starts, c.looks, c.code)
 			}
 			if err != nil {
 				return
