@@ -42,6 +42,8 @@ const (
 	LineDropped    LineState = 'd' // canceled before its request was made
 	LineOverLimit  LineState = 'l' // no request was made, since the key was used up
 	LineRefused    LineState = 'r' // no request was made, since an upload was gone
+	LineUnoffered  LineState = 'u' // no request was made, since the service no longer takes its parameters
+	LineForgotten  LineState = 'o' // no request was made, since its parameters were deleted
 )
 
 // lineStates has the names of the states for clients.
@@ -49,6 +51,7 @@ var lineStates = map[LineState]string{
 	LineWaiting: "waiting", LineQueued: string(Queued), LineProcessing: string(Processing), LineCompleted: string(Completed),
 	LineFailed:   string(Failed),
 	LineCanceled: "canceled", LineDropped: "canceled", LineOverLimit: "refused", LineRefused: "refused",
+	LineUnoffered: "refused", LineForgotten: "refused",
 }
 
 // String returns the name of the state for clients. Some states have the same name.
@@ -61,6 +64,10 @@ func (s LineState) Problem() string {
 		return "token limit reached"
 	case LineRefused:
 		return "upload does not exist any more"
+	case LineUnoffered:
+		return "the service no longer has the model or an option of the line"
+	case LineForgotten:
+		return "the line waited for too long"
 	default:
 		return ""
 	}
@@ -68,7 +75,7 @@ func (s LineState) Problem() string {
 
 // Made reports whether the line has a request.
 func (s LineState) Made() bool {
-	return s != LineWaiting && s != LineDropped && s != LineOverLimit && s != LineRefused
+	return s != LineWaiting && s != LineDropped && s.Problem() == ""
 }
 
 // Final reports whether a line keeps the state for good.
@@ -111,6 +118,7 @@ func (b Batch) Counts() Counts {
 	numbers := map[LineState]*int{
 		LineWaiting: &c.Waiting, LineQueued: &c.Queued, LineProcessing: &c.Processing, LineCompleted: &c.Completed,
 		LineFailed: &c.Failed, LineCanceled: &c.Canceled, LineDropped: &c.Canceled, LineOverLimit: &c.Refused, LineRefused: &c.Refused,
+		LineUnoffered: &c.Refused, LineForgotten: &c.Refused,
 	}
 	for n := range len(b.Lines) {
 		if count := numbers[b.State(n)]; count != nil {

@@ -48,6 +48,28 @@ func (f *fixture) batch(t *testing.T, p lipsync.BatchParams) lipsync.Batch {
 	return b
 }
 
+// TestLinesStored stores lines with one long URL whose characters JSON may escape, and with what a variant can have.
+func TestLinesStored(t *testing.T) {
+	f := newFixture(t)
+	p := variants(lipsync.MostLines)
+	for n := range p.Lines {
+		p.Lines[n].Video = "https://example.com/?" + strings.Repeat("&", 8000)
+	}
+	f.batch(t, p)
+	stored := 0
+	must(t, f.Objects.List(t.Context(), "batches/", func(key string, _ time.Time) error {
+		stored++
+		if size, err := f.Objects.Size(t.Context(), key); err != nil || size > 200<<10 {
+			t.Errorf("the lines take %d bytes (%v), want the URL once", size, err)
+		}
+		return nil
+	}))
+	want(t, "stored batches", stored, 1)
+	if _, err := f.CheckBatch(t.Context(), f.caller, variants(lipsync.MostLines+1)); lipsync.CodeOf(err) != lipsync.Invalid {
+		t.Errorf("got %v for too many lines, want Invalid", err)
+	}
+}
+
 func TestBatch(t *testing.T) {
 	f := newFixture(t)
 	f.withReceiver(answers(http.StatusOK))
@@ -160,6 +182,36 @@ func TestBatchReplay(t *testing.T) {
 	_, f.caller = f.newCaller(t, "b", 0)
 	if f.batch(t, p).ID == b.ID {
 		t.Error("two accounts have one batch")
+	}
+}
+
+// TestLinesRefusedLater has lines that could be made when the batch was, and can't be when their turn comes.
+func TestLinesRefusedLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		change       func(f *fixture, b lipsync.Batch)
+		want, reason string
+	}{
+		"the model is gone": {func(f *fixture, _ lipsync.Batch) { f.Engines = []string{"wav2lip"} }, "cu", "the service no longer has the model or an option of the line"},
+		"the lines are gone": {func(f *fixture, _ lipsync.Batch) {
+			must(t, f.Objects.DeleteAll(t.Context(), "batches/"))
+		}, "co", "the line waited for too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Limits.Open = 1
+			p := variants(2)
+			p.Lines[0].Engine, p.Lines[1].Engine = "warp", "warp"
+			b := f.batch(t, p)
+			c.change(f, b)
+			f.complete(t, b.RequestID(0))
+			f.later(t)
+			f.wantLines(t, "in the end", b, c.want)
+			got, err := f.Batch(t.Context(), f.caller, b.ID)
+			must(t, err)
+			want(t, "counts", got.Counts(), lipsync.Counts{Lines: 2, Completed: 1, Refused: 1})
+			want(t, "reason", got.State(1).Problem(), c.reason)
+			want(t, "has a request", got.State(1).Made(), false)
+		})
 	}
 }
 

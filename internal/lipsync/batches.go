@@ -30,6 +30,9 @@ type LineProblem struct {
 // CheckBatch returns the problems for which CreateBatch would refuse lines of the batch. It returns an error if CreateBatch would refuse
 // the batch for another reason.
 func (s *Service) CheckBatch(ctx context.Context, c Caller, p BatchParams) ([]LineProblem, error) {
+	if _, err := encodeLines(p.Lines); err != nil {
+		return nil, err
+	}
 	if _, err := s.batchTargets(ctx, c, p); err != nil {
 		return nil, err
 	}

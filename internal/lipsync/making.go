@@ -44,7 +44,7 @@ func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) error 
 	lines, err := s.readLines(ctx, *b)
 	if CodeOf(err) == NotFound { // it waited for so long that they were deleted
 		for _, n := range waiting {
-			b.set(n, LineRefused)
+			b.set(n, LineForgotten)
 		}
 		return unless(Conflict, s.swapBatch(ctx, b))
 	}
@@ -100,7 +100,7 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 	p.ID = id
 	engine, err := s.check(p)
 	if CodeOf(err) == Invalid { // the service has another set of engines now
-		return LineRefused, nil
+		return LineUnoffered, nil
 	}
 	if err != nil {
 		return 0, err

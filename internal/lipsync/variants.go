@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,32 +12,64 @@ import (
 
 // Variant has the parameters of a request of a batch.
 type Variant struct {
-	Video       string  `json:"video"` // URL or upload://ID, as is Audio
-	Audio       string  `json:"audio"`
+	Video       string // URL or upload://ID, as is Audio
+	Audio       string
+	ReferenceID *string
+	LargestFace bool
+	Engine      string
+	Options     Options
+
+	Err error // why the variant can't be used, if that was found when it was read: an Error that is Invalid; otherwise nil
+}
+
+// storedLines has the lines of a batch as they are stored. Its media are the URLs of all lines, each once: most lines have the same video.
+type storedLines struct {
+	Media []string     `json:"media"`
+	Lines []storedLine `json:"lines"`
+}
+
+// storedLine is a Variant with the places of its URLs in the media, and with the text of its Options.
+type storedLine struct {
+	Video       int     `json:"video"`
+	Audio       int     `json:"audio"`
 	ReferenceID *string `json:"reference_id,omitempty"`
 	LargestFace bool    `json:"largest_face,omitempty"`
 	Engine      string  `json:"engine,omitempty"`
-	Options     Options `json:"-"`
+	Options     string  `json:"options,omitempty"`
 }
 
-// storedVariant is a Variant as it is stored, with the text of its Options.
-type storedVariant struct {
-	Variant
-	Options string `json:"options,omitempty"`
-}
-
-// maxLines is the largest size of the lines of a batch in bytes, as they are stored.
-const maxLines = 64 << 20
+// maxLines is the largest size of the lines of a batch in bytes, as they are stored. A body of the API is smaller.
+const maxLines = 16 << 20
 
 func waitingLines(n int) string { return strings.Repeat(string(rune(LineWaiting)), n) }
 
-// encodeLines returns the lines in JSON.
+// encodeLines returns the lines in JSON. It returns Invalid if there are too many, or if they are too large.
 func encodeLines(lines []Variant) ([]byte, error) {
-	stored := make([]storedVariant, len(lines))
-	for n, l := range lines {
-		stored[n] = storedVariant{l, l.Options.Text()}
+	if len(lines) < 1 || len(lines) > MostLines {
+		return nil, newError(Invalid, fmt.Sprintf("a batch has 1 to %d lines", MostLines))
 	}
-	return json.Marshal(stored)
+	var stored storedLines
+	places := make(map[string]int)
+	place := func(url string) int {
+		if _, known := places[url]; !known {
+			places[url] = len(stored.Media)
+			stored.Media = append(stored.Media, url)
+		}
+		return places[url]
+	}
+	for _, l := range lines {
+		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.Options.Text()})
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // URLs have many &
+	if err := e.Encode(stored); err != nil {
+		return nil, err
+	}
+	if text.Len() > maxLines {
+		return nil, newError(Invalid, "the lines of the batch are too large")
+	}
+	return text.Bytes(), nil
 }
 
 // readLines reads the lines of a stored batch. It returns NotFound if they were deleted.
@@ -46,22 +79,37 @@ func (s *Service) readLines(ctx context.Context, b Batch) ([]Variant, error) {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(object, maxLines))
-	var stored []storedVariant
+	var lines []Variant
 	if err = errors.Join(err, object.Close()); err == nil {
-		err = json.Unmarshal(text, &stored)
+		lines, err = decodeLines(text)
 	}
-	if err == nil && len(stored) != len(b.Lines) {
-		err = fmt.Errorf("%d lines are stored, not %d", len(stored), len(b.Lines))
-	}
-	lines := make([]Variant, len(stored))
-	for n, l := range stored {
-		var optionsErr error
-		lines[n] = l.Variant
-		lines[n].Options, optionsErr = ParseOptions(l.Options)
-		err = errors.Join(err, optionsErr)
+	if err == nil && len(lines) != len(b.Lines) {
+		err = fmt.Errorf("%d lines are stored, not %d", len(lines), len(b.Lines))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lines of the batch %s: %w", b.ID, err)
+	}
+	return lines, nil
+}
+
+// decodeLines reads what encodeLines returned.
+func decodeLines(text []byte) (lines []Variant, err error) {
+	var stored storedLines
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return nil, err
+	}
+	for _, l := range stored.Lines {
+		options, err := ParseOptions(l.Options)
+		if err != nil {
+			return nil, err
+		}
+		if min(l.Video, l.Audio) < 0 || max(l.Video, l.Audio) >= len(stored.Media) {
+			return nil, errors.New("a line has a medium that is not there")
+		}
+		lines = append(lines, Variant{
+			Video: stored.Media[l.Video], Audio: stored.Media[l.Audio],
+			ReferenceID: l.ReferenceID, LargestFace: l.LargestFace, Engine: l.Engine, Options: options,
+		})
 	}
 	return lines, nil
 }
@@ -74,12 +122,8 @@ func (v Variant) params() RequestParams {
 	}
 }
 
-// checkLines returns the problems for which lines would be refused. It returns Invalid for a wrong number of lines. It looks at each upload
-// once, however many lines name it.
+// checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it.
 func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant) ([]LineProblem, error) {
-	if len(lines) < 1 || len(lines) > MostLines {
-		return nil, newError(Invalid, fmt.Sprintf("a batch has 1 to %d lines", MostLines))
-	}
 	type medium struct {
 		kind MediaKind
 		url  string
@@ -87,6 +131,9 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant) ([]
 	known := make(map[medium]int) // places in media
 	var media []medium
 	for _, l := range lines {
+		if l.Err != nil {
+			continue
+		}
 		for _, m := range []medium{{Video, l.Video}, {Audio, l.Audio}} {
 			if _, ok := known[m]; !ok {
 				known[m] = len(media)
@@ -108,7 +155,10 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant) ([]
 	}
 	var problems []LineProblem
 	for n, l := range lines {
-		_, err := s.check(l.params())
+		err := l.Err
+		if err == nil {
+			_, err = s.check(l.params())
+		}
 		for _, m := range []medium{{Video, l.Video}, {Audio, l.Audio}} {
 			if err == nil {
 				err = refusals[known[m]]

@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -29,25 +30,57 @@ type variantBody struct {
 
 // batchBody is the JSON body of a call that makes a batch.
 type batchBody struct {
-	Video      string        `json:"video"` // of the variants that name none
-	Variants   []variantBody `json:"variants"`
-	WebhookURL *string       `json:"webhook_url"`
-	DryRun     bool          `json:"dry_run"`
+	Video      string   `json:"video"` // of the variants that name none
+	Variants   variants `json:"variants"`
+	WebhookURL *string  `json:"webhook_url"`
+	DryRun     bool     `json:"dry_run"`
+}
+
+// variants are the lines of a batch. A line that can't be read has the error.
+type variants []lipsync.Variant
+
+// UnmarshalJSON reads a list of objects. It ends at the first object that is one too many.
+func (all *variants) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	switch t, err := d.Token(); {
+	case err != nil:
+		return err
+	case t == nil:
+		return nil
+	case t != json.Delim('['):
+		return fmt.Errorf("a list is wanted, not %v", t)
+	}
+	for d.More() {
+		var one json.RawMessage
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		if err := all.add(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add reads an object.
+func (all *variants) add(text []byte) error {
+	if len(*all) == lipsync.MostLines {
+		return invalid(fmt.Sprintf("a batch has 1 to %d lines", lipsync.MostLines))
+	}
+	v, err := parseJSON[variantBody](text)
+	v.Options.Output = v.Output
+	*all = append(*all, lipsync.Variant{
+		Video: v.Video, Audio: v.Audio, ReferenceID: v.ReferenceID, LargestFace: v.LargestFace, Engine: v.Model, Options: v.Options, Err: err,
+	})
+	return nil
 }
 
 // params returns the parameters of the batch.
-func (b batchBody) params() (p lipsync.BatchParams) {
-	p.WebhookURL = b.WebhookURL
-	for _, v := range b.Variants {
-		if v.Video == "" {
-			v.Video = b.Video
-		}
-		v.Options.Output = v.Output
-		p.Lines = append(p.Lines, lipsync.Variant{
-			Video: v.Video, Audio: v.Audio, ReferenceID: v.ReferenceID, LargestFace: v.LargestFace, Engine: v.Model, Options: v.Options,
-		})
+func (b batchBody) params() lipsync.BatchParams {
+	for n := range b.Variants {
+		b.Variants[n].Video = cmp.Or(b.Variants[n].Video, b.Video)
 	}
-	return p
+	return lipsync.BatchParams{Lines: b.Variants, WebhookURL: b.WebhookURL}
 }
 
 // decodeBatch reads a call that makes a batch. The body is one object of JSON, or one variant on each line (JSON Lines). The query may have
@@ -76,23 +109,14 @@ func decodeBatch(r *http.Request) (batchBody, error) {
 	}
 }
 
-// parseVariants reads a variant from each line that isn't empty. It reads no more than a batch may have, and one.
-func parseVariants(text []byte) (all []variantBody, err error) {
-	n := 0
+// parseVariants reads a variant from each line of text that isn't empty.
+func parseVariants(text []byte) (all variants, err error) {
 	for line := range bytes.Lines(text) {
-		n++
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		v, err := parseJSON[variantBody](line)
-		if err != nil {
-			return nil, &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("line %d: %s", n, lipsync.MessageOf(err)), Err: err}
-		}
-		if all = append(all, v); len(all) > lipsync.MostLines {
-			break
+		if line = bytes.TrimSpace(line); len(line) > 0 && err == nil {
+			err = all.add(line)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // parseBatchQuery reads the fields of a batch that a body of JSON Lines has no place for. It ignores unknown parameters.

@@ -132,12 +132,13 @@ func (s *suite) batchOfLines(t *testing.T) {
 func (s *suite) dryRun(t *testing.T) {
 	token := s.key(t)
 	for _, c := range []call{
-		batchCall("application/json", "", `{"dry_run":true,"variants":[`+oneVariant+`,{`+goodVideo+`,"audio":"https://example.com/2.wav"},{`+goodVideo+`,"audio":"upload://x"}]}`),
-		batchCall("application/jsonl", "?dry_run=true", oneVariant+"\n{"+goodVideo+`,"audio":"https://example.com/2.wav"}`+"\n{"+goodVideo+`,"audio":"upload://x"}`),
+		batchCall("application/json", "", `{"dry_run":true,"variants":[`+oneVariant+`,{`+goodVideo+`,"audio":"https://example.com/2.wav"},{`+goodVideo+`,"audio":"upload://x"},{"options":{"sync_mode":"x"}}]}`),
+		batchCall("application/jsonl", "?dry_run=true", oneVariant+"\n{"+goodVideo+`,"audio":"https://example.com/2.wav"}`+"\n{"+goodVideo+`,"audio":"upload://x"}`+"\n"+`{"options":{"sync_mode":"x"}}`),
 	} {
 		b := s.newBatch(t, token, c)
-		if b.ID != "" || !b.DryRun || b.Counts["lines"] != 3 || b.Counts["waiting"] != 1 || len(b.Problems) != 2 ||
-			b.Problems[0].Line != 1 || !strings.HasPrefix(b.Problems[0].Message, "video URL must be") || b.Problems[1].Message != "audio upload does not exist" {
+		if b.ID != "" || !b.DryRun || b.Counts["lines"] != 4 || b.Counts["waiting"] != 1 || len(b.Problems) != 3 ||
+			b.Problems[0].Line != 1 || !strings.HasPrefix(b.Problems[0].Message, "video URL must be") || b.Problems[1].Message != "audio upload does not exist" ||
+			b.Problems[2].Line != 4 || !strings.HasPrefix(b.Problems[2].Message, "sync_mode must be") {
 			t.Errorf("got %+v, want problems of the lines 1 and 3", b)
 		}
 	}
@@ -228,7 +229,11 @@ func (s *suite) refuseBatches(t *testing.T) {
 		{"too many of JSON Lines", jsonl("", strings.Repeat(oneVariant+"\n", 1002)), 400, number},
 		{"no lines of JSON", jsonl("", "\n"), 400, number},
 		{"a bad line", jsonl("?video=https://example.com/v.mp4", oneVariant+"\n{"), 400, "line 2: invalid request body"},
+		{"a bad line after an empty one", jsonl("?video=https://example.com/v.mp4", oneVariant+"\n\n{"), 400, "line 2: invalid request body"},
 		{"a null line", jsonl("", "null"), 400, "line 1: invalid request body"},
+		{"a null in a list", json(variantsBody(oneVariant, "null")), 400, "line 2: invalid request body"},
+		{"an option in a list", json(variantsBody(oneVariant, `{"options":{"sync_mode":"x"}}`)), 400, "line 2: sync_mode must be one of: bounce, loop, cut_off, silence, remap"},
+		{"no list", json(`{"variants":{}}`), 400, body},
 		{"an option", jsonl("", `{"options":{"sync_mode":"x"}}`), 400, "line 1: sync_mode must be one of: bounce, loop, cut_off, silence, remap"},
 		{"dry_run", jsonl("?dry_run=1", oneVariant), 400, "dry_run must be one of: true, false"},
 		{"two videos", jsonl("?video=a&video=b", oneVariant), 400, "video must be given once"},
