@@ -108,14 +108,25 @@ type output struct {
 	size    int64
 	source  []*image.YCbCr
 	frames  []*image.YCbCr
-	samples []float64
+	samples func() []float64 // decodes the sound when it is called first
 	shared  *shared
 }
 
-// shared has figures of several outputs, to compare them.
+// shared has the figures of several outputs, to compare them, and the pictures of the videos, which are decoded once.
 type shared struct {
 	mutex   sync.Mutex
 	figures map[string]float64
+	videos  map[string][]*image.YCbCr // by path
+}
+
+// video returns the frames of a video of the media.
+func (s *shared) video(t *testing.T, path string) []*image.YCbCr {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.videos[path] == nil {
+		_, s.videos[path] = decode(t, path)
+	}
+	return s.videos[path]
 }
 
 func (o output) keep(name string, figure float64) {
@@ -134,7 +145,7 @@ type option struct {
 
 // Run renders a job for each option, and checks its output. render may be called at the same time.
 func Run(t *testing.T, m Media, render Render) {
-	s := &shared{figures: map[string]float64{}}
+	s := &shared{figures: map[string]float64{}, videos: map[string][]*image.YCbCr{}}
 	t.Run("options", func(t *testing.T) {
 		for _, c := range options(m) {
 			t.Run(c.name, func(t *testing.T) {
@@ -187,7 +198,7 @@ func options(m Media) []option {
 		{"sync_mode silence", of(m.head, m.short, `{"sync_mode":"silence"}`), "", func(o output) {
 			o.shows(frames, same)
 			o.lasts(1.2)
-			if loudest := slices.Max(o.samples[ffmpeg.PCMRate*8/10:]); loudest > .01 {
+			if loudest := slices.Max(o.samples()[ffmpeg.PCMRate*8/10:]); loudest > .01 {
 				o.Errorf("after the audio there is a sound of %.3f", loudest)
 			}
 		}},
@@ -240,29 +251,35 @@ func options(m Media) []option {
 
 func same(i int) int { return i }
 
-// read decodes an output and its video.
+// read decodes the pictures of an output and of its video.
 func read(t *testing.T, video, path string, s *shared) output {
 	t.Helper()
-	o := output{T: t, shared: s}
-	_, o.source = decode(t, video)
+	o := output{T: t, shared: s, source: s.video(t, video)}
 	o.info, o.frames = decode(t, path)
 	file, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.size = file.Size()
-	sound, err := ffmpegtest.Tools(t).OpenSound(t.Context(), o.info, time.Minute)
+	o.samples = sync.OnceValue(func() []float64 { return sound(t, o.info) })
+	return o
+}
+
+// sound decodes the sound of an output.
+func sound(t *testing.T, info *ffmpeg.Info) (all []float64) {
+	t.Helper()
+	stream, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pcm, err := io.ReadAll(sound)
-	if err != nil || sound.Close() != nil {
+	pcm, err := io.ReadAll(stream)
+	if err != nil || stream.Close() != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i+1 < len(pcm); i += 2 {
-		o.samples = append(o.samples, float64(int16(uint16(pcm[i])|uint16(pcm[i+1])<<8))/32768)
+		all = append(all, float64(int16(uint16(pcm[i])|uint16(pcm[i+1])<<8))/32768)
 	}
-	return o
+	return all
 }
 
 func decode(t *testing.T, path string) (info *ffmpeg.Info, all []*image.YCbCr) {
@@ -304,7 +321,7 @@ func (o output) shows(n int, source func(frame int) int) {
 // lasts checks the length of the sound, in seconds. An encoder may add some padding.
 func (o output) lasts(seconds float64) {
 	o.Helper()
-	if got := float64(len(o.samples)) / ffmpeg.PCMRate; math.Abs(got-seconds) > .05 {
+	if got := float64(len(o.samples())) / ffmpeg.PCMRate; math.Abs(got-seconds) > .05 {
 		o.Errorf("the sound lasts %.3f s, want %g", got, seconds)
 	}
 }
@@ -383,10 +400,11 @@ func (o output) painted() (n float64) {
 // amplitude returns the amplitude of a tone in the tenth of a second that begins at a time.
 func (o output) amplitude(at, hz float64) float64 {
 	from := int(at * ffmpeg.PCMRate)
-	if from+ffmpeg.PCMRate/10 > len(o.samples) {
-		o.Fatalf("the sound ends after %d samples", len(o.samples))
+	samples := o.samples()
+	if from+ffmpeg.PCMRate/10 > len(samples) {
+		o.Fatalf("the sound ends after %d samples", len(samples))
 	}
-	return ffmpegtest.Amplitude(o.samples[from:from+ffmpeg.PCMRate/10], ffmpeg.PCMRate, hz)
+	return ffmpegtest.Amplitude(samples[from:from+ffmpeg.PCMRate/10], ffmpeg.PCMRate, hz)
 }
 
 // sounds checks the amplitude of a tone at a time.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"lipsync/internal/ffmpeg"
@@ -26,14 +27,18 @@ const (
 	Height = 96
 )
 
-// Tools returns the programs under test.
+// found finds the tools. Each time it would start several processes to try the sandbox.
+var found = sync.OnceValues(func() (*ffmpeg.Tools, error) { return ffmpeg.Find(2) })
+
+// Tools returns the tools of the machine, with two threads. The test may change them: other tests have their own copy.
 func Tools(t testing.TB) *ffmpeg.Tools {
 	t.Helper()
-	tools, err := ffmpeg.Find(2)
+	all, err := found()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tools
+	own := *all
+	return &own
 }
 
 // Numbered returns a video source for ffmpeg's lavfi: grey frames of Width × Height with their
