@@ -95,7 +95,7 @@ func TestDomain(t *testing.T) {
 // TestAdapters checks that adapters import only the domain and the version of this repository.
 // Exceptions: rest serves a page of the docs, openid implements a port of the dashboard, and ffmpeg and c2pa start programs by package sandbox.
 func TestAdapters(t *testing.T) {
-	adapters := []string{"archive", "batch", "c2pa", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
+	adapters := []string{"archive", "batch", "c2pa", "dashboard", "disk", "dynamodb", "emf", "eventbridge", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {
 		adapter, internal := strings.CutPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/")
 		if !internal || !slices.Contains(adapters, adapter) {

@@ -18,7 +18,10 @@ const unfinishedBatches = "batches"
 // BatchKeys returns the partition keys of batches, as a pattern of IAM. A program that makes deliveries reads them.
 func BatchKeys() string { return "batch/*" }
 
-func batchKey(id string) item { return key("batch/"+id, "batch") }
+// ofBatch is the sort key of the item of a batch.
+const ofBatch = "batch"
+
+func batchKey(id string) item { return key("batch/"+id, ofBatch) }
 
 // openBatchKey is the key of the item that says that a batch isn't finished.
 func openBatchKey(id string) item { return key("batch/"+id, "open") }

@@ -64,7 +64,10 @@ func (r *stored) progress() []field {
 	return []field{{"stage", (*string)(&p.Stage)}, {"percent", &p.Percent}, {"ends", &p.Ends}}
 }
 
-func requestKey(id string) item { return key("request/"+id, "request") }
+// ofRequest is the sort key of a request's own item.
+const ofRequest = "request"
+
+func requestKey(id string) item { return key("request/"+id, ofRequest) }
 func leaseKey(id string) item   { return key("request/"+id, "lease") }
 func entryKey(id string) item   { return key("request/"+id, "turn") }
 

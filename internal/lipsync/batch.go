@@ -187,14 +187,24 @@ func (b Batch) RequestID(n int) string {
 func (b Batch) object() string { return batches + b.ID + "/" + hex.EncodeToString(b.Fingerprint[:]) }
 
 // News returns the new deliveries of a batch that was changed. A store calls it in each change, and writes the deliveries in the
-// same transaction. Only the change that sets FinishedAt has any, since it is the last one.
+// same transaction.
 func (b Batch) News() []Delivery {
-	if b.FinishedAt.IsZero() {
+	event, ok := b.event()
+	if !ok {
 		return nil
 	}
+	return b.Targets.deliveries(event)
+}
+
+// event returns the event of a batch that was changed, as a delivery that names no webhook. Only the change that sets FinishedAt has
+// one, since it is the last one.
+func (b Batch) event() (event Delivery, ok bool) {
+	if b.FinishedAt.IsZero() {
+		return Delivery{}, false
+	}
 	at := b.FinishedAt.Truncate(time.Microsecond).UTC()
-	return b.Targets.deliveries(Delivery{
+	return Delivery{
 		ID: eventID(at, 2, b.ID), Account: b.Account, Type: BatchFinished, Request: b.ID, CreatedAt: at,
 		State: DeliveryWaiting, Due: at, Version: 1,
-	})
+	}, true
 }

@@ -80,23 +80,30 @@ type Subject struct {
 	Batch   Batch
 }
 
+// event returns the event of a request whose status was another one before, as a delivery that names no webhook. ok is false if
+// nothing happened that has an event.
+func (r Request) event(was Status) (event Delivery, ok bool) {
+	t, at := r.eventOf()
+	if t == "" || r.Status == was || was.Final() {
+		return Delivery{}, false
+	}
+	at = at.Truncate(time.Microsecond).UTC() // the precision of stored times
+	rank := 1
+	if r.Status.Final() {
+		rank = 2
+	}
+	return Delivery{
+		ID: r.eventID(at, rank), Account: r.Account, Type: t, Request: r.ID, CreatedAt: at,
+		State: DeliveryWaiting, Due: at, Version: 1,
+	}, true
+}
+
 // News returns the new deliveries of a request whose status was another one before. A store calls it
 // in each change of a request, and writes the deliveries in the same transaction.
 func (r Request) News(was Status) []Delivery {
-	if r.Targets == "" || r.Status == was || was.Final() {
+	event, ok := r.event(was)
+	if !ok || r.Targets == "" {
 		return nil
-	}
-	t, at := r.eventOf()
-	if t == "" {
-		return nil
-	}
-	at = at.Truncate(time.Microsecond).UTC() // the precision of stored times
-	event := Delivery{
-		ID: r.eventID(at, 1), Account: r.Account, Type: t, Request: r.ID, CreatedAt: at,
-		State: DeliveryWaiting, Due: at, Version: 1,
-	}
-	if r.Status.Final() {
-		event.ID = r.eventID(at, 2)
 	}
 	all := r.Targets.deliveries(event)
 	if !r.Status.Final() || r.Claims == 0 {

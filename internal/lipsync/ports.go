@@ -335,6 +335,14 @@ type Poster interface {
 	Post(ctx context.Context, url string, header http.Header, body []byte) (Answer, error)
 }
 
+// Bus takes the events of all accounts, for programs of the operator.
+type Bus interface {
+	// Put returns once the bus has the events, at least once each. It tries events again that the bus doesn't take, for some
+	// seconds, and then returns an error: any of the events may be missing. It leaves out events that the bus will never take
+	// because of what is in them, and returns their indexes.
+	Put(ctx context.Context, all []BusEvent) (refused []int, err error)
+}
+
 // Objects stores media files under slash-separated keys.
 type Objects interface {
 	// Put stores size bytes of r under the key, or all of r if size is -1. It replaces an object

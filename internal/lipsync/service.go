@@ -53,6 +53,8 @@ type Service struct {
 	Announcer Announcer
 	Poster    Poster
 	EventBody func(d Delivery, about Subject) ([]byte, error)
+	// Bus is for the process that publishes events on AWS. There, EventBody returns what an event on the bus tells.
+	Bus Bus
 	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are unset on
 	// one machine, where workers always run. A worker needs only Demand. Place needs MaxWorkers.
 	Pool       Pool

@@ -181,21 +181,37 @@ type testData struct {
 // absolute by the address base, which may be nil if there are none.
 func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Subject) ([]byte, error) {
 	return func(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
-		body := event{Type: d.Type, Timestamp: d.CreatedAt.UTC()}
-		switch d.Type {
-		case lipsync.TestEvent:
-			body.Data = testData{d.Webhook}
-		case lipsync.BatchFinished:
-			body.Data = viewBatch(about.Batch)
-		default:
-			v := viewOf(about.Request)
-			if output := about.Output; output != nil && base != nil {
-				v.OutputURL = base.ResolveReference(output).String()
-			} else if output != nil {
-				v.OutputURL = output.String()
-			}
-			body.Data = v
-		}
-		return encode(body)
+		return encode(viewEvent(d, about, base))
 	}
+}
+
+// busEvent is what an event on a bus tells.
+type busEvent struct {
+	ID      string `json:"id"`
+	Account string `json:"account"`
+	event
+}
+
+// BusEventBody is lipsync.Service.EventBody for a Bus. The URLs of outputs must be absolute.
+func BusEventBody(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
+	return encode(busEvent{d.ID, d.Account, viewEvent(d, about, nil)})
+}
+
+func viewEvent(d lipsync.Delivery, about lipsync.Subject, base *url.URL) event {
+	body := event{Type: d.Type, Timestamp: d.CreatedAt.UTC()}
+	switch d.Type {
+	case lipsync.TestEvent:
+		body.Data = testData{d.Webhook}
+	case lipsync.BatchFinished:
+		body.Data = viewBatch(about.Batch)
+	default:
+		v := viewOf(about.Request)
+		if output := about.Output; output != nil && base != nil {
+			v.OutputURL = base.ResolveReference(output).String()
+		} else if output != nil {
+			v.OutputURL = output.String()
+		}
+		body.Data = v
+	}
+	return body
 }
