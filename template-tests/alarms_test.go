@@ -112,7 +112,7 @@ func TestSums(t *testing.T) {
 	const most = 10
 	functions := len(slices.Compact(slices.Sorted(maps.Values(routes(t)))))
 	for alarm, terms := range map[string]int{
-		"FunctionsThrottled": most, "FunctionsThrottled2": most, "FunctionsThrottled3": functions - 2*most, "TableThrottled": 4, "BackgroundFails": 3,
+		"FunctionsThrottled": most, "FunctionsThrottled2": most, "FunctionsThrottled3": functions - 2*most, "TableThrottled": 4, "BackgroundFails": 4,
 	} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")

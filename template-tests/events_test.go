@@ -3,6 +3,7 @@ package templatetests
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -30,8 +31,8 @@ func TestEvents(t *testing.T) {
 		{"SweepEventInvokeConfig", "DestinationConfig.OnFailure.Destination", `"DeadLetters.Arn"`},
 	})
 	sources := deployed().all("AWS::Lambda::EventSourceMapping")
-	if len(sources) != 2 {
-		t.Fatalf("got the event sources %q, want two", sources)
+	if len(sources) != 3 {
+		t.Fatalf("got the event sources %q, want three", sources)
 	}
 	slices.Sort(sources) // by the names of their functions
 	deployed().check(t, []property{
@@ -46,5 +47,50 @@ func TestEvents(t *testing.T) {
 		{sources[1], "MaximumBatchingWindowInSeconds", `2`},
 		{sources[1], "ScalingConfig", `{"MaximumConcurrency":2}`},
 		{sources[1], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
+		{sources[2], "EventSourceArn", `"Table.StreamArn"`},
+		{sources[2], "FunctionName", `"Publish"`},
+		{sources[2], "BatchSize", `100`},
+		{sources[2], "StartingPosition", `"TRIM_HORIZON"`},
+		{sources[2], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
+		{sources[2], "MaximumRecordAgeInSeconds", `82800`},
+		{sources[2], "MaximumRetryAttempts", ""}, // tried until it is too old
+		{sources[2], "DestinationConfig", `{"OnFailure":{"Destination":"DeadLetters.Arn"}}`},
+		{"Table", "StreamSpecification", `{"StreamViewType":"NEW_AND_OLD_IMAGES"}`},
 	})
+	var filters []struct{ Pattern string }
+	deployed().read(t, sources[2], "FilterCriteria.Filters", &filters)
+	want := []string{
+		`{"dynamodb":{"Keys":{"sk":{"S":["request"]}},"NewImage":{"status":{"S":["processing","completed","failed"]}}},"eventName":["MODIFY"]}`,
+		`{"dynamodb":{"Keys":{"sk":{"S":["batch"]}},"NewImage":{"finishedAt":{"N":[{"exists":true}]}}},"eventName":["MODIFY"]}`,
+	}
+	var got []string
+	for _, f := range filters {
+		got = append(got, f.Pattern)
+	}
+	wantNames(t, "filters of the stream", got, want)
+}
+
+// otherBus is the bus of the template with other settings.
+const otherBus = "arn:aws:events:eu-west-1:123456789012:event-bus/main"
+
+// TestBus checks that a bus may have an ARN, and that nothing of it is there without the setting.
+func TestBus(t *testing.T) {
+	other().check(t, []property{{"Publish", "Environment.Variables.LIPSYNC_EVENT_BUS", `"` + otherBus + `"`}})
+	var policy []statement
+	other().read(t, "PublishRoleDefaultPolicy", "PolicyDocument.Statement", &policy)
+	if !slices.ContainsFunc(policy, func(s statement) bool { return s.Action == "events:PutEvents" && s.Resource == otherBus }) {
+		t.Errorf("got the rights %v, want those of the bus %s", policy, otherBus)
+	}
+	unmade().check(t, []property{{"Table", "StreamSpecification", ""}})
+	for name := range unmade().Resources {
+		if strings.HasPrefix(name, "Publish") {
+			t.Errorf("%s is there without a bus", name)
+		}
+	}
+	if n := len(unmade().all("AWS::Lambda::EventSourceMapping")); n != 2 {
+		t.Errorf("got %d event sources without a bus, want 2", n)
+	}
+	if alarm := unmade().get("BackgroundFails", "Metrics"); strings.Contains(alarm, "Publish") || !strings.Contains(deployed().get("BackgroundFails", "Metrics"), `"Publish"`) {
+		t.Errorf("got the alarm %s without a bus, and %s with one", alarm, deployed().get("BackgroundFails", "Metrics"))
+	}
 }

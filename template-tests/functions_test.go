@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/bus"
 	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/cloud/messages"
@@ -60,7 +61,7 @@ func TestMemory(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
 	for _, f := range functionNames() {
-		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"deliver", "dispatch", "sweep"}, f) {
+		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"deliver", "dispatch", "publish", "sweep"}, f) {
 			t.Errorf("%s has %d s, want less than the %d of API Gateway", f, got, gateway)
 		}
 	}
@@ -106,7 +107,7 @@ func TestEnvironment(t *testing.T) {
 // TestRetention checks that each function that uses the retention of media gets the operator's
 // settings; otherwise it would use the defaults.
 func TestRetention(t *testing.T) {
-	keeps := map[string]bool{"dashboard": true, "deliver": true, "mcp": true, "sweep": true}
+	keeps := map[string]bool{"dashboard": true, "deliver": true, "mcp": true, "publish": true, "sweep": true}
 	for _, e := range rest.Endpoints() {
 		for _, n := range e.Needs {
 			keeps[e.Function] = keeps[e.Function] || needed[n].retention
@@ -161,7 +162,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
-		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client,
+		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client, "bus.Events": bus.Events,
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines, "cloud.Provenance": cloud.Provenance, "cloud.Workers": cloud.Workers,
 	}

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/rest"
 )
 
-// rights has everything that each role may do: actions with their resources. X-Ray, ListJobs and
+// rights has everything that each role may do: actions with their resources. X-Ray, ListJobs, ListStreams and
 // GetAuthorizationToken have no resources; the only other stars are after a prefix of the bucket.
 func rights() map[string][]string {
 	all := maps.Clone(otherRights)
@@ -101,6 +101,13 @@ var otherRights = map[string][]string{
 		"sts:AssumeRole Signer", "sqs:SendMessage Deliveries",
 		"sqs:ChangeMessageVisibility Deliveries", "sqs:DeleteMessage Deliveries", "sqs:GetQueueAttributes Deliveries",
 		"sqs:GetQueueUrl Deliveries", "sqs:ReceiveMessage Deliveries"),
+	"PublishRole": with("PublishLog",
+		"events:PutEvents arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/main",
+		"dynamodb:DescribeStream Table.StreamArn", "dynamodb:GetRecords Table.StreamArn", "dynamodb:GetShardIterator Table.StreamArn",
+		"dynamodb:ListStreams *",
+		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool",
+		"sts:AssumeRole Signer",
+		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
@@ -227,7 +234,7 @@ func TestTrust(t *testing.T) {
 
 // signingRoles has the roles whose functions sign URLs for the API, sorted.
 func signingRoles() []string {
-	all := []string{"DeliverRole.Arn", "McpRole.Arn"}
+	all := []string{"DeliverRole.Arn", "McpRole.Arn", "PublishRole.Arn"}
 	for _, e := range rest.Endpoints() {
 		if slices.Contains(e.Needs, rest.SignURLs) {
 			all = append(all, logical(e.Function)+"Role.Arn")

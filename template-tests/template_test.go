@@ -65,15 +65,15 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// deployed returns the template with the default settings.
-var deployed = sync.OnceValue(func() template { return synth("deployed", nil) })
+// deployed returns the template with the default settings, except that events go to a bus: so it has each function.
+var deployed = sync.OnceValue(func() template { return synth("deployed", map[string]any{"lipsync:eventBus": "main"}) })
 
 // other returns the template with all the settings that change it.
 var other = sync.OnceValue(func() template {
 	return synth("other", map[string]any{
 		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cuda", "lipsync:spotVcpus": 0, "lipsync:zones": 2,
 		"lipsync:maxVideoMiB": 1024, "lipsync:jobTimeout": "1h", "lipsync:logDays": 7,
-		"lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
+		"lipsync:eventBus": otherBus, "lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
 		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:selfSignUp": true,
 		"lipsync:keepInputs": "49h", "lipsync:keepOutputs": "48h",
 		"lipsync:domain": "lipsync.example.com", "lipsync:certificate": certificate,

@@ -57,6 +57,14 @@ func (a *Account) VCPUs(ctx context.Context, q Quota) (float64, error) {
 	return answer.Quota.Value, err
 }
 
+// FindBus returns an error if the region has no bus of EventBridge with the name. PutEvents takes events for a bus that isn't there, and loses them.
+func (a *Account) FindBus(ctx context.Context, name string) error {
+	var answer struct{ Name string }
+	return a.json(ctx, "events", http.MethodPost, "/", http.Header{
+		"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {"AWSEvents.DescribeEventBus"},
+	}, map[string]string{"Name": name}, &answer)
+}
+
 // Terminate terminates all instances of a security group, as AWS does when it reclaims Spot
 // instances. It returns their ids.
 func (a *Account) Terminate(ctx context.Context, group string) (ids []string, err error) {

@@ -64,6 +64,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "servicequotas":
 		_, code, _ := strings.Cut(string(body), `"QuotaCode":"`)
 		call = "quota " + code[:10]
+	case "events":
+		call = "bus " + string(body)
 	case "apigateway":
 		call = r.Method + " " + r.URL.Path
 	}
@@ -93,7 +95,8 @@ func fresh() *cloud {
 		"quota L-34B43A08":                  `{"Quota":{"Value":5.0}}`, "quota L-1216C47A": `{"Quota":{"Value":64.0}}`,
 		"quota L-3819A6DF": `{"Quota":{"Value":0.0}}`, "quota L-DB2E81BA": `{"Quota":{"Value":0.0}}`,
 		"cloudformation DescribeStacks": "400 <ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id Lipsync does not exist</Message></Error></ErrorResponse>",
-		"GET /account":                  `{"throttleSettings":{}}`, "PATCH /account": `{}`,
+		`bus {"Name":"main"}`:           `{"Name":"main"}`, `bus {"Name":"none"}`: `400 {"__type":"ResourceNotFoundException","message":"Event bus none does not exist."}`,
+		"GET /account": `{"throttleSettings":{}}`, "PATCH /account": `{}`,
 		"iam GetRole": "<GetRoleResponse><GetRoleResult><Role><Arn>arn:role</Arn></Role></GetRoleResult></GetRoleResponse>",
 	}}
 }
@@ -166,6 +169,9 @@ func TestAgain(t *testing.T) {
 		"named types":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge"}, "[[]]", ""},
 		"types of another region": {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge,m8z.xlarge"}, "", "us-east-1 has no instances of the types m8z.xlarge:"},
 		"too many zones":          {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "4"}, "", "lipsync:zones is 4, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c"},
+		"a bus":                   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "main"}, usual, ""},
+		"another account's bus":   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:us-east-1:123456789012:event-bus/none"}, usual, ""},
+		"no such bus":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "none"}, "", "lipsync:eventBus: events: Event bus none does not exist."},
 		"no GPU":                  {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda"}, "", "no job could run: one takes 4 vCPUs."},
 	} {
 		added, _, err := c.cloud.prepare(t, c.given)

@@ -34,6 +34,11 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) (types s
 	if n := settings.Zones.In(s.Values); len(zones) < n {
 		return "", fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(zones, ", "))
 	}
+	if bus := settings.EventBus.In(s.Values); bus != "" && !strings.HasPrefix(bus, "arn:") { // one with an ARN may be another account's
+		if err := d.account.FindBus(ctx, bus); err != nil {
+			return "", fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
+		}
+	}
 	if err := d.checkQuotas(ctx, s); err != nil {
 		return "", err
 	}

@@ -53,8 +53,8 @@ func (h *batchHost) arrived() (bodies []string) {
 	return bodies
 }
 
-// TestBatch takes the table away from the function that makes a batch, as if it died, and kills the runner that does the batch's requests. In the
-// end each line has one completed request, and the webhook has got one event.
+// TestBatch takes the table away from the function that makes a batch, as if it died, and kills the runner that does the batch's requests, and the
+// function that publishes the first event. In the end each line has one completed request, the webhook has got one event, and the bus all events.
 func TestBatch(t *testing.T) {
 	d, host, began := faulty(t), newBatchHost(t), time.Now()
 	j := job{testDeployment: d, account: rand.Text()}
@@ -64,6 +64,8 @@ func TestBatch(t *testing.T) {
 	}
 	var hook struct{ ID string }
 	j.call(t, http.MethodPost, "/v1/webhooks", "application/json", strings.NewReader(`{"url":"`+host.URL+`/hook","events":["batch.completed"]}`), &hook)
+	bus := d.watchBus(t, j.account)
+	d.setVariable(t, "Publish", publisherProxy, d.between.URL)
 	d.setVariable(t, "CreateBatch", "AWS_ENDPOINT_URL_DYNAMODB", d.between.URL)
 	var writes atomic.Int32
 	d.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
@@ -89,7 +91,14 @@ func TestBatch(t *testing.T) {
 		Counts lipsync.Counts
 	}
 	j.call(t, http.MethodPost, "/v1/lipsync/batches", "application/json", bytes.NewReader(body), &made)
-	d.between.set(nil)
+	var published, publishersKilled atomic.Int32
+	d.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
+		if operation == "PutEvents" && published.Add(1) == 1 {
+			publishersKilled.Store(int32(d.killPublisher(t)))
+			drop()
+		}
+		pass(w)
+	})
 	if made.Counts.Waiting == 0 || made.Counts.Waiting == *batchLines && *batchLines > 16 {
 		t.Errorf("the function made %+v, want some requests, and not all", made.Counts)
 	}
@@ -118,8 +127,14 @@ func TestBatch(t *testing.T) {
 	if events := host.arrived(); len(events) != 1 || !strings.Contains(events[0], `"batch.completed"`) || !strings.Contains(events[0], made.ID) {
 		t.Errorf("got the events %q, want one of the batch", events)
 	}
-	if !killed {
-		t.Error("no runner was killed")
+	if !killed || publishersKilled.Load() == 0 {
+		t.Errorf("a runner was killed: %t; %d processes of publish", killed, publishersKilled.Load())
+	}
+	bus.want(t, j.account, map[string]int{"lipsync.processing": *batchLines, "lipsync.completed": *batchLines, "batch.completed": 1})
+	for id := range bus.events {
+		if _, sent := host.events.Load(id); sent != (bus.events[id].Type == "batch.completed") {
+			t.Errorf("the webhook got %s: %t, of %+v", id, sent, bus.events[id])
+		}
 	}
 	t.Logf("%d lines took %.0f s; the function made %d requests before it lost the table", *batchLines, time.Since(began).Seconds(), first)
 }

@@ -64,6 +64,7 @@ func makeFixtures() (err error) {
 		"lipsync:corsOrigins":               "https://example.com", // in addition to the dashboard
 		"lipsync:engines":                   "warp,wav2lip",
 		settings.ProvenanceSecret.Context(): signingSecret,
+		settings.EventBus.Context():         busName,
 	})
 	if err != nil {
 		return err

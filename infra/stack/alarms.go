@@ -51,7 +51,7 @@ func (s *service) alarms() []alarm {
 			metric: s.jobsFailed(), limit: 1, periods: 3},
 		{id: "EventsFail", description: "No event is delivered to any webhook: see the log of deliver, and the webhooks",
 			metric: eventsNotDelivered(), limit: 10, periods: 3},
-		{id: "BackgroundFails", description: "dispatch or deliver fails again and again: see their logs",
+		{id: "BackgroundFails", description: "dispatch, deliver or publish fails again and again: see their logs",
 			metric: s.backgroundFailures(), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
 			metric: s.sweeps(), limit: 1, periods: 2, silence: true},

@@ -28,6 +28,9 @@ func (s *service) addEvents() {
 			MaxConcurrency:          jsii.Number(deliverCalls),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
+	if s.publishes() {
+		s.publish()
+	}
 	s.callSweep()
 	s.logFailedJobs()
 }

@@ -20,6 +20,7 @@ const (
 	apiTimeout      = int(gateway.Timeout / time.Second)
 	deliverTimeout  = 60 // for two calls of a webhook, one after the other
 	dispatchTimeout = 30
+	publishTimeout  = 60 // for some tries at a few calls of the bus
 	sweepTimeout    = 55
 )
 
@@ -35,7 +36,11 @@ type lambda struct {
 // lambdas returns every function with its parts and rights, except the right to sign URLs: see
 // signers.
 func (s *service) lambdas() []lambda {
-	return append(s.apiLambdas(), []lambda{
+	all := s.apiLambdas()
+	if s.publishes() {
+		all = append(all, s.publisher())
+	}
+	return append(all, []lambda{
 		s.tools(),
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,

@@ -120,10 +120,16 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }
 
-// backgroundFailures adds up the failures of dispatch and deliver, and the messages that they could not
+// backgroundFailures adds up the failures of dispatch, deliver and publish, and the messages and changes that they could not
 // handle, which do not count as errors of a function.
 func (s *service) backgroundFailures() awscloudwatch.IMetric {
-	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), s.functionMetric("deliver", "Errors", "Sum"), ours("MessagesFailed", "Sum"))
+	failures := []awscloudwatch.IMetric{ours("MessagesFailed", "Sum")}
+	for _, name := range []string{"dispatch", "deliver", "publish"} {
+		if _, there := s.functions[name]; there {
+			failures = append(failures, s.functionMetric(name, "Errors", "Sum"))
+		}
+	}
+	return sum("backgroundFailures", failures...)
 }
 
 // eventsNotDelivered counts failed attempts to deliver an event. It is 0 while any event is delivered:

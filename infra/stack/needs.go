@@ -161,6 +161,7 @@ func memoryFor(e rest.Endpoint) int {
 
 // settingsOf has the settings that each part of a program reads, except for those of signers.
 var settingsOf = map[string][]settings.Entry{
+	"bus.Events":          {settings.EventBus},
 	"cloud.Demand":        nil,
 	"cloud.Engines":       {settings.Engines},
 	"cloud.Generating":    {settings.GenerateRate, settings.Engines, settings.RequireProvenance},

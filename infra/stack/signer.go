@@ -24,7 +24,7 @@ func (s *service) signers() []signer {
 	return []signer{
 		{
 			id:        "Signer",
-			functions: signing(),
+			functions: s.signing(),
 			policy:    []awsiam.PolicyStatement{s.useObjects("outputs", "GetObject"), s.useObjects("uploads", "PutObject")},
 		},
 		{
@@ -38,8 +38,11 @@ func (s *service) signers() []signer {
 }
 
 // signing returns the functions that need to sign URLs for clients.
-func signing() []string {
+func (s *service) signing() []string {
 	names := []string{"deliver", "mcp"} // they send URLs of outputs
+	if s.publishes() {
+		names = append(names, "publish")
+	}
 	for _, e := range rest.Endpoints() {
 		if slices.Contains(e.Needs, rest.SignURLs) {
 			names = append(names, e.Function)

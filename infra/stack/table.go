@@ -10,7 +10,7 @@ import (
 
 // addTable adds the table with all records.
 func (s *service) addTable() {
-	s.table = awsdynamodb.NewTable(s.stack, jsii.String("Table"), &awsdynamodb.TableProps{
+	props := &awsdynamodb.TableProps{
 		PartitionKey:        stringKey(dynamodb.PartitionKey),
 		SortKey:             stringKey(dynamodb.SortKey),
 		TimeToLiveAttribute: jsii.String(dynamodb.TimeToLive),
@@ -20,7 +20,11 @@ func (s *service) addTable() {
 		},
 		DeletionProtection: jsii.Bool(s.protected()),
 		RemovalPolicy:      s.dataRemoval(),
-	})
+	}
+	if s.publishes() {
+		props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
+	}
+	s.table = awsdynamodb.NewTable(s.stack, jsii.String("Table"), props)
 	s.table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
 		IndexName:      jsii.String(dynamodb.OpenIndex),
 		PartitionKey:   stringKey(dynamodb.OpenPartition),

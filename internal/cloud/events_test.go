@@ -20,10 +20,12 @@ import (
 	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/bus"
 	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/posts"
+	"lipsync/internal/dynamodb"
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
@@ -343,5 +345,16 @@ func TestSweep(t *testing.T) {
 	d.wantWorkers(t, program, 1)
 	if log := d.log.String(); !strings.Contains(log, `"OldestQueued":`) {
 		t.Errorf("got log %s, want how long the oldest request waits", log)
+	}
+}
+
+// TestPublish handles an event with a change of a request.
+func TestPublish(t *testing.T) {
+	d := deploy(t)
+	d.environment["LIPSYNC_EVENT_BUS"] = "default"
+	program := d.open(t, media.Signed, bus.Events, cloud.Retention)
+	answer, err := invoke(t, "publish", dynamodb.StreamHandler(program.Service.Publish, program.Metrics.MessagesFailed, program.Log))
+	if err != nil || string(answer) != `{"batchItemFailures":[]}` || strings.Contains(d.log.String(), "ERROR") {
+		t.Errorf("got %s (%v), want no failure: %s", answer, err, d.log.String())
 	}
 }

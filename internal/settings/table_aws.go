@@ -74,6 +74,11 @@ var (
 		Name: "sign-in-certificate", Where: Stack, Without: "none",
 		Help: "ARN of the certificate for `signInDomain`, in Certificate Manager of us-east-1",
 	}})
+	EventBus = add(Setting[string]{Kind: matching(`|`+busName+`|`+busARN, aBus), Row: Row{
+		Name: "event-bus", Where: Stack | Functions, Without: "none",
+		Help: "Bus of EventBridge that gets the events of all accounts, by its name or its ARN, in the stack's region",
+		More: "See [events on a bus](../infra/README.md#events-on-a-bus).",
+	}})
 	AlarmEmail = add(Setting[string]{Kind: matching(`|[^@\s]+@[^@\s]+\.[^@\s]+`, "an e-mail address"), Row: Row{
 		Name: "alarm-email", Where: Stack, Without: "nobody",
 		Help: "E-mail address for the alarms",
@@ -86,6 +91,13 @@ const (
 	aDomain        = "a domain name in small letters, such as lipsync.example.com"
 	certificateARN = `arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+`
 	aCertificate   = "the ARN of a certificate, such as arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
+)
+
+// Names of buses of EventBridge, as regular expressions and for people.
+const (
+	busName = `[A-Za-z0-9._-]{1,256}`
+	busARN  = `arn:aws[a-z-]*:events:[a-z0-9-]+:[0-9]{12}:event-bus/` + busName
+	aBus    = "the name of a bus, such as default, or an ARN such as arn:aws:events:us-east-1:123456789012:event-bus/main"
 )
 
 // Settings that hold for one deployment only.

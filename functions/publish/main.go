@@ -1,0 +1,22 @@
+// Command publish is the function that puts the events of all accounts on the operator's bus of EventBridge.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/bus"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/dynamodb"
+)
+
+func main() {
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, media.Signed, bus.Events, cloud.Retention)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(dynamodb.StreamHandler(deployment.Service.Publish, deployment.Metrics.MessagesFailed, deployment.Log))
+}
