@@ -26,13 +26,13 @@ type Options struct {
 	// NewID returns an idempotency key.
 	NewID func() string
 	// Whole says that a client gets each answer as a whole, after half a minute at most, as API Gateway sends it. Then there are no
-	// progress notices, and the tool get waits for less time.
+	// progress notices, and the tools get and get_batch wait for less time.
 	Whole bool
 	// Now returns the time. Only a server with Files uses it.
 	Now func() time.Time
 }
 
-// These are the longest times for which the tool get waits. Clients give up on a call after a minute, and API Gateway after 29 seconds.
+// These are the longest times for which the tools get and get_batch wait. Clients give up on a call after a minute, and API Gateway after 29 seconds.
 const (
 	mostWait  = 50 * time.Second
 	wholeWait = 10 * time.Second // meanwhile the call takes one of the executions that all functions share

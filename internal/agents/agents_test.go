@@ -22,6 +22,7 @@ import (
 	"lipsync/internal/client/clienttest"
 	"lipsync/internal/disk"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 )
 
 func must(t *testing.T, err error) {
@@ -336,7 +337,7 @@ func TestKeys(t *testing.T) {
 		{"Basic", s.Key, `{}`, http.StatusUnauthorized, `{"error":"invalid authorization format"}`},
 		{"", "", `{}`, http.StatusUnauthorized, `{"error":"missing authorization header"}`},
 		{"", "wrong", `{}`, http.StatusUnauthorized, `{"error":"invalid token"}`},
-		{"", s.Key, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, http.StatusRequestEntityTooLarge, "exceeds 1048576 bytes"},
+		{"", s.Key, `{"x":"` + strings.Repeat("x", rest.MaxBatchBody+64<<10) + `"}`, http.StatusRequestEntityTooLarge, "exceeds 4259840 bytes"},
 		{"", s.Key, `{`, http.StatusBadRequest, ""},
 		{"", s.Key, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusOK, `"create"`},
 	} {

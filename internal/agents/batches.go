@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,11 +25,14 @@ type variantInput struct {
 type batchInput struct {
 	Video          string         `json:"video,omitempty" jsonschema:"the video of all variants that name none"`
 	Variants       []variantInput `json:"variants" jsonschema:"one for each request, 1000 at most"`
-	DryRun         bool           `json:"dry_run,omitempty" jsonschema:"only check the variants, and make no request"`
+	DryRun         bool           `json:"dry_run,omitempty" jsonschema:"only check the variants, and make no request and no upload"`
 	IdempotencyKey string         `json:"idempotency_key,omitempty" jsonschema:"any text, such as a UUID; the same key with the same input never makes a second batch"`
 }
 
 func (t *tools) createBatch(ctx context.Context, r *mcp.CallToolRequest, in batchInput) (map[string]any, error) {
+	if n := len(in.Variants); n < 1 || n > lipsync.MostLines { // before files are uploaded
+		return nil, fmt.Errorf("a batch has 1 to %d lines", lipsync.MostLines)
+	}
 	c := t.client(r)
 	b, err := t.batch(ctx, c, r, in)
 	if err != nil {
@@ -45,10 +49,18 @@ func (t *tools) createBatch(ctx context.Context, r *mcp.CallToolRequest, in batc
 	return answer, nil
 }
 
-// batch returns the batch of the input, after it has uploaded the files that the input names.
+// unsent stands for the URL of an upload in a dry run.
+const unsent = "https://upload.invalid/"
+
+// batch returns the batch of the input, after it has uploaded the files that the input names. In a dry run it only checks that the files are there.
 func (t *tools) batch(ctx context.Context, c *client.Client, r *mcp.CallToolRequest, in batchInput) (b client.Batch, err error) {
 	place := func(kind lipsync.MediaKind, from string) (to string) {
-		if err == nil && from != "" {
+		switch {
+		case err != nil || from == "":
+		case in.DryRun && t.local(from):
+			to = unsent
+			_, err = stat(from)
+		default:
 			to, err = t.place(ctx, c, r, client.Input{Type: kind, URL: from})
 		}
 		return to
@@ -94,7 +106,11 @@ func (t *tools) getBatch(ctx context.Context, r *mcp.CallToolRequest, in getBatc
 	return answer, nil
 }
 
-func (t *tools) cancelBatch(ctx context.Context, r *mcp.CallToolRequest, in idInput) (map[string]any, error) {
+type cancelBatchInput struct {
+	ID string `json:"id" jsonschema:"the id of the batch"`
+}
+
+func (t *tools) cancelBatch(ctx context.Context, r *mcp.CallToolRequest, in cancelBatchInput) (map[string]any, error) {
 	answer, err := readBatch(t.client(r).CancelBatch(ctx, in.ID))
 	delete(answer, "lines")
 	return answer, err

@@ -1,9 +1,12 @@
 package agents_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +97,67 @@ func TestManyLines(t *testing.T) {
 		b, refusal := a.call(t, "get_batch", map[string]any{"id": made["id"], "offset": c.offset, "limit": c.limit})
 		if lines := b["lines"].([]any); len(lines) != c.want || len(lines) > 0 && lines[0].(map[string]any)["line"] != float64(c.offset+1) {
 			t.Errorf("%+v: got %d lines (%s)", c, len(lines), refusal)
+		}
+	}
+}
+
+// TestLargeBatch checks a batch of 1000 lines with long URLs, which the API takes, over HTTP.
+func TestLargeBatch(t *testing.T) {
+	s := clienttest.New(t)
+	a, _ := remote(t, s, true)
+	query := strings.Repeat("x", 1900)
+	var variants []any
+	for n := range lipsync.MostLines {
+		variants = append(variants, map[string]any{
+			"video": fmt.Sprintf("https://example.com/v%d?%s", n, query), "audio": fmt.Sprintf("https://example.com/a%d?%s", n, query),
+		})
+	}
+	dry, refusal := a.call(t, "create_batch", map[string]any{"variants": variants, "dry_run": true})
+	if problems, ok := dry["problems"].([]any); !ok || len(problems) > 0 {
+		t.Errorf("got %v (%s), want no problems", dry, refusal)
+	}
+}
+
+// TestNoUpload checks batches of local files without an upload: one that has too many lines, and dry runs.
+func TestNoUpload(t *testing.T) {
+	s := clienttest.New(t)
+	a := local(t, s)
+	video := filepath.Join(t.TempDir(), "talk.mp4")
+	must(t, os.WriteFile(video, []byte("video"), 0o600))
+	s.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "uploads") {
+			t.Errorf("got the call %s %s", r.Method, r.URL.Path)
+		}
+		return false
+	})
+	good := map[string]any{"audio": "https://example.com/a"}
+	many := map[string]any{"video": video, "variants": slices.Repeat([]any{good}, lipsync.MostLines+1)}
+	if _, refusal := a.call(t, "create_batch", many); refusal != "a batch has 1 to 1000 lines" {
+		t.Errorf("got %q", refusal)
+	}
+	bad := map[string]any{"audio": "https://example.com/a", "options": map[string]any{"sync_mode": "none"}}
+	dry, refusal := a.call(t, "create_batch", map[string]any{"video": video, "variants": []any{good, bad}, "dry_run": true})
+	if problems, _ := dry["problems"].([]any); len(problems) != 1 || problems[0].(map[string]any)["line"] != 2. {
+		t.Errorf("got %v (%s), want a problem of line 2", dry, refusal)
+	}
+	gone := map[string]any{"video": video + "x", "variants": []any{good}, "dry_run": true}
+	if dry, refusal := a.call(t, "create_batch", gone); !strings.Contains(refusal, "talk.mp4x is not a file") {
+		t.Errorf("got %v, %q", dry, refusal)
+	}
+}
+
+// TestIDs checks that the tools for batches ask for the id of a batch.
+func TestIDs(t *testing.T) {
+	list, err := local(t, clienttest.New(t)).ListTools(t.Context(), nil)
+	must(t, err)
+	for _, tool := range list.Tools {
+		if !strings.HasSuffix(tool.Name, "_batch") || tool.Name == "create_batch" {
+			continue
+		}
+		schema, err := json.Marshal(tool.InputSchema)
+		must(t, err)
+		if !strings.Contains(string(schema), `"the id of the batch"`) {
+			t.Errorf("%s: got the input %s", tool.Name, schema)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 // Path is the path of the tools on the service's own server.
 const Path = "/mcp"
 
-// mostBody is the largest call in bytes. Media don't come in calls.
-const mostBody = 1 << 20
+// mostBody is the largest call in bytes. It has room for the largest batch and for what the protocol adds.
+const mostBody = rest.MaxBatchBody + 64<<10
 
 // Handler returns the tools over HTTP, for the service whose API is given. Each call needs an API key, as the API does.
 // The handler keeps no sessions. o.Client is not used.

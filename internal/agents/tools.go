@@ -131,12 +131,12 @@ func (t *tools) order(ctx context.Context, c *client.Client, r *mcp.CallToolRequ
 // place returns the URL of a medium, after it has uploaded the file that a path names. A file that was uploaded lately
 // keeps its URL, so that the same call with the same idempotency key stays the same for the service.
 func (t *tools) place(ctx context.Context, c *client.Client, r *mcp.CallToolRequest, in client.Input) (string, error) {
-	if !t.Files || strings.Contains(in.URL, "://") {
+	if !t.local(in.URL) {
 		return in.URL, nil
 	}
-	info, err := os.Stat(in.URL)
-	if err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a file", in.URL)
+	info, err := stat(in.URL)
+	if err != nil {
+		return "", err
 	}
 	f := file{in.Type, in.URL, info.Size(), info.ModTime()}
 	t.mu.Lock()
@@ -158,6 +158,18 @@ func (t *tools) place(ctx context.Context, c *client.Client, r *mcp.CallToolRequ
 		t.mu.Unlock()
 	}
 	return u, err
+}
+
+// local reports whether the text names a file of this machine, and tools may read it.
+func (t *tools) local(text string) bool { return t.Files && !strings.Contains(text, "://") }
+
+// stat describes the file with the path, or returns an error that says that it isn't one.
+func stat(path string) (os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	return info, nil
 }
 
 // notify sends a progress notice, if the client has asked for such.

@@ -13,9 +13,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// maxBatchBody is the largest size of the body of a call that makes a batch, in bytes: 1000 lines with two signed URLs each. An event of
+// MaxBatchBody is the largest size of the body of a call that makes a batch, in bytes: 1000 lines with two signed URLs each. An event of
 // Lambda has room for it.
-const maxBatchBody = 4 << 20
+const MaxBatchBody = 4 << 20
 
 // variantBody is a line of a batch in JSON.
 type variantBody struct {
@@ -90,7 +90,7 @@ func decodeBatch(r *http.Request) (batchBody, error) {
 	if err != nil {
 		return batchBody{}, err
 	}
-	text, err := readBody(r, maxBatchBody)
+	text, err := readBody(r, MaxBatchBody)
 	if err != nil {
 		return batchBody{}, err
 	}

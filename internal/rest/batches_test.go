@@ -12,11 +12,11 @@ import (
 func TestManyVariants(t *testing.T) {
 	for name, read := range map[string]func() error{
 		"JSON": func() error {
-			_, err := parseJSON[batchBody]([]byte(`{"variants":[` + strings.Repeat("{},", maxBatchBody/3) + `{}]}`))
+			_, err := parseJSON[batchBody]([]byte(`{"variants":[` + strings.Repeat("{},", MaxBatchBody/3) + `{}]}`))
 			return err
 		},
 		"JSON Lines": func() error {
-			_, err := parseVariants([]byte(strings.Repeat("{}\n", maxBatchBody/3)))
+			_, err := parseVariants([]byte(strings.Repeat("{}\n", MaxBatchBody/3)))
 			return err
 		},
 	} {
@@ -28,7 +28,7 @@ func TestManyVariants(t *testing.T) {
 			if lipsync.MessageOf(err) != "a batch has 1 to 1000 lines" {
 				t.Errorf("got %v, want a refusal of their number", err)
 			}
-			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8*maxBatchBody {
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8*MaxBatchBody {
 				t.Errorf("%d MiB were allocated, want 32 at most", allocated>>20)
 			}
 		})
