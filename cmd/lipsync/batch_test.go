@@ -1,18 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
-	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"lipsync/internal/batchtest"
 	"lipsync/internal/sqlite"
 )
 
@@ -31,47 +27,10 @@ type batchAnswer struct {
 	} `json:"lines"`
 }
 
-// batchHost serves one video and the speech of each line, and takes events.
-type batchHost struct {
-	*httptest.Server
-	mu     sync.Mutex
-	events map[string]string // bodies by webhook-id
-}
-
-func newBatchHost(t *testing.T) *batchHost {
-	h := &batchHost{events: map[string]string{}}
-	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.Method == http.MethodPost:
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				h.mu.Lock()
-				h.events[r.Header.Get("webhook-id")] = string(body)
-				h.mu.Unlock()
-			}
-		case strings.HasPrefix(r.URL.Path, "/video"):
-			http.ServeFile(w, r, fixtures.video)
-		default:
-			http.ServeFile(w, r, fixtures.speech)
-		}
-	}))
-	t.Cleanup(h.Close)
-	return h
-}
-
-func (h *batchHost) arrived() (events []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, body := range h.events {
-		events = append(events, body)
-	}
-	return events
-}
-
 // TestBatchKilled kills a server while it makes the requests of a batch, and again while it does them. In the end each line has one
 // completed request, and the webhook has got one event.
 func TestBatchKilled(t *testing.T) {
-	host, data, began := newBatchHost(t), t.TempDir(), time.Now()
+	host, data, began := batchtest.NewHost(t, fixtures.video, fixtures.speech), t.TempDir(), time.Now()
 	s := startServer(t, data, "--allow-private-networks", "--read-rate", "100000")
 	address := strings.TrimPrefix(s.url, "http://")
 	var atKill []int64 // numbers of requests when the server was killed
@@ -89,7 +48,7 @@ func TestBatchKilled(t *testing.T) {
 	made := make(chan error, 1)
 	var b batchAnswer
 	go func() {
-		made <- persistent(t.Context(), key, "once", s.url+"/api/v1/lipsync/batches", batchOf(host.URL, *batchLines), &b)
+		made <- persistent(t.Context(), key, "once", s.url+"/api/v1/lipsync/batches", host.Body(*batchLines), &b)
 	}()
 	client.awaitRequests(t, 1)
 	restart()
@@ -107,32 +66,12 @@ func TestBatchKilled(t *testing.T) {
 	if n := client.requests(t); n != *batchLines {
 		t.Errorf("got %d requests, want %d", n, *batchLines)
 	}
-	for deadline := time.Now().Add(time.Minute); len(host.arrived()) == 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-	}
-	events := host.arrived()
-	if len(events) != 1 || !strings.Contains(events[0], `"batch.completed"`) || !strings.Contains(events[0], fmt.Sprintf(`"completed":%d`, *batchLines)) {
-		t.Errorf("got the events %q, want one of the batch", events)
-	}
+	host.WantEvent(t, b.ID, *batchLines)
+	client.wantDeliveries(t, hook.ID, 1)
 	t.Logf("%d lines took %.0f s; there were %d requests when the server was killed", *batchLines, time.Since(began).Seconds(), atKill)
 	if left, err := filepath.Glob(filepath.Join(data, "objects", "batches", "*")); err != nil || len(left) > 0 {
 		t.Errorf("the lines are left: %q (%v)", left, err)
 	}
-}
-
-// batchOf returns the body of a batch with n lines.
-func batchOf(host string, n int) string {
-	type variant struct {
-		Audio string `json:"audio"`
-	}
-	var variants []variant
-	for i := range n {
-		variants = append(variants, variant{fmt.Sprintf("%s/%d.wav", host, i)})
-	}
-	body, err := json.Marshal(map[string]any{"video": host + "/video.mp4", "variants": variants})
-	if err != nil {
-		panic(err) // can't happen
-	}
-	return string(body)
 }
 
 // requestsIn returns the number of requests in a data folder without a server.
@@ -158,6 +97,18 @@ func (c testClient) requests(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return page.Pagination.Total
+}
+
+// wantDeliveries checks the number of events that a webhook gets or got.
+func (c testClient) wantDeliveries(t *testing.T, webhook string, n int) {
+	t.Helper()
+	var page struct{ Data []struct{ ID string } }
+	if err := c.call(t.Context(), http.MethodGet, "/api/v1/webhooks/"+webhook+"/deliveries", "", nil, &page); err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Data) != n {
+		t.Errorf("there are the deliveries %v, want %d", page.Data, n)
+	}
 }
 
 // awaitRequests waits until there are so many requests.
