@@ -48,7 +48,7 @@ func open(b lipsync.Batch) bool {
 // batchPage is one batch with a page of its lines.
 type batchPage struct {
 	lipsync.Batch
-	Rows  []lineRow
+	Rows  []lipsync.LineView
 	Pager linesPager
 	Live  bool
 	CSRF  string
@@ -58,14 +58,6 @@ type batchPage struct {
 type linesPager struct {
 	Numbers        string // numbers of the first and the last line
 	Previous, Next string // addresses, "" if there is no such page
-}
-
-// lineRow is a line of a batch.
-type lineRow struct {
-	Number  int // from 1
-	State   string
-	Problem string // why there is no request
-	Request string // id; "" if there is no request
 }
 
 // linesSize is the number of lines on a page of a batch.
@@ -82,12 +74,7 @@ func (p *pages) showBatch(v *visit) error {
 	}
 	page := batchPage{Batch: b, Live: open(b), CSRF: v.session.CSRF}
 	for n := first; n < min(first+linesSize, len(b.Lines)); n++ {
-		state := b.State(n)
-		row := lineRow{Number: n + 1, State: state.String(), Problem: state.Problem()}
-		if state.Made() {
-			row.Request = b.RequestID(n)
-		}
-		page.Rows = append(page.Rows, row)
+		page.Rows = append(page.Rows, b.View(n))
 	}
 	page.Pager = newLinesPager(p.root+"/batches/"+url.PathEscape(b.ID), first, len(b.Lines))
 	return v.show(http.StatusOK, "batch", "Batch", page)

@@ -156,6 +156,24 @@ func (b Batch) Status() BatchStatus {
 // final reports whether all lines are final.
 func (b Batch) final() bool { return b.Counts().Final() == len(b.Lines) }
 
+// LineView is a line of a batch as clients see it.
+type LineView struct {
+	Number  int    // from 1
+	State   string // see LineState.String
+	Problem string // why there is no request; "" if there is no such reason
+	Request string // id; "" if there is no request
+}
+
+// View returns the line n, from 0, as clients see it.
+func (b Batch) View(n int) LineView {
+	state := b.State(n)
+	v := LineView{Number: n + 1, State: state.String(), Problem: state.Problem()}
+	if state.Made() {
+		v.Request = b.RequestID(n)
+	}
+	return v
+}
+
 // State returns the state of the line n, from 0.
 func (b Batch) State(n int) LineState { return LineState(b.Lines[n]) }
 

@@ -182,12 +182,8 @@ func viewBatch(b lipsync.Batch) batch {
 func viewLines(b lipsync.Batch) batch {
 	v := viewBatch(b)
 	for n := range len(b.Lines) {
-		state := b.State(n)
-		l := line{Line: n + 1, Status: state.String(), ErrorMessage: state.Problem()}
-		if state.Made() {
-			l.RequestID = b.RequestID(n)
-		}
-		v.Lines = append(v.Lines, l)
+		l := b.View(n)
+		v.Lines = append(v.Lines, line{Line: l.Number, Status: l.State, RequestID: l.Request, ErrorMessage: l.Problem})
 	}
 	return v
 }
