@@ -36,10 +36,6 @@ const (
 	headerBytes = 64 << 10
 )
 
-// estimatesAtOnce is the number of estimates that are done at once, besides those of workers. Most of the time of one is spent on waiting for
-// the servers of its URLs, and one of them may answer slowly.
-const estimatesAtOnce = 8
-
 // deployment is the service of one machine: API, workers and sweeps on one data
 // folder, in one process.
 type deployment struct {
@@ -54,16 +50,15 @@ type deployment struct {
 }
 
 // hints is the queue of one process. It wakes an idle worker, which asks the store for a
-// request, and passes the ids of estimates on to estimate.
+// request, and has the estimates that are done at once.
 type hints struct {
 	wake      chan struct{}
-	estimates chan string
+	estimates *estimateQueue
 }
 
 // newHints returns the queue of a number of workers.
 func newHints(workers int) hints {
-	const most = 100 // estimates that wait; a lost one does no harm
-	return hints{make(chan struct{}, workers), make(chan string, most)}
+	return hints{make(chan struct{}, workers), newEstimates()}
 }
 
 // Send implements lipsync.Queue.
@@ -73,10 +68,7 @@ func (h hints) Send(_ context.Context, r lipsync.Request) error {
 	default: // enough wake-ups wait for all workers
 	}
 	if r.IsEstimate() {
-		select {
-		case h.estimates <- r.ID:
-		default:
-		}
+		h.estimates.add(r)
 	}
 	return nil
 }
@@ -188,12 +180,15 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 
 // estimate does estimates while all workers may be busy, one after the other, until ctx ends.
 func (d *deployment) estimate(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
+		if r, ok := d.hints.estimates.take(); ok {
+			d.worker.Estimate(ctx, r)
+			d.hints.estimates.done(r)
+			continue
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case id := <-d.hints.estimates:
-			d.worker.Estimate(ctx, id)
+		case <-d.hints.estimates.wake:
 		}
 	}
 }

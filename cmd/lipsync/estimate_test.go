@@ -111,13 +111,13 @@ func (c testClient) rendered(t *testing.T, body map[string]any) (r times) {
 	return r
 }
 
-// TestEstimateAtOnce makes an estimate while the only worker renders a long job, and while two other estimates wait for a server that doesn't answer.
+// TestEstimateAtOnce makes an estimate while the only worker renders a long job, and while the estimates of another account wait for a server that doesn't answer.
 func TestEstimateAtOnce(t *testing.T) {
 	speech := t.TempDir() + "/long.wav"
 	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
 		t.Fatal(err)
 	}
-	asked, answer := make(chan struct{}, 2), make(chan struct{})
+	asked, answer := make(chan struct{}, estimatesAtOnce), make(chan struct{})
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		asked <- struct{}{}
 		<-answer
@@ -127,23 +127,26 @@ func TestEstimateAtOnce(t *testing.T) {
 	files := httptest.NewServer(http.FileServer(http.Dir("/")))
 	defer files.Close()
 	data := t.TempDir()
-	s := startServer(t, data, "--allow-private-networks", "--workers", "1")
+	s := startServer(t, data, "--allow-private-networks", "--workers", "1", "--max-video", "100MiB", "--max-audio", "100MiB")
 	c := testClient{s.url, newKey(t, data)}
 	id, err := c.generate(t.Context(), fixtures.video, speech)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.waitRendering(t, id)
+	other := testClient{s.url, newKey(t, data, "--account", "other")}
 	var slow []estimated
-	for range cap(asked) {
+	for range estimatesAtOnce {
 		var e estimated
-		c.post(t, "/api/v1/lipsync/estimate", inputsAt(silent.URL, files.URL+fixtures.speech), &e)
+		other.post(t, "/api/v1/lipsync/estimate", inputsAt(silent.URL, files.URL+fixtures.speech), &e)
 		slow = append(slow, e)
+	}
+	for range estimatesOfOne {
 		<-asked
 	}
 	e := c.estimate(t, inputsAt(files.URL+fixtures.video, files.URL+fixtures.speech))
 	for _, e := range slow {
-		if err := c.call(t.Context(), http.MethodGet, "/api/v1/lipsync/estimates/"+e.ID, "", nil, &e); err != nil || e.FinishedAt != "" {
+		if err := other.call(t.Context(), http.MethodGet, "/api/v1/lipsync/estimates/"+e.ID, "", nil, &e); err != nil || e.FinishedAt != "" {
 			t.Errorf("got %+v (%v), want an estimate that isn't finished", e, err)
 		}
 	}

@@ -104,6 +104,15 @@ func (s *Service) MaxSize(kind MediaKind) int64 {
 	}
 }
 
+// MaxMedia returns the largest size of all media of a request in bytes.
+func (s *Service) MaxMedia(r Request) int64 {
+	size := s.MaxSize(Video) + int64(len(r.Audios()))*s.MaxSize(Audio)
+	if r.Options.Face.By == FaceInBoxes {
+		size += s.MaxSize(Boxes)
+	}
+	return size
+}
+
 // log returns s.Log, or a logger that discards everything if that is nil.
 func (s *Service) log() *slog.Logger {
 	if s.Log == nil {

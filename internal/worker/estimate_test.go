@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
+	"lipsync/internal/worker"
 )
 
 // sized is a Renderer whose jobs take a time each and one for each thousand pixels, which differ by up to 30 %.
@@ -56,7 +58,7 @@ func TestEstimatedTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Estimate(t.Context(), id)
+			f.Estimate(t.Context(), lipsync.Request{ID: id})
 			e, err := f.Service.Estimated(t.Context(), f.caller, id)
 			if err != nil {
 				t.Fatal(err)
@@ -72,4 +74,58 @@ func TestEstimatedTimes(t *testing.T) {
 		}
 		t.Logf("wrong by a factor of %.2f at most", worst)
 	})
+}
+
+// TestEstimateNeedsRoom does an estimate at once only if the disk has space for its media and those of another one that is being done.
+func TestEstimateNeedsRoom(t *testing.T) {
+	f := setup(t, concatenate)
+	f.Service.MaxVideo, f.Service.MaxAudio = 1000, 100
+	var asked []int64
+	room := int64(1 << 20)
+	f.Service.Room = func(size int64) error {
+		asked = append(asked, size)
+		if size > room {
+			return lipsync.ErrNoSpace(nil)
+		}
+		return nil
+	}
+	estimate := func() lipsync.Request {
+		id, err := f.Service.Estimate(t.Context(), f.caller, lipsync.RequestParams{
+			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lipsync.Request{ID: id, Audio: lipsync.Input{URL: "http://web/audio"}}
+	}
+	first, second := estimate(), estimate()
+	f.Renderer = during{f.Renderer, func() { f.Estimate(t.Context(), second) }}
+	asked, room = nil, 2199
+	f.Estimate(t.Context(), first)
+	if want := []int64{1100, 2200}; !slices.Equal(asked, want) {
+		t.Errorf("asked for room for %d bytes, want %d", asked, want)
+	}
+	want := func(r lipsync.Request, want lipsync.Status) {
+		t.Helper()
+		if got, err := f.Service.Store.Requests.ByID(t.Context(), r.ID); err != nil || got.Status != want {
+			t.Errorf("got %s (%v), want %s", got.Status, err, want)
+		}
+	}
+	want(first, lipsync.Completed)
+	want(second, lipsync.Queued)
+	f.Renderer = during{f.Renderer, func() {}}
+	f.Estimate(t.Context(), second)
+	want(second, lipsync.Completed)
+}
+
+// during is a Renderer that calls a function in each estimate.
+type during struct {
+	worker.Renderer
+	call func()
+}
+
+// Estimate implements worker.Renderer.
+func (d during) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
+	d.call()
+	return lipsync.Estimate{Frames: 1}, nil
 }

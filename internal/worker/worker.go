@@ -56,7 +56,8 @@ type Worker struct {
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
 
-	failing atomic.Pointer[shortage] // nil until a worker finds that the disk fails
+	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
+	estimating atomic.Int64             // bytes that the media of the estimates of Estimate may have
 }
 
 // Run does requests, n at once, until ctx ends. A receive from wake, which may be nil, makes an
@@ -80,11 +81,15 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	all.Wait()
 }
 
-// Estimate does the estimate with the id at once if it waits. An estimate takes little time, so it needn't wait for a worker
-// that is busy. Errors are logged; another worker does the estimate later.
-func (w *Worker) Estimate(ctx context.Context, id string) {
-	if w.failing.Load() == nil {
-		_, _ = w.Do(ctx, id)
+// Estimate does an estimate at once if it waits. An estimate takes little time, so it needn't wait for a worker
+// that is busy. Errors are logged. If there is an error, or if the disk may be too small for the media of all estimates that
+// are done so, another worker does the estimate later.
+func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
+	most := w.Service.MaxMedia(r)
+	all := w.estimating.Add(most)
+	defer w.estimating.Add(-most)
+	if w.failing.Load() == nil && (w.Service.Room == nil || w.Service.Room(all) == nil) {
+		_, _ = w.Do(ctx, r.ID)
 	}
 }
 

@@ -100,8 +100,8 @@ func TestEstimate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Estimate(t.Context(), "unknown")
-		f.Estimate(t.Context(), id)
+		f.Estimate(t.Context(), lipsync.Request{ID: "unknown"})
+		f.Estimate(t.Context(), lipsync.Request{ID: id})
 		e, err := f.Service.Estimated(t.Context(), f.caller, id)
 		if err != nil || e.Status != lipsync.Completed || e.Estimate == nil {
 			t.Fatalf("%s, %s: got %+v (%v), want it completed", c.video, c.audio, e, err)
