@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
 )
 
@@ -44,5 +45,23 @@ func TestEstimateOfBoth(t *testing.T) {
 	e, err := r.Estimate(t.Context(), Job{Video: picture, Audio: silent, Scratch: t.TempDir()})
 	if err != nil || len(e.Problems) != 2 || e.Problems[0].Code != lipsync.PictureLargerThan || e.Problems[1].Code != lipsync.MediaUnsupported {
 		t.Errorf("got %+v (%v), want problems of both media", e, err)
+	}
+}
+
+// TestLargestOutput refuses outputs of ProRes that the disk has no space for. One that must be signed may have a quarter of the size.
+func TestLargestOutput(t *testing.T) {
+	for _, c := range []struct {
+		frames int // of 917,568 bytes
+		signed bool
+		most   int64 // 0: it is not refused
+	}{
+		{9300, true, 0}, {9400, true, 8 << 30}, {9400, false, 0}, {37400, false, 0}, {37500, false, 32 << 30},
+	} {
+		w := rendering{job: Job{Signed: c.signed}, frames: c.frames, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
+		w.job.Options.Output = lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.High}
+		f := lipsync.FailureOf(w.checkSize())
+		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != lipsync.MediaLargerThan || f.Details.Kind != lipsync.OutputFile) {
+			t.Errorf("%+v: got %+v", c, f)
+		}
 	}
 }

@@ -67,6 +67,7 @@ type Job struct {
 	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Preview, Mask and Output.
 	Segments lipsync.Segments
 	Audios   map[string]string // paths of the audios of the segments, by their Ref
+	Signed   bool              // the output must be signed later, which takes four times its size on the disk
 	Progress func(Progress)    // may be nil; never called concurrently
 	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
 	// length of the video is the one that its file states, 0 if it states none. For a preview, so is that
@@ -280,9 +281,12 @@ func (w *rendering) size(source int) int64 {
 	return int64(source+w.frames) * int64(v.Width*v.Height) / 1000
 }
 
-// mostBytes bounds outputs of ProRes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space
-// for more.
-const mostBytes = 32 << 30
+// These bound outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
+// one of mostBytes, or for one of mostSigned and its three copies while it is signed.
+const (
+	mostBytes  = 32 << 30
+	mostSigned = mostBytes / 4
+)
 
 // proResBits has the bits of a pixel in each quality of ProRes. Apple's white paper (2022) gives 220, 147 and 45 Mbit/s for 1920 × 1080
 // pixels and 29.97 frames/s.
@@ -306,11 +310,15 @@ func (w *rendering) proResSize() float64 {
 
 // checkSize returns an error if the output would be too large.
 func (w *rendering) checkSize() error {
-	if w.proResSize() <= mostBytes {
+	most := int64(mostBytes)
+	if w.job.Signed {
+		most = mostSigned
+	}
+	if w.proResSize() <= float64(most) {
 		return nil
 	}
 	f := lipsync.Failure{Code: lipsync.MediaLargerThan, Details: lipsync.Details{Kind: lipsync.OutputFile}}
-	f.Limit.Bytes = mostBytes
+	f.Limit.Bytes = most
 	return f.Because(nil)
 }
 

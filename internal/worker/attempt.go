@@ -104,6 +104,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		Engine:      r.Engine,
 		Options:     r.Options,
 		Boxes:       filepath.Join(folder, "boxes.json"),
+		Signed:      w.Signer != nil && w.Service.RequireProvenance,
 		Progress:    m.rendered,
 		Measured: func(video, audio time.Duration) {
 			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
@@ -165,6 +166,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	if err := w.sign(ctx, r, job.Output, log); err != nil {
 		return err
 	}
+	b.set(transferTime, errSlow)
 	if len(poster) > 0 {
 		w.storePoster(ctx, r, poster, log)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -14,8 +15,12 @@ type Signer interface {
 	Sign(ctx context.Context, path string, o lipsync.Origin) error
 }
 
-// signTime bounds the signing of an output: it reads and writes the file three or four times. The largest has some 30 GiB.
-const signTime = 10 * time.Minute
+// These bound the signing of an output, which reads and writes the file up to four times each: signTime, and the time for all these bytes at
+// signRate. An output of 32 GiB gets 54 minutes, less than transferTime.
+const (
+	signTime = 10 * time.Minute
+	signRate = 100 << 20 // bytes/s, read or written
+)
 
 var errNotSignable = errors.New("files of this format can't be signed")
 
@@ -41,7 +46,11 @@ func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log 
 }
 
 func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) error {
-	ctx, cancel := context.WithTimeout(ctx, signTime)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, signTime+time.Duration(8*info.Size()/signRate)*time.Second)
 	defer cancel()
 	return w.Signer.Sign(ctx, path, o)
 }

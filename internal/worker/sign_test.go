@@ -134,3 +134,22 @@ func TestStuckSigner(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowSigner gives the signing of an output of 400 MiB 32 s more than that of a small one, since it reads and writes 3,200 MiB.
+func TestSlowSigner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(_ context.Context, j render.Job) error {
+			if !j.Signed {
+				t.Error("the renderer doesn't know that the output must be signed")
+			}
+			return errors.Join(os.WriteFile(j.Output, nil, 0o600), os.Truncate(j.Output, 400<<20))
+		})
+		f.Signer = stuckSigner{}
+		id, began := f.request(t, "video", "audio"), time.Now()
+		f.Service.RequireProvenance = true
+		f.Do(t.Context(), id)
+		if took := time.Since(began).Round(time.Second); took != 10*time.Minute+32*time.Second {
+			t.Errorf("it ended after %v", took)
+		}
+	})
+}
