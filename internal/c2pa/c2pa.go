@@ -3,7 +3,6 @@
 package c2pa
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -138,15 +137,12 @@ func (s *Signer) manifest(o lipsync.Origin) map[string]any {
 	}
 }
 
-// saidBytes is the largest part of what the program says that an error has.
-const saidBytes = 2 << 10
-
 // run runs the program. It reads the output, which this service made, the key and the certificate. It gets an empty environment, and ends
 // with this process. folder is for its temporary files, which are two copies of an output of more than 512 MiB. It is also its home: the program
 // wants one, and the settings that a user has at home go before those of the manifest, even with another key.
 func (s *Signer) run(ctx context.Context, folder string, args ...string) error {
 	cmd := exec.CommandContext(ctx, s.program, args...)
-	var said bytes.Buffer
+	var said sandbox.Tail
 	cmd.Env, cmd.Stderr, cmd.WaitDelay = []string{"LC_ALL=C", "HOME=" + folder, "TMPDIR=" + folder}, &said, time.Second
 	wait, err := sandbox.Sandbox{}.Start(cmd, sandbox.Files{})
 	if err == nil {
@@ -160,7 +156,7 @@ func (s *Signer) run(ctx context.Context, folder string, args ...string) error {
 		if number := systemError(text); number != 0 {
 			err = fmt.Errorf("%w: %w", err, number)
 		}
-		return fmt.Errorf("%s: %w: %s", Program, err, text[max(0, len(text)-saidBytes):])
+		return fmt.Errorf("%s: %w: %s", Program, err, text)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,24 @@ func TestFullDisk(t *testing.T) {
 		if got := lipsync.FailureOf(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
 			t.Errorf("got %v, code %s, want %q and %s", err, got, said, want)
 		}
+	}
+}
+
+// TestTalkative signs by a program that says 50 MB and fails. Only the end of that may be kept.
+func TestTalkative(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\ncase $1 in */sample.mp4) cp \"$1\" \"$5\" ;; *) head -c 50000000 /dev/zero >&2; echo the end >&2; exit 1 ;; esac\n"
+	if err := os.WriteFile(filepath.Join(dir, "c2patool"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	s, path := find(t), clip(t, ".mp4")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := s.Sign(t.Context(), path, lipsync.Origin{})
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.HasSuffix(err.Error(), "the end") || allocated > 25e6 {
+		t.Errorf("got %.100v, and %d bytes were allocated", err, allocated)
 	}
 }
 

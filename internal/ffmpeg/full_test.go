@@ -27,7 +27,8 @@ func TestUnwritten(t *testing.T) {
 		"[avi @ 0x1] title: Error closing file: Input/output error\n":                                                      nil,
 		"": nil,
 	} {
-		words := tail{[]byte(said)}
+		var words tail
+		_, _ = words.Write([]byte(said))
 		if got := words.unwritten(); !errors.Is(got, want) || got != nil && want == nil {
 			t.Errorf("%q: got %v, want %v", said, got, want)
 		}

@@ -224,18 +224,8 @@ func (p *process) closePipe() {
 	}
 }
 
-// tail keeps the end of what is written to it.
-type tail struct{ b []byte }
-
-const tailSize = 2 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.b = append(t.b, b[max(0, len(b)-tailSize):]...)
-	t.b = t.b[max(0, len(t.b)-tailSize):]
-	return len(b), nil
-}
-
-func (t *tail) String() string { return string(t.b) }
+// tail keeps the end of the log of a child.
+type tail struct{ sandbox.Tail }
 
 // unwritten returns the error because of which the child could not write a file, if its log has one.
 // Then the file that it read is not at fault. The words count only at the end of a line, because texts

@@ -72,7 +72,8 @@ func (l Line) ends(now time.Time, mean time.Duration) (all []time.Duration) {
 }
 
 // idle returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
-// no other one since, and still waits for one, and else 0. A claim since then may be that of another worker.
+// no other one since, and still waits for one, and else 0. A claim since then may be that of another worker. A request that was claimed again since then
+// has only the time of its first claim, so the answer can be 1 although that worker is busy with it.
 func (l Line) idle(now, ended time.Time) int {
 	busy := 0
 	for _, s := range l.Accounts {

@@ -12,8 +12,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// getAll copies the inputs of a request to files in the job's scratch folder, and sets their paths in the job. It writes the video to sum too. It
-// stops at the first error, except for an estimate, which tells all problems.
+// getAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in the job's scratch folder, and
+// sets their paths in the job. It writes the video to sum too. It stops at the first error, except for an estimate, which tells all problems.
 func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job, b *bound, sum io.Writer) (errs []error) {
 	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		errs = append(errs, err)
