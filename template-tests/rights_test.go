@@ -66,7 +66,7 @@ var needed = map[rest.Need]struct {
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
 	}},
 	rest.MakeBatches: {rights: []string{
-		"s3:AbortMultipartUpload Media/batches/*", "s3:GetObject Media/batches/*", "s3:PutObject Media/batches/*",
+		"s3:AbortMultipartUpload Media/batches/*", "s3:DeleteObject Media/batches/*", "s3:GetObject Media/batches/*", "s3:PutObject Media/batches/*",
 	}},
 	rest.CloseBatches: {rights: []string{"s3:DeleteObject Media/batches/*"}},
 	rest.DeleteMedia: {rights: []string{

@@ -21,7 +21,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got limits of media %+v, want %+v", got, want)
 	}
 	got, want := c.Serve.accountLimits(), lipsync.DefaultLimits()
-	want.Webhooks, want.Undelivered = 0, 0 // no settings: 0 is the default
+	want.Batches, want.Webhooks, want.Undelivered = 0, 0, 0 // no settings: 0 is the default
 	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife(), Findings: 24 * time.Hour}
 	if got != want {
 		t.Errorf("got limits of accounts %+v, want %+v", got, want)

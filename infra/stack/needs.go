@@ -65,7 +65,7 @@ var needs = map[rest.Need]need{
 	rest.MakeBatches: {
 		parts: []string{"cloud.Engines", "media.Kept"},
 		policy: func(s *service) policy {
-			return policy{s.useObjects("batches", "GetObject", "PutObject", "AbortMultipartUpload")}
+			return policy{s.useObjects("batches", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject")}
 		},
 	},
 	rest.CloseBatches: {

@@ -169,7 +169,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusConflict
 	case lipsync.TooLarge:
 		return http.StatusRequestEntityTooLarge
-	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.EventLimit, lipsync.KeyLimit:
+	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.BatchLimit, lipsync.EventLimit, lipsync.KeyLimit:
 		return http.StatusTooManyRequests
 	case lipsync.StorageLimit, lipsync.NoSpace:
 		return http.StatusInsufficientStorage

@@ -28,6 +28,10 @@ func openBatchKey(id string) item { return key("batch/"+id, "open") }
 
 func batchesOf(account string) string { return unfinishedBatches + "/" + digest(account) }
 
+// batchCountKey is the key of the item that counts the account's batches that aren't finished. They begin and end seldom, so one item bears
+// it. Each begins once and ends once, so the count is exact.
+func batchCountKey(account string) item { return key(batchesOf(account), "open") }
+
 func batchSort(b lipsync.Batch) string { return padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
 
 func batchFields(b *lipsync.Batch) []field {
@@ -47,13 +51,18 @@ func decodeBatch(i item) (b lipsync.Batch, err error) {
 }
 
 // Create implements lipsync.Batches.
-func (s batches) Create(ctx context.Context, b lipsync.Batch) error {
+func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	i := with(encode(batchFields(&b)), batchKey(b.ID))
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
 	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
 	there := refusal(lipsync.Conflict, "the batch is there")
+	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}
+	if limits.Batches > 0 {
+		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
+		count.refused = refusal(lipsync.BatchLimit, "too many unfinished batches")
+	}
 	return retryConflicts(ctx, func(int) error {
-		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil)})
+		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table)})
 	})
 }
 
@@ -81,7 +90,7 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	return retryConflicts(ctx, func(int) error {
 		steps := append([]step{c.step(s.table)}, s.addDeliveries(b.News())...)
 		if !b.FinishedAt.IsZero() {
-			steps = append(steps, s.remove(openBatchKey(b.ID), "", nil))
+			steps = append(steps, s.remove(openBatchKey(b.ID), "", nil), change{key: batchCountKey(b.Account), add: item{"batches": number(-1)}}.step(s.table))
 		}
 		return s.transact(ctx, steps)
 	})
@@ -109,8 +118,13 @@ func (s batches) List(ctx context.Context, account string, before lipsync.Batch,
 }
 
 // Unfinished implements lipsync.Batches.
-func (s batches) Unfinished(ctx context.Context, limit int) (all []lipsync.Batch, err error) {
-	open, err := s.collect(ctx, limit, inPartition(unfinishedBatches))
+func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
+	in := inPartition(unfinishedBatches)
+	if after.ID != "" {
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
+		in.ExpressionAttributeValues[":after"] = text(batchSort(after))
+	}
+	open, err := s.collect(ctx, limit, in)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func TestStream(t *testing.T) {
 	ok(b.Leases.Finish(t.Context(), "r", "token", now, lipsync.Outcome{Output: "outputs/r/1.mp4", Length: time.Second}))
 	done := b.get(t, "request/r", "request")
 	batch := lipsync.Batch{ID: "b", Account: "a", Lines: "c", CreatedAt: now, Version: 1}
-	ok(b.Batches.Create(t.Context(), batch))
+	ok(b.Batches.Create(t.Context(), batch, lipsync.Limits{}))
 	open := b.get(t, "batch/b", "batch")
 	batch.FinishedAt = now
 	ok(b.Batches.Swap(t.Context(), batch))

@@ -43,6 +43,7 @@ const (
 	LineOverLimit  LineState = 'l' // no request was made, since the key was used up
 	LineRefused    LineState = 'r' // no request was made, since an upload was gone
 	LineUnoffered  LineState = 'u' // no request was made, since the service no longer takes its parameters
+	LineRevoked    LineState = 'k' // no request was made, since the key was revoked
 	LineForgotten  LineState = 'o' // no request was made, since its parameters were deleted
 )
 
@@ -51,7 +52,7 @@ var lineStates = map[LineState]string{
 	LineWaiting: "waiting", LineQueued: string(Queued), LineProcessing: string(Processing), LineCompleted: string(Completed),
 	LineFailed:   string(Failed),
 	LineCanceled: "canceled", LineDropped: "canceled", LineOverLimit: "refused", LineRefused: "refused",
-	LineUnoffered: "refused", LineForgotten: "refused",
+	LineRevoked: "refused", LineUnoffered: "refused", LineForgotten: "refused",
 }
 
 // String returns the name of the state for clients. Some states have the same name.
@@ -62,6 +63,8 @@ func (s LineState) Problem() string {
 	switch s {
 	case LineOverLimit:
 		return "token limit reached"
+	case LineRevoked:
+		return "the key was revoked"
 	case LineRefused:
 		return "upload does not exist any more"
 	case LineUnoffered:
@@ -118,7 +121,7 @@ func (b Batch) Counts() Counts {
 	numbers := map[LineState]*int{
 		LineWaiting: &c.Waiting, LineQueued: &c.Queued, LineProcessing: &c.Processing, LineCompleted: &c.Completed,
 		LineFailed: &c.Failed, LineCanceled: &c.Canceled, LineDropped: &c.Canceled, LineOverLimit: &c.Refused, LineRefused: &c.Refused,
-		LineUnoffered: &c.Refused, LineForgotten: &c.Refused,
+		LineRevoked: &c.Refused, LineUnoffered: &c.Refused, LineForgotten: &c.Refused,
 	}
 	for n := range len(b.Lines) {
 		if count := numbers[b.State(n)]; count != nil {

@@ -11,8 +11,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// makeTime is the time for which the call that makes a batch makes its requests. Sweeps make the others. On AWS a call must end in 29 s.
-const makeTime = 10 * time.Second
+const (
+	// makeTime is the time after the beginning of a call after which it starts no new work on lines: no check, no request and no
+	// cancel. Sweeps go on.
+	makeTime = 10 * time.Second
+	// batchTime is the time after which a call has ended that makes or cancels a batch. On AWS a call must end in 25 s.
+	batchTime = 20 * time.Second
+)
 
 // BatchParams are the parameters of a new batch.
 type BatchParams struct {
@@ -36,12 +41,15 @@ func (s *Service) CheckBatch(ctx context.Context, c Caller, p BatchParams) ([]Li
 	if _, err := s.batchTargets(ctx, c, p); err != nil {
 		return nil, err
 	}
-	return s.checkLines(ctx, c, p.Lines)
+	return s.checkLines(ctx, c, p.Lines, s.Now().Add(makeTime))
 }
 
 // CreateBatch makes a batch, and requests for its first lines. Sweeps make the others as the limits of the account allow. It checks all
 // lines before it makes any request. For a repeated call with the same idempotency key, at any time, it returns the batch of the first call.
 func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Batch, error) {
+	end := s.Now().Add(makeTime)
+	ctx, cancel := context.WithTimeout(ctx, batchTime)
+	defer cancel()
 	text, err := encodeLines(p.Lines)
 	if err != nil {
 		return Batch{}, err
@@ -57,7 +65,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 		b.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte("lipsync batch\x00"+c.Account+"\x00"+*p.IdempotencyKey)).String()
 		if earlier, err := s.replayedBatch(ctx, b); CodeOf(err) != NotFound {
 			if err == nil { // the first call may have died
-				s.makeFirst(ctx, &earlier)
+				s.makeFirst(ctx, &earlier, end)
 			}
 			return earlier, err
 		}
@@ -65,7 +73,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	if b.Targets, err = s.batchTargets(ctx, c, p); err != nil {
 		return Batch{}, err
 	}
-	problems, err := s.checkLines(ctx, c, p.Lines)
+	problems, err := s.checkLines(ctx, c, p.Lines, end)
 	if err == nil && len(problems) > 0 {
 		err = newError(Invalid, fmt.Sprintf("line %d: %s", problems[0].Line, problems[0].Message))
 	}
@@ -75,28 +83,31 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	if err != nil {
 		return Batch{}, err
 	}
-	return s.storeBatch(ctx, b, text)
+	return s.storeBatch(ctx, b, text, end)
 }
 
-// storeBatch stores a new batch, and makes its first requests.
-func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte) (Batch, error) {
+// storeBatch stores a new batch, and makes its first requests until the time end.
+func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, end time.Time) (Batch, error) {
 	if err := s.Objects.Put(ctx, b.object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
 		return Batch{}, err
 	}
-	switch err := s.Store.Batches.Create(ctx, b); CodeOf(err) {
+	limits := s.limits()
+	switch err := s.Store.Batches.Create(ctx, b, limits); CodeOf(err) {
 	case "":
+	case BatchLimit: // no orphan stays, since such calls cost the account nothing
+		return Batch{}, limits.explain(errors.Join(err, s.Objects.Delete(ctx, b.object())))
 	case Conflict: // a call with the same idempotency key was faster
 		return s.replayedBatch(ctx, b)
 	default:
 		return Batch{}, err // if it is not stored, its object is an orphan
 	}
-	s.makeFirst(ctx, &b)
+	s.makeFirst(ctx, &b, end)
 	return b, nil
 }
 
-// makeFirst makes requests of a batch in the call that makes the batch. After an error, which it logs, sweeps make them.
-func (s *Service) makeFirst(ctx context.Context, b *Batch) {
-	if err := s.makeLines(ctx, b, s.Now().Add(makeTime)); err != nil {
+// makeFirst makes requests of a batch in the call that makes the batch, until the time end. After an error, which it logs, sweeps make them.
+func (s *Service) makeFirst(ctx context.Context, b *Batch, end time.Time) {
+	if _, err := s.makeLines(ctx, b, end); err != nil {
 		s.log().WarnContext(ctx, "requests of a batch", "batch", b.ID, "error", err)
 	}
 }
@@ -173,6 +184,9 @@ func (s *Service) Batches(ctx context.Context, c Caller, before string, limit in
 // CancelBatch cancels the caller's batch: no more requests are made, and those that aren't final are canceled, by sweeps if there are
 // many. It returns Finished if all lines are final already, unless the batch was canceled before.
 func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, error) {
+	end := s.Now().Add(makeTime)
+	ctx, cancel := context.WithTimeout(ctx, batchTime)
+	defer cancel()
 	for range putTries {
 		b, err := s.Batch(ctx, c, id)
 		switch {
@@ -186,7 +200,7 @@ func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, 
 		b.CanceledAt = s.Now().Truncate(time.Microsecond).UTC()
 		switch err := s.swapBatch(ctx, &b); CodeOf(err) {
 		case "":
-			if err := s.closeLines(ctx, &b, s.Now().Add(makeTime)); err != nil { // sweeps go on
+			if err := s.closeLines(ctx, &b, end); err != nil { // sweeps go on
 				s.log().WarnContext(ctx, "cancel requests of a batch", "batch", b.ID, "error", err)
 			}
 			return b, nil

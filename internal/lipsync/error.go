@@ -23,6 +23,7 @@ const (
 	TooLarge     Code = "too_large"     // it exceeds a size limit
 	RateLimited  Code = "rate_limited"  // too many calls; see Error.RetryAfter
 	OpenLimit    Code = "open_limit"    // the account may have no more open requests; see Error.RetryAfter
+	BatchLimit   Code = "batch_limit"   // the account may have no more batches that aren't finished; see Error.RetryAfter
 	StorageLimit Code = "storage_limit" // the account may store no more bytes
 	KeyLimit     Code = "key_limit"     // the account may have no more active keys
 	WebhookLimit Code = "webhook_limit" // the account may have no more webhooks
@@ -42,7 +43,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, EventLimit, NoSpace, Unavailable, and Conflict of Demand.LockScaling; 0 if unknown
+	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, BatchLimit, EventLimit, NoSpace, Unavailable, and Conflict of Demand.LockScaling; 0 if unknown
 	Failure    Failure       // of the request that the error ends, if any
 }
 

@@ -12,6 +12,8 @@ type Limits struct {
 	Stored int64 // bytes of uploads and outputs; see Requests.Create
 	Keys   int   // API keys that are not revoked
 
+	Batches int // that are not finished
+
 	Webhooks    int // see CreateWebhook
 	Undelivered int // events that wait for their delivery, as the sweep counts them
 
@@ -53,7 +55,7 @@ func (r Retention) OutputDays() int {
 
 // DefaultLimits returns the limits that apply if the Service sets no others.
 func DefaultLimits() Limits {
-	return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000, Webhooks: 10, Undelivered: 100_000}
+	return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000, Batches: 100, Webhooks: 10, Undelivered: 100_000}
 }
 
 // openRetry is the time after which a client with too many open requests may try again. The service
@@ -71,6 +73,9 @@ func (s *Service) limits() Limits {
 	}
 	if l.Keys == 0 {
 		l.Keys = DefaultLimits().Keys
+	}
+	if l.Batches == 0 {
+		l.Batches = DefaultLimits().Batches
 	}
 	if l.Webhooks == 0 {
 		l.Webhooks = DefaultLimits().Webhooks
@@ -90,7 +95,7 @@ func (s *Service) CheckArriving(bytes int64) error {
 	return nil
 }
 
-// explain gives an OpenLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
+// explain gives an OpenLimit, BatchLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
 // other error as it is.
 func (l Limits) explain(err error) error {
 	switch CodeOf(err) {
@@ -98,6 +103,11 @@ func (l Limits) explain(err error) error {
 		return &Error{
 			Code: OpenLimit, Err: err, RetryAfter: openRetry,
 			Message: fmt.Sprintf("account has as many open requests as it may have, %d; try again when one is finished", l.Open),
+		}
+	case BatchLimit:
+		return &Error{
+			Code: BatchLimit, Err: err, RetryAfter: openRetry,
+			Message: fmt.Sprintf("account has as many unfinished batches as it may have, %d; try again when one is finished", l.Batches),
 		}
 	case EventLimit:
 		return &Error{

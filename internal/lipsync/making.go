@@ -9,58 +9,144 @@ import (
 )
 
 const (
-	// makeBatch is the number of requests of a batch that are made between two changes of its record: all at the same time, so that
+	// linesAtOnce is the number of requests of a batch that are made between two changes of its record: all at the same time, so that
 	// they are made well within settle.
-	makeBatch = sweepWorkers
+	linesAtOnce = sweepWorkers
 	// settle is the time after which no process makes requests of a batch any more that was canceled.
 	settle = 2 * time.Minute
-	// callTime is the time after which the call has ended that makes a batch. Sweeps leave the lines of younger batches to it.
-	callTime = 30 * time.Second
-	// batchesBatch is the number of batches that one Sweep handles.
-	batchesBatch = 1000
+	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
+	// to it.
+	callTime = batchTime + 10*time.Second
+	// batchesTime is the time after which a sweep does no more for batches, so that time is left for uploads.
+	batchesTime = 15 * time.Second
+	// batchesPage is the number of batches that a sweep reads in one call of the store.
+	batchesPage = 1000
 )
 
-// sweepBatches makes the requests of batches that wait to be made, and finishes batches whose lines are final. It begins with a random
-// batch, so that none keeps the sweeps from those behind it.
+// sweepBatches makes the requests of batches that wait to be made, and finishes batches whose lines are final. It does several accounts at a
+// time and begins with a random one, so that an account with many batches doesn't keep the sweeps from those behind it.
 func (s *Service) sweepBatches(ctx context.Context, end time.Time) error {
-	all, err := s.Store.Batches.Unfinished(ctx, batchesBatch)
-	first := s.randomBelow(len(all))
-	all = slices.Concat(all[first:], all[:first])
-	return errors.Join(err, s.sweepAll(len(all), end, func(i int) error {
-		if len(all[i].linesIn(LineWaiting)) > 0 && s.Now().Sub(all[i].CreatedAt) < callTime {
-			return nil
-		}
-		return errors.Join(s.makeLines(ctx, &all[i], end), s.closeLines(ctx, &all[i], end))
-	}))
+	if latest := s.Now().Add(batchesTime); latest.Before(end) {
+		end = latest
+	}
+	accounts, err := s.unfinished(ctx, end)
+	first := s.randomBelow(len(accounts))
+	accounts = slices.Concat(accounts[first:], accounts[:first])
+	return errors.Join(err, s.sweepAll(len(accounts), end, func(i int) error { return s.sweepBatchesOf(ctx, accounts[i], end) }))
 }
 
-// makeLines makes requests for the lines that wait, until the time end or until the account may have no more. It stops if another process
-// changes the batch.
-func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) error {
-	waiting := b.linesIn(LineWaiting)
-	if len(waiting) == 0 || !b.CanceledAt.IsZero() {
-		return nil
-	}
-	lines, err := s.readLines(ctx, *b)
-	if CodeOf(err) == NotFound { // it waited for so long that they were deleted
-		for _, n := range waiting {
-			b.set(n, LineForgotten)
+// unfinished returns the batches that aren't finished, oldest first, by their accounts.
+func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]Batch, err error) {
+	known := make(map[string]int)
+	var last Batch
+	for !s.ended(end) {
+		page, err := s.Store.Batches.Unfinished(ctx, last, batchesPage)
+		if err != nil || len(page) == 0 {
+			return accounts, err
 		}
-		return unless(Conflict, s.swapBatch(ctx, b))
+		for _, b := range page {
+			n, ok := known[b.Account]
+			if !ok {
+				n = len(accounts)
+				known[b.Account], accounts = n, append(accounts, nil)
+			}
+			accounts[n] = append(accounts[n], b)
+		}
+		last = page[len(page)-1]
 	}
+	return accounts, nil
+}
+
+// sweepBatchesOf handles the unfinished batches of one account, oldest first. When the account may have no more requests, it doesn't try
+// those of further batches.
+func (s *Service) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time) error {
+	revoked, err := s.revokedKeys(ctx, all)
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(waiting, makeBatch) {
-		full, err := s.makeSome(ctx, b, some, lines, end)
-		if err != nil || full || s.ended(end) {
-			return unless(Conflict, err)
+	var errs []error
+	full := false
+	for i := range all {
+		b, waiting := &all[i], len(all[i].linesIn(LineWaiting)) > 0
+		if s.ended(end) {
+			break
 		}
+		if waiting && s.Now().Sub(b.CreatedAt) < callTime {
+			continue
+		}
+		var err error
+		switch {
+		case waiting && revoked[b.KeyID]:
+			err = s.refuseWaiting(ctx, b, LineRevoked)
+		case waiting && !full:
+			full, err = s.makeLines(ctx, b, end)
+		}
+		errs = append(errs, err, s.closeLines(ctx, b, end))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// makeSome makes requests for some lines, and stores their states. full reports whether the account may have no more requests now.
+// revokedKeys returns the ids of the revoked keys of the account whose batches all are. If no line waits, it returns none.
+func (s *Service) revokedKeys(ctx context.Context, all []Batch) (map[string]bool, error) {
+	if !slices.ContainsFunc(all, func(b Batch) bool { return b.KeyID != "" && len(b.linesIn(LineWaiting)) > 0 }) {
+		return nil, nil
+	}
+	keys, err := s.Store.Keys.List(ctx, all[0].Account)
+	revoked := make(map[string]bool)
+	for _, k := range keys {
+		revoked[k.ID] = !k.RevokedAt.IsZero()
+	}
+	return revoked, err
+}
+
+// refuseWaiting gives the lines that wait and have no request a state in which none is made.
+func (s *Service) refuseWaiting(ctx context.Context, b *Batch, state LineState) error {
+	if !b.CanceledAt.IsZero() { // requests that another process makes now are canceled too
+		return nil
+	}
+	if _, err := s.follow(ctx, b, b.linesIn(LineWaiting)); err != nil { // a process may have died before it noted that it made some
+		return err
+	}
+	for _, n := range b.linesIn(LineWaiting) {
+		b.set(n, state)
+	}
+	return unless(Conflict, s.swapBatch(ctx, b))
+}
+
+// makeLines makes requests for the lines that wait, until the time end or until the account may have no more, which full reports. It stops if
+// another process changes the batch. A line that fails doesn't keep it from the others.
+func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full bool, err error) {
+	waiting := b.linesIn(LineWaiting)
+	if len(waiting) == 0 || !b.CanceledAt.IsZero() {
+		return false, nil
+	}
+	lines, err := s.readLines(ctx, *b)
+	if CodeOf(err) == NotFound { // it waited for so long that they were deleted
+		return false, s.refuseWaiting(ctx, b, LineForgotten)
+	}
+	if err != nil {
+		return false, err
+	}
+	// The first one tells whether the account is full, before others are tried.
+	parts := append([][]int{waiting[:1]}, slices.Collect(slices.Chunk(waiting[1:], linesAtOnce))...)
+	var errs []error
+	for _, some := range parts {
+		before := b.Lines
+		full, err := s.makeSome(ctx, b, some, lines, end)
+		errs = append(errs, err)
+		if b.Lines != before {
+			if err := s.swapBatch(ctx, b); err != nil {
+				return full, errors.Join(append(errs, unless(Conflict, err))...)
+			}
+		}
+		if full || s.ended(end) {
+			return full, errors.Join(errs...)
+		}
+	}
+	return false, errors.Join(errs...)
+}
+
+// makeSome makes requests for some lines, and sets their states. full reports whether the account may have no more requests now.
 func (s *Service) makeSome(ctx context.Context, b *Batch, some []int, lines []Variant, end time.Time) (full bool, err error) {
 	states := make([]LineState, len(some))
 	var noRoom atomic.Bool
@@ -74,47 +160,39 @@ func (s *Service) makeSome(ctx context.Context, b *Batch, some []int, lines []Va
 			return err
 		}
 	})
-	before := b.Lines
 	for i, n := range some {
 		if states[i] != 0 {
 			b.set(n, states[i])
 		}
-	}
-	if b.Lines != before {
-		err = errors.Join(s.swapBatch(ctx, b), err)
 	}
 	return noRoom.Load(), err
 }
 
 // makeLine makes the request of the line n, unless it exists already, and returns the line's state.
 func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (LineState, error) {
-	id := b.RequestID(n)
-	switch r, err := s.Store.Requests.ByID(ctx, id); CodeOf(err) {
-	case "":
-		return lineState(r), nil
-	case NotFound:
-	default:
+	p := l.params()
+	p.ID = b.RequestID(n)
+	made, err := s.Store.Requests.ByID(ctx, p.ID)
+	if err == nil {
+		return lineState(made), nil
+	}
+	if CodeOf(err) != NotFound {
 		return 0, err
 	}
-	p := l.params()
-	p.ID = id
 	engine, err := s.check(p)
 	if CodeOf(err) == Invalid { // the service has another set of engines now
 		return LineUnoffered, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.newRequest(ctx, Caller{Account: b.Account, KeyID: b.KeyID}, p, engine)
 	if err == nil {
-		err = s.room(0)
+		err = s.makeRequest(ctx, Caller{Account: b.Account, KeyID: b.KeyID}, p, engine)
 	}
 	if err == nil {
-		_, err = s.create(ctx, r, p)
+		return LineQueued, nil
+	}
+	if made, readErr := s.Store.Requests.ByID(ctx, p.ID); readErr == nil { // another process made it at the same time
+		return lineState(made), nil
 	}
 	switch CodeOf(err) {
-	case "":
-		return LineQueued, nil
 	case TokenLimit:
 		return LineOverLimit, nil
 	case Invalid:
@@ -122,6 +200,18 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 	default:
 		return 0, err
 	}
+}
+
+// makeRequest makes the request of a line.
+func (s *Service) makeRequest(ctx context.Context, c Caller, p RequestParams, engine string) error {
+	r, err := s.newRequest(ctx, c, p, engine)
+	if err == nil {
+		err = s.room(0)
+	}
+	if err == nil {
+		_, err = s.create(ctx, r, p)
+	}
+	return err
 }
 
 // follow reads the requests of lines, sets the lines' states, and returns the requests that aren't final.

@@ -270,8 +270,9 @@ type Store struct {
 
 // Batches stores batches. Reads by id are strongly consistent.
 type Batches interface {
-	// Create writes a new batch. It returns Conflict if there is one with the id.
-	Create(ctx context.Context, b Batch) error
+	// Create writes a new batch. It returns Conflict if there is one with the id, and else BatchLimit if the account has as many
+	// batches that aren't finished as limits allow.
+	Create(ctx context.Context, b Batch, limits Limits) error
 	// ByID returns the batch with the id, of any account, or NotFound.
 	ByID(ctx context.Context, id string) (Batch, error)
 	// Swap stores b's Lines, CanceledAt and FinishedAt, and adds one to Version. It adds the deliveries that b.News returns, in the same
@@ -280,8 +281,9 @@ type Batches interface {
 	// List returns up to limit batches of the account, newest first: those that are older than the batch before, of which it uses ID and
 	// CreatedAt, or all if before is zero. The last changes may be missing.
 	List(ctx context.Context, account string, before Batch, limit int) ([]Batch, error)
-	// Unfinished returns up to limit batches whose FinishedAt is zero. The last changes may be missing.
-	Unfinished(ctx context.Context, limit int) ([]Batch, error)
+	// Unfinished returns up to limit batches whose FinishedAt is zero, oldest first: those that are younger than the batch after, of which
+	// it uses ID and CreatedAt, or all if after is zero. The last changes may be missing.
+	Unfinished(ctx context.Context, after Batch, limit int) ([]Batch, error)
 }
 
 // Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and

@@ -37,16 +37,16 @@ const (
 )
 
 // Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
-// upkeep, makes requests of batches, announces deliveries that are due, and deletes expired uploads. Call it once a minute. Two calls at the same time do no
-// harm.
+// upkeep, announces deliveries that are due, makes requests of batches, and deletes expired uploads. Call it once a minute. Two calls at
+// the same time do no harm.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepBatches(ctx, end), s.sweepWebhooks(ctx, end)}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepWebhooks(ctx, end)}
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
-	return errors.Join(append(errs, s.sweepUploads(ctx, end))...)
+	return errors.Join(append(errs, s.sweepBatches(ctx, end), s.sweepUploads(ctx, end))...)
 }
 
 // ended reports whether a Sweep must start no new work.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Variant has the parameters of a request of a batch.
@@ -122,8 +123,9 @@ func (v Variant) params() RequestParams {
 	}
 }
 
-// checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it.
-func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant) ([]LineProblem, error) {
+// checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it. It returns
+// RateLimited if that isn't done at the time end.
+func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end time.Time) ([]LineProblem, error) {
 	type medium struct {
 		kind MediaKind
 		url  string
@@ -142,7 +144,6 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant) ([]
 		}
 	}
 	refusals := make([]error, len(media))
-	end := s.Now().Add(makeTime)
 	err := s.sweepAll(len(media), end, func(i int) error {
 		_, refusals[i] = s.input(ctx, c, media[i].kind, Source{URL: media[i].url})
 		return unless(Invalid, refusals[i])

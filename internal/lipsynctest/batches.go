@@ -26,7 +26,7 @@ func testBatches(t *testing.T, store lipsync.Store) {
 	wantCode(t, store.Batches.Swap(t.Context(), b), lipsync.Conflict)
 	b.Targets, err = lipsync.NewTargets("").Resolve(putWebhooks(t, store, newWebhook("all"), newWebhook("others", lipsync.RequestFailed)))
 	must(t, err)
-	codes := together(8, func(int) error { return store.Batches.Create(t.Context(), b) })
+	codes := together(8, func(int) error { return store.Batches.Create(t.Context(), b, lipsync.Limits{Batches: 1}) })
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
 	wantBatch(t, store, b)
 	b.Lines = "qwr"
@@ -63,8 +63,8 @@ func testBatchLists(t *testing.T, store lipsync.Store) {
 	var all []lipsync.Batch // newest first
 	for n := range 10 {
 		b := newBatch("a", n/2) // two at a time
-		must(t, store.Batches.Create(t.Context(), b))
-		must(t, store.Batches.Create(t.Context(), newBatch("b", n)))
+		must(t, store.Batches.Create(t.Context(), b, lipsync.Limits{}))
+		must(t, store.Batches.Create(t.Context(), newBatch("b", n), lipsync.Limits{}))
 		all = append(all, b)
 	}
 	slices.SortFunc(all, func(a, b lipsync.Batch) int {
@@ -86,22 +86,51 @@ func testBatchLists(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "batches of another account", len(none), 0)
 
-	for _, limit := range []int{1, 100} {
-		got, err := store.Batches.Unfinished(t.Context(), limit)
-		must(t, err)
-		want(t, "unfinished", len(got), min(limit, 20))
+	for _, limit := range []int{1, 3, 100} {
+		var last lipsync.Batch
+		read := make(map[string]bool)
+		for {
+			got, err := store.Batches.Unfinished(t.Context(), last, limit)
+			must(t, err)
+			if len(got) == 0 {
+				break
+			}
+			for _, b := range got {
+				want(t, "is younger than the last", b.CreatedAt.Before(last.CreatedAt), false)
+				read[b.ID], last = true, b
+			}
+			want(t, "too many", len(got) > limit, false)
+		}
+		want(t, "unfinished", len(read), 20)
 	}
 	for i := range all[:9] {
 		all[i].FinishedAt = at(60)
 		must(t, store.Batches.Swap(t.Context(), all[i]))
 	}
-	got, err := store.Batches.Unfinished(t.Context(), 100)
+	got, err := store.Batches.Unfinished(t.Context(), lipsync.Batch{}, 100)
 	must(t, err)
 	want(t, "unfinished in the end", len(got), 11)
 	for _, b := range got {
 		want(t, "end of an unfinished one", b.FinishedAt, time.Time{})
 		want(t, "its lines", b.Lines, "www")
 	}
+}
+
+// testBatchLimit makes more batches than the account may have that aren't finished, at the same time.
+func testBatchLimit(t *testing.T, store lipsync.Store) {
+	limits := lipsync.Limits{Batches: 3}
+	made := newBatch("a", 0)
+	must(t, store.Batches.Create(t.Context(), made, limits))
+	codes := together(8, func(n int) error { return store.Batches.Create(t.Context(), newBatch("a", n), limits) })
+	wantCodes(t, codes, map[lipsync.Code]int{"": 2, lipsync.BatchLimit: 6})
+	wantCode(t, store.Batches.Create(t.Context(), made, limits), lipsync.Conflict)
+	must(t, store.Batches.Create(t.Context(), newBatch("b", 0), limits))
+	made.FinishedAt = at(9)
+	must(t, store.Batches.Swap(t.Context(), made))
+	wantCode(t, store.Batches.Swap(t.Context(), made), lipsync.Conflict)
+	codes = together(2, func(n int) error { return store.Batches.Create(t.Context(), newBatch("a", n), limits) })
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.BatchLimit: 1})
+	must(t, store.Batches.Create(t.Context(), newBatch("a", 0), lipsync.Limits{}))
 }
 
 // testSeveral reads requests of several accounts and states at once.

@@ -90,6 +90,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"targets", testTargets},
 		{"batches", testBatches},
 		{"lists of batches", testBatchLists},
+		{"limit on batches", testBatchLimit},
 		{"several requests", testSeveral},
 		{"rate", testRate},
 		{"rate at once", testConcurrentRate},

@@ -14,9 +14,9 @@ type batches struct {
 }
 
 // Create implements lipsync.Batches.
-func (s batches) Create(ctx context.Context, b lipsync.Batch) (err error) {
+func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) (err error) {
 	defer s.m.observe(ctx, "create_batch", time.Now(), &err)
-	return s.Batches.Create(ctx, b)
+	return s.Batches.Create(ctx, b, limits)
 }
 
 // ByID implements lipsync.Batches.
@@ -38,7 +38,7 @@ func (s batches) List(ctx context.Context, account string, before lipsync.Batch,
 }
 
 // Unfinished implements lipsync.Batches.
-func (s batches) Unfinished(ctx context.Context, limit int) (_ []lipsync.Batch, err error) {
+func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) (_ []lipsync.Batch, err error) {
 	defer s.m.observe(ctx, "unfinished_batches", time.Now(), &err)
-	return s.Batches.Unfinished(ctx, limit)
+	return s.Batches.Unfinished(ctx, after, limit)
 }

@@ -94,7 +94,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case lipsync.Reused:
 		return http.StatusUnprocessableEntity
-	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.EventLimit:
+	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.BatchLimit, lipsync.EventLimit:
 		return http.StatusTooManyRequests
 	case lipsync.StorageLimit, lipsync.NoSpace:
 		return http.StatusInsufficientStorage

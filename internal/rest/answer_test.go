@@ -29,6 +29,7 @@ func TestFail(t *testing.T) {
 		{&lipsync.Error{Code: lipsync.Reused, Message: "m"}, 422, "m"},
 		{&lipsync.Error{Code: lipsync.RateLimited, Message: "m"}, 429, "m"},
 		{&lipsync.Error{Code: lipsync.OpenLimit, Message: "m"}, 429, "m"},
+		{&lipsync.Error{Code: lipsync.BatchLimit, Message: "m"}, 429, "m"},
 		{&lipsync.Error{Code: lipsync.StorageLimit, Message: "m"}, 507, "m"},
 		{&lipsync.Error{Code: lipsync.Conflict, Message: "lease lost"}, 500, "internal error"},
 		{&lipsync.Error{Code: lipsync.Internal, Message: "m", Err: cause}, 500, "internal error"},

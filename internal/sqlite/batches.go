@@ -22,11 +22,24 @@ func scanBatch(row row) (b lipsync.Batch, err error) {
 }
 
 // Create implements lipsync.Batches.
-func (s batches) Create(ctx context.Context, b lipsync.Batch) error {
-	return s.changeRow(ctx, refusal(lipsync.Conflict, "the batch is there"),
-		"INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		b.ID, b.Account, b.KeyID, b.Lines, b.Targets, b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
+func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			b.ID, b.Account, b.KeyID, b.Lines, b.Targets, b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
+		if err := changed(result, err, refusal(lipsync.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
+			return err
+		}
+		var unfinished int
+		err = tx.QueryRowContext(ctx, unfinishedOfAccount, b.Account).Scan(&unfinished)
+		if err == nil && unfinished > limits.Batches {
+			err = refusal(lipsync.BatchLimit, "too many unfinished batches")
+		}
+		return err
+	})
 }
+
+// unfinishedOfAccount counts the batches of an account that aren't finished. The limit keeps their number small.
+const unfinishedOfAccount = "SELECT count(*) FROM batches INDEXED BY batches_unfinished WHERE account = ? AND finished_at = 0"
 
 // ByID implements lipsync.Batches.
 func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
@@ -38,14 +51,7 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE batches SET lines = ?, canceled_at = ?, finished_at = ?, version = version + 1
 			WHERE id = ? AND version = ?`, b.Lines, micros(b.CanceledAt), micros(b.FinishedAt), b.ID, b.Version)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		if err == nil && n == 0 {
-			err = refusal(lipsync.Conflict, "batch was changed")
-		}
-		if err != nil {
+		if err := changed(result, err, refusal(lipsync.Conflict, "batch was changed")); err != nil {
 			return err
 		}
 		return addDeliveries(ctx, tx, b.News())
@@ -59,8 +65,8 @@ func (s batches) List(ctx context.Context, account string, before lipsync.Batch,
 }
 
 // Unfinished implements lipsync.Batches.
-func (s batches) Unfinished(ctx context.Context, limit int) ([]lipsync.Batch, error) {
-	return s.batches(ctx, "WHERE finished_at = 0 ORDER BY created_at LIMIT ?", limit)
+func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
+	return s.batches(ctx, "WHERE finished_at = 0 AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?", micros(after.CreatedAt), after.ID, limit)
 }
 
 func (s batches) batches(ctx context.Context, clauses string, args ...any) ([]lipsync.Batch, error) {

@@ -114,12 +114,17 @@ func inSavepoint(ctx context.Context, tx *sql.Tx, change func(context.Context, *
 func (s *Store) changeRow(ctx context.Context, missing error, query string, args ...any) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); n > 0 || err != nil {
-			return err
-		}
-		return missing
+		return changed(result, err, missing)
 	})
+}
+
+// changed returns the error err of a statement, or missing if the statement changed no row.
+func changed(result sql.Result, err, missing error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	return missing
 }

@@ -1,0 +1,218 @@
+package lipsync_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/lipsync"
+)
+
+// TestBatchLimit makes more batches than an account may have that aren't finished.
+func TestBatchLimit(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Batches = 2
+	first := f.batch(t, variants(1))
+	f.batch(t, variants(1))
+	_, err := f.CreateBatch(t.Context(), f.caller, variants(1))
+	wantError(t, "third batch", err, lipsync.BatchLimit, "account has as many unfinished batches as it may have, 2; try again when one is finished")
+	objects := 0
+	must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))
+	want(t, "stored lines", objects, 2)
+	f.complete(t, first.RequestID(0))
+	f.later(t)
+	f.batch(t, variants(1))
+}
+
+// counting counts creates of requests.
+type counting struct {
+	lipsync.Requests
+	creates atomic.Int32
+}
+
+func (s *counting) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, l lipsync.Limits) (lipsync.Request, bool, error) {
+	s.creates.Add(1)
+	return s.Requests.Create(ctx, r, uploads, idem, l)
+}
+
+// countingObjects counts reads of objects.
+type countingObjects struct {
+	lipsync.Objects
+	opens atomic.Int32
+}
+
+func (o *countingObjects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	o.opens.Add(1)
+	return o.Objects.Open(ctx, key)
+}
+
+// TestSweepFullAccount sweeps batches of an account that may have no more requests. One line is tried, and that is of the oldest batch.
+func TestSweepFullAccount(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	requests, objects := &counting{Requests: f.Store.Requests}, &countingObjects{Objects: f.Objects}
+	f.Store.Requests, f.Objects = requests, objects
+	open := f.generate(t, "")
+	var all []lipsync.Batch
+	for range 3 {
+		all = append(all, f.batch(t, variants(20)))
+		f.clock.Advance(time.Second)
+	}
+	requests.creates.Store(0)
+	objects.opens.Store(0)
+	f.later(t)
+	want(t, "tried lines", requests.creates.Load(), 1)
+	want(t, "read batches", objects.opens.Load(), 1)
+	f.complete(t, open)
+	f.later(t)
+	f.wantLines(t, "oldest batch", all[0], "q"+strings.Repeat("w", 19))
+}
+
+// TestSweepManyBatches has more batches of one account than a sweep reads at once. Those of another account come too.
+func TestSweepManyBatches(t *testing.T) {
+	f := newFixture(t)
+	for range 1100 {
+		b := lipsync.Batch{ID: uuid.NewString(), Account: "other", Lines: "q", CreatedAt: f.clock.Now(), Version: 1}
+		must(t, f.Store.Batches.Create(t.Context(), b, lipsync.Limits{}))
+	}
+	f.clock.Advance(time.Second)
+	f.Limits.Open = 1
+	open := f.generate(t, "")
+	b := f.batch(t, variants(1))
+	f.complete(t, open)
+	f.later(t)
+	f.wantLines(t, "the youngest batch", b, "q")
+}
+
+// endless has always more batches, and takes long to read them.
+type endless struct {
+	lipsync.Batches
+	advance func(time.Duration)
+}
+
+func (s endless) Unfinished(context.Context, lipsync.Batch, int) ([]lipsync.Batch, error) {
+	s.advance(10 * time.Second)
+	return []lipsync.Batch{{ID: uuid.NewString(), Account: uuid.NewString(), Lines: "q"}}, nil
+}
+
+// TestSweepBatchesEnds gives a sweep more batches than it has time for. It still deletes uploads.
+func TestSweepBatchesEnds(t *testing.T) {
+	f := newFixture(t)
+	f.Store.Batches = endless{f.Store.Batches, f.clock.Advance}
+	u := f.upload(t, lipsync.Audio, "bytes")
+	f.clock.Advance(48 * time.Hour)
+	must(t, f.Sweep(t.Context()))
+	f.wantObject(t, u.Object, false)
+}
+
+// TestBatchOfRevokedKey revokes the key of a batch. The lines that wait get no requests, and those with a request that wasn't noted keep it.
+func TestBatchOfRevokedKey(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 2
+	b := f.batch(t, variants(3))
+	want(t, "made by the call", strings.Count(b.Lines, "q"), 2)
+	b.Lines = "www" // as if the process had died
+	must(t, f.Store.Batches.Swap(t.Context(), b))
+	must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
+	f.Limits.Open = 9
+	f.later(t)
+	got, err := f.Batch(t.Context(), f.caller, b.ID)
+	must(t, err)
+	want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
+	want(t, "reason", got.State(strings.Index(got.Lines, "k")).Problem(), "the key was revoked")
+}
+
+// crowded lets several processes try to make one request at a time, before any of them can have made it.
+type crowded struct {
+	lipsync.Requests
+	together sync.WaitGroup
+}
+
+func (s *crowded) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, l lipsync.Limits) (lipsync.Request, bool, error) {
+	s.together.Done()
+	s.together.Wait()
+	return s.Requests.Create(ctx, r, uploads, idem, l)
+}
+
+// TestMakersMeet makes each request of a batch by two processes at the same time. Both succeed.
+func TestMakersMeet(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	open := f.create(t, "a")
+	b := f.batch(t, variants(1))
+	want(t, "lines of a full account", b.Lines, "w")
+	f.complete(t, open)
+	f.Limits.Open = 9
+	f.clock.Advance(time.Minute)
+	requests := &crowded{Requests: f.Store.Requests}
+	requests.together.Add(2)
+	f.Store.Requests = requests
+	errs := make([]error, 2)
+	var sweeps sync.WaitGroup
+	for i := range errs {
+		sweeps.Go(func() { errs[i] = f.Sweep(t.Context()) })
+	}
+	sweeps.Wait()
+	must(t, errors.Join(errs...))
+	f.wantLines(t, "in the end", b, "q")
+}
+
+// failing can't create the request with the id.
+type failing struct {
+	lipsync.Requests
+	id string
+}
+
+func (s *failing) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, l lipsync.Limits) (lipsync.Request, bool, error) {
+	if r.ID == s.id {
+		return lipsync.Request{}, false, errors.New("this one always fails")
+	}
+	return s.Requests.Create(ctx, r, uploads, idem, l)
+}
+
+// TestFailingLine has a line whose request can't be made. The others are made.
+func TestFailingLine(t *testing.T) {
+	f := newFixture(t)
+	p := variants(60)
+	requests := &failing{Requests: f.Store.Requests}
+	p.IdempotencyKey = new("k")
+	requests.id = f.batch(t, p).RequestID(20) // the id follows from the key
+	f = newFixture(t)
+	f.Store.Requests = &failing{f.Store.Requests, requests.id}
+	b := f.batch(t, p)
+	want(t, "lines", b.Lines, strings.Repeat("q", 20)+"w"+strings.Repeat("q", 39))
+}
+
+// lateObjects takes long to store an object, and notes the time that was left.
+type lateObjects struct {
+	lipsync.Objects
+	advance func(time.Duration)
+	left    time.Duration
+}
+
+func (o *lateObjects) Put(ctx context.Context, key string, from io.Reader, size int64) error {
+	o.advance(11 * time.Second)
+	if deadline, ok := ctx.Deadline(); ok {
+		o.left = time.Until(deadline)
+	}
+	return o.Objects.Put(ctx, key, from, size)
+}
+
+// TestBatchCallEnds makes a batch where storing its lines takes long. The call makes no requests then, and it ends in 20 s.
+func TestBatchCallEnds(t *testing.T) {
+	f := newFixture(t)
+	objects := &lateObjects{Objects: f.Objects, advance: f.clock.Advance}
+	f.Objects = objects
+	b := f.batch(t, variants(3))
+	want(t, "lines", b.Lines, "www")
+	if objects.left <= 0 || objects.left > 20*time.Second {
+		t.Errorf("%v are left for storing the lines, want up to 20 s", objects.left)
+	}
+}
