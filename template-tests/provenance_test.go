@@ -37,10 +37,10 @@ func TestProvenance(t *testing.T) {
 }
 
 // secretRights returns the rights that all policies give to secrets, each after the name of its policy. A right to everything counts.
-func (tt template) secretRights(t *testing.T) (all []string) {
-	t.Helper()
-	for _, policy := range tt.all("AWS::IAM::Policy") {
-		for _, right := range tt.allowed(t, policy) {
+func (t template) secretRights(tt *testing.T) (all []string) {
+	tt.Helper()
+	for _, policy := range t.all("AWS::IAM::Policy") {
+		for _, right := range t.allowed(tt, policy) {
 			if strings.HasPrefix(right, "secretsmanager:") || strings.HasPrefix(right, "*") {
 				all = append(all, policy+" "+right)
 			}

@@ -251,24 +251,24 @@ type statement struct {
 }
 
 // statements returns the statements of the policy with the name.
-func (tt template) statements(t *testing.T, policy string) []statement {
-	t.Helper()
+func (t template) statements(tt *testing.T, policy string) []statement {
+	tt.Helper()
 	var all []statement
-	tt.read(t, policy, "PolicyDocument.Statement", &all)
+	t.read(tt, policy, "PolicyDocument.Statement", &all)
 	return all
 }
 
 // allowed returns the actions of a policy, each with its resources.
-func (tt template) allowed(t *testing.T, policy string) []string {
-	t.Helper()
+func (t template) allowed(tt *testing.T, policy string) []string {
+	tt.Helper()
 	var all []string
-	for _, s := range tt.statements(t, policy) {
+	for _, s := range t.statements(tt, policy) {
 		if s.Effect != "Allow" || s.NotAction != nil || s.NotResource != nil {
-			t.Errorf("%s has more than actions and resources: %+v", policy, s)
+			tt.Errorf("%s has more than actions and resources: %+v", policy, s)
 		}
 		for _, action := range list(s.Action) {
 			for _, resource := range list(s.Resource) {
-				all = append(all, action+" "+short(resource)+on(t, policy, s.Condition))
+				all = append(all, action+" "+short(resource)+on(tt, policy, s.Condition))
 			}
 		}
 	}
