@@ -7,8 +7,11 @@ const tailSize = 2 << 10
 
 // Write implements io.Writer.
 func (t *Tail) Write(b []byte) (int, error) {
-	t.b = append(t.b, b[max(0, len(b)-tailSize):]...)
-	t.b = t.b[max(0, len(t.b)-tailSize):]
+	last := b[max(0, len(b)-tailSize):]
+	if over := len(t.b) + len(last) - tailSize; over > 0 {
+		t.b = t.b[:copy(t.b, t.b[over:])]
+	}
+	t.b = append(t.b, last...)
 	return len(b), nil
 }
 
