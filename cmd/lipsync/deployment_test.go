@@ -48,6 +48,7 @@ func TestEstimatesOfOneAccount(t *testing.T) {
 	}
 	add("a", estimatesWaiting)
 	add("b", 3)
+	add("b", 3) // again, as sweeps do
 	first := take("a0", "a1", "b0", "b1")
 	e.done(first[0])
 	take("a2")

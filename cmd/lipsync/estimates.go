@@ -35,6 +35,9 @@ func (e *estimateQueue) add(r lipsync.Request) {
 	defer e.mu.Unlock()
 	own := 0
 	for _, other := range e.waiting {
+		if other.ID == r.ID { // a sweep tells of it again
+			return
+		}
 		if other.Account == r.Account {
 			own++
 		}

@@ -92,11 +92,13 @@ func (c *Client) try(ctx context.Context, call call, out any) (after time.Durati
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
 	var body io.Reader
 	if call.body != nil {
-		text, err := json.Marshal(call.body)
-		if err != nil {
+		var text bytes.Buffer
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false) // signed URLs have many &
+		if err := e.Encode(call.body); err != nil {
 			return nil, err
 		}
-		body = bytes.NewReader(text)
+		body = bytes.NewReader(text.Bytes())
 	}
 	r, err := http.NewRequestWithContext(ctx, call.method, c.URL.String()+rest.Base+call.path, body)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -32,6 +33,9 @@ func StreamFilters() []string {
 	}
 }
 
+// answerTime is the time before the end of a function's time at which publish must end.
+const answerTime = 5 * time.Second
+
 // StreamHandler returns a function of Lambda that calls publish for the changes in a part of the table's stream, which has old and new
 // images. publish returns how many of the first changes are done, and an error if not all are. The stream then gives the others again, and
 // what follows. So the function's event source must have ReportBatchItemFailures. AWS counts no error if some are done, so the handler calls
@@ -51,6 +55,11 @@ func StreamHandler(publish func(context.Context, []lipsync.Change) (int, error),
 			}
 		}
 		answer := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+		if end, ok := ctx.Deadline(); ok { // time to tell how many are done
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, end.Add(-answerTime))
+			defer cancel()
+		}
 		done, err := publish(ctx, changes)
 		if err == nil || done == 0 {
 			return answer, err

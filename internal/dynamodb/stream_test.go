@@ -45,7 +45,7 @@ func imageOf(i item) map[string]value {
 	return image
 }
 
-// published is what a StreamHandler did.
+// published has the results of a StreamHandler.
 type published struct {
 	changes []lipsync.Change
 	failed  int
@@ -197,4 +197,19 @@ func FuzzStream(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestStreamDeadline ends publish some seconds before the function's time ends, so that the handler can tell how many changes are done.
+func TestStreamDeadline(t *testing.T) {
+	end := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(t.Context(), end)
+	defer cancel()
+	var got time.Time
+	handler := dynamodb.StreamHandler(func(ctx context.Context, _ []lipsync.Change) (int, error) {
+		got, _ = ctx.Deadline()
+		return 0, nil
+	}, func(int) {}, slog.New(slog.DiscardHandler))
+	if _, err := handler(ctx, events.DynamoDBEvent{}); err != nil || !got.Equal(end.Add(-5*time.Second)) {
+		t.Errorf("got %v (%v), want 5 s before %v", got, err, end)
+	}
 }

@@ -83,19 +83,23 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	if err != nil {
 		return Batch{}, err
 	}
-	return s.storeBatch(ctx, b, text, end)
+	return s.storeBatch(ctx, b, text, p.IdempotencyKey != nil, end)
 }
 
-// storeBatch stores a new batch, and makes its first requests until the time end.
-func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, end time.Time) (Batch, error) {
+// storeBatch stores a new batch, and makes its first requests until the time end. shared says that a call with the same idempotency key may store
+// the same batch now.
+func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared bool, end time.Time) (Batch, error) {
 	if err := s.Objects.Put(ctx, b.object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
 		return Batch{}, err
 	}
 	limits := s.limits()
 	switch err := s.Store.Batches.Create(ctx, b, limits); CodeOf(err) {
 	case "":
-	case BatchLimit: // no orphan stays, since such calls cost the account nothing
-		return Batch{}, limits.explain(errors.Join(err, s.Objects.Delete(ctx, b.object())))
+	case BatchLimit:
+		if !shared { // no orphan stays, since such calls cost the account nothing
+			err = errors.Join(err, s.Objects.Delete(ctx, b.object()))
+		}
+		return Batch{}, limits.explain(err)
 	case Conflict: // a call with the same idempotency key was faster
 		return s.replayedBatch(ctx, b)
 	default:

@@ -29,13 +29,13 @@ func (s *Service) sweepBatches(ctx context.Context, end time.Time) error {
 	if latest := s.Now().Add(batchesTime); latest.Before(end) {
 		end = latest
 	}
-	accounts, err := s.unfinished(ctx, end)
+	accounts, err := s.unfinished(ctx, s.Now().Add(batchesTime/2))
 	first := s.randomBelow(len(accounts))
 	accounts = slices.Concat(accounts[first:], accounts[:first])
 	return errors.Join(err, s.sweepAll(len(accounts), end, func(i int) error { return s.sweepBatchesOf(ctx, accounts[i], end) }))
 }
 
-// unfinished returns the batches that aren't finished, oldest first, by their accounts.
+// unfinished returns the batches that aren't finished, oldest first, by their accounts. It reads no more of them after the time end.
 func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]Batch, err error) {
 	known := make(map[string]int)
 	var last Batch
@@ -114,7 +114,7 @@ func (s *Service) refuseWaiting(ctx context.Context, b *Batch, state LineState) 
 }
 
 // makeLines makes requests for the lines that wait, until the time end or until the account may have no more, which full reports. It stops if
-// another process changes the batch. A line that fails doesn't keep it from the others.
+// another process changes the batch. It makes the others even if one fails.
 func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full bool, err error) {
 	waiting := b.linesIn(LineWaiting)
 	if len(waiting) == 0 || !b.CanceledAt.IsZero() {

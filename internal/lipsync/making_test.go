@@ -95,21 +95,29 @@ func TestSweepManyBatches(t *testing.T) {
 type endless struct {
 	lipsync.Batches
 	advance func(time.Duration)
+	handled *int
 }
 
 func (s endless) Unfinished(context.Context, lipsync.Batch, int) ([]lipsync.Batch, error) {
 	s.advance(10 * time.Second)
-	return []lipsync.Batch{{ID: uuid.NewString(), Account: uuid.NewString(), Lines: "q"}}, nil
+	return []lipsync.Batch{{ID: uuid.NewString(), Account: uuid.NewString(), Lines: "c"}}, nil
 }
 
-// TestSweepBatchesEnds gives a sweep more batches than it has time for. It still deletes uploads.
+func (s endless) Swap(context.Context, lipsync.Batch) error {
+	*s.handled++
+	return nil
+}
+
+// TestSweepBatchesEnds gives a sweep more batches than it has time to read. It handles those that it has read, and deletes uploads.
 func TestSweepBatchesEnds(t *testing.T) {
 	f := newFixture(t)
-	f.Store.Batches = endless{f.Store.Batches, f.clock.Advance}
+	handled := 0
+	f.Store.Batches = endless{f.Store.Batches, f.clock.Advance, &handled}
 	u := f.upload(t, lipsync.Audio, "bytes")
 	f.clock.Advance(48 * time.Hour)
 	must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, false)
+	want(t, "handled batches", handled, 1)
 }
 
 // TestBatchOfRevokedKey revokes the key of a batch. The lines that wait get no requests, and those with a request that wasn't noted keep it.

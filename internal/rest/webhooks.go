@@ -185,7 +185,7 @@ func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Subject) ([]byte, e
 	}
 }
 
-// busEvent is what an event on a bus tells.
+// busEvent is the JSON of an event on a bus.
 type busEvent struct {
 	ID      string `json:"id"`
 	Account string `json:"account"`

@@ -1,6 +1,6 @@
 package sandbox
 
-// Tail keeps the last 2 KiB of what is written to it, such as of what a child process says.
+// Tail keeps the last 2 KiB that are written to it, such as the end of the log of a child process.
 type Tail struct{ b []byte }
 
 const tailSize = 2 << 10
