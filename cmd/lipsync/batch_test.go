@@ -111,7 +111,7 @@ func (c testClient) wantDeliveries(t *testing.T, webhook string, n int) {
 	}
 }
 
-// awaitRequests waits until there are so many requests.
+// awaitRequests waits until the account has n requests or more.
 func (c testClient) awaitRequests(t *testing.T, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); c.requests(t) < n; time.Sleep(time.Millisecond) {

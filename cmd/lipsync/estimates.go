@@ -18,7 +18,7 @@ const (
 
 // estimateQueue is a queue of estimates that are done while all workers may be busy.
 type estimateQueue struct {
-	wake chan struct{} // one for each estimate that was added, as many as are done at once
+	wake chan struct{} // gets a value for each estimate that is added, and holds estimatesAtOnce of them
 
 	mu      sync.Mutex
 	waiting []lipsync.Request // the oldest first

@@ -118,13 +118,12 @@ func (c Counts) Final() int { return c.Completed + c.Failed + c.Canceled + c.Ref
 // Counts counts the lines by their states.
 func (b Batch) Counts() Counts {
 	c := Counts{Lines: len(b.Lines)}
-	numbers := map[LineState]*int{
-		LineWaiting: &c.Waiting, LineQueued: &c.Queued, LineProcessing: &c.Processing, LineCompleted: &c.Completed,
-		LineFailed: &c.Failed, LineCanceled: &c.Canceled, LineDropped: &c.Canceled, LineOverLimit: &c.Refused, LineRefused: &c.Refused,
-		LineRevoked: &c.Refused, LineUnoffered: &c.Refused, LineForgotten: &c.Refused,
+	numbers := map[string]*int{
+		"waiting": &c.Waiting, "queued": &c.Queued, "processing": &c.Processing,
+		"completed": &c.Completed, "failed": &c.Failed, "canceled": &c.Canceled, "refused": &c.Refused,
 	}
 	for n := range len(b.Lines) {
-		if count := numbers[b.State(n)]; count != nil {
+		if count := numbers[b.State(n).String()]; count != nil {
 			*count++
 		}
 	}

@@ -214,8 +214,8 @@ func (s *Service) makeRequest(ctx context.Context, c Caller, p RequestParams, en
 	return err
 }
 
-// follow reads the requests of lines, sets the lines' states, and returns the requests that aren't final.
-func (s *Service) follow(ctx context.Context, b *Batch, lines []int) (open []Request, err error) {
+// follow reads the requests of lines, sets the lines' states, and returns the lines with a request that isn't final.
+func (s *Service) follow(ctx context.Context, b *Batch, lines []int) (open []int, err error) {
 	line := make(map[string]int)
 	var ids []string
 	for _, n := range lines {
@@ -229,7 +229,7 @@ func (s *Service) follow(ctx context.Context, b *Batch, lines []int) (open []Req
 	for _, r := range requests {
 		b.set(line[r.ID], lineState(r))
 		if !r.Status.Final() {
-			open = append(open, r)
+			open = append(open, line[r.ID])
 		}
 	}
 	return open, err
@@ -263,21 +263,17 @@ func (s *Service) closeLines(ctx context.Context, b *Batch, end time.Time) error
 	return errors.Join(err, s.Objects.Delete(ctx, b.object()))
 }
 
-// cancelLines cancels the open requests of a canceled batch. Lines without a request are canceled when no other process can be making one.
-func (s *Service) cancelLines(ctx context.Context, b *Batch, open []Request, end time.Time) error {
+// cancelLines cancels the requests of the lines open of a canceled batch. Lines without a request are canceled when no other process can be making one.
+func (s *Service) cancelLines(ctx context.Context, b *Batch, open []int, end time.Time) error {
 	ended := make([]bool, len(open))
 	err := s.sweepAll(len(open), end, func(i int) error {
-		_, err := s.cancel(ctx, open[i].ID)
+		_, err := s.cancel(ctx, b.RequestID(open[i]))
 		ended[i] = err == nil
 		return unless(Finished, err)
 	})
-	line := make(map[string]int)
-	for _, n := range b.linesIn(LineQueued, LineProcessing) {
-		line[b.RequestID(n)] = n
-	}
-	for i, r := range open {
+	for i, n := range open {
 		if ended[i] {
-			b.set(line[r.ID], LineCanceled)
+			b.set(n, LineCanceled)
 		}
 	}
 	if s.Now().Sub(b.CanceledAt) >= settle {

@@ -178,8 +178,8 @@ func TestNames(t *testing.T) {
 }
 
 // TestNothingPrivate checks that the metrics have no account, reference, address or key, since
-// anyone who reaches their address may read them. It also checks that they have only few series: 16 for each operation of the
-// stores, which are as many as the ports have methods, and some others.
+// anyone who reaches their address may read them. It also checks that they have only few series: at most 16 for each operation of
+// the stores, and 150 others. A store has an operation for each method of its ports.
 func TestNothingPrivate(t *testing.T) {
 	text := get(t, busy(t), "/metrics")
 	for _, private := range []string{"acme", "films.example", "their-film", "key-7", "0a1b", "61.5"} {
