@@ -64,7 +64,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 		}
 		b.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte("lipsync batch\x00"+c.Account+"\x00"+*p.IdempotencyKey)).String()
 		if earlier, err := s.replayedBatch(ctx, b); CodeOf(err) != NotFound {
-			if err == nil { // the first call may have died
+			if err == nil && earlier.KeyID == c.KeyID { // the first call may have died. Another key's batch is left to the sweeps, since that key may be revoked
 				s.makeFirst(ctx, &earlier, end)
 			}
 			return earlier, err

@@ -12,7 +12,7 @@ const (
 	// linesAtOnce is the number of requests of a batch that are made between two changes of its record: all at the same time, so that
 	// they are made well within settle.
 	linesAtOnce = sweepWorkers
-	// settle is the time after which no process makes requests of a batch any more that was canceled.
+	// settle is the time after which no process makes requests of a batch any more that was canceled, or whose key was revoked.
 	settle = 2 * time.Minute
 	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
 	// to it.
@@ -76,8 +76,10 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time
 		}
 		var err error
 		switch {
-		case waiting && revoked[b.KeyID]:
-			err = s.refuseWaiting(ctx, b, LineRevoked)
+		case waiting && !revoked[b.KeyID].IsZero():
+			if s.Now().Sub(revoked[b.KeyID]) >= settle {
+				err = s.refuseWaiting(ctx, b, LineRevoked)
+			}
 		case waiting && !full:
 			full, err = s.makeLines(ctx, b, end)
 		}
@@ -86,15 +88,15 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time
 	return errors.Join(errs...)
 }
 
-// revokedKeys returns the ids of the revoked keys of the account whose batches all are. If no line waits, it returns none.
-func (s *Service) revokedKeys(ctx context.Context, all []Batch) (map[string]bool, error) {
+// revokedKeys returns when keys of the account whose batches all are were revoked, by their ids. The others have no time. If no line waits, it returns none.
+func (s *Service) revokedKeys(ctx context.Context, all []Batch) (map[string]time.Time, error) {
 	if !slices.ContainsFunc(all, func(b Batch) bool { return b.KeyID != "" && len(b.linesIn(LineWaiting)) > 0 }) {
 		return nil, nil
 	}
 	keys, err := s.Store.Keys.List(ctx, all[0].Account)
-	revoked := make(map[string]bool)
+	revoked := make(map[string]time.Time)
 	for _, k := range keys {
-		revoked[k.ID] = !k.RevokedAt.IsZero()
+		revoked[k.ID] = k.RevokedAt
 	}
 	return revoked, err
 }

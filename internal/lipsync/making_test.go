@@ -130,11 +130,30 @@ func TestBatchOfRevokedKey(t *testing.T) {
 	must(t, f.Store.Batches.Swap(t.Context(), b))
 	must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
 	f.Limits.Open = 9
+	f.later(t) // another process may still make requests that it began before
+	f.wantLines(t, "a minute later", b, "www")
 	f.later(t)
 	got, err := f.Batch(t.Context(), f.caller, b.ID)
 	must(t, err)
 	want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
 	want(t, "reason", got.State(strings.Index(got.Lines, "k")).Problem(), "the key was revoked")
+}
+
+// TestBatchByOtherKey repeats the call of a batch with another key of the account, after the first key was revoked. The call makes no requests.
+func TestBatchByOtherKey(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	p := variants(3)
+	p.IdempotencyKey = new("k")
+	b := f.batch(t, p)
+	must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
+	f.Limits.Open = 9
+	_, f.caller = f.newCaller(t, f.caller.Account, 0)
+	want(t, "again", f.batch(t, p).ID, b.ID)
+	f.wantLines(t, "after the call", b, "qww")
+	f.later(t)
+	f.later(t)
+	f.wantLines(t, "after two sweeps", b, "qkk")
 }
 
 // crowded lets several processes try to make one request at a time, before any of them can have made it.
