@@ -171,6 +171,7 @@ func TestAgain(t *testing.T) {
 		"too many zones":          {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "4"}, "", "lipsync:zones is 4, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c"},
 		"a bus":                   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "main"}, usual, ""},
 		"another account's bus":   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:us-east-1:123456789012:event-bus/none"}, usual, ""},
+		"another region's bus":    {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:eu-west-1:123456789012:event-bus/main"}, "", "lipsync:eventBus: the bus is in eu-west-1, and the stack in us-east-1"},
 		"no such bus":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "none"}, "", "lipsync:eventBus: events: Event bus none does not exist."},
 		"no GPU":                  {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda"}, "", "no job could run: one takes 4 vCPUs."},
 	} {

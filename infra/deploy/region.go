@@ -34,10 +34,8 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) (types s
 	if n := settings.Zones.In(s.Values); len(zones) < n {
 		return "", fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(zones, ", "))
 	}
-	if bus := settings.EventBus.In(s.Values); bus != "" && !strings.HasPrefix(bus, "arn:") { // one with an ARN may be another account's
-		if err := d.account.FindBus(ctx, bus); err != nil {
-			return "", fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
-		}
+	if err := d.checkBus(ctx, settings.EventBus.In(s.Values)); err != nil {
+		return "", fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
 	}
 	if err := d.checkQuotas(ctx, s); err != nil {
 		return "", err
@@ -46,6 +44,22 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) (types s
 		return "", nil
 	}
 	return strings.Join(offered, ","), nil
+}
+
+// checkBus refuses a bus that the function can't put events on: one of another region, or a name that the account doesn't have. A bus with an ARN may be
+// another account's, so it isn't looked for.
+func (d *deployment) checkBus(ctx context.Context, bus string) error {
+	const region = 3 // arn:partition:service:region:account:resource
+	if bus == "" {
+		return nil
+	}
+	if !strings.HasPrefix(bus, "arn:") {
+		return d.account.FindBus(ctx, bus)
+	}
+	if of := strings.Split(bus, ":")[region]; of != d.account.Config.Region {
+		return fmt.Errorf("the bus is in %s, and the stack in %s", of, d.account.Config.Region)
+	}
+	return nil
 }
 
 // checkQuotas refuses a deployment in which no job could ever run, and prints which quotas are
