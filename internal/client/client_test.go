@@ -120,6 +120,22 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestBody sends a signed URL, whose & must take one byte. Escaped ones would make the bodies of large batches too large.
+func TestBody(t *testing.T) {
+	f := newFixture(t)
+	const link = "https://example.com/video.mp4?a=1&b=2"
+	var body []byte
+	f.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		body, _ = io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusBadRequest)
+		return true
+	})
+	_, _ = f.Client.CreateBatch(t.Context(), client.Batch{Video: link}, "")
+	if !strings.Contains(string(body), link) {
+		t.Errorf("got the body %q, want %s in it", body, link)
+	}
+}
+
 // TestAnalysis makes an analysis and reads it.
 func TestAnalysis(t *testing.T) {
 	f := newFixture(t)
