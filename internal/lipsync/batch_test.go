@@ -255,13 +255,17 @@ func TestBatchLinesRefused(t *testing.T) {
 	p := variants(2)
 	p.Lines[0].Audio = f.upload(t, lipsync.Audio, "fives").Source
 	p.Lines[1].Audio = p.Lines[0].Audio
+	former, err := f.Generate(t.Context(), f.caller, lipsync.RequestParams{Video: lipsync.Source{URL: p.Lines[0].Video}, Audio: lipsync.Source{URL: p.Lines[0].Audio}})
+	must(t, err)
+	f.complete(t, former)
 	f.generate(t, "")
 	b = f.batch(t, p)
 	want(t, "lines of a full account", b.Lines, "ww")
+	_, err = f.DeleteMedia(t.Context(), f.caller, former)
+	must(t, err)
 	f.Limits.Open = 2
-	f.clock.Advance(48 * time.Hour)
 	f.later(t)
-	f.wantLines(t, "after the end of the upload", b, "rr")
+	f.wantLines(t, "after the upload was deleted", b, "rr")
 	got, err := f.Batch(t.Context(), f.caller, b.ID)
 	must(t, err)
 	want(t, "status", got.Status(), lipsync.BatchCompleted)

@@ -180,7 +180,7 @@ type Upload struct {
 	Name        string // name of the client's file; "" if unknown
 	Object      string // object key of the file
 	CreatedAt   time.Time
-	ExpiresAt   time.Time // it is deleted after this time, once no open request uses it
+	ExpiresAt   time.Time // it is deleted after this time, once no open request uses it and no line of a batch waits to use it
 	RequestID   string    // newest request that uses it; may be ""
 	Dropped     bool      // true if no new request may use it
 }

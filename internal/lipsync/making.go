@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,32 +18,33 @@ const (
 	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
 	// to it.
 	callTime = batchTime + 10*time.Second
-	// batchesTime is the time after which a sweep does no more for batches, so that time is left for uploads.
-	batchesTime = 15 * time.Second
+	// batchesTime is the time for which a sweep reads batches, and then the time for which it handles them, so that time is left for uploads.
+	batchesTime = 7500 * time.Millisecond
 	// batchesPage is the number of batches that a sweep reads in one call of the store.
 	batchesPage = 1000
 )
 
-// sweepBatches makes the requests of batches that wait to be made, and finishes batches whose lines are final. It does several accounts at a
-// time and begins with a random one, so that an account with many batches doesn't keep the sweeps from those behind it.
-func (s *Service) sweepBatches(ctx context.Context, end time.Time) error {
+// sweepBatches makes the requests of unfinished batches that wait to be made, and finishes batches whose lines are final. It does several
+// accounts at a time and begins with a random one, so that an account with many batches doesn't keep the sweeps from those behind it.
+func (s *Service) sweepBatches(ctx context.Context, accounts [][]Batch, end time.Time) error {
 	if latest := s.Now().Add(batchesTime); latest.Before(end) {
 		end = latest
 	}
-	accounts, err := s.unfinished(ctx, s.Now().Add(batchesTime/2))
 	first := s.randomBelow(len(accounts))
-	accounts = slices.Concat(accounts[first:], accounts[:first])
-	return errors.Join(err, s.sweepAll(len(accounts), end, func(i int) error { return s.sweepBatchesOf(ctx, accounts[i], end) }))
+	return s.sweepAll(len(accounts), end, func(i int) error {
+		return s.sweepBatchesOf(ctx, accounts[(first+i)%len(accounts)], end)
+	})
 }
 
-// unfinished returns the batches that aren't finished, oldest first, by their accounts. It reads no more of them after the time end.
-func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]Batch, err error) {
+// unfinished returns the batches that aren't finished, oldest first, by their accounts. all is false if it ran out of time, or failed.
+func (s *Service) unfinished(ctx context.Context) (accounts [][]Batch, all bool, err error) {
+	end := s.Now().Add(batchesTime)
 	known := make(map[string]int)
 	var last Batch
 	for !s.ended(end) {
 		page, err := s.Store.Batches.Unfinished(ctx, last, batchesPage)
 		if err != nil || len(page) == 0 {
-			return accounts, err
+			return accounts, err == nil, err
 		}
 		for _, b := range page {
 			n, ok := known[b.Account]
@@ -54,7 +56,56 @@ func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]B
 		}
 		last = page[len(page)-1]
 	}
-	return accounts, nil
+	return accounts, false, nil
+}
+
+// awaited tells which uploads the lines need that wait for their requests.
+type awaited struct {
+	*Service
+	batches map[string][]Batch // those with such lines, by account
+
+	mu  sync.Mutex                 // held while lines are read, since they may be large
+	ids map[string]map[string]bool // of the uploads, by account; filled when needed
+}
+
+func newAwaited(s *Service, accounts [][]Batch) *awaited {
+	a := &awaited{Service: s, batches: make(map[string][]Batch), ids: make(map[string]map[string]bool)}
+	for _, b := range slices.Concat(accounts...) {
+		if b.CanceledAt.IsZero() && len(b.linesIn(LineWaiting)) > 0 {
+			a.batches[b.Account] = append(a.batches[b.Account], b)
+		}
+	}
+	return a
+}
+
+// need reports whether a line needs the upload. It reads the lines of an account once.
+func (a *awaited) need(ctx context.Context, u Upload) (bool, error) {
+	batches := a.batches[u.Account]
+	if batches == nil {
+		return false, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ids := a.ids[u.Account]; ids != nil {
+		return ids[u.ID], nil
+	}
+	ids := make(map[string]bool)
+	for _, b := range batches {
+		lines, err := a.readLines(ctx, b)
+		if CodeOf(err) == NotFound { // no request can be made
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, n := range b.linesIn(LineWaiting) {
+			for _, id := range lines[n].params().uploads() {
+				ids[id] = true
+			}
+		}
+	}
+	a.ids[u.Account] = ids
+	return ids[u.ID], nil
 }
 
 // sweepBatchesOf handles the unfinished batches of one account, oldest first. When the account may have no more requests, it doesn't try
@@ -173,7 +224,7 @@ func (s *Service) makeSome(ctx context.Context, b *Batch, some []int, lines []Va
 // makeLine makes the request of the line n, unless it exists already, and returns the line's state.
 func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (LineState, error) {
 	p := l.params()
-	p.ID = b.RequestID(n)
+	p.ID, p.Video.Kept, p.Audio.Kept = b.RequestID(n), true, true
 	made, err := s.Store.Requests.ByID(ctx, p.ID)
 	if err == nil {
 		return lineState(made), nil

@@ -108,16 +108,67 @@ func (s endless) Swap(context.Context, lipsync.Batch) error {
 	return nil
 }
 
-// TestSweepBatchesEnds gives a sweep more batches than it has time to read. It handles those that it has read, and deletes uploads.
+// TestSweepBatchesEnds gives a sweep more batches than it has time to read. It handles those that it has read, and deletes no uploads, since
+// a batch that it hasn't read may need them.
 func TestSweepBatchesEnds(t *testing.T) {
 	f := newFixture(t)
-	handled := 0
-	f.Store.Batches = endless{f.Store.Batches, f.clock.Advance, &handled}
+	handled, batches := 0, f.Store.Batches
+	f.Store.Batches = endless{batches, f.clock.Advance, &handled}
 	u := f.upload(t, lipsync.Audio, "bytes")
 	f.clock.Advance(48 * time.Hour)
 	must(t, f.Sweep(t.Context()))
-	f.wantObject(t, u.Object, false)
+	f.wantObject(t, u.Object, true)
 	want(t, "handled batches", handled, 1)
+	f.Store.Batches = batches
+	must(t, f.Sweep(t.Context()))
+	f.wantObject(t, u.Object, false)
+}
+
+// TestLinesKeepUploads has lines that wait for days, since their account is full. Their uploads stay until the requests are made. Those of lines that
+// no longer wait are deleted.
+func TestLinesKeepUploads(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	objects := &countingObjects{Objects: f.Objects}
+	f.Objects = objects
+	open := f.generate(t, "")
+	var uploads []lipsync.SignedUpload
+	withUploads := func() lipsync.Batch {
+		p := variants(3)
+		for n := range p.Lines {
+			uploads = append(uploads, f.upload(t, lipsync.Audio, "fives"))
+			p.Lines[n].Audio = uploads[len(uploads)-1].Source
+		}
+		return f.batch(t, p)
+	}
+	kept := withUploads()
+	canceled := withUploads()
+	unused := f.upload(t, lipsync.Audio, "fives")
+	f.clock.Advance(72 * time.Hour)
+	_, err := f.CancelBatch(t.Context(), f.caller, canceled.ID)
+	must(t, err)
+	objects.opens.Store(0)
+	f.later(t)
+	want(t, "reads of lines", objects.opens.Load(), 2) // one to make requests, one for the uploads
+	f.wantObject(t, unused.Object, false)
+	for n, u := range uploads {
+		f.wantObject(t, u.Object, n < 3)
+	}
+	_, err = f.Generate(t.Context(), f.caller, lipsync.RequestParams{Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: uploads[0].Source}})
+	wantError(t, "another call with the upload", err, lipsync.Invalid, "audio upload has expired")
+	for n := range 3 {
+		f.complete(t, open)
+		f.later(t)
+		open = kept.RequestID(n)
+		r, err := f.Store.Requests.ByID(t.Context(), open)
+		must(t, err)
+		want(t, "audio", r.Audio.Object, uploads[n].Object)
+		f.clock.Advance(30 * time.Hour)
+	}
+	f.later(t)
+	for n, u := range uploads[:3] {
+		f.wantObject(t, u.Object, n == 2) // the last one is used by an open request
+	}
 }
 
 // TestBatchOfRevokedKey revokes the key of a batch. The lines that wait get no requests, and those with a request that wasn't noted keep it.

@@ -15,6 +15,7 @@ type Source struct {
 	Object string   // key of the object that StoreMedia stored
 	Name   string   // name of the client's file in Object; "" if unknown
 	SHA256 [32]byte // SHA-256 of the stored object, for the idempotency fingerprint
+	Kept   bool     // the upload can be used although it has expired, since a line of a batch waited to use it
 }
 
 const (
@@ -54,7 +55,7 @@ func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Sourc
 		return Input{Object: src.Object, Name: fileName(src.Name)}, nil
 	}
 	if id, ok := src.upload(); ok {
-		return s.uploadedInput(ctx, c, kind, id)
+		return s.uploadedInput(ctx, c, kind, id, src.Kept)
 	}
 	if !validURL(src.URL) {
 		return Input{}, newError(Invalid, urlRule(string(kind)+" URL"))
@@ -75,7 +76,7 @@ func validURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
-func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, id string) (Input, error) {
+func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, id string, kept bool) (Input, error) {
 	u, err := s.Store.Uploads.ByID(ctx, id)
 	if err != nil && CodeOf(err) != NotFound {
 		return Input{}, err
@@ -83,7 +84,7 @@ func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, i
 	switch {
 	case err != nil || u.Account != c.Account || u.Dropped:
 		return Input{}, newError(Invalid, fmt.Sprintf("%s upload does not exist", kind))
-	case !s.Now().Before(u.ExpiresAt):
+	case !kept && !s.Now().Before(u.ExpiresAt):
 		return Input{}, newError(Invalid, fmt.Sprintf("%s upload has expired", kind))
 	case u.Kind != kind:
 		return Input{}, newError(Invalid, fmt.Sprintf("%s upload was announced as %s", kind, u.Kind))

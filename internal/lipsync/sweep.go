@@ -46,7 +46,12 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
-	return errors.Join(append(errs, s.sweepBatches(ctx, end), s.sweepUploads(ctx, end))...)
+	batches, all, err := s.unfinished(ctx)
+	errs = append(errs, err, s.sweepBatches(ctx, batches, end))
+	if all { // otherwise a batch that wasn't read may need an upload
+		errs = append(errs, s.sweepUploads(ctx, newAwaited(s, batches), end))
+	}
+	return errors.Join(errs...)
 }
 
 // ended reports whether a Sweep must start no new work.
@@ -150,9 +155,9 @@ func (s *Service) closeSpent(ctx context.Context, id string) error {
 	}
 }
 
-// sweepUploads deletes expired uploads, page by page. Uploads that open requests use, or that can't
+// sweepUploads deletes expired uploads, page by page. Uploads that are still needed, or that can't
 // be deleted, do not delay the others.
-func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
+func (s *Service) sweepUploads(ctx context.Context, lines *awaited, end time.Time) error {
 	before := s.Now().Add(-uploadGrace)
 	var last Upload
 	var errs []error
@@ -162,15 +167,15 @@ func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 		if len(expired) == 0 {
 			break
 		}
-		errs = append(errs, s.sweepPage(ctx, expired, end))
+		errs = append(errs, s.sweepPage(ctx, expired, lines, end))
 		last = expired[len(expired)-1]
 	}
 	return errors.Join(errs...)
 }
 
 // sweepPage deletes expired uploads, sweepWorkers at a time.
-func (s *Service) sweepPage(ctx context.Context, expired []Upload, end time.Time) error {
-	return s.sweepAll(len(expired), end, func(i int) error { return s.sweepUpload(ctx, expired[i]) })
+func (s *Service) sweepPage(ctx context.Context, expired []Upload, lines *awaited, end time.Time) error {
+	return s.sweepAll(len(expired), end, func(i int) error { return s.sweepUpload(ctx, expired[i], lines) })
 }
 
 // sweepAll calls do with each index below n, sweepWorkers at a time, until the time end.
@@ -189,9 +194,13 @@ func (s *Service) sweepAll(n int, end time.Time, do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// sweepUpload deletes an expired upload, unless an open request uses it.
-func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
+// sweepUpload deletes an expired upload, unless an open request uses it or a line of a batch waits for its
+// turn to use it.
+func (s *Service) sweepUpload(ctx context.Context, u Upload, lines *awaited) error {
 	used, err := s.inUse(ctx, u)
+	if err == nil && !used && !u.Dropped {
+		used, err = lines.need(ctx, u)
+	}
 	if err != nil || used {
 		return err
 	}
