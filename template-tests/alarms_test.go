@@ -20,6 +20,7 @@ func TestAlarms(t *testing.T) {
 		"FunctionsThrottled3": {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
 		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
+		"OutputsNotSigned":    {`1`, `1`, `"notBreaching"`, "OutputsNotSigned"},
 		"EventsFail":          {`10`, `3`, `"notBreaching"`, "EventsDelivered EventsRetried"},
 		"BackgroundFails":     {`1`, `3`, `"notBreaching"`, "Errors MessagesFailed"},
 		"SweepIsSilent":       {`1`, `2`, `"breaching"`, "Errors Invocations"},

@@ -49,6 +49,8 @@ func (s *service) alarms() []alarm {
 			metric: s.tableThrottles(), limit: 10, periods: 1},
 		{id: "JobsFail", description: "Runners crash or can't be started, again and again: see the log of failed jobs",
 			metric: s.jobsFailed(), limit: 1, periods: 3},
+		{id: "OutputsNotSigned", description: "Outputs have no signed manifest: see the log of the runner, and the secret of the key",
+			metric: ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
 		{id: "EventsFail", description: "No event is delivered to any webhook: see the log of deliver, and the webhooks",
 			metric: eventsNotDelivered(), limit: 10, periods: 3},
 		{id: "BackgroundFails", description: "dispatch, deliver or publish fails again and again: see their logs",

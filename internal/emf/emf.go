@@ -48,7 +48,11 @@ func (m *Metrics) Started(r lipsync.Request) {
 func (m *Metrics) Finished(r lipsync.Request) {
 	attempts := metric{"Attempts", count, float64(r.Attempts)}
 	if r.Status == lipsync.Completed {
-		m.write(about(r), "", metric{"RequestsCompleted", count, 1}, attempts)
+		metrics := []metric{{"RequestsCompleted", count, 1}, attempts}
+		if r.Unsigned() {
+			metrics = append(metrics, metric{"OutputsNotSigned", count, 1})
+		}
+		m.write(about(r), "", metrics...)
 		return
 	}
 	members := about(r)

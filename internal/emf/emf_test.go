@@ -29,6 +29,10 @@ func TestLines(t *testing.T) {
 	}
 	completed, failed := r, r
 	completed.Status = lipsync.Completed
+	unsigned := completed
+	unsigned.Warnings = lipsync.NotSigned
+	webM := unsigned
+	webM.Options.Output.Format = lipsync.WebM
 	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
 		Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3660},
 	}}
@@ -45,6 +49,12 @@ func TestLines(t *testing.T) {
 			`{"QueueWait":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"QueueWait","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"completed": {func(m *emf.Metrics) { m.Finished(completed) }, []string{
+			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"not signed": {func(m *emf.Metrics) { m.Finished(unsigned) }, []string{
+			`{"Attempts":2,"OutputsNotSigned":1,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"},{"Name":"OutputsNotSigned","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"WebM, which can't be signed": {func(m *emf.Metrics) { m.Finished(webM) }, []string{
 			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"failed": {func(m *emf.Metrics) { m.Finished(failed) }, []string{

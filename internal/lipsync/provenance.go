@@ -12,6 +12,9 @@ type Origin struct {
 	At     time.Time // the end of the rendering
 }
 
+// MostSigned is the size in bytes of the largest output that is signed: for a while there are three copies of it.
+const MostSigned = 8 << 30
+
 // Signable reports whether files of the format can have a manifest of C2PA.
 func (f Format) Signable() bool { return f != WebM }
 
@@ -25,10 +28,19 @@ func (s *Service) CheckProvenance(o Output) error {
 	return nil
 }
 
+// Unsigned reports whether the request's output has no signed manifest although the service signs outputs and this one can be signed.
+func (r Request) Unsigned() bool {
+	return r.Options.Output.Format.Signable() && r.Size <= MostSigned && r.warned(NotSigned)
+}
+
 // Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.
 func (r Request) Provenance() string {
-	if slices.Contains(strings.Fields(string(r.Warnings)), string(Signed)) {
+	if r.warned(Signed) {
 		return "c2pa"
 	}
 	return ""
+}
+
+func (r Request) warned(w Warnings) bool {
+	return slices.Contains(strings.Fields(string(r.Warnings)), string(w))
 }

@@ -34,6 +34,7 @@ type Monitor struct {
 
 	created           prometheus.Counter
 	finished          *prometheus.CounterVec // by status and code
+	unsigned          prometheus.Counter
 	postponed         *prometheus.CounterVec // by code
 	unreachable       prometheus.Gauge
 	queued            prometheus.Histogram
@@ -56,6 +57,9 @@ func New(o Options) *Monitor {
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_requests_finished_total", Help: "Requests that completed or failed, by the code of the failure.",
 		}, []string{"status", "code"}),
+		unsigned: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_outputs_not_signed_total", Help: "Outputs without a signed manifest, although the service signs outputs and they can be signed.",
+		}),
 		postponed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_attempts_put_off_total", Help: "Attempts that failed and after which the request is tried again, by the code of the failure.",
 		}, []string{"code"}),
@@ -92,7 +96,7 @@ func New(o Options) *Monitor {
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20},
 		}, []string{"result"}),
 	}
-	m.registry.MustRegister(m.created, m.finished, m.postponed, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
+	m.registry.MustRegister(m.created, m.finished, m.unsigned, m.postponed, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
@@ -131,6 +135,9 @@ func (m *Monitor) Started(r lipsync.Request) {
 func (m *Monitor) Finished(r lipsync.Request) {
 	m.finished.WithLabelValues(string(r.Status), string(r.Failure.Code)).Inc()
 	m.attempts.Observe(float64(min(r.Attempts, lipsync.MaxAttempts)))
+	if r.Unsigned() {
+		m.unsigned.Inc()
+	}
 }
 
 // Postponed implements lipsync.Watcher.

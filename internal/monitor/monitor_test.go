@@ -48,7 +48,7 @@ func busy(t *testing.T) *Monitor {
 	m.Waiting(time.Hour)
 	m.Unreachable(4)
 	completed, failed, broken := r, r, r
-	completed.Status = lipsync.Completed
+	completed.Status, completed.Warnings = lipsync.Completed, lipsync.NotSigned
 	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
 		Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3690},
 	}}
@@ -116,6 +116,9 @@ lipsync_attempts_put_off_total{code="media_unreachable"} 0
 # HELP lipsync_queue_age_seconds Time that the request has waited for a worker that has waited longest; 0 if none waits.
 # TYPE lipsync_queue_age_seconds gauge
 lipsync_queue_age_seconds 90
+# HELP lipsync_outputs_not_signed_total Outputs without a signed manifest, although the service signs outputs and they can be signed.
+# TYPE lipsync_outputs_not_signed_total counter
+lipsync_outputs_not_signed_total 1
 # HELP lipsync_render_seconds_total Time that the rendering of those outputs took.
 # TYPE lipsync_render_seconds_total counter
 lipsync_render_seconds_total 6
@@ -148,7 +151,7 @@ lipsync_requests_open{status="queued"} 3
 # HELP lipsync_unreachable_hosts Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.
 # TYPE lipsync_unreachable_hosts gauge
 lipsync_unreachable_hosts 4
-`), "lipsync_attempts_put_off_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
+`), "lipsync_attempts_put_off_total", "lipsync_outputs_not_signed_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
 		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open", "lipsync_unreachable_hosts")
 	if err != nil {
 		t.Error(err)

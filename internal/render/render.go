@@ -281,12 +281,9 @@ func (w *rendering) size(source int) int64 {
 	return int64(source+w.frames) * int64(v.Width*v.Height) / 1000
 }
 
-// These bound outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
-// one of mostBytes, or for one of mostSigned and its three copies while it is signed.
-const (
-	mostBytes  = 32 << 30
-	mostSigned = mostBytes / 4
-)
+// mostBytes bounds outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
+// one of them, or for one of lipsync.MostSigned and its three copies while it is signed.
+const mostBytes = 32 << 30
 
 // proResBits has the bits of a pixel in each quality of ProRes. Apple's white paper (2022) gives 220, 147 and 45 Mbit/s for 1920 × 1080
 // pixels and 29.97 frames/s.
@@ -312,7 +309,7 @@ func (w *rendering) proResSize() float64 {
 func (w *rendering) checkSize() error {
 	most := int64(mostBytes)
 	if w.job.Signed {
-		most = mostSigned
+		most = lipsync.MostSigned
 	}
 	if w.proResSize() <= float64(most) {
 		return nil

@@ -22,7 +22,10 @@ const (
 	signRate = 100 << 20 // bytes/s, read or written
 )
 
-var errNotSignable = errors.New("files of this format can't be signed")
+var (
+	errNotSignable = errors.New("files of this format can't be signed")
+	errLarge       = errors.New("the file is too large to be signed")
+)
 
 // sign signs the output of a request, if the worker has a signer. An output that can't be signed gets a warning, unless all must be signed.
 func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log *slog.Logger) error {
@@ -49,6 +52,9 @@ func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) 
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
+	}
+	if info.Size() > lipsync.MostSigned && !w.Service.RequireProvenance { // else the job had this limit
+		return errLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, signTime+time.Duration(8*info.Size()/signRate)*time.Second)
 	defer cancel()
