@@ -148,6 +148,20 @@ func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int)
 	return all, err
 }
 
+// Count implements lipsync.Batches.
+func (s batches) Count(ctx context.Context, account string) (int, error) {
+	i, err := s.get(ctx, batchCountKey(account))
+	if lipsync.CodeOf(err) == lipsync.NotFound { // it never had any
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	err = decode(i, []field{{"batches", &n}})
+	return int(n), err
+}
+
 // Several implements lipsync.Requests.
 func (s requests) Several(ctx context.Context, ids []string) (all []lipsync.Request, err error) {
 	var keys []item

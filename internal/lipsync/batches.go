@@ -80,10 +80,24 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	if err == nil {
 		err = s.room(0)
 	}
+	if err == nil {
+		err = s.roomForBatch(ctx, c.Account)
+	}
 	if err != nil {
 		return Batch{}, err
 	}
 	return s.storeBatch(ctx, b, text, p.IdempotencyKey != nil, end)
+}
+
+// roomForBatch returns BatchLimit if the account has as many unfinished batches as it may have. Then no lines are stored, since those of calls with an
+// idempotency key may have to stay.
+func (s *Service) roomForBatch(ctx context.Context, account string) error {
+	limits := s.limits()
+	n, err := s.Store.Batches.Count(ctx, account)
+	if err == nil && n >= limits.Batches {
+		err = limits.explain(newError(BatchLimit, "too many unfinished batches"))
+	}
+	return err
 }
 
 // storeBatch stores a new batch, and makes its first requests until the time end. shared says that a call with the same idempotency key may store

@@ -21,7 +21,9 @@ func TestBatchLimit(t *testing.T) {
 	f.Limits.Batches = 2
 	first := f.batch(t, variants(1))
 	f.batch(t, variants(1))
-	_, err := f.CreateBatch(t.Context(), f.caller, variants(1))
+	third := variants(1)
+	third.IdempotencyKey = new("k")
+	_, err := f.CreateBatch(t.Context(), f.caller, third)
 	wantError(t, "third batch", err, lipsync.BatchLimit, "account has as many unfinished batches as it may have, 2; try again when one is finished")
 	objects := 0
 	must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))

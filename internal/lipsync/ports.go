@@ -284,6 +284,8 @@ type Batches interface {
 	// Unfinished returns up to limit batches whose FinishedAt is zero, oldest first: those that are younger than the batch after, of which
 	// it uses ID and CreatedAt, or all if after is zero. The last changes may be missing.
 	Unfinished(ctx context.Context, after Batch, limit int) ([]Batch, error)
+	// Count returns the number of the account's batches that aren't finished.
+	Count(ctx context.Context, account string) (int, error)
 }
 
 // Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and

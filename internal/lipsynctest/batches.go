@@ -125,12 +125,23 @@ func testBatchLimit(t *testing.T, store lipsync.Store) {
 	wantCodes(t, codes, map[lipsync.Code]int{"": 2, lipsync.BatchLimit: 6})
 	wantCode(t, store.Batches.Create(t.Context(), made, limits), lipsync.Conflict)
 	must(t, store.Batches.Create(t.Context(), newBatch("b", 0), limits))
+	wantCount(t, store, "a", 3)
+	wantCount(t, store, "b", 1)
+	wantCount(t, store, "c", 0)
 	made.FinishedAt = at(9)
 	must(t, store.Batches.Swap(t.Context(), made))
 	wantCode(t, store.Batches.Swap(t.Context(), made), lipsync.Conflict)
+	wantCount(t, store, "a", 2)
 	codes = together(2, func(n int) error { return store.Batches.Create(t.Context(), newBatch("a", n), limits) })
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.BatchLimit: 1})
 	must(t, store.Batches.Create(t.Context(), newBatch("a", 0), lipsync.Limits{}))
+}
+
+func wantCount(t *testing.T, store lipsync.Store, account string, want int) {
+	t.Helper()
+	if n, err := store.Batches.Count(t.Context(), account); err != nil || n != want {
+		t.Errorf("account %s has %d unfinished batches (%v), want %d", account, n, err, want)
+	}
 }
 
 // testSeveral reads requests of several accounts and states at once.

@@ -42,3 +42,9 @@ func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int)
 	defer s.m.observe(ctx, "unfinished_batches", time.Now(), &err)
 	return s.Batches.Unfinished(ctx, after, limit)
 }
+
+// Count implements lipsync.Batches.
+func (s batches) Count(ctx context.Context, account string) (_ int, err error) {
+	defer s.m.observe(ctx, "count_batches", time.Now(), &err)
+	return s.Batches.Count(ctx, account)
+}

@@ -69,6 +69,12 @@ func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int)
 	return s.batches(ctx, "WHERE finished_at = 0 AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?", micros(after.CreatedAt), after.ID, limit)
 }
 
+// Count implements lipsync.Batches.
+func (s batches) Count(ctx context.Context, account string) (n int, err error) {
+	err = s.read.QueryRowContext(ctx, unfinishedOfAccount, account).Scan(&n)
+	return n, err
+}
+
 func (s batches) batches(ctx context.Context, clauses string, args ...any) ([]lipsync.Batch, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+batchColumns+" FROM batches "+clauses, args...)
 	return collect(rows, err, scanBatch)
