@@ -106,13 +106,13 @@ func (s *service) create() awsiam.PolicyStatement {
 }
 
 // deleteMedia allows to delete all media of a request, with the parts of unfinished uploads, and to
-// record that. A function that may authenticate may also read and update items.
+// record that. It allows to read the lines of batches, which may wait to use an upload. A function that may authenticate may also read and update items.
 func (s *service) deleteMedia() policy {
 	return policy{
 		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
 		s.useObjects("pieces", "DeleteObject", "AbortMultipartUpload"), s.useObjects("uploads", "DeleteObject"),
-		s.useObjects("findings", "DeleteObject", "AbortMultipartUpload"),
+		s.useObjects("findings", "DeleteObject", "AbortMultipartUpload"), s.useObjects("batches", "GetObject"),
 	}
 }
 

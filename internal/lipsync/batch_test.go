@@ -253,19 +253,15 @@ func TestBatchLinesRefused(t *testing.T) {
 	f = newFixture(t)
 	f.Limits.Open = 1
 	p := variants(2)
-	p.Lines[0].Audio = f.upload(t, lipsync.Audio, "fives").Source
-	p.Lines[1].Audio = p.Lines[0].Audio
-	former, err := f.Generate(t.Context(), f.caller, lipsync.RequestParams{Video: lipsync.Source{URL: p.Lines[0].Video}, Audio: lipsync.Source{URL: p.Lines[0].Audio}})
-	must(t, err)
-	f.complete(t, former)
+	u := f.upload(t, lipsync.Audio, "fives")
+	p.Lines[0].Audio, p.Lines[1].Audio = u.Source, u.Source
 	f.generate(t, "")
 	b = f.batch(t, p)
 	want(t, "lines of a full account", b.Lines, "ww")
-	_, err = f.DeleteMedia(t.Context(), f.caller, former)
-	must(t, err)
+	must(t, f.Store.Uploads.Delete(t.Context(), u.Upload))
 	f.Limits.Open = 2
 	f.later(t)
-	f.wantLines(t, "after the upload was deleted", b, "rr")
+	f.wantLines(t, "after the loss of the upload", b, "rr")
 	got, err := f.Batch(t.Context(), f.caller, b.ID)
 	must(t, err)
 	want(t, "status", got.Status(), lipsync.BatchCompleted)

@@ -9,7 +9,7 @@ import (
 
 // DeleteMedia deletes the stored media of the caller's request: inputs, output, unfinished
 // outputs and pieces of them. It also deletes what workers found out about the video. The record stays. DeleteMedia deletes nothing and returns Unfinished if the request is
-// not final, or if an open request uses one of its uploads. It may be repeated: after an error it
+// not final, or if an open request uses one of its uploads, or a line of a batch waits to use it. It may be repeated: after an error it
 // continues, and after success it returns the same answer.
 func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
@@ -63,8 +63,9 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 
 // ownUploads returns the uploads that the final request names. If the record of an upload is
 // deleted, only Object is set. ownUploads returns Unfinished if an open request uses one of the
-// uploads.
+// uploads, or a line of a batch waits to use it.
 func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err error) {
+	var lines *awaited
 	for _, in := range r.Inputs() {
 		id, ok := strings.CutPrefix(in.Object, uploads)
 		if !ok || slices.ContainsFunc(all, func(u Upload) bool { return u.Object == in.Object }) {
@@ -73,7 +74,12 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 		u, err := s.Store.Uploads.ByID(ctx, id)
 		switch CodeOf(err) {
 		case "":
-			err = s.unused(ctx, u)
+			if lines == nil {
+				lines, err = s.awaitedOf(ctx, r.Account, s.Now().Add(makeTime))
+			}
+			if err == nil {
+				err = s.unused(ctx, u, lines)
+			}
 		case NotFound:
 			u, err = Upload{Object: in.Object}, nil
 		}
@@ -85,11 +91,17 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 	return all, nil
 }
 
-// unused returns Unfinished if an open request uses the upload.
-func (s *Service) unused(ctx context.Context, u Upload) error {
+// unused returns Unfinished if an open request uses the upload, or a line waits to use it.
+func (s *Service) unused(ctx context.Context, u Upload, lines *awaited) error {
 	used, err := s.inUse(ctx, u)
 	if err == nil && used {
-		err = errShared()
+		return errShared()
+	}
+	if err == nil && !u.Dropped {
+		used, err = lines.need(ctx, u)
+	}
+	if err == nil && used {
+		err = newError(Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
 	}
 	return err
 }

@@ -18,7 +18,7 @@ const (
 	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
 	// to it.
 	callTime = batchTime + 10*time.Second
-	// batchesTime is the time for which a sweep reads batches, and then the time for which it handles them, so that time is left for uploads.
+	// batchesTime is the time for which a sweep reads batches, then handles them, and then reads lines that wait, so that time is left for uploads.
 	batchesTime = 7500 * time.Millisecond
 	// batchesPage is the number of batches that a sweep reads in one call of the store.
 	batchesPage = 1000
@@ -62,14 +62,22 @@ func (s *Service) unfinished(ctx context.Context) (accounts [][]Batch, all bool,
 // awaited tells which uploads the lines need that wait for their requests.
 type awaited struct {
 	*Service
+	end     time.Time          // no lines are read after it
 	batches map[string][]Batch // those with such lines, by account
 
-	mu  sync.Mutex                 // held while lines are read, since they may be large
-	ids map[string]map[string]bool // of the uploads, by account; filled when needed
+	mu  sync.Mutex             // held while lines are read, since they may be large
+	ids map[string]uploadsRead // by account; filled when needed
 }
 
-func newAwaited(s *Service, accounts [][]Batch) *awaited {
-	a := &awaited{Service: s, batches: make(map[string][]Batch), ids: make(map[string]map[string]bool)}
+// uploadsRead has the ids of uploads that were read, and the error that ended the reading.
+type uploadsRead struct {
+	ids map[string]bool
+	err error
+}
+
+// newAwaited returns what tells about the batches, by their accounts. It reads lines until the time end.
+func newAwaited(s *Service, accounts [][]Batch, end time.Time) *awaited {
+	a := &awaited{Service: s, end: end, batches: make(map[string][]Batch), ids: make(map[string]uploadsRead)}
 	for _, b := range slices.Concat(accounts...) {
 		if b.CanceledAt.IsZero() && len(b.linesIn(LineWaiting)) > 0 {
 			a.batches[b.Account] = append(a.batches[b.Account], b)
@@ -78,25 +86,55 @@ func newAwaited(s *Service, accounts [][]Batch) *awaited {
 	return a
 }
 
-// need reports whether a line needs the upload. It reads the lines of an account once.
+// awaitedOf returns what tells about the batches of an account. It reads batches and lines until the time end.
+func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) (*awaited, error) {
+	left, err := s.Store.Batches.Count(ctx, account)
+	var batches, page []Batch
+	for err == nil && left > 0 && !s.ended(end) {
+		var last Batch
+		if len(page) > 0 {
+			last = page[len(page)-1]
+		}
+		if page, err = s.Store.Batches.List(ctx, account, last, batchesPage); len(page) == 0 {
+			break
+		}
+		for _, b := range page {
+			if b.FinishedAt.IsZero() {
+				batches, left = append(batches, b), left-1
+			}
+		}
+	}
+	return newAwaited(s, [][]Batch{batches}, end), err
+}
+
+// need reports whether a line needs the upload. It reads the lines of an account once. If there was no time for that, the answer is true.
 func (a *awaited) need(ctx context.Context, u Upload) (bool, error) {
-	batches := a.batches[u.Account]
-	if batches == nil {
+	if a.batches[u.Account] == nil {
 		return false, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ids := a.ids[u.Account]; ids != nil {
-		return ids[u.ID], nil
+	read, known := a.ids[u.Account]
+	if !known {
+		read.ids, read.err = a.read(ctx, a.batches[u.Account])
+		a.ids[u.Account] = read
 	}
+	return read.ids == nil || read.ids[u.ID], read.err
+}
+
+// read returns the ids of the uploads that waiting lines of the batches name, or nil if there is no time to read them all.
+func (a *awaited) read(ctx context.Context, batches []Batch) (map[string]bool, error) {
 	ids := make(map[string]bool)
 	for _, b := range batches {
+		if a.ended(a.end) {
+			return nil, nil
+		}
 		lines, err := a.readLines(ctx, b)
 		if CodeOf(err) == NotFound { // no request can be made
 			continue
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		for _, n := range b.linesIn(LineWaiting) {
 			for _, id := range lines[n].params().uploads() {
@@ -104,8 +142,7 @@ func (a *awaited) need(ctx context.Context, u Upload) (bool, error) {
 			}
 		}
 	}
-	a.ids[u.Account] = ids
-	return ids[u.ID], nil
+	return ids, nil
 }
 
 // sweepBatchesOf handles the unfinished batches of one account, oldest first. When the account may have no more requests, it doesn't try

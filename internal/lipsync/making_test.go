@@ -173,6 +173,62 @@ func TestLinesKeepUploads(t *testing.T) {
 	}
 }
 
+// TestDeleteMediaOfLines deletes the media of a finished request whose upload other lines of its batch wait to use. It can when no line waits.
+func TestDeleteMediaOfLines(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	p := variants(3)
+	u := f.upload(t, lipsync.Video, "fives")
+	for n := range p.Lines {
+		p.Lines[n].Video = u.Source
+	}
+	b := f.batch(t, p)
+	f.complete(t, b.RequestID(0))
+	_, err := f.DeleteMedia(t.Context(), f.caller, b.RequestID(0))
+	wantError(t, "while lines wait", err, lipsync.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
+	f.wantObject(t, u.Object, true)
+	f.later(t)
+	f.wantLines(t, "after a sweep", b, "cqw")
+	_, err = f.CancelBatch(t.Context(), f.caller, b.ID)
+	must(t, err)
+	_, err = f.DeleteMedia(t.Context(), f.caller, b.RequestID(0))
+	must(t, err)
+	f.wantObject(t, u.Object, false)
+}
+
+// slow takes long to open an object.
+type slow struct {
+	lipsync.Objects
+	advance func(time.Duration)
+}
+
+func (o slow) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	o.advance(5 * time.Second)
+	return o.Objects.Open(ctx, key)
+}
+
+// TestSweepManyLines has more lines than a sweep has time to read. It keeps their uploads, and deletes those of others.
+func TestSweepManyLines(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	f.generate(t, "")
+	unused := f.upload(t, lipsync.Audio, "fives")
+	for range 3 {
+		f.batch(t, variants(1))
+	}
+	_, f.caller = f.newCaller(t, "b", 0)
+	other := f.upload(t, lipsync.Audio, "fives")
+	f.clock.Advance(48 * time.Hour)
+	objects := f.Objects
+	f.Objects = slow{objects, f.clock.Advance}
+	f.later(t)
+	f.wantObject(t, unused.Object, true)
+	f.wantObject(t, other.Object, false)
+	f.Objects = objects
+	f.later(t)
+	f.wantObject(t, unused.Object, false)
+}
+
 // TestBatchOfRevokedKey revokes the key of a batch. The lines that wait get no requests, and those with a request that wasn't noted keep it.
 func TestBatchOfRevokedKey(t *testing.T) {
 	f := newFixture(t)

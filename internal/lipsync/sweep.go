@@ -49,7 +49,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	batches, all, err := s.unfinished(ctx)
 	errs = append(errs, err, s.sweepBatches(ctx, batches, end))
 	if all { // otherwise a batch that wasn't read may need an upload
-		errs = append(errs, s.sweepUploads(ctx, newAwaited(s, batches), end))
+		errs = append(errs, s.sweepUploads(ctx, newAwaited(s, batches, s.Now().Add(batchesTime)), end))
 	}
 	return errors.Join(errs...)
 }
