@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"io/fs"
@@ -77,6 +78,44 @@ func TestBackup(t *testing.T) {
 		t.Error(err)
 	}
 	wantOnlyNamedFiles(t, restored, len(ids))
+}
+
+// TestBackupOfOldOutput backs up an output that is older than outputs are kept by default, and restores it.
+func TestBackupOfOldOutput(t *testing.T) {
+	data, dir := t.TempDir(), t.TempDir()
+	keep := []string{"--keep-outputs", "2160h"}
+	s := startServer(t, data, keep...)
+	c := testClient{s.url, newKey(t, data)}
+	id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.wait(t, id)
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(data, "lipsync.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "UPDATE requests SET finished_at = ?", time.Now().AddDate(0, 0, -40).UnixMicro())
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
+	for _, args := range [][]string{{"backup", "--data", data, file}, {"restore", "--data", restored, file}} {
+		if _, said, status := command(t, args...); status != ok {
+			t.Fatalf("%s: status %d: %s", args[0], status, said)
+		}
+	}
+	c.base = startServer(t, restored, keep...).url
+	r, err := c.request(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if get(t, r.OutputURL) == "" {
+		t.Error("the output is empty")
+	}
 }
 
 // get returns the content of an address.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,7 +61,9 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	service := &lipsync.Service{Store: store.Store, Now: time.Now}
+	// The server may keep outputs for any time. Those that it no longer keeps are deleted.
+	all := lipsync.Retention{Outputs: math.MaxInt64}
+	service := &lipsync.Service{Store: store.Store, Now: time.Now, Limits: lipsync.Limits{Keep: all}}
 	objects, err := held.FS()
 	if err != nil {
 		return err
