@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,9 +29,9 @@ const mostBody = rest.MaxBatchBody + 64<<10
 func Handler(api http.Handler, o Options) http.Handler {
 	o.Client = func(h http.Header) *client.Client { return within(api, h) }
 	server := New(o)
-	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	tools := bounded(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: o.Whole, DisableLocalhostProtection: true, MaxRequestBodyBytes: mostBody, PropagateRequestCancellation: true,
-	})
+	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set(addressHeader, address(r))
 		_, err := rest.Token(r.Header)
@@ -81,6 +83,9 @@ func refuse(w http.ResponseWriter, err error) {
 	}
 	if answer.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if answer.After > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(answer.After.Seconds()))))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(answer.Status)
