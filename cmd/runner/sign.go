@@ -55,6 +55,14 @@ func (l *lazySigner) Sign(ctx context.Context, path string, o lipsync.Origin) er
 	return l.signer.Sign(ctx, path, o)
 }
 
+// Check implements worker.Signer.
+func (l *lazySigner) Check(ctx context.Context) error {
+	if err := l.ensure(ctx); err != nil {
+		return err
+	}
+	return l.signer.Check(ctx)
+}
+
 func (l *lazySigner) ensure(ctx context.Context) (err error) {
 	if l.signer == nil {
 		l.signer, err = l.open(ctx)

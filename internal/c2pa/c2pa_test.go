@@ -109,6 +109,28 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestUnable breaks the program of a signer. Requests must be postponed for that, before and after they are rendered.
+func TestUnable(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "c2patool")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ncp \"$1\" \"$5\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	s := find(t)
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho expired >&2; exit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"sign": s.Sign(t.Context(), clip(t, ".mp4"), lipsync.Origin{}), "check": s.Check(t.Context())} {
+		if got := lipsync.FailureOf(err).Code; got != lipsync.HostFailing || !strings.Contains(fmt.Sprint(err), "expired") {
+			t.Errorf("%s: got %v, code %s", what, err, got)
+		}
+	}
+}
+
 // TestTalkative signs by a program that says 50 MB and fails. Only the end of that may be kept.
 func TestTalkative(t *testing.T) {
 	dir := t.TempDir()

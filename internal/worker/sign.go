@@ -10,9 +10,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Signer adds to a file a signed manifest about its origin. It replaces the file, or leaves it as it was and returns an error.
+// Signer adds signed manifests to files.
 type Signer interface {
+	// Sign adds to a file a signed manifest about its origin. It replaces the file, or leaves it as it was and returns an error. The error is
+	// Unavailable if no file can be signed now.
 	Sign(ctx context.Context, path string, o lipsync.Origin) error
+	// Check returns Unavailable if no file can be signed now.
+	Check(ctx context.Context) error
 }
 
 // These bound the signing of an output, which reads and writes the file up to four times each: signTime, and the time for all these bytes at
@@ -22,10 +26,23 @@ const (
 	signRate = 100 << 20 // bytes/s, read or written
 )
 
+// checkTime bounds Signer.Check.
+const checkTime = time.Minute
+
 var (
 	errNotSignable = errors.New("files of this format can't be signed")
 	errLarge       = errors.New("the file is too large to be signed")
 )
+
+// checkSigner returns an error if the request's output must be signed and no file can be signed now. Then nothing is rendered in vain.
+func (w *Worker) checkSigner(ctx context.Context, r *lipsync.Request) error {
+	if w.Signer == nil || !w.Service.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	return w.Signer.Check(ctx)
+}
 
 // sign signs the output of a request, if the worker has a signer. An output that can't be signed gets a warning, unless all must be signed.
 func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log *slog.Logger) error {

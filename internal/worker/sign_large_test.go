@@ -18,6 +18,8 @@ func (c *counter) Sign(context.Context, string, lipsync.Origin) error {
 	return nil
 }
 
+func (*counter) Check(context.Context) error { return nil }
+
 // TestSignLarge doesn't sign an output whose copies may not fit on the disk, unless all must be signed: then the job had a limit.
 func TestSignLarge(t *testing.T) {
 	for _, c := range []struct {

@@ -19,6 +19,8 @@ type signFunc func(path string, o lipsync.Origin) error
 
 func (f signFunc) Sign(_ context.Context, path string, o lipsync.Origin) error { return f(path, o) }
 
+func (signFunc) Check(context.Context) error { return nil }
+
 // TestSign signs an output before it is stored. What happens if that isn't possible depends on whether all outputs must be signed.
 func TestSign(t *testing.T) {
 	appended := func(path string, o lipsync.Origin) error {
@@ -114,6 +116,46 @@ func TestOlderThanProvenance(t *testing.T) {
 type stuckSigner struct{}
 
 func (stuckSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error { return stuck(ctx) }
+
+func (stuckSigner) Check(context.Context) error { return nil }
+
+// unableSigner can't sign for a while.
+type unableSigner struct{ unable bool }
+
+func (s *unableSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error {
+	return s.Check(ctx)
+}
+
+func (s *unableSigner) Check(context.Context) error {
+	if s.unable {
+		return &lipsync.Error{Code: lipsync.Unavailable, Message: "outputs can't be signed"}
+	}
+	return nil
+}
+
+// TestUnableSigner does a request while no output can be signed, for a day. It is not rendered, and completes when outputs can be signed again.
+func TestUnableSigner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signer, renders := &unableSigner{unable: true}, 0
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			renders++
+			return concatenate(ctx, j)
+		})
+		f.Signer, f.Service.RequireProvenance = signer, true
+		id := f.request(t, "video", "audio")
+		for range 24 {
+			f.Do(t.Context(), id)
+			time.Sleep(time.Hour + time.Minute)
+		}
+		r, err := f.Service.Store.Requests.ByID(t.Context(), id)
+		if err != nil || r.Status.Final() || r.Attempts > 0 || renders > 0 {
+			t.Errorf("after a day: got %s after %d attempts (%v), rendered %d times", r.Status, r.Attempts, err, renders)
+		}
+		signer.unable = false
+		f.Do(t.Context(), id)
+		f.want(t, id, lipsync.Completed, "", 1)
+	})
+}
 
 // TestStuckSigner bounds the signing. Then the output is stored without a signature, unless all must be signed.
 func TestStuckSigner(t *testing.T) {
