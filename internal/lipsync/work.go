@@ -73,12 +73,22 @@ func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) erro
 // have set the lengths, Frames, Warnings and Sync in r. Complete returns Conflict if the worker has lost
 // the request, and then deletes the output. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
+	return s.CompleteAfter(ctx, r, output, size, func() error { return nil })
+}
+
+// CompleteAfter does what Complete does, and calls send between the two: a client gets an output that the service could store, and no request
+// is completed whose output was not sent. If send fails, CompleteAfter deletes the output and returns the error.
+func (s *Service) CompleteAfter(ctx context.Context, r Request, output io.Reader, size int64, send func() error) error {
 	key := r.outputKey(r.Claims)
 	late := context.WithoutCancel(ctx)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
 		// The output may be stored nevertheless. The poster remains, since r names it for the next
 		// call. If there is no next call, dropMedia or Tidy deletes the poster.
 		_ = s.Objects.Delete(late, key)
+		return err
+	}
+	if err := send(); err != nil {
+		_ = s.Objects.Delete(late, key) // if this fails, dropMedia or Tidy deletes it
 		return err
 	}
 	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must

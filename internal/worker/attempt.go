@@ -216,7 +216,8 @@ func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byt
 	}
 }
 
-// complete sends the output to the client's URL, if there is one, and then stores it.
+// complete stores the output, sends it to the client's URL, if there is one, and completes the request. Only an output that is stored is sent: after a
+// fault of our store each attempt would send it again, until the client's URL ends.
 func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {
 	output, err := os.Open(path)
 	if err != nil {
@@ -227,8 +228,7 @@ func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) e
 	if err != nil {
 		return err
 	}
-	if err := w.send(ctx, r.Options.Output.UploadURL, output, info.Size()); err != nil {
-		return err
-	}
-	return w.Service.Complete(ctx, r, output, info.Size())
+	return w.Service.CompleteAfter(ctx, r, output, info.Size(), func() error {
+		return w.send(ctx, r.Options.Output.UploadURL, output, info.Size())
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,6 +86,41 @@ func (s *sender) Send(context.Context, string, io.ReaderAt, int64, string) (err 
 		err, *s = (*s)[0], (*s)[1:]
 	}
 	return err
+}
+
+// fullObjects can't store outputs as long as it is full.
+type fullObjects struct {
+	lipsync.Objects
+	full bool
+}
+
+func (o *fullObjects) Put(ctx context.Context, key string, from io.Reader, size int64) error {
+	if o.full && strings.HasPrefix(key, "outputs/") {
+		return syscall.ENOSPC
+	}
+	return o.Objects.Put(ctx, key, from, size)
+}
+
+// TestSendStored has a full disk. Nothing is sent until the output is stored. An output that can't be sent does not stay.
+func TestSendStored(t *testing.T) {
+	f := setup(t, concatenate)
+	objects := &fullObjects{f.Service.Objects, true}
+	f.Service.Objects = objects
+	refused := sender{&lipsync.Error{Code: lipsync.NotFound}}
+	f.Sender = &refused
+	id := f.sendTo(t, "https://storage.example/")
+	f.Do(t.Context(), id)
+	if len(refused) == 0 {
+		t.Error("the output was sent and not stored")
+	}
+	f.want(t, id, lipsync.Processing, "", 0)
+	objects.full = false
+	if err := f.Service.Store.Leases.EndPause(t.Context(), f.get(t, id), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	f.Do(t.Context(), id)
+	f.want(t, id, lipsync.Failed, "output could not be sent: upload_url is not accessible", 1)
+	f.wantNoObjects(t)
 }
 
 // TestSendAgain has storages that fail for a while. The request is postponed, without losing an attempt,
