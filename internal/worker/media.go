@@ -7,9 +7,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
+)
+
+// These bound the time for which an attempt fetches all media of clients' URLs, so that servers of one client that are slow on purpose don't keep a
+// worker from the others. A single file may take 20 minutes.
+const (
+	fetchTime = 40 * time.Minute // for a video and a speech track
+	trackTime = 5 * time.Minute  // for each further track
 )
 
 // getAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in the job's scratch folder, and
@@ -18,12 +26,26 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		errs = append(errs, err)
 	}
+	left := fetchTime + time.Duration(max(0, len(r.Audios())-1))*trackTime
 	get := func(kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
 		if errs != nil && !r.IsEstimate() {
 			return
 		}
 		b.set(transferTime, errSlow)
-		if err := w.get(ctx, kind, in, path, writers...); err != nil {
+		fetching, end := ctx, context.CancelFunc(func() {})
+		if in.URL != "" {
+			fetching, end = context.WithTimeout(ctx, left)
+		}
+		defer end()
+		began := time.Now()
+		err := w.get(fetching, kind, in, path, writers...)
+		if in.URL != "" {
+			left -= time.Since(began)
+		}
+		if err != nil && left <= 0 && ctx.Err() == nil {
+			err = lipsync.Failure{Code: lipsync.MediaTooSlow, Details: lipsync.Details{Kind: kind}}.Because(err)
+		}
+		if err != nil {
 			errs = append(errs, err)
 		}
 	}

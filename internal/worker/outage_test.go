@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,6 +96,56 @@ func TestDrippingServer(t *testing.T) {
 			t.Errorf("held a worker for %s, and then got %q", held, f.get(t, id).Failure.Code)
 		}
 	})
+}
+
+// trickling is a Fetcher whose files arrive in 19 minutes each.
+type trickling struct{}
+
+func (trickling) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(19 * time.Minute):
+		return web{}.Fetch(ctx, url, w, limit)
+	}
+}
+
+// TestTricklingServer has a request with five speech tracks that arrive slowly, each in time. All of them together may take an hour.
+func TestTricklingServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		f.Fetcher = trickling{}
+		p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/0"}, AudioRef: "0"}
+		for n := 1; n < 5; n++ {
+			p.More = append(p.More, lipsync.Track{Ref: fmt.Sprint(n), Source: lipsync.Source{URL: fmt.Sprint("http://web/", n)}})
+		}
+		p.Options.Segments = segments(t, 5)
+		id, err := f.Service.Generate(t.Context(), f.caller, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		f.Do(t.Context(), id)
+		if took := time.Since(began).Round(time.Minute); took != time.Hour {
+			t.Errorf("it was held for %v, want an hour", took)
+		}
+		f.want(t, id, lipsync.Failed, "audio URL is not accessible", 1)
+		if code := f.get(t, id).Failure.Code; code != lipsync.MediaTooSlow {
+			t.Errorf("got the code %s", code)
+		}
+	})
+}
+
+// segments returns n segments, each with a speech track of its own.
+func segments(t *testing.T, n int) (all lipsync.SegmentList) {
+	var text []string
+	for i := range n {
+		text = append(text, fmt.Sprintf(`{"start": %d, "end": %d, "audio": {"ref": "%d"}}`, i, i+1, i))
+	}
+	if err := json.Unmarshal([]byte("["+strings.Join(text, ",")+"]"), &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // TestUnshared cuts off the network of a process for 20 s, with a queue of requests by URL. It

@@ -34,7 +34,7 @@ var (
 	errLarge       = errors.New("the file is too large to be signed")
 )
 
-// checkSigner returns an error if the request's output must be signed and no file can be signed now. Then nothing is rendered in vain.
+// checkSigner returns an error if the request's output must be signed and no file can be signed now. Then rendering it would be of no use.
 func (w *Worker) checkSigner(ctx context.Context, r *lipsync.Request) error {
 	if w.Signer == nil || !w.Service.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
 		return nil
