@@ -65,19 +65,13 @@ type awaited struct {
 	end     time.Time          // no lines are read after it
 	batches map[string][]Batch // those with such lines, by account
 
-	mu  sync.Mutex             // held while lines are read, since they may be large
-	ids map[string]uploadsRead // by account; filled when needed
+	mu  sync.Mutex                 // held while lines are read, since they may be large
+	ids map[string]map[string]bool // of the uploads, by account, as need has read them; nil if it can't tell
 }
 
-// uploadsRead has the ids of uploads that were read, and the error that ended the reading.
-type uploadsRead struct {
-	ids map[string]bool
-	err error
-}
-
-// newAwaited returns what tells about the batches, by their accounts. It reads lines until the time end.
+// newAwaited returns an awaited of batches, which are grouped by their accounts. It reads lines until the time end.
 func newAwaited(s *Service, accounts [][]Batch, end time.Time) *awaited {
-	a := &awaited{Service: s, end: end, batches: make(map[string][]Batch), ids: make(map[string]uploadsRead)}
+	a := &awaited{Service: s, end: end, batches: make(map[string][]Batch), ids: make(map[string]map[string]bool)}
 	for _, b := range slices.Concat(accounts...) {
 		if b.CanceledAt.IsZero() && len(b.linesIn(LineWaiting)) > 0 {
 			a.batches[b.Account] = append(a.batches[b.Account], b)
@@ -86,7 +80,7 @@ func newAwaited(s *Service, accounts [][]Batch, end time.Time) *awaited {
 	return a
 }
 
-// awaitedOf returns what tells about the batches of an account. It reads batches and lines until the time end.
+// awaitedOf returns an awaited of the batches of an account. It reads batches and lines until the time end.
 func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) (*awaited, error) {
 	left, err := s.Store.Batches.Count(ctx, account)
 	var batches, page []Batch
@@ -107,19 +101,20 @@ func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) 
 	return newAwaited(s, [][]Batch{batches}, end), err
 }
 
-// need reports whether a line needs the upload. It reads the lines of an account once. If there was no time for that, the answer is true.
-func (a *awaited) need(ctx context.Context, u Upload) (bool, error) {
+// need reports whether a line may need the upload. It reads the lines of an account once. If there is no time for that, or if it fails, a line may
+// need each upload of the account.
+func (a *awaited) need(ctx context.Context, u Upload) (_ bool, err error) {
 	if a.batches[u.Account] == nil {
 		return false, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	read, known := a.ids[u.Account]
+	ids, known := a.ids[u.Account]
 	if !known {
-		read.ids, read.err = a.read(ctx, a.batches[u.Account])
-		a.ids[u.Account] = read
+		ids, err = a.read(ctx, a.batches[u.Account])
+		a.ids[u.Account] = ids
 	}
-	return read.ids == nil || read.ids[u.ID], read.err
+	return ids == nil || ids[u.ID], err
 }
 
 // read returns the ids of the uploads that waiting lines of the batches name, or nil if there is no time to read them all.
