@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,6 +119,72 @@ func TestBackupOfOldOutput(t *testing.T) {
 	}
 }
 
+// TestRestoreTrial restores data with work that waits, and starts a server on them. It sends nothing to a webhook and renders nothing, and the output of
+// before can be read.
+func TestRestoreTrial(t *testing.T) {
+	calls := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { calls <- r.URL.Path }))
+	defer receiver.Close()
+	data, dir := t.TempDir(), t.TempDir()
+	key := newKey(t, data)
+	d, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := d.service
+	s.Queue, s.Engines = newHints(0), []string{"warp"}
+	c, err := s.Authenticate(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateWebhook(t.Context(), c, receiver.URL+"/hook", nil); err != nil {
+		t.Fatal(err)
+	}
+	p := lipsync.RequestParams{Video: lipsync.Source{URL: receiver.URL + "/video"}, Audio: lipsync.Source{URL: receiver.URL + "/audio"}}
+	var ids []string
+	for range 2 {
+		id, err := s.Generate(t.Context(), c, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	r, err := s.Claim(t.Context(), ids[0])
+	if err == nil {
+		err = s.Complete(t.Context(), r, strings.NewReader("output"), 6)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.CreateBatch(t.Context(), c, lipsync.BatchParams{Lines: []lipsync.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
+	if err := errors.Join(err, d.close()); err != nil {
+		t.Fatal(err)
+	}
+	file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
+	if _, said, status := command(t, "backup", "--data", data, file); status != ok {
+		t.Fatalf("backup: status %d: %s", status, said)
+	}
+	out, said, status := command(t, "restore", "--trial", "--data", restored, file)
+	if want := "for a trial: webhooks deleted: 1, requests canceled: 2, batches canceled: 1\n"; status != ok || !strings.HasSuffix(out, want) {
+		t.Errorf("restore: status %d, %q, %s, want %q", status, out, said, want)
+	}
+	client := testClient{startServer(t, restored, "--allow-private-networks").url, key}
+	for _, id := range []string{ids[1], b.RequestID(0)} {
+		if got, err := client.request(t.Context(), id); err != nil || got.ErrorMessage != "canceled by the client" {
+			t.Errorf("got %+v (%v), want it canceled", got, err)
+		}
+	}
+	done, err := client.request(t.Context(), ids[0])
+	if err != nil || get(t, done.OutputURL) != "output" {
+		t.Errorf("got %+v (%v), want its output", done, err)
+	}
+	select {
+	case path := <-calls:
+		t.Errorf("got a call of %s", path)
+	case <-time.After(2 * time.Second): // a server delivers events and begins requests within a second
+	}
+}
+
 // get returns the content of an address.
 func get(t *testing.T, url string) string {
 	t.Helper()
@@ -171,7 +238,7 @@ func TestBackupIsConsistent(t *testing.T) {
 		if err := (&backupCommand{dataFlag{data}, file}).Run(t.Context(), quiet); err != nil || said.Len() > 0 {
 			t.Fatalf("%v: %s", err, said.String())
 		}
-		if err := (&restoreCommand{dataFlag{restored}, file}).Run(t.Context(), quiet); err != nil {
+		if err := (&restoreCommand{dataFlag: dataFlag{restored}, File: file}).Run(t.Context(), quiet); err != nil {
 			t.Fatal(err)
 		}
 		t.Log(strings.TrimSpace(out.String()))

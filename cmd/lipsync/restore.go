@@ -9,16 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"lipsync/internal/archive"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/sqlite"
 )
 
 type restoreCommand struct {
 	dataFlag
-	File string `arg:"" help:"A file that lipsync backup made. The data folder must be empty or missing."`
+	File  string `arg:"" help:"A file that lipsync backup made. The data folder must be empty or missing."`
+	Trial bool   `help:"To try a backup: delete all webhooks, and cancel all requests and batches that aren't finished. A server on this data folder then sends nothing to clients."`
 }
 
 // restoring is the folder, in the data folder, that has the files until all of them are extracted.
@@ -52,11 +55,29 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := sqlite.Check(ctx, filepath.Join(scratch, databaseFile)); err != nil {
 		return err
 	}
+	var ended lipsync.Ended
+	if c.Trial {
+		if ended, err = endAll(ctx, filepath.Join(scratch, databaseFile)); err != nil {
+			return err
+		}
+	}
 	if err := publish(scratch, c.Data); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "restored %s\n", c.Data)
+	if _, err = fmt.Fprintf(s.out, "restored %s\n", c.Data); err == nil && c.Trial {
+		_, err = fmt.Fprintf(s.out, "for a trial: webhooks deleted: %d, requests canceled: %d, batches canceled: %d\n", ended.Webhooks, ended.Requests, ended.Batches)
+	}
 	return err
+}
+
+// endAll makes a database one for trials; see lipsync.Service.EndAll.
+func endAll(ctx context.Context, database string) (ended lipsync.Ended, err error) {
+	store, err := sqlite.Open(ctx, database)
+	if err != nil {
+		return ended, err
+	}
+	ended, err = (&lipsync.Service{Store: store.Store, Now: time.Now}).EndAll(ctx)
+	return ended, errors.Join(err, store.Close())
 }
 
 // empty returns an error if a data folder has anything in it, except for the lock and the folder

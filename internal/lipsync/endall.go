@@ -1,0 +1,53 @@
+package lipsync
+
+import (
+	"context"
+	"math"
+)
+
+// Ended counts what EndAll ended.
+type Ended struct{ Webhooks, Requests, Batches int }
+
+// EndAll deletes all webhooks, and cancels all requests and batches that aren't finished. A service with this store then sends nothing to any client, and renders nothing
+// of before. EndAll is for a copy of a store that no other process uses. It deletes no media: Recover does.
+func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
+	accounts, err := s.Store.Webhooks.All(ctx)
+	if err != nil {
+		return e, err
+	}
+	for _, a := range accounts { // first, since they would get the events of the others
+		e.Webhooks += len(a.List)
+		a.List = nil
+		if err := s.Store.Webhooks.Put(ctx, a); err != nil {
+			return e, err
+		}
+	}
+	open, err := s.Store.Leases.Open(ctx, s.ever(), math.MaxInt)
+	if err != nil {
+		return e, err
+	}
+	for _, r := range open {
+		if _, err := s.Store.Leases.Cancel(ctx, r.ID, s.Now(), Failure{Code: Canceled}); err != nil {
+			return e, err
+		}
+		e.Requests++
+	}
+	var last Batch
+	for {
+		page, err := s.Store.Batches.Unfinished(ctx, last, batchesPage)
+		if err != nil || len(page) == 0 {
+			return e, err
+		}
+		for _, b := range page {
+			last = b
+			if !b.CanceledAt.IsZero() {
+				continue
+			}
+			b.CanceledAt = s.Now()
+			if err := s.Store.Batches.Swap(ctx, b); err != nil {
+				return e, err
+			}
+			e.Batches++
+		}
+	}
+}
