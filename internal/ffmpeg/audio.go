@@ -36,7 +36,7 @@ func (t *Tools) transcode(ctx context.Context, in *Info, encoded string, pcm io.
 }
 
 // pipeSound copies what ffmpeg writes to its pipe, and returns the number of bytes. Its error is a decodeError
-// if ffmpeg fails. If ffmpeg had too little memory for the silence of a gap, the number is 0.
+// if ffmpeg fails. If ffmpeg had too little memory for the silence of a gap, or if it can't encode the samples, the number is 0.
 func (t *Tools) pipeSound(ctx context.Context, args []string, files sandbox.Files, to io.Writer) (n int64, err error) {
 	p, err := t.startReader(ctx, t.FFmpeg, args, files, soundMemory)
 	if err != nil {
@@ -57,8 +57,11 @@ func (t *Tools) pipeSound(ctx context.Context, args []string, files sandbox.File
 		n += int64(m)
 	}
 	err = p.wait()
-	if strings.Contains(p.stderr.String(), unfilledGap) {
-		n, err = 0, fmt.Errorf("%s: %s", p.name, p.stderr.String())
+	switch said := p.stderr.String(); {
+	case strings.Contains(said, unfilledGap):
+		n, err = 0, fmt.Errorf("%s: %s", p.name, said)
+	case err != nil && strings.Contains(said, notNumbers):
+		n = 0
 	}
 	if err != nil {
 		return n, decodeError{err}
@@ -74,6 +77,10 @@ func (e decodeError) Unwrap() error { return e.error }
 // unfilledGap is in ffmpeg's log if there was too little memory for the silence of a gap. ffmpeg
 // then continues without the silence.
 const unfilledGap = "Failed to compensate for timestamp delta"
+
+// notNumbers is in ffmpeg's log if the encoder of AAC got samples that are no numbers, or infinite. A file of floating-point samples can
+// have them.
+const notNumbers = "Input contains (near) NaN/+-Inf"
 
 // These bound the memory of a process that decodes sound, in bytes: one allocation, and all with
 // the libraries. ffmpeg keeps the silence of a whole gap in memory; the bound allows some minutes

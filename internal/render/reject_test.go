@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,14 @@ func claimHours(b []byte) []byte {
 	at := bytes.Index(b, []byte("mvhd")) + 4 + 12 // version, times
 	scale := binary.BigEndian.Uint32(b[at:])
 	binary.BigEndian.PutUint32(b[at+4:], scale*36000)
+	return b
+}
+
+// noNumbers replaces the last half of the samples of a WAV of floating-point samples by NaN.
+func noNumbers(b []byte) []byte {
+	for at := len(b) - len(b)/8*4; at < len(b); at += 4 {
+		binary.LittleEndian.PutUint32(b[at:], math.Float32bits(float32(math.NaN())))
+	}
 	return b
 }
 
@@ -123,6 +132,7 @@ func TestRefusedMedia(t *testing.T) {
 		{"audio: picture alone", good, good, noSound},
 		{"audio: 1 Hz", good, edit(t, speech, rate(1)), noSound},
 		{"audio: a break of days", good, sound(t, "gap.mkv", "1", "-c:a", "pcm_s16le", "-af", "asetpts='PTS+gt(N,3)*500000/TB'"), badAudio},
+		{"audio: no numbers", good, edit(t, sound(t, "n.wav", "2", "-c:a", "pcm_f32le"), noNumbers), badAudio},
 		{"audio: no samples", good, edit(t, speech, func(b []byte) []byte { return b[:bytes.Index(b, []byte("data"))+8] }), noSound},
 	} {
 		t.Run(test.name, func(t *testing.T) {
