@@ -51,7 +51,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // on AWS the whole call is there already
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	_ = c.SetReadDeadline(time.Time{})
+	if err == nil { // otherwise the server would wait for the rest
+		_ = c.SetReadDeadline(time.Time{})
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -98,18 +98,22 @@ func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) 
 			}
 		}
 	}
-	return newAwaited(s, [][]Batch{batches}, end), err
+	a := newAwaited(s, [][]Batch{batches}, end)
+	if left > 0 { // there was no time, or the list lacks the last changes
+		a.ids[account] = nil
+	}
+	return a, err
 }
 
 // need reports whether a line may need the upload. It reads the lines of an account once. If there is no time for that, or if it fails, a line may
 // need each upload of the account.
 func (a *awaited) need(ctx context.Context, u Upload) (_ bool, err error) {
-	if a.batches[u.Account] == nil {
-		return false, nil
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ids, known := a.ids[u.Account]
+	if !known && a.batches[u.Account] == nil {
+		return false, nil
+	}
 	if !known {
 		ids, err = a.read(ctx, a.batches[u.Account])
 		a.ids[u.Account] = ids

@@ -196,6 +196,28 @@ func TestDeleteMediaOfLines(t *testing.T) {
 	f.wantObject(t, u.Object, false)
 }
 
+// unlisted lists no batches, as an index that lacks the last changes.
+type unlisted struct{ lipsync.Batches }
+
+func (unlisted) List(context.Context, string, lipsync.Batch, int) ([]lipsync.Batch, error) {
+	return nil, nil
+}
+
+// TestDeleteMediaOfUnlisted deletes the media of a request just after a batch was made that the list of batches doesn't have yet.
+func TestDeleteMediaOfUnlisted(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	p := variants(2)
+	u := f.upload(t, lipsync.Video, "fives")
+	p.Lines[0].Video, p.Lines[1].Video = u.Source, u.Source
+	b := f.batch(t, p)
+	f.complete(t, b.RequestID(0))
+	f.Store.Batches = unlisted{f.Store.Batches}
+	_, err := f.DeleteMedia(t.Context(), f.caller, b.RequestID(0))
+	wantError(t, "while a line waits", err, lipsync.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
+	f.wantObject(t, u.Object, true)
+}
+
 // slow takes long to open an object.
 type slow struct {
 	lipsync.Objects

@@ -42,7 +42,7 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 		if in.URL != "" {
 			left -= time.Since(began)
 		}
-		if err != nil && left <= 0 && ctx.Err() == nil {
+		if err != nil && in.URL != "" && fetching.Err() != nil && ctx.Err() == nil {
 			err = lipsync.Failure{Code: lipsync.MediaTooSlow, Details: lipsync.Details{Kind: kind}}.Because(err)
 		}
 		if err != nil {
