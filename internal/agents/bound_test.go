@@ -93,16 +93,50 @@ func TestLargeCalls(t *testing.T) {
 	}
 }
 
-// FuzzValues compares the bound of the number of values with their number.
+// TestManyMessages refuses lists with very many messages, which would all be answered at once.
+func TestManyMessages(t *testing.T) {
+	s := clienttest.New(t)
+	h := Handler(s.API, Options{Whole: true})
+	list := func(n int) string {
+		var messages []string
+		for id := range n {
+			messages = append(messages, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, id))
+		}
+		return " [" + strings.Join(messages, ",") + "]"
+	}
+	for _, c := range []struct{ n, want int }{{mostMessages, 200}, {mostMessages + 1, 413}, {1300, 413}, {15900, 413}} {
+		body := list(c.n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w := post(t, s, h, strings.NewReader(body))
+		runtime.ReadMemStats(&after)
+		if w.Code != c.want || c.want == 413 && w.Body.String() != "{\"error\":\"the call has more than 16 messages\"}\n" {
+			t.Errorf("%d messages: got %d %.200s, want %d", c.n, w.Code, w.Body, c.want)
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
+			t.Errorf("%d messages: %d MiB were allocated, want 32 at most", c.n, allocated>>20)
+		} else {
+			t.Logf("%d messages: %d MiB were allocated", c.n, allocated>>20)
+		}
+	}
+}
+
+// FuzzValues compares the bounds of the numbers of values and of messages with these numbers.
 func FuzzValues(f *testing.F) {
-	for _, text := range []string{`{"a": [1, {}, []], "b\",{": "c,\\"}`, call(`{"audio": ""}, {}`), `"`, `1`, `[[[]]]`} {
+	for _, text := range []string{`{"a": [1, {}, []], "b\",{": "c,\\"}`, call(`{"audio": ""}, {}`), `"`, `1`, `[[[]]]`, ` [{"a":[1,2]},{},3]`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		bound := values(text)
+		bound, listed := values(text)
 		var v any
-		if json.Unmarshal(text, &v) == nil && count(v) > bound {
+		if json.Unmarshal(text, &v) != nil {
+			return
+		}
+		if count(v) > bound {
 			t.Errorf("%q has %d values, and the bound is %d", text, count(v), bound)
+		}
+		if list, ok := v.([]any); ok && max(len(list), 1) != listed || !ok && listed != 1 {
+			t.Errorf("%q: got %d messages", text, listed)
 		}
 	})
 }
