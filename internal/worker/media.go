@@ -32,20 +32,7 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 			return
 		}
 		b.set(transferTime, errSlow)
-		fetching, end := ctx, context.CancelFunc(func() {})
-		if in.URL != "" {
-			fetching, end = context.WithTimeout(ctx, left)
-		}
-		defer end()
-		began := time.Now()
-		err := w.get(fetching, kind, in, path, writers...)
-		if in.URL != "" {
-			left -= time.Since(began)
-		}
-		if err != nil && in.URL != "" && fetching.Err() != nil && ctx.Err() == nil {
-			err = lipsync.Failure{Code: lipsync.MediaTooSlow, Details: lipsync.Details{Kind: kind}}.Because(err)
-		}
-		if err != nil {
+		if err := w.get(ctx, kind, in, path, &left, writers...); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -66,8 +53,8 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 	return errs
 }
 
-// get copies an input of a request to a new file, and to the writers.
-func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) (err error) {
+// get copies an input of a request to a new file, and to the writers; see fetch for left.
+func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string, left *time.Duration, writers ...io.Writer) (err error) {
 	created, err := os.Create(path)
 	if err != nil {
 		return err
@@ -81,7 +68,7 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 		return w.copyObject(ctx, in, file)
 	}
 	limit := w.Service.MaxSize(kind)
-	err = w.Fetcher.Fetch(ctx, in.URL, file, limit)
+	err = w.fetch(ctx, in.URL, file, limit, left)
 	f := lipsync.Failure{Details: lipsync.Details{Kind: kind}}
 	switch lipsync.CodeOf(err) {
 	case lipsync.NotFound:
@@ -100,6 +87,19 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 		return err
 	}
 	return f.Because(err)
+}
+
+// fetch copies the file at a client's URL, of at most limit bytes. It returns TooSlow after the time left, from which it takes the time that it needs.
+func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit int64, left *time.Duration) error {
+	bounded, end := context.WithTimeout(ctx, *left)
+	defer end()
+	began := time.Now()
+	err := w.Fetcher.Fetch(bounded, url, file, limit)
+	*left -= time.Since(began)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return &lipsync.Error{Code: lipsync.TooSlow, Message: "files come too slowly", Err: err}
+	}
+	return err
 }
 
 // chunk is the number of bytes of an object that are copied between two checks of the context.
