@@ -3,6 +3,7 @@ package lipsync
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // Ended counts what EndAll ended.
@@ -32,22 +33,19 @@ func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 		}
 		e.Requests++
 	}
-	var last Batch
-	for {
-		page, err := s.Store.Batches.Unfinished(ctx, last, batchesPage)
-		if err != nil || len(page) == 0 {
+	batches, _, err := s.unfinished(ctx, s.ever())
+	if err != nil {
+		return e, err
+	}
+	for _, b := range slices.Concat(batches...) {
+		if !b.CanceledAt.IsZero() {
+			continue
+		}
+		b.CanceledAt = s.Now()
+		if err := s.swapBatch(ctx, &b); err != nil {
 			return e, err
 		}
-		for _, b := range page {
-			last = b
-			if !b.CanceledAt.IsZero() {
-				continue
-			}
-			b.CanceledAt = s.Now()
-			if err := s.Store.Batches.Swap(ctx, b); err != nil {
-				return e, err
-			}
-			e.Batches++
-		}
+		e.Batches++
 	}
+	return e, nil
 }

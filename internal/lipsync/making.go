@@ -36,9 +36,9 @@ func (s *Service) sweepBatches(ctx context.Context, accounts [][]Batch, end time
 	})
 }
 
-// unfinished returns the batches that aren't finished, oldest first, by their accounts. all is false if it ran out of time, or failed.
-func (s *Service) unfinished(ctx context.Context) (accounts [][]Batch, all bool, err error) {
-	end := s.Now().Add(batchesTime)
+// unfinished returns the batches that aren't finished, oldest first, by their accounts. It reads no more of them after the time end. all is false if
+// some may be missing.
+func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]Batch, all bool, err error) {
 	known := make(map[string]int)
 	var last Batch
 	for !s.ended(end) {
@@ -100,7 +100,7 @@ func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) 
 	}
 	a := newAwaited(s, [][]Batch{batches}, end)
 	if left > 0 { // there was no time, or the list lacks the last changes
-		a.ids[account] = nil
+		a.batches[account], a.ids[account] = batches, nil
 	}
 	return a, err
 }
@@ -108,14 +108,15 @@ func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) 
 // need reports whether a line may need the upload. It reads the lines of an account once. If there is no time for that, or if it fails, a line may
 // need each upload of the account.
 func (a *awaited) need(ctx context.Context, u Upload) (_ bool, err error) {
+	batches, some := a.batches[u.Account]
+	if !some { // it doesn't wait for those of others
+		return false, nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ids, known := a.ids[u.Account]
-	if !known && a.batches[u.Account] == nil {
-		return false, nil
-	}
 	if !known {
-		ids, err = a.read(ctx, a.batches[u.Account])
+		ids, err = a.read(ctx, batches)
 		a.ids[u.Account] = ids
 	}
 	return ids == nil || ids[u.ID], err

@@ -46,7 +46,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
-	batches, all, err := s.unfinished(ctx)
+	batches, all, err := s.unfinished(ctx, s.Now().Add(batchesTime))
 	errs = append(errs, err, s.sweepBatches(ctx, batches, end))
 	if all { // otherwise a batch that wasn't read may need an upload
 		errs = append(errs, s.sweepUploads(ctx, newAwaited(s, batches, s.Now().Add(batchesTime)), end))
