@@ -56,13 +56,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err == nil { // otherwise the server would wait for the rest
 		_ = c.SetReadDeadline(time.Time{})
 	}
-	n, messages := values(body)
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, &client.Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the call exceeds %d bytes", mostBody)}
-	case err != nil:
+	}
+	if err != nil {
 		return nil, &client.Error{Status: http.StatusBadRequest, Message: "the call was not read to its end"}
+	}
+	switch n, messages := values(body); {
 	case n > mostValues:
 		return nil, &client.Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the call has more than %d values", mostValues)}
 	case messages > mostMessages:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -84,8 +83,8 @@ func refuse(w http.ResponseWriter, err error) {
 	if answer.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if answer.After > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(answer.After.Seconds()))))
+	if wait := lipsync.RetrySeconds(&lipsync.Error{RetryAfter: answer.After}); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(answer.Status)
