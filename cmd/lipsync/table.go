@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/google/uuid"
 
+	"lipsync/internal/awsclient"
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/settings"
@@ -81,5 +82,6 @@ func openTable(ctx context.Context, table string) (*dynamodb.Store, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, fmt.Errorf("no AWS credentials are at hand: %w", err)
 	}
+	cfg.HTTPClient = awsclient.KeepAnswers(cfg.HTTPClient)
 	return dynamodb.New(cfg, table), nil
 }

@@ -25,7 +25,7 @@ import (
 
 	"lipsync/infra/account"
 	"lipsync/infra/stack"
-
+	"lipsync/internal/awsclient"
 	"lipsync/internal/settings"
 )
 
@@ -55,6 +55,7 @@ func run(ctx context.Context, cdk string, arguments []string) error {
 	if err != nil {
 		return err
 	}
+	configured.HTTPClient = awsclient.KeepAnswers(configured.HTTPClient)
 	if configured.Region == "" {
 		return errors.New("AWS_REGION is not set, and the profile has no region")
 	}

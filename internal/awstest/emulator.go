@@ -23,6 +23,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lipsync/internal/awsclient"
 )
 
 // Options says how to start an Emulator.
@@ -216,7 +218,7 @@ func Config(url string) aws.Config {
 	return aws.Config{
 		Region:       region,
 		BaseEndpoint: &url,
-		HTTPClient:   client{awshttp.NewBuildableClient()},
+		HTTPClient:   awsclient.KeepAnswers(awshttp.NewBuildableClient()),
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 		// the same as in config.LoadDefaultConfig
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,

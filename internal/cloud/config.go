@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lipsync/internal/awsclient"
 )
 
 // Config returns the configuration of the clients of AWS in a function of Lambda. It reads only the
@@ -18,7 +20,7 @@ func Config(getenv func(string) string) aws.Config {
 		Region: getenv("AWS_REGION"),
 		Credentials: credentials.NewStaticCredentialsProvider(
 			getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
-		HTTPClient:    awshttp.NewBuildableClient(), // one for all clients
+		HTTPClient:    awsclient.KeepAnswers(awshttp.NewBuildableClient()), // one for all clients
 		ConfigSources: []any{endpoints{getenv}},
 
 		// As in package config: objects are sent and received with checksums.

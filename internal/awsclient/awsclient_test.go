@@ -1,4 +1,4 @@
-package awstest_test
+package awsclient_test
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/awsclient"
 )
 
 // ended is a body that ends as the SDK's does once it is closed.
@@ -29,7 +29,7 @@ func TestAnswerIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Body = ended{r.Body}
-		response, err := awstest.Config(server.URL).HTTPClient.Do(r)
+		response, err := awsclient.KeepAnswers(http.DefaultClient).Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
