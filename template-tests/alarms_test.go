@@ -1,7 +1,9 @@
 package templatetests
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +13,9 @@ func TestAlarms(t *testing.T) {
 	want := map[string]struct{ threshold, periods, missing, metrics string }{
 		"DeadLettersWait":     {`1`, `1`, `"notBreaching"`, "ApproximateNumberOfMessagesVisible"},
 		"RequestsWaitTooLong": {`1800`, `2`, `"notBreaching"`, "OldestQueued"},
-		"RequestsFail":        {`3`, `1`, `"notBreaching"`, "RequestsFailed"},
+		"RequestsFail":        {`1`, `1`, `"notBreaching"`, "RequestsFailed"},
 		"AttemptsPutOff":      {`5`, `3`, `"notBreaching"`, "AttemptsPutOff"},
+		"HostFailing":         {`900`, `1`, `"notBreaching"`, "HostFailing"},
 		"NetworkFails":        {`3`, `3`, `"notBreaching"`, "UnreachableHosts MediaFetched"},
 		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError StorageRefused"},
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
@@ -22,6 +25,7 @@ func TestAlarms(t *testing.T) {
 		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
 		"OutputsNotSigned":    {`1`, `1`, `"notBreaching"`, "OutputsNotSigned"},
 		"EventsFail":          {`10`, `3`, `"notBreaching"`, "EventsDelivered EventsRetried"},
+		"EventsRefused":       {`1`, `1`, `"notBreaching"`, "EventsRefused"},
 		"BackgroundFails":     {`1`, `3`, `"notBreaching"`, "Errors MessagesFailed"},
 		"SweepIsSilent":       {`1`, `2`, `"breaching"`, "Errors Invocations"},
 	}
@@ -123,6 +127,21 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestCost checks the number of the alarms' metrics in the README, each of which costs money.
+func TestCost(t *testing.T) {
+	metrics := 0
+	for _, name := range deployed().all("AWS::CloudWatch::Alarm") {
+		metrics += max(1, strings.Count(deployed().get(name, "Metrics"), `"MetricStat"`))
+	}
+	text, err := os.ReadFile("../infra/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := fmt.Sprintf("| alarms | %d metrics × 0.10 [1] | %.2f |", metrics, float64(metrics)*0.1); !strings.Contains(string(text), row) {
+		t.Errorf("infra/README.md doesn't say %q", row)
+	}
+}
+
 func TestAlarmTopic(t *testing.T) {
 	deployed().check(t, []property{
 		{"Alarms", "KmsMasterKeyId", `"AlarmKey.Arn"`},
@@ -143,7 +162,8 @@ func TestGraphs(t *testing.T) {
 	body := deployed().get("Dashboard", "DashboardBody")
 	for _, metric := range []string{
 		"RequestsCreated", "RequestsCompleted", "RequestsFailed", "QueueWait", "OldestQueued", "RenderSpeed", "Attempts",
-		"5XXError", "Latency", "ApproximateNumberOfMessagesVisible",
+		"5XXError", "Latency", "ApproximateNumberOfMessagesVisible", "HostFailing", "MediaFetched", "OutputsNotSigned",
+		"EventsDelivered", "EventsRetried", "EventsUndelivered", "EventsRefused", "WebhookTime",
 	} {
 		if !strings.Contains(body, metric) {
 			t.Errorf("the graphs do not show %s", metric)

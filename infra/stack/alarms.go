@@ -21,6 +21,10 @@ import (
 // long as an instance needs to start and pull the image.
 const longestWait = 30 * 60
 
+// longestFault is the time of a fault of the runners' machines, in seconds, that raises an alarm.
+// Shorter faults of S3 and DynamoDB come and go.
+const longestFault = 15 * 60
+
 // alarm is raised when a metric is at least the limit for a number of periods of five minutes. With
 // silence, it is raised when the metric is less than the limit or has no value.
 type alarm struct {
@@ -32,15 +36,17 @@ type alarm struct {
 
 // alarms returns the alarms that an operator must learn of at once.
 func (s *service) alarms() []alarm {
-	return append(s.throttled(), []alarm{
+	all := append(s.throttled(), []alarm{
 		{id: "DeadLettersWait", description: "A message or event could not be handled: see the dead-letter queue",
 			metric: s.deadLetters(), limit: 1, periods: 1},
 		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see Batch, and the quota of vCPUs",
 			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
-			metric: ownFaults(), limit: 3, periods: 1},
+			metric: ownFaults(), limit: 1, periods: 1},
 		{id: "AttemptsPutOff", description: "Attempts fail and are postponed: S3, DynamoDB or the runners' machines fail: see the log of the runner",
 			metric: ofCode("AttemptsPutOff", lipsync.HostFailing), limit: 5, periods: 3},
+		{id: "HostFailing", description: "S3, DynamoDB or the runners' machines have failed for a quarter of an hour, and a request waits for them: see the log of the runner",
+			metric: ours("HostFailing", "Maximum"), limit: longestFault, periods: 1},
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
 			metric: unreachableHosts(), limit: 3, periods: 3},
 		{id: "ServerErrors", description: "The API answers with 5xx, except for full accounts: see the logs of the access and the functions",
@@ -58,6 +64,11 @@ func (s *service) alarms() []alarm {
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
 			metric: s.sweeps(), limit: 1, periods: 2, silence: true},
 	}...)
+	if _, there := s.functions["publish"]; there {
+		all = append(all, alarm{id: "EventsRefused", description: "The bus will never take an event, so it is lost: see the log of publish",
+			metric: ours("EventsRefused", "Sum"), limit: 1, periods: 1})
+	}
+	return all
 }
 
 // throttled returns alarms for throttled functions of the API. Each alarm adds up at most ten

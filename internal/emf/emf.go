@@ -78,6 +78,16 @@ func (m *Metrics) Unreachable(hosts int) {
 	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
 }
 
+// Failing implements lipsync.Watcher.
+func (m *Metrics) Failing(longest time.Duration) {
+	m.write(map[string]any{}, "", metric{"HostFailing", seconds, longest.Seconds()})
+}
+
+// Refused implements lipsync.Watcher.
+func (m *Metrics) Refused(e lipsync.BusEvent) {
+	m.write(map[string]any{"event": e.ID}, "", metric{"EventsRefused", count, 1})
+}
+
 // Posted implements lipsync.Watcher. An attempt that failed counts as EventsRetried or, if it was the
 // last one, as EventsUndelivered.
 func (m *Metrics) Posted(d lipsync.Delivery, took time.Duration) {

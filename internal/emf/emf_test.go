@@ -70,6 +70,12 @@ func TestLines(t *testing.T) {
 		"unreachable": {func(m *emf.Metrics) { m.Unreachable(3) }, []string{
 			`{"UnreachableHosts":3,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"UnreachableHosts","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
+		"failing": {func(m *emf.Metrics) { m.Failing(20 * time.Minute) }, []string{
+			`{"HostFailing":1200,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"HostFailing","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
+		}},
+		"refused": {func(m *emf.Metrics) { m.Refused(lipsync.BusEvent{ID: "msg_1"}) }, []string{
+			`{"EventsRefused":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsRefused","Unit":"Count"}]}],"Timestamp":1790000000123},"event":"msg_1"}`,
+		}},
 		"delivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryDelivered, 200), 1500*time.Millisecond) }, []string{
 			`{"EventsDelivered":1,"WebhookTime":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsDelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":200,"webhook":"w"}`,
 		}},

@@ -75,6 +75,7 @@ func (s *Service) publish(ctx context.Context, changes []Change) error {
 	refused, err := s.Bus.Put(ctx, all)
 	for _, i := range refused {
 		s.log().ErrorContext(ctx, "the bus refuses what is in an event", "event", all[i].ID)
+		s.watcher().Refused(all[i])
 	}
 	return err
 }

@@ -137,8 +137,12 @@ func TestBrokenBus(t *testing.T) {
 			t.Errorf("the call %d fails: %d are done (%v), want %d", call, done, err, want)
 		}
 	}
+	var w watcher
+	f.Watcher = &w
 	b.calls, b.fails, b.refuse = nil, nil, []int{3}
 	if done, err := f.Publish(t.Context(), changes); done != len(changes) || err != nil || len(b.calls) != 3 {
 		t.Errorf("refused events: %d are done in %d calls (%v), want all in 3", done, len(b.calls), err)
 	}
+	refused := "refused " + string(lipsync.RequestCompleted)
+	w.want(t, refused, refused, refused)
 }

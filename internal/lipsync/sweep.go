@@ -84,12 +84,13 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 	return oldest, errors.Join(errs...)
 }
 
-// sweepPauses reports the hosts that postponed requests wait for. It also ends pauses that are
-// longer than a pause can be: after they began, the clock was set back.
+// sweepPauses reports why postponed requests wait. It also ends pauses that are longer than a pause
+// can be: after they began, the clock was set back.
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 	delayed, err := s.Store.Leases.Postponed(ctx, time.Time{}, delayedBatch)
 	if err == nil {
 		s.watcher().Unreachable(unreachable(delayed))
+		s.watcher().Failing(failing(delayed, s.Now()))
 	}
 	long, longErr := s.Store.Leases.Postponed(ctx, s.Now().Add(pauseBound), pausesBatch)
 	errs := []error{err, longErr}
@@ -121,6 +122,17 @@ func unreachable(delayed []Request) (n int) {
 		}
 	}
 	return n
+}
+
+// failing returns the longest time, until now, for which HostFailing has delayed one of the requests
+// again and again. A request whose last delay has another cause does not count.
+func failing(delayed []Request, now time.Time) (longest time.Duration) {
+	for _, r := range delayed {
+		if !r.FailingSince.IsZero() && r.UnreachableSince.IsZero() && r.MissingSince.IsZero() {
+			longest = max(longest, now.Sub(r.FailingSince))
+		}
+	}
+	return longest
 }
 
 // endPause ends the pause of a request, unless another call has changed the request meanwhile.

@@ -20,8 +20,13 @@ type Watcher interface {
 	// requests couldn't reach. One host that doesn't answer counts once, for any number of
 	// requests.
 	Unreachable(hosts int)
+	// Failing reports, at each sweep, the longest time for which faults of the service's machines
+	// have postponed a request again and again. It is 0 if they postpone none.
+	Failing(longest time.Duration)
 	// Posted reports an attempt at a delivery, with its outcome, and how long it took.
 	Posted(d Delivery, took time.Duration)
+	// Refused reports an event that the Bus will never take.
+	Refused(e BusEvent)
 }
 
 // watcher returns s.Watcher, or a Watcher that does nothing if that is nil.
@@ -41,5 +46,7 @@ func (nobody) Finished(Request)           {}
 func (nobody) Postponed(Request, Failure) {}
 func (nobody) Waiting(time.Duration)      {}
 func (nobody) Unreachable(int)            {}
+func (nobody) Failing(time.Duration)      {}
+func (nobody) Refused(BusEvent)           {}
 
 func (nobody) Posted(Delivery, time.Duration) {}

@@ -34,6 +34,14 @@ func (w *watcher) Unreachable(hosts int) {
 	}
 }
 
+func (w *watcher) Failing(longest time.Duration) {
+	if longest > 0 {
+		w.note("failing for", longest)
+	}
+}
+
+func (w *watcher) Refused(e lipsync.BusEvent) { w.note("refused", e.Type) }
+
 func (w *watcher) note(words ...any) { w.lines = append(w.lines, fmt.Sprintln(words...)) }
 
 // want checks the events since its last call.
@@ -134,6 +142,28 @@ func TestUnreachable(t *testing.T) {
 	}
 	var w watcher
 	f.Watcher = &w
+	must(t, f.Sweep(t.Context()))
+	w.want(t, "oldest 0s", "unreachable 1")
+}
+
+// TestFailing checks the time for which a fault of the machine lasts, by which an operator learns of
+// it while only one request waits.
+func TestFailing(t *testing.T) {
+	f := newFixture(t)
+	id := f.generate(t, "")
+	f.attempt(t, id, syscall.ENOSPC)
+	var w watcher
+	f.Watcher = &w
+	f.clock.Advance(20 * time.Minute)
+	f.attempt(t, id, syscall.ENOSPC)
+	w.want(t, "postponed by host_failing with 0 attempts and 2 delays")
+	f.clock.Advance(time.Minute)
+	must(t, f.Sweep(t.Context()))
+	w.want(t, "oldest 0s", "failing for 21m0s")
+
+	f.clock.Advance(time.Hour)
+	f.attempt(t, id, unreachable(0))
+	w.want(t, "postponed by media_unreachable with 0 attempts and 3 delays")
 	must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "unreachable 1")
 }

@@ -37,6 +37,7 @@ type Monitor struct {
 	unsigned          prometheus.Counter
 	postponed         *prometheus.CounterVec // by code
 	unreachable       prometheus.Gauge
+	failing           prometheus.Gauge // in seconds
 	queued            prometheus.Histogram
 	attempts          prometheus.Histogram
 	rendered, renders prometheus.Counter // in seconds
@@ -65,6 +66,9 @@ func New(o Options) *Monitor {
 		}, []string{"code"}),
 		unreachable: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lipsync_unreachable_hosts", Help: "Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.",
+		}),
+		failing: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lipsync_host_failing_seconds", Help: "Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.",
 		}),
 		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
@@ -96,7 +100,7 @@ func New(o Options) *Monitor {
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20},
 		}, []string{"result"}),
 	}
-	m.registry.MustRegister(m.created, m.finished, m.unsigned, m.postponed, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
+	m.registry.MustRegister(m.created, m.finished, m.unsigned, m.postponed, m.unreachable, m.failing, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
@@ -151,6 +155,12 @@ func (m *Monitor) Waiting(time.Duration) {}
 
 // Unreachable implements lipsync.Watcher.
 func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
+
+// Failing implements lipsync.Watcher.
+func (m *Monitor) Failing(longest time.Duration) { m.failing.Set(longest.Seconds()) }
+
+// Refused implements lipsync.Watcher. It does nothing, since one machine has no bus.
+func (m *Monitor) Refused(lipsync.BusEvent) {}
 
 // retried is the result of an attempt at a delivery that is made again.
 const retried = "retried"

@@ -47,6 +47,7 @@ func busy(t *testing.T) *Monitor {
 	m.Started(r)
 	m.Waiting(time.Hour)
 	m.Unreachable(4)
+	m.Failing(20 * time.Minute)
 	completed, failed, broken := r, r, r
 	completed.Status, completed.Warnings = lipsync.Completed, lipsync.NotSigned
 	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
@@ -113,6 +114,9 @@ func TestMetrics(t *testing.T) {
 lipsync_attempts_put_off_total{code="host_failing"} 1
 lipsync_attempts_put_off_total{code="internal"} 0
 lipsync_attempts_put_off_total{code="media_unreachable"} 0
+# HELP lipsync_host_failing_seconds Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.
+# TYPE lipsync_host_failing_seconds gauge
+lipsync_host_failing_seconds 1200
 # HELP lipsync_queue_age_seconds Time that the request has waited for a worker that has waited longest; 0 if none waits.
 # TYPE lipsync_queue_age_seconds gauge
 lipsync_queue_age_seconds 90
@@ -151,7 +155,7 @@ lipsync_requests_open{status="queued"} 3
 # HELP lipsync_unreachable_hosts Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.
 # TYPE lipsync_unreachable_hosts gauge
 lipsync_unreachable_hosts 4
-`), "lipsync_attempts_put_off_total", "lipsync_outputs_not_signed_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
+`), "lipsync_attempts_put_off_total", "lipsync_host_failing_seconds", "lipsync_outputs_not_signed_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
 		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open", "lipsync_unreachable_hosts")
 	if err != nil {
 		t.Error(err)

@@ -149,8 +149,10 @@ func (l *ledger) Finished(r lipsync.Request) {
 	l.final = append(l.final, due{r.ID, time.Now().Add(checkAfter)})
 }
 
-// Postponed, Posted, Waiting and Unreachable implement lipsync.Watcher.
+// Postponed, Posted, Waiting, Unreachable, Failing and Refused implement lipsync.Watcher.
 func (*ledger) Postponed(lipsync.Request, lipsync.Failure) {}
 func (*ledger) Posted(lipsync.Delivery, time.Duration)     {}
 func (*ledger) Waiting(time.Duration)                      {}
 func (*ledger) Unreachable(int)                            {}
+func (*ledger) Failing(time.Duration)                      {}
+func (*ledger) Refused(lipsync.BusEvent)                   {}
