@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"lipsync/internal/client"
@@ -29,10 +30,12 @@ const (
 func bounded(next http.Handler) http.Handler {
 	places := make(chan struct{}, largeCalls)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leave := func() {}
 		if r.ContentLength < 0 || r.ContentLength > smallBody {
 			select {
 			case places <- struct{}{}:
-				defer func() { <-places }()
+				leave = sync.OnceFunc(func() { <-places })
+				defer leave()
 			default:
 				refuse(w, &client.Error{Status: http.StatusTooManyRequests, Message: "rate limit exceeded", After: retryTime})
 				return
@@ -42,6 +45,9 @@ func bounded(next http.Handler) http.Handler {
 		if err != nil {
 			refuse(w, err)
 			return
+		}
+		if len(body) <= smallBody { // its length wasn't known before
+			leave()
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)

@@ -6,9 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"lipsync/internal/client/clienttest"
 )
@@ -90,6 +94,59 @@ func TestLargeCalls(t *testing.T) {
 	}
 	if w := post(t, s, h, strings.NewReader(large+call(""))); w.Code != 200 {
 		t.Errorf("a large call after the others: got %d %s", w.Code, w.Body)
+	}
+}
+
+// TestSmallCalls sends small calls without their length, as many as large ones are handled at a time. While they are handled, a large one passes.
+func TestSmallCalls(t *testing.T) {
+	handled, end := make(chan bool), make(chan bool)
+	h := bounded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.ContentLength < 0 {
+			handled <- true
+			<-end
+		}
+	}))
+	var small sync.WaitGroup
+	for range largeCalls {
+		small.Go(func() {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", Path, io.MultiReader(strings.NewReader("{}"))))
+		})
+	}
+	for range largeCalls {
+		<-handled
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("POST", Path, strings.NewReader(strings.Repeat(" ", smallBody+1))))
+	if w.Code != 200 {
+		t.Errorf("a large call: got %d %s", w.Code, w.Body)
+	}
+	close(end)
+	small.Wait()
+}
+
+// reading is a writer of an answer that notes the bounds of the time for reading the call.
+type reading struct {
+	*httptest.ResponseRecorder
+	until []time.Time
+}
+
+func (r *reading) SetReadDeadline(t time.Time) error {
+	r.until = append(r.until, t)
+	return nil
+}
+
+// TestSlowCall bounds the time for reading a call. A call that was read may take longer to handle.
+func TestSlowCall(t *testing.T) {
+	h := bounded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	w, before := &reading{ResponseRecorder: httptest.NewRecorder()}, time.Now()
+	h.ServeHTTP(w, httptest.NewRequest("POST", Path, strings.NewReader("{}")))
+	if len(w.until) != 2 || w.until[0].Before(before.Add(bodyTime)) || w.until[0].After(time.Now().Add(bodyTime)) || !w.until[1].IsZero() {
+		t.Errorf("got the bounds %v, want %v and none", w.until, bodyTime)
+	}
+	w = &reading{ResponseRecorder: httptest.NewRecorder()}
+	h.ServeHTTP(w, httptest.NewRequest("POST", Path, iotest.ErrReader(os.ErrDeadlineExceeded)))
+	if len(w.until) != 1 || w.Code != 400 {
+		t.Errorf("slow: got the bounds %v and %d, want that of the reading and 400", w.until, w.Code)
 	}
 }
 
