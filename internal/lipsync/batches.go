@@ -83,6 +83,11 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	if err == nil {
 		err = s.roomForBatch(ctx, c.Account)
 	}
+	if CodeOf(err) == BatchLimit && p.IdempotencyKey != nil { // a call with the same key may have made the last batch meanwhile
+		if earlier, replayErr := s.replayedBatch(ctx, b); CodeOf(replayErr) != NotFound {
+			return earlier, replayErr
+		}
+	}
 	if err != nil {
 		return Batch{}, err
 	}

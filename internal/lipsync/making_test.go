@@ -33,6 +33,37 @@ func TestBatchLimit(t *testing.T) {
 	f.batch(t, variants(1))
 }
 
+// beforeCount calls do once before the first count of an account's batches.
+type beforeCount struct {
+	lipsync.Batches
+	do func()
+}
+
+func (s *beforeCount) Count(ctx context.Context, account string) (int, error) {
+	if do := s.do; do != nil {
+		s.do = nil
+		do()
+	}
+	return s.Batches.Count(ctx, account)
+}
+
+// TestLastBatchTwice makes the last batch that an account may have by two calls at a time with the same idempotency key.
+func TestLastBatchTwice(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Batches = 1
+	p := variants(1)
+	p.IdempotencyKey = new("k")
+	var first lipsync.Batch
+	f.Store.Batches = &beforeCount{f.Store.Batches, func() { first = f.batch(t, p) }}
+	second, err := f.CreateBatch(t.Context(), f.caller, p)
+	must(t, err)
+	want(t, "second call's batch", second.ID, first.ID)
+	p.Lines[0].Audio = "https://example.com/other"
+	f.Store.Batches = &beforeCount{Batches: f.Store.Batches}
+	_, err = f.CreateBatch(t.Context(), f.caller, p)
+	want(t, "another body", lipsync.CodeOf(err), lipsync.Reused)
+}
+
 // counting counts creates of requests.
 type counting struct {
 	lipsync.Requests
