@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,11 +132,12 @@ func extractFile(root *os.Root, name string, content io.Reader) error {
 }
 
 // publish moves the extracted files to their places, the database last. Without the database no
-// record names a file.
+// record names a file. SQLite may keep the last changes of endAll in a file of their own.
 func publish(scratch, data string) error {
-	for _, name := range []string{objectsFolder, dashboardFolder, databaseFile} {
+	optional := []string{dashboardFolder, databaseFile + "-wal"}
+	for _, name := range []string{objectsFolder, dashboardFolder, databaseFile + "-wal", databaseFile} {
 		err := os.Rename(filepath.Join(scratch, name), filepath.Join(data, name))
-		if err != nil && !(name == dashboardFolder && errors.Is(err, fs.ErrNotExist)) {
+		if err != nil && !(slices.Contains(optional, name) && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}
