@@ -148,4 +148,7 @@ func TestSoak(t *testing.T) {
 	if s.came == s.sent || killed == 0 || len(completed) == 0 {
 		t.Error("too few faults were made")
 	}
+	if most := killed / lipsync.MaxAttempts; report.Failed > most {
+		t.Errorf("%d requests used up their attempts, want %d at most, since %d runners were killed", report.Failed, most, killed)
+	}
 }
