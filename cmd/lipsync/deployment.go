@@ -43,6 +43,7 @@ type deployment struct {
 	log     *slog.Logger
 	handler http.Handler
 	monitor http.Handler // nil: no address for it is set
+	sweep   func(context.Context) error
 	worker  *worker.Worker
 	workers int
 	hints   hints
@@ -89,7 +90,7 @@ func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error
 }
 
 func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logger) (*deployment, error) {
-	d := &deployment{data: folder, log: log, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
+	d := &deployment{data: folder, log: log, sweep: folder.service.Sweep, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
 	folder.service.Queue, folder.service.Announcer, folder.service.Workers = d.hints, d.due, d.workers
 	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
 	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
@@ -155,7 +156,7 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 		all.Go(func() { d.estimate(ctx) })
 	}
 	all.Go(func() { d.data.service.DeliverDue(ctx, d.due) })
-	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.data.service.Sweep) })
+	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.sweep) })
 	all.Go(func() {
 		d.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {
 			return d.data.service.Tidy(ctx, lipsync.OrphanAge)

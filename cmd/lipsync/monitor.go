@@ -31,6 +31,7 @@ func (d *deployment) monitored(s *engines.Set) {
 	})
 	d.data.service.Watcher, d.data.service.Store = m, m.Store(d.data.service.Store)
 	d.worker.Rendered, d.worker.Fetcher = m.Rendered, m.Fetcher(d.worker.Fetcher)
+	d.sweep = m.Sweep(d.sweep)
 	d.monitor = stalling(m.Handler(), stallTime)
 }
 

@@ -70,6 +70,9 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("there is no %s, but %q", want, regexp.MustCompile(`(?m)^`+name+`[{ ].*`).FindAllString(text, -1))
 		}
 	}
+	if !regexp.MustCompile(`(?m)^lipsync_last_sweep_timestamp_seconds [1-9]`).MatchString(text) {
+		t.Error("there is no time of a sweep")
+	}
 	for _, private := range []string{"default", "missing.mp4", id} {
 		if strings.Contains(text, private) {
 			t.Errorf("%q is in the metrics", private)
