@@ -116,9 +116,6 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		},
 	}
 	m.enter(lipsync.Fetching)
-	if err := w.checkSigner(ctx, r); err != nil {
-		return err
-	}
 	sum := sha256.New()
 	errs := w.getAll(ctx, r, &job, b, sum)
 	switch {

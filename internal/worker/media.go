@@ -23,7 +23,7 @@ const (
 // getAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in the job's scratch folder, and
 // sets their paths in the job. It writes the video to sum too. It stops at the first error, except for an estimate, which tells all problems.
 func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job, b *bound, sum io.Writer) (errs []error) {
-	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
+	if err := w.checkProvenance(ctx, r); err != nil {
 		errs = append(errs, err)
 	}
 	left := fetchTime + time.Duration(max(0, len(r.Audios())-1))*trackTime

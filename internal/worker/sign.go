@@ -34,8 +34,12 @@ var (
 	errLarge       = errors.New("the file is too large to be signed")
 )
 
-// checkSigner returns an error if the request's output must be signed and no file can be signed now. Then rendering it would be of no use.
-func (w *Worker) checkSigner(ctx context.Context, r *lipsync.Request) error {
+// checkProvenance returns an error if the request's output must be signed and can't be: NotSignable, or the error of Signer.Check if no file can be
+// signed now. Then rendering the output would be of no use.
+func (w *Worker) checkProvenance(ctx context.Context, r *lipsync.Request) error {
+	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
+		return err
+	}
 	if w.Signer == nil || !w.Service.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
 		return nil
 	}

@@ -84,13 +84,13 @@ func TestSign(t *testing.T) {
 }
 
 // TestOlderThanProvenance does a request and an estimate of outputs in WebM that wait when the operator requires manifests. The request must fail at
-// once, with the sentence that refuses new ones, and the estimate must tell that.
+// once, with the sentence that refuses new ones, and the estimate must tell that. It makes no difference that no output can be signed then.
 func TestOlderThanProvenance(t *testing.T) {
 	f := setup(t, func(context.Context, render.Job) error {
 		t.Error("it was rendered")
 		return nil
 	})
-	f.Signer = signFunc(func(string, lipsync.Origin) error { return nil })
+	f.Signer = &unableSigner{unable: true}
 	p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
 	p.Options.Output.Format = lipsync.WebM
 	id, err := f.Service.Generate(t.Context(), f.caller, p)
