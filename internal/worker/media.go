@@ -16,8 +16,8 @@ import (
 // These bound the time for which an attempt fetches all media of clients' URLs, so that servers of one client that are slow on purpose don't keep a
 // worker from the others. A single file may take 20 minutes.
 const (
-	fetchTime = 40 * time.Minute // for a video and a speech track
-	trackTime = 5 * time.Minute  // for each further track
+	fetchTime = 40 * time.Minute // for two files, such as a video and a speech track
+	moreTime  = 5 * time.Minute  // for each further one
 )
 
 // getAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in the job's scratch folder, and
@@ -26,7 +26,11 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 	if err := w.checkProvenance(ctx, r); err != nil {
 		errs = append(errs, err)
 	}
-	left := fetchTime + time.Duration(max(0, len(r.Audios())-1))*trackTime
+	face, files := r.Options.Face, len(r.Inputs())
+	if face.By == lipsync.FaceInBoxes {
+		files++
+	}
+	left := fetchTime + time.Duration(max(0, files-2))*moreTime
 	get := func(kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
 		if errs != nil && !r.IsEstimate() {
 			return
@@ -43,7 +47,7 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 		get(lipsync.Audio, audio.Input, job.Audios[audio.Ref])
 	}
 	job.Audio = job.Audios[""]
-	if face := r.Options.Face; face.By == lipsync.FaceInBoxes {
+	if face.By == lipsync.FaceInBoxes {
 		get(lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
 	}
 	var err error

@@ -110,30 +110,38 @@ func (trickling) Fetch(ctx context.Context, url string, w io.Writer, limit int64
 	}
 }
 
-// TestTricklingServer has a request with five speech tracks that arrive slowly, each in time. All of them together may take an hour.
+// TestTricklingServer has requests with files that arrive slowly, each in time. Two of them may take 40 minutes together, and each further one 5 more. A
+// request fails after an hour of that.
 func TestTricklingServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := setup(t, concatenate)
-		f.Fetcher = trickling{}
-		p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/0"}, AudioRef: "0"}
-		for n := 1; n < 5; n++ {
-			p.More = append(p.More, lipsync.Track{Ref: fmt.Sprint(n), Source: lipsync.Source{URL: fmt.Sprint("http://web/", n)}})
-		}
-		p.Options.Segments = segments(t, 5)
-		id, err := f.Service.Generate(t.Context(), f.caller, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		f.Do(t.Context(), id)
-		if took := time.Since(began).Round(time.Minute); took != time.Hour {
-			t.Errorf("it was held for %v, want an hour", took)
-		}
-		f.want(t, id, lipsync.Failed, "audio URL is not accessible", 1)
-		if code := f.get(t, id).Failure.Code; code != lipsync.MediaTooSlow {
-			t.Errorf("got the code %s", code)
-		}
-	})
+	tracks := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/0"}, AudioRef: "0"}
+	for n := 1; n < 5; n++ {
+		tracks.More = append(tracks.More, lipsync.Track{Ref: fmt.Sprint(n), Source: lipsync.Source{URL: fmt.Sprint("http://web/", n)}})
+	}
+	tracks.Options.Segments = segments(t, 5)
+	boxes := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
+	boxes.Options.Face = lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "http://web/boxes"}
+	for _, c := range []struct {
+		p    lipsync.RequestParams
+		took time.Duration
+		want lipsync.Failure
+	}{
+		{tracks, time.Hour, lipsync.Failure{Code: lipsync.MediaTooSlow, Details: lipsync.Details{Kind: lipsync.Audio}}},
+		{boxes, 45 * time.Minute, lipsync.Failure{}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, concatenate)
+			f.Fetcher = trickling{}
+			id, err := f.Service.Generate(t.Context(), f.caller, c.p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			f.Do(t.Context(), id)
+			if took, r := time.Since(began).Round(time.Minute), f.get(t, id); took != c.took || r.Failure != c.want {
+				t.Errorf("held for %v, then %+v, want %v and %+v", took, r.Failure, c.took, c.want)
+			}
+		})
+	}
 }
 
 // segments returns n segments, each with a speech track of its own.
