@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,11 @@ func TestPosterGoes(t *testing.T) {
 				t.Error("an output of another size was stored")
 			}
 			must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.InternalFault}))
+		},
+		"output not sent": func(f *fixture, r lipsync.Request) {
+			refused := errors.New("refused")
+			err := f.CompleteAfter(t.Context(), r, strings.NewReader("output"), 6, func() error { return refused })
+			want(t, "complete", err, refused)
 		},
 		"canceled": func(f *fixture, r lipsync.Request) {
 			_, err := f.Cancel(t.Context(), f.caller, r.ID)

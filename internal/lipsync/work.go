@@ -76,8 +76,9 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	return s.CompleteAfter(ctx, r, output, size, func() error { return nil })
 }
 
-// CompleteAfter does what Complete does, and calls send between the two: a client gets an output that the service could store, and no request
-// is completed whose output was not sent. If send fails, CompleteAfter deletes the output and returns the error.
+// CompleteAfter does what Complete does, and calls send after the output is stored and before the request is completed: a client gets an output
+// that the service could store, and no request is completed whose output was not sent. If send fails, CompleteAfter deletes the output and its
+// poster, and returns the error.
 func (s *Service) CompleteAfter(ctx context.Context, r Request, output io.Reader, size int64, send func() error) error {
 	key := r.outputKey(r.Claims)
 	late := context.WithoutCancel(ctx)
@@ -88,7 +89,7 @@ func (s *Service) CompleteAfter(ctx context.Context, r Request, output io.Reader
 		return err
 	}
 	if err := send(); err != nil {
-		_ = s.Objects.Delete(late, key) // if this fails, dropMedia or Tidy deletes it
+		_ = s.deleteOutput(late, key) // if this fails, dropMedia or Tidy deletes it
 		return err
 	}
 	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must
