@@ -19,7 +19,7 @@ func (c *serveCommand) sign(ctx context.Context, d *deployment) error {
 	if c.ProvenanceCertificate == "" || c.ProvenanceKey == "" {
 		return fmt.Errorf("%s and %s belong together", settings.ProvenanceCertificate.Flag(), settings.ProvenanceKey.Flag())
 	}
-	signer, err := c2pa.Find(ctx, c.ProvenanceCertificate, c.ProvenanceKey)
+	signer, err := c2pa.Find(ctx, c.ProvenanceCertificate, c.ProvenanceKey, d.worker.Scratch)
 	if err != nil {
 		return err
 	}

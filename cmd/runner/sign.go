@@ -94,7 +94,7 @@ func openSigner(ctx context.Context, config aws.Config, name, folder string) (_ 
 	if err := errors.Join(os.WriteFile(certificateFile, certificates, 0o600), os.WriteFile(keyFile, key, 0o600)); err != nil {
 		return nil, err
 	}
-	s, err := c2pa.Find(ctx, certificateFile, keyFile)
+	s, err := c2pa.Find(ctx, certificateFile, keyFile, folder)
 	if err != nil {
 		return nil, fmt.Errorf("secret %s: %w", name, err)
 	}

@@ -34,16 +34,18 @@ type Signer struct {
 	program          string // path
 	certificate, key string // paths of the files in PEM
 	algorithm        string // C2PA's name of the key's algorithm
+	scratch          string // folder for the sample of Check
 }
 
 // Find returns a signer that uses the program c2patool in PATH. certificate is a file in PEM with the signer's certificate and those
-// above it, and key one with its private key, also in PEM. Find signs a small video. It returns an error that says what is wrong if it can't.
-func Find(ctx context.Context, certificate, key string) (*Signer, error) {
+// above it, and key one with its private key, also in PEM. scratch is an existing folder for the files of trials. Find signs a small video. It
+// returns an error that says what is wrong if it can't.
+func Find(ctx context.Context, certificate, key, scratch string) (*Signer, error) {
 	program, err := exec.LookPath(Program)
 	if err != nil {
 		return nil, fmt.Errorf("outputs can't be signed: %s is not in PATH", Program)
 	}
-	s := &Signer{program: program}
+	s := &Signer{program: program, scratch: scratch}
 	for _, file := range []struct {
 		path     string
 		absolute *string
@@ -85,7 +87,7 @@ var sample []byte // a black picture of 64 × 64 pixels
 
 // try signs the sample.
 func (s *Signer) try(ctx context.Context) (err error) {
-	folder, err := os.MkdirTemp("", "c2pa-")
+	folder, err := os.MkdirTemp(s.scratch, "c2pa-")
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,23 @@ func TestUnable(t *testing.T) {
 	}
 }
 
+// TestScratch has a program that signs only in the scratch folder. No file may stay there.
+func TestScratch(t *testing.T) {
+	dir, scratch := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\ncase $1 in " + scratch + "/*) cp \"$1\" \"$5\" ;; *) exit 1 ;; esac\n"
+	if err := os.WriteFile(filepath.Join(dir, "c2patool"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	certificate, key := c2patest.Certificate(t)
+	if _, err := c2pa.Find(t.Context(), certificate, key, scratch); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		t.Errorf("files left: %v (%v)", left, err)
+	}
+}
+
 // TestTalkative signs by a program that says 50 MB and fails. Only the end of that may be kept.
 func TestTalkative(t *testing.T) {
 	dir := t.TempDir()
@@ -161,12 +178,12 @@ func TestFind(t *testing.T) {
 		{"the key of another", certificate, other, "private key does not match public key"},
 		{"the certificate of a web site", web, webKey, "c2patool: exit status"},
 	} {
-		if _, err := c2pa.Find(t.Context(), c.certificate, c.key); err == nil || !strings.HasPrefix(err.Error(), "outputs can't be signed: ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := c2pa.Find(t.Context(), c.certificate, c.key, t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "outputs can't be signed: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := c2pa.Find(t.Context(), certificate, key); err == nil || !strings.Contains(err.Error(), "c2patool is not in PATH") {
+	if _, err := c2pa.Find(t.Context(), certificate, key, t.TempDir()); err == nil || !strings.Contains(err.Error(), "c2patool is not in PATH") {
 		t.Errorf("got %v, want that c2patool is missing", err)
 	}
 }
@@ -174,7 +191,7 @@ func TestFind(t *testing.T) {
 func find(t *testing.T) *c2pa.Signer {
 	t.Helper()
 	certificate, key := c2patest.Certificate(t)
-	s, err := c2pa.Find(t.Context(), certificate, key)
+	s, err := c2pa.Find(t.Context(), certificate, key, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
