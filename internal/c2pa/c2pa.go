@@ -96,7 +96,7 @@ func (s *Signer) try(ctx context.Context) (err error) {
 	if err := os.WriteFile(path, sample, 0o600); err != nil {
 		return err
 	}
-	return s.sign(ctx, path, lipsync.Origin{Engine: "warp", At: time.Now()})
+	return s.Sign(ctx, path, lipsync.Origin{Engine: "warp", At: time.Now()})
 }
 
 // Check implements worker.Signer. It signs a small video.
@@ -108,18 +108,7 @@ func (s *Signer) Check(ctx context.Context) error {
 }
 
 // Sign implements worker.Signer.
-func (s *Signer) Sign(ctx context.Context, path string, o lipsync.Origin) error {
-	err := s.sign(ctx, path, o)
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	if unable := s.Check(ctx); unable != nil {
-		return errors.Join(unable, err)
-	}
-	return err // only this file can't be signed
-}
-
-func (s *Signer) sign(ctx context.Context, path string, o lipsync.Origin) (err error) {
+func (s *Signer) Sign(ctx context.Context, path string, o lipsync.Origin) (err error) {
 	folder, err := os.MkdirTemp(filepath.Dir(path), "sign-")
 	if err != nil {
 		return err

@@ -174,7 +174,7 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.InternalFault:
 		return "The fault is ours, and the service tried more than once. Try again later. If it fails again, tell the operator of this service."
 	case lipsync.HostFailing:
-		return "The service had a fault of its own, such as a full disk, no network or no ffmpeg, and tried for hours. Try again later. If it fails again, tell the operator of this service."
+		return "The service had a fault of its own, such as a full disk, no network, no ffmpeg or outputs that could not be signed, and tried for hours. Try again later. If it fails again, tell the operator of this service."
 	case lipsync.MediaNotAccessible:
 		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
 	case lipsync.MediaPrivate:

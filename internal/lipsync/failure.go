@@ -48,7 +48,7 @@ const (
 	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
-	HostFailing        FailureCode = "host_failing"         // the service's machine has no disk space, memory, open files, network or ffmpeg
+	HostFailing        FailureCode = "host_failing"         // the service's machine has no disk space, memory, open files, network or ffmpeg, or can't sign outputs that must be signed
 	InternalFault      FailureCode = "internal"             // any other fault of the service
 	UnknownFailure     FailureCode = "unknown"              // Verbatim: a sentence of a version without codes
 )

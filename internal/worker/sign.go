@@ -12,8 +12,7 @@ import (
 
 // Signer adds signed manifests to files.
 type Signer interface {
-	// Sign adds to a file a signed manifest about its origin. It replaces the file, or leaves it as it was and returns an error. The error is
-	// Unavailable if no file can be signed now.
+	// Sign adds to a file a signed manifest about its origin. It replaces the file, or leaves it as it was and returns an error.
 	Sign(ctx context.Context, path string, o lipsync.Origin) error
 	// Check returns Unavailable if no file can be signed now.
 	Check(ctx context.Context) error
@@ -34,8 +33,7 @@ var (
 	errLarge       = errors.New("the file is too large to be signed")
 )
 
-// checkProvenance returns an error if the request's output must be signed and can't be: NotSignable, or the error of Signer.Check if no file can be
-// signed now. Then rendering the output would be of no use.
+// checkProvenance returns an error if the request's output must be signed and can't be, or can't be now. Then rendering it would be of no use.
 func (w *Worker) checkProvenance(ctx context.Context, r *lipsync.Request) error {
 	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		return err
@@ -43,6 +41,11 @@ func (w *Worker) checkProvenance(ctx context.Context, r *lipsync.Request) error 
 	if w.Signer == nil || !w.Service.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
 		return nil
 	}
+	return w.checkSigner(ctx)
+}
+
+// checkSigner returns an error if no file can be signed now. It takes checkTime at most.
+func (w *Worker) checkSigner(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	return w.Signer.Check(ctx)
@@ -60,8 +63,10 @@ func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log 
 	switch {
 	case err == nil:
 		r.Warnings = r.Warnings.With(lipsync.Signed)
-	case ctx.Err() != nil || w.Service.RequireProvenance:
+	case ctx.Err() != nil:
 		return err
+	case w.Service.RequireProvenance: // if no file can be signed, the attempt doesn't count
+		return errors.Join(w.checkSigner(ctx), err)
 	default:
 		log.Warn("the output was not signed", "error", err)
 		r.Warnings = r.Warnings.With(lipsync.NotSigned)

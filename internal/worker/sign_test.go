@@ -120,15 +120,25 @@ func (stuckSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error {
 func (stuckSigner) Check(context.Context) error { return nil }
 
 // unableSigner can't sign for a while.
-type unableSigner struct{ unable bool }
-
-func (s *unableSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error {
-	return s.Check(ctx)
+type unableSigner struct {
+	unable bool
+	hangs  bool // it does nothing then, until the context ends
 }
 
-func (s *unableSigner) Check(context.Context) error {
-	if s.unable {
-		return &lipsync.Error{Code: lipsync.Unavailable, Message: "outputs can't be signed"}
+func (s *unableSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error {
+	switch {
+	case !s.unable:
+		return nil
+	case s.hangs:
+		return stuck(ctx)
+	default:
+		return errors.New("broken")
+	}
+}
+
+func (s *unableSigner) Check(ctx context.Context) error {
+	if err := s.Sign(ctx, "", lipsync.Origin{}); err != nil {
+		return &lipsync.Error{Code: lipsync.Unavailable, Message: "outputs can't be signed", Err: err}
 	}
 	return nil
 }
@@ -155,6 +165,23 @@ func TestUnableSigner(t *testing.T) {
 		f.Do(t.Context(), id)
 		f.want(t, id, lipsync.Completed, "", 1)
 	})
+}
+
+// TestSignerBreaks has a signer that breaks while a request is rendered. That costs the request no attempt.
+func TestSignerBreaks(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			signer := &unableSigner{hangs: hangs}
+			f := setup(t, func(ctx context.Context, j render.Job) error {
+				signer.unable = true
+				return concatenate(ctx, j)
+			})
+			f.Signer, f.Service.RequireProvenance = signer, true
+			id := f.request(t, "video", "audio")
+			f.Do(t.Context(), id)
+			f.want(t, id, lipsync.Processing, "", 0)
+		})
+	}
 }
 
 // TestStuckSigner bounds the signing. Then the output is stored without a signature, unless all must be signed.
