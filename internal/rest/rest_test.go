@@ -232,7 +232,7 @@ func TestFramesAndWarnings(t *testing.T) {
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Warnings: lipsync.Warnings("").With(lipsync.ConvertedHDR).With(lipsync.Signed)},
 			`"warnings":["HDR input was converted to SDR"],"provenance":"c2pa"}`},
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Warnings: lipsync.NotSigned},
-			`"warnings":["output has no signed provenance: only mp4 and mov can have it, or the signing failed"]}`},
+			`"warnings":["output has no signed provenance: only mp4 and mov of at most 8 GiB can have it, or the signing failed"]}`},
 		{lipsync.Outcome{Frames: lipsync.Frames{Total: 1}}, `"frames":{"total":1,"synced":0,"kept":1},"warnings":[]}`},
 	} {
 		id := f.start(t, token, now)
