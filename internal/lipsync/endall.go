@@ -9,8 +9,8 @@ import (
 // Ended counts what EndAll ended.
 type Ended struct{ Webhooks, Requests, Batches int }
 
-// EndAll deletes all webhooks, and cancels all requests and batches that aren't finished. A service with this store then sends nothing to any client, and renders nothing
-// of before. EndAll is for a copy of a store that no other process uses. It deletes no media: Recover does.
+// EndAll deletes all webhooks, and cancels all requests and batches that aren't finished. A service with this store then sends nothing to any client, and renders no
+// earlier request. EndAll is for a copy of a store that no other process uses. It deletes no media: Recover does.
 func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 	accounts, err := s.Store.Webhooks.All(ctx)
 	if err != nil {

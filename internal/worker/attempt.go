@@ -214,7 +214,7 @@ func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byt
 }
 
 // complete stores the output, sends it to the client's URL, if there is one, and completes the request. Only an output that is stored is sent: after a
-// fault of our store each attempt would send it again, until the client's URL ends.
+// fault of our store each attempt would send it again, until the client's URL expires.
 func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {
 	output, err := os.Open(path)
 	if err != nil {
