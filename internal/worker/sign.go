@@ -79,7 +79,7 @@ func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) 
 	if err != nil {
 		return err
 	}
-	if info.Size() > lipsync.MostSigned && !w.Service.RequireProvenance { // else the job had this limit
+	if info.Size() > lipsync.MostSigned && !w.Service.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
 		return errLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, signTime+time.Duration(8*info.Size()/signRate)*time.Second)
