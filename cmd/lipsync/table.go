@@ -82,6 +82,6 @@ func openTable(ctx context.Context, table string) (*dynamodb.Store, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, fmt.Errorf("no AWS credentials are at hand: %w", err)
 	}
-	cfg.HTTPClient = awsclient.KeepAnswers(cfg.HTTPClient)
+	awsclient.KeepAnswers(&cfg)
 	return dynamodb.New(cfg, table), nil
 }

@@ -19,7 +19,7 @@ func awsEnvironment(t *testing.T) *awstest.Emulator {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": e.URL, "AWS_REGION": e.Config().Region, "AWS_PROFILE": "",
+		"AWS_ENDPOINT_URL": e.URL, "AWS_REGION": e.Config().Region, "AWS_PROFILE": "", "AWS_CA_BUNDLE": "",
 		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
 	} {
 		t.Setenv(name, value)

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
 		return failed
 	}
-	configured.HTTPClient = awsclient.KeepAnswers(configured.HTTPClient)
+	awsclient.KeepAnswers(&configured)
 	deployment, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, messages.Deliveries, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)

@@ -41,7 +41,7 @@ func newAccount(t *testing.T) *account {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL,
+		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL, "AWS_CA_BUNDLE": "",
 		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
 	} {
 		t.Setenv(name, value)

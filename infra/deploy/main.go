@@ -55,7 +55,7 @@ func run(ctx context.Context, cdk string, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	configured.HTTPClient = awsclient.KeepAnswers(configured.HTTPClient)
+	awsclient.KeepAnswers(&configured)
 	if configured.Region == "" {
 		return errors.New("AWS_REGION is not set, and the profile has no region")
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"lipsync/internal/awsclient"
 )
 
@@ -23,13 +25,15 @@ func TestAnswerIsWhole(t *testing.T) {
 	}))
 	defer server.Close()
 	const want = "text"
+	var cfg aws.Config // as LoadDefaultConfig returns it
+	awsclient.KeepAnswers(&cfg)
 	for range 20 {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(want))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Body = ended{r.Body}
-		response, err := awsclient.KeepAnswers(http.DefaultClient).Do(r)
+		response, err := cfg.HTTPClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"lipsync/internal/awsclient"
@@ -215,15 +214,16 @@ func (e *Emulator) Config() aws.Config { return Config(e.URL) }
 
 // Config returns the configuration for clients of any emulator, at the URL.
 func Config(url string) aws.Config {
-	return aws.Config{
+	cfg := aws.Config{
 		Region:       region,
 		BaseEndpoint: &url,
-		HTTPClient:   awsclient.KeepAnswers(awshttp.NewBuildableClient()),
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 		// the same as in config.LoadDefaultConfig
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
+	awsclient.KeepAnswers(&cfg)
+	return cfg
 }
 
 // find returns the path of the emulator's program, which make installs in the repository.

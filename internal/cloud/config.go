@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"lipsync/internal/awsclient"
@@ -20,7 +19,6 @@ func Config(getenv func(string) string) aws.Config {
 		Region: getenv("AWS_REGION"),
 		Credentials: credentials.NewStaticCredentialsProvider(
 			getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
-		HTTPClient:    awsclient.KeepAnswers(awshttp.NewBuildableClient()), // one for all clients
 		ConfigSources: []any{endpoints{getenv}},
 
 		// As in package config: objects are sent and received with checksums.
@@ -30,6 +28,7 @@ func Config(getenv func(string) string) aws.Config {
 	if emulator := getenv("AWS_ENDPOINT_URL"); emulator != "" {
 		c.BaseEndpoint = &emulator
 	}
+	awsclient.KeepAnswers(&c)
 	return c
 }
 
