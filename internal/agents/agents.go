@@ -45,7 +45,8 @@ const instructions = `Makes the lips of a video follow a speech track. create ma
 // New returns a server with the tools.
 func New(o Options) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "lipsync", Version: version.String()}, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
+		// without ToolCapabilities the library would offer clients to wait for changes of the list of tools, which has none
+		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	t := &tools{Options: o, sent: map[file]upload{}}
 	media := "Name video and audio by URLs that the service can fetch, or by the url that the tool upload returned."

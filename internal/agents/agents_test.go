@@ -354,3 +354,24 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestListen answers a call that waits for changes of the list of tools. The list never changes, so the answer comes at once.
+func TestListen(t *testing.T) {
+	s := clienttest.New(t)
+	h := agents.Handler(s.API, agents.Options{Whole: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, agents.Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	for name, value := range map[string]string{
+		"Authorization": "Bearer " + s.Key, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen",
+	} {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if ctx.Err() != nil || w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"id":1,"result"`) {
+		t.Errorf("got %d %s (%v), want an answer at once", w.Code, w.Body, ctx.Err())
+	}
+}
