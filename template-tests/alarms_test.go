@@ -15,7 +15,7 @@ func TestAlarms(t *testing.T) {
 		"RequestsWaitTooLong": {`1800`, `2`, `"notBreaching"`, "OldestQueued"},
 		"RequestsFail":        {`1`, `1`, `"notBreaching"`, "RequestsFailed"},
 		"AttemptsPutOff":      {`5`, `3`, `"notBreaching"`, "AttemptsPutOff"},
-		"HostFailing":         {`900`, `1`, `"notBreaching"`, "HostFailing"},
+		"HostFailing":         {`900`, `3`, `"notBreaching"`, "HostFailing"},
 		"NetworkFails":        {`3`, `3`, `"notBreaching"`, "UnreachableHosts MediaFetched"},
 		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError StorageRefused"},
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
@@ -24,7 +24,7 @@ func TestAlarms(t *testing.T) {
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
 		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
 		"OutputsNotSigned":    {`1`, `1`, `"notBreaching"`, "OutputsNotSigned"},
-		"EventsFail":          {`10`, `3`, `"notBreaching"`, "EventsDelivered EventsRetried"},
+		"EventsFail":          {`3`, `1`, `"notBreaching"`, "EventsDelivered EventsRetried EventsUndelivered"},
 		"EventsRefused":       {`1`, `1`, `"notBreaching"`, "EventsRefused"},
 		"BackgroundFails":     {`1`, `3`, `"notBreaching"`, "Errors MessagesFailed"},
 		"SweepIsSilent":       {`1`, `2`, `"breaching"`, "Errors Invocations"},
@@ -52,6 +52,7 @@ func TestAlarms(t *testing.T) {
 	deployed().check(t, []property{
 		{"DeadLettersWait", "Dimensions", `[{"Name":"QueueName","Value":"DeadLetters.QueueName"}]`},
 		{"JobsFail", "Dimensions", `[{"Name":"LogGroupName","Value":"FailedJobs"}]`},
+		{"HostFailing", "DatapointsToAlarm", `1`},
 		{"AttemptsPutOff", "Dimensions", `[{"Name":"Code","Value":"host_failing"}]`},
 		{"StorageRefused", "LogGroupName", `"AccessLog"`},
 		{"StorageRefused", "FilterPattern", `"{ $.status = \"507\" }"`},
@@ -127,17 +128,28 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestEventsFail checks that the alarm looks at whole hours.
+func TestEventsFail(t *testing.T) {
+	metrics := deployed().get("EventsFail", "Metrics")
+	if n := strings.Count(metrics, `"Period":3600`); n != 3 || strings.Contains(metrics, `"Period":300`) {
+		t.Errorf("got %s, want three metrics with periods of an hour", metrics)
+	}
+}
+
 // TestCost checks the number of the alarms' metrics in the README, each of which costs money.
 func TestCost(t *testing.T) {
-	metrics := 0
-	for _, name := range deployed().all("AWS::CloudWatch::Alarm") {
-		metrics += max(1, strings.Count(deployed().get(name, "Metrics"), `"MetricStat"`))
+	count := func(of template) (metrics int) {
+		for _, name := range of.all("AWS::CloudWatch::Alarm") {
+			metrics += max(1, strings.Count(of.get(name, "Metrics"), `"MetricStat"`))
+		}
+		return metrics
 	}
+	metrics := count(deployed())
 	text, err := os.ReadFile("../infra/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := fmt.Sprintf("| alarms | %d metrics × 0.10 [1] | %.2f |", metrics, float64(metrics)*0.1); !strings.Contains(string(text), row) {
+	if row := fmt.Sprintf("| alarms | %d metrics × 0.10 [1], %d of them only with `eventBus` | %.2f |", metrics, metrics-count(unmade()), float64(metrics)*0.1); !strings.Contains(string(text), row) {
 		t.Errorf("infra/README.md doesn't say %q", row)
 	}
 }

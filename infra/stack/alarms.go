@@ -21,17 +21,18 @@ import (
 // long as an instance needs to start and pull the image.
 const longestWait = 30 * 60
 
-// longestFault is the time of a fault of the runners' machines, in seconds, that raises an alarm.
-// Shorter faults of S3 and DynamoDB come and go.
+// longestFault is the time, in seconds, for which faults of the runners' machines may postpone a
+// request before an alarm is raised. After short faults of S3 and DynamoDB the request is done before.
 const longestFault = 15 * 60
 
-// alarm is raised when a metric is at least the limit for a number of periods of five minutes. With
-// silence, it is raised when the metric is less than the limit or has no value.
+// alarm is raised when a metric is at least the limit for a number of its periods. With any, one of
+// these periods is enough, so the alarm stays for the others. With silence, it is raised when the
+// metric is less than the limit or has no value.
 type alarm struct {
 	id, description string
 	metric          awscloudwatch.IMetric
 	limit, periods  int
-	silence         bool
+	any, silence    bool
 }
 
 // alarms returns the alarms that an operator must learn of at once.
@@ -45,8 +46,8 @@ func (s *service) alarms() []alarm {
 			metric: ownFaults(), limit: 1, periods: 1},
 		{id: "AttemptsPutOff", description: "Attempts fail and are postponed: S3, DynamoDB or the runners' machines fail: see the log of the runner",
 			metric: ofCode("AttemptsPutOff", lipsync.HostFailing), limit: 5, periods: 3},
-		{id: "HostFailing", description: "S3, DynamoDB or the runners' machines have failed for a quarter of an hour, and a request waits for them: see the log of the runner",
-			metric: ours("HostFailing", "Maximum"), limit: longestFault, periods: 1},
+		{id: "HostFailing", description: "S3, DynamoDB or the runners' machines fail, and have held up a request for a quarter of an hour: see the log of the runner",
+			metric: ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
 			metric: unreachableHosts(), limit: 3, periods: 3},
 		{id: "ServerErrors", description: "The API answers with 5xx, except for full accounts: see the logs of the access and the functions",
@@ -57,8 +58,8 @@ func (s *service) alarms() []alarm {
 			metric: s.jobsFailed(), limit: 1, periods: 3},
 		{id: "OutputsNotSigned", description: "Outputs have no signed manifest: see the log of the runner, and the secret of the key",
 			metric: ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
-		{id: "EventsFail", description: "No event is delivered to any webhook: see the log of deliver, and the webhooks",
-			metric: eventsNotDelivered(), limit: 10, periods: 3},
+		{id: "EventsFail", description: "No event was delivered to any webhook for an hour, and attempts failed: see the log of deliver, and the webhooks",
+			metric: eventsNotDelivered(), limit: 3, periods: 1},
 		{id: "BackgroundFails", description: "dispatch, deliver or publish fails again and again: see their logs",
 			metric: s.backgroundFailures(), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
@@ -95,14 +96,18 @@ func (s *service) addAlarms() {
 			comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
 			missing = awscloudwatch.TreatMissingData_BREACHING
 		}
-		alarm := awscloudwatch.NewAlarm(s.stack, jsii.String(a.id), &awscloudwatch.AlarmProps{
+		props := &awscloudwatch.AlarmProps{
 			AlarmDescription:   jsii.String(a.description),
 			Metric:             a.metric,
 			Threshold:          jsii.Number(a.limit),
 			EvaluationPeriods:  jsii.Number(a.periods),
 			ComparisonOperator: comparison,
 			TreatMissingData:   missing,
-		})
+		}
+		if a.any {
+			props.DatapointsToAlarm = jsii.Number(1)
+		}
+		alarm := awscloudwatch.NewAlarm(s.stack, jsii.String(a.id), props)
 		alarm.AddAlarmAction(action)
 		alarm.AddOkAction(action)
 		s.raised = append(s.raised, alarm)

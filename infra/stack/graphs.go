@@ -6,8 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addGraphs adds the operator's graphs: alarms, calls of clients, work on requests, and the parts
-// of the stack.
+// addGraphs adds the operator's graphs: alarms, calls of clients, work on requests, events, media, and
+// the parts of the stack.
 func (s *service) addGraphs() {
 	var alarms []interfacesawscloudwatch.IAlarmRef
 	for _, a := range s.raised {

@@ -132,13 +132,14 @@ func (s *service) backgroundFailures() awscloudwatch.IMetric {
 	return sum("backgroundFailures", failures...)
 }
 
-// eventsNotDelivered counts failed attempts to deliver an event. It is 0 while any event is delivered:
-// then webhooks fail, and not the service.
+// eventsNotDelivered counts failed attempts to deliver an event within an hour, in which one event is
+// tried four times. It is 0 if any event was delivered: then webhooks fail, and not the service.
 func eventsNotDelivered() awscloudwatch.IMetric {
-	return expression("notDelivered", "IF(FILL(delivered, 0) > 0, 0, retried)", map[string]awscloudwatch.IMetric{
-		"delivered": ours("EventsDelivered", "Sum"),
-		"retried":   ours("EventsRetried", "Sum"),
-	})
+	return expression("notDelivered", "IF(FILL(delivered, 0) > 0, 0, FILL(retried, 0) + FILL(undelivered, 0))", map[string]awscloudwatch.IMetric{
+		"delivered":   ours("EventsDelivered", "Sum"),
+		"retried":     ours("EventsRetried", "Sum"),
+		"undelivered": ours("EventsUndelivered", "Sum"),
+	}).With(&awscloudwatch.MathExpressionOptions{Period: awscdk.Duration_Hours(jsii.Number(1))})
 }
 
 // jobsFailed counts the events in the log of failed jobs.
@@ -175,7 +176,7 @@ func sum(id string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
 	return expression(id, strings.Join(terms, " + "), named)
 }
 
-func expression(label, text string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.IMetric {
+func expression(label, text string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Label:        jsii.String(label),
 		Expression:   jsii.String(text),

@@ -47,7 +47,7 @@ func (s *beforeCount) Count(ctx context.Context, account string) (int, error) {
 	return s.Batches.Count(ctx, account)
 }
 
-// TestLastBatchTwice makes the last batch that an account may have by two calls at a time with the same idempotency key.
+// TestLastBatchTwice makes the last batch that an account may have by two calls at the same time with the same idempotency key.
 func TestLastBatchTwice(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Batches = 1

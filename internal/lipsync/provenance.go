@@ -12,7 +12,7 @@ type Origin struct {
 	At     time.Time // the end of the rendering
 }
 
-// MostSigned is the size in bytes of the largest output that is signed: for a while there are three copies of it.
+// MostSigned is the size in bytes of the largest output that is signed, unless all outputs must be signed. For a while there are three copies of it.
 const MostSigned = 8 << 30
 
 // Signable reports whether files of the format can have a manifest of C2PA.

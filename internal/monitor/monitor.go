@@ -38,7 +38,7 @@ type Monitor struct {
 	postponed         *prometheus.CounterVec // by code
 	unreachable       prometheus.Gauge
 	failing           prometheus.Gauge // in seconds
-	swept             prometheus.Gauge // Unix time
+	swept             prometheus.Counter
 	queued            prometheus.Histogram
 	attempts          prometheus.Histogram
 	rendered, renders prometheus.Counter // in seconds
@@ -71,8 +71,8 @@ func New(o Options) *Monitor {
 		failing: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lipsync_host_failing_seconds", Help: "Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.",
 		}),
-		swept: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lipsync_last_sweep_timestamp_seconds", Help: "Unix time of the end of the last sweep without an error; the start of the service before the first one.",
+		swept: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_sweeps_total", Help: "Sweeps that ended without an error.",
 		}),
 		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
@@ -106,7 +106,6 @@ func New(o Options) *Monitor {
 	}
 	m.registry.MustRegister(m.created, m.finished, m.unsigned, m.postponed, m.unreachable, m.failing, m.swept, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.swept.Set(epoch(o.Now()))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
 	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing, lipsync.MediaUnreachable} {
@@ -167,19 +166,16 @@ func (m *Monitor) Failing(longest time.Duration) { m.failing.Set(longest.Seconds
 // Refused implements lipsync.Watcher. It does nothing, since one machine has no bus.
 func (m *Monitor) Refused(lipsync.BusEvent) {}
 
-// Sweep returns the sweep f, whose ends without an error are noted.
+// Sweep returns the sweep f, whose ends without an error are counted.
 func (m *Monitor) Sweep(f func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := f(ctx)
 		if err == nil {
-			m.swept.Set(epoch(m.options.Now()))
+			m.swept.Inc()
 		}
 		return err
 	}
 }
-
-// epoch returns t as the seconds since 1970.
-func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // retried is the result of an attempt at a delivery that is made again.
 const retried = "retried"

@@ -117,9 +117,6 @@ lipsync_attempts_put_off_total{code="media_unreachable"} 0
 # HELP lipsync_host_failing_seconds Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.
 # TYPE lipsync_host_failing_seconds gauge
 lipsync_host_failing_seconds 1200
-# HELP lipsync_last_sweep_timestamp_seconds Unix time of the end of the last sweep without an error; the start of the service before the first one.
-# TYPE lipsync_last_sweep_timestamp_seconds gauge
-lipsync_last_sweep_timestamp_seconds 1.7953488e+09
 # HELP lipsync_queue_age_seconds Time that the request has waited for a worker that has waited longest; 0 if none waits.
 # TYPE lipsync_queue_age_seconds gauge
 lipsync_queue_age_seconds 90
@@ -155,11 +152,14 @@ lipsync_requests_finished_total{code="media_unreachable",status="failed"} 0
 # TYPE lipsync_requests_open gauge
 lipsync_requests_open{status="processing"} 2
 lipsync_requests_open{status="queued"} 3
+# HELP lipsync_sweeps_total Sweeps that ended without an error.
+# TYPE lipsync_sweeps_total counter
+lipsync_sweeps_total 0
 # HELP lipsync_unreachable_hosts Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.
 # TYPE lipsync_unreachable_hosts gauge
 lipsync_unreachable_hosts 4
-`), "lipsync_attempts_put_off_total", "lipsync_host_failing_seconds", "lipsync_last_sweep_timestamp_seconds", "lipsync_outputs_not_signed_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
-		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open", "lipsync_unreachable_hosts")
+`), "lipsync_attempts_put_off_total", "lipsync_host_failing_seconds", "lipsync_outputs_not_signed_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
+		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open", "lipsync_sweeps_total", "lipsync_unreachable_hosts")
 	if err != nil {
 		t.Error(err)
 	}
@@ -179,21 +179,16 @@ lipsync_unreachable_hosts 4
 	}
 }
 
-// TestSweep notes the ends of sweeps that have no error.
+// TestSweep counts sweeps that end without an error.
 func TestSweep(t *testing.T) {
 	m, broken := newMonitor(t), errors.New("broken")
-	for _, c := range []struct {
-		after time.Duration
-		err   error
-		want  time.Duration
-	}{{0, broken, 0}, {time.Minute, nil, time.Minute}, {2 * time.Minute, broken, time.Minute}} {
-		m.options.Now = func() time.Time { return now.Add(c.after) }
-		if err := m.Sweep(func(context.Context) error { return c.err })(t.Context()); err != c.err {
-			t.Errorf("got %v, want %v", err, c.err)
+	for n, want := range []error{nil, broken, nil} {
+		if err := m.Sweep(func(context.Context) error { return want })(t.Context()); err != want {
+			t.Errorf("sweep %d: got %v, want %v", n, err, want)
 		}
-		if got := gauge(t, m, "lipsync_last_sweep_timestamp_seconds"); got != float64(now.Add(c.want).Unix()) {
-			t.Errorf("after %v: got %v, want that after %v", c.after, got, c.want)
-		}
+	}
+	if got := testutil.ToFloat64(m.swept); got != 2 {
+		t.Errorf("got %g sweeps, want 2", got)
 	}
 }
 
