@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -132,12 +131,13 @@ func extractFile(root *os.Root, name string, content io.Reader) error {
 }
 
 // publish moves the extracted files to their places, the database last. Without the database no
-// record names a file. SQLite may keep the last changes of endAll in a file of their own.
+// record names a file. SQLite may keep the last changes of endAll in its log.
 func publish(scratch, data string) error {
-	optional := []string{dashboardFolder, databaseFile + "-wal"}
-	for _, name := range []string{objectsFolder, dashboardFolder, databaseFile + "-wal", databaseFile} {
+	const log = databaseFile + "-wal"
+	for _, name := range []string{objectsFolder, dashboardFolder, log, databaseFile} {
 		err := os.Rename(filepath.Join(scratch, name), filepath.Join(data, name))
-		if err != nil && !(slices.Contains(optional, name) && errors.Is(err, fs.ErrNotExist)) {
+		optional := name == dashboardFolder || name == log
+		if err != nil && !(optional && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ const instructions = `Makes the lips of a video follow a speech track. create ma
 // New returns a server with the tools.
 func New(o Options) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "lipsync", Version: version.String()}, &mcp.ServerOptions{
-		// without ToolCapabilities the library would offer clients to wait for changes of the list of tools, which has none
+		// Without ToolCapabilities the library lets clients wait for changes of the list of tools. It never changes.
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	t := &tools{Options: o, sent: map[file]upload{}}

@@ -97,7 +97,7 @@ func TestLargeCalls(t *testing.T) {
 	}
 }
 
-// TestSmallCalls sends small calls without their length, as many as large ones are handled at a time. While they are handled, a large one passes.
+// TestSmallCalls checks that small calls of unknown length hold no place of a large call while they are handled.
 func TestSmallCalls(t *testing.T) {
 	handled, end := make(chan bool), make(chan bool)
 	h := bounded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
