@@ -21,7 +21,7 @@ NEURAL      := .cache/neural
 QUALITY     := .cache/quality
 SET         ?= full
 NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
-EXPORT      := internal/wav2lip/export
+EXPORT      := internal/render/wav2lip/export
 
 # Programs and tests are built with the same flags, so that each package is compiled only once. The
 # tags keep the look-up of hosts and users in Go.
@@ -65,7 +65,7 @@ picture: demo ## draw the picture of the README from the sample
 	ffmpeg -v error -nostdin -y -i dist/demo/before-after.png -vf scale=1080:-1:flags=lanczos -q:v 4 docs/pictures/before-after.jpg
 
 figures: ## count the lines, files, functions, comments, dependencies and names of the code; TREE= another checkout, to compare
-	@go test -count 1 -v -run '^TestFigures$$' ./internal/conventions $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
+	@go test -count 1 -v -run '^TestFigures$$' ./internal/test/conventions $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
 
 # One package more than cores runs at a time, since some packages mostly wait. go test need not run a
 # part of go vet again, nor link what only debuggers need.
@@ -120,8 +120,8 @@ bench: ## measure speed, also relative to a plain transcode, memory, and the lat
 
 bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network with random weights: by itself, by stages, in whole jobs, and its memory over 2 h and 200 jobs; REFERENCE= is a copy of the published code to measure too
 	@.ci/install ffmpeg gcc libc6-dev
-	LIPSYNC_WAV2LIP=$(CURDIR)/$(NEURAL)/random.onnx go test -timeout 60m -run '^$$' -bench 'Network|Stages|Job' ./internal/wav2lip
-	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./internal/engines
+	LIPSYNC_WAV2LIP=$(CURDIR)/$(NEURAL)/random.onnx go test -timeout 60m -run '^$$' -bench 'Network|Stages|Job' ./internal/render/wav2lip
+	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./internal/render/engines
 	$(if $(REFERENCE),@$(MAKE) --no-print-directory $(NEURAL)/random.pth)
 	$(if $(REFERENCE),$(NEURAL)/venv/bin/python $(EXPORT)/reference.py $(REFERENCE) $(NEURAL)/random.pth \
 		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)
@@ -191,10 +191,10 @@ fuzz: ## run each fuzz target for FUZZTIME (2m) guided by coverage, then EXECUTI
 
 hostile: $(ONNXRUNTIME) ## render 350 hostile media and try 100 hostile networks; prints the results, and the most time and memory that any took (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/hostile -args -media 350 -models 100
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/test/hostile -args -media 350 -models 100
 
 outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
-	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent
+	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/work/worker -args -outage 30s -silent
 
 estimates: ## compare the estimates of 30 jobs with what they take, and print a table (takes 5 minutes)
 	go test -timeout 1h -count 1 -run '^TestEstimates$$' -v ./cmd/lipsync -args -estimates 30
@@ -202,7 +202,7 @@ estimates: ## compare the estimates of 30 jobs with what they take, and print a 
 # It runs on one processor, since nearly all of it waits for one table. Its memory grows with the number of jobs.
 simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 9 minutes, 1,000,000 take 45 and 10 GB); Ctrl-C ends a day with its report so far
 	@mkdir -p dist
-	go test -c -o dist/simulate.test ./internal/simulate
+	go test -c -o dist/simulate.test ./internal/test/simulate
 	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h57m -length 3m"); do \
 		GOMAXPROCS=1 GOGC=400 GOMEMLIMIT=12GiB TMPDIR=$$(ls -d /dev/shm 2>/dev/null || echo /tmp) \
 			dist/simulate.test -test.v -test.timeout 10h -test.run '^TestDay$$' -seed $(or $(SEED),1) -jobs $$day || exit 1; \
@@ -214,7 +214,7 @@ quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, com
 	LIPSYNC_SHARED=$(or $(LIPSYNC_SHARED),../shared) bin/quality --set $(SET) $(ARGS)
 
 engine-pictures: ## draw the pictures of the steps in docs/engine.md, in docs/pictures
-	go test -count 1 -run '^TestPictures$$' ./internal/warp -args -pictures $(CURDIR)/docs/pictures
+	go test -count 1 -run '^TestPictures$$' ./internal/render/warp -args -pictures $(CURDIR)/docs/pictures
 
 $(QUALITY)/done: cmd/quality/requirements.txt .ci/recordings
 	@.ci/install ffmpeg

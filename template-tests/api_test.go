@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/rest"
+	"lipsync/internal/http/rest"
 )
 
 func text(v any) string { return fmt.Sprint(v) }

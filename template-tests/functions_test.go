@@ -16,16 +16,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/bus"
-	"lipsync/internal/cloud/jobs"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/cloud/pages"
-	"lipsync/internal/cloud/posts"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/bus"
+	"lipsync/internal/aws/cloud/jobs"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/cloud/pages"
+	"lipsync/internal/aws/cloud/posts"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/rest"
 )
 
 func TestFunctions(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/rest"
+	"lipsync/internal/http/rest"
 )
 
 // rights has everything that each role may do: actions with their resources. X-Ray, ListJobs, ListStreams and

@@ -21,7 +21,7 @@ import (
 
 	"lipsync/infra/stack"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // template is the template that CloudFormation gets, in a readable form. Names have no hash at their

@@ -16,11 +16,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/gpucheck"
-	"lipsync/internal/measure"
-	"lipsync/internal/onnx"
-	"lipsync/internal/onnx/catalog"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/gpucheck"
+	"lipsync/internal/render/measure"
 )
 
 // flags are the command line.

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"lipsync/internal/disk"
-	"lipsync/internal/sqlite"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/store/sqlite"
 )
 
 type backupCommand struct {

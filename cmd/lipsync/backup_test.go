@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // TestBackup backs up a server's data while requests wait, and restores them. The keys, links and

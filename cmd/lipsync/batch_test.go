@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/batchtest"
-	"lipsync/internal/sqlite"
+	"lipsync/internal/store/sqlite"
+	"lipsync/internal/test/batchtest"
 )
 
 // batchLines is set by make batch.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	domain "lipsync/internal/lipsync"
+	domain "lipsync/internal/domain/lipsync"
 )
 
 // clients is the number of clients in benchmarks of the API.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"lipsync/internal/demo"
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/media/demo"
+	"lipsync/internal/test/sharedtest"
 )
 
 // footage is a short video of people. Clips are made from it.

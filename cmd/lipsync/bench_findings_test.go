@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/engines"
-	"lipsync/internal/onnx/catalog"
-	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
+	"lipsync/internal/test/onnxtest"
 )
 
 // folder is a render.Findings.

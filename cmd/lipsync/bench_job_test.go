@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/measure"
 	"lipsync/internal/render"
+	"lipsync/internal/render/measure"
 )
 
 // sampleOf makes a sample video, with a height in pixels and a length in seconds, and speech of the

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/measure"
+	"lipsync/internal/render/measure"
 )
 
 // BenchmarkMemory syncs a short and a long video, and reports the largest memory that all processes

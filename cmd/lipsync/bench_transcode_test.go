@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // rounds is the number of measurements of a transcode, and of a job. They take turns.

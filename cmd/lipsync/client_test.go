@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lipsync/internal/rest"
+	"lipsync/internal/http/rest"
 )
 
 // testClient calls the HTTP API as tests do: without a retry.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/rest"
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/test/sharedtest"
 )
 
 // tools is the folder of the Python programs that make test installs.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // TestLeftovers starts a server with the files that a server leaves if it is killed during a download,

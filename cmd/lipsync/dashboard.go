@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/dashboard"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/rest"
 )
 
 // defaultAccount is the account whose requests the dashboard of one machine shows. A new key

@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/dashboard/browsertest"
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/test/browsertest"
+	"lipsync/internal/test/sharedtest"
 )
 
 // link returns a link that signs in to the server's dashboard.

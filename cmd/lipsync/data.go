@@ -14,11 +14,11 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/dashboard"
-	"lipsync/internal/disk"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
-	"lipsync/internal/sqlite"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/dashboard"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/store/sqlite"
 )
 
 // dataFlag is the option of each command that uses a data folder.

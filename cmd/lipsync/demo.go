@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/client"
-	"lipsync/internal/demo"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/client"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/media/demo"
 )
 
 type demoCommand struct {

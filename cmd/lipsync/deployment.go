@@ -12,16 +12,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"lipsync/internal/agents"
-	"lipsync/internal/client"
-	"lipsync/internal/dashboard"
-	"lipsync/internal/disk"
-	"lipsync/internal/engines"
-	"lipsync/internal/fetch"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
-	"lipsync/internal/worker"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/agents"
+	"lipsync/internal/http/client"
+	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/fetch"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/render/engines"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/work/worker"
 )
 
 // Times of the server.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // TestHints sends more requests than hints may wait, and then an estimate. Each wakes a worker, and only the estimate is done at once.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/measure"
+	"lipsync/internal/render/measure"
 )
 
 var estimates = flag.Int("estimates", 0, "number of jobs of TestEstimates, 0 to skip it")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // These bound the estimates that are done besides those of workers. Most of the time of one is spent on waiting for the servers of its URLs, and

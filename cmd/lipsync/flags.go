@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // setting returns the setting of a flag, nil if the flag is no setting.

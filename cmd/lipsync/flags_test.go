@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/test/sharedtest"
 )
 
 // TestFuzzer compares a running service with its OpenAPI document, by schemathesis: it finds no error

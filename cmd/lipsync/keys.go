@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 type createKeyCommand struct {

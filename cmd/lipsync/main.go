@@ -17,10 +17,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"lipsync/internal/rest"
-	"lipsync/internal/sandbox"
-	"lipsync/internal/settings"
-	"lipsync/internal/version"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/media/sandbox"
 )
 
 // commands is the command line.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/demo"
+	"lipsync/internal/media/demo"
 )
 
 // The tests of this package run the program as its users do, as a process.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"lipsync/internal/agents"
-	"lipsync/internal/client"
+	"lipsync/internal/http/agents"
+	"lipsync/internal/http/client"
 )
 
 type mcpCommand struct{ callFlags }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"lipsync/internal/engines"
-	"lipsync/internal/onnx"
-	"lipsync/internal/onnx/catalog"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/engines"
 )
 
 // modelFlags are the options for the folder of networks, and for what runs them.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/onnx"
-	"lipsync/internal/onnx/catalog"
-	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/test/onnxtest"
 )
 
 // detector is a network with the shapes of a face detector.

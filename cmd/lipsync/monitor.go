@@ -10,10 +10,10 @@ import (
 	"os"
 	"time"
 
-	"lipsync/internal/engines"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/monitor"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/render/engines"
+	"lipsync/internal/work/monitor"
 )
 
 // monitored adds a monitor, if an address for it is set. Call it after everything else is set.

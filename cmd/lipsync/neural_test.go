@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/onnx/catalog"
-	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/test/onnxtest"
 )
 
 // serveWith returns the options of a server with a network of the Wav2Lip kind.

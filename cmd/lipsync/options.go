@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // optionFlags are the options of an output, for commands that render it or let a service do so.

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/archive"
-	"lipsync/internal/disk"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/sqlite"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/archive"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/store/sqlite"
 )
 
 // write writes the archive, and syncs it to the disk.

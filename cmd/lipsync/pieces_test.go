@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // inPieces is the first argument with which the test's own program serves a data folder, and makes outputs in short pieces.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"lipsync/internal/c2pa"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/media/c2pa"
 )
 
 // sign makes the deployment sign outputs, if the settings ask for it. It returns an error if that isn't possible.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/c2pa/c2patest"
+	"lipsync/internal/test/c2patest"
 )
 
 // TestProvenance has a server that signs outputs. Another program reads the manifest of an output. An output in WebM can't have one.

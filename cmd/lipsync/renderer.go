@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"lipsync/internal/engines"
-	"lipsync/internal/onnx/catalog"
+	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
 )
 
 // renderFlags are the options of commands that render.

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/archive"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/sqlite"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/archive"
+	"lipsync/internal/store/sqlite"
 )
 
 type restoreCommand struct {

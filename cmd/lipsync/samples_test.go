@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/test/sharedtest"
 )
 
 // pageSample is one of the programs on the dashboard's page about the API.

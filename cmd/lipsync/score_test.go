@@ -2,7 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/test/sharedtest"
 	"os/exec"
 	"path/filepath"
 	"testing"

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/client"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/client"
 )
 
 // callFlags are the options of commands that call a service.

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/client/clienttest"
+	"lipsync/internal/test/clienttest"
 )
 
 // send runs the command against a service.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"lipsync/internal/client"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/client"
 )
 
 // sender does the jobs of the command send.

@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/http/rest"
 	"lipsync/internal/render"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
-	"lipsync/internal/version"
 )
 
 type serveCommand struct {

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/onnx/onnxtest"
-	"lipsync/internal/resttest"
-	"lipsync/internal/settings"
-	"lipsync/internal/version"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/resttest"
 )
 
 // TestContract runs the suite of the API's contract against the program.

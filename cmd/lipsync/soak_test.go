@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/soak"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/soak"
 )
 
 // Flags of make soak. Without them a test is a small sample.

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
 

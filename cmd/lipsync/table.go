@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/google/uuid"
 
-	"lipsync/internal/awsclient"
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
+	"lipsync/internal/aws/awsclient"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/store/dynamodb"
 )
 
 // deploymentFlags say whose keys or users a command is about: those of a data folder, or of a

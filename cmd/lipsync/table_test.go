@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 func TestKeysOnAWS(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
 )
 
 // TestEndSessions ends the sessions of a running server's dashboard.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/lipsynctest"
+	"lipsync/internal/test/lipsynctest"
 )
 
 var keep = flag.Bool("keep", false, "TestDataOfVersions keeps a data folder of this version in testdata, if there is none")

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lipsync/internal/demo"
+	"lipsync/internal/media/demo"
 )
 
 // shared returns the file of one of the shared clips.

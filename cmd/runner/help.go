@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // help returns the text of --help.

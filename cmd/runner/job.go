@@ -12,14 +12,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/engines"
-	"lipsync/internal/fetch"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/onnx"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/fetch"
+	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
-	"lipsync/internal/settings"
-	"lipsync/internal/worker"
+	"lipsync/internal/render/engines"
+	"lipsync/internal/work/worker"
 )
 
 // These bound the fetch of one input of a request.

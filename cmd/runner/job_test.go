@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/disk"
-	"lipsync/internal/onnx"
-	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/test/onnxtest"
 )
 
 // TestCores checks that the runner uses the number of cores that the job definition gives it by

@@ -16,12 +16,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 
-	"lipsync/internal/awsclient"
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/sandbox"
-	"lipsync/internal/version"
+	"lipsync/internal/aws/awsclient"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/media/sandbox"
 )
 
 // These are exit statuses.

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/onnx"
-	"lipsync/internal/onnx/catalog"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
 )
 
 // modelsPrefix is the prefix of the objects with the models that the operator stored: models.json

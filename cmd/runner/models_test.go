@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/disk"
+	"lipsync/internal/store/disk"
 )
 
 // models has a bucket and the folder of a machine.

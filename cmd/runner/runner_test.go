@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/demo"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/onnx/onnxtest"
-	"lipsync/internal/version"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/media/demo"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/onnxtest"
 )
 
 // account is the service on an emulator, with a caller and the environment of a job.

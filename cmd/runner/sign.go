@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"lipsync/internal/c2pa"
-	"lipsync/internal/cloud"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
-	"lipsync/internal/worker"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/media/c2pa"
+	"lipsync/internal/work/worker"
 )
 
 // signer returns a signer of outputs by the key of the secret, or nil if the settings name none. The files of the key and its certificate are in a

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/uuid"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/c2pa/c2patest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/c2patest"
 )
 
 // storeSecret makes a secret with the name.

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // metadata is a fake of an instance's metadata service. It has a notice after warn.

@@ -1,4 +1,4 @@
-// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+// Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
 // Command cancel-request is the function behind DELETE /v1/lipsync/requests/{id}.
 package main
@@ -9,11 +9,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/gateway"
-	"lipsync/internal/rest"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/http/rest"
 )
 
 func main() {

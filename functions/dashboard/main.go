@@ -8,12 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/cloud/pages"
-	"lipsync/internal/gateway"
-	"lipsync/internal/rest"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/cloud/pages"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/http/rest"
 )
 
 func main() {

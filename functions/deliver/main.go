@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/cloud/posts"
-	"lipsync/internal/sqs"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/cloud/posts"
+	"lipsync/internal/aws/sqs"
 )
 
 func main() {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/jobs"
-	"lipsync/internal/sqs"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/jobs"
+	"lipsync/internal/aws/sqs"
 )
 
 func main() {

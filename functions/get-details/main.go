@@ -1,4 +1,4 @@
-// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+// Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
 // Command get-details is the function behind GET /v1/lipsync/requests/{id}/details.
 package main
@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/gateway"
-	"lipsync/internal/rest"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/http/rest"
 )
 
 func main() {

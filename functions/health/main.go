@@ -10,11 +10,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
-	"lipsync/internal/gateway"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
-	"lipsync/internal/version"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/http/rest"
 )
 
 func main() {

@@ -8,13 +8,13 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
-	"lipsync/internal/agents"
-	"lipsync/internal/client"
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/gateway"
-	"lipsync/internal/rest"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/http/agents"
+	"lipsync/internal/http/client"
+	"lipsync/internal/http/rest"
 )
 
 func main() {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/bus"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/dynamodb"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/bus"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/store/dynamodb"
 )
 
 func main() {

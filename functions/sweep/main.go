@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/jobs"
-	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/jobs"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
 )
 
 func main() {

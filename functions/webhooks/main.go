@@ -1,4 +1,4 @@
-// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+// Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
 // Command webhooks is the function behind POST /v1/webhooks, GET /v1/webhooks, GET /v1/webhooks/{id}, DELETE /v1/webhooks/{id}, POST /v1/webhooks/{id}/rotate, POST /v1/webhooks/{id}/enable, POST /v1/webhooks/{id}/test, GET /v1/webhooks/{id}/deliveries, POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver.
 package main
@@ -9,10 +9,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/cloud/messages"
-	"lipsync/internal/gateway"
-	"lipsync/internal/rest"
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/http/rest"
 )
 
 func main() {

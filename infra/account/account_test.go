@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lipsync/infra/account"
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 // TestRoles creates the roles that an account lacks, and leaves existing ones alone.

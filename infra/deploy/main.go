@@ -25,8 +25,8 @@ import (
 
 	"lipsync/infra/account"
 	"lipsync/infra/stack"
-	"lipsync/internal/awsclient"
-	"lipsync/internal/settings"
+	"lipsync/internal/aws/awsclient"
+	"lipsync/internal/domain/settings"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"lipsync/infra/account"
 	"lipsync/infra/stack"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // checkRegion refuses settings that the region or the account can't support. If the settings name

@@ -19,7 +19,7 @@ import (
 	"text/template"
 
 	"lipsync/infra/stack"
-	"lipsync/internal/rest"
+	"lipsync/internal/http/rest"
 )
 
 func main() {
@@ -49,7 +49,7 @@ func write(folder string, e rest.Endpoint) error {
 	return os.WriteFile(filepath.Join(folder, "main.go"), text, 0o644)
 }
 
-var source = template.Must(template.New("").Parse(`// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+var source = template.Must(template.New("").Parse(`// Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
 // Command {{.Function}} is the function behind {{.Calls}}.
 package main

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"lipsync/internal/rest"
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/test/sharedtest"
 )
 
 // TestPrograms checks that the programs in the repository are those that the table gives.
@@ -25,7 +25,7 @@ func TestPrograms(t *testing.T) {
 		}
 		path := filepath.Join(sharedtest.Root(t), "functions", e.Function, "main.go")
 		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
-			t.Errorf("%s is not what go generate ./internal/rest writes (%v)", path, err)
+			t.Errorf("%s is not what go generate ./internal/http/rest writes (%v)", path, err)
 		}
 	}
 }

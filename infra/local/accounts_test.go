@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/awstest/fakebatch"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/awstest/fakebatch"
 )
 
 // TestAccounts has two users. Neither may find what belongs to the other.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 // assistant uses the tools of a deployment with a key.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/batchtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/batchtest"
 )
 
 // batchLines is set by make batch.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/dashboard/browsertest"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/browsertest"
 )
 
 // TestDashboard does a user's first visit in a real browser: the user is invited, sets a password,

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // built has the paths of the programs and the template that were built from source.

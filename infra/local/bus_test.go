@@ -21,7 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 // busName is the bus of all deployments. Each account of AWS has it.

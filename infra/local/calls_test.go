@@ -19,11 +19,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/uuid"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/sharedtest"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/sharedtest"
 )
 
 const (

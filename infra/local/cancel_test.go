@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/s3"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/s3"
 )
 
 // TestCancel cancels a waiting request, and the one before it while a runner renders it. The runner

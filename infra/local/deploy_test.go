@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 // TestNoStackRemains creates a stack whose creation fails, and one whose creation is interrupted.

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/uuid"
 
-	"lipsync/internal/awstest/fakebatch"
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/awstest/fakebatch"
 )
 
 // options says how to start the service on an emulator.

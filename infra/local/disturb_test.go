@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"lipsync/internal/awstest/fakebatch"
+	"lipsync/internal/test/awstest/fakebatch"
 )
 
 // disturb repeats messages, delays them and changes their order, and throttles calls.

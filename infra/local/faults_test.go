@@ -21,8 +21,8 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/awstest/fakebatch"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/awstest/fakebatch"
 )
 
 // faulty returns the deployment on the shared emulator, with nothing left to do. At the end of the

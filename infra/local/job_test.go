@@ -22,9 +22,9 @@ import (
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	store "lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/s3"
+	"lipsync/internal/domain/lipsync"
+	store "lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/s3"
 )
 
 // patience is the time that a small job may take on a busy machine.

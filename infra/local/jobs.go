@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"lipsync/internal/awstest/fakebatch"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/test/awstest/fakebatch"
 )
 
 // jobGrace is the time in which a job of the stack must end after SIGTERM.

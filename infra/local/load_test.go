@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 const (

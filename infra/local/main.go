@@ -21,8 +21,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/test/awstest"
 )
 
 const usualPort = 4566 // of emulators

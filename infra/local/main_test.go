@@ -12,12 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/demo"
-	"lipsync/internal/gateway"
-	"lipsync/internal/onnx/onnxtest"
-	"lipsync/internal/resttest"
-	"lipsync/internal/settings"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/media/demo"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/resttest"
 )
 
 // These are for the suite: rates low enough to be reached within a minute at the emulator's speed,

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/onnx/catalog"
-	"lipsync/internal/onnx/onnxtest"
-	"lipsync/internal/resttest"
-	"lipsync/internal/s3"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/store/s3"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/resttest"
 )
 
 // TestOptionsByNetwork renders each option by a network that the bucket has.

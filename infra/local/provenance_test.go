@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/c2pa/c2patest"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/c2patest"
 )
 
 // signingSecret is the name of the secret that the stack's runners may read.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 // TestServe starts the service as make aws-local does, at a running emulator, and interrupts it.

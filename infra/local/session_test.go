@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"lipsync/internal/awstest"
-	"lipsync/internal/dashboard"
+	"lipsync/internal/http/dashboard"
+	"lipsync/internal/test/awstest"
 )
 
 // TestSessionsEnd checks that a session ends after its time, and that a sign-out ends all sessions

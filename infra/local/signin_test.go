@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 
-	"lipsync/internal/awstest"
+	"lipsync/internal/test/awstest"
 )
 
 // TestSignInRefused comes back from Cognito in ways that must be refused. The page must say why,

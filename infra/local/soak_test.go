@@ -13,9 +13,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/s3"
-	"lipsync/internal/soak"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/s3"
+	"lipsync/internal/test/soak"
 )
 
 // make soak sets these flags; by default the test is a small sample.

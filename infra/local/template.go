@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // template is a CloudFormation template. It has only the parts that are changed here.

@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"lipsync/infra/account"
-	"lipsync/internal/demo"
+	"lipsync/internal/media/demo"
 )
 
 // make aws-smoke sets these flags.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/rest"
+	"lipsync/internal/http/rest"
 )
 
 // client calls the API with its own key.

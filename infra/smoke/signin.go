@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 	"github.com/chromedp/chromedp"
 
-	"lipsync/internal/dashboard/browsertest"
+	"lipsync/internal/test/browsertest"
 )
 
 // password is one that the user pool accepts.

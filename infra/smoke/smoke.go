@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/uuid"
 
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/resttest"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/resttest"
 )
 
 // Stack is the deployed service.

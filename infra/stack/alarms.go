@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
 )
 
 // longestWait is the wait of a request, in seconds, that raises an alarm. It is several times as

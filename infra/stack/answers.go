@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/rest"
+	"lipsync/internal/http/rest"
 )
 
 // answer is an answer that API Gateway gives without calling a function.

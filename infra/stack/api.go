@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/agents"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/agents"
+	"lipsync/internal/http/rest"
 )
 
 // route is a method and a path below the stage, with the function that answers them.

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // Numbers of days after which S3 deletes objects. The service itself deletes unused inputs and

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/store/dynamodb"
 )
 
 // publishes reports whether events go to a bus of the operator.

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // cognitoRegion is the region of the certificates of Cognito's pages, which CloudFront serves.

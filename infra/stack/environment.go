@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // processors is a variable that Go's runtime reads: the number of cores that a program uses.

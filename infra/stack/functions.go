@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/gateway"
-	"lipsync/internal/settings"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/store/dynamodb"
 )
 
 // Timeouts in seconds. The sweep runs each minute.

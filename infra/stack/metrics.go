@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/store/dynamodb"
 )
 
 // metric returns a metric with periods of five minutes.

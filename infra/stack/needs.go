@@ -5,9 +5,9 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/http/rest"
 )
 
 // policy has the rights of a function.

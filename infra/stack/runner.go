@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/store/dynamodb"
 )
 
 // Resources of one job: an instance with 4 vCPUs and 16 GiB, without the needs of its system and

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // Settings are the operator's settings in CDK's context, from cdk.json or -c KEY=VALUE.

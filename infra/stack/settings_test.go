@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lipsync/infra/stack"
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // defaults returns the settings in effect if the operator sets none.

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/rest"
-	"lipsync/internal/s3"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/store/s3"
 )
 
 // signer is a role whose sessions sign the URLs that some functions return. A URL has the rights of
@@ -51,7 +51,7 @@ func (s *service) signing() []string {
 	return names
 }
 
-// signerHours is the length in hours of a session with a token of Cognito: see internal/s3.
+// signerHours is the length in hours of a session with a token of Cognito: see internal/store/s3.
 const signerHours = 12
 
 // signed has a function's variables about its signer.

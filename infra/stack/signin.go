@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
-// Paths of the dashboard below the stage: see internal/dashboard.
+// Paths of the dashboard below the stage: see internal/http/dashboard.
 const (
 	dashboardPath = "/dashboard"
 	signInPath    = dashboardPath + "/sign-in"
@@ -72,7 +72,7 @@ func (s *service) addUsers() {
 }
 
 // addClient lets only the dashboard send people to Cognito's pages. The client has no secret: the
-// browser has the verifier that an attacker would need, see internal/openid.
+// browser has the verifier that an attacker would need, see internal/http/openid.
 func (s *service) addClient() {
 	s.client = awscognito.NewUserPoolClient(s.stack, jsii.String("DashboardClient"), &awscognito.UserPoolClientProps{
 		UserPool:       s.users,

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/settings"
+	"lipsync/internal/domain/settings"
 )
 
 // service is the stack while its parts are added. A part may use the parts that were added before

@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/dynamodb"
+	"lipsync/internal/store/dynamodb"
 )
 
 // addTable adds the table with all records.

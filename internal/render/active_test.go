@@ -10,14 +10,14 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/detection"
-	"lipsync/internal/facetest"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/onnx"
-	"lipsync/internal/onnx/onnxtest"
-	"lipsync/internal/pixels"
-	"lipsync/internal/speaker"
-	"lipsync/internal/tracking"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/signal/pixels"
+	"lipsync/internal/sound/speaker"
+	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/onnxtest"
 )
 
 // Tracks of three people: one moves the lips, one is larger, and one stands in the

@@ -9,11 +9,11 @@ import (
 	"os"
 	"slices"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/occlusion"
-	"lipsync/internal/speaker"
-	"lipsync/internal/speech"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/occlusion"
+	"lipsync/internal/sound/speaker"
+	"lipsync/internal/sound/speech"
 )
 
 // analysis is the result of the first pass.

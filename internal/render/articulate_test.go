@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // mute is an engine that needs no articulation.

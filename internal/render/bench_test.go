@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // benchSizes runs f with four seconds of a moving picture of each size.

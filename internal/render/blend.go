@@ -5,7 +5,7 @@ import (
 	"image"
 	"slices"
 
-	"lipsync/internal/ffmpeg"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // blender blends mouths into the frames of a video, one after the other.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"image"
 
-	"lipsync/internal/ffmpeg"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // plane is a plane of luma or chroma of a frame of 10 bits.

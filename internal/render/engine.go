@@ -5,9 +5,9 @@ import (
 	"image"
 	"io"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/speech"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/sound/speech"
 )
 
 // Engine makes mouths move. One Engine serves any number of jobs at once.

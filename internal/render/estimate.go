@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // Estimate inspects the job's media as Render does, and says how large its output will be, or for what problems Render would fail. It decodes no

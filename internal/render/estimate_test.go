@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // late has the failures that only decoding shows, so that no estimate can have them.

@@ -8,10 +8,10 @@ import (
 	"math"
 	"os"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/detection"
-	"lipsync/internal/geom"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/signal/geom"
 )
 
 // faces holds the faces of each source frame, for the option face and for the score.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/detection"
-	"lipsync/internal/facetest"
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/geom"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // couple is a tracker that sees two people: track 0 on the left in all frames, and track 1 on the right from frame 10 on.

@@ -7,10 +7,10 @@ import (
 	"io"
 	"time"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/occlusion"
-	"lipsync/internal/serial"
-	"lipsync/internal/speech"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/occlusion"
+	"lipsync/internal/signal/serial"
+	"lipsync/internal/sound/speech"
 )
 
 // Findings keeps what first passes found out about one video, for later jobs with the same video. A job can do without: it ignores all

@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/occlusion"
-	"lipsync/internal/serial"
+	"lipsync/internal/face/occlusion"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/signal/serial"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // stalledFindings is a Findings that answers only when its context ends.

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestFullDisk finds no space for the speech track: the audio is not at fault.

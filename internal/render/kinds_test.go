@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestVideoKinds renders each kind of video with one second of sound, and

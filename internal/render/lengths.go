@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // most returns the largest number of source frames that the first pass needs.

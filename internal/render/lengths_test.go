@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestSyncModes renders a video of 20 frames with shorter and longer tones, and checks what each output frame shows, and what is

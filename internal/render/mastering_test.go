@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestMastering renders a video by PQ that tells its mastering display and its light. HEVC keeps them, also in an output that was joined from

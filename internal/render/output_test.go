@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestOutputFormats renders each codec of each format, with sound of one, two and six channels. It checks the file, its frames and

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"lipsync/internal/occlusion"
+	"lipsync/internal/face/occlusion"
 )
 
 // task is one output frame that is being painted or encoded.

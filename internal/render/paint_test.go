@@ -5,7 +5,7 @@ import (
 	"image"
 	"testing"
 
-	"lipsync/internal/ffmpeg"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // eager is an engine that wants many frames at once.

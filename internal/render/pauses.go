@@ -3,7 +3,7 @@ package render
 import (
 	"math"
 
-	"lipsync/internal/speech"
+	"lipsync/internal/sound/speech"
 )
 
 const (

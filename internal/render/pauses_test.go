@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/speech"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestShares checks the shares. In the patterns, s is a frame of speech, and a dot one of silence.
@@ -44,7 +44,7 @@ func TestShares(t *testing.T) {
 // in the pause, and that speech is painted.
 func TestKeepSilent(t *testing.T) {
 	const from, to = 3.5, 4.5 // seconds that are within the pause, and beyond its fades
-	audio := ffmpegtest.Make(t, "pause.wav", "-i", "../speech/testdata/human-librivox.wav", "-f", "lavfi", "-t", "1.4", "-i", "anullsrc=r=16000:cl=mono",
+	audio := ffmpegtest.Make(t, "pause.wav", "-i", "../sound/speech/testdata/human-librivox.wav", "-f", "lavfi", "-t", "1.4", "-i", "anullsrc=r=16000:cl=mono",
 		"-filter_complex", "[0]asplit[a][b];[a][1][b]concat=n=3:v=0:a=1")
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 200))
 	for name, engine := range map[string]Engine{"articulates": &numberer{}, "mute": &mute{}} {

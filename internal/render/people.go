@@ -12,11 +12,11 @@ import (
 	"slices"
 	"time"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/detection"
-	"lipsync/internal/geom"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/pixels"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
 )
 
 // Bounds of an analysis, so that its answer stays small.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/detection"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestFindPeople analyses a video of two people: one is seen in all frames, the other from frame 10 on.

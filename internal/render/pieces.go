@@ -16,8 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/score"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/sound/score"
 )
 
 // Pieces keeps the finished pieces of an output, so that a later attempt at the same job goes on after them. A job can do without: it

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // shelf keeps pieces in memory.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"lipsync/internal/ffmpeg"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // player reads the source's frames in the order of the output. If they were not kept, it decodes them again: forward as a stream,

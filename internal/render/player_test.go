@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/sandbox"
+	"lipsync/internal/media/sandbox"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // playClips are files that are hard to seek in. None fits in one stretch.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestPoster makes a poster of a complete output.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestPreview renders parts of videos whose frames show their numbers. In their own sound, and in the speech track, a tone begins at

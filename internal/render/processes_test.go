@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/sandbox"
+	"lipsync/internal/media/sandbox"
 )
 
 // TestProcesses counts the programs that a job starts: one for each file that it

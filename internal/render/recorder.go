@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // recorder encodes the frames of an output in their order: to one file or, if that takes long, to pieces, which finish joins. So

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestRefuse checks that no file is at fault if the disk was full while it was decoded, or if a

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // write writes a file with the content.

@@ -1,9 +1,3 @@
-// Package render is the pipeline from a video and a speech track to a video
-// whose lips follow the speech.
-//
-// There are two passes over the video. In the first pass each source frame is decoded. Its faces are detected, tracked and aligned
-// with the canonical face, and the engine and the analyser of speakers analyse them. Then the engine makes a plan. In the second
-// pass the frames are read again, painted and encoded. Both passes stream, so memory doesn't grow with the video's length.
 package render
 
 import (
@@ -18,11 +12,11 @@ import (
 	"slices"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/occlusion"
-	"lipsync/internal/speaker"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/occlusion"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/sound/speaker"
 )
 
 // Renderer renders any number of jobs at once. Its fields are set once.

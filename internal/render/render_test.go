@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/detection"
-	"lipsync/internal/facetest"
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/pixels"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/signal/pixels"
+	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // numberer is an engine that paints each output frame's number below the

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // trackFunc is a tracker that returns faces by the number of the frame.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"math"
 
-	"lipsync/internal/lipsync"
-	"lipsync/internal/score"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/sound/score"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/speech"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/sound/speech"
 )
 
 // frameAt returns the number of the source frame that begins at a time of the video, rounded. It is negative for a time before the preview.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
-	"lipsync/internal/tracking"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // renderSegments renders a video with options and segments. They name the audios a, b and so on.

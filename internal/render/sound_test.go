@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // The tones that are mixed, in Hz: that of the voice, which lasts as long as the speech track, and that of the video, which is heard

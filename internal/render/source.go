@@ -7,8 +7,8 @@ import (
 	"image"
 	"io"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // source holds the frames of the video that the output may show. They are decoded for the first

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // photo makes a picture that shows the number 7.

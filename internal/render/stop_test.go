@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/alignment"
-	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // hook is an engine that calls a function at one of its steps.

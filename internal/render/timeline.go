@@ -1,6 +1,6 @@
 package render
 
-import "lipsync/internal/lipsync"
+import "lipsync/internal/domain/lipsync"
 
 // timeline maps the frames of the output to those of the video.
 type timeline struct {

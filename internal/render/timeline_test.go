@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/ffmpeg"
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 func TestTimeline(t *testing.T) {

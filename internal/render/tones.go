@@ -3,7 +3,7 @@ package render
 import (
 	"math"
 
-	"lipsync/internal/ffmpeg"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // tones converts luma between the 10 bits of a frame and the 8 bits that engines see, both of limited range. Engines see a high dynamic

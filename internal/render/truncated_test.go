@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/lipsync"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestTruncated checks that a video without its second half is refused, if the output needs that

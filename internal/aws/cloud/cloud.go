@@ -1,0 +1,123 @@
+// Package cloud wires the service for its programs on AWS. Each program names the parts that it
+// needs, and reads only the settings of these. A part with a client of AWS that not all programs
+// need is a package of its own, because linking more code slows down the cold start of a function.
+package cloud
+
+import (
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/google/uuid"
+
+	"lipsync/internal/aws/emf"
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/domain/version"
+	"lipsync/internal/http/rest"
+	"lipsync/internal/store/dynamodb"
+)
+
+// Deployment is the service on AWS with the parts that one program needs. Each part makes its
+// clients of AWS once.
+type Deployment struct {
+	Service  *lipsync.Service
+	Settings *settings.Values
+	Metrics  *emf.Metrics
+	Log      *slog.Logger
+	Config   aws.Config      // of clients
+	Table    *dynamodb.Store // nil without Records
+
+	origins []string
+}
+
+// Part adds something that a program needs to a deployment.
+type Part func(*Deployment)
+
+// New returns a deployment with the parts. Their clients of AWS have the configuration. The
+// settings come from getenv, and the log and the metrics go to w, as lines of JSON.
+func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Part) (*Deployment, error) {
+	c := &clock{machine: time.Now}
+	config.APIOptions = append(slices.Clone(config.APIOptions), c.listen)
+	d := &Deployment{
+		Metrics:  emf.New(w, c.Now),
+		Log:      slog.New(slog.NewJSONHandler(w, nil)),
+		Config:   config,
+		Settings: settings.Environment(getenv),
+	}
+	d.Log.Info("start", "version", version.String())
+	d.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: d.Metrics, Log: d.Log}
+	for _, add := range parts {
+		add(d)
+	}
+	return d, d.Settings.Err()
+}
+
+// Records adds the store.
+func Records(d *Deployment) {
+	d.Table = dynamodb.New(d.Config, settings.Table.In(d.Settings))
+	d.Service.Store = d.Table.Store
+}
+
+// Demand adds the counts of waiting requests and of the runners' work. The deployment must have
+// Records.
+func Demand(d *Deployment) { d.Service.Demand = d.Table }
+
+// Generating adds the rate of generate calls, the engines that these may name, and Provenance.
+func Generating(d *Deployment) {
+	d.Service.GenerateRate = settings.GenerateRate.In(d.Settings)
+	Engines(d)
+	Provenance(d)
+}
+
+// Provenance adds whether all outputs must be signed.
+func Provenance(d *Deployment) {
+	d.Service.RequireProvenance = settings.RequireProvenance.In(d.Settings)
+}
+
+// Engines adds the names of the engines that requests may name, the default first.
+func Engines(d *Deployment) {
+	d.Service.Engines = settings.Engines.In(d.Settings)
+}
+
+// Reading adds the rate of other calls.
+func Reading(d *Deployment) { d.Service.ReadRate = settings.ReadRate.In(d.Settings) }
+
+// Sizes adds the limits on the sizes of media.
+func Sizes(d *Deployment) {
+	d.Service.MaxVideo, d.Service.MaxAudio = int64(settings.MaxVideo.In(d.Settings)), int64(settings.MaxAudio.In(d.Settings))
+}
+
+// Limits adds the limits on an account's open requests, stored bytes and keys.
+func Limits(d *Deployment) {
+	l := &d.Service.Limits
+	l.Open, l.Stored = settings.MaxOpenRequests.In(d.Settings), int64(settings.MaxStored.In(d.Settings))
+	l.Keys = settings.MaxKeys.In(d.Settings)
+}
+
+// Workers adds what places in the queue need: the largest number of runners, and surveys that are used for two seconds. The
+// deployment must have Records.
+func Workers(d *Deployment) {
+	d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings)
+	d.Table.SurveyLife = 2 * time.Second
+}
+
+// Retention adds the times for which media are kept.
+func Retention(d *Deployment) {
+	d.Service.Limits.Keep = lipsync.Retention{
+		Inputs: settings.KeepInputs.In(d.Settings), Outputs: settings.KeepOutputs.In(d.Settings),
+	}
+}
+
+// Origins adds the origins of the web sites whose pages may call the API.
+func Origins(d *Deployment) { d.origins = settings.CORSOrigins.In(d.Settings) }
+
+// API returns the HTTP API, for use behind API Gateway. The deployment must have Origins.
+func (d *Deployment) API() http.Handler {
+	return rest.AllowOrigins(d.origins, rest.New(d.Service, rest.Options{Log: d.Log, MaxForm: gateway.MaxForm}))
+}

@@ -1,0 +1,19 @@
+// Package messages gives programs on AWS the queue of hints. Only programs that import it link the
+// SDK's client of SQS.
+package messages
+
+import (
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/sqs"
+	"lipsync/internal/domain/settings"
+)
+
+// Queue adds the queue to which hints are sent.
+func Queue(d *cloud.Deployment) {
+	d.Service.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
+}
+
+// Deliveries adds the queue to which deliveries are announced.
+func Deliveries(d *cloud.Deployment) {
+	d.Service.Announcer = sqs.NewDeliveries(d.Config, settings.DeliveriesURL.In(d.Settings))
+}

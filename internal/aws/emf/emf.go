@@ -1,0 +1,155 @@
+// Package emf writes metrics as lines of CloudWatch's embedded metric format. That is JSON, which
+// CloudWatch turns into metrics when it arrives with the logs. The other members of a line can be
+// searched for in the logs, and cost nothing more.
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+package emf
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+const namespace = "Lipsync"
+
+// These are units, as CloudWatch names them.
+const (
+	count   = "Count"
+	seconds = "Seconds"
+	ratio   = "None"
+)
+
+// Metrics implements lipsync.Watcher.
+type Metrics struct {
+	now func() time.Time
+	mu  sync.Mutex
+	w   io.Writer
+}
+
+// New returns metrics that are written to w.
+func New(w io.Writer, now func() time.Time) *Metrics { return &Metrics{w: w, now: now} }
+
+// Created implements lipsync.Watcher.
+func (m *Metrics) Created(r lipsync.Request) {
+	m.write(about(r), "", metric{"RequestsCreated", count, 1})
+}
+
+// Started implements lipsync.Watcher.
+func (m *Metrics) Started(r lipsync.Request) {
+	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
+}
+
+// Finished implements lipsync.Watcher. A failure is counted by its code as the dimension; the line
+// has its details too.
+func (m *Metrics) Finished(r lipsync.Request) {
+	attempts := metric{"Attempts", count, float64(r.Attempts)}
+	if r.Status == lipsync.Completed {
+		metrics := []metric{{"RequestsCompleted", count, 1}, attempts}
+		if r.Unsigned() {
+			metrics = append(metrics, metric{"OutputsNotSigned", count, 1})
+		}
+		m.write(about(r), "", metrics...)
+		return
+	}
+	members := about(r)
+	members["Code"], members["details"] = r.Failure.Code, r.Failure.Details
+	m.write(members, "Code", metric{"RequestsFailed", count, 1})
+	m.write(about(r), "", attempts)
+}
+
+// Postponed implements lipsync.Watcher.
+func (m *Metrics) Postponed(r lipsync.Request, f lipsync.Failure) {
+	members := about(r)
+	members["Code"], members["details"] = f.Code, f.Details
+	m.write(members, "Code", metric{"AttemptsPutOff", count, 1})
+}
+
+// Waiting implements lipsync.Watcher.
+func (m *Metrics) Waiting(oldest time.Duration) {
+	m.write(map[string]any{}, "", metric{"OldestQueued", seconds, oldest.Seconds()})
+}
+
+// Unreachable implements lipsync.Watcher.
+func (m *Metrics) Unreachable(hosts int) {
+	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
+}
+
+// Failing implements lipsync.Watcher.
+func (m *Metrics) Failing(longest time.Duration) {
+	m.write(map[string]any{}, "", metric{"HostFailing", seconds, longest.Seconds()})
+}
+
+// Refused implements lipsync.Watcher.
+func (m *Metrics) Refused(e lipsync.BusEvent) {
+	m.write(map[string]any{"event": e.ID}, "", metric{"EventsRefused", count, 1})
+}
+
+// Posted implements lipsync.Watcher. An attempt that failed counts as EventsRetried or, if it was the
+// last one, as EventsUndelivered.
+func (m *Metrics) Posted(d lipsync.Delivery, took time.Duration) {
+	name := "EventsRetried"
+	switch d.State {
+	case lipsync.DeliveryDelivered:
+		name = "EventsDelivered"
+	case lipsync.DeliveryFailed:
+		name = "EventsUndelivered"
+	}
+	m.write(map[string]any{"account": d.Account, "webhook": d.Webhook, "delivery": d.ID, "status": d.Status}, "",
+		metric{name, count, 1}, metric{"WebhookTime", seconds, took.Seconds()})
+}
+
+// MessagesFailed counts the messages of a batch that could not be handled and will come again. AWS
+// counts no error for a function that reports them one by one.
+func (m *Metrics) MessagesFailed(n int) {
+	m.write(map[string]any{}, "", metric{"MessagesFailed", count, float64(n)})
+}
+
+// Rendered records how many seconds of output a second of rendering made.
+func (m *Metrics) Rendered(length, took time.Duration) {
+	m.write(map[string]any{}, "", metric{"RenderSpeed", ratio, length.Seconds() / took.Seconds()})
+}
+
+// about returns the members of a line that identify the request.
+func about(r lipsync.Request) map[string]any {
+	return map[string]any{"account": r.Owner(), "request": r.ID}
+}
+
+// metric is one value.
+type metric struct {
+	name, unit string
+	value      float64
+}
+
+// directive tells CloudWatch which members of a line are metrics.
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []definition
+}
+
+type definition struct{ Name, Unit string }
+
+// write writes one line with the members and metrics. Each metric is counted without a dimension
+// and, if dimension names a member, also by that member.
+func (m *Metrics) write(members map[string]any, dimension string, metrics ...metric) {
+	d := directive{Namespace: namespace, Dimensions: [][]string{{}}}
+	if dimension != "" {
+		d.Dimensions = append(d.Dimensions, []string{dimension})
+	}
+	for _, v := range metrics {
+		d.Metrics = append(d.Metrics, definition{v.name, v.unit})
+		members[v.name] = math.Round(v.value*1000) / 1000
+	}
+	members["_aws"] = map[string]any{"Timestamp": m.now().UnixMilli(), "CloudWatchMetrics": []directive{d}}
+	line, err := json.Marshal(members)
+	if err != nil {
+		return // a speed over zero time is not a number
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, _ = m.w.Write(append(line, '\n')) // a failed write of a metric can't be reported anywhere
+}

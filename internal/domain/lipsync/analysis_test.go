@@ -1,0 +1,132 @@
+package lipsync_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// analyze starts an analysis of a video.
+func (f *fixture) analyze(t *testing.T, url string) (id string) {
+	t.Helper()
+	id, err := f.Analyze(t.Context(), f.caller, lipsync.Source{URL: url})
+	must(t, err)
+	return id
+}
+
+// TestAnalysis makes an analysis, which is kept as long as an output, and is in no list.
+func TestAnalysis(t *testing.T) {
+	f := newFixture(t)
+	id := f.analyze(t, "https://example.com/video")
+	r, a, err := f.Analysis(t.Context(), f.caller, id)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Queued)
+	want(t, "nothing found yet", a == nil, true)
+	r, err = f.Claim(t.Context(), "")
+	must(t, err)
+	want(t, "claimed", r.ID == id && r.IsAnalysis(), true)
+	want(t, "owner", r.Owner(), f.caller.Account)
+	made := lipsync.Analysis{
+		Video: lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: 160, Height: 96, Frames: 60},
+		Faces: []lipsync.AnalyzedFace{{ID: "0,40,48", Last: 2.4, Share: 1, Boxes: []lipsync.FaceBox{{Box: [4]int{-1, 2, 3, 4}}}, JPEG: []byte("jpeg")}},
+	}
+	must(t, f.CompleteAnalysis(t.Context(), r, made))
+	must(t, f.Tidy(t.Context(), 0))
+	r, a, err = f.Analysis(t.Context(), f.caller, id)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Completed)
+	want(t, "analysis", reflect.DeepEqual(a, &made), true)
+
+	_, other := f.newCaller(t, "other", 0)
+	for _, c := range []struct {
+		caller lipsync.Caller
+		id     string
+	}{{other, id}, {f.caller, "x"}, {f.caller, f.generate(t, "")}, {f.caller, f.NewID()}} {
+		_, _, err = f.Analysis(t.Context(), c.caller, c.id)
+		wantError(t, c.id, err, lipsync.NotFound, "analysis not found")
+	}
+	_, err = f.Details(t.Context(), f.caller, id)
+	wantError(t, "as a request", err, lipsync.NotFound, "lipsync request not found")
+	_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 10})
+	must(t, err)
+	want(t, "requests", total, 1)
+
+	f.clock.Advance(30 * 24 * time.Hour)
+	_, a, err = f.Analysis(t.Context(), f.caller, id)
+	must(t, err)
+	want(t, "expired", a == nil, true)
+	f.clock.Advance(3 * time.Hour)
+	must(t, f.Tidy(t.Context(), 0))
+	f.wantEmpty(t)
+}
+
+// TestDeleteAnalysis deletes analyses: one that waits, one that a worker holds, and one that is completed.
+func TestDeleteAnalysis(t *testing.T) {
+	f := newFixture(t)
+	_, other := f.newCaller(t, "other", 0)
+	for _, status := range []lipsync.Status{lipsync.Queued, lipsync.Processing, lipsync.Completed} {
+		id := f.analyze(t, "https://example.com/video")
+		var r lipsync.Request
+		if status != lipsync.Queued {
+			var err error
+			r, err = f.Claim(t.Context(), id)
+			must(t, err)
+		}
+		if status == lipsync.Completed {
+			must(t, f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{}))
+		}
+		_, err := f.DeleteAnalysis(t.Context(), other, id)
+		wantError(t, "of another account", err, lipsync.NotFound, "analysis not found")
+		for range 2 {
+			r, err := f.DeleteAnalysis(t.Context(), f.caller, id)
+			must(t, err)
+			want(t, "completed", r.Status == lipsync.Completed, status == lipsync.Completed)
+			want(t, "canceled", r.Failure.Code == lipsync.Canceled, status != lipsync.Completed)
+			want(t, "deleted", r.MediaDeletedAt.IsZero(), false)
+		}
+		_, a, err := f.Analysis(t.Context(), f.caller, id)
+		must(t, err)
+		want(t, "analysis", a == nil, true)
+		f.wantEmpty(t)
+	}
+}
+
+// TestAnalyzedUpload keeps an upload while an analysis of it is open, even if a request that used it later has ended.
+func TestAnalyzedUpload(t *testing.T) {
+	f := newFixture(t)
+	u := f.upload(t, lipsync.Video, "video")
+	id := f.analyze(t, u.Source)
+	n := urls()
+	n.Video = lipsync.Source{URL: u.Source}
+	request, err := f.Generate(t.Context(), f.caller, n)
+	must(t, err)
+	_, err = f.Cancel(t.Context(), f.caller, request)
+	must(t, err)
+	f.clock.Advance(3 * 24 * time.Hour)
+	must(t, f.Sweep(t.Context()))
+	f.wantObject(t, u.Object, true)
+	r, err := f.Claim(t.Context(), id)
+	must(t, err)
+	must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoPicture}))
+	must(t, f.Sweep(t.Context()))
+	f.wantObject(t, u.Object, false)
+}
+
+// TestAnalyzeRefused refuses videos that can't be used, and analyses that are too large.
+func TestAnalyzeRefused(t *testing.T) {
+	f := newFixture(t)
+	for url, sentence := range map[string]string{
+		"file:///etc/passwd":                       "video URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes",
+		f.upload(t, lipsync.Audio, "audio").Source: "video upload was announced as audio",
+	} {
+		_, err := f.Analyze(t.Context(), f.caller, lipsync.Source{URL: url})
+		wantError(t, url, err, lipsync.Invalid, sentence)
+	}
+	r, err := f.Claim(t.Context(), f.analyze(t, "https://example.com/video"))
+	must(t, err)
+	if f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{Faces: []lipsync.AnalyzedFace{{JPEG: make([]byte, 4<<20)}}}) == nil {
+		t.Error("an analysis was stored that is larger than an answer may be")
+	}
+}

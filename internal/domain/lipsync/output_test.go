@@ -1,0 +1,170 @@
+package lipsync_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// TestOutput reads outputs as a client sends them, and stores them with the options.
+func TestOutput(t *testing.T) {
+	for text, o := range map[string]lipsync.Output{
+		`null`: {},
+		`{}`:   {},
+		`{"format":null,"codec":null,"quality":null,"fps":null,"width":null,"file_name":null,"upload_url":null}`: {},
+		`{"format":"mp4","codec":"h264","quality":"high","fps":"source"}`:                                        {},
+		`{"format":"webm","codec":"vp9"}`:                                                                        {Format: lipsync.WebM},
+		`{"codec":"hevc","quality":"low"}`:                                                                       {Codec: lipsync.HEVC, Quality: lipsync.Low},
+		`{"codec":"vp9","quality":"medium"}`:                                                                     {Codec: lipsync.VP9, Quality: lipsync.Medium},
+		`{"format":"mov","codec":"prores"}`:                                                                      {Format: lipsync.MOV, Codec: lipsync.ProRes},
+		`{"fps":29.97,"width":1280}`:                                                                             {FPS: 29970, Width: 1280},
+		`{"fps":29.97002997,"width":1.6e1}`:                                                                      {FPS: 29970, Width: 16},
+		`{"fps":120,"width":4096.0,"file_name":"ü \"1\".mp4"}`:                                                   {FPS: 120000, Width: 4096, FileName: `ü "1".mp4`},
+		`{"upload_url":"https://a.example/b?c=d&e=%20"}`:                                                         {UploadURL: "https://a.example/b?c=d&e=%20"},
+		`{"file_name":"` + strings.Repeat("ü", 255) + `"}`:                                                       {FileName: lipsync.FileName(strings.Repeat("ü", 255))},
+	} {
+		var got lipsync.Output
+		must(t, json.Unmarshal([]byte(text), &got))
+		want(t, text, got, o)
+		options := lipsync.Options{Silence: lipsync.KeepSilent, Output: got}
+		again, err := lipsync.ParseOptions(options.Text())
+		must(t, err)
+		want(t, text+", stored", again, options)
+	}
+	stored := lipsync.Options{Output: lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.Low, FPS: 23976, Width: 64, FileName: "a"}}
+	want(t, "text", stored.Text(), `{"output":{"format":"mov","codec":"prores","quality":"low","fps":23.976,"width":64,"file_name":"a"}}`)
+}
+
+// TestOutputRefusals sends outputs that can't be used.
+func TestOutputRefusals(t *testing.T) {
+	const (
+		format  = "format must be one of: mp4, mov, webm"
+		codec   = "codec must be one of: h264, hevc, vp9, prores"
+		quality = "quality must be one of: high, medium, low"
+		fps     = "fps must be a number from 1 to 120, or source"
+		width   = "width must be a whole number from 16 to 4096"
+		url     = "upload_url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
+		name    = "file_name must be 1 to 255 characters, without slashes and control characters"
+	)
+	for text, sentence := range map[string]string{
+		`[]`:                               "output must be an object",
+		`"mp4"`:                            "output must be an object",
+		`{"x":null}`:                       `output has no field "x"; it has: format, codec, quality, fps, width, file_name, upload_url`,
+		`{"format":"MP4"}`:                 format,
+		`{"format":""}`:                    format,
+		`{"format":1}`:                     format,
+		`{"codec":"av1"}`:                  codec,
+		`{"codec":""}`:                     codec,
+		`{"codec":["h264"]}`:               codec,
+		`{"quality":14}`:                   quality,
+		`{"fps":0.999}`:                    fps,
+		`{"fps":120.001}`:                  fps,
+		`{"fps":"25"}`:                     fps,
+		`{"fps":""}`:                       fps,
+		`{"fps":true}`:                     fps,
+		`{"fps":1e999}`:                    fps,
+		`{"width":15}`:                     width,
+		`{"width":4097}`:                   width,
+		`{"width":100.5}`:                  width,
+		`{"width":"100"}`:                  width,
+		`{"width":"source"}`:               width,
+		`{"width":{}}`:                     width,
+		`{"file_name":""}`:                 name,
+		`{"file_name":"a/b"}`:              name,
+		`{"file_name":"a\\b"}`:             name,
+		`{"file_name":"a\nb"}`:             name,
+		`{"file_name":7}`:                  name,
+		`{"upload_url":""}`:                url,
+		`{"upload_url":7}`:                 url,
+		`{"upload_url":"upload://a"}`:      url,
+		`{"upload_url":"ftp://a/b"}`:       url,
+		`{"upload_url":"https://a:b@c/d"}`: url,
+		`{"upload_url":"https:///a"}`:      url,
+		`{"upload_url":"https://a/` + strings.Repeat("a", 8192) + `"}`: url,
+		`{"codec":"prores"}`:                               "codec must be one of those of format mp4: h264, hevc, vp9",
+		`{"codec":"vp9","format":"mov"}`:                   "codec must be one of those of format mov: h264, hevc, prores",
+		`{"codec":"h264","format":"webm"}`:                 "codec must be one of those of format webm: vp9",
+		`{"codec":"hevc","format":"webm"}`:                 "codec must be one of those of format webm: vp9",
+		`{"codec":"prores","format":"webm"}`:               "codec must be one of those of format webm: vp9",
+		`{"file_name":"` + strings.Repeat("a", 256) + `"}`: name,
+	} {
+		var o lipsync.Output
+		wantError(t, text, json.Unmarshal([]byte(text), &o), lipsync.Invalid, sentence)
+	}
+	var o lipsync.Options
+	for _, text := range []string{`{"output":{}}`, `{"output":null}`} {
+		wantError(t, text, json.Unmarshal([]byte(text), &o), lipsync.Invalid,
+			`options has no field "output"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask`)
+	}
+}
+
+// TestUploadOrigin checks that an origin holds no secret.
+func TestUploadOrigin(t *testing.T) {
+	for text, origin := range map[lipsync.UploadURL]lipsync.UploadURL{
+		"": "", "HTTPS://A.example:81/secret?secret#secret": "https://A.example:81", "http://[::1]:80": "http://[::1]:80",
+	} {
+		want(t, string(text), text.Origin(), origin)
+	}
+}
+
+// TestOutputOfNewerVersion reads outputs that a newer version stored, as far as this one knows them.
+func TestOutputOfNewerVersion(t *testing.T) {
+	for text, o := range map[string]lipsync.Output{
+		`{"format":"mkv","codec":"prores","fps":"twice","width":8192,"quality":"low","loudness":-14}`: {Quality: lipsync.Low},
+		`{"format":"webm","codec":"av1"}`: {Format: lipsync.WebM},
+		`7`:                               {},
+	} {
+		got, err := lipsync.ParseOptions(`{"sync_mode":"loop","output":` + text + `}`)
+		must(t, err)
+		want(t, text, got, lipsync.Options{SyncMode: lipsync.Loop, Output: o})
+	}
+}
+
+// TestOutputNames stores an output of each format, and reads under which key, and under which name clients
+// download it.
+func TestOutputNames(t *testing.T) {
+	for _, c := range []struct {
+		output    lipsync.Output
+		key, name string // name "" is the request's id
+	}{
+		{lipsync.Output{}, "1.mp4", ""},
+		{lipsync.Output{Format: lipsync.MOV}, "1.mov", ""},
+		{lipsync.Output{Format: lipsync.WebM, FileName: "my.talk"}, "1.webm", "my.talk.webm"},
+		{lipsync.Output{Format: lipsync.WebM, FileName: "talk.MP4"}, "1.webm", "talk.webm"},
+		{lipsync.Output{FileName: "talk.mp4"}, "1.mp4", "talk.mp4"},
+	} {
+		f := newFixture(t)
+		r := f.claimed(t, c.output)
+		must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
+		r, u, err := f.Request(t.Context(), f.caller, r.ID)
+		must(t, err)
+		want(t, "key", r.Output, "outputs/"+r.ID+"/"+c.key)
+		name := c.name
+		if name == "" {
+			name = r.ID + c.output.Format.Extension()
+		}
+		want(t, "name", u.Query().Get("name"), name)
+	}
+}
+
+// FuzzOutput reads outputs of clients. What it accepts stays the same when it is stored.
+func FuzzOutput(f *testing.F) {
+	for _, text := range []string{`{}`, `null`, `{"format":"webm","quality":"low"}`, `{"codec":"hevc","format":"mov","x":1}`, `{"fps":23.976,"width":1e3}`, `{"fps":"source","file_name":"\u0000"}`, `{"file_name":"<ü>.mp4"}`, `{"upload_url":"https://a.example/b?c=d&e"}`, `{"upload_url":"http://[::1%25]:x"}`, `[{}]`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var o lipsync.Output
+		if err := json.Unmarshal(text, &o); err != nil {
+			if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code != lipsync.Invalid || len(e.Message) > 500) {
+				t.Errorf("got %v", err)
+			}
+			return
+		}
+		if got, err := lipsync.ParseOptions(lipsync.Options{Output: o}.Text()); err != nil || got.Output != o {
+			t.Errorf("got %+v (%v), want %+v", got, err, o)
+		}
+	})
+}

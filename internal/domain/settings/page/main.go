@@ -1,0 +1,134 @@
+// Command page writes docs/settings.md from the table of settings.
+//
+//	page FILE
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"strings"
+
+	"lipsync/internal/domain/settings"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: page FILE")
+	}
+	if err := os.WriteFile(os.Args[1], []byte(page()), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const introduction = `# Settings
+
+<!-- Code generated from the table in internal/domain/settings by go generate; DO NOT EDIT. -->
+
+On one machine a setting is an option of ` + "`lipsync serve`" + `, or a variable of its environment: ` + "`--max-side` is `LIPSYNC_MAX_SIDE`" + `.
+Other commands have some of these options too, as their ` + "`--help`" + ` says.
+
+On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. An
+unknown name or a value that is not allowed is refused, with a message, before anything is deployed. A setting given with ` + "`-c`" + `
+holds for one deployment: see [deploy](../infra/README.md#deploy).
+`
+
+// page returns the page.
+func page() string {
+	var b strings.Builder
+	b.WriteString(introduction)
+	section(&b, "On one machine and on AWS", "Option | Name on AWS | Default | On AWS it is | Meaning", shared)
+	section(&b, "On one machine only", "Option | Default | Meaning", onMachine)
+	section(&b, "Of commands that call a service", "Option | Variable | Default | Meaning", ofCaller)
+	section(&b, "On AWS only", "Name | Default | It is | Meaning", onAWS)
+	b.WriteString("\n## Variables that the stack sets\n\nOperators don't set these variables. The stack also passes those settings above that a program needs to it, as variables.\n")
+	table(&b, "Variable | Of | Meaning", told)
+	return b.String()
+}
+
+func section(b *strings.Builder, title, columns string, row func(settings.Entry) []string) {
+	fmt.Fprintf(b, "\n## %s\n", title)
+	table(b, columns, row)
+}
+
+// table writes a table of the settings for which row returns cells.
+func table(b *strings.Builder, columns string, row func(settings.Entry) []string) {
+	fmt.Fprintf(b, "\n| %s |\n%s|\n", columns, strings.Repeat("|---", strings.Count(columns, "|")+1))
+	for _, e := range settings.At(settings.Machine | settings.Caller | settings.Stack | settings.Functions | settings.Runner) {
+		if cells := row(e); cells != nil {
+			fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+		}
+	}
+}
+
+const operators = settings.Machine | settings.Stack
+
+func shared(e settings.Entry) []string {
+	if e.Line().Where&operators != operators {
+		return nil
+	}
+	return []string{option(e.Line()), name(e.Line()), defaults(e), e.Describe(), meaning(e.Line())}
+}
+
+func onMachine(e settings.Entry) []string {
+	if e.Line().Where&operators != settings.Machine {
+		return nil
+	}
+	return []string{option(e.Line()), defaults(e), meaning(e.Line())}
+}
+
+func ofCaller(e settings.Entry) []string {
+	if e.Line().Where&settings.Caller == 0 {
+		return nil
+	}
+	return []string{option(e.Line()), code(e.Line().Env()), defaults(e), meaning(e.Line())}
+}
+
+func onAWS(e settings.Entry) []string {
+	if e.Line().Where&operators != settings.Stack {
+		return nil
+	}
+	return []string{name(e.Line()), defaults(e), e.Describe(), meaning(e.Line())}
+}
+
+func told(e settings.Entry) []string {
+	line := e.Line()
+	if line.Where&(operators|settings.Caller) != 0 {
+		return nil
+	}
+	var of []string
+	if line.Where&settings.Functions != 0 {
+		of = append(of, "functions")
+	}
+	if line.Where&settings.Runner != 0 {
+		of = append(of, "the runner")
+	}
+	return []string{code(line.Env()), strings.Join(of, ", "), meaning(line)}
+}
+
+func code(text string) string { return "`" + text + "`" }
+
+func option(line *settings.Row) string {
+	return code(strings.TrimSpace(line.Flag() + " " + line.Example))
+}
+
+func name(line *settings.Row) string {
+	return code(strings.TrimPrefix(line.Context(), settings.Prefix))
+}
+
+// defaults returns the default, and in the units on AWS too where those differ.
+func defaults(e settings.Entry) string {
+	line := e.Line()
+	if line.Without != "" {
+		return line.Without
+	}
+	text := code(line.Default)
+	if line.Where&operators == operators && e.StackDefault() != line.Default {
+		text += ", on AWS " + code(e.StackDefault())
+	}
+	return text
+}
+
+func meaning(line *settings.Row) string {
+	return strings.TrimSpace(line.Help + ". " + line.More)
+}

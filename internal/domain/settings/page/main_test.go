@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/test/sharedtest"
+)
+
+// TestPage checks that docs/settings.md comes from the current table.
+func TestPage(t *testing.T) {
+	written, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "docs", "settings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(written) != page() {
+		t.Error("docs/settings.md does not come from the current table of settings: run go generate ./internal/domain/settings")
+	}
+}
+
+// TestPageHasAll checks that the page has each setting, with its name in each place to set it.
+func TestPageHasAll(t *testing.T) {
+	page := page()
+	for _, e := range settings.At(settings.Machine | settings.Caller | settings.Stack) {
+		line := e.Line()
+		if flag := "`" + line.Flag(); line.Where&(settings.Machine|settings.Caller) != 0 && !strings.Contains(page, flag) {
+			t.Errorf("the page lacks %s", flag)
+		}
+		if line.Where&settings.Stack != 0 && !strings.Contains(page, name(line)) {
+			t.Errorf("the page lacks %s", name(line))
+		}
+	}
+	for _, e := range settings.At(settings.Functions | settings.Runner) {
+		if line := e.Line(); line.Where&operators == 0 && !strings.Contains(page, code(line.Env())) {
+			t.Errorf("the page lacks %s", line.Env())
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package alignment
+
+import (
+	"lipsync/internal/face/detection"
+	"lipsync/internal/signal/geom"
+)
+
+// markSmooth is the standard deviation of the filter of canonical landmarks, in tracked frames. By eye.
+const markSmooth = 2
+
+// canonical returns the landmarks of consecutive samples in canonical coordinates, smoothed.
+func canonical(samples []sample, to []geom.Similarity) []detection.Landmarks {
+	moved := make([]sample, len(samples))
+	for i, s := range samples {
+		back := to[i].Inverse()
+		for k, p := range s.landmarks {
+			moved[i].landmarks[k] = back.Apply(p)
+		}
+	}
+	cuts := jumps(moved)
+	out := make([]detection.Landmarks, len(samples))
+	for k := range out[0] {
+		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.landmarks[k] }, cuts, markSmooth) {
+			out[i][k] = p
+		}
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package alignment
+
+import (
+	"image"
+	"math/rand/v2"
+	"testing"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+	"lipsync/internal/test/facetest"
+)
+
+// TestShifts tilts the drawn head in some of its frames, and compares the shifts with that.
+func TestShifts(t *testing.T) {
+	for _, eyes := range []float64{40, 60, 130} {
+		noise := rand.New(rand.NewPCG(5, 6))
+		var samples []sample
+		var tilts []float64
+		for i := range 40 {
+			tilt := 0.
+			if i >= 30 {
+				tilt = .04 * float64(i/3-11) // -.04 to .08
+			}
+			h := facetest.Head{X: 160, Y: 80, Eyes: eyes, Tilt: tilt}
+			samples, tilts = append(samples, sampleOf(h, noise)), append(tilts, tilt)
+		}
+		var m reference
+		to := m.align(samples)
+		noses := m.shifts(samples, to)
+		// A later block of the same person is compared with the first.
+		later := m.align(samples[36:])
+		to, noses = append(to, later...), append(noses, m.shifts(samples[36:], later)...)
+		tilts = append(tilts, tilts[36:]...)
+		for i, nose := range noses {
+			x, y := facetest.Head{X: 160, Y: 80, Eyes: eyes, Tilt: tilts[i]}.At(0, .6)
+			want := to[i].Inverse().Apply(geom.Point{X: float32(x), Y: float32(y)})
+			if e := geom.Distance(geom.Point{X: 1.2 + nose.X/carry, Y: 1.05 + nose.Y/carry}, want); e > .03 {
+				t.Errorf("%g pixels, frame %d, tilted by %.2f: got %+v, %.3f off", eyes, i, tilts[i], nose, e)
+			}
+		}
+	}
+}
+
+// TestShiftsHidden checks that a hidden nose counts as one at its usual place.
+func TestShiftsHidden(t *testing.T) {
+	noise := rand.New(rand.NewPCG(7, 8))
+	var samples []sample
+	for range 12 {
+		samples = append(samples, sampleOf(facetest.Head{X: 160, Y: 130, Eyes: 60}, noise))
+	}
+	var m reference
+	to := m.align(samples)
+	for name, p := range map[string]*pixels.Crop{
+		"a wall":        pixels.NewCrop(facetest.Wall(320, 260), image.Rect(0, 0, 320, 260), 60),
+		"the edge only": pixels.NewCrop(facetest.Wall(320, 260), image.Rect(0, 0, 30, 30), 60),
+	} {
+		for i := range samples {
+			samples[i].crop = p
+		}
+		for i, got := range m.shifts(samples, to) {
+			if got != (geom.Point{}) {
+				t.Errorf("%s, frame %d: got %+v, want no shift", name, i, got)
+			}
+		}
+	}
+}

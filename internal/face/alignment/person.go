@@ -1,0 +1,280 @@
+package alignment
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/registration"
+	"lipsync/internal/signal/dsp"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// sample is the face of one track in one frame, in the frame's coordinates.
+type sample struct {
+	frame     int
+	landmarks detection.Landmarks
+	box       detection.Box
+	crop      *pixels.Crop
+}
+
+// reference is the face of one person. It is learned from the first frames and used for all later ones, so
+// that all are aligned in the same way.
+type reference struct {
+	shape []geom.Point           // the rigid landmarks, canonical
+	band  *registration.Template // the median of the bands of some frames
+	nose  *nose                  // of the first band
+}
+
+// The filters of alignment are medians, which remove single readings that are wrong, and Gaussians. The
+// constants are lengths of medians and standard deviations of Gaussians, in tracked frames. By eye: with
+// less, faces tremble; with more, they lag.
+const (
+	pointMedian  = 5   // median of landmarks, whose readings err by 1 to 2 pixels
+	rigidSmooth  = 2.5 // Gaussian of rigid landmarks
+	motionMedian = 3   // median of motions that registration finds, which err by less
+	motionSmooth = .7  // Gaussian of these motions
+
+	firstRounds = 2  // rounds of registration with a new reference: the median of the first round is blurred
+	bandSamples = 40 // largest number of samples, whose median is the band
+)
+
+// align returns for each of consecutive samples the similarity from canonical coordinates to the frame's
+// pixels. Landmarks err by a pixel or two. So their similarity is smoothed, and then refined by registration
+// of the person's band to that of the sample (Lucas and Kanade 1981; Baker and Matthews 2004).
+func (m *reference) align(samples []sample) []geom.Similarity {
+	to := m.fromLandmarks(samples)
+	rounds := 1
+	if m.band == nil {
+		m.learn(samples, to)
+		rounds = firstRounds
+	}
+	for range rounds {
+		to = m.refine(samples, to)
+		m.learn(samples, to)
+	}
+	return to
+}
+
+// fromLandmarks fits the canonical face to the smoothed rigid landmarks.
+func (m *reference) fromLandmarks(samples []sample) []geom.Similarity {
+	rigid := detection.Rigid()
+	shapes := make([][]geom.Point, len(samples))
+	for i := range shapes {
+		shapes[i] = make([]geom.Point, len(rigid))
+	}
+	cuts := jumps(samples)
+	for k, index := range rigid {
+		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.landmarks[index] }, cuts, rigidSmooth) {
+			shapes[i][k] = p
+		}
+	}
+	if m.shape == nil {
+		m.shape = meanShape(shapes)
+	}
+	to := make([]geom.Similarity, len(samples))
+	for i, points := range shapes {
+		to[i] = geom.Fit(m.shape, points)
+	}
+	return to
+}
+
+// learn sets the band to the median of the bands of at most bandSamples samples.
+func (m *reference) learn(samples []sample, to []geom.Similarity) {
+	step := max(1, (len(samples)+bandSamples-1)/bandSamples)
+	var bands [][]float32
+	for i := 0; i < len(samples); i += step {
+		b := make([]float32, band.Width*band.Height)
+		band.Sample(b, samples[i].crop, to[i])
+		bands = append(bands, b)
+	}
+	m.band = registration.NewTemplate(band, median(bands))
+}
+
+// median returns the median of pictures, pixel by pixel.
+func median(pictures [][]float32) []float32 {
+	out := make([]float32, len(pictures[0]))
+	values := make([]float32, len(pictures))
+	for k := range out {
+		for i, p := range pictures {
+			values[i] = p[k]
+		}
+		slices.Sort(values)
+		out[k] = values[len(values)/2]
+	}
+	return out
+}
+
+// refine returns the similarities to, each corrected by registration of the person's band to that of the
+// sample.
+func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Similarity {
+	var motions [len(registration.Motion{})][]float32
+	for i := range motions {
+		motions[i] = make([]float32, len(samples))
+	}
+	each(len(samples), func(i int) {
+		// If registration fails its motion is 0, and the landmarks decide.
+		motion, _, _ := m.band.Register(samples[i].crop, to[i])
+		for k, v := range motion {
+			motions[k][i] = v
+		}
+	})
+	cuts := jumps(samples)
+	for _, x := range motions {
+		filter(x, cuts, motionMedian, motionSmooth)
+	}
+	out := make([]geom.Similarity, len(samples))
+	for i := range out {
+		motion := registration.Motion{motions[0][i], motions[1][i], motions[2][i], motions[3][i]}
+		out[i] = band.Similarity(motion).Then(to[i])
+	}
+	return out
+}
+
+// each calls do for 0 to n-1, on all cores.
+func each(n int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// smoothPoints returns one point of each of consecutive samples, without outliers, and filtered by a Gaussian
+// with a standard deviation of sigma frames. The samples between two cuts are filtered by themselves.
+func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, sigma float64) []geom.Point {
+	x, y := make([]float32, len(samples)), make([]float32, len(samples))
+	for i := range samples {
+		p := point(&samples[i])
+		x[i], y[i] = p.X, p.Y
+	}
+	filter(x, cuts, pointMedian, sigma)
+	filter(y, cuts, pointMedian, sigma)
+	out := make([]geom.Point, len(samples))
+	for i := range out {
+		out[i] = geom.Point{X: x[i], Y: y[i]}
+	}
+	return out
+}
+
+// filter smooths x in place, by a median of n values and a Gaussian with a standard deviation of sigma. The
+// values between two cuts are filtered by themselves.
+func filter(x []float32, cuts []int, n int, sigma float64) {
+	from := 0
+	for _, cut := range cuts {
+		filter(x[from:cut], nil, n, sigma)
+		from = cut
+	}
+	copy(x[from:], dsp.Gaussian(dsp.Median(x[from:], n), sigma))
+}
+
+// A face jumps if it moves by more than jumpFar times the distance of its pupils, and by more than jumpSudden
+// times its median step. By eye.
+const jumpFar, jumpSudden = .12, 6
+
+// jumps returns the indices of the samples whose face has jumped since the one before. That happens at a cut
+// within a scene, which changes the whole picture too little to be found as a cut.
+func jumps(samples []sample) (at []int) {
+	rigid := detection.Rigid()
+	centre := func(i int) (c geom.Point) {
+		for _, k := range rigid {
+			c.X += samples[i].landmarks[k].X / float32(len(rigid))
+			c.Y += samples[i].landmarks[k].Y / float32(len(rigid))
+		}
+		return c
+	}
+	steps := make([]float32, len(samples))
+	for i := 1; i < len(samples); i++ {
+		steps[i] = geom.Distance(centre(i-1), centre(i))
+	}
+	usual := dsp.Quantile(steps, .5)
+	for i, step := range steps {
+		l := &samples[i].landmarks
+		eyes := geom.Distance(l[detection.LeftPupil], l[detection.RightPupil])
+		if step > jumpFar*eyes && step > jumpSudden*usual {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// meanRounds is the number of rounds of meanShape. After these the shape hardly changes.
+const meanRounds = 3
+
+// meanShape returns the mean of shapes, which it first brings onto each other (generalised Procrustes
+// analysis). Its pupils are those of the canonical face.
+func meanShape(shapes [][]geom.Point) []geom.Point {
+	mean := slices.Clone(shapes[len(shapes)/2])
+	for range meanRounds {
+		sum := make([]geom.Point, len(mean))
+		for _, s := range shapes {
+			fit := geom.Fit(s, mean)
+			for k, p := range s {
+				q := fit.Apply(p)
+				sum[k].X += q.X / float32(len(shapes))
+				sum[k].Y += q.Y / float32(len(shapes))
+			}
+		}
+		mean = sum
+	}
+	fit := geom.Fit(mean[:2], []geom.Point{canonicalLeft, canonicalRight})
+	for k, p := range mean {
+		mean[k] = fit.Apply(p)
+	}
+	return mean
+}
+
+// descriptor is the band of a person, without the soft shades that come from the light, and scaled to length 1.
+type descriptor []float32
+
+// shadeReach is half the side of a square, in pixels of the band: a quarter of the distance of the pupils. The
+// shade of a pixel is the mean of the square around it.
+const shadeReach = 12
+
+// descriptor returns the descriptor of the reference's band.
+func (m *reference) descriptor() descriptor {
+	d := make(descriptor, len(m.band.Pix))
+	var sum float64
+	for y := range band.Height {
+		for x := range band.Width {
+			v := m.band.Pix[y*band.Width+x] - meanOf(m.band.Pix, x-shadeReach, y-shadeReach, x+shadeReach, y+shadeReach)
+			d[y*band.Width+x] = v
+			sum += float64(v * v)
+		}
+	}
+	scale := float32(1 / math.Sqrt(sum+1e-9))
+	for i := range d {
+		d[i] *= scale
+	}
+	return d
+}
+
+// meanOf returns the mean of the pixels of a band from (left, top) to (right, bottom), both included, as far as
+// they are in the band.
+func meanOf(pix []float32, left, top, right, bottom int) float32 {
+	left, top, right, bottom = max(left, 0), max(top, 0), min(right, band.Width-1), min(bottom, band.Height-1)
+	var sum float32
+	for y := top; y <= bottom; y++ {
+		for _, v := range pix[y*band.Width+left : y*band.Width+right+1] {
+			sum += v
+		}
+	}
+	return sum / float32((right-left+1)*(bottom-top+1))
+}
+
+// similarity returns 1 for equal descriptors, and about 0 for descriptors that have nothing in common.
+func (d descriptor) similarity(other descriptor) (sum float32) {
+	for i, v := range d {
+		sum += v * other[i]
+	}
+	return sum
+}

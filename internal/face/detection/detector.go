@@ -1,0 +1,75 @@
+package detection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+
+	"lipsync/internal/network/onnx"
+)
+
+// Detector finds faces in single frames. Any number of videos can use it at once. Its errors are faults of the
+// machine, such as too little memory.
+type Detector interface {
+	boxDetector
+	landmarkDetector
+	// Close frees the memory of the detector, but not the sessions from which it was made.
+	Close() error
+}
+
+type boxDetector interface {
+	// Detect returns the boxes of a frame that may have faces, the one with the highest score first. smallest is a share
+	// of the frame's shorter side. Faces with a smaller side may be left out, which saves time.
+	Detect(ctx context.Context, frame *image.YCbCr, smallest float64) ([]Box, error)
+}
+
+type landmarkDetector interface {
+	// Locate returns the face at the place of near, and whether there is one. near is from a frame shortly before,
+	// or has only a Box that Detect returned.
+	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
+
+	// LocateMouth places the mobile landmarks of a face whose box and rigid
+	// landmarks are right.
+	LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error
+}
+
+// New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another
+// (MediaPipe's face mesh). Either may be nil: then the cascades of pigo do its part. If a network has wrong shapes, the
+// error is a sentence that says which shapes it must have.
+func New(ctx context.Context, boxes, landmarks *onnx.Session) (Detector, error) {
+	cascades, err := newCascades()
+	if err != nil {
+		return nil, err
+	}
+	d := detector{boxDetector: cascades, landmarkDetector: cascades}
+	if boxes != nil {
+		s, err := newBoxNetwork(ctx, boxes)
+		if err != nil {
+			return nil, fmt.Errorf("face detector: %w", err)
+		}
+		d.boxDetector, d.networks = s, append(d.networks, s.network)
+	}
+	if landmarks != nil {
+		m, err := newMesh(ctx, landmarks)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("face landmarks: %w", err), d.Close())
+		}
+		d.landmarkDetector, d.networks = m, append(d.networks, m.network)
+	}
+	return d, nil
+}
+
+type detector struct {
+	boxDetector
+	landmarkDetector
+	networks []*network
+}
+
+func (d detector) Close() error {
+	var errs []error
+	for _, n := range d.networks {
+		errs = append(errs, n.close())
+	}
+	return errors.Join(errs...)
+}

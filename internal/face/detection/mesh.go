@@ -1,0 +1,185 @@
+package detection
+
+import (
+	"context"
+	"errors"
+	"image"
+	"math"
+
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// mesh places landmarks by a network of MediaPipe's kind (Kartynnik et al., "Real-time Facial Surface Geometry from
+// Monocular Video on Mobile GPUs", 2019). Its input are the red, green and blue planes of an upright face, from 0
+// to 1. Its outputs are the probability that there is a face, and 468 or more points as shares of the picture.
+type mesh struct {
+	*network
+	side         int // of the input, pixels
+	flag, points int // indices of the outputs
+}
+
+const (
+	leastVertices = 468
+	leastFlag     = .5 // probability of a face
+)
+
+// vertices holds for each landmark vertices of the mesh. The landmark is their mean. It lies like the landmark of the
+// cascades on the same face, since the engines were made with the cascades.
+var vertices = [len(Landmarks{})][]int{
+	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
+	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
+	LeftOuterEye:  {33},
+	RightOuterEye: {263},
+	LeftInnerEye:  {133, 173},
+	RightInnerEye: {362, 398},
+	LeftBrow:      {46, 70},
+	RightBrow:     {276, 300},
+	Nose:          {1, 4},
+	LeftCorner:    {61},
+	RightCorner:   {291},
+	UpperLip:      {0},
+	LowerLip:      {17},
+}
+
+// These lengths are shares of the longer side of the mesh. The first two place the box as the cascades do.
+const (
+	boxOfMesh  = .94  // side of the box
+	boxHigher  = .125 // distance of its centre above that of the mesh
+	cropOfMesh = 1.5  // side of the network's picture, as in its training
+)
+
+// A face isn't the one in a box of a frame shortly before if it is mostMeshMove of the box's side away, or
+// mostMeshGrowth times larger or smaller.
+const mostMeshMove, mostMeshGrowth = .4, 1.4
+
+func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
+	width, height := picture(s)
+	if width != height || width == 0 {
+		return nil, errors.New("the model's input is not one square picture of a fixed size")
+	}
+	inner, err := newNetwork(ctx, s, 1, 3, height, width)
+	if err != nil {
+		return nil, err
+	}
+	m := &mesh{network: inner, side: width, flag: -1, points: -1}
+	for i, shape := range inner.outputs {
+		switch size := elements(shape); {
+		case size == 1:
+			m.flag = i
+		case size >= 3*leastVertices && shape[len(shape)-1] == 3:
+			m.points = i
+		}
+	}
+	if m.flag < 0 || m.points < 0 {
+		return nil, errors.Join(errors.New("the model's outputs are not a flag and 468 points"), inner.close())
+	}
+	return m, nil
+}
+
+func elements(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
+}
+
+// Locate implements Detector.
+func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+	rounds := 1
+	if near.Landmarks == (Landmarks{}) { // near is only a box: the first round finds the tilt, the second has an upright face
+		rounds = 2
+	}
+	f, ok = near, true
+	for range rounds {
+		if err == nil && ok {
+			f, ok, err = m.place(ctx, frame, f)
+		}
+	}
+	return f, ok, err
+}
+
+// LocateMouth implements Detector.
+func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error {
+	placed, ok, err := m.place(ctx, frame, *f)
+	if err != nil || !ok {
+		return err
+	}
+	for _, k := range Mobile() {
+		f.Landmarks[k] = placed.Landmarks[k]
+	}
+	return nil
+}
+
+// place runs the network on the part of the frame around a face.
+func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+	to := m.crop(near)
+	err = m.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
+		f = m.face(b.Output(m.points), to)
+		ok = b.Output(m.flag)[0] > leastFlag && f.continues(near.Box)
+	})
+	return f, ok, err
+}
+
+// crop returns the similarity to the frame from the network's picture, whose coordinates are from 0 to 1. The picture is a
+// square around the face, in which the pupils are level.
+func (m *mesh) crop(near Face) geom.Similarity {
+	left, right := near.Landmarks[LeftPupil], near.Landmarks[RightPupil]
+	tilt := math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X)) // 0 without points
+	extent := near.Box.Size / boxOfMesh
+	s := turned(tilt, cropOfMesh*extent)
+	centre := turned(tilt, extent).Apply(geom.Point{Y: boxHigher})
+	half := s.Apply(geom.Point{X: .5, Y: .5})
+	s.X, s.Y = near.Box.X+centre.X-half.X, near.Box.Y+centre.Y-half.Y
+	return s
+}
+
+// turned returns the similarity that turns clockwise by an angle in radians, and scales by a factor.
+func turned(angle float64, scale float32) geom.Similarity {
+	sin, cos := math.Sincos(angle)
+	return geom.Similarity{A: scale * float32(cos), B: scale * float32(sin)}
+}
+
+// fill fills the network's input. to is the similarity that crop returned.
+func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
+	step := 1 / float32(m.side)
+	s := pixels.NewSampler(frame, to.Scale()*step)
+	plane := m.side * m.side
+	for y := range m.side {
+		for x := range m.side {
+			r, g, b := s.RGB(to.Apply(geom.Point{X: (float32(x) + .5) * step, Y: (float32(y) + .5) * step}))
+			i := y*m.side + x
+			input[i], input[plane+i], input[2*plane+i] = r, g, b
+		}
+	}
+}
+
+// face returns the face of the network's points.
+func (m *mesh) face(points []float32, to geom.Similarity) (f Face) {
+	vertex := func(i int) geom.Point { return geom.Point{X: points[3*i], Y: points[3*i+1]} }
+	low, high := vertex(0), vertex(0)
+	for i := range leastVertices {
+		p := vertex(i)
+		low.X, low.Y, high.X, high.Y = min(low.X, p.X), min(low.Y, p.Y), max(high.X, p.X), max(high.Y, p.Y)
+	}
+	for k, of := range vertices {
+		var mean geom.Point
+		for _, i := range of {
+			mean.X += vertex(i).X / float32(len(of))
+			mean.Y += vertex(i).Y / float32(len(of))
+		}
+		f.Landmarks[k] = to.Apply(mean)
+	}
+	extent := max(high.X-low.X, high.Y-low.Y)
+	centre := to.Apply(geom.Point{X: (low.X + high.X) / 2, Y: (low.Y+high.Y)/2 - boxHigher*extent})
+	f.Box = Box{centre.X, centre.Y, boxOfMesh * extent * to.Scale()}
+	return f
+}
+
+// continues tells whether the face may be the one in a box of a frame shortly before. It can't be if its points are NaN.
+func (f *Face) continues(b Box) bool {
+	return geom.Distance(f.Box.Centre(), b.Centre()) < mostMeshMove*b.Size &&
+		f.Box.Size < mostMeshGrowth*b.Size && b.Size < mostMeshGrowth*f.Box.Size
+}

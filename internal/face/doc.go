@@ -1,0 +1,8 @@
+// Package face groups what sees faces: it finds them in one frame, follows them, brings them onto one
+// canonical face, and notices what hides them.
+//
+// May import: network, signal.
+//
+// Inside: alignment → detection, registration, tracking; occlusion → alignment, detection;
+// tracking → detection, registration.
+package face

@@ -1,0 +1,91 @@
+// Package occlusion finds things in front of mouths, such as hands and microphones, so that no mouth is painted on them.
+//
+// The mouth region of each frame is brought onto the canonical face and divided into cells. A cell is foreign if its colour or its
+// contrast is far from what the same person shows there in most frames. Foreign cells that touch each other, in a frame or from frame to
+// frame, are an object if they hide a part of the lips and reach the edge of the region at the same time. A hand and a microphone have to
+// come from somewhere, but an open mouth, a smile or a tongue do not. Nor does the background beside a head that turns hide the lips.
+package occlusion
+
+import (
+	"lipsync/internal/face/alignment"
+)
+
+// Analyser sees the frames of one video, and finds what hides mouths in them. It keeps the colours of each track for a minute at most,
+// and then only the covers.
+type Analyser struct {
+	tracks map[int]*track
+	covers map[place]*Cover
+}
+
+// place is a face in a frame.
+type place struct{ track, frame int }
+
+// track has the last views of a person in a shot.
+type track struct {
+	number int
+	first  int        // frame of views[0]; there is one view for each frame
+	views  []view     // at most 2 × window
+	judged int        // number of views whose covers are known
+	skin   [3]float32 // of the first view
+}
+
+// A window is the number of frames that are judged at once, half a minute at 25 frames/s. They are compared with each other and with those
+// of the window before. With fewer than fewest frames nothing is known of a person.
+const window, fewest = 750, 25
+
+// New returns an analyser that has seen no frames.
+func New() *Analyser { return &Analyser{tracks: map[int]*track{}, covers: map[place]*Cover{}} }
+
+// Add adds the next frame. All tracks end at a cut.
+func (a *Analyser) Add(f alignment.Frame) {
+	if f.Cut {
+		a.End()
+	}
+	for i := range f.Faces {
+		face := &f.Faces[i]
+		t := a.tracks[face.Track]
+		if t == nil {
+			t = &track{number: face.Track, first: f.Index}
+			a.tracks[face.Track] = t
+		}
+		t.add(face)
+		if len(t.views) == 2*window {
+			a.judge(t)
+			t.views = append(t.views[:0], t.views[window:]...)
+			t.first, t.judged = t.first+window, window
+		}
+	}
+	for n, t := range a.tracks {
+		if t.first+len(t.views) <= f.Index { // it was not in this frame, and so has ended
+			a.judge(t)
+			delete(a.tracks, n)
+		}
+	}
+}
+
+// End judges the frames that are left, at the end of a shot or of the video.
+func (a *Analyser) End() {
+	for n, t := range a.tracks {
+		a.judge(t)
+		delete(a.tracks, n)
+	}
+}
+
+// judge finds the covers of a track's views that are not judged yet.
+func (a *Analyser) judge(t *track) {
+	if len(t.views) < fewest {
+		return
+	}
+	for i, c := range covers(t.views) {
+		if c != nil && i >= t.judged {
+			a.covers[place{t.number, t.first + i}] = c
+		}
+	}
+	t.judged = len(t.views)
+}
+
+// Cover returns what hides the mouth of a track in a frame of the video, nil if nothing does. It is called after End.
+func (a *Analyser) Cover(track, frame int) *Cover { return a.covers[place{track, frame}] }
+
+// Covers returns the number of covers.
+func (a *Analyser) Covers() int { return len(a.covers) }

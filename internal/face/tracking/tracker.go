@@ -1,0 +1,173 @@
+// Package tracking follows the faces of a video through its shots.
+package tracking
+
+import (
+	"context"
+	"image"
+	"math"
+	"slices"
+
+	"lipsync/internal/face/detection"
+	"lipsync/internal/signal/pixels"
+)
+
+// Face is a tracked face in a frame.
+type Face struct {
+	Track int // number of the track; tracks are numbered from 0 in order of appearance
+	detection.Face
+	Crop *pixels.Crop // the pixels around it, enough for all later stages
+}
+
+// Tracker follows the faces of one video. Detection is slow, so it is done only now and then. In the frames between, a
+// face is found by registration, and only the landmarks of its mouth are detected.
+type Tracker struct {
+	detector detection.Detector
+	stride   int // frames from one tracked frame to the next
+	skipped  int // frames since the last tracked one
+	every    intervals
+	frames   int       // number of tracked frames
+	searched int       // value of frames at the last search for all faces
+	view     thumbnail // at the last search, for all faces or for large ones
+	next     int       // number of the next track
+	live     []*track
+	cuts     cutDetector
+}
+
+// strideRate is the frame rate, in frames/s, from which on only every second frame is tracked. It is a little less than 48,
+// the lowest usual rate above 30. A face moves evenly between frames, so 25 to 50 frames a second are enough.
+const strideRate = 47
+
+// Stride returns the number of frames from one tracked frame of a video to the next.
+func Stride(fps float64) int { return 1 + int(fps/strideRate) }
+
+// intervals holds numbers of tracked frames from one detection to the next.
+type intervals struct {
+	search  int // in the whole picture, for all faces
+	large   int // in the whole picture, for large faces, if it changes much
+	empty   int // in the whole picture, for all faces, while there is no face
+	confirm int // of a tracked face
+}
+
+// The intervals in seconds.
+const (
+	searchEvery  = 2   // a small face that comes in may be missed for so long
+	largeEvery   = .4  // a large face that comes in may be missed for so long
+	emptyEvery   = .12 // a face that comes into an empty picture may be missed for so long
+	confirmEvery = .4  // with .2 mouths followed the speech no better: the mean articulation of six videos was .641, and .659 with .4
+)
+
+// newIntervals returns the intervals. fps is the number of tracked frames a second.
+func newIntervals(fps float64) intervals {
+	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
+	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery)}
+}
+
+// missesToLose is a number of tracked frames in a row. A face that is missed in all of them loses its track. By eye.
+const missesToLose = 4
+
+// LongestGap is the largest number of tracked frames in a row in which the face of a track is missed.
+const LongestGap = missesToLose - 1
+
+// NewTracker returns the tracker of one video. fps is its frame rate.
+func NewTracker(d detection.Detector, fps float64) *Tracker {
+	stride := Stride(fps)
+	return &Tracker{detector: d, stride: stride, every: newIntervals(fps / float64(stride))}
+}
+
+// Add returns the faces in the video's next frame, and whether a new shot starts with it. In frames that are not tracked
+// (see Stride) it finds no face. The first frame of a shot is tracked. Add doesn't keep the frame.
+func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (faces []Face, cut bool, err error) {
+	view := thumbnailOf(frame)
+	cut = t.cuts.add(&view)
+	if t.skipped++; !cut && t.frames > 0 && t.skipped < t.stride {
+		return nil, false, nil
+	}
+	t.skipped = 0
+	if cut {
+		t.live = nil
+	}
+	known := len(t.live)
+	if err := t.follow(ctx, frame); err != nil {
+		return nil, cut, err
+	}
+	lost := len(t.live) < known
+	if smallest := t.due(&view, frame.Rect, lost || cut); smallest > 0 {
+		t.view = view
+		if err := t.search(ctx, frame, smallest); err != nil {
+			return nil, cut, err
+		}
+	}
+	t.frames++
+	for _, k := range t.live {
+		if k.misses == 0 {
+			faces = append(faces, k.Face)
+		}
+	}
+	return faces, cut, nil
+}
+
+// These are sides of boxes, as shares of the shorter side of the picture. By eye.
+const (
+	smallestFace = .09 // of the smallest faces that are searched for
+	largeFace    = .15 // of the smallest faces that count as large
+)
+
+// A person covers this part of a picture. Distances are from the centre of the face's box, as shares of its side.
+const (
+	headReach     = .9  // to each side and up
+	shoulderReach = 1.6 // to each side, below the centre
+)
+
+// due returns the side of the smallest faces that are to be searched for in the whole picture now, as a share of its
+// shorter side, or 0 for no search. If surely is true, a search for all faces is due. A search for large faces is due
+// if the picture has changed much, as it does when a person comes in.
+func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smallest float64) {
+	since := t.frames - t.searched
+	switch {
+	case surely || t.frames == 0 || since >= t.every.search || len(t.live) == 0 && since >= t.every.empty:
+		t.searched = t.frames
+		return smallestFace
+	case t.frames%t.every.large == 0 && view.changed(&t.view, func(x, y float32) bool { return t.covers(x*float32(frame.Dx()), y*float32(frame.Dy())) }):
+		return largeFace
+	}
+	return 0
+}
+
+// covers tells whether a place of the frame, in pixels, is on a tracked person or so near that it changes when the person
+// moves.
+func (t *Tracker) covers(x, y float32) bool {
+	return slices.ContainsFunc(t.live, func(k *track) bool {
+		aside, above := max(x-k.Box.X, k.Box.X-x), k.Box.Y-y
+		return aside < headReach*k.Box.Size && above < headReach*k.Box.Size && above > 0 || aside < shoulderReach*k.Box.Size && above <= 0
+	})
+}
+
+// search starts tracks for new faces in the whole picture. smallest has the meaning that it has in detection.Detector.
+func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, smallest float64) error {
+	boxes, err := t.detector.Detect(ctx, frame, smallest)
+	if err != nil {
+		return err
+	}
+	least := float32(smallestFace) * float32(min(frame.Rect.Dx(), frame.Rect.Dy()))
+	for _, b := range boxes {
+		if b.Size < least || !b.Inside(frame.Rect) || tracked(t.live, b) {
+			continue
+		}
+		f, ok, err := t.detector.Locate(ctx, frame, detection.Face{Box: b})
+		if err != nil {
+			return err
+		}
+		if ok && f.Box.Inside(frame.Rect) && !tracked(t.live, f.Box) {
+			if k := newTrack(t.next, frame, f); k != nil {
+				t.live = append(t.live, k)
+				t.next++
+			}
+		}
+	}
+	return nil
+}
+
+// tracked tells whether one of the tracks has the face of a box.
+func tracked(live []*track, b detection.Box) bool {
+	return slices.ContainsFunc(live, func(k *track) bool { return k.Box.Same(b) })
+}

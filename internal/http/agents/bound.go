@@ -1,0 +1,104 @@
+package agents
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/client"
+)
+
+// The library of the protocol decodes a call several times, and needs up to 2 KiB of memory for a value in it. These bound what that takes.
+const (
+	smallBody  = 64 << 10               // bytes of a call that waits for no place
+	largeCalls = 8                      // larger ones that are read and handled at a time
+	mostValues = 64 * lipsync.MostLines // of a call: a line of a batch with all options has some 30
+	// mostMessages is for a list of messages in one call, as older versions of the protocol allow. All are answered at once, and the list of tools
+	// has 11 KiB.
+	mostMessages = 16
+
+	bodyTime  = 30 * time.Second // for reading one, so that no slow client keeps out others
+	retryTime = 2 * time.Second  // after which a client may try again
+)
+
+// bounded returns a handler that passes calls on to next, but only a few large ones at a time, and none with too many values or messages.
+func bounded(next http.Handler) http.Handler {
+	places := make(chan struct{}, largeCalls)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leave := func() {}
+		if r.ContentLength < 0 || r.ContentLength > smallBody {
+			select {
+			case places <- struct{}{}:
+				leave = sync.OnceFunc(func() { <-places })
+				defer leave()
+			default:
+				refuse(w, &client.Error{Status: http.StatusTooManyRequests, Message: "rate limit exceeded", After: retryTime})
+				return
+			}
+		}
+		body, err := readBody(w, r)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		if len(body) <= smallBody { // its length wasn't known before
+			leave()
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// readBody reads the body of a call.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // on AWS the whole call is there already
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	if err == nil { // otherwise the server would wait for the rest
+		_ = c.SetReadDeadline(time.Time{})
+	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, &client.Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the call exceeds %d bytes", mostBody)}
+	}
+	if err != nil {
+		return nil, &client.Error{Status: http.StatusBadRequest, Message: "the call was not read to its end"}
+	}
+	switch n, messages := values(body); {
+	case n > mostValues:
+		return nil, &client.Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the call has more than %d values", mostValues)}
+	case messages > mostMessages:
+		return nil, &client.Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the call has more than %d messages", mostMessages)}
+	}
+	return body, nil
+}
+
+// values returns upper bounds of the number of values in a JSON text, and of the values that are in its outermost list, 1 without a list.
+func values(text []byte) (n, listed int) {
+	n, listed = 1, 1
+	depth, quoted, list := 0, false, bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("["))
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++ // the next character does not end the string
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			n++
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			n++
+			if list && depth == 1 {
+				listed++
+			}
+		}
+	}
+	return n, listed
+}

@@ -1,0 +1,232 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/rest"
+)
+
+// Order is the body of a generate call. Absent fields have their defaults.
+type Order struct {
+	Inputs      []Input `json:"inputs"`
+	ReferenceID string  `json:"reference_id,omitzero"`
+	LargestFace bool    `json:"disable_active_speaker_detection,omitzero"`
+	Model       string  `json:"model,omitzero"`
+
+	// These are sent as they are: a lipsync.Options, a lipsync.Output and lipsync.Segments, or JSON of the same form.
+	Options  any `json:"options,omitempty"`
+	Output   any `json:"output,omitempty"`
+	Segments any `json:"segments,omitempty"`
+}
+
+// Input is a medium of an Order, by a URL or as an upload.
+type Input struct {
+	Type lipsync.MediaKind `json:"type"`
+	URL  string            `json:"url"`
+	Ref  string            `json:"ref,omitzero"` // the name that segments have for an audio
+}
+
+// Request is a lip sync request. Fields without a value are absent.
+type Request struct {
+	ID           string         `json:"id"`
+	CreatedAt    time.Time      `json:"created_at"`
+	Status       lipsync.Status `json:"status"`
+	ErrorMessage string         `json:"error_message,omitzero"`
+	FinishedAt   time.Time      `json:"finished_at,omitzero"`
+	OutputURL    string         `json:"output_url,omitzero"` // a signed URL, which needs no key
+	ReferenceID  string         `json:"reference_id,omitzero"`
+	StartedAt    time.Time      `json:"started_at,omitzero"`
+}
+
+// Progress says how far a request is.
+type Progress struct {
+	Status      lipsync.Status `json:"status"`
+	Percent     int            `json:"percent"`
+	Stage       lipsync.Stage  `json:"stage"`        // "" while no worker has it
+	SecondsLeft int            `json:"seconds_left"` // 0 if unknown
+}
+
+// Details are further facts about a request.
+type Details struct {
+	Frames struct {
+		Total  int `json:"total"`
+		Synced int `json:"synced"`
+		Kept   int `json:"kept"`
+	} `json:"frames"`
+	Warnings []string `json:"warnings"`
+	// Sync is the sync score; nil if it isn't known.
+	Sync *struct {
+		Confidence float64 `json:"confidence"`
+		Offset     int     `json:"offset_frames"`
+	} `json:"sync"`
+}
+
+// Page is a page of the account's requests, the newest first.
+type Page struct {
+	Data       []Request `json:"data"`
+	Pagination struct {
+		Limit  int   `json:"limit"`
+		Offset int64 `json:"offset"`
+		Total  int64 `json:"total"`
+	} `json:"pagination"`
+}
+
+// Me returns the name of the key. It tries again only if too many calls were made: a wrong address or key is found out
+// at once.
+func (c *Client) Me(ctx context.Context) (name string, err error) {
+	var me struct {
+		Name string `json:"name"`
+	}
+	impatient := c.Retry
+	impatient.Patience = 0 // pauses after 429 need none
+	err = impatient.do(ctx, func(ctx context.Context) error {
+		_, err := c.try(ctx, call{method: http.MethodGet, path: rest.MePath}, &me)
+		return err
+	})
+	return me.Name, err
+}
+
+// Generate makes a request and returns its id. The same idempotency key with the same order never makes a second
+// one. A call that was begun goes on for a minute when ctx ends, so that the id of what it makes is known.
+func (c *Client) Generate(ctx context.Context, o Order, key string) (id string, err error) {
+	var made struct {
+		ID string `json:"request_id"`
+	}
+	err = c.Retry.do(ctx, func(ctx context.Context) error {
+		begun, stop := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+		defer stop()
+		_, err := c.try(begun, call{http.MethodPost, rest.GeneratePath, o, key}, &made)
+		return err
+	})
+	return made.ID, err
+}
+
+// Request reads a request by its id or reference id.
+func (c *Client) Request(ctx context.Context, id string) (r Request, err error) {
+	_, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "/" + url.PathEscape(id)}, &r)
+	return r, err
+}
+
+// Progress reads how far a request is, and after which time to read it again.
+func (c *Client) Progress(ctx context.Context, id string) (p Progress, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "/" + url.PathEscape(id) + rest.ProgressPath}, &p)
+	return p, after, err
+}
+
+// Details reads further facts about a request.
+func (c *Client) Details(ctx context.Context, id string) (d Details, err error) {
+	_, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "/" + url.PathEscape(id) + rest.DetailsPath}, &d)
+	return d, err
+}
+
+// List reads a page of the account's requests. The query has the parameters of the call.
+func (c *Client) List(ctx context.Context, query url.Values) (p Page, err error) {
+	_, err = c.do(ctx, call{method: http.MethodGet, path: rest.RequestsPath + "?" + query.Encode()}, &p)
+	return p, err
+}
+
+// Cancel cancels a request. It is an Error with status 409 if the request is finished.
+func (c *Client) Cancel(ctx context.Context, id string) (r Request, err error) {
+	_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.RequestsPath + "/" + url.PathEscape(id)}, &r)
+	return r, err
+}
+
+// Batch is the body of a call that makes a batch. Absent fields have their defaults.
+type Batch struct {
+	Video    string    `json:"video,omitzero"` // of the variants that name none
+	Variants []Variant `json:"variants"`
+	DryRun   bool      `json:"dry_run,omitzero"`
+}
+
+// Variant has the fields of one request of a Batch, as an Order has them.
+type Variant struct {
+	Video       string `json:"video,omitzero"`
+	Audio       string `json:"audio"`
+	ReferenceID string `json:"reference_id,omitzero"`
+	LargestFace bool   `json:"disable_active_speaker_detection,omitzero"`
+	Model       string `json:"model,omitzero"`
+	Options     any    `json:"options,omitempty"`
+	Output      any    `json:"output,omitempty"`
+}
+
+// CreateBatch makes a batch, or only checks it, and returns the answer in JSON. The same idempotency key with the same batch never makes a second
+// one.
+func (c *Client) CreateBatch(ctx context.Context, b Batch, key string) (text json.RawMessage, err error) {
+	_, err = c.do(ctx, call{http.MethodPost, rest.BatchesPath, b, key}, &text)
+	return text, err
+}
+
+// Batch reads a batch as JSON with its lines, and after which time to read it again: 0 once it is finished.
+func (c *Client) Batch(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.BatchesPath + "/" + url.PathEscape(id)}, &text)
+	return text, after, err
+}
+
+// CancelBatch cancels all of a batch that isn't finished, and returns the batch as JSON with its lines.
+func (c *Client) CancelBatch(ctx context.Context, id string) (text json.RawMessage, err error) {
+	_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.BatchesPath + "/" + url.PathEscape(id)}, &text)
+	return text, err
+}
+
+// Analyze makes an analysis of a video and returns its id. It tries again only after an answer that says that there
+// is none, since the call has no idempotency key.
+func (c *Client) Analyze(ctx context.Context, video string) (id string, err error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	_, err = c.try(ctx, call{method: http.MethodPost, path: rest.AnalyzePath, body: map[string]string{"url": video}}, &made)
+	return made.ID, err
+}
+
+// Estimate makes an estimate of an order and returns its id. It tries again as Analyze does.
+func (c *Client) Estimate(ctx context.Context, o Order) (id string, err error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	_, err = c.try(ctx, call{method: http.MethodPost, path: rest.EstimatePath, body: o}, &made)
+	return made.ID, err
+}
+
+// Estimated reads an estimate as JSON with its status, and after which time to read it again: 0 once it is finished.
+func (c *Client) Estimated(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.EstimatesPath + "/" + url.PathEscape(id)}, &text)
+	return text, after, err
+}
+
+// Analysis reads an analysis as JSON with its status, and after which time to read it again: 0 once it is finished.
+func (c *Client) Analysis(ctx context.Context, id string) (text json.RawMessage, after time.Duration, err error) {
+	after, err = c.do(ctx, call{method: http.MethodGet, path: rest.AnalysesPath + "/" + url.PathEscape(id)}, &text)
+	return text, after, err
+}
+
+// leastWait is the time between two reads if the service names none.
+const leastWait = time.Second
+
+// Wait waits until a request is finished, and returns it. It calls seen with each progress that it reads.
+func (c *Client) Wait(ctx context.Context, id string, seen func(Progress)) (Request, error) {
+	for {
+		p, after, err := c.Progress(ctx, id)
+		if err != nil {
+			return Request{}, err
+		}
+		seen(p)
+		if p.Status.Final() {
+			return c.Request(ctx, id)
+		}
+		if err := c.Retry.Sleep(ctx, max(after, leastWait)); err != nil {
+			return Request{}, err
+		}
+	}
+}
+
+// IsFinished reports whether the error is the refusal to cancel a finished request.
+func IsFinished(err error) bool {
+	var answer *Error
+	return errors.As(err, &answer) && answer.Status == http.StatusConflict
+}

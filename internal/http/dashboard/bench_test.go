@@ -1,0 +1,71 @@
+package dashboard
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+const mostTime = 20 // ms that the server may take for a page
+
+// BenchmarkPages measures the server's time for each page, with 100,000 requests in the store.
+func BenchmarkPages(b *testing.B) {
+	f := newFixture(b)
+	f.signIn(b)
+	id := f.add(b, f.caller(b, account), "first")
+	f.fill(b, 100_000)
+	r := httptest.NewRequest(http.MethodGet, f.URL, nil)
+	for _, c := range f.browser.Jar.Cookies(f.address(b, "/dashboard")) {
+		r.AddCookie(c)
+	}
+	for _, path := range append(everyPage, "/dashboard/requests/"+id, "/dashboard?offset=99900",
+		"/dashboard?reference_id=order-7", "/dashboard?status=failed", "/dashboard?status=processing",
+		"/dashboard?status=completed&reference_id=order-7") {
+		b.Run(path, func(b *testing.B) {
+			r.URL = f.address(b, path)
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				f.Config.Handler.ServeHTTP(w, r)
+				if w.Code != http.StatusOK {
+					b.Fatalf("got %d", w.Code)
+				}
+			}
+			took := float64(b.Elapsed().Microseconds()) / 1000 / float64(b.N)
+			b.ReportMetric(took, "ms/page")
+			if took > mostTime {
+				b.Errorf("got %.1f ms, want at most %d", took, mostTime)
+			}
+		})
+	}
+}
+
+// fill writes n more requests at once, over the last 50 days. One in 100 failed;
+// the others completed.
+func (f *fixture) fill(b *testing.B, n int) {
+	b.Helper()
+	db, err := sql.Open("sqlite", f.database)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	now := f.clock.Now().UnixMicro()
+	_, err = db.Exec(fmt.Sprintf(`
+		WITH RECURSIVE i (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM i WHERE i <= %[1]d)
+		INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq, status, video_url, video_object, audio_url,
+			audio_object, largest_face, created_at, started_at, finished_at, output, error, length)
+		SELECT 'id-' || i, '%[2]s', '', 'order-' || (i %% 1000), i, i / 1000 + 1, iif(i %% 100, '%[3]s', '%[4]s'),
+			'https://example.com/v.mp4', '', 'https://example.com/a.wav', '', 0,
+			%[5]d - i * 43200000, %[5]d, %[5]d, iif(i %% 100, 'outputs/' || i, ''), iif(i %% 100, '', 'no face found in the video'), 60000000
+		FROM i;
+		UPDATE counters SET total = %[1]d + 1 WHERE account = '%[2]s' AND reference_id = '';
+		INSERT INTO counters SELECT account, reference_id, max(reference_seq) FROM requests
+			WHERE account = '%[2]s' AND reference_id LIKE 'order-%%' GROUP BY 1, 2`,
+		n, account, lipsync.Completed, lipsync.Failed, now))
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,201 @@
+// Package dashboard serves the pages for people, under /dashboard. It renders them, and a browser
+// can show them without scripts. Scripts add uploads with their progress, and pages that update
+// by themselves.
+//
+// People sign in differently on one machine and on AWS: see SignIn.
+package dashboard
+
+import (
+	"context"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Root is the path of all pages, after the deployment's own Prefix.
+const Root = "/dashboard"
+
+// maxBody is the largest body of a form in bytes: the addresses of all media, some names and many segments fit.
+const maxBody = 256 << 10
+
+// Options are the parts that differ between one machine and AWS.
+type Options struct {
+	Log      *slog.Logger
+	SignIn   SignIn
+	Sessions Sessions
+	Secret   [32]byte // encrypts the cookies of sessions
+	// PublicURL is the address of the service for people. If it is nil, each page uses the scheme
+	// and host of its call.
+	PublicURL *url.URL
+	// Prefix is the path before Root, as browsers see it: "", or the path of a stage.
+	Prefix   string
+	Storage  *url.URL // host that files are sent to, nil if it is the service's own
+	Document []byte   // openapi.yaml, as the API serves it
+}
+
+// SignIn identifies a person: on one machine by links that work once (Folder), and on AWS by an
+// OpenID provider.
+type SignIn interface {
+	// Identify returns the person who calls the sign-in page. If it has answered the call by a
+	// redirect to a provider, from which the person comes back later, answered is true. The error
+	// is Unauthorized if the call doesn't identify the person, with a message for that person.
+	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
+	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
+	// Unauthorized if they may not, for example because an operator disabled them. Any other error
+	// means that it is not known.
+	Confirm(ctx context.Context, who Person) (Person, error)
+	// SignOutURL returns the provider's address to sign out, which leads back to the page
+	// signed-out. It returns nil if there is no provider.
+	SignOutURL() *url.URL
+}
+
+// Person is a person who signed in.
+type Person struct {
+	Account string // whose requests they see
+	Name    string
+	Proof   string `json:",omitempty"` // secret of SignIn, by which it confirms the person; "" if it needs none
+}
+
+// Sessions ends all sessions of an account at once, in all browsers.
+type Sessions interface {
+	// Generation returns the name of the account's present sessions: "" at first, and a new name
+	// after each EndAll.
+	Generation(ctx context.Context, account string) (string, error)
+	EndAll(ctx context.Context, account string) error
+}
+
+// New returns the handler of all paths under Root, and of "/", which leads to Root.
+func New(service *lipsync.Service, o Options) (http.Handler, error) {
+	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
+	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
+	var err error
+	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires}); err != nil {
+		return nil, err
+	}
+	p.reference = sync.OnceValues(func() (reference, error) { return parseDocument(o.Document) }) // parsed at its first use, since few people open it
+	if p.sealer, err = NewSealer(o.Secret, sessionCookie); err != nil {
+		return nil, err
+	}
+	if p.wanted, err = NewSealer(o.Secret, wantedCookie); err != nil {
+		return nil, err
+	}
+	p.mount()
+	return p, nil
+}
+
+// pages has the parts that each call needs.
+type pages struct {
+	Options
+	service   *lipsync.Service
+	views     views
+	sealer    Sealer // for cookies of sessions
+	wanted    Sealer // for cookies of pages that were asked for before signing in
+	mux       *http.ServeMux
+	root      string // beginning of the paths of all pages, as browsers see them
+	policy    string // the pages' Content-Security-Policy
+	reference func() (reference, error)
+}
+
+// route is one row of the dashboard.
+type route struct {
+	pattern string
+	handler handler
+}
+
+// private returns the routes for people who are signed in.
+func (p *pages) private() []route {
+	return []route{
+		{"GET /dashboard", p.listRequests},
+		{"GET /dashboard/requests/{id}", p.showRequest},
+		{"POST /dashboard/requests/{id}/cancel", p.cancel},
+		{"GET /dashboard/requests/{id}/delete", p.askDelete},
+		{"POST /dashboard/requests/{id}/delete", p.deleteMedia},
+		{"GET /dashboard/new", p.newRequest},
+		{"POST /dashboard/new", p.startRequest},
+		{"POST /dashboard/uploads", p.createUpload},
+		{"POST /dashboard/analyses", p.analyze},
+		{"GET /dashboard/analyses/{id}", p.showAnalysis},
+		{"POST /dashboard/estimates", p.estimate},
+		{"GET /dashboard/estimates/{id}", p.showEstimate},
+		{"GET /dashboard/batches", p.listBatches},
+		{"GET /dashboard/batches/{id}", p.showBatch},
+		{"POST /dashboard/batches/{id}/cancel", p.cancelBatch},
+		{"GET /dashboard/usage", p.showUsage},
+		{"GET /dashboard/api", p.showAPI},
+		{"GET /dashboard/api/{tag}", p.showPartOfAPI},
+		{"GET /dashboard/api/first-call", p.showFirstCall},
+		{"GET /dashboard/webhooks", p.listWebhooks},
+		{"POST /dashboard/webhooks", p.createWebhook},
+		{"GET /dashboard/webhooks/{id}", p.showWebhook},
+		{"POST /dashboard/webhooks/{id}/rotate", p.rotateWebhook},
+		{"POST /dashboard/webhooks/{id}/enable", p.enableWebhook},
+		{"POST /dashboard/webhooks/{id}/test", p.testWebhook},
+		{"POST /dashboard/webhooks/{id}/deliveries/{delivery}/redeliver", p.redeliver},
+		{"GET /dashboard/webhooks/{id}/delete", p.askDeleteWebhook},
+		{"POST /dashboard/webhooks/{id}/delete", p.deleteWebhook},
+		{"GET /dashboard/settings/keys", p.listKeys},
+		{"POST /dashboard/settings/keys", p.createKey},
+		{"GET /dashboard/settings/keys/{id}/revoke", p.askRevoke},
+		{"POST /dashboard/settings/keys/{id}/revoke", p.revokeKey},
+		{"POST /dashboard/sign-out", p.signOut},
+	}
+}
+
+func (p *pages) mount() {
+	for _, r := range []route{
+		{"GET /{$}", p.leads("")},
+		{"GET /dashboard/{$}", p.leads("")},
+		{"GET /dashboard/settings", p.leads("/settings/keys")},
+		{"GET /dashboard/sign-in", p.signIn},
+		{"GET /dashboard/signed-out", p.signedOut},
+		{"GET /dashboard/static/{name}", p.static},
+		{"/", p.lost},
+	} {
+		p.handle(r)
+	}
+	for _, r := range p.private() {
+		p.handle(route{r.pattern, p.signedIn(r.handler)})
+	}
+}
+
+// leads returns a handler that redirects to the path, which follows the root.
+func (p *pages) leads(path string) handler {
+	return func(v *visit) error { return v.leadTo(p.root + path) }
+}
+
+// lost answers that there is no such page. It shows the menu if the person is signed in.
+func (p *pages) lost(v *visit) (err error) {
+	if v.session, err = v.resume(); err != nil {
+		return err
+	}
+	return missing()
+}
+
+// handle adds a route to the mux, after the prefix.
+func (p *pages) handle(r route) {
+	pattern := strings.Replace(r.pattern, Root, p.root, 1)
+	p.mux.Handle(pattern, p.serve(pattern, r.handler))
+}
+
+// ServeHTTP sets the headers of all answers, also of the answers of the mux itself.
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w.Header(), p.policy)
+	p.mux.ServeHTTP(w, r)
+}
+
+// base returns the address of the service for people, without a path.
+func (p *pages) base(r *http.Request) *url.URL {
+	if p.PublicURL != nil {
+		return &url.URL{Scheme: p.PublicURL.Scheme, Host: p.PublicURL.Host}
+	}
+	base := &url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		base.Scheme = "https"
+	}
+	return base
+}

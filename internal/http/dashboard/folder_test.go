@@ -1,0 +1,68 @@
+package dashboard
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/test/lipsynctest"
+)
+
+func openFolder(t *testing.T, dir string, clock *lipsynctest.Clock) *Folder {
+	t.Helper()
+	f, err := OpenFolder(dir, account, clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// TestSecret opens a folder again, as after a restart. It has the same secret, so sessions go on.
+func TestSecret(t *testing.T) {
+	dir, clock := filepath.Join(t.TempDir(), "dashboard"), lipsynctest.NewClock()
+	first, err := openFolder(t, dir, clock).Secret()
+	if err != nil || first == [32]byte{} {
+		t.Fatalf("got %v, %v", first, err)
+	}
+	if again, err := openFolder(t, dir, clock).Secret(); err != nil || again != first {
+		t.Errorf("got another secret (%v)", err)
+	}
+	path := filepath.Join(dir, secretFile)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v (%v), want it readable for its owner only", info.Mode(), err)
+	}
+	if err := os.Truncate(path, 31); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openFolder(t, dir, clock).Secret(); err == nil {
+		t.Error("a damaged secret was taken")
+	}
+}
+
+// TestLinkFiles makes links for a day. The files of ended links are removed, and no file has a token.
+func TestLinkFiles(t *testing.T) {
+	dir, clock := t.TempDir(), lipsynctest.NewClock()
+	f := openFolder(t, dir, clock)
+	for range 24 {
+		link, err := f.NewLink()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := os.ReadDir(filepath.Join(dir, links))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("got %d files (%v), want 1", len(files), err)
+		}
+		if strings.Contains(files[0].Name(), link.Query().Get("token")) {
+			t.Error("the file is named by the token")
+		}
+		clock.Advance(time.Hour)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	dir := t.TempDir()
+	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return openFolder(t, dir, lipsynctest.NewClock()) })
+}

@@ -1,0 +1,265 @@
+package dashboard
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// newPage is the form for a new request. If a sent form could not be used, it has the same content.
+type newPage struct {
+	Video, Reference, Engine string
+	VideoName                string // name of a file that was sent before
+	Audio                    audio
+	More                     []audio // for segments
+	Segments                 string  // as JSON
+	LargestFace              bool
+	Options                  lipsync.Options
+	Engines                  []string
+	MaxVideo, MaxAudio       int64 // bytes
+	Problem, CSRF            string
+	Once                     string // differs in each page, so that a form that is sent twice makes one request
+}
+
+// audio is an audio in the form for a new request.
+type audio struct {
+	Ref    string // the name by which segments refer to it; "" for the first audio
+	Source string // its URL, or that of an upload
+	Name   string // name of a file that was sent before
+}
+
+// newRequest shows the form. If the address names a request, the form has its content.
+func (p *pages) newRequest(v *visit) error {
+	id := v.URL.Query().Get("again")
+	if id == "" {
+		return p.showNew(v, http.StatusOK, newPage{})
+	}
+	r, err := p.service.Details(v.Context(), v.caller(), id)
+	if err != nil {
+		return err
+	}
+	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace, Options: r.Options}
+	n.Options.Output.UploadURL = "" // a signed URL is a secret, and is for one file
+	video, audios, err := p.sourcesAgain(v, r)
+	if err != nil {
+		return err
+	}
+	if n.Video = video; video != "" {
+		n.VideoName = r.Video.Name
+	}
+	segments, err := firstUnnamed(audios, r.Options.Segments)
+	if err != nil {
+		return err
+	}
+	n.Audio, n.More, n.Segments = audios[0], audios[1:], string(segments)
+	return p.showNew(v, http.StatusOK, n)
+}
+
+// sourcesAgain returns the URLs with which another request can name the same video and audios, "" for an input
+// that can't be used again.
+func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video string, audios []audio, err error) {
+	if video, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Video, r.Video); err != nil {
+		return "", nil, err
+	}
+	for _, in := range r.Audios() {
+		a := audio{Ref: in.Ref}
+		if a.Source, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Audio, in.Input); err != nil {
+			return "", nil, err
+		}
+		if a.Source != "" {
+			a.Name = in.Name
+		}
+		audios = append(audios, a)
+	}
+	return video, audios, nil
+}
+
+// firstUnnamed makes the first audio the one without a name, since the form has no field for its name. If all audios
+// have names, the first one loses its name, also in the segments, which firstUnnamed returns.
+func firstUnnamed(audios []audio, list lipsync.SegmentList) (lipsync.SegmentList, error) {
+	if i := slices.IndexFunc(audios, func(a audio) bool { return a.Ref == "" }); i >= 0 {
+		audios[0], audios[i] = audios[i], audios[0]
+		return list, nil
+	}
+	segments, err := list.Segments()
+	if err != nil {
+		return "", err
+	}
+	for i := range segments {
+		if segments[i].Ref == audios[0].Ref {
+			segments[i].Ref = ""
+		}
+	}
+	audios[0].Ref = ""
+	text, err := json.Marshal(segments)
+	return lipsync.SegmentList(text), err
+}
+
+// showNew shows the form. It has fields for as many audios as a request can have.
+func (p *pages) showNew(v *visit, status int, n newPage) error {
+	n.More = append(n.More, make([]audio, max(0, lipsync.MostTracks-1-len(n.More)))...)
+	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
+	n.MaxVideo, n.MaxAudio = p.service.MaxSize(lipsync.Video), p.service.MaxSize(lipsync.Audio)
+	return v.show(status, "new", "New", n)
+}
+
+// startRequest makes a request of two URLs, of which each may be that of an upload, and leads to its
+// page.
+func (p *pages) startRequest(v *visit) error {
+	var id string
+	n, err := readNew(v.PostForm)
+	if err == nil {
+		id, err = p.generate(v, n)
+	}
+	switch lipsync.CodeOf(err) {
+	case "":
+		return v.leadTo(p.root + "/requests/" + id)
+	case lipsync.Invalid:
+		n.Problem = lipsync.MessageOf(err)
+		return p.showNew(v, http.StatusBadRequest, n)
+	default:
+		return err
+	}
+}
+
+// readNew reads the form for a new request. After an error, it has what could be read.
+func readNew(form url.Values) (newPage, error) {
+	n := newPage{
+		Video: strings.TrimSpace(form.Get("video")), Audio: audio{Source: strings.TrimSpace(form.Get("audio"))}, More: readMore(form),
+		Reference: strings.TrimSpace(form.Get("reference_id")), Engine: form.Get("model"),
+		Segments: strings.TrimSpace(form.Get("segments")), LargestFace: form.Has("largest_face"),
+	}
+	err := readOptions(form, &n.Options)
+	if n.Segments != "" {
+		err = cmp.Or(err, n.Options.Segments.UnmarshalJSON([]byte(n.Segments)))
+	}
+	return n, err
+}
+
+// readMore reads the further audios of a form. It leaves out those without any content.
+func readMore(form url.Values) (more []audio) {
+	refs, sources := form["more_ref"], form["more_audio"]
+	for i := range max(len(refs), len(sources)) {
+		var a audio
+		if i < len(refs) {
+			a.Ref = strings.TrimSpace(refs[i])
+		}
+		if i < len(sources) {
+			a.Source = strings.TrimSpace(sources[i])
+		}
+		if a != (audio{}) {
+			more = append(more, a)
+		}
+	}
+	return more
+}
+
+func (p *pages) generate(v *visit, n newPage) (id string, err error) {
+	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
+		return "", err
+	}
+	params := n.params()
+	if v.PostForm.Has("once") {
+		params.IdempotencyKey = new(digest(v.PostForm.Encode()))
+	}
+	return p.service.Generate(v.Context(), v.caller(), params)
+}
+
+// params returns the parameters of the request that the form describes.
+func (n newPage) params() lipsync.RequestParams {
+	params := lipsync.RequestParams{
+		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source},
+		LargestFace: n.LargestFace, Engine: n.Engine, Options: n.Options,
+	}
+	for _, a := range n.More {
+		params.More = append(params.More, lipsync.Track{Ref: a.Ref, Source: lipsync.Source{URL: a.Source}})
+	}
+	if n.Reference != "" {
+		params.ReferenceID = &n.Reference
+	}
+	return params
+}
+
+// upload is the answer to a script that wants to send a file.
+type upload struct {
+	Address string      `json:"address"`
+	Headers http.Header `json:"headers"`
+	Source  string      `json:"source"` // names the file in the form
+}
+
+// createUpload announces a file that the person chose. It answers scripts, in JSON.
+func (p *pages) createUpload(v *visit) error {
+	size, err := strconv.ParseInt(v.PostForm.Get("size"), 10, 64)
+	if err != nil {
+		size = 0 // the service's own message follows
+	}
+	made, err := p.announce(v, lipsync.UploadParams{
+		Kind: lipsync.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
+	})
+	return v.answer(made, err)
+}
+
+func (p *pages) announce(v *visit, n lipsync.UploadParams) (upload, error) {
+	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
+		return upload{}, err
+	}
+	u, err := p.service.CreateUpload(v.Context(), v.caller(), n)
+	if err != nil {
+		return upload{}, err
+	}
+	return upload{u.PutURL.String(), u.Headers, u.Source}, nil
+}
+
+// analysis is the answer to a script that wants to know the people in a video.
+type analysis struct {
+	ID      string         `json:"id"`
+	Status  lipsync.Status `json:"status"`
+	Percent int            `json:"percent"`
+	Problem string         `json:"problem,omitempty"` // why it failed
+	*lipsync.Analysis
+}
+
+// analyze begins to look for the people in a video, so that the form can offer their faces.
+func (p *pages) analyze(v *visit) error {
+	a := analysis{Status: lipsync.Queued}
+	err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall)
+	if err == nil {
+		a.ID, err = p.service.Analyze(v.Context(), v.caller(), lipsync.Source{URL: strings.TrimSpace(v.PostForm.Get("video"))})
+	}
+	return v.answer(a, err)
+}
+
+// showAnalysis says how far an analysis is, and what it found.
+func (p *pages) showAnalysis(v *visit) error {
+	r, found, err := p.service.Analysis(v.Context(), v.caller(), v.PathValue("id"))
+	return v.answer(analysis{r.ID, r.Status, r.ProgressAt(p.service.Now()).Percent, r.Failure.Sentence(), found}, err)
+}
+
+// answer answers a script with a body, or with the problem that err is for a person.
+func (v *visit) answer(body any, err error) error {
+	if err != nil {
+		told := v.problem(err)
+		return errors.Join(err, v.json(told.Status, map[string]string{"error": told.Message}))
+	}
+	return v.json(http.StatusOK, body)
+}
+
+// json answers a script with JSON.
+func (v *visit) json(status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	v.Header().Set("Content-Type", "application/json")
+	v.WriteHeader(status)
+	_, _ = v.Write(text) // the browser may be gone
+	return nil
+}

@@ -1,0 +1,359 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+func document(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../rest/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// everyPage has the paths of all pages, except for that of a request.
+var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/batches", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys"}
+
+var (
+	loads  = regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
+	inline = regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
+)
+
+// wantPage checks the parts that all pages have in common.
+func (f *fixture) wantPage(t *testing.T, path string) {
+	t.Helper()
+	got := f.get(t, path)
+	for name, want := range map[string]string{
+		"Content-Security-Policy": newPolicy(nil, nil), "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
+	} {
+		if got.header.Get(name) != want {
+			t.Errorf("%s: %s: got %q, want %q", path, name, got.header.Get(name), want)
+		}
+	}
+	if found := inline.FindString(got.body); found != "" {
+		t.Errorf("%s: %q is inline", path, found)
+	}
+	weight, files := len(got.body), map[string]bool{}
+	for _, found := range loads.FindAllStringSubmatch(got.body, -1) {
+		if !files[found[1]] {
+			files[found[1]] = true
+			weight += len(f.get(t, found[1]).body)
+		}
+	}
+	if len(files) != 3 || weight > 60_000 {
+		t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
+	}
+}
+
+// TestScriptLines checks that no template literal of a script has several lines: withoutComments would
+// remove one that begins with //.
+func TestScriptLines(t *testing.T) {
+	names, err := fs.Glob(staticFiles, "static/*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("got %d scripts, %v", len(names), err)
+	}
+	for _, name := range names {
+		script, err := staticFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(withoutComments(script)), "\n") {
+			if strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s, line %d without comments: a literal goes on in another line: %s", name, i+1, line)
+			}
+		}
+	}
+}
+
+func TestEscapedText(t *testing.T) {
+	if got, want := text(`{"a": '<b>&'}`), template.HTML(`{"a": '&lt;b&gt;&amp;'}`); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestEveryPage(t *testing.T) {
+	f := newFixture(t)
+	f.wantPage(t, "/dashboard/sign-in")
+	f.signIn(t)
+	for _, path := range append(everyPage, "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/unknown") {
+		f.wantPage(t, path)
+	}
+	f.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found", "Sign out", "/dashboard/usage")
+	f.get(t, "/dashboard/").mustLead(t, "/dashboard")
+	f.get(t, "/dashboard/settings").mustLead(t, "/dashboard/settings/keys")
+	for _, got := range []answer{
+		f.do(t, http.MethodPost, "/dashboard", nil), f.do(t, http.MethodDelete, "/dashboard/new", nil), f.get(t, "/dashboard//new"),
+	} {
+		if got.status == http.StatusOK || got.header.Get("Content-Security-Policy") != newPolicy(nil, nil) {
+			t.Errorf("got %d with the headers %v", got.status, got.header)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	f.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "There is no key yet")
+	made := f.send(t, "/dashboard/settings/keys", url.Values{"name": {"Website"}, "limit": {"3"}})
+	made.must(t, http.StatusOK, "Website", "0 of 3", "never", "curl -H", f.URL+"/api/v1/users/me")
+	token := regexp.MustCompile(`lipsync_[\w-]{43}`).FindString(made.body)
+	caller, err := f.service.Authenticate(t.Context(), token)
+	if err != nil || caller.Account != account || caller.KeyName != "Website" {
+		t.Fatalf("got %+v, %v", caller, err)
+	}
+	f.service.Limits.Keys = 1
+	f.send(t, "/dashboard/settings/keys", url.Values{"name": {"Second"}}).must(t, http.StatusTooManyRequests, "account has as many active keys as it may have, 1", "Second")
+	list := f.get(t, "/dashboard/settings/keys")
+	if strings.Contains(list.body, token) {
+		t.Error("the key is shown a second time")
+	}
+	question := "/dashboard/settings/keys/" + caller.KeyID + "/revoke"
+	list.must(t, http.StatusOK, question)
+	f.get(t, question).must(t, http.StatusOK, "Website")
+	f.send(t, question, nil).mustLead(t, "/dashboard/settings/keys")
+	if _, err := f.service.Authenticate(t.Context(), token); err == nil {
+		t.Error("the key is good after it was revoked")
+	}
+	f.get(t, question).must(t, http.StatusNotFound)
+	f.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "Revoked")
+	f.Close() // a call is logged after it was answered
+	if said := f.log.String(); strings.Contains(said, token) || !strings.Contains(said, "POST /dashboard/settings/keys") {
+		t.Errorf("the key is in the log, or nothing is: %s", said)
+	}
+}
+
+func TestBadKeys(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	for _, form := range []url.Values{{}, {"name": {" "}}, {"name": {strings.Repeat("x", 256)}}, {"name": {"x"}, "limit": {"0"}},
+		{"name": {"x"}, "limit": {"-1"}}, {"name": {"x"}, "limit": {"many"}}, {"name": {"x"}, "limit": {"9223372036854775808"}}} {
+		f.send(t, "/dashboard/settings/keys", form).must(t, http.StatusBadRequest, `role="alert"`)
+	}
+	f.send(t, "/dashboard/settings/keys", url.Values{"name": {strings.Repeat("x", maxBody)}}).must(t, http.StatusRequestEntityTooLarge)
+	if keys, _ := f.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 {
+		t.Errorf("got %d keys, want none", len(keys))
+	}
+}
+
+// TestKeysRate makes keys until the account has no call left: each has a rate of its own.
+func TestKeysRate(t *testing.T) {
+	f := newFixture(t)
+	f.service.GenerateRate = 2
+	f.signIn(t)
+	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		f.send(t, "/dashboard/settings/keys", url.Values{"name": {"x"}}).must(t, want)
+	}
+	if keys, err := f.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 2 {
+		t.Errorf("got %d keys (%v), want 2", len(keys), err)
+	}
+}
+
+// TestManyKeys pages through many keys. All on one page would be too much for phones.
+func TestManyKeys(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	for i := range 130 {
+		if _, _, err := f.service.CreateKey(t.Context(), account, fmt.Sprintf("key %03d, %s", i, strings.Repeat("x", 60)), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const path = "/dashboard/settings/keys"
+	f.wantPage(t, path)
+	f.get(t, path).must(t, http.StatusOK, "key 129", "key 105", "1–25 of 130", "?offset=25")
+	f.get(t, path+"?offset=125").must(t, http.StatusOK, "key 004", "key 000", "126–130 of 130", "?offset=100")
+	f.get(t, path+"?offset=9223372036854775807").must(t, http.StatusOK, ">Newest</a>")
+}
+
+// TestOthersKeys tries to see and to revoke another account's key.
+func TestOthersKeys(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	c := f.caller(t, "other")
+	path := "/dashboard/settings/keys/" + c.KeyID + "/revoke"
+	f.get(t, path).must(t, http.StatusNotFound)
+	f.send(t, path, nil).must(t, http.StatusNotFound)
+	if keys, _ := f.service.Store.Keys.List(t.Context(), "other"); !keys[0].RevokedAt.IsZero() {
+		t.Error("the key was revoked")
+	}
+}
+
+// TestFileNames lists requests whose inputs have two file names, one or none.
+func TestFileNames(t *testing.T) {
+	for _, c := range []struct{ video, audio, want string }{
+		{"https://example.com/v.mp4", "https://example.com/a.wav", "v.mp4, a.wav"},
+		{"https://example.com/v.mp4", "https://example.com", "v.mp4"},
+		{"https://example.com", "https://example.com/a.wav", "a.wav"},
+		{"https://example.com", "https://example.com", ""},
+	} {
+		f := newFixture(t)
+		f.signIn(t)
+		f.send(t, "/dashboard/new", url.Values{"video": {c.video}, "audio": {c.audio}}).must(t, http.StatusSeeOther)
+		if got := between(f.get(t, "/dashboard").body, `<span class="files">`, "</span>"); got != c.want {
+			t.Errorf("%s and %s: got %q, want %q", c.video, c.audio, got, c.want)
+		}
+	}
+}
+
+// TestFilters pages through 500 requests, and filters them.
+func TestFilters(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	c, other := f.caller(t, account), f.caller(t, "other")
+	for i := range 500 {
+		id := f.add(t, c, fmt.Sprintf("order-%d", i))
+		if i%100 == 7 {
+			f.fail(t, id, "no face found in the video")
+		}
+	}
+	f.add(t, other, "secret")
+	first := f.get(t, "/dashboard")
+	first.must(t, http.StatusOK, "order-499", "1–25 of 500", `data-live`)
+	for reference, want := range map[string]int{"order-7": 1, "order-": 0, "secret": 0} {
+		page := f.get(t, "/dashboard?reference_id="+reference)
+		if got := strings.Count(page.body, `class="name"`); got != want {
+			t.Errorf("%s: got %d, want %d", reference, got, want)
+		}
+	}
+	failed := f.get(t, "/dashboard?status=failed")
+	failed.must(t, http.StatusOK, "order-407", "order-7", "no face found in the video")
+	if got := strings.Count(failed.body, `class="name"`); got != 5 {
+		t.Errorf("failed: got %d, want 5", got)
+	}
+	if got := len(f.allPages(t, "/dashboard")); got != 500 {
+		t.Errorf("by pages: got %d requests, want 500", got)
+	}
+	if got := len(f.allPages(t, "/dashboard?status=queued")); got != 495 {
+		t.Errorf("queued by pages: got %d requests, want 495", got)
+	}
+	for _, path := range []string{"/dashboard?offset=600", "/dashboard?offset=600&reference_id=x"} {
+		beyond := f.get(t, path)
+		beyond.must(t, http.StatusOK, `class="empty"`, `>Newest</a>`)
+		if strings.Contains(beyond.body, "601") || strings.Contains(beyond.body, "offset=") {
+			t.Errorf("%s: it numbers what isn't there, or leads to it: %s", path, beyond.body)
+		}
+	}
+	f.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
+}
+
+// unsigned is a store of objects that can't sign addresses.
+type unsigned struct{ lipsync.Objects }
+
+func (unsigned) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
+	return nil, errors.New("signed")
+}
+
+// TestUnsigned lists requests with outputs while no addresses can be signed.
+func TestUnsigned(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	f.complete(t, f.add(t, f.caller(t, account), "done"))
+	f.service.Objects = unsigned{f.service.Objects}
+	for _, query := range []string{"", "?reference_id=done", "?status=completed"} {
+		f.get(t, "/dashboard"+query).must(t, http.StatusOK, ">done</a>")
+	}
+}
+
+// allPages follows a list to its end, and returns the links in it.
+func (f *fixture) allPages(t testing.TB, path string) map[string]bool {
+	t.Helper()
+	links := regexp.MustCompile(`href="(/dashboard/requests/[^"]+)"`)
+	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	all := map[string]bool{}
+	for {
+		page := f.get(t, path)
+		for _, found := range links.FindAllStringSubmatch(page.body, -1) {
+			all[found[1]] = true
+		}
+		older := next.FindStringSubmatch(page.body)
+		if older == nil {
+			return all
+		}
+		path = "/dashboard" + strings.ReplaceAll(older[1], "&amp;", "&")
+	}
+}
+
+// TestUsage makes known requests, and checks the sums of a day.
+func TestUsage(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+	c := f.caller(t, account)
+	for range 3 {
+		f.complete(t, f.add(t, c, "")) // outputs of 12.7, 13.4 and 14.1 s
+	}
+	f.clock.Advance(24 * time.Hour)
+	f.fail(t, f.add(t, c, ""), "no face found in the video")
+	f.add(t, f.caller(t, "other"), "")
+	f.signIn(t)
+	f.get(t, "/dashboard/usage").must(t, http.StatusOK,
+		"<dd>4</dd>", "<dd>0.7</dd>", "<dd>1</dd>", "Mon 2 Mar 2026: 1 requests, 1 failed, 0.0 min", "Sun 1 Mar 2026: 3 requests, 0 failed, 0.7 min")
+	f.clock.Advance(30 * 24 * time.Hour)
+	f.signIn(t)
+	f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+}
+
+// TestSize wants one digit after the point, in the largest unit that fits.
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 1536 << 10: "1.5 MiB", 3 << 29: "1.5 GiB", 1 << 40: "1024.0 GiB",
+	} {
+		if got := size(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestUsageAtMidnight lets time pass while a page is made, in some cases past midnight. Each page shows
+// the request on the day it was made.
+func TestUsageAtMidnight(t *testing.T) {
+	f := newFixture(t)
+	f.add(t, f.caller(t, account), "")
+	var passes atomic.Int64 // time that passes at each call of Now
+	f.service.Now = func() time.Time {
+		f.clock.Advance(time.Duration(passes.Load()))
+		return f.clock.Now()
+	}
+	for range 24 {
+		passes.Store(0)
+		f.signIn(t)
+		passes.Store(int64(170 * time.Minute))
+		f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Sun 1 Mar 2026: 1 requests")
+	}
+}
+
+func TestLineStep(t *testing.T) {
+	for most, want := range map[int64]int64{0: 1, 1: 1, 5: 1, 6: 2, 11: 5, 25: 5, 26: 10, 99: 20, 100_000: 20_000} {
+		if got := lineStep(most); got != want {
+			t.Errorf("%d: got %d, want %d", most, got, want)
+		}
+	}
+}
+
+func TestProse(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "[]", "a\nb\n\nc": "[[{a b false false}] [{c false false}]]",
+		"use `x` **now**.": "[[{use  false false} {x true false} {  false false} {now false true} {. false false}]]",
+		"an * and `half":   "[[{an * and `half false false}]]",
+	} {
+		if got := fmt.Sprint(prose(text)); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package dashboard
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+const (
+	sessionLife = 12 * time.Hour
+	// confirmEvery is the time after which a session asks SignIn again whether its person may
+	// still sign in. With the time that the answer takes, a person who may not loses the session
+	// within 5 minutes.
+	confirmEvery = 4 * time.Minute
+	// maxCookie is the largest value of a cookie, in bytes. Browsers drop cookies of more than 4096
+	// bytes with their name and attributes.
+	maxCookie = 3900
+)
+
+// Names of cookies.
+const (
+	sessionCookie = "lipsync_session"
+	wantedCookie  = "lipsync_wanted" // the page that was asked for before signing in
+)
+
+// session is the content of the cookie of a person who signed in.
+type session struct {
+	Person
+	Generation string    // name of the account's sessions
+	CSRF       string    // a form that changes something has to send it
+	Ends       time.Time // the end of the session, even if it is in use
+	Confirmed  time.Time // when SignIn last said that the person may sign in
+}
+
+// Sealer encrypts and signs the values of cookies of one name.
+type Sealer struct {
+	aead cipher.AEAD
+	name string
+}
+
+// NewSealer returns a sealer for cookies of the name. It opens no cookies of other names.
+func NewSealer(secret [32]byte, name string) (Sealer, error) {
+	block, err := aes.NewCipher(secret[:])
+	if err != nil {
+		return Sealer{}, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return Sealer{aead, name}, err
+}
+
+// Seal returns v as a cookie's value.
+func (s Sealer) Seal(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(s.name))), err
+}
+
+// Open decrypts a cookie's value, and sets v to the content.
+func (s Sealer) Open(sealed string, v any) error {
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return err
+	}
+	text, err := s.aead.Open(nil, nil, raw, []byte(s.name))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+// begin signs a person in.
+func (v *visit) begin(who Person) error {
+	generation, err := v.pages.Sessions.Generation(v.Context(), who.Account)
+	if err != nil {
+		return err
+	}
+	now := v.pages.service.Now()
+	return v.keep(session{who, generation, rand.Text(), now.Add(sessionLife), now})
+}
+
+// keep stores the session in the browser until the session ends.
+func (v *visit) keep(s session) error {
+	sealed, err := v.pages.sealer.Seal(s)
+	if err != nil {
+		return err
+	}
+	if len(sealed) > maxCookie {
+		return fmt.Errorf("the cookie of the session has %d bytes, more than the %d that browsers keep", len(sealed), maxCookie)
+	}
+	v.setCookie(sessionCookie, v.pages.root, sealed, s.Ends.Sub(v.pages.service.Now()))
+	return nil
+}
+
+// cookieName returns the name of a cookie in the browser. On this machine the name has the port,
+// since browsers don't separate the cookies of a host's ports, and several services may run here.
+func (v *visit) cookieName(name string) string {
+	base := v.pages.base(v.Request)
+	if port := base.Port(); port != "" && plainLoopback(base) {
+		return name + "_" + port
+	}
+	return name
+}
+
+// setCookie keeps a value in the browser, for the pages under a path.
+func (v *visit) setCookie(name, path, value string, life time.Duration) {
+	http.SetCookie(v, &http.Cookie{
+		Name: v.cookieName(name), Value: value, Path: path, MaxAge: int(life.Seconds()),
+		HttpOnly: true, Secure: !plainLoopback(v.pages.base(v.Request)), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// dropCookie removes a cookie from the browser.
+func (v *visit) dropCookie(name, path string) { v.setCookie(name, path, "", -time.Second) }
+
+// plainLoopback reports whether the address is this machine's own, with http. Only there a browser
+// may send the cookies without encryption.
+func plainLoopback(base *url.URL) bool {
+	if base.Scheme != "http" {
+		return false
+	}
+	ip, err := netip.ParseAddr(base.Hostname())
+	return base.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// resume returns the session of the call's cookie, nil if it has none that is valid.
+func (v *visit) resume() (*session, error) {
+	cookie, err := v.Cookie(v.cookieName(sessionCookie))
+	if err != nil {
+		return nil, nil
+	}
+	var s session
+	if v.pages.sealer.Open(cookie.Value, &s) != nil || !v.pages.service.Now().Before(s.Ends) {
+		return nil, nil
+	}
+	generation, err := v.pages.Sessions.Generation(v.Context(), s.Account)
+	if err != nil || generation != s.Generation {
+		return nil, err
+	}
+	return v.confirm(s)
+}
+
+// confirm asks SignIn, after confirmEvery, whether the session's person may still sign in. It
+// returns nil if they may not.
+func (v *visit) confirm(s session) (*session, error) {
+	now := v.pages.service.Now()
+	if age := now.Sub(s.Confirmed); age >= 0 && age < confirmEvery {
+		return &s, nil
+	}
+	who, err := v.pages.SignIn.Confirm(v.Context(), s.Person)
+	switch lipsync.CodeOf(err) {
+	case "":
+		s.Person, s.Confirmed = who, now
+		return &s, v.keep(s)
+	case lipsync.Unauthorized:
+		v.pages.Log.Info("session ended", "account", s.Account, "cause", errors.Unwrap(err))
+		v.dropCookie(sessionCookie, v.pages.root)
+		return nil, nil
+	default:
+		return nil, err
+	}
+}
+
+// signedIn lets only calls through of people who are signed in. It lets changes through only if one of
+// the dashboard's own pages sent them.
+func (p *pages) signedIn(h handler) handler {
+	var origin http.CrossOriginProtection
+	return func(v *visit) (err error) {
+		if v.session, err = v.resume(); err != nil {
+			return err
+		}
+		reads := v.Method == http.MethodGet || v.Method == http.MethodHead
+		switch {
+		case v.session == nil && reads:
+			return v.askToSignIn()
+		case v.session == nil:
+			return refused("your session has ended: sign in again")
+		case reads:
+			return h(v)
+		}
+		if err := origin.Check(v.Request); err != nil {
+			return &lipsync.Error{Code: lipsync.Unauthorized, Message: "this came from another site", Err: err}
+		}
+		if err := v.checkToken(); err != nil {
+			return err
+		}
+		return h(v)
+	}
+}
+
+// checkToken reads the form, and checks that it has the session's token.
+func (v *visit) checkToken() error {
+	if err := v.ParseForm(); err != nil {
+		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return &lipsync.Error{Code: lipsync.TooLarge, Message: lipsync.LargerThan("form", e.Limit)}
+		}
+		return &lipsync.Error{Code: lipsync.Invalid, Message: "this form can't be read", Err: err}
+	}
+	if subtle.ConstantTimeCompare([]byte(v.PostForm.Get("csrf")), []byte(v.session.CSRF)) != 1 {
+		return refused("this form is out of date: go back, load the page again, and send it once more")
+	}
+	return nil
+}
+
+func refused(message string) error {
+	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message}
+}

@@ -1,0 +1,236 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// frame has the content of a page, and the parts around it that all pages show.
+type frame struct {
+	View, Title string
+	Session     *session
+	Page        any
+}
+
+// views has the pages by name, and the files that they load.
+type views struct {
+	pages  map[string]*template.Template
+	assets map[string]asset // by the name with which pages link to it
+}
+
+// asset is a file that pages load. Its path depends on its content, so that a browser may keep it for
+// ever.
+type asset struct {
+	name, mediaType string
+	content         []byte
+}
+
+// parseViews parses the templates, each page with the layout around it. Links to pages begin with
+// root. The templates may also call the functions of more.
+func parseViews(root string, more template.FuncMap) (views, error) {
+	v := views{pages: map[string]*template.Template{}, assets: map[string]asset{}}
+	if err := v.readAssets(); err != nil {
+		return v, err
+	}
+	layout, err := template.New("layout").Funcs(v.functions(root)).Funcs(more).ParseFS(pageFiles, "pages/shared/*.html")
+	if err != nil {
+		return v, err
+	}
+	files, err := fs.Glob(pageFiles, "pages/*.html")
+	if err != nil {
+		return v, err
+	}
+	for _, file := range files {
+		page, err := layout.Clone()
+		if err == nil {
+			page, err = page.ParseFS(pageFiles, file)
+		}
+		if err != nil {
+			return v, err
+		}
+		v.pages[strings.TrimSuffix(path.Base(file), ".html")] = page
+	}
+	return v, nil
+}
+
+// formScripts are the scripts of the form for a new request. Its page needs no others, and no other page needs them.
+var formScripts = []string{"static/new.js", "static/segments.js"}
+
+// readAssets reads the style sheet and the icon, joins the form's scripts to one, and all other scripts to another.
+func (v views) readAssets() error {
+	var script, form []byte
+	names, err := fs.Glob(staticFiles, "static/*.js")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		b, err := staticFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if b = withoutComments(b); slices.Contains(formScripts, name) {
+			form = append(form, b...)
+			continue
+		}
+		script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))
+	}
+	style, err := staticFiles.ReadFile("static/style.css")
+	if err != nil {
+		return err
+	}
+	icon, err := staticFiles.ReadFile("static/icon.svg")
+	v.add("script", ".js", "text/javascript; charset=utf-8", script)
+	v.add("form", ".js", "text/javascript; charset=utf-8", form)
+	v.add("style", ".css", "text/css; charset=utf-8", style)
+	v.add("icon", ".svg", "image/svg+xml", icon)
+	return err
+}
+
+// withoutComments removes the lines of a script that have only a comment. No template literal of a
+// script has more than one line, so it removes no part of a literal.
+func withoutComments(script []byte) (kept []byte) {
+	for line := range bytes.Lines(script) {
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
+}
+
+func (v views) add(name, extension, mediaType string, content []byte) {
+	sum := sha256.Sum256(content)
+	v.assets[name] = asset{name + "." + hex.EncodeToString(sum[:6]) + extension, mediaType, content}
+}
+
+func (v views) render(w io.Writer, name string, f frame) error {
+	return v.pages[name].ExecuteTemplate(w, "layout", f)
+}
+
+// static serves the files that pages load.
+func (p *pages) static(v *visit) error {
+	for _, a := range p.views.assets {
+		if a.name == v.PathValue("name") {
+			v.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+			v.Header().Set("Content-Type", a.mediaType)
+			v.WriteHeader(http.StatusOK)
+			_, _ = v.Write(a.content) // the browser may be gone
+			return nil
+		}
+	}
+	return missing()
+}
+
+// functions returns the functions that templates may call.
+func (v views) functions(root string) template.FuncMap {
+	return template.FuncMap{
+		"asset":      func(name string) string { return root + "/static/" + v.assets[name].name },
+		"root":       func() string { return root },
+		"spell":      spell,
+		"sync":       syncText,
+		"short":      func(id string) string { return id[:min(8, len(id))] },
+		"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"moment":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"date":       func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
+		"lower":      strings.ToLower,
+		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
+		"tab":        func(path, name, view string) tab { return newTab(root+path, name, view) },
+		"bytes":      lipsync.Spell,
+		"everything": func(t []lipsync.EventType) bool { return t == nil },
+		"size":       size,
+		"state":      state,
+		"options":    optionsOf,
+		"output":     outputOf,
+		"changed":    changed,
+		"prose":      prose,
+		"text":       text,
+	}
+}
+
+// text escapes s for a place between tags. Quotes need no escapes there, and with them the page about
+// the API would be too large.
+func text(s string) template.HTML {
+	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))
+}
+
+// state returns the status of the request, or canceled, which people don't call a failure.
+func state(r lipsync.Request) string {
+	if r.Failure.Code == lipsync.Canceled {
+		return string(lipsync.Canceled)
+	}
+	return string(r.Status)
+}
+
+// size writes a number of bytes with one digit after the point: 1.5 GiB.
+func size(n int64) string {
+	for _, unit := range []struct {
+		bytes int64
+		name  string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.bytes {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit.bytes), unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// spell writes a length of time for people: 0.4 s, 12 s, 3 min 20 s.
+func spell(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Truncate(time.Second).Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", d/time.Minute, d%time.Minute/time.Second)
+	default:
+		return fmt.Sprintf("%d h %02d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+}
+
+// tab is a link of the menu.
+type tab struct {
+	Path, Name string
+	Here       bool // the shown page is that page, or belongs to it
+}
+
+func newTab(path, name, view string) tab {
+	belongs := map[string]string{
+		"requests": "Requests", "request": "Requests", "delete": "Requests", "new": "New", "usage": "Usage", "api": "API",
+		"keys": "Settings", "revoke": "Settings", "webhooks": "Webhooks", "webhook": "Webhooks", "delete-webhook": "Webhooks",
+		"batches": "Requests", "batch": "Requests",
+	}
+	return tab{path, name, belongs[view] == name}
+}
+
+// syncText says in words what a known sync score means.
+func syncText(s lipsync.SyncScore) string {
+	switch {
+	case s.Confidence < lipsync.Synced:
+		return "Not sure that the lips move with the speech"
+	case s.InSync():
+		return "The lips move with the speech"
+	case s.Offset > 0:
+		return fmt.Sprintf("The lips come %d frames after the speech", s.Offset)
+	default:
+		return fmt.Sprintf("The lips come %d frames before the speech", -s.Offset)
+	}
+}

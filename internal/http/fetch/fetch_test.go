@@ -1,0 +1,259 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// open returns a client that may connect to the tests' servers.
+func open() *Client {
+	return New(Options{AllowPrivate: true, Total: time.Minute, Stall: time.Minute})
+}
+
+// serve starts a server and returns its URL.
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestFetch(t *testing.T) {
+	const content = "0123456789"
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	fmt.Fprint(zip, strings.Repeat("0", 1<<20))
+	zip.Close()
+
+	origin := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/file":
+			io.WriteString(w, content)
+		case "/chunked":
+			w.(http.Flusher).Flush()
+			io.WriteString(w, content)
+		case "/auth":
+			if user, password, _ := r.BasicAuth(); user != "a" || password != "b" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			io.WriteString(w, content)
+		case "/gzip":
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(compressed.Bytes())
+		case "/short": // announces more bytes than it sends
+			w.Header().Set("Content-Length", "11")
+			io.WriteString(w, content)
+		case "/endless":
+			for r.Context().Err() == nil {
+				io.WriteString(w, content)
+			}
+		case "/headers":
+			w.Header().Set("X", strings.Repeat("x", maxHeaderBytes))
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/ftp":
+			http.Redirect(w, r, "ftp://example.com/file", http.StatusFound)
+		case "/local":
+			http.Redirect(w, r, "file:///etc/hostname", http.StatusFound)
+		case "/partial":
+			w.WriteHeader(http.StatusPartialContent)
+		default:
+			var hops int
+			if n, _ := fmt.Sscanf(r.URL.Path, "/redirect/%d", &hops); n == 0 {
+				http.NotFound(w, r)
+			} else if hops == 0 {
+				io.WriteString(w, content)
+			} else {
+				http.Redirect(w, r, fmt.Sprintf("/redirect/%d", hops-1), http.StatusTemporaryRedirect)
+			}
+		}
+	})
+	tests := []struct {
+		url   string
+		limit int64
+		want  lipsync.Code
+	}{
+		{origin + "/file", 10, ""},
+		{origin + "/file", 9, lipsync.TooLarge},
+		{origin + "/chunked", 10, ""},
+		{origin + "/chunked", 9, lipsync.TooLarge},
+		{origin + "/endless", 1 << 20, lipsync.TooLarge},
+		{origin + "/short", 100, lipsync.Unavailable},
+		{origin + "/gzip", 1 << 20, "gzip"}, // not decompressed
+		{origin + "/headers", 10, lipsync.Unavailable},
+		{origin + "/partial", 10, lipsync.NotFound},
+		{origin + "/missing", 10, lipsync.NotFound},
+		{origin + "/redirect/5", 10, ""},
+		{origin + "/redirect/6", 10, lipsync.NotFound},
+		{origin + "/loop", 10, lipsync.NotFound},
+		{origin + "/ftp", 10, lipsync.NotFound},
+		{origin + "/local", 10, lipsync.NotFound},
+		{strings.Replace(origin, "//", "//a:b@", 1) + "/auth", 10, ""},
+		{origin + "/auth", 10, lipsync.NotFound},
+		{"http://127.0.0.1:1/refused", 10, lipsync.NoHost},
+		{strings.Replace(origin, "http:", "https:", 1) + "/file", 10, lipsync.NotFound},
+		{"http://name.invalid/", 10, lipsync.NotFound},
+		{"http://INVALID./", 10, lipsync.NotFound},
+		{"http:///file", 10, lipsync.NotFound},
+		{"http://:80/file", 10, lipsync.NotFound},
+		{"/file", 10, lipsync.NotFound},
+		{"ftp://example.com/file", 10, lipsync.NotFound},
+		{"file:///etc/hostname", 10, lipsync.NotFound},
+		{"http://exa mple.com/", 10, lipsync.NotFound},
+		{"", 10, lipsync.NotFound},
+	}
+	for _, test := range tests {
+		var got bytes.Buffer
+		err := open().Fetch(t.Context(), test.url, &got, test.limit)
+		if test.want == "gzip" {
+			if err != nil || !bytes.Equal(got.Bytes(), compressed.Bytes()) {
+				t.Errorf("%s: got %d bytes, %v, want the body as it was sent", test.url, got.Len(), err)
+			}
+			continue
+		}
+		if code := lipsync.CodeOf(err); code != test.want {
+			t.Errorf("%s, limit %d: got %v, want code %q", test.url, test.limit, err, test.want)
+		}
+		if err == nil && got.String() != content {
+			t.Errorf("%s: got %q, want %q", test.url, got.String(), content)
+		}
+	}
+}
+
+// TestPrivate fetches from this machine, with its address in every known notation.
+func TestPrivate(t *testing.T) {
+	asked := false
+	origin := serve(t, func(http.ResponseWriter, *http.Request) { asked = true })
+	u, err := url.Parse(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := New(Options{PrivateHint: ": --private allows those", Total: time.Minute, Stall: time.Minute})
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "LOCALHOST", "localhost.", "2130706433", "0x7f000001", "0x7f.0.0.1",
+		"017700000001", "0177.0.0.1", "127.1", "127.0.1", "0.0.0.0", "0", "[::]", "[::1]", "[::ffff:127.0.0.1]",
+		"[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::1%25lo]", "%31%32%37.0.0.1", "①②⑦.0.0.1", "127。0。0。1",
+	} {
+		err := client.Fetch(t.Context(), "http://"+host+":"+u.Port()+"/", io.Discard, 1)
+		a, notAddress := netip.ParseAddr(strings.Trim(host, "[]"))
+		want := lipsync.NotFound
+		if newPolicy(true).allows(a) {
+			want = lipsync.PrivateHost
+		}
+		if code := lipsync.CodeOf(err); err == nil || notAddress == nil && code != want {
+			t.Errorf("%s: got %v, want an error, of an address with code %q", host, err, want)
+		}
+		if lipsync.CodeOf(err) == lipsync.PrivateHost && !strings.HasSuffix(err.Error(), "is in a private network: --private allows those") {
+			t.Errorf("%s: got %v, want it to end with the hint", host, err)
+		}
+	}
+	if asked {
+		t.Error("a request reached this machine")
+	}
+}
+
+func TestRedirectTellsNothing(t *testing.T) {
+	var got *http.Request
+	second := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r })
+	first := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
+		http.Redirect(w, r, second, http.StatusFound)
+	})
+	source := strings.Replace(first, "//", "//user:password@", 1) + "/?signature=secret"
+	if err := open().Fetch(t.Context(), source, io.Discard, 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Referer", "Authorization", "Cookie"} {
+		if value := got.Header.Get(name); value != "" {
+			t.Errorf("%s: got %q, want none", name, value)
+		}
+	}
+}
+
+func TestErrorsHoldNoURL(t *testing.T) {
+	err := open().Fetch(t.Context(), "http://user:password@127.0.0.1:1/?signature=secret", io.Discard, 1)
+	for _, secret := range []string{"password", "secret"} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error holds %q: %v", secret, err)
+		}
+	}
+}
+
+// hang is a handler that sends the bytes, and then waits until the client disconnects.
+func hang(content string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, content)
+		if content != "" {
+			w.(http.Flusher).Flush()
+		}
+		<-r.Context().Done()
+	}
+}
+
+func TestSlowSources(t *testing.T) {
+	silent, stalling := serve(t, hang("")), serve(t, hang("some"))
+	dripping := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			io.WriteString(w, "x")
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	short, long := 50*time.Millisecond, time.Hour
+	tests := []struct {
+		name, url    string
+		total, stall time.Duration
+		want         lipsync.Code
+	}{
+		{"no header, stall", silent, long, short, lipsync.Unavailable},
+		{"no header, total", silent, short, long, lipsync.Unavailable},
+		{"body stops, stall", stalling, long, short, lipsync.Unavailable},
+		{"body stops, total", stalling, short, long, lipsync.TooSlow},
+		{"body drips, total", dripping, short, long, lipsync.TooSlow},
+	}
+	for _, test := range tests {
+		client := New(Options{AllowPrivate: true, Total: test.total, Stall: test.stall})
+		err := client.Fetch(t.Context(), test.url, io.Discard, 1<<30)
+		if code := lipsync.CodeOf(err); code != test.want {
+			t.Errorf("%s: got %v, want code %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestCallerStops(t *testing.T) {
+	for _, content := range []string{"", "some"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		source := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			time.AfterFunc(20*time.Millisecond, cancel)
+			hang(content)(w, r)
+		})
+		if err := open().Fetch(ctx, source, io.Discard, 10); !errors.Is(err, context.Canceled) {
+			t.Errorf("after %q: got %v, want %v", content, err, context.Canceled)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestWriteErrorIsOurs(t *testing.T) {
+	source := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "some") })
+	if code := lipsync.CodeOf(open().Fetch(t.Context(), source, full{}, 10)); code != lipsync.Internal {
+		t.Errorf("got code %q, want %q", code, lipsync.Internal)
+	}
+}

@@ -1,0 +1,42 @@
+package openid
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"lipsync/internal/http/dashboard"
+)
+
+// refreshLife is the time for which the result of a refresh is kept. It is longer than a browser takes to ask for
+// the pages and pictures that it asks for at once.
+const refreshLife = time.Minute
+
+// refresh is one exchange of a refresh token.
+type refresh struct {
+	once sync.Once
+	who  dashboard.Person
+	err  error
+}
+
+// Confirm implements dashboard.SignIn. Providers that rotate refresh tokens end a session whose token comes twice. So
+// calls of this process with the same token share one exchange, also those that come a moment later with the
+// older cookie.
+func (s *SignIn) Confirm(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
+	if who.Proof == "" { // the session of an older version
+		return dashboard.Person{}, refused("Your session has ended.", errors.New("the session has no refresh token"))
+	}
+	kept, _ := s.refreshes.LoadOrStore(who.Proof, &refresh{})
+	r := kept.(*refresh)
+	r.once.Do(func() {
+		r.who, r.err = s.exchange(context.WithoutCancel(ctx), who)
+		forget := func() { s.refreshes.CompareAndDelete(who.Proof, r) }
+		if r.err != nil || r.who.Proof == who.Proof { // nothing was rotated
+			forget()
+			return
+		}
+		time.AfterFunc(refreshLife, forget)
+	})
+	return r.who, r.err
+}

@@ -1,0 +1,173 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// handler answers one call. If it returns an error, serve writes that as the answer.
+type handler func(a *api, w *answer, r *http.Request) error
+
+// answer writes to the client and collects the data for the access log.
+type answer struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+
+	caller  lipsync.Caller // set after authentication
+	request string         // id of the lip sync request that the call is about, if known
+}
+
+func (w *answer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answer) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// json answers with v as JSON.
+func (w *answer) json(status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	w.send(status, body)
+	return nil
+}
+
+// encode returns v as JSON.
+func encode(v any) ([]byte, error) {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false) // signed URLs have many &
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	return body.Bytes(), nil
+}
+
+// send answers with a JSON body. It ignores an error of the write, since the client has then gone.
+func (w *answer) send(status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(body)
+}
+
+func (w *answer) error(status int, message string) error {
+	return w.json(status, map[string]string{"error": message})
+}
+
+// statusOf returns the HTTP status for a code. For a code that no client can cause, such as
+// Conflict, it returns 500.
+func statusOf(code lipsync.Code) int {
+	switch code {
+	case lipsync.Invalid:
+		return http.StatusBadRequest
+	case lipsync.Unauthorized:
+		return http.StatusUnauthorized
+	case lipsync.NotFound:
+		return http.StatusNotFound
+	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit, lipsync.SameWebhook:
+		return http.StatusConflict
+	case lipsync.TokenLimit:
+		return http.StatusPreconditionFailed
+	case lipsync.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case lipsync.Reused:
+		return http.StatusUnprocessableEntity
+	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.BatchLimit, lipsync.EventLimit:
+		return http.StatusTooManyRequests
+	case lipsync.StorageLimit, lipsync.NoSpace:
+		return http.StatusInsufficientStorage
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// fail renders err. The client gets only err's public message.
+func (w *answer) fail(err error) {
+	status, message := statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusInternalServerError:
+		message = "internal error"
+	}
+	if wait := lipsync.RetrySeconds(err); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+	}
+	w.error(status, message)
+}
+
+// serve runs h, writes its error as the answer, and writes the access log. The route is the path's
+// pattern, or "" for an unknown path.
+func (a *api) serve(route string, h handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		start, id := a.service.Now(), a.service.NewID()
+		w := &answer{ResponseWriter: rw}
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		err := a.guard(h, w, r)
+		if err != nil && w.status == 0 {
+			w.fail(err)
+		}
+		a.log(r, w, err, route, id, a.service.Now().Sub(start))
+	})
+}
+
+// guard runs h and turns a panic into an error.
+func (a *api) guard(h handler, w *answer, r *http.Request) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return h(a, w, r)
+}
+
+// log writes one line about a call. The line has no path and no query, which may have a client's
+// reference_id, and no headers, which may have secrets.
+func (a *api) log(r *http.Request, w *answer, err error, route, id string, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("id", id),
+		slog.String("method", r.Method),
+		slog.String("route", route),
+		slog.Int("status", w.status),
+		slog.Int64("bytes", w.bytes),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000),
+		slog.String("account", w.caller.Account),
+		slog.String("key", w.caller.KeyID),
+		slog.String("request", w.request),
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", err.Error()))
+		// A call that the client ended, or of an account at its storage limit, is no fault of the
+		// service.
+		ours := w.status >= http.StatusInternalServerError && lipsync.CodeOf(err) != lipsync.StorageLimit
+		if ours && !errors.Is(r.Context().Err(), context.Canceled) {
+			level = slog.LevelError
+		}
+	}
+	a.Log.LogAttrs(context.WithoutCancel(r.Context()), level, "call", attrs...)
+}

@@ -1,0 +1,194 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+func TestFail(t *testing.T) {
+	cause := errors.New("secret /data/db: disk full")
+	for _, test := range []struct {
+		err     error
+		status  int
+		message string
+	}{
+		{&lipsync.Error{Code: lipsync.Invalid, Message: "m", Err: cause}, 400, "m"},
+		{&lipsync.Error{Code: lipsync.Unauthorized, Message: "m"}, 401, "m"},
+		{&lipsync.Error{Code: lipsync.NotFound, Message: "m"}, 404, "m"},
+		{&lipsync.Error{Code: lipsync.Finished, Message: "m"}, 409, "m"},
+		{&lipsync.Error{Code: lipsync.TokenLimit, Message: "m"}, 412, "m"},
+		{&lipsync.Error{Code: lipsync.TooLarge, Message: "m"}, 413, "m"},
+		{&lipsync.Error{Code: lipsync.Reused, Message: "m"}, 422, "m"},
+		{&lipsync.Error{Code: lipsync.RateLimited, Message: "m"}, 429, "m"},
+		{&lipsync.Error{Code: lipsync.OpenLimit, Message: "m"}, 429, "m"},
+		{&lipsync.Error{Code: lipsync.BatchLimit, Message: "m"}, 429, "m"},
+		{&lipsync.Error{Code: lipsync.StorageLimit, Message: "m"}, 507, "m"},
+		{&lipsync.Error{Code: lipsync.Conflict, Message: "lease lost"}, 500, "internal error"},
+		{&lipsync.Error{Code: lipsync.Internal, Message: "m", Err: cause}, 500, "internal error"},
+		{cause, 500, "internal error"},
+		{fmt.Errorf("wrapped: %w", &lipsync.Error{Code: lipsync.NotFound, Message: "m"}), 404, "m"},
+	} {
+		w := httptest.NewRecorder()
+		(&answer{ResponseWriter: w}).fail(test.err)
+		if got := errorOf(t, w); w.Code != test.status || got != test.message {
+			t.Errorf("%v: got %d %q, want %d %q", test.err, w.Code, got, test.status, test.message)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	for wait, want := range map[time.Duration]string{
+		0: "1", time.Nanosecond: "1", time.Second: "1", time.Second + 1: "2", 59500 * time.Millisecond: "60",
+	} {
+		w := httptest.NewRecorder()
+		(&answer{ResponseWriter: w}).fail(&lipsync.Error{Code: lipsync.RateLimited, RetryAfter: wait})
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("%v: got Retry-After %q, want %q", wait, got, want)
+		}
+	}
+	for code, want := range map[lipsync.Code]string{lipsync.NoSpace: "60", lipsync.StorageLimit: "", lipsync.Internal: ""} {
+		err := error(&lipsync.Error{Code: code})
+		if code == lipsync.NoSpace {
+			err = lipsync.ErrNoSpace(nil)
+		}
+		w := httptest.NewRecorder()
+		(&answer{ResponseWriter: w}).fail(err)
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("%s: got Retry-After %q, want %q", code, got, want)
+		}
+	}
+}
+
+// TestAccountLimitIsNoError checks that an account at its storage limit is not logged as an error.
+func TestAccountLimitIsNoError(t *testing.T) {
+	f := newFixture(t)
+	f.service.Limits.Stored = 1
+	w := f.post(f.key(t), "/api/v1/uploads", `{"type":"audio","size":1000}`)
+	if log := f.log.String(); w.Code != 507 || !strings.Contains(log, `"status":507`) || strings.Contains(log, `"level":"ERROR"`) {
+		t.Errorf("got %d and the log %s, want 507, which is no error", w.Code, log)
+	}
+}
+
+func TestPanic(t *testing.T) {
+	f := newFixture(t)
+	f.service.Store = lipsync.Store{}
+	w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
+	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
+		t.Errorf("got %d %q, want 500 internal error", w.Code, got)
+	}
+	if log := f.log.String(); !strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, "panic") {
+		t.Errorf("got log %s, want an error that names the panic", log)
+	}
+}
+
+// TestLog checks that each call has one line in the log, without secrets and without texts of the
+// client.
+func TestLog(t *testing.T) {
+	f := newFixture(t)
+	token := f.key(t)
+	for _, c := range []struct {
+		method, path, route string
+		status              int
+	}{
+		{"GET", "/api/v1/lipsync/requests?reference_id=private", "/api/v1/lipsync/requests", 200},
+		{"GET", "/api/v1/lipsync/requests/private", "/api/v1/lipsync/requests/{id}", 404},
+		{"PUT", "/api/v1/lipsync/requests/private", "/api/v1/lipsync/requests/{id}", 405},
+		{"GET", "/api/v1/lipsync/requests/private/x", "", 404},
+		{"GET", "/api/../private", "", 404},
+	} {
+		f.log.Reset()
+		w := f.call(httptest.NewRequest(c.method, c.path, nil), token)
+		var line struct {
+			ID, Method, Route string
+			Status, Bytes     int
+			Took              *float64 `json:"took_ms"`
+		}
+		if err := json.Unmarshal(f.log.Bytes(), &line); err != nil {
+			t.Fatalf("log %s: %v", f.log, err)
+		}
+		if line.Method != c.method || line.Route != c.route || line.Status != c.status || line.Took == nil {
+			t.Errorf("%s %s: got %s, want route %q and status %d", c.method, c.path, f.log, c.route, c.status)
+		}
+		if line.ID != w.Header().Get("X-Request-Id") || line.Bytes != w.Body.Len() {
+			t.Errorf("got %s, want id %s and %d bytes", f.log, w.Header().Get("X-Request-Id"), w.Body.Len())
+		}
+		for _, secret := range []string{token, "private"} {
+			if strings.Contains(f.log.String(), secret) {
+				t.Errorf("log %s has %q in it", f.log, secret)
+			}
+		}
+	}
+}
+
+// TestLogTellsTime checks the logged duration of a call that takes a quarter of a second.
+func TestLogTellsTime(t *testing.T) {
+	f := newFixture(t)
+	now := time.Unix(0, 0)
+	f.service.Now = func() time.Time { now = now.Add(250 * time.Millisecond); return now }
+	f.call(httptest.NewRequest(http.MethodGet, "/api/health", nil), "")
+	if want := `"took_ms":250,`; !strings.Contains(f.log.String(), want) {
+		t.Errorf("got log %s, want %s", f.log, want)
+	}
+}
+
+// TestLogNamesRequest checks that the log has the id of the lip sync request that a call is about.
+func TestLogNamesRequest(t *testing.T) {
+	f := newFixture(t)
+	token := f.key(t)
+	const body = `{"inputs":[{"type":"video","url":"http://a/v"},{"type":"audio","url":"http://a/a"}],"reference_id":"r"}`
+	post := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
+	post.Header.Set("Content-Type", "application/json")
+	var made generated
+	if err := json.Unmarshal(f.call(post, token).Body.Bytes(), &made); err != nil {
+		t.Fatal(err)
+	}
+	f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/r", nil), token)
+	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("got %d lines, want 2", len(lines))
+	}
+	for _, text := range lines {
+		var line struct{ Account, Key, Request string }
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		if line.Request != made.RequestID || line.Request == "" || line.Account == "" || line.Key == "" {
+			t.Errorf("got %s, want request %s, its account and its key", text, made.RequestID)
+		}
+	}
+}
+
+// TestCauseIsLogged checks that the cause of an error is in the log and not in the answer.
+func TestCauseIsLogged(t *testing.T) {
+	f := newFixture(t)
+	f.closeStore()
+	w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
+	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
+		t.Errorf("got %d %q, want 500 internal error", w.Code, got)
+	}
+	if !strings.Contains(f.log.String(), "database is closed") {
+		t.Errorf("got log %s, want the cause in it", f.log)
+	}
+}
+
+// TestLogNamesField checks that the client reads the contract's sentence and the log names the
+// wrong field.
+func TestLogNamesField(t *testing.T) {
+	for body, want := range map[string]string{`{"inputs":5}`: "inputs", `{"inputs":`: "unexpected end", "null": "null", "\"\xff\"": "not UTF-8"} {
+		f := newFixture(t)
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := f.call(r, f.key(t))
+		if got := errorOf(t, w); got != "invalid request body" || !strings.Contains(f.log.String(), "invalid request body: ") || !strings.Contains(f.log.String(), want) {
+			t.Errorf("%s: got %q and the log %s, want %q in it", body, got, f.log, want)
+		}
+	}
+}

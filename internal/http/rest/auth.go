@@ -1,0 +1,88 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// aboutRequest is an answer about one lip sync request.
+type aboutRequest interface{ requestID() string }
+
+// call handles a call of a caller. Its result is the JSON answer.
+type call[Out any] func(a *api, r *http.Request, c lipsync.Caller) (Out, error)
+
+// protected returns a handler that authenticates the caller, counts the call in the rate of the
+// kind, and calls next. If kind is "", the handler needs no key.
+func protected(kind lipsync.CallKind, next handler) handler {
+	if kind == "" {
+		return next
+	}
+	return func(a *api, w *answer, r *http.Request) error {
+		token, err := Token(r.Header)
+		if err != nil {
+			return err
+		}
+		caller, err := a.service.Authenticate(r.Context(), token)
+		if err != nil {
+			return err
+		}
+		w.caller = caller
+		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
+			return err
+		}
+		return next(a, w, r)
+	}
+}
+
+// answers returns a handler that runs do for the authenticated caller and answers with its result.
+func answers[Out any](do call[Out]) handler {
+	return func(a *api, w *answer, r *http.Request) error {
+		out, err := do(a, r, w.caller)
+		if err != nil {
+			return err
+		}
+		if about, ok := any(out).(aboutRequest); ok {
+			w.request = about.requestID()
+		}
+		if open, ok := any(out).(pollable); ok && !open.openSince().IsZero() {
+			return w.poll(r, out, a.service.Now().Sub(open.openSince()))
+		}
+		return w.json(http.StatusOK, out)
+	}
+}
+
+// Token returns the token of the header Authorization or, without that, of x-api-key. The values
+// of a header that was sent twice are joined by commas, as gateways do, so the result is never a
+// valid token.
+func Token(h http.Header) (string, error) {
+	if values, ok := h["Authorization"]; ok {
+		return bearer(strings.Join(values, ", "))
+	}
+	if values, ok := h["X-Api-Key"]; ok {
+		return present(strings.Join(values, ", "))
+	}
+	return "", unauthorized("missing authorization header")
+}
+
+// bearer returns the token of an Authorization header.
+func bearer(value string) (string, error) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+	if scheme != "" && !strings.EqualFold(scheme, "Bearer") {
+		return "", unauthorized("invalid authorization format")
+	}
+	return present(token)
+}
+
+// present returns the token without the space around it, or an error if it is empty.
+func present(token string) (string, error) {
+	if token = strings.Trim(token, " \t"); token == "" {
+		return "", unauthorized("missing token")
+	}
+	return token, nil
+}
+
+func unauthorized(message string) error {
+	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message}
+}

@@ -1,0 +1,251 @@
+package rest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// MaxBatchBody is the largest size of the body of a call that makes a batch, in bytes: 1000 lines with two signed URLs each. An event of
+// Lambda has room for it.
+const MaxBatchBody = 4 << 20
+
+// variantBody is a line of a batch in JSON.
+type variantBody struct {
+	Video       string          `json:"video"` // "" for that of the batch
+	Audio       string          `json:"audio"`
+	ReferenceID *string         `json:"reference_id"`
+	LargestFace bool            `json:"disable_active_speaker_detection"`
+	Model       string          `json:"model"`
+	Options     lipsync.Options `json:"options"`
+	Output      lipsync.Output  `json:"output"`
+}
+
+// batchBody is the JSON body of a call that makes a batch.
+type batchBody struct {
+	Video      string   `json:"video"` // of the variants that name none
+	Variants   variants `json:"variants"`
+	WebhookURL *string  `json:"webhook_url"`
+	DryRun     bool     `json:"dry_run"`
+}
+
+// variants are the lines of a batch. A line that can't be read has the error.
+type variants []lipsync.Variant
+
+// UnmarshalJSON reads a list of objects. It ends at the first object that is one too many.
+func (all *variants) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	switch t, err := d.Token(); {
+	case err != nil:
+		return err
+	case t == nil:
+		return nil
+	case t != json.Delim('['):
+		return fmt.Errorf("a list is wanted, not %v", t)
+	}
+	for d.More() {
+		var one json.RawMessage
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		if err := all.add(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add reads an object.
+func (all *variants) add(text []byte) error {
+	if len(*all) == lipsync.MostLines {
+		return invalid(fmt.Sprintf("a batch has 1 to %d lines", lipsync.MostLines))
+	}
+	v, err := parseJSON[variantBody](text)
+	v.Options.Output = v.Output
+	*all = append(*all, lipsync.Variant{
+		Video: v.Video, Audio: v.Audio, ReferenceID: v.ReferenceID, LargestFace: v.LargestFace, Engine: v.Model, Options: v.Options, Err: err,
+	})
+	return nil
+}
+
+// params returns the parameters of the batch.
+func (b batchBody) params() lipsync.BatchParams {
+	for n := range b.Variants {
+		b.Variants[n].Video = cmp.Or(b.Variants[n].Video, b.Video)
+	}
+	return lipsync.BatchParams{Lines: b.Variants, WebhookURL: b.WebhookURL}
+}
+
+// decodeBatch reads a call that makes a batch. The body is one object of JSON, or one variant on each line (JSON Lines). The query may have
+// the fields that JSON Lines has no place for. An object's own fields count more.
+func decodeBatch(r *http.Request) (batchBody, error) {
+	b, err := parseBatchQuery(r.URL.RawQuery)
+	if err != nil {
+		return batchBody{}, err
+	}
+	text, err := readBody(r, MaxBatchBody)
+	if err != nil {
+		return batchBody{}, err
+	}
+	switch {
+	case hasType(r, "application/json"):
+		body, err := parseJSON[batchBody](text)
+		body.Video = cmp.Or(body.Video, b.Video)
+		body.WebhookURL = cmp.Or(body.WebhookURL, b.WebhookURL)
+		body.DryRun = body.DryRun || b.DryRun
+		return body, err
+	case hasType(r, "application/jsonl"), hasType(r, "application/x-ndjson"):
+		b.Variants, err = parseVariants(text)
+		return b, err
+	default:
+		return batchBody{}, invalid("content-type must be application/json, application/jsonl or application/x-ndjson")
+	}
+}
+
+// parseVariants reads a variant from each line of text that isn't empty.
+func parseVariants(text []byte) (all variants, err error) {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && err == nil {
+			err = all.add(line)
+		}
+	}
+	return all, err
+}
+
+// parseBatchQuery reads the fields of a batch that a body of JSON Lines has no place for. It ignores unknown parameters.
+func parseBatchQuery(raw string) (b batchBody, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return batchBody{}, invalid("invalid query string")
+	}
+	for name, all := range values {
+		one := len(all) == 1
+		switch name {
+		case "video":
+			if b.Video = all[0]; !one {
+				return batchBody{}, invalid("video must be given once")
+			}
+		case "webhook_url":
+			if b.WebhookURL = &all[0]; !one {
+				return batchBody{}, invalid("webhook_url must be given once")
+			}
+		case "dry_run":
+			if b.DryRun, err = strconv.ParseBool(all[0]); err != nil || !one || all[0] != strconv.FormatBool(b.DryRun) {
+				return batchBody{}, invalid("dry_run must be one of: true, false")
+			}
+		}
+	}
+	return b, nil
+}
+
+// batch is a batch in an answer or an event. Fields without a value are absent.
+type batch struct {
+	ID         string              `json:"id"`
+	CreatedAt  time.Time           `json:"created_at"`
+	Status     lipsync.BatchStatus `json:"status"`
+	Counts     lipsync.Counts      `json:"counts"`
+	CanceledAt time.Time           `json:"canceled_at,omitzero"`
+	FinishedAt time.Time           `json:"finished_at,omitzero"`
+	Lines      []line              `json:"lines,omitempty"`
+}
+
+func (b batch) openSince() time.Time {
+	if b.Status == lipsync.BatchCompleted || b.Status == lipsync.BatchCanceled {
+		return time.Time{}
+	}
+	return b.CreatedAt
+}
+
+// line is a line of a batch in an answer.
+type line struct {
+	Line         int    `json:"line"` // from 1
+	Status       string `json:"status"`
+	RequestID    string `json:"request_id,omitempty"`
+	ErrorMessage string `json:"error_message,omitempty"` // why there is no request
+}
+
+// viewBatch returns a batch without its lines.
+func viewBatch(b lipsync.Batch) batch {
+	return batch{
+		ID: b.ID, CreatedAt: b.CreatedAt.UTC(), Status: b.Status(), Counts: b.Counts(), CanceledAt: b.CanceledAt.UTC(), FinishedAt: b.FinishedAt.UTC(),
+	}
+}
+
+// viewLines returns a batch with its lines.
+func viewLines(b lipsync.Batch) batch {
+	v := viewBatch(b)
+	for n := range len(b.Lines) {
+		l := b.View(n)
+		v.Lines = append(v.Lines, line{Line: l.Number, Status: l.State, RequestID: l.Request, ErrorMessage: l.Problem})
+	}
+	return v
+}
+
+// madeBatch is the answer to a call that makes a batch, or only checks one.
+type madeBatch struct {
+	ID        string              `json:"id,omitempty"`
+	CreatedAt time.Time           `json:"created_at,omitzero"`
+	Status    lipsync.BatchStatus `json:"status,omitempty"`
+	Counts    lipsync.Counts      `json:"counts"`
+	Lines     []line              `json:"lines,omitempty"`
+
+	DryRun   bool                  `json:"dry_run,omitempty"`
+	Problems []lipsync.LineProblem `json:"problems,omitzero"`
+}
+
+func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) {
+	in, err := decodeBatch(r)
+	if err != nil {
+		return madeBatch{}, err
+	}
+	p := in.params()
+	if in.DryRun {
+		problems, err := a.service.CheckBatch(r.Context(), c, p)
+		counts := lipsync.Counts{Lines: len(p.Lines), Waiting: len(p.Lines) - len(problems), Refused: len(problems)}
+		return madeBatch{Counts: counts, DryRun: true, Problems: append([]lipsync.LineProblem{}, problems...)}, err
+	}
+	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
+		return madeBatch{}, err
+	}
+	b, err := a.service.CreateBatch(r.Context(), c, p)
+	if err != nil {
+		return madeBatch{}, err
+	}
+	v := viewLines(b)
+	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines}, nil
+}
+
+func (a *api) getBatch(r *http.Request, c lipsync.Caller) (batch, error) {
+	b, err := a.service.Batch(r.Context(), c, r.PathValue("id"))
+	return viewLines(b), err
+}
+
+func (a *api) cancelBatch(r *http.Request, c lipsync.Caller) (batch, error) {
+	b, err := a.service.CancelBatch(r.Context(), c, r.PathValue("id"))
+	return viewLines(b), err
+}
+
+// batchList is a page of an account's batches, newest first.
+type batchList struct {
+	Data []batch `json:"data"`
+}
+
+func (a *api) listBatches(r *http.Request, c lipsync.Caller) (batchList, error) {
+	limit, before, err := parsePageQuery(r.URL.RawQuery, "batch")
+	if err != nil {
+		return batchList{}, err
+	}
+	list, err := a.service.Batches(r.Context(), c, before, limit)
+	all := batchList{Data: []batch{}}
+	for _, b := range list {
+		all.Data = append(all.Data, viewBatch(b))
+	}
+	return all, err
+}

@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"unicode/utf8"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// maxJSON is the largest size of a JSON body in bytes. The longest sensible body has a few
+// kilobytes.
+const maxJSON = 1 << 20
+
+// decoded returns a call that decodes the JSON body and passes it to do.
+func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, In) (Out, error)) call[Out] {
+	return func(a *api, r *http.Request, c lipsync.Caller) (out Out, err error) {
+		in, err := decode[In](r)
+		if err != nil {
+			return out, err
+		}
+		return do(a, r, c, in)
+	}
+}
+
+// decode reads a body of exactly one JSON value that is not null.
+func decode[In any](r *http.Request) (in In, err error) {
+	if !hasType(r, "application/json") {
+		return in, invalid("content-type must be application/json")
+	}
+	body, err := readBody(r, maxJSON)
+	if err != nil {
+		return in, err
+	}
+	return parseJSON[In](body)
+}
+
+// readBody reads a body of at most limit bytes.
+func readBody(r *http.Request, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return body, nil
+}
+
+// parseJSON parses exactly one JSON value that is not null. It ignores fields that In doesn't
+// have, so newer clients can use an older service. If a field comes twice, the last one counts.
+func parseJSON[In any](body []byte) (in In, err error) {
+	var v *In
+	switch err := json.Unmarshal(body, &v); {
+	case !utf8.Valid(body):
+		return in, unreadable(errors.New("not UTF-8"))
+	case err != nil:
+		if _, ok := errors.AsType[*lipsync.Error](err); ok {
+			return in, err // it names the field
+		}
+		return in, unreadable(err)
+	case v == nil:
+		return in, unreadable(errors.New("null"))
+	}
+	return *v, nil
+}
+
+// hasType reports whether the body has the media type, with any parameters.
+func hasType(r *http.Request, want string) bool {
+	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return got == want && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
+}
+
+// unreadable returns the error for a body that can't be used: it is too large, incomplete or
+// malformed. The log has the cause, such as the wrong field.
+func unreadable(err error) error {
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge("request body", e.Limit)
+	}
+	return &lipsync.Error{Code: lipsync.Invalid, Message: "invalid request body", Err: err}
+}
+
+func invalid(message string) error {
+	return &lipsync.Error{Code: lipsync.Invalid, Message: message}
+}
+
+func tooLarge(what string, limit int64) error {
+	return &lipsync.Error{Code: lipsync.TooLarge, Message: lipsync.LargerThan(what, limit)}
+}

@@ -1,0 +1,28 @@
+package rest_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/rest"
+)
+
+// Only endpoints that need a key use the service's ports, such as its store.
+func ExampleNew() {
+	api := rest.New(&lipsync.Service{Now: time.Now, NewID: uuid.NewString}, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	for _, path := range []string{"/api/health", "/api/v1/users/me", "/api/nothing"} {
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		fmt.Print(w.Code, " ", w.Body)
+	}
+	// Output:
+	// 200 {"status":"ok"}
+	// 401 {"error":"missing authorization header"}
+	// 404 {"error":"not found"}
+}

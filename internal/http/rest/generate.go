@@ -1,0 +1,112 @@
+package rest
+
+import (
+	"net/http"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// generateBody is the JSON body of a call that names its inputs by URL. A null counts as an absent
+// field.
+type generateBody struct {
+	Inputs []struct {
+		Type lipsync.MediaKind `json:"type"`
+		URL  string            `json:"url"`
+		Ref  *string           `json:"ref"`
+	} `json:"inputs"`
+	ReferenceID *string             `json:"reference_id"`
+	LargestFace bool                `json:"disable_active_speaker_detection"`
+	Model       string              `json:"model"`
+	Options     lipsync.Options     `json:"options"`
+	Output      lipsync.Output      `json:"output"`
+	Segments    lipsync.SegmentList `json:"segments"`
+	WebhookURL  *string             `json:"webhook_url"`
+}
+
+// generated is the answer to a call that creates a request, by URLs or by a form.
+type generated struct {
+	RequestID string `json:"request_id"`
+	Status    string `json:"status"`
+}
+
+func (g generated) requestID() string { return g.RequestID }
+
+const success = "success" // the only status of generated
+
+func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {
+	p, err := in.params()
+	if err != nil {
+		return generated{}, err
+	}
+	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
+		return generated{}, err
+	}
+	id, err := a.service.Generate(r.Context(), c, p)
+	return generated{RequestID: id, Status: success}, err
+}
+
+// params returns the parameters of the request.
+func (b generateBody) params() (lipsync.RequestParams, error) {
+	video, audios, err := b.sources()
+	if err != nil {
+		return lipsync.RequestParams{}, err
+	}
+	b.Options.Output, b.Options.Segments = b.Output, b.Segments
+	return lipsync.RequestParams{
+		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:],
+		LargestFace: b.LargestFace, Engine: b.Model, Options: b.Options, ReferenceID: b.ReferenceID,
+		WebhookURL: b.WebhookURL,
+	}, nil
+}
+
+// sources returns the only video, and the audios: only one without segments. It checks the type of each input
+// before their number.
+func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, err error) {
+	found := map[lipsync.MediaKind][]lipsync.Track{}
+	for _, in := range b.Inputs {
+		if in.Type != lipsync.Video && in.Type != lipsync.Audio {
+			return video, nil, invalid(`input type must be "video" or "audio"`)
+		}
+		track := lipsync.Track{Source: lipsync.Source{URL: in.URL}}
+		switch {
+		case in.Ref == nil:
+		case in.Type == lipsync.Video:
+			return video, nil, invalid("only an audio input can have a ref")
+		case *in.Ref == "":
+			return video, nil, invalid("ref of an audio must be 1 to 255 characters")
+		default:
+			track.Ref = *in.Ref
+		}
+		found[in.Type] = append(found[in.Type], track)
+	}
+	videos, audios := found[lipsync.Video], found[lipsync.Audio]
+	switch {
+	case len(videos) != 1:
+		return video, nil, invalid("expected exactly one video input")
+	case len(audios) == 0 || len(audios) > 1 && b.Segments == "":
+		return video, nil, invalid("expected exactly one audio input")
+	}
+	return videos[0].Source, audios, nil
+}
+
+// idempotencyKey returns the value of the header Idempotency-Key, or nil.
+func idempotencyKey(h http.Header) (*string, error) {
+	values, sent := h["Idempotency-Key"]
+	if !sent {
+		return nil, nil
+	}
+	if len(values) != 1 || !printable(values[0]) || len(values[0]) < 1 || len(values[0]) > 255 {
+		return nil, invalid("Idempotency-Key must be 1 to 255 printable ASCII characters")
+	}
+	return &values[0], nil
+}
+
+// printable reports whether s has only printable ASCII characters.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

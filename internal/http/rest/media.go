@@ -1,0 +1,281 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+const (
+	maxText  = 1 << 20 // bytes of all parts of a form that are not files
+	maxParts = 100
+)
+
+// generateWithMedia stores the files of a form as they arrive and makes a
+// request of them. If the form is refused, the files stored so far are deleted.
+func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, error) {
+	f, err := a.newForm(r, c.Account)
+	if err != nil {
+		return generated{}, err
+	}
+	defer f.answered()
+	if err := f.read(); err != nil {
+		// If the client has gone, the context of its call has ended.
+		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request))
+	}
+	id, err := a.service.Generate(r.Context(), c, f.request)
+	return generated{RequestID: id, Status: success}, err
+}
+
+// form reads a multipart body, part by part, into the parameters of a request.
+type form struct {
+	service  *lipsync.Service
+	ctx      context.Context
+	account  string
+	arrivals *arrivals
+	arrived  int64 // bytes of files
+	parts    *multipart.Reader
+	request  lipsync.RequestParams
+	outputAs lipsync.Output
+	segments lipsync.SegmentList
+	seen     map[string]bool
+	text     int64 // bytes of text still allowed
+}
+
+func (a *api) newForm(r *http.Request, account string) (*form, error) {
+	if !hasType(r, "multipart/form-data") {
+		return nil, invalid("content-type must be multipart/form-data")
+	}
+	key, err := idempotencyKey(r.Header)
+	if err != nil {
+		return nil, err
+	}
+	limit := a.service.MaxSize(lipsync.Video) + a.service.MaxSize(lipsync.Audio) + 2*maxText // with the headers of the parts
+	if r.ContentLength > limit {
+		return nil, tooLarge("request body", limit)
+	}
+	if a.MaxForm > 0 && r.ContentLength > a.MaxForm {
+		return nil, &lipsync.Error{Code: lipsync.TooLarge,
+			Message: lipsync.LargerThan("request body", a.MaxForm) + "; send larger files by POST " + UploadsPath}
+	}
+	r.Body = io.NopCloser(bodyOf(http.MaxBytesReader(nil, r.Body, limit)))
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, invalid("invalid request body")
+	}
+	return &form{
+		service: a.service, ctx: r.Context(), account: account, arrivals: a.arrivals, parts: parts, seen: map[string]bool{}, text: maxText,
+		request: lipsync.RequestParams{ID: a.service.NewRequestID(), IdempotencyKey: key},
+	}, nil
+}
+
+// bodyOf returns an error at the end of the body. A complete form ends earlier, at its
+// closing boundary, so only a truncated form gets the error. Without it the reader of parts
+// accepts a form that is truncated in a header. Some clients send no line break after the
+// closing boundary, so bodyOf adds one.
+func bodyOf(r io.Reader) io.Reader {
+	return io.MultiReader(r, strings.NewReader("\r\n"), brokenOff{})
+}
+
+// brokenOff is the error at the end of a body, as a reader.
+type brokenOff struct{}
+
+func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// read reads all parts, in any order.
+func (f *form) read() error {
+	for n := 0; ; n++ {
+		part, err := f.parts.NextPart()
+		if err == io.EOF {
+			return f.complete()
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		if n == maxParts {
+			return invalid("form has more than 100 parts")
+		}
+		if err := f.take(part); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *form) complete() error {
+	switch {
+	case f.request.Video.Object == "":
+		return invalid("video file is required")
+	case f.request.Audio.Object == "":
+		return invalid("audio file is required")
+	}
+	f.request.Options.Output, f.request.Options.Segments = f.outputAs, f.segments
+	return nil
+}
+
+// take reads one part. It skips unknown parts.
+func (f *form) take(part *multipart.Part) error {
+	read := f.reader(part)
+	if read == nil {
+		_, err := f.value(part)
+		return err
+	}
+	name := part.FormName()
+	if f.seen[name] {
+		return invalid(name + " was sent more than once")
+	}
+	f.seen[name] = true
+	return read(part)
+}
+
+// reader returns the function that reads the part, or nil for an unknown part. A part without a
+// file name is not a file: browsers send one for an empty file input.
+func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
+	file := part.FileName() != ""
+	switch name := part.FormName(); {
+	case name == "video" && file:
+		return f.video
+	case audioPart.MatchString(name) && file:
+		return f.audio
+	case name == "reference_id":
+		return f.referenceID
+	case name == "disable_active_speaker_detection":
+		return f.largestFace
+	case name == "model":
+		return f.model
+	case name == "options":
+		return f.options
+	case name == "output":
+		return f.output
+	case name == "segments":
+		return f.readSegments
+	case name == "webhook_url":
+		return f.webhookURL
+	}
+	return nil
+}
+
+func (f *form) video(part *multipart.Part) (err error) {
+	f.request.Video, err = f.store(part, lipsync.Video)
+	return err
+}
+
+// audioPart matches the names of parts with speech tracks: audio, and audio[REF] for segments.
+var audioPart = regexp.MustCompile(`^audio(?:\[(.+)\])?$`)
+
+func (f *form) audio(part *multipart.Part) (err error) {
+	ref := audioPart.FindStringSubmatch(part.FormName())[1]
+	if f.request.Audio.Object == "" {
+		f.request.AudioRef = ref
+		f.request.Audio, err = f.store(part, lipsync.Audio)
+		return err
+	}
+	n := len(f.request.More) + 1
+	if n == lipsync.MostTracks {
+		return invalid(fmt.Sprintf("there can be at most %d audios", n))
+	}
+	source, err := f.store(part, lipsync.Audio)
+	f.request.More = append(f.request.More, lipsync.Track{Ref: ref, Source: source})
+	return err
+}
+
+func (f *form) referenceID(part *multipart.Part) error {
+	value, err := f.value(part)
+	f.request.ReferenceID = &value
+	return err
+}
+
+func (f *form) webhookURL(part *multipart.Part) error {
+	value, err := f.value(part)
+	f.request.WebhookURL = &value
+	return err
+}
+
+func (f *form) largestFace(part *multipart.Part) error {
+	value, err := f.value(part)
+	value = strings.ToLower(value) // Python writes True
+	if err == nil && value != "true" && value != "false" {
+		return invalid("disable_active_speaker_detection must be true or false")
+	}
+	f.request.LargestFace = value == "true"
+	return err
+}
+
+func (f *form) model(part *multipart.Part) (err error) {
+	f.request.Engine, err = f.value(part)
+	return err
+}
+
+// options reads the options as JSON text.
+func (f *form) options(part *multipart.Part) error {
+	return f.object(part, &f.request.Options)
+}
+
+// output reads the output as JSON text.
+func (f *form) output(part *multipart.Part) error {
+	return f.object(part, &f.outputAs)
+}
+
+// readSegments reads the segments as JSON text.
+func (f *form) readSegments(part *multipart.Part) error {
+	return f.object(part, &f.segments)
+}
+
+// object reads a part with an object or a list as JSON text.
+func (f *form) object(part *multipart.Part, into any) error {
+	value, err := f.value(part)
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal([]byte(value), into)
+	if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
+		return err
+	}
+	if part.FormName() == "segments" {
+		return invalid(fmt.Sprintf("segments must be a list of 1 to %d segments, as JSON", lipsync.MostSegments))
+	}
+	return invalid(part.FormName() + " must be an object, as JSON")
+}
+
+// value reads a part that is not a file. All such parts together may have maxText bytes.
+func (f *form) value(part *multipart.Part) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(part, f.text+1))
+	f.text -= int64(len(b))
+	switch {
+	case err != nil:
+		return "", unreadable(err)
+	case f.text < 0:
+		return "", tooLarge("form without its files", maxText)
+	case !utf8.Valid(b):
+		return "", invalid("invalid request body")
+	}
+	return string(b), nil
+}
+
+// store stores a file as it arrives.
+func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
+	file := &arrival{form: f, r: part}
+	var source lipsync.Source
+	var err error
+	if kind == lipsync.Audio && f.request.Audio.Object != "" {
+		source, err = f.service.StoreTrack(f.ctx, f.request.ID, len(f.request.More)+1, file)
+	} else {
+		source, err = f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
+	}
+	source.Name = part.FileName()
+	switch {
+	case file.err != nil: // the client's file ended early; the storage did not fail
+		return source, unreadable(file.err)
+	case err == nil && file.n == 0:
+		return source, invalid(string(kind) + " file is empty")
+	}
+	return source, err
+}

@@ -1,0 +1,147 @@
+// Package rest is the HTTP API of the service: everything under /api, as openapi.yaml beside it
+// describes.
+//
+// A handler returns an answer or an error, and the type answer writes either. The package keeps no
+// state that two endpoints share, so each route may run in a process of its own.
+package rest
+
+import (
+	_ "embed"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/version"
+)
+
+// Options differ between one machine and AWS.
+type Options struct {
+	Log *slog.Logger
+	// PublicURL is the service's address for clients. URLs in answers begin with it. If nil, they
+	// begin with the scheme and host of the call.
+	PublicURL *url.URL
+	// MaxForm is the largest size of a form with files in bytes. Set it if a gateway in front of
+	// the API accepts smaller forms than the API. 0 means no limit besides those of the files.
+	MaxForm int64
+}
+
+// New returns the handler of everything under /api.
+//
+// Put the handler in front of any http.ServeMux, not into one: a mux answers a path such as
+// /api/../x with a redirect, but the API answers 404 in JSON.
+func New(service *lipsync.Service, o Options) http.Handler {
+	a := &api{service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)}}
+	a.mount()
+	return a
+}
+
+// api has the data that every call needs.
+type api struct {
+	Options
+	service  *lipsync.Service
+	mux      *http.ServeMux
+	arrivals *arrivals
+}
+
+// mount adds to the mux each endpoint, 405 for other methods of its path, and 404 for all other
+// paths.
+func (a *api) mount() {
+	allowed := map[string][]string{}
+	for _, e := range Endpoints() {
+		path := Base + e.Path
+		a.mux.Handle(e.Method+" "+path, a.serve(path, protected(e.Calls, e.handler)))
+		allowed[path] = append(allowed[path], e.Method)
+		if e.Method == http.MethodGet {
+			allowed[path] = append(allowed[path], http.MethodHead)
+		}
+	}
+	for pattern, methods := range allowed {
+		slices.Sort(methods)
+		a.mux.Handle(pattern, a.serve(pattern, methodNotAllowed(strings.Join(methods, ", "))))
+	}
+	a.mux.Handle("/", a.serve("", notFound))
+}
+
+// ServeHTTP answers the call. It does not pass paths to the mux that the mux would redirect.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.EscapedPath(); path.Clean(p) != p {
+		a.serve("", notFound).ServeHTTP(w, r)
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+func notFound(_ *api, w *answer, _ *http.Request) error {
+	return w.error(http.StatusNotFound, "not found")
+}
+
+func methodNotAllowed(allow string) handler {
+	return func(_ *api, w *answer, _ *http.Request) error {
+		w.Header().Set("Allow", allow)
+		return w.error(http.StatusMethodNotAllowed, "method not allowed")
+	}
+}
+
+func health(_ *api, w *answer, _ *http.Request) error {
+	w.Header().Set("Lipsync-Version", version.String())
+	return w.json(http.StatusOK, map[string]string{"status": "ok"})
+}
+
+//go:embed openapi.yaml
+var openapi []byte
+
+// Document returns openapi.yaml, which describes the API.
+func Document() []byte { return slices.Clone(openapi) }
+
+func document(_ *api, w *answer, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, err := w.Write(openapi)
+	return err
+}
+
+// openapiJSON returns the document as JSON. The first call converts it, since few clients read it.
+var openapiJSON = sync.OnceValues(func() ([]byte, error) {
+	var doc any
+	if err := yaml.Unmarshal(openapi, &doc); err != nil {
+		return nil, fmt.Errorf("read the API's document: %w", err)
+	}
+	return encode(doc)
+})
+
+func documentJSON(_ *api, w *answer, _ *http.Request) error {
+	body, err := openapiJSON()
+	if err != nil {
+		return err
+	}
+	w.send(http.StatusOK, body)
+	return nil
+}
+
+// identity is the answer about the caller's key.
+type identity struct {
+	Name string `json:"name"`
+}
+
+func (*api) me(_ *http.Request, c lipsync.Caller) (identity, error) {
+	return identity{Name: c.KeyName}, nil
+}
+
+// absolute returns the link as an absolute URL. A relative link gets the service's address.
+func (a *api) absolute(r *http.Request, link *url.URL) string {
+	base := a.PublicURL
+	if base == nil {
+		base = &url.URL{Scheme: "http", Host: r.Host}
+		if r.TLS != nil {
+			base.Scheme = "https"
+		}
+	}
+	return base.ResolveReference(link).String()
+}

@@ -1,0 +1,217 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// webhookBody is the JSON body of a call that makes a webhook. Without events the webhook gets all.
+type webhookBody struct {
+	URL    string              `json:"url"`
+	Events []lipsync.EventType `json:"events"`
+}
+
+// webhook is a webhook in an answer. Only the call that made a secret has it.
+type webhook struct {
+	ID             string              `json:"id"`
+	URL            string              `json:"url"`
+	Events         []lipsync.EventType `json:"events"`
+	CreatedAt      time.Time           `json:"created_at"`
+	DisabledAt     time.Time           `json:"disabled_at,omitzero"`
+	Secret         string              `json:"secret,omitempty"`
+	OldSecretUntil time.Time           `json:"old_secret_until,omitzero"`
+}
+
+func (a *api) viewWebhook(w lipsync.Webhook) webhook {
+	v := webhook{ID: w.ID, URL: w.URL, Events: w.Events, CreatedAt: w.CreatedAt.UTC(), DisabledAt: w.DisabledAt.UTC()}
+	if v.Events == nil {
+		v.Events = lipsync.EventTypes()
+	}
+	if a.service.Now().Before(w.OldUntil) {
+		v.OldSecretUntil = w.OldUntil.UTC()
+	}
+	return v
+}
+
+// withSecret returns the view of a webhook with a new secret.
+func (a *api) withSecret(w lipsync.Webhook, err error) (webhook, error) {
+	if err != nil {
+		return webhook{}, err
+	}
+	v := a.viewWebhook(w)
+	v.Secret = w.Secret
+	return v, nil
+}
+
+func (a *api) createWebhook(r *http.Request, c lipsync.Caller, in webhookBody) (webhook, error) {
+	return a.withSecret(a.service.CreateWebhook(r.Context(), c, in.URL, in.Events))
+}
+
+func (a *api) rotateWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	return a.withSecret(a.service.RotateWebhook(r.Context(), c, r.PathValue("id")))
+}
+
+// webhookList has all webhooks of an account.
+type webhookList struct {
+	Data []webhook `json:"data"`
+}
+
+func (a *api) listWebhooks(r *http.Request, c lipsync.Caller) (webhookList, error) {
+	list, err := a.service.Webhooks(r.Context(), c)
+	all := webhookList{Data: []webhook{}}
+	for _, w := range list {
+		all.Data = append(all.Data, a.viewWebhook(w))
+	}
+	return all, err
+}
+
+func (a *api) getWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	w, err := a.service.Webhook(r.Context(), c, r.PathValue("id"))
+	return a.viewWebhook(w), err
+}
+
+func (a *api) deleteWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	w, err := a.service.DeleteWebhook(r.Context(), c, r.PathValue("id"))
+	return a.viewWebhook(w), err
+}
+
+func (a *api) enableWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
+	w, err := a.service.EnableWebhook(r.Context(), c, r.PathValue("id"))
+	return a.viewWebhook(w), err
+}
+
+// delivery is an event for a webhook in an answer. Fields without a value are absent.
+type delivery struct {
+	ID            string                `json:"id"`
+	Type          lipsync.EventType     `json:"type"`
+	RequestID     string                `json:"request_id,omitempty"`
+	BatchID       string                `json:"batch_id,omitempty"`
+	CreatedAt     time.Time             `json:"created_at"`
+	Status        lipsync.DeliveryState `json:"status"`
+	Attempts      int                   `json:"attempts"`
+	LastAttemptAt time.Time             `json:"last_attempt_at,omitzero"`
+	LastStatus    int                   `json:"last_status,omitzero"`
+	LastError     string                `json:"last_error,omitempty"`
+	NextAttemptAt time.Time             `json:"next_attempt_at,omitzero"`
+}
+
+func viewDelivery(d lipsync.Delivery) delivery {
+	v := delivery{
+		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC(), Status: d.State, Attempts: d.Attempts,
+		LastAttemptAt: d.AttemptedAt.UTC(), LastStatus: d.Status, LastError: d.Problem,
+	}
+	if d.Type == lipsync.BatchFinished {
+		v.BatchID = d.Request
+	} else {
+		v.RequestID = d.Request
+	}
+	if d.State == lipsync.DeliveryWaiting {
+		v.NextAttemptAt = d.Due.UTC()
+	}
+	return v
+}
+
+func (a *api) testWebhook(r *http.Request, c lipsync.Caller) (delivery, error) {
+	d, err := a.service.TestWebhook(r.Context(), c, r.PathValue("id"))
+	return viewDelivery(d), err
+}
+
+func (a *api) redeliver(r *http.Request, c lipsync.Caller) (delivery, error) {
+	d, err := a.service.Redeliver(r.Context(), c, r.PathValue("id"), r.PathValue("delivery"))
+	return viewDelivery(d), err
+}
+
+// deliveryList is a page of the deliveries to a webhook, newest first.
+type deliveryList struct {
+	Data []delivery `json:"data"`
+}
+
+func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (deliveryList, error) {
+	limit, before, err := parsePageQuery(r.URL.RawQuery, "delivery")
+	if err != nil {
+		return deliveryList{}, err
+	}
+	list, err := a.service.Deliveries(r.Context(), c, r.PathValue("id"), before, limit)
+	all := deliveryList{Data: []delivery{}}
+	for _, d := range list {
+		all.Data = append(all.Data, viewDelivery(d))
+	}
+	return all, err
+}
+
+// parsePageQuery parses the query of a list whose pages begin after the id of a subject. It ignores unknown parameters.
+func parsePageQuery(raw, subject string) (limit int, before string, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return 0, "", invalid("invalid query string")
+	}
+	limit = 20
+	if got, ok := values["limit"]; ok {
+		n, ok := wholeNumber(got)
+		if !ok || n < 1 || n > 100 {
+			return 0, "", invalid("limit must be one whole number from 1 to 100")
+		}
+		limit = int(n)
+	}
+	if got, ok := values["before"]; ok {
+		if len(got) != 1 || got[0] == "" || len(got[0]) > 255 || !printable(got[0]) {
+			return 0, "", invalid("before must be the id of a " + subject)
+		}
+		before = got[0]
+	}
+	return limit, before, nil
+}
+
+// event is the body of a call of a webhook.
+type event struct {
+	Type      lipsync.EventType `json:"type"`
+	Timestamp time.Time         `json:"timestamp"`
+	Data      any               `json:"data"`
+}
+
+// testData is the data of a test event.
+type testData struct {
+	WebhookID string `json:"webhook_id"`
+}
+
+// EventBody returns the function for lipsync.Service.EventBody. A relative link to an output becomes
+// absolute by the address base, which may be nil if there are none.
+func EventBody(base *url.URL) func(lipsync.Delivery, lipsync.Subject) ([]byte, error) {
+	return func(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
+		return encode(viewEvent(d, about, base))
+	}
+}
+
+// busEvent is the JSON of an event on a bus.
+type busEvent struct {
+	ID      string `json:"id"`
+	Account string `json:"account"`
+	event
+}
+
+// BusEventBody is lipsync.Service.EventBody for a Bus. The URLs of outputs must be absolute.
+func BusEventBody(d lipsync.Delivery, about lipsync.Subject) ([]byte, error) {
+	return encode(busEvent{d.ID, d.Account, viewEvent(d, about, nil)})
+}
+
+func viewEvent(d lipsync.Delivery, about lipsync.Subject, base *url.URL) event {
+	body := event{Type: d.Type, Timestamp: d.CreatedAt.UTC()}
+	switch d.Type {
+	case lipsync.TestEvent:
+		body.Data = testData{d.Webhook}
+	case lipsync.BatchFinished:
+		body.Data = viewBatch(about.Batch)
+	default:
+		v := viewOf(about.Request)
+		if output := about.Output; output != nil && base != nil {
+			v.OutputURL = base.ResolveReference(output).String()
+		} else if output != nil {
+			v.OutputURL = output.String()
+		}
+		body.Data = v
+	}
+	return body
+}

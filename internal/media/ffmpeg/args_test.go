@@ -1,0 +1,233 @@
+package ffmpeg
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+func TestFilters(t *testing.T) {
+	plain := Video{Width: 1280, Height: 720, Rate: Rate{25, 1}, start: 512}
+	const end = ",crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0,scale=1280:720,format=yuv420p"
+	for _, test := range []struct {
+		name   string
+		change func(*Video)
+		span   span
+		want   string
+	}{
+		{"plain", func(*Video) {}, span{to: 9}, "setpts=PTS-STARTPTS,fps=25/1" + end},
+		{"seek", func(*Video) {}, span{from: 50, to: 60, seek: true},
+			"setpts=PTS-(512),fps=25/1,trim=start_pts=50:end_pts=60" + end},
+		{"resampled", func(v *Video) { v.Rate, v.Resampled = RateOf(23976), true }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=24000/1001:eof_action=pass" + end},
+		{"interlaced", func(v *Video) { v.interlaced = true }, span{to: 9},
+			"setpts=PTS-STARTPTS,bwdif=mode=send_frame:deint=interlaced,fps=25/1" + end},
+		{"alpha", func(v *Video) { v.alpha, v.rgb = true, true }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,premultiply=inplace=1,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p" + end},
+		{"full range", func(v *Video) { v.fullRange = true }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,scale=in_range=pc:out_range=tv,format=yuv420p" + end},
+		{"HDR", func(v *Video) { v.transfer = "smpte2084" }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:npl=100," +
+				"format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv" + end},
+		{"10 bits", func(v *Video) { v.transfer, v.Pixels = hlg, YUV422P10 }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,limiter" + strings.TrimSuffix(end, "yuv420p") + "yuv422p10le"},
+		{"alpha kept", func(v *Video) { v.alpha, v.rgb, v.Pixels = true, true, YUVA420P }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,scale=out_color_matrix=bt709:out_range=tv,format=yuva420p" + strings.TrimSuffix(end, "yuv420p") + "yuva420p"},
+		{"RGB by PQ", func(v *Video) { v.rgb, v.transfer, v.Pixels = true, pq, YUV420P10 }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=25/1,scale=out_color_matrix=bt2020:out_range=tv,format=yuv420p10le,limiter" + strings.TrimSuffix(end, "yuv420p") + "yuv420p10le"},
+	} {
+		v := plain
+		test.change(&v)
+		if got := v.filters(test.span); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestDecodeArgs(t *testing.T) {
+	in := &Info{Path: "/a b/-it's: 1.mkv", Format: "matroska",
+		Video: &Video{index: 2, codec: "vp9", alpha: true, Width: 64, Height: 32, Rate: Rate{25, 1}, start: 3000, timeBase: Rate{1, 1000}}}
+	got := strings.Join(decodeArgs(&Tools{Threads: 2}, in, span{from: 100, to: 150, seek: true}), "\n")
+	for _, want := range []string{
+		"-i\nfile:/a b/-it's: 1.mkv\n", "-f\nmatroska\n", "-protocol_whitelist\nfile\n", "-c:v\nlibvpx-vp9\n",
+		"-seek_timestamp\n1\n-noaccurate_seek\n-ss\n6.000000\n", "-map\n0:2\n", "-frames:v\n50\n", "-nostdin\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if early := decodeArgs(&Tools{Threads: 2}, in, span{from: 5, to: 50, seek: true}); slices.Contains(early, "-ss") {
+		t.Errorf("seeks within the first second: %s", early)
+	}
+}
+
+// TestNVIDIA checks that a job decodes and encodes on the GPU, or on the CPU only. The CPU also
+// encodes small pictures, which NVIDIA's encoder refuses, and other codecs and qualities than the defaults.
+func TestNVIDIA(t *testing.T) {
+	for _, test := range []struct {
+		nvidia        bool
+		width, height int
+		output        lipsync.Output
+		encoder       string
+	}{
+		{false, 1280, 720, lipsync.Output{}, "libx264"},
+		{true, 1280, 720, lipsync.Output{}, "h264_nvenc"},
+		{true, 160, 160, lipsync.Output{Format: lipsync.MOV}, "h264_nvenc"},
+		{true, 158, 720, lipsync.Output{}, "libx264"},
+		{true, 1280, 158, lipsync.Output{}, "libx264"},
+		{true, 1280, 720, lipsync.Output{Quality: lipsync.Medium}, "libx264"},
+		{true, 1280, 720, lipsync.Output{Codec: lipsync.HEVC}, "libx265"},
+		{true, 1280, 720, lipsync.Output{Format: lipsync.WebM}, "libvpx-vp9"},
+		{true, 1280, 720, lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, "prores_ks"},
+	} {
+		in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: test.width, Height: test.height, Rate: Rate{25, 1}}}
+		tools := &Tools{Threads: 2, NVIDIA: test.nvidia}
+		decode, encode := decodeArgs(tools, in, span{to: 9}), encodeArgs(tools, in.Video, test.output, "aac", "out")
+		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != test.nvidia || at > slices.Index(decode, "-i") {
+			t.Errorf("%+v: decodes by %s", test, decode)
+		}
+		if n := slices.Index(encode, test.encoder); n < 0 || encode[n-1] != "-c:v" || slices.Contains(encode[n:], "-c:v") {
+			t.Errorf("%+v: encodes by %s", test, encode)
+		}
+	}
+}
+
+func TestAudioEncoderArgs(t *testing.T) {
+	for _, test := range []struct {
+		audio Audio
+		want  string
+	}{
+		{Audio{SampleRate: 8000, Channels: 1}, "-c:a aac -b:a 128k -ac 1 -ar 48000"},
+		{Audio{SampleRate: 44100, Channels: 2}, "-c:a aac -b:a 192k -ac 2 -ar 44100"},
+		{Audio{SampleRate: 192000, Channels: 6}, "-c:a aac -b:a 384k -ac 6 -ar 48000"},
+		{Audio{SampleRate: 48000, Channels: 8}, "-c:a aac -b:a 192k -ac 2 -ar 48000"},
+		{Audio{SampleRate: 44100, Channels: 1, Opus: true}, "-c:a libopus -b:a 96k -ac 1 -ar 48000"},
+		{Audio{SampleRate: 48000, Channels: 3, Opus: true}, "-c:a libopus -b:a 160k -ac 2 -ar 48000"},
+		{Audio{SampleRate: 48000, Channels: 6, Opus: true}, "-c:a libopus -b:a 320k -ac 6 -ar 48000"},
+	} {
+		if got := strings.Join(test.audio.EncoderArgs(), " "); got != test.want {
+			t.Errorf("%+v: got %s, want %s", test.audio, got, test.want)
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	for _, test := range []struct {
+		video Video
+		want  string
+	}{
+		{Video{}, "setparams=range=tv"},
+		{Video{primaries: "bt709", transfer: "iec61966-2-1", matrix: "smpte170m"},
+			"setparams=range=tv:color_primaries=bt709:color_trc=iec61966-2-1:colorspace=smpte170m"},
+		{Video{primaries: "bt2020", transfer: "arib-std-b67", matrix: "bt2020nc"},
+			"setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"},
+		{Video{primaries: "bt2020", transfer: "arib-std-b67", matrix: "bt2020nc", Pixels: YUV420P10},
+			"setparams=range=tv:color_primaries=bt2020:color_trc=arib-std-b67:colorspace=bt2020nc"},
+		{Video{rgb: true, matrix: "gbr"}, "setparams=range=tv:colorspace=bt709"},
+		{Video{matrix: "smpte,drawtext=textfile=x"}, "setparams=range=tv"},
+	} {
+		if got := test.video.tags(); got != test.want {
+			t.Errorf("%+v: got %s, want %s", test.video, got, test.want)
+		}
+	}
+}
+
+// TestDeepFormats compares with all pixel formats of ffmpeg.
+func TestDeepFormats(t *testing.T) {
+	out, err := exec.Command("ffprobe", "-v", "error", "-show_pixel_formats", "-of", "json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Formats []struct {
+			Name       string
+			Components []struct {
+				Depth int `json:"bit_depth"`
+			}
+			Flags struct{ Alpha int }
+		} `json:"pixel_formats"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil || len(list.Formats) < 100 {
+		t.Fatalf("%d pixel formats, %v", len(list.Formats), err)
+	}
+	for _, f := range list.Formats {
+		deep := false
+		for _, c := range f.Components {
+			deep = deep || c.Depth > 8
+		}
+		if got := deepFormats.MatchString(f.Name); got != deep {
+			t.Errorf("%s: more than 8 bits %t, want %t", f.Name, got, deep)
+		}
+		if got, want := hasAlpha(f.Name), f.Flags.Alpha == 1; got != want {
+			t.Errorf("%s: alpha %t, want %t", f.Name, got, want)
+		}
+	}
+}
+
+func TestRates(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"25/1", "25/1"},
+		{"2997/100", "30000/1001"},
+		{"24000/1001", "24000/1001"},
+		{"24/1", "24/1"},
+		{"11988/500", "24000/1001"},
+		{"1000000/33333", "30/1"},
+		{"2987/100", "29870/1000"},
+		{"1/10", "1000/1000"},
+		{"240/1", "240000/1000"},
+	} {
+		r, ok := parseRate(test.in)
+		if got := r.snap().String(); !ok || got != test.want {
+			t.Errorf("%s: got %s, want %s", test.in, got, test.want)
+		}
+	}
+	for _, bad := range []string{"", "0/0", "1/0", "-1/1", "x", "1/x", "99999999999/1", "1"} {
+		if r, ok := parseRate(bad); ok {
+			t.Errorf("%q is the rate %s", bad, r)
+		}
+	}
+}
+
+func TestRateOf(t *testing.T) {
+	for frames, want := range map[int64]string{
+		25000: "25000/1000", 23976: "24000/1001", 29970: "30000/1001", 47952: "48000/1001", 59940: "60000/1001",
+		119880: "120000/1001", 29971: "29971/1000", 24000: "24000/1000", 1000: "1000/1000",
+	} {
+		if got := RateOf(frames).String(); got != want {
+			t.Errorf("%d: got %s, want %s", frames, got, want)
+		}
+	}
+}
+
+func TestFrames(t *testing.T) {
+	for _, test := range []struct {
+		rate    Rate
+		samples int64
+		want    int
+	}{
+		{Rate{25, 1}, 16000, 25},
+		{Rate{25, 1}, 16001, 26},
+		{Rate{25, 1}, 1, 1},
+		{Rate{30000, 1001}, 16016, 30},
+		{Rate{30000, 1001}, 3600 * 16000, 107893},
+	} {
+		if got := test.rate.Frames(test.samples, 16000); got != test.want {
+			t.Errorf("%s, %d samples: got %d, want %d", test.rate, test.samples, got, test.want)
+		}
+	}
+}
+
+func TestParseSeconds(t *testing.T) {
+	for in, want := range map[string]time.Duration{
+		"1.5": 1500 * time.Millisecond, "": 0, "N/A": 0, "-3": 0, "NaN": 0, "1e300": 0, "+Inf": 0,
+	} {
+		if got := parseSeconds(in); got != want {
+			t.Errorf("%q: got %v, want %v", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package ffmpeg
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/sandbox"
+)
+
+// Check makes a video of one black frame and a tenth of a second of silence in the folder dir,
+// with the programs and steps of a job, and deletes it. It returns an error if a step fails.
+func (t *Tools) Check(ctx context.Context, dir string) (err error) {
+	folder, err := os.MkdirTemp(dir, "check-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	wav, aac := filepath.Join(folder, "silence.wav"), filepath.Join(folder, "silence.m4a")
+	if err := os.WriteFile(wav, silence(PCMRate/10), 0o600); err != nil {
+		return err
+	}
+	info, err := t.Probe(ctx, wav)
+	if err != nil {
+		return fmt.Errorf("probe: %w", err)
+	}
+	if _, err := t.Transcode(ctx, info, aac, io.Discard, time.Second); err != nil {
+		return fmt.Errorf("transcode sound: %w", err)
+	}
+	if err := t.encodeBlack(ctx, aac, filepath.Join(folder, "black.mp4")); err != nil {
+		return fmt.Errorf("encode a picture: %w", err)
+	}
+	return nil
+}
+
+// Version returns what ffmpeg says about its version and its libraries.
+func (t *Tools) Version(ctx context.Context) (string, error) {
+	p, err := t.startReader(ctx, t.FFmpeg, []string{"-v", "error", "-version"}, sandbox.Files{}, memorySize)
+	if err != nil {
+		return "", err
+	}
+	said, err := p.readAll(reportSize)
+	return string(said), err
+}
+
+// ErrNoEncoder means that ffmpeg was built without an encoder.
+var ErrNoEncoder = errors.New("ffmpeg doesn't have the encoder")
+
+// CheckOutput returns ErrNoEncoder if ffmpeg can't encode pictures or sound as o has them.
+func (t *Tools) CheckOutput(ctx context.Context, o lipsync.Output) error {
+	p, err := t.startReader(ctx, t.FFmpeg, []string{"-v", "error", "-encoders"}, sandbox.Files{}, memorySize)
+	if err != nil {
+		return err
+	}
+	list, err := p.readAll(reportSize)
+	if err != nil {
+		return fmt.Errorf("list encoders: %w", err)
+	}
+	sound := &Audio{Opus: o.Format == lipsync.WebM}
+	for _, args := range [][]string{t.EncoderArgs(&Video{}, o), sound.EncoderArgs()} {
+		// A line has flags, the name and a description.
+		if encoder := args[1]; !slices.Contains(strings.Fields(string(list)), encoder) {
+			return fmt.Errorf("%w %s", ErrNoEncoder, encoder)
+		}
+	}
+	return nil
+}
+
+func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
+	v := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}
+	e, err := t.Encode(ctx, v, lipsync.Output{}, aac, output)
+	if err != nil {
+		return err
+	}
+	if err := e.Write(v.NewFrame()); err != nil {
+		e.Abort()
+		return err
+	}
+	return e.Finish()
+}
+
+// silence returns a mono WAV file of 16-bit samples at PCMRate, which are all 0.
+func silence(samples uint32) []byte {
+	return append(wavHeader(1, PCMRate, 2*samples), make([]byte, 2*samples)...)
+}
+
+// wavHeaderBytes is the size of the header of a WAV.
+const wavHeaderBytes = 44
+
+// wavHeader returns the header of a WAV with size bytes of 16-bit samples (Multimedia Programming Interface and Data
+// Specifications 1.0, IBM and Microsoft, 1991).
+func wavHeader(channels uint16, rate, size uint32) []byte {
+	const pcm, bits = 1, 16
+	b := append([]byte(nil), "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, wavHeaderBytes-8+size)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16) // bytes until the samples' own header
+	b = binary.LittleEndian.AppendUint16(b, pcm)
+	b = binary.LittleEndian.AppendUint16(b, channels)
+	b = binary.LittleEndian.AppendUint32(b, rate)
+	b = binary.LittleEndian.AppendUint32(b, rate*uint32(channels)*bits/8) // bytes a second
+	b = binary.LittleEndian.AppendUint16(b, channels*bits/8)              // bytes of a sample of all channels
+	b = binary.LittleEndian.AppendUint16(b, bits)
+	b = append(b, "data"...)
+	return binary.LittleEndian.AppendUint32(b, size)
+}

@@ -1,0 +1,170 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/sandbox"
+)
+
+// Encoder writes frames and sound as a video.
+type Encoder struct {
+	p            *process
+	part, output string
+}
+
+// Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
+// output. sound is a file that Transcode or Mix encoded for the format, or "" for no sound. The file exists only after Finish.
+func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, output string) (*Encoder, error) {
+	e := &Encoder{part: output + ".part", output: output}
+	var err error
+	files := sandbox.Files{Write: []string{e.part}}
+	if sound != "" {
+		files.Read = []string{sound}
+	}
+	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, o, sound, e.part), files)
+	if err != nil {
+		return nil, errors.Join(err, e.discard())
+	}
+	return e, nil
+}
+
+// Write adds a frame that NewFrame made, if the video's pixel format is YUV420P.
+func (e *Encoder) Write(frame *image.YCbCr) error { return e.WritePixels(Bytes(frame)) }
+
+// WritePixels adds a frame of the video's pixel format.
+func (e *Encoder) WritePixels(frame []byte) error {
+	if _, err := e.p.Write(frame); err != nil {
+		// The encoder's own error says more.
+		return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
+	}
+	return nil
+}
+
+// Finish completes the file and moves it to the output path.
+func (e *Encoder) Finish() error {
+	err := e.p.wait()
+	if err == nil {
+		err = os.Rename(e.part, e.output)
+	}
+	return errors.Join(err, e.discard())
+}
+
+// Abort ends the encoder and leaves no file.
+func (e *Encoder) Abort() {
+	e.p.stop()
+	_ = e.discard()
+}
+
+func (e *Encoder) discard() error {
+	if err := os.Remove(e.part); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func encodeArgs(t *Tools, v *Video, o lipsync.Output, sound, output string) []string {
+	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
+		"-f", "rawvideo", "-pix_fmt", v.Pixels.String(), "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
+		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0"}
+	pictures := []string{"-map", "0:v", "-vf", v.tags()}
+	if sound != "" {
+		args = append(args, encodedArgs(o, sound)...)
+		pictures = append(pictures, "-map", "1:a", "-c:a", "copy")
+	}
+	args = append(args, pictures...)
+	args = append(args, t.EncoderArgs(v, o)...)
+	return append(args, outputArgs(o, output)...)
+}
+
+// encodedArgs returns the arguments that add the sound of an output, which is encoded for its format.
+func encodedArgs(o lipsync.Output, sound string) []string {
+	return []string{"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound}
+}
+
+// outputArgs returns the arguments that write an output.
+func outputArgs(o lipsync.Output, path string) []string {
+	var args []string
+	if o.Format != lipsync.WebM {
+		args = append(args, "-movflags", "+faststart")
+	}
+	return append(args, "-map_metadata", "-1", "-f", o.Format.String(), "-y", "file:"+path)
+}
+
+// demuxer returns ffmpeg's name of the demuxer of files of a format.
+func demuxer(f lipsync.Format) string {
+	if f == lipsync.WebM {
+		return "matroska"
+	}
+	return "mov"
+}
+
+// nvidiaSide is the shorter side of the smallest pictures that NVIDIA's encoder gets, in pixels.
+// The encoder refuses small pictures: users report limits of 145 × 49 and 145 × 145. make
+// gpu-check checks it.
+const nvidiaSide = 160
+
+// EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
+func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {
+	threads, quality := strconv.Itoa(t.Threads), qualities[o.VideoCodec()][o.Quality]
+	switch o.VideoCodec() {
+	case lipsync.HEVC:
+		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
+		return []string{"-c:v", "libx265", "-preset", "fast", "-crf", quality,
+			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams(),
+			"-tag:v", "hvc1"} // Apple's players take no other tag
+	case lipsync.VP9:
+		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
+		if v.Pixels.Alpha() { // its pictures must correspond to those of the colours, so none may be hidden
+			args = append(args, "-auto-alt-ref", "0")
+		}
+		return args
+	case lipsync.ProRes:
+		if v.Pixels.Alpha() {
+			return []string{"-c:v", "prores_ks", "-profile:v", "4444", "-alpha_bits", "16", "-pix_fmt", "yuva444p10le", "-vendor", "apl0", "-threads", threads}
+		}
+		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
+	}
+	if t.NVIDIA && o.Quality == lipsync.High && min(v.Width, v.Height) >= nvidiaSide {
+		// About the quality of libx264 below.
+		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
+	}
+	return []string{"-c:v", "libx264", "-profile:v", "high",
+		// As close to the source as the default preset with crf 16, in half the time, and without
+		// the look-ahead that takes most of the memory. The default preset also spends that many
+		// more bits on chroma.
+		"-preset", "veryfast", "-crf", quality, "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
+		"-threads", threads}
+}
+
+// tags returns the filter that marks the frames' colour space, as far as the source names it.
+func (v *Video) tags() string {
+	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
+	if v.LosesHDR() {
+		primaries, transfer, matrix = "bt709", "bt709", "bt709"
+	}
+	if v.rgb {
+		matrix = v.matrixOfRGB()
+	}
+	tags := []string{"setparams=range=tv"}
+	for _, t := range []struct {
+		name, value string
+		known       []string
+	}{
+		{"color_primaries", primaries, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "bt2020", "smpte432"}},
+		{"color_trc", transfer, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "iec61966-2-1", "bt2020-10", pq, hlg}},
+		{"colorspace", matrix, []string{"bt709", "bt470bg", "smpte170m", "bt2020nc"}},
+	} {
+		if slices.Contains(t.known, t.value) {
+			tags = append(tags, t.name+"="+t.value)
+		}
+	}
+	return strings.Join(tags, ":")
+}

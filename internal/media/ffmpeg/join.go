@@ -1,0 +1,98 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/sandbox"
+)
+
+// Reel is a file with a part of the pictures of an output, as Encode writes it without sound.
+type Reel struct {
+	Path   string
+	Frames int // number of its pictures
+}
+
+// TakeReel writes the pictures of the output at the path from, which has sound, to a reel at the path to.
+func (t *Tools) TakeReel(ctx context.Context, v *Video, o lipsync.Output, from, to string) error {
+	// Without -copyts, the sound would move the pictures: it begins before them, with samples that players drop.
+	args := []string{"-v", "error", "-protocol_whitelist", "file", "-copyts", "-f", demuxer(o.Format), "-i", "file:" + from}
+	args = append(append(args, "-map", "0:v"), copyArgs(v, o)...)
+	p, err := t.startWriter(ctx, t.FFmpeg, append(args, outputArgs(o, to)...), sandbox.Files{Read: []string{from}, Write: []string{to}})
+	if err == nil {
+		err = p.wait()
+	}
+	if err != nil {
+		return fmt.Errorf("take the pictures of an output: %w", err)
+	}
+	return nil
+}
+
+// Join writes the pictures of the reels, one reel after the other, and the sound to the path output, without encoding them again. All reels
+// were encoded with the arguments v and o. sound is as in Encode. The output file exists only after success.
+func (t *Tools) Join(ctx context.Context, v *Video, o lipsync.Output, reels []Reel, sound, output string) error {
+	part := output + ".part"
+	files := sandbox.Files{Read: []string{sound}, Write: []string{part}}
+	for _, r := range reels {
+		files.Read = append(files.Read, r.Path)
+	}
+	p, err := t.startWriter(ctx, t.FFmpeg, joinArgs(v, o, sound, part), files)
+	if err == nil {
+		_, err = p.Write(reelList(reels, v.Rate))
+		err = errors.Join(err, p.wait())
+	}
+	if err == nil {
+		return os.Rename(part, output)
+	}
+	return fmt.Errorf("join reels: %w", errors.Join(err, os.Remove(part)))
+}
+
+func joinArgs(v *Video, o lipsync.Output, sound, output string) []string {
+	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe", "-f", "concat", "-safe", "0", "-i", "pipe:0"}
+	args = append(args, encodedArgs(o, sound)...)
+	args = append(append(args, "-map", "0:v", "-map", "1:a"), copyArgs(v, o)...)
+	if o.Format == lipsync.WebM {
+		// Times are milliseconds there, rounded. Those of a reel are rounded from its begin on, and must be from that of the output on.
+		args = append(args, "-bsf:v", fmt.Sprintf("setts=ts=round(N*%d/%d)", 1000*v.Rate.Den, v.Rate.Num))
+	}
+	return append(args, outputArgs(o, output)...)
+}
+
+// copyArgs returns the arguments that copy the pictures and the sound of an output as they are encoded.
+func copyArgs(v *Video, o lipsync.Output) []string {
+	args := []string{"-c", "copy"}
+	if o.VideoCodec() == lipsync.HEVC {
+		args = append(args, "-tag:v", "hvc1")
+	}
+	if o.Format == lipsync.WebM && v.Pixels.Alpha() {
+		args = append(args, "-metadata:s:v:0", "alpha_mode=1")
+	}
+	return args
+}
+
+// reelList returns the list of reels for ffmpeg's demuxer concat. It states the exact length of each, in microseconds. The lengths that the
+// files state may differ.
+func reelList(reels []Reel, rate Rate) []byte {
+	var list strings.Builder
+	list.WriteString("ffconcat version 1.0\n")
+	frames, begin := 0, int64(0)
+	for _, r := range reels {
+		frames += r.Frames
+		end := rate.microseconds(frames)
+		fmt.Fprintf(&list, "file 'file:%s'\nduration %dus\n", strings.ReplaceAll(r.Path, "'", `'\''`), end-begin)
+		begin = end
+	}
+	return []byte(list.String())
+}
+
+// microseconds returns the length of a number of frames, rounded.
+func (r Rate) microseconds(frames int) int64 {
+	n := new(big.Int).Mul(big.NewInt(int64(frames)), big.NewInt(r.Den*1_000_000))
+	n.Add(n, big.NewInt(r.Num/2))
+	return n.Div(n, big.NewInt(r.Num)).Int64()
+}

@@ -1,0 +1,181 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"lipsync/internal/media/sandbox"
+)
+
+// mixRate is the sample rate of a mix, in Hz.
+const mixRate = 48000
+
+// Mix describes the sound of an output. A gain is a factor of amplitude.
+type Mix struct {
+	Voice      *Info // the speech track
+	VoiceGain  float64
+	VoiceParts []Part
+	Original   *Original     // nil: there is only the voice
+	Length     time.Duration // of the mix
+}
+
+// Original describes the video's own sound in a mix. It starts with the video's first frame, or with the
+// one at Video.Begin.
+type Original struct {
+	Video  *Info
+	Gain   float64
+	Span   time.Duration // its length before the change of speed
+	Speed  float64       // by which it plays faster: .5 to 2
+	Repeat bool          // it starts again after its span; otherwise silence follows
+	Duck   bool          // it is lowered while the voice is heard
+	Parts  []Part
+}
+
+// Part is a part of a sound with a gain of its own, instead of that of the sound. Parts are in order of time, and none overlaps
+// another.
+type Part struct {
+	From, To time.Duration
+	Gain     float64
+}
+
+// Mix writes the mix to the path encoded, in the format of the voice. With an original it has the original's channels, as
+// far as EncoderArgs keeps them, and otherwise the voice's. scratch is the path of a temporary file. The
+// error is ErrUnsupported if the original can't be decoded.
+//
+// The original is decoded to scratch first, since only a file of exactly one span can be repeated without
+// a gap.
+func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
+	read := []string{m.Voice.Path}
+	if o := m.Original; o != nil {
+		defer os.Remove(scratch)
+		err := t.decodeOriginal(ctx, o, scratch)
+		if _, unreadable := errors.AsType[decodeError](err); unreadable && ctx.Err() == nil && !OfMachine(err) {
+			err = fmt.Errorf("%w: the video's own sound: %w", ErrUnsupported, err)
+		}
+		if err != nil {
+			return err
+		}
+		read = append(read, scratch)
+	}
+	_, err := t.pipeSound(ctx, mixArgs(m, scratch, encoded), sandbox.Files{Read: read, Write: []string{encoded}}, io.Discard)
+	return err
+}
+
+// decodeOriginal writes the span of the original to the path wav, at its speed.
+func (t *Tools) decodeOriginal(ctx context.Context, o *Original, wav string) error {
+	file, err := os.Create(wav)
+	if err != nil {
+		return err
+	}
+	_, err = t.pipeSound(ctx, originalArgs(o), sandbox.Files{Read: []string{o.Video.Path}}, file)
+	return errors.Join(err, file.Close())
+}
+
+// originalArgs returns the arguments that write the span of the original to the pipe, as WAV.
+func originalArgs(o *Original) []string {
+	filter := fmt.Sprintf("%s,apad=whole_dur=%[2]s,atrim=end=%[2]s", o.Video.gaplessFromPictures(), seconds(o.Span))
+	if o.Speed != 1 {
+		filter += fmt.Sprintf(",atempo=%g", o.Speed)
+	}
+	a := o.Video.Audio
+	args := append(soundInput(o.Video), "-map", "0:"+strconv.Itoa(a.index), "-af", filter)
+	return append(args, "-ac", strconv.Itoa(a.encoded()), "-ar", strconv.Itoa(mixRate), "-c:a", "pcm_s16le", "-f", "wav", "pipe:1")
+}
+
+// These are the settings of the filters of a mix.
+const (
+	// The highest level of EBU R 128, -1 dB, as far as samples show it. The limiter's delay is compensated.
+	limiter = "alimiter=limit=0.891:level=0:latency=1"
+	// The highest level of samples.
+	fullLimiter = "alimiter=limit=1:level=0:latency=1"
+	// A voice of -20 dB lowers the original by some 12 dB, within a tenth of a second, and the original
+	// comes back in half a second. The values were chosen by ear.
+	ducker = "sidechaincompress=threshold=0.015:ratio=6:attack=20:release=400:link=maximum"
+)
+
+// mixArgs returns the arguments that write the mix to the path encoded, and its samples to the pipe. wav has
+// the original. The padding of the voice has an end, since ffmpeg 5.1 may wait forever for the end of a
+// sound that silence follows without end.
+func mixArgs(m Mix, wav, encoded string) []string {
+	args, sound, mixed := soundInput(m.Voice), m.Voice.Audio, m.voice()
+	if o := m.Original; o != nil {
+		sound = &Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels, Opus: sound.Opus}
+		mixed += "," + sound.layout(m.Voice.Audio.Channels)
+		original := "[1:a]" + volume(o.Gain, o.Parts)
+		if o.Duck {
+			mixed += ",asplit[voice][key];" + original + "[loud];[loud][key]" + ducker + "[original]"
+		} else {
+			mixed += "[voice];" + original + "[original]"
+		}
+		mixed += ";[voice][original]amix=inputs=2:normalize=0"
+		if o.Repeat {
+			args = append(args, "-stream_loop", "-1")
+		}
+		args = append(args, "-protocol_whitelist", "file", "-f", "wav", "-i", "file:"+wav)
+	}
+	limited := limiter
+	if m.Original != nil && len(m.Original.Parts) > 0 {
+		limited = limitIn(m.Original.Parts)
+	}
+	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limited+",asplit[encoded][pcm]", "-map", "[encoded]")
+	args = append(append(args, sound.fileArgs(encoded)...), "-map", "[pcm]")
+	return append(args, pcmArgs()...)
+}
+
+// limitIn returns the filters that limit a sound in its parts only. A limiter needs some time to let go, so elsewhere the sound goes
+// around it.
+func limitIn(parts []Part) string {
+	inside, outside := slices.Clone(parts), slices.Clone(parts)
+	for i := range parts {
+		inside[i].Gain, outside[i].Gain = 1, 0
+	}
+	return "asplit[mix][rest];[mix]" + fullLimiter + "," + volume(0, inside) + "[limited];[rest]" + volume(1, outside) +
+		"[whole];[limited][whole]amix=inputs=2:normalize=0"
+}
+
+// gainSteps is the number of gains in a second, where a sound has parts.
+const gainSteps = 1000
+
+// volume returns the filter for the gain of a sound with parts. The gain changes within fadeSeconds: inside a part, so that the sound outside of
+// all parts stays as it is, or at the beginning of a part that follows another at once.
+func volume(gain float64, parts []Part) string {
+	if len(parts) == 0 {
+		return fmt.Sprintf("volume=%g", gain)
+	}
+	sum, before := fmt.Sprint(gain), gain
+	change := func(at, to float64) {
+		sum += fmt.Sprintf("+(%g)*clip((t-%g)/%g,0,1)", to-before, at, fadeSeconds)
+		before = to
+	}
+	for i, p := range parts {
+		change(p.From.Seconds(), p.Gain)
+		if i+1 == len(parts) || parts[i+1].From > p.To {
+			change(p.To.Seconds()-fadeSeconds, gain)
+		}
+	}
+	return fmt.Sprintf("aresample=%d,asetnsamples=n=%d:p=0,volume=eval=frame:volume='%s'", mixRate, mixRate/gainSteps, sum)
+}
+
+// voice returns the filters for the voice, with silence up to the end of the mix.
+func (m Mix) voice() string {
+	return fmt.Sprintf("[0:%d]%s,%s,apad=whole_dur=%s", m.Voice.Audio.index, m.Voice.gapless("STARTPTS"), volume(m.VoiceGain, m.VoiceParts), seconds(m.Length))
+}
+
+// layout returns the filters that give a sound with a number of channels the channels and the rate of an
+// encoded sound a. One channel is heard as loud on each of two, and two as loud on one.
+func (a *Audio) layout(channels int) string {
+	format := fmt.Sprintf("aresample=%d,aformat=channel_layouts=%s", mixRate, map[int]string{1: "mono", 2: "stereo", 6: "5.1"}[a.encoded()])
+	switch {
+	case channels == 1 && a.encoded() == 2:
+		return "pan=stereo|c0=c0|c1=c0," + format
+	case channels == 2 && a.encoded() == 1:
+		return "pan=mono|c0=.5*c0+.5*c1," + format
+	}
+	return format
+}

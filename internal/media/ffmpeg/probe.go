@@ -1,0 +1,365 @@
+package ffmpeg
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lipsync/internal/media/sandbox"
+)
+
+// formats returns ffmpeg's names of the supported demuxers. None of them follows references to
+// other files.
+func formats() []string {
+	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
+}
+
+// Info describes a file as it describes itself, which may be wrong.
+type Info struct {
+	Path     string
+	Format   string        // of the demuxer
+	Duration time.Duration // 0 if unknown
+	Still    bool          // Video is one picture, which has no length
+	Video    *Video        // nil if it has no pictures
+	Audio    *Audio        // nil if it has no sound
+
+	// These select the part to decode. Probe doesn't set them.
+	Begin  time.Duration // of the part, counted from the first picture or sample
+	NoSeek bool          // pictures before Begin are decoded too, for a file in which ffmpeg can't seek
+}
+
+// Video is a video stream as it will be shown: upright, with square pixels and even sides.
+type Video struct {
+	Width, Height int
+	Rate          Rate
+	Stated        time.Duration // length that the file states; 0 if it states none
+
+	// Resampled means that Rate is not that of the file. Probe doesn't set it.
+	Resampled bool
+	// Pixels is the pixel format of decoded and encoded frames. Probe leaves it at YUV420P; see Keep.
+	Pixels PixelFormat
+
+	index      int
+	pixels     int // of a decoded picture
+	codec      string
+	start      int64 // of the first picture, in ticks of timeBase
+	timeBase   Rate  // seconds per tick
+	interlaced bool
+	deep       bool // values of more than 8 bits
+	alpha      bool
+	rgb        bool
+	fullRange  bool
+	transfer   string
+	primaries  string
+	matrix     string
+	mastering  mastering
+}
+
+// minSampleRate is the lowest sample rate of usable sound, in Hz. A lower rate can't hold speech, and
+// after resampling a single decoded block could be minutes of sound, all in memory.
+const minSampleRate = 1000
+
+// Audio is a sound stream.
+type Audio struct {
+	SampleRate, Channels int
+
+	// Opus encodes the sound as Opus in WebM; otherwise it becomes AAC in MP4. Probe doesn't set it.
+	Opus bool
+
+	index int
+}
+
+// Probe returns the Info of a file. It returns ErrUnsupported if the service does not support the
+// format.
+func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := sniff(path)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	p, err := t.startReader(limited, t.FFprobe, probeArgs(path, stills[kind]), sandbox.Files{Read: []string{path}}, probeMemory)
+	if err != nil {
+		return nil, err
+	}
+	report, err := p.readAll(reportSize)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil && limited.Err() != nil {
+		err = p.late(err, probeTime)
+	}
+	if OfMachine(err) {
+		return nil, err
+	}
+	var info *Info
+	if err == nil {
+		info, err = parseProbe(report, stills[kind])
+	}
+	if err != nil {
+		return unreadable(path, kind, err)
+	}
+	info.Path = path
+	return info, nil
+}
+
+// probeArgs returns ffprobe's arguments. demuxer is that of a picture, "" for other files.
+func probeArgs(path, demuxer string) []string {
+	const wanted = "format=format_name,duration:" +
+		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
+		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
+		"start_pts,duration,channels,sample_rate,extradata_size:" +
+		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
+		":packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=" + sideFields
+	demuxers := strings.Join(formats(), ",")
+	var args []string
+	if demuxer != "" { // by the names of files, ffprobe would choose a demuxer that reads numbered files
+		args, demuxers = []string{"-f", demuxer}, demuxer
+	}
+	return append(args, "-v", "error", "-print_format", "json", "-show_entries", wanted,
+		"-read_intervals", "%+#20", // packets: enough for the covers, which come first, and for the time of the first picture
+		"-protocol_whitelist", "file", "-format_whitelist", demuxers,
+		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:"+path)
+}
+
+// report is ffprobe's output.
+type report struct {
+	Format struct {
+		Name     string `json:"format_name"`
+		Duration string `json:"duration"`
+	} `json:"format"`
+	Streams []stream `json:"streams"`
+	Read    []struct {
+		Type     string     `json:"type"` // packet or frame
+		Stream   int        `json:"stream_index"`
+		Size     string     `json:"size"`                  // of a packet, in bytes
+		Time     *int64     `json:"best_effort_timestamp"` // of a frame
+		SideData []sideData `json:"side_data_list"`
+	} `json:"packets_and_frames"`
+}
+
+type stream struct {
+	Index       int    `json:"index"`
+	Type        string `json:"codec_type"`
+	Codec       string `json:"codec_name"`
+	Width       int    `json:"width"`
+	Height      int    `json:"height"`
+	PixFmt      string `json:"pix_fmt"`
+	Aspect      string `json:"sample_aspect_ratio"`
+	FieldOrder  string `json:"field_order"`
+	Range       string `json:"color_range"`
+	Space       string `json:"color_space"`
+	Transfer    string `json:"color_transfer"`
+	Primaries   string `json:"color_primaries"`
+	AvgRate     string `json:"avg_frame_rate"`
+	TimeBase    string `json:"time_base"`
+	Start       int64  `json:"start_pts"`
+	Duration    string `json:"duration"` // seconds
+	Channels    int    `json:"channels"`
+	SampleRate  string `json:"sample_rate"`
+	Extra       int    `json:"extradata_size"` // bytes; the content of an attachment
+	Disposition struct {
+		AttachedPic int `json:"attached_pic"`
+	} `json:"disposition"`
+	Tags struct {
+		AlphaMode string `json:"alpha_mode"`
+		End       string `json:"DURATION"` // of Matroska: the time when the stream ends, as hours:minutes:seconds
+	} `json:"tags"`
+	SideData []sideData `json:"side_data_list"`
+}
+
+// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind.
+// demuxer is that of a picture, "" for other files.
+func parseProbe(b []byte, demuxer string) (*Info, error) {
+	var r report
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%w: ffprobe's answer: %w", ErrUnsupported, err)
+	}
+	if demuxer != "" {
+		return r.still(demuxer)
+	}
+	if !slices.Contains(formats(), r.Format.Name) {
+		return nil, fmt.Errorf("%w: format %q", ErrUnsupported, r.Format.Name)
+	}
+	info := &Info{Duration: parseSeconds(r.Format.Duration)}
+	info.Format, _, _ = strings.Cut(r.Format.Name, ",")
+	extra := 0
+	for _, s := range r.Streams {
+		extra += r.extra(s)
+		if extra >= maxExtra {
+			return nil, fmt.Errorf("%w: attachments of %d bytes or more", ErrUnsupported, maxExtra)
+		}
+		switch {
+		case s.Type == "video" && info.Video == nil && s.Disposition.AttachedPic == 0:
+			v, err := s.video()
+			if err != nil {
+				return nil, err
+			}
+			times := r.times(s)
+			v.start, v.Rate = times[0], s.rate(times).snap()
+			info.Video = v
+			v.Stated, v.mastering = r.stated(s, v), r.mastering(s)
+		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
+			rate, _ := strconv.Atoi(s.SampleRate)
+			if rate < minSampleRate {
+				continue
+			}
+			info.Audio = &Audio{SampleRate: rate, Channels: s.Channels, index: s.Index}
+		}
+	}
+	return info, nil
+}
+
+// extra returns the number of bytes of the stream that each process that opens the file keeps in
+// memory. It returns maxExtra for more than that, and if ffprobe had too little memory to report them.
+func (r *report) extra(s stream) int {
+	bytes := max(s.Extra, 0)
+	if s.Disposition.AttachedPic != 0 {
+		cover := maxExtra
+		for _, p := range r.Read {
+			if n, err := strconv.Atoi(p.Size); err == nil && p.Type == "packet" && p.Stream == s.Index {
+				cover = max(n, 0)
+				break
+			}
+		}
+		bytes = min(bytes, maxExtra) + min(cover, maxExtra)
+	} else if s.Type == "attachment" && bytes == 0 {
+		bytes = maxExtra
+	}
+	return min(bytes, maxExtra)
+}
+
+// times returns the times of the stream's first pictures, in ticks. It uses the container's start time
+// only if there are none, since that may differ from the decoder's times.
+func (r *report) times(s stream) []int64 {
+	var times []int64
+	for _, f := range r.Read {
+		if f.Type == "frame" && f.Stream == s.Index && f.Time != nil {
+			times = append(times, *f.Time)
+		}
+	}
+	if times == nil {
+		return []int64{s.Start}
+	}
+	return times
+}
+
+// stated returns the length of the stream that the file states, 0 if it states none. The length of
+// the whole file counts only if the file has no sound, since the sound may be longer.
+func (r *report) stated(s stream, v *Video) time.Duration {
+	if d := parseSeconds(s.Duration); d > 0 {
+		return d
+	}
+	end := parseClock(s.Tags.End)
+	sound := slices.ContainsFunc(r.Streams, func(s stream) bool { return s.Type == "audio" })
+	if end == 0 && !sound {
+		end = parseSeconds(r.Format.Duration)
+	}
+	begin := time.Duration(float64(v.start) * v.timeBase.Float() * float64(time.Second))
+	return max(0, end-max(0, begin))
+}
+
+// rate returns the average frame rate. If the container states none, or one that counts clock ticks
+// as recordings of browsers do, it returns the rate of the first pictures.
+func (s stream) rate(times []int64) Rate {
+	const most = 300 // a container's rate is used up to this, in frames a second
+	if r, ok := parseRate(s.AvgRate); ok && r.Float() <= most {
+		return r
+	}
+	timeBase, _ := parseRate(s.TimeBase)
+	span := times[len(times)-1] - times[0]
+	if span <= 0 || span > 1<<30 {
+		return Rate{25, 1}
+	}
+	return Rate{int64(len(times)-1) * timeBase.Den, span * timeBase.Num}
+}
+
+func (s stream) video() (*Video, error) {
+	v := &Video{
+		index: s.Index, pixels: s.Width * s.Height, codec: s.Codec,
+		interlaced: slices.Contains([]string{"tt", "bb", "tb", "bt"}, s.FieldOrder),
+		deep:       deepFormats.MatchString(s.PixFmt),
+		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
+		rgb:        isRGB(s.PixFmt),
+		fullRange:  s.Range == "pc" || strings.HasPrefix(s.PixFmt, "yuvj"),
+		transfer:   s.Transfer, primaries: s.Primaries, matrix: s.Space,
+	}
+	var ok bool
+	if v.timeBase, ok = parseRate(s.TimeBase); !ok || s.Codec == "" || s.PixFmt == "" {
+		return nil, fmt.Errorf("%w: video stream of codec %q", ErrUnsupported, s.Codec)
+	}
+	if v.Width, v.Height, ok = s.displaySize(); !ok {
+		return nil, fmt.Errorf("%w: size %d × %d, pixels %s", ErrUnsupported, s.Width, s.Height, s.Aspect)
+	}
+	return v, nil
+}
+
+// displaySize returns the upright size with square pixels. An odd side loses one row or column of
+// pixels, so that the others stay unchanged.
+func (s stream) displaySize() (w, h int, ok bool) {
+	const most = 1 << 20 // pixels, so that nothing overflows
+	if s.Width <= 1 || s.Height <= 1 || s.Width > most || s.Height > most {
+		return 0, 0, false
+	}
+	w, h = s.Width&^1, s.Height&^1
+	if num, den, found := strings.Cut(s.Aspect, ":"); found {
+		if r, ok := parseRate(num + "/" + den); ok {
+			w = int(math.Round(float64(s.Width)*r.Float()/2)) * 2
+			if r.Num == r.Den {
+				w = s.Width &^ 1
+			}
+		}
+	}
+	if w < 2 || w > most {
+		return 0, 0, false
+	}
+	for _, d := range s.SideData {
+		if math.Abs(math.Abs(math.Remainder(d.Rotation, 180))-90) < 1 {
+			w, h = h, w
+		}
+	}
+	return w, h, true
+}
+
+// parseSeconds parses "12.345". It returns 0 for anything that is not a plausible time.
+func parseSeconds(s string) time.Duration {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f > 0) || f > 1e9 {
+		return 0
+	}
+	return time.Duration(f * float64(time.Second))
+}
+
+// parseClock parses "01:02:03.5". It returns 0 for anything that is not a plausible time.
+func parseClock(s string) time.Duration {
+	var hours, minutes int
+	var seconds float64
+	if _, err := fmt.Sscanf(s, "%d:%d:%f", &hours, &minutes, &seconds); err != nil {
+		return 0
+	}
+	return parseSeconds(strconv.FormatFloat(3600*float64(hours)+60*float64(minutes)+seconds, 'f', -1, 64))
+}
+
+func hasAlpha(pixFmt string) bool {
+	for _, p := range []string{"yuva", "rgba", "bgra", "argb", "abgr", "gbrap", "ya8", "ya16", "ayuv", "pal8"} {
+		if strings.HasPrefix(pixFmt, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func isRGB(pixFmt string) bool {
+	return strings.Contains(pixFmt, "rgb") || strings.Contains(pixFmt, "bgr") ||
+		strings.HasPrefix(pixFmt, "gbr") || pixFmt == "pal8"
+}

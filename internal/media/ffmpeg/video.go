@@ -1,0 +1,278 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"lipsync/internal/media/sandbox"
+)
+
+// Frames decodes the frames of a video, one after the other.
+type Frames struct {
+	p     *process
+	skip  int  // number of frames before the first one to return
+	begun bool // the stream's header has been read
+	raw   bool // the stream is nothing except the frames
+	done  bool
+}
+
+// OpenFrames starts to decode the video from its beginning, or from in.Begin, for at most most frames. If
+// it seeks to in.Begin, it may fail as OpenFramesAt does.
+func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
+	first := in.First()
+	if first > 0 && !in.NoSeek {
+		return t.openFrames(ctx, in, span{from: first, to: first + most, seek: true})
+	}
+	f, err := t.openFrames(ctx, in, span{to: first + most})
+	if err != nil {
+		return nil, err
+	}
+	f.skip = first
+	return f, nil
+}
+
+// OpenFramesAt starts to decode the frames numbered from from to to-1, as OpenFrames counts them. It is
+// fast because it seeks. But if a file has no good index, or its times are wrong, it may return other
+// frames, or none. The caller must check.
+func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
+	first := in.First()
+	return t.openFrames(ctx, in, span{from: first + from, to: first + to, seek: true})
+}
+
+// First returns the number of the frame at in.Begin, counted from the beginning of the file.
+func (in *Info) First() int {
+	return int(math.Round(in.Begin.Seconds() * in.Video.Rate.Float()))
+}
+
+func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, error) {
+	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}}, t.pictureMemory(in.Video))
+	if err != nil {
+		return nil, err
+	}
+	return &Frames{p: p, raw: in.Video.raw()}, nil
+}
+
+// pictureMemory returns the memory limit of a process that decodes pictures, in bytes. The conversion of
+// HDR needs the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
+func (t *Tools) pictureMemory(v *Video) uint64 {
+	const file, thread, pixel = 1 << 30, 24 << 20, 320
+	if t.NVIDIA { // the need of its driver isn't known
+		return memorySize
+	}
+	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
+}
+
+// Read fills a frame that NewFrame made with the next one, if the video's pixel format is YUV420P. After
+// the last it returns io.EOF.
+func (f *Frames) Read(frame *image.YCbCr) error { return f.ReadPixels(Bytes(frame)) }
+
+// ReadPixels fills a frame of the video's pixel format with the next one. After the last it returns io.EOF.
+func (f *Frames) ReadPixels(frame []byte) error {
+	for ; f.skip > 0; f.skip-- {
+		if err := f.read(frame); err != nil {
+			return err
+		}
+	}
+	return f.read(frame)
+}
+
+func (f *Frames) read(frame []byte) error {
+	err := f.next()
+	if err == nil {
+		if err = f.p.read(frame); err == io.EOF && !f.raw {
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	if err == io.EOF {
+		f.done = true
+		if err := f.p.wait(); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		f.done = true
+		err = f.p.late(err, stallTime)
+	}
+	if err == io.ErrUnexpectedEOF { // the decoder's error tells the reason
+		f.done = true
+		err = errors.Join(err, f.p.wait())
+	}
+	if err != nil {
+		return fmt.Errorf("read frame: %w", err)
+	}
+	return nil
+}
+
+// next reads the line that precedes a picture in a stream of YUV4MPEG2. Before the first
+// picture it skips another line, with the format, which Probe has found already.
+func (f *Frames) next() error {
+	if f.raw {
+		return nil
+	}
+	const before = "FRAME\n"
+	if !f.begun {
+		if err := f.p.skipLine(256); err != nil {
+			return err
+		}
+		f.begun = true
+	}
+	var line [len(before)]byte
+	if err := f.p.read(line[:]); err != nil {
+		return err
+	}
+	if string(line[:]) != before {
+		return fmt.Errorf("got %q, want %q", line, before)
+	}
+	return nil
+}
+
+// Close stops the decoder.
+func (f *Frames) Close() {
+	if !f.done {
+		f.p.stop()
+	}
+	f.done = true
+}
+
+// NewFrame returns an empty 4:2:0 picture of the video. Its planes follow each other in memory, as
+// in a stream.
+func (v *Video) NewFrame() *image.YCbCr {
+	picture := v.Picture(make([]byte, YUV420P.size(v.Width, v.Height)))
+	return &picture
+}
+
+// Bytes returns all planes of a frame that NewFrame made.
+func Bytes(frame *image.YCbCr) []byte {
+	return frame.Y[:len(frame.Y)+len(frame.Cb)+len(frame.Cr)]
+}
+
+// span is a range of frames to decode: from from to to-1.
+type span struct {
+	from, to int
+	seek     bool // seek close to from instead of starting at the beginning
+}
+
+// seekMargin is a time in seconds. Decoding starts so long before the first wanted frame, because
+// deinterlacing reads earlier frames, and some indexes are in decoding order. ffmpeg itself goes back
+// to a key frame.
+const seekMargin = 1.
+
+func decodeArgs(t *Tools, in *Info, s span) []string {
+	v := in.Video
+	// Encoding runs at the same time and takes five times as long. Fewer decoder threads mean less
+	// overhead.
+	args := inputArgs(in, max(1, t.Threads/2))
+	if t.NVIDIA { // ffmpeg itself decodes the formats that the GPU can't decode
+		args = append(args, "-hwaccel", "cuda")
+	}
+	if decoder := v.decoder(); decoder != "" {
+		args = append(args, "-c:v", decoder)
+	}
+	if at := float64(s.from)/v.Rate.Float() - seekMargin; s.seek && at > 0 {
+		at += float64(v.start) * v.timeBase.Float()
+		args = append(args, "-seek_timestamp", "1", "-noaccurate_seek", "-ss", strconv.FormatFloat(at, 'f', 6, 64))
+	}
+	return append(args, "-i", "file:"+in.Path, "-map", "0:"+strconv.Itoa(v.index), "-an", "-sn", "-dn",
+		"-vf", v.filters(s), "-fps_mode", "passthrough", "-frames:v", strconv.Itoa(s.to-s.from),
+		"-pix_fmt", v.Pixels.String(), "-f", map[bool]string{true: "rawvideo", false: "yuv4mpegpipe"}[v.raw()], "pipe:1")
+}
+
+// raw reports whether ffmpeg writes the frames as rawvideo. It makes one more copy of each picture for that, but YUV4MPEG2 doesn't have
+// all pixel formats.
+func (v *Video) raw() bool { return v.Pixels != YUV420P }
+
+// inputArgs returns the arguments before -i of every decoder of an untrusted file. They keep the
+// file's time stamps, so that they are the same after a seek. They ignore damaged pictures, since the
+// others are usable.
+func inputArgs(in *Info, threads int) []string {
+	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
+		"-threads", strconv.Itoa(threads), "-max_pixels", strconv.Itoa(maxPixels)}
+}
+
+// decoder returns the decoder to use if ffmpeg's default drops the alpha channel, or "".
+func (v *Video) decoder() string {
+	switch {
+	case v.alpha && v.codec == "vp9":
+		return "libvpx-vp9"
+	case v.alpha && v.codec == "vp8":
+		return "libvpx"
+	}
+	return ""
+}
+
+// filters returns the filters that turn decoded pictures into frames of the size and rate of v. ffmpeg
+// has already rotated the pictures.
+func (v *Video) filters(s span) string {
+	chain := []string{"setpts=PTS-STARTPTS"}
+	if s.seek {
+		chain[0] = fmt.Sprintf("setpts=PTS-(%d)", v.start)
+	}
+	if v.interlaced {
+		chain = append(chain, "bwdif=mode=send_frame:deint=interlaced")
+	}
+	rate := "fps=" + v.Rate.String()
+	if v.Resampled { // otherwise a short video has no frame at a low rate
+		rate += ":eof_action=pass"
+	}
+	chain = append(chain, rate)
+	if s.from > 0 || s.seek {
+		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", s.from, s.to))
+	}
+	chain = append(chain, v.colourFilters()...)
+	if v.Pixels.Deep() { // a raw video may have values of more than 10 bits in its two bytes
+		chain = append(chain, "limiter")
+	}
+	return strings.Join(append(chain,
+		"crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0",
+		fmt.Sprintf("scale=%d:%d", v.Width, v.Height),
+		"format="+v.Pixels.String()), ",")
+}
+
+// colourFilters returns the filters that convert any pixel format to v.Pixels, of limited range.
+// Transparent pixels are laid over black, unless the frames have alpha.
+func (v *Video) colourFilters() []string {
+	var chain []string
+	if v.LosesAlpha() {
+		chain = append(chain, "premultiply=inplace=1")
+	}
+	switch {
+	case v.LosesHDR():
+		chain = append(chain, v.toneFilters()...)
+	case v.rgb:
+		chain = append(chain, "scale=out_color_matrix="+strings.TrimSuffix(v.matrixOfRGB(), "nc")+":out_range=tv", "format="+v.Pixels.String())
+	case v.fullRange:
+		chain = append(chain, "scale=in_range=pc:out_range=tv", "format="+v.Pixels.String())
+	}
+	return chain
+}
+
+// toneFilters returns the filters that convert a high dynamic range to a standard one. 100 cd/m² is SDR white. The tone curve compresses
+// brighter values.
+func (v *Video) toneFilters() []string {
+	floats := "gbrpf32le"
+	if v.Pixels.Alpha() {
+		floats = "gbrapf32le"
+	}
+	chain := []string{"zscale=tin=" + v.transfer + ":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=" + floats,
+		"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv"}
+	if v.Pixels.Alpha() { // otherwise the filter scale converts the floats, and takes their alpha for one of limited range
+		chain = append(chain, "format="+v.Pixels.String())
+	}
+	return chain
+}
+
+// matrixOfRGB returns ffmpeg's name of the colour matrix of frames if the video has RGB.
+func (v *Video) matrixOfRGB() string {
+	if v.Transfer() != SDR {
+		return "bt2020nc"
+	}
+	return "bt709"
+}

@@ -1,0 +1,146 @@
+//go:build cgo
+
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"lipsync/internal/network/vet"
+)
+
+// Session is a network that is ready to run. It is safe for concurrent use.
+type Session struct {
+	header   vet.Header
+	provider Provider
+	threads  int
+	longest  time.Duration // of a run
+
+	running sync.RWMutex // read-locked by runs, locked by Close
+	network *ort.DynamicAdvancedSession
+}
+
+// longest is the longest time of a run. TensorRT compiles the network in the first run.
+const longest = 5 * time.Minute
+
+// LoadContent makes a session of the content of a file of the given name. Content that
+// cannot be used is a *ModelError.
+func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, error) {
+	bad := func(reason error) error {
+		return &ModelError{File: file, Reason: reason.Error(), Err: reason}
+	}
+	h, err := vet.Read(model)
+	if err != nil {
+		return nil, bad(err)
+	}
+	providers, err := available(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{header: h, threads: o.Threads, longest: longest}
+	if s.threads == 0 {
+		s.threads = runtime.GOMAXPROCS(0)
+	}
+	for n := range providers { // a provider that does not take the model is left out
+		if s.network, err = s.build(model, providers[n:], o); err == nil {
+			s.provider = providers[n]
+			return s, nil
+		}
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return nil, &ModelError{File: file, Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
+}
+
+// build makes the network on the first of the providers. The others compute the
+// operators that the first cannot compute. The library itself adds the CPU as the last.
+func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	defer options.Destroy()
+	if err := options.SetIntraOpNumThreads(s.threads); err != nil {
+		return nil, err
+	}
+	for key, value := range loadOptions() {
+		if err := options.AddSessionConfigEntry(key, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range providers {
+		if err := p.addTo(options, o); err != nil {
+			return nil, err
+		}
+	}
+	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.header.Inputs), names(s.header.Outputs), options)
+}
+
+// loadOptions returns the options of sessions. Their keys are those of onnxruntime_session_options_config_keys.h.
+func loadOptions() map[string]string {
+	return map[string]string{
+		// Files of ONNX Runtime's own format, ORT, are not vetted. It would recognise
+		// them by an identifier that an ONNX file can have as well.
+		"session.load_model_format": "ONNX",
+		// The memory of all networks together is bounded: see limitMemory.
+		"session.use_env_allocators": "1",
+		// Constant folding would compute constants while a model is loaded, with memory
+		// that nothing bounds. Exporters have done it already.
+		"optimization.disable_specified_optimizers": "ConstantFolding",
+		// Waiting threads leave the processor to the other stages of the pipeline.
+		"session.intra_op.allow_spinning": "0",
+	}
+}
+
+func names(list []Info) []string {
+	names := make([]string, len(list))
+	for n, info := range list {
+		names[n] = info.Name
+	}
+	return names
+}
+
+// Inputs returns the network's inputs, in the model's order.
+func (s *Session) Inputs() []Info { return slices.Clone(s.header.Inputs) }
+
+// Outputs returns the network's outputs, in the model's order.
+func (s *Session) Outputs() []Info { return slices.Clone(s.header.Outputs) }
+
+// Provider returns the provider that computes the network: the first that accepted it.
+func (s *Session) Provider() Provider { return s.provider }
+
+// Threads returns the largest number of processor cores that one run uses.
+func (s *Session) Threads() int { return s.threads }
+
+var errClosed = errors.New("the network is closed")
+
+// Close waits until runs have ended, and frees the network. It doesn't close bindings.
+func (s *Session) Close() error {
+	s.running.Lock()
+	defer s.running.Unlock()
+	if s.network == nil {
+		return nil
+	}
+	network := s.network
+	s.network = nil
+	return network.Destroy()
+}
+
+// run runs the network. Outputs that are nil are made.
+func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) error {
+	s.running.RLock()
+	defer s.running.RUnlock()
+	if s.network == nil {
+		return errClosed
+	}
+	if err := s.network.RunWithOptions(inputs, outputs, options); err != nil {
+		return fmt.Errorf("the network failed: %w", explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package engines_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
+	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/onnxtest"
+)
+
+// neural sets rendering up with all networks, and a trivial one that paints.
+func neural(b *testing.B) *engines.Set {
+	b.Helper()
+	folder := b.TempDir()
+	addAll(b, folder)
+	add(b, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(b))
+	s, _ := open(b, folder)
+	s.Limits.Duration = 3 * time.Hour
+	return s
+}
+
+// resident returns the memory of this process, in MiB. The memory of its children has
+// bounds of its own.
+func resident(b *testing.B) (mib float64) {
+	status, err := os.ReadFile("/proc/self/status")
+	_, rss, ok := strings.Cut(string(status), "VmRSS:")
+	if err != nil || !ok {
+		b.Skip("the system doesn't tell a process's memory in /proc")
+	}
+	_, _ = fmt.Sscan(rss, &mib)
+	return mib / 1024
+}
+
+// How much more memory the last tenth of a benchmark may take than the first, in
+// MiB: some hundred bytes for each of 72 000 frames, and as much again for garbage;
+// and less than 0.1 MiB for each of 180 jobs.
+const moreInTwoHours, moreInJobs = 48, 16
+
+// tenths has the largest use of memory in the first and in the last tenth of a
+// benchmark, in MiB.
+type tenths struct{ first, last float64 }
+
+// add measures the memory when so much of the total is done.
+func (t *tenths) add(b *testing.B, done, total int) {
+	switch {
+	case done <= total/10:
+		t.first = max(t.first, resident(b))
+	case done > total*9/10:
+		t.last = max(t.last, resident(b))
+	}
+}
+
+// report fails the benchmark if memory grew by more than allowed.
+func (t *tenths) report(b *testing.B, what string, more float64) {
+	b.ReportMetric(t.first, "first-"+what+"-MiB")
+	b.ReportMetric(t.last, "last-"+what+"-MiB")
+	if t.first == 0 || t.last > t.first+more {
+		b.Errorf("%s: %.0f MiB in the last tenth, %.0f in the first, want at most %.0f more", what, t.last, t.first, more)
+	}
+}
+
+// noMoreGoroutines fails the benchmark if there are more goroutines than before.
+func noMoreGoroutines(b *testing.B, before int) {
+	for range 1000 { // for those that are about to end
+		runtime.Gosched()
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		b.Errorf("%d goroutines, %d before", after, before)
+	}
+}
+
+// BenchmarkTwoHours renders two hours of two people, small and at 10 frames a
+// second. It fails when memory grows in either pass.
+func BenchmarkTwoHours(b *testing.B) {
+	s := neural(b)
+	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
+	short := ffmpegtest.Make(b, "short.mp4", "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
+	long := ffmpegtest.Make(b, "long.mp4", "-stream_loop", "-1", "-i", short, "-t", "7200", "-c", "copy")
+	goroutines := runtime.NumGoroutine()
+	for b.Loop() {
+		memory, scratch := map[lipsync.Stage]*tenths{lipsync.Analyzing: {}, lipsync.Rendering: {}}, b.TempDir()
+		err := s.Render(b.Context(), render.Job{
+			Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
+			Progress: func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) },
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for stage, m := range memory {
+			m.report(b, string(stage), moreInTwoHours)
+		}
+	}
+	noMoreGoroutines(b, goroutines)
+}
+
+// BenchmarkJobs renders 200 videos of 20 lengths up to 4 s, by each engine in
+// turn. It fails when memory or goroutines grow.
+func BenchmarkJobs(b *testing.B) {
+	s := neural(b)
+	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
+	var clips [20]string
+	for i := range clips {
+		seconds := fmt.Sprint(.2 * float64(i+1))
+		clips[i] = ffmpegtest.Make(b, "short.mp4", "-t", seconds, "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
+	}
+	goroutines := runtime.NumGoroutine()
+	for b.Loop() {
+		var memory tenths
+		for i := range 200 {
+			short, scratch := clips[i%len(clips)], b.TempDir()
+			err := s.Render(b.Context(), render.Job{
+				Video: short, Audio: short, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: []string{"wav2lip", "warp"}[i%2],
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			memory.add(b, i+1, 200)
+		}
+		memory.report(b, "jobs", moreInJobs)
+	}
+	noMoreGoroutines(b, goroutines)
+}

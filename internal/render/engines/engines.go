@@ -1,0 +1,111 @@
+// Package engines prepares rendering on one machine: it opens the engines, a detector of
+// faces, and a network that finds the speaker. Each network is loaded once, for all jobs.
+// Without models, cascades detect faces, and warp is the only engine.
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"lipsync/internal/domain/version"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render"
+	"lipsync/internal/render/warp"
+)
+
+// Options say how a machine renders.
+type Options struct {
+	Limits    render.Limits
+	Cores     int             // processor cores that one job uses, at least 1
+	NVIDIA    bool            // whether to decode and encode pictures on an NVIDIA GPU
+	Models    string          // folder of models; "" for none
+	Library   string          // file of ONNX Runtime; "" for the usual places
+	Providers []onnx.Provider // as in onnx.Options
+	Log       *slog.Logger    // gets the models that are used, and the reasons why others aren't
+}
+
+// Set is the engines of one machine. It renders any number of jobs at once.
+type Set struct {
+	*render.Renderer
+	log                 *slog.Logger
+	faces               detection.Detector
+	detector, landmarks *onnx.Session  // of faces; nil: none
+	networks            []func() error // functions that close engines, and then their sessions
+}
+
+// Open opens the engines and loads the models. A model that can't be used is logged and
+// left out: jobs that don't need it go on, and jobs for its engine fail.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	tools, err := ffmpeg.Find(o.Cores)
+	if err != nil {
+		return nil, err
+	}
+	if tools.NVIDIA = o.NVIDIA; o.NVIDIA {
+		if err := tools.CheckNVIDIA(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s, err := bare(ctx, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	s.Tools, s.Limits = tools, o.Limits
+	s.Engines["warp"] = warp.Engine{Cores: o.Cores}
+	if o.Models != "" {
+		s.addAll(ctx, o)
+	}
+	if program, err := version.Program(); err == nil {
+		s.Basis = program + s.Basis
+	} else {
+		s.Basis = ""
+		o.Log.Warn("no findings are kept: the file of this program can't be read", "error", err)
+	}
+	if err := ctx.Err(); err != nil { // then models weren't to blame
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// bare returns a set without engines and models.
+func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
+	faces, err := detection.New(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, faces: faces}
+	s.NewTracker = func(fps float64) render.Tracker { return tracking.NewTracker(s.faces, fps) }
+	return s, nil
+}
+
+// Names returns the names of the engines that can be used, beginning with first. It returns
+// an error if first can't be used.
+func (s *Set) Names(first string) ([]string, error) {
+	if u, ok := s.Engines[first].(unusable); ok {
+		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, u.error)
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Engines)), func(name string) bool {
+		_, ok := s.Engines[name].(unusable)
+		return ok
+	})
+	i := slices.Index(names, first)
+	if i < 0 {
+		return nil, fmt.Errorf("there is no engine %s: add its model with lipsync models add %[1]s FILE", first)
+	}
+	return append([]string{first}, slices.Delete(names, i, i+1)...), nil
+}
+
+// Close frees the models, once no job runs.
+func (s *Set) Close() error {
+	err := s.faces.Close()
+	for _, end := range s.networks {
+		err = errors.Join(err, end())
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"lipsync/internal/face/detection"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render"
+	"lipsync/internal/render/wav2lip"
+	"lipsync/internal/sound/speaker"
+)
+
+// tryTime is the longest time of the first run of a network. Most take less than a
+// second, but TensorRT first compiles the network.
+const tryTime = 10 * time.Minute
+
+// tryCPU is the longest time of the first runs of a network on the CPU while somebody
+// waits for the answer. In jobs so slow a network would take hours.
+var tryCPU = 15 * time.Second
+
+// Try returns an error unless a network can be used in a role.
+func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {
+	s, err := bare(ctx, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if session.Provider() != onnx.CPU {
+		return errors.Join(s.use(ctx, role, session), s.Close())
+	}
+	bounded, cancel := context.WithTimeout(ctx, tryCPU)
+	defer cancel()
+	err = s.use(bounded, role, session)
+	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
+		err = fmt.Errorf("the network did not end within %v", tryCPU)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// addAll adds the folder's models.
+func (s *Set) addAll(ctx context.Context, o Options) {
+	models, err := catalog.Read(o.Models)
+	if err != nil {
+		s.log.Error("no model can be used", "error", err)
+		s.miss(catalog.Wav2Lip, err) // its model may be in the folder
+		return
+	}
+	runtime, err := onnx.Open(o.Library)
+	if err != nil && len(models.Models) > 0 {
+		s.log.Error("no model can be used", "error", err)
+		for _, m := range models.Models {
+			s.miss(m.Role, err)
+		}
+		return
+	}
+	for _, m := range models.Models {
+		log := s.log.With("role", m.Role, "file", m.File)
+		provider, err := s.add(ctx, m, runtime, o.Providers)
+		if err == nil {
+			s.Basis += fmt.Sprintf(", %s %s on %s", m.Role, m.SHA256, provider)
+		}
+		switch {
+		case err != nil:
+			log.Error("a model cannot be used", "error", err)
+			s.miss(m.Role, err)
+		case len(o.Providers) > 0 && provider != o.Providers[0]:
+			log.Warn("a model runs on another provider than was asked for", "provider", provider, "asked", o.Providers[0])
+		default:
+			log.Info("a model is ready", "provider", provider)
+		}
+	}
+}
+
+// miss makes jobs for the engine of a role fail with an error: the reason why its model
+// can't be used.
+func (s *Set) miss(role catalog.Role, why error) {
+	if role == catalog.Wav2Lip {
+		s.Engines["wav2lip"] = unusable{why}
+	}
+}
+
+// unusable is an engine whose model exists but can't be used. The job is not at fault:
+// another machine may do it, or this machine with another model.
+type unusable struct{ error }
+
+// Analyse implements render.Engine.
+func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u.error }
+
+// Workers implements render.Engine.
+func (u unusable) Workers() int { return 1 }
+
+// Articulates implements render.Engine.
+func (u unusable) Articulates() bool { return false }
+
+// add loads a model and uses it. It returns the provider that computes it.
+func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
+	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
+	if err != nil {
+		return "", err
+	}
+	if err := s.use(ctx, m.Role, session); err != nil {
+		return "", errors.Join(err, session.Close())
+	}
+	s.networks = append(s.networks, session.Close)
+	return session.Provider(), nil
+}
+
+// Threads returns the best onnx.Options.Threads for the network of a role.
+func Threads(role catalog.Role) int {
+	switch role {
+	case catalog.Wav2Lip:
+		return wav2lip.Threads()
+	case catalog.FaceLandmarks:
+		return 1 // its layers are small: threads would wait for each other longer than they compute
+	}
+	return 0
+}
+
+// use makes the set use a network in a role. It returns an error if the network doesn't fit
+// the role.
+func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	switch role {
+	case catalog.FaceDetector:
+		return s.detect(ctx, session, s.landmarks)
+	case catalog.FaceLandmarks:
+		return s.detect(ctx, s.detector, session)
+	case catalog.ActiveSpeaker:
+		network, err := speaker.NewNetwork(ctx, session, s.log)
+		if err != nil {
+			return err
+		}
+		s.Speaker, s.networks = network, append(s.networks, network.Close)
+		return nil
+	case catalog.Wav2Lip:
+		engine, err := wav2lip.New(ctx, session, s.log)
+		if err != nil {
+			return err
+		}
+		s.Engines["wav2lip"] = engine
+		s.networks = append(s.networks, engine.Close)
+		return nil
+	}
+	return fmt.Errorf("there is no role %q", role)
+}
+
+// detect makes the set detect faces by these networks. Either may be nil.
+func (s *Set) detect(ctx context.Context, boxes, landmarks *onnx.Session) error {
+	faces, err := detection.New(ctx, boxes, landmarks)
+	if err != nil {
+		return err
+	}
+	former := s.faces
+	s.faces, s.detector, s.landmarks = faces, boxes, landmarks
+	return former.Close()
+}

@@ -1,0 +1,45 @@
+package engines_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/render"
+	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/optiontest"
+)
+
+// TestOptions renders each option by both engines.
+func TestOptions(t *testing.T) {
+	folder := t.TempDir()
+	add(t, folder, catalog.Wav2Lip, onnxtest.Grey().File(t))
+	s, _ := open(t, folder)
+	media := optiontest.Make(t)
+	for _, engine := range []string{"warp", "wav2lip"} {
+		t.Run(engine, func(t *testing.T) {
+			optiontest.Run(t, media, func(t *testing.T, j optiontest.Job) (path, failure string) {
+				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}
+				read := func(text string, into any) {
+					if text == "" {
+						return
+					}
+					if err := json.Unmarshal([]byte(text), into); err != nil {
+						t.Fatal(err)
+					}
+				}
+				read(strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1), &job.Options)
+				read(j.Output, &job.Options.Output)
+				read(j.Segments, &job.Segments)
+				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Format.Extension())
+				if err := s.Render(t.Context(), job); err != nil {
+					return "", string(lipsync.FailureOf(err).Code)
+				}
+				return job.Output, ""
+			})
+		})
+	}
+}

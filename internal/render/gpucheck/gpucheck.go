@@ -1,0 +1,132 @@
+// Package gpucheck checks on a machine with an NVIDIA GPU that the service has the same
+// results on the GPU as on the CPU, and measures its speed. The checks also run without a
+// GPU: then the CPU is compared with itself.
+package gpucheck
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
+)
+
+// Machine has all that the checks use.
+type Machine struct {
+	Tools     *ffmpeg.Tools   // of the CPU
+	NVIDIA    bool            // whether there is a GPU; then it is used for pictures too
+	Library   string          // file of ONNX Runtime, as in engines.Options
+	Models    string          // the folder of models
+	Providers []onnx.Provider // to compare with the CPU; the first is used in jobs
+	Optional  []onnx.Provider // to compare with the CPU too, if the machine has them
+	Video     string          // path of a video of a face
+	Speech    string          // path of speech, as long as the video
+	Scratch   string          // an existing folder for temporary files
+}
+
+// Check is one check of the machine.
+type Check struct {
+	Name string
+	What string   // sentences that say what is checked
+	Head []string // head of its table
+	// Run returns the rows of its table, even if it fails.
+	Run func(context.Context) (rows [][]string, err error)
+}
+
+// Checks returns all checks, in their order.
+func (m *Machine) Checks() []Check {
+	return []Check{
+		{"Networks", networksWhat, []string{"Network", "Provider", "Largest difference", "Of the largest number", "ms a run", "ms on the CPU"}, m.networks},
+		{"Decoding", decodingWhat, []string{"Codec", "Frames", "PSNR, dB", "Largest difference"}, m.decoding},
+		{"Encoding", encodingWhat, []string{"Encoder", "Size", "PSNR, dB", "SSIM, dB", "kbit a frame"}, m.encoding},
+		{"Stages", stagesWhat, []string{"Stage", "Frames/s on the CPU", "Frames/s on the GPU"}, m.stages},
+		{"Jobs at once", jobsWhat, []string{"Jobs", "Frames/s of all", "GPU memory, MiB", "Memory, MiB"}, m.jobs},
+		{"Too little GPU memory", shortageWhat, []string{"Limit, MiB", "What happened"}, m.shortage},
+	}
+}
+
+// Result is the outcome of a check.
+type Result struct {
+	Check
+	Rows [][]string
+	Err  error // nil if it passed
+}
+
+// Run runs checks one after the other. If ctx ends, Run ends before the next check.
+func Run(ctx context.Context, checks []Check, began func(Check)) (results []Result, err error) {
+	for _, c := range checks {
+		began(c)
+		rows, err := c.Run(ctx)
+		if ctx.Err() != nil {
+			return results, ctx.Err()
+		}
+		results = append(results, Result{c, rows, err})
+	}
+	return results, nil
+}
+
+// cores returns the number of processor cores that a job uses.
+func (m *Machine) cores() int { return m.Tools.Threads }
+
+// tools returns the tools with pictures decoded and encoded by the CPU, or by the GPU.
+func (m *Machine) tools(gpu bool) *ffmpeg.Tools {
+	t := *m.Tools
+	t.NVIDIA = gpu && m.NVIDIA
+	return &t
+}
+
+// open prepares rendering with all models on one provider. It returns an error if a model
+// can't be used, or only on another provider.
+func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines.Set, error) {
+	var log bytes.Buffer
+	o := engines.Options{
+		Limits: render.DefaultLimits(), Cores: m.cores(), Models: m.Models, Library: m.Library, Providers: []onnx.Provider{p},
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	s, err := engines.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.Tools = m.tools(gpu && m.encodes(ctx))
+	if log.Len() > 0 {
+		return nil, errors.Join(fmt.Errorf("with %s: %s", p, bytes.TrimSpace(log.Bytes())), s.Close())
+	}
+	return s, nil
+}
+
+// encodes tells whether the GPU encodes. Some GPUs for data centers only decode, and the
+// service then doesn't use them for pictures.
+func (m *Machine) encodes(ctx context.Context) bool {
+	return m.NVIDIA && m.Tools.CheckNVIDIA(ctx) == nil
+}
+
+// Notes returns sentences about the machine.
+func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
+	for _, g := range gpus {
+		notes = append(notes, fmt.Sprintf("%s with %d MiB, driver %s", g.Name, g.Total, g.Driver))
+	}
+	if r, err := onnx.Open(m.Library); err == nil {
+		notes = append(notes, "ONNX Runtime "+r.Version())
+	}
+	if !m.encodes(ctx) {
+		notes = append(notes, "The GPU does not encode pictures: in stages and jobs the CPU decodes and encodes them.")
+	}
+	return notes
+}
+
+// engine returns the name of the engine of jobs: wav2lip if its network is there, else warp.
+func engine(s *engines.Set) string {
+	if names, err := s.Names("wav2lip"); err == nil {
+		return names[0]
+	}
+	return "warp"
+}
+
+// folder makes a new folder for temporary files.
+func (m *Machine) folder() (string, error) { return os.MkdirTemp(m.Scratch, "check-") }

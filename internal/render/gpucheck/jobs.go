@@ -1,0 +1,143 @@
+package gpucheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
+	"lipsync/internal/render/measure"
+)
+
+const stagesWhat = "Frames a second of each stage of a job by itself, without the GPU and with it. Only networks and pictures use it."
+
+// stages measures the stages of a job.
+func (m *Machine) stages(ctx context.Context) (rows [][]string, err error) {
+	var both [2]*measure.Times
+	for i, p := range []onnx.Provider{onnx.CPU, m.Providers[0]} {
+		if both[i], err = m.measure(ctx, p, i == 1); err != nil {
+			return nil, err
+		}
+	}
+	for _, stage := range measure.StageNames() {
+		row := []string{stage}
+		for _, t := range both {
+			row = append(row, fmt.Sprintf("%.0f", t.Rate(t.Took[stage])))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (m *Machine) measure(ctx context.Context, p onnx.Provider, gpu bool) (*measure.Times, error) {
+	s, err := m.open(ctx, p, gpu)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := m.folder()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	defer os.RemoveAll(dir)
+	t, err := measure.Stages(ctx, s.Renderer, engine(s), m.Video, m.Speech, dir)
+	return t, errors.Join(err, s.Close())
+}
+
+const jobsWhat = "Whole jobs, some at the same time: frames a second of all together, and the most memory, of the GPU and of all processes, that was seen."
+
+// jobs measures several jobs at once.
+func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
+	s, err := m.open(ctx, m.Providers[0], true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, n := range []int{1, 2, 4} {
+		row, err := m.atOnce(ctx, s, n)
+		if err != nil {
+			return rows, fmt.Errorf("%d at once: %w", n, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// atOnce runs n jobs at the same time.
+func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int) ([]string, error) {
+	watched, stop := context.WithCancel(ctx)
+	memory := make(chan usage, 1)
+	go func() { memory <- m.watch(watched) }()
+	started := time.Now()
+	all, ctx := errgroup.WithContext(ctx)
+	frames := make([]float64, n)
+	for i := range n {
+		all.Go(func() (err error) {
+			frames[i], err = m.job(ctx, s.Renderer, engine(s), "")
+			return err
+		})
+	}
+	err := all.Wait()
+	took := time.Since(started)
+	stop()
+	most := <-memory
+	if err != nil {
+		return nil, err
+	}
+	var sum float64
+	for _, f := range frames {
+		sum += f
+	}
+	gpu := "none"
+	if m.NVIDIA {
+		gpu = fmt.Sprint(most.gpu)
+	}
+	return []string{fmt.Sprint(n), fmt.Sprintf("%.0f", sum/took.Seconds()), gpu, fmt.Sprint(most.host >> 20)}, nil
+}
+
+// job runs a job and returns the number of frames that it made. It keeps the output at the
+// path output, unless that is "".
+func (m *Machine) job(ctx context.Context, r *render.Renderer, engine, output string) (frames float64, err error) {
+	dir, err := m.folder()
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	if output == "" {
+		output = filepath.Join(dir, "out.mp4")
+	}
+	err = r.Render(ctx, render.Job{
+		Video: m.Video, Audio: m.Speech, Output: output, Scratch: dir, Engine: engine,
+		Rendered: func(r render.Result) { frames = float64(r.Frames.Total) },
+	})
+	return frames, err
+}
+
+// usage is the largest use of memory that was seen.
+type usage struct {
+	gpu  int   // MiB, of the first GPU
+	host int64 // bytes, of this process and its descendants
+}
+
+// watch samples memory until the context ends.
+func (m *Machine) watch(ctx context.Context) (most usage) {
+	for ctx.Err() == nil {
+		most.host = max(most.host, measure.Memory(os.Getpid()))
+		if m.NVIDIA {
+			if gpus, err := GPUs(ctx); err == nil && len(gpus) > 0 {
+				most.gpu = max(most.gpu, gpus[0].Used)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return most
+}

@@ -1,0 +1,188 @@
+package gpucheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+const decodingWhat = "The GPU decodes the same frames as the CPU, to the last bit, which the standards of these codecs demand."
+
+// decoding compares the frames that the GPU decodes with those of the CPU.
+func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
+	dir, err := m.folder()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for _, codec := range []string{"libx264", "libx265", "libvpx-vp9"} {
+		path := filepath.Join(dir, codec+".mkv")
+		if err := m.ffmpeg(ctx, "-i", m.Video, "-an", "-frames:v", "100", "-c:v", codec, path); err != nil {
+			rows = append(rows, []string{codec, notChecked + err.Error()})
+			continue
+		}
+		row, e := m.decode(ctx, path)
+		rows = append(rows, append([]string{codec}, row...))
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", codec, e))
+		}
+	}
+	return rows, err
+}
+
+// decode compares the frames of one file.
+func (m *Machine) decode(ctx context.Context, path string) ([]string, error) {
+	if m.NVIDIA { // fails without the GPU, while the service's decoder would go on without it
+		err := m.ffmpeg(ctx, "-hwaccel", "cuda", "-hwaccel_output_format", "cuda", "-i", path, "-vf", "hwdownload,format=nv12", "-f", "null", "-")
+		if err != nil {
+			return nil, fmt.Errorf("the GPU doesn't decode it: %w", err)
+		}
+	}
+	l, err := liken(ctx, reading{m.tools(true), path}, reading{m.tools(false), path})
+	if err != nil {
+		return nil, err
+	}
+	if l.largest > 0 {
+		err = fmt.Errorf("the largest difference is %d", l.largest)
+	}
+	return []string{fmt.Sprint(l.frames), decibels(l.psnr()), fmt.Sprint(l.largest)}, err
+}
+
+func decibels(n float64) string {
+	if math.IsInf(n, 1) {
+		return "equal"
+	}
+	return fmt.Sprintf("%.1f", n)
+}
+
+// ffmpeg runs the program ffmpeg.
+func (m *Machine) ffmpeg(ctx context.Context, args ...string) error {
+	out, err := exec.CommandContext(ctx, m.Tools.FFmpeg, append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
+	if err != nil {
+		said, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return nil
+}
+
+const encodingWhat = "With the settings of the service the GPU's encoder keeps as near to the source as libx264: " +
+	"PSNR and SSIM are at most 1 dB lower, which is one step of the quantiser, with at most 1.25 times its bits. " +
+	"The last size is the smallest that the GPU gets."
+
+// The GPU's encoder may differ from libx264 by so much.
+const (
+	lower  = 1.   // dB of PSNR and of SSIM, lower
+	larger = 1.25 // times the bits
+)
+
+// encoded describes the file that an encoder made of a video.
+type encoded struct {
+	likeness       // to the video
+	bytes    int64 // size of the file, which holds little besides the pictures
+}
+
+// kbit returns the kilobits of a frame.
+func (e *encoded) kbit() float64 { return float64(8*e.bytes) / 1000 / float64(e.frames) }
+
+// keepsTo returns an error if the file of the GPU is farther from the source than that of
+// the CPU, or takes more bits.
+func (e *encoded) keepsTo(cpu *encoded) error {
+	if !(e.psnr() >= cpu.psnr()-lower && e.decibels() >= cpu.decibels()-lower) {
+		return fmt.Errorf("PSNR is %.1f dB and SSIM %.1f dB, and on the CPU %.1f dB and %.1f dB", e.psnr(), e.decibels(), cpu.psnr(), cpu.decibels())
+	}
+	if !(e.kbit() <= larger*cpu.kbit()) {
+		return fmt.Errorf("a frame takes %.1f kbit, and on the CPU %.1f kbit", e.kbit(), cpu.kbit())
+	}
+	return nil
+}
+
+// encoding compares the files that both encoders make of the video.
+func (m *Machine) encoding(ctx context.Context) (rows [][]string, err error) {
+	dir, err := m.folder()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	small := filepath.Join(dir, "small.mp4")
+	if err := m.ffmpeg(ctx, "-i", m.Video, "-an", "-vf", "scale=160:160", "-crf", "10", small); err != nil {
+		return nil, err
+	}
+	for _, source := range []string{m.Video, small} {
+		var both [2]encoded // on the CPU, and on the GPU
+		for i, gpu := range []bool{false, true} {
+			row, e := []string(nil), error(nil)
+			both[i], row, e = m.encode(ctx, source, dir, gpu)
+			rows = append(rows, row)
+			if e != nil {
+				return rows, errors.Join(err, fmt.Errorf("%s: %w", row[0], e))
+			}
+		}
+		if e := both[1].keepsTo(&both[0]); e != nil {
+			err = errors.Join(err, fmt.Errorf("of %s, %w", filepath.Base(source), e))
+		}
+	}
+	return rows, err
+}
+
+// encode encodes the frames of a video and compares them with it.
+func (m *Machine) encode(ctx context.Context, source, dir string, gpu bool) (e encoded, row []string, err error) {
+	tools := m.tools(gpu)
+	row = []string{"?"}
+	info, err := tools.Probe(ctx, source)
+	if err != nil {
+		return e, row, err
+	}
+	row = []string{tools.EncoderArgs(info.Video, lipsync.Output{})[1], fmt.Sprintf("%d×%d", info.Video.Width, info.Video.Height)}
+	aac, output := filepath.Join(dir, "silence.m4a"), filepath.Join(dir, "out.mp4")
+	if err := m.ffmpeg(ctx, "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "0.1", aac); err != nil {
+		return e, row, err
+	}
+	encoder, err := tools.Encode(ctx, info.Video, lipsync.Output{}, aac, output)
+	if err != nil {
+		return e, row, err
+	}
+	if err := m.each(ctx, source, encoder.Write); err != nil {
+		encoder.Abort()
+		return e, row, err
+	}
+	if err := encoder.Finish(); err != nil {
+		return e, row, err
+	}
+	if e.likeness, err = liken(ctx, reading{m.tools(false), source}, reading{m.tools(false), output}); err != nil {
+		return e, row, err
+	}
+	file, err := os.Stat(output)
+	if err != nil {
+		return e, row, err
+	}
+	e.bytes = file.Size()
+	return e, append(row, decibels(e.psnr()), decibels(e.decibels()), fmt.Sprintf("%.1f", e.kbit())), nil
+}
+
+// each decodes a video on the CPU and calls f with each frame.
+func (m *Machine) each(ctx context.Context, path string, f func(*image.YCbCr) error) error {
+	frames, frame, err := reading{m.tools(false), path}.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer frames.Close()
+	for {
+		if err := frames.Read(frame); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := f(frame); err != nil {
+			return err
+		}
+	}
+}

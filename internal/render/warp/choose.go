@@ -1,0 +1,301 @@
+package warp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"lipsync/internal/signal/dsp"
+	"lipsync/internal/sound/speech"
+)
+
+// Costs of showing an example in a frame. They have no unit: only their proportions matter. If no
+// source is given, they were chosen by eye and by the figures of make quality.
+const (
+	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
+	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
+	fillCost   = 3   // × height of the unseen inside ÷ farOpen, at most 1: a filled part looks like a second lip. Articulation of five people: .65 → .67
+	farOpen    = .08 // canonical, some 5 mm
+	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
+	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
+	widthUnit  = .1  // share of a width
+	poseCost   = 20  // × squared distance of the tips of the noses, canonical
+	tiltCost   = .5  // × ((difference of the slopes of the lines through the corners − askew) ÷ tiltUnit)²
+	tiltUnit   = .1  // slope
+	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
+	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
+	growthFree = 1.2 // enlargement that isn't seen
+	soundCost  = .5  // × unlikeSound
+)
+
+// Costs of showing one example after another. A jump costs much, because natural sequences look
+// best, and warping does the rest.
+const (
+	jumpCost   = 6   // for a jump to an example that isn't next to the one before it in time
+	unlikeCost = .05 // × (distance of their appearances ÷ the usual distance)², added to jumpCost
+	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered; .3 lowers the step of the opening (docs/testing.md) from .84 to .75
+	lapse      = 3   // frames between examples that are next to each other in time, at most
+	candidates = 48  // examples that are compared for each frame: the time that a plan takes grows with the square
+)
+
+// leastUsual is the least usual distance of two appearances, for examples that are all the same.
+const leastUsual = 1e-3
+
+// plan sets out, the targets of consecutive output frames in which the track's person speaks.
+// spoken has the articulation of each of these frames. source returns the source frame under the
+// i-th of them.
+func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, out []target) error {
+	p := t.person
+	first := 0 // index of the first target that is not decided
+	for i := range out {
+		at := source(i) - t.first
+		if at < 0 || at >= len(t.frames) {
+			if err := p.show(ctx, fps, out[first:i]); err != nil {
+				return err
+			}
+			first = i + 1
+			continue
+		}
+		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], t.widths[at]), spoken: spoken[i]}
+	}
+	return p.show(ctx, fps, out[first:])
+}
+
+// show decides which mouths consecutive frames show, and where. If the person speaks in the video,
+// the frames show mouths of examples, which flow into each other. Otherwise each shows its own mouth.
+func (p *person) show(ctx context.Context, fps float64, targets []target) error {
+	if len(targets) == 0 {
+		return nil
+	}
+	if !p.speaks {
+		for i := range targets {
+			m, s := &targets[i].track.frames[targets[i].frame].lips, &targets[i].shape
+			o := outlineOf(m, m, s.gap)
+			*s = o.give(m, *s)
+		}
+		return nil
+	}
+	if err := p.choose(ctx, targets); err != nil {
+		return err
+	}
+	p.flow(fps, targets)
+	return nil
+}
+
+const (
+	flowSeconds = .06     // standard deviation of the filter of outlines, which spreads a jump over some three frames; by eye
+	flowShare   = 1. / 3. // share of the other example in the frames before and after a jump; by eye
+)
+
+// flow keeps the mouth from jumping when the example changes: outlines are filtered, and the
+// frames before and after a jump show both examples in the same outline.
+func (p *person) flow(fps float64, targets []target) {
+	outlines := make([]outline, len(targets))
+	for i := range targets {
+		t := &targets[i]
+		outlines[i] = outlineOf(&t.track.frames[t.frame].lips, &p.bank.examples[t.example].shown().lips, t.shape.gap)
+	}
+	jumps := func(i int) bool { return p.chooser.jumps(targets[i-1].example, targets[i].example) }
+	flowOutlines(outlines, flowSeconds*fps, jumps)
+	asked := make([]shape, len(targets))
+	place := func(i, example int) shape {
+		return outlines[i].give(&p.bank.examples[example].shown().lips, asked[i])
+	}
+	for i := range targets {
+		asked[i] = targets[i].shape
+		targets[i].shape = place(i, targets[i].example)
+	}
+	for i := 1; i < len(targets); i++ {
+		if !jumps(i) || targets[i-1].share > 0 {
+			continue // of two jumps in a row only the first one flows
+		}
+		a, b := targets[i-1].example, targets[i].example
+		targets[i-1].share, targets[i-1].other, targets[i-1].otherShape = flowShare, b, place(i-1, b)
+		targets[i].share, targets[i].other, targets[i].otherShape = flowShare, a, place(i, a)
+	}
+}
+
+// Examples are chosen for a window of windowFrames frames at a time (a minute at 25 frames/s), so
+// that memory doesn't grow with the video. Each choice also sees the first aheadFrames frames of the
+// next window (four seconds). Later frames no longer change it.
+const windowFrames, aheadFrames = 1500, 100
+
+// choose sets the example of each target. The examples fit the targets' shapes and poses, and come
+// in runs of neighbouring frames that are as long as possible.
+func (p *person) choose(ctx context.Context, targets []target) error {
+	if p.chooser == nil {
+		p.chooser = p.newChooser()
+	}
+	c := p.chooser
+	before := -1
+	for len(targets) > 0 {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		path := c.path(targets[:min(windowFrames+aheadFrames, len(targets))], before)
+		if len(path) < len(targets) {
+			path = path[:windowFrames]
+		}
+		for i, e := range path {
+			targets[i].example = e
+		}
+		before = path[len(path)-1]
+		targets = targets[len(path):]
+	}
+	return nil
+}
+
+// step is a state of the Viterbi algorithm: an example in one frame.
+type step struct {
+	example int
+	back    int     // index of the step in the frame before
+	cost    float32 // of the cheapest sequence up to this step
+}
+
+// path returns the cheapest sequence of examples for the targets, by the Viterbi algorithm.
+// before is the example of the frame before them, -1 for none.
+func (c *chooser) path(targets []target, before int) []int {
+	last := []step{{example: before}}
+	columns := make([][]step, len(targets))
+	for i, r := range targets {
+		for _, e := range c.best(r) {
+			s := step{example: e.index, cost: math.MaxFloat32}
+			for k, p := range last {
+				if cost := p.cost + c.transition(p.example, e.index) + e.cost; cost < s.cost {
+					s.cost, s.back = cost, k
+				}
+			}
+			columns[i] = append(columns[i], s)
+		}
+		last = columns[i]
+	}
+	at := 0
+	for k, s := range last {
+		if s.cost < last[at].cost {
+			at = k
+		}
+	}
+	path := make([]int, len(targets))
+	for i := len(targets) - 1; i >= 0; i-- {
+		path[i], at = columns[i][at].example, columns[i][at].back
+	}
+	return path
+}
+
+// chooser holds the examples of one person as the costs need them.
+type chooser struct {
+	p       *person
+	usual   float32   // median of the distances of two examples' appearances
+	blurred []bool    // by example; those are not shown
+	far     []float32 // distances of the appearances of examples: n × n
+	next    []int     // by example: index of the example that follows it in time, or -1
+	scratch []candidate
+}
+
+// candidate is an example and the cost of showing it in a frame.
+type candidate struct {
+	index int
+	cost  float32
+}
+
+// newChooser returns the chooser of a person whose bank is complete.
+func (p *person) newChooser() *chooser {
+	examples := p.bank.examples
+	n := len(examples)
+	c := &chooser{p: p, blurred: blurred(examples), far: make([]float32, n*n), next: make([]int, n)}
+	type place struct {
+		track *track
+		frame int
+	}
+	at := map[place]int{}
+	for i, e := range examples {
+		at[place{e.track, e.frame}] = i
+	}
+	for i, e := range examples {
+		for k := range i {
+			d := e.appearance.distance(&examples[k].appearance)
+			c.far[i*n+k], c.far[k*n+i] = d, d
+		}
+		c.next[i] = -1
+		for later := lapse; later > 0; later-- {
+			if k, ok := at[place{e.track, e.frame + later}]; ok {
+				c.next[i] = k
+			}
+		}
+	}
+	c.usual = max(dsp.Quantile(c.far, .5), leastUsual)
+	return c
+}
+
+// blurred tells which examples are blurred: much less sharp than is usual in their track. Other
+// tracks are no measure, since faces of another size are less or more sharp.
+func blurred(examples []example) []bool {
+	sharp := map[*track][]float32{}
+	for _, e := range examples {
+		sharp[e.track] = append(sharp[e.track], e.sharp)
+	}
+	least := map[*track]float32{}
+	for t, s := range sharp {
+		least[t] = sharpEnough * dsp.Quantile(s, .5)
+	}
+	out := make([]bool, len(examples))
+	for i, e := range examples {
+		out[i] = e.sharp < least[e.track]
+	}
+	return out
+}
+
+// best returns the candidates that fit a target best, without regard to the frames before and
+// after it.
+func (c *chooser) best(t target) []candidate {
+	p, all := c.p, c.scratch[:0]
+	own := &t.track.frames[t.frame]
+	for i, e := range p.bank.examples {
+		if !c.blurred[i] {
+			cost := p.misfit(t.shape, e.shown()) + own.unlike(e.shown())
+			if e.heard != nil {
+				cost += soundCost * unlikeSound(e.heard, &t.spoken)
+			}
+			all = append(all, candidate{i, cost})
+		}
+	}
+	c.scratch = all
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.index, b.index))
+	})
+	return slices.Clone(all[:min(candidates, len(all))])
+}
+
+// misfit returns the cost of giving the mouth of an observation a shape.
+func (p *person) misfit(to shape, shown *observation) float32 {
+	cost := gapCost*square((to.gap-shown.gap())/(.5*p.most)) + widthCost*square((shown.width()/to.width-1)/widthUnit)
+	unseen := to.gap - shown.grows()*shown.gap()
+	cost += fillCost * clamp(unseen/farOpen)
+	if low := shutUnder * p.most; to.gap < low {
+		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
+	}
+	return cost
+}
+
+// unlike returns the cost of showing another frame's mouth in this frame: for a head that is turned
+// differently, a mouth that is tilted differently, and a smaller face, which becomes blurred.
+func (o *observation) unlike(shown *observation) float32 {
+	slanted := max(abs(o.tilt()-shown.tilt())-askew, 0)
+	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
+	return poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
+}
+
+// jumps tells whether example b isn't next to example a in time.
+func (c *chooser) jumps(a, b int) bool { return a != b && c.next[a] != b && c.next[b] != a }
+
+// transition returns the cost of showing example b after example a, which is -1 at the start.
+func (c *chooser) transition(a, b int) float32 {
+	switch {
+	case a < 0, a == b, c.next[a] == b:
+		return 0
+	case c.next[b] == a:
+		return backCost
+	}
+	return jumpCost + unlikeCost*square(c.far[a*len(c.next)+b]/c.usual)
+}

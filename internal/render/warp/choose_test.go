@@ -1,0 +1,156 @@
+package warp
+
+import (
+	"image"
+	"math"
+	"testing"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/sound/speech"
+)
+
+// talkingTrack returns a track of a person who opens and closes the mouth again and
+// again, a little differently each time.
+func talkingTrack(frames int) *track {
+	p := &person{speaks: true, most: .3}
+	t := &track{person: p}
+	for i := range frames {
+		open := .15 - .15*float32(math.Cos(float64(i)*.5))
+		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, lips: someLips(open)})
+		seen := appearance{100 * open, float32(i%7) / 4}
+		t.widths = append(t.widths, t.frames[i].width())
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
+	}
+	return t
+}
+
+// planOpenings returns the targets of a track for a speech with the given openings, one for each
+// frame of the track.
+func planOpenings(t *testing.T, talker *track, wanted []float32) []target {
+	t.Helper()
+	spoken := make([]speech.Articulation, len(wanted))
+	for i, open := range wanted {
+		spoken[i].Opening = open
+	}
+	targets := make([]target, len(wanted))
+	if err := talker.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
+		t.Fatal(err)
+	}
+	return targets
+}
+
+// shownGap returns the gap of the mouth that a target shows, before it is warped.
+func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown().gap() }
+
+// TestChooseWhatWasSaid asks for the openings of the person in the video. The best examples are
+// the same frames, without a jump.
+func TestChooseWhatWasSaid(t *testing.T) {
+	talker := talkingTrack(80)
+	var wanted []float32
+	for _, o := range talker.frames[20:60] {
+		wanted = append(wanted, o.gap()/talker.person.most)
+	}
+	jumps := 0
+	targets := planOpenings(t, talker, wanted)
+	for i, r := range targets {
+		if off := r.shownGap() - r.shape.gap; off > .1 || off < -.1 {
+			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
+		}
+		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
+			jumps++
+		}
+	}
+	if jumps > 0 {
+		t.Errorf("%d jumps", jumps)
+	}
+}
+
+// TestChooseSteady asks for a mouth that stays closed, then open.
+func TestChooseSteady(t *testing.T) {
+	talker := talkingTrack(80)
+	wanted := make([]float32, 80)
+	for i := 40; i < 80; i++ {
+		wanted[i] = 1
+	}
+	jumps := 0
+	targets := planOpenings(t, talker, wanted)
+	for i, r := range targets {
+		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
+			jumps++
+		}
+		if i < 30 && r.shownGap() > .06 || i > 50 && r.shownGap() < .2 {
+			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
+		}
+	}
+	if jumps > 1 {
+		t.Errorf("%d jumps, want one at most", jumps)
+	}
+}
+
+// TestAskewMouthsCost slants a mouth. A usual slope costs nothing, and that of a grimace much.
+func TestAskewMouthsCost(t *testing.T) {
+	own := observation{to: geom.Similarity{A: 60}, lips: someLips(.2)}
+	cost := func(slope float32) float32 {
+		shown := own
+		rise := slope * shown.width() / 2
+		shown.left.Y -= rise
+		shown.right.Y += rise
+		return own.unlike(&shown)
+	}
+	if got := cost(.04); got != 0 {
+		t.Errorf("a slope of .04 costs %.2f, want 0", got)
+	}
+	if got := cost(.35); got < gapCost {
+		t.Errorf("a slope of .35 costs %.2f, want more than half of the largest gap too much, %.2f", got, gapCost)
+	}
+	if left, right := cost(-.35), cost(.35); abs(left-right) > .001 {
+		t.Errorf("slopes of −.35 and .35 cost %.2f and %.2f, want the same", left, right)
+	}
+}
+
+// TestMadeUpInsideCosts compares two mouths that have to open to .3. One has a dark inside, which
+// can be stretched so far. It costs less than the other one, which has teeth, so that a part of its
+// inside has to be made up. If nothing has to be made up, the inside does not matter.
+func TestMadeUpInsideCosts(t *testing.T) {
+	p := &person{most: .3}
+	for _, c := range []struct {
+		gap    float32 // of both mouths
+		differ bool    // in their costs
+	}{{gap: .12, differ: true}, {gap: .25, differ: false}} {
+		teeth := observation{lips: someLips(c.gap)}
+		dark := teeth
+		dark.dark = 1
+		to := shape{gap: .3, width: teeth.width()}
+		if got := p.misfit(to, &teeth) > p.misfit(to, &dark)+.5; got != c.differ {
+			t.Errorf("gap %.2f: teeth cost more than a dark inside: %t, want %t", c.gap, got, c.differ)
+		}
+	}
+}
+
+// TestChooseLeavesOut checks examples that must not be shown, and people who get no
+// examples.
+func TestChooseLeavesOut(t *testing.T) {
+	talker := talkingTrack(80)
+	for i := range talker.person.bank.examples {
+		if i%3 == 0 {
+			talker.person.bank.examples[i].sharp = 1
+		}
+		if i >= 40 { // the head is turned
+			talker.frames[i].pose[0] = .9
+		}
+	}
+	for i, r := range planOpenings(t, talker, make([]float32, 40)) {
+		if r.example%3 == 0 {
+			t.Errorf("frame %d: example %d is blurred", i, r.example)
+		}
+		if r.example >= 40 {
+			t.Errorf("frame %d: example %d is of a turned head", i, r.example)
+		}
+	}
+	talker.person.speaks = false
+	for i, r := range planOpenings(t, talker, make([]float32, 100)) {
+		if shown := r.track != nil; shown != (i < 80) || shown && (r.example != -1 || r.frame != i) {
+			t.Errorf("frame %d: %+v", i, r)
+		}
+	}
+}

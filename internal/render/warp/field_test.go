@@ -1,0 +1,326 @@
+package warp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// someLips returns a usual mouth on the canonical face with a gap between its lips.
+func someLips(gap float32) lips {
+	m := lips{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, nose: 1.2}
+	m.upper, m.lower = 1.57-upperShare*gap, 1.57+(1-upperShare)*gap
+	m.top, m.bottom = m.upper-.1, m.lower+.15
+	for k := range m.line {
+		m.line[k] = 1.57 + .01*float32(math.Sin(float64(k)/5))
+	}
+	return m
+}
+
+// wholeField returns the field of the whole area that a shape changes.
+func wholeField(m *lips, to shape) *field { return newField(m, to, fieldArea(m, to)) }
+
+// TestFieldAtRest checks that nothing moves if a mouth keeps its shape.
+func TestFieldAtRest(t *testing.T) {
+	for _, open := range []float32{0, .1, .3} {
+		m := someLips(open)
+		for i, c := range wholeField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
+			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.filled() != 0 {
+				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
+			}
+		}
+	}
+}
+
+// TestField checks properties of all movements: nothing moves beyond their reach, and the sources of
+// places have the order of the places from top to bottom.
+func TestField(t *testing.T) {
+	const edge = 1. / fieldScale // between cells
+	for _, c := range []struct {
+		from, to    float32 // gaps
+		width, tuck float32 // width as a multiple of the mouth's own
+	}{
+		{from: 0, to: .05, width: 1}, {from: 0, to: .17, width: 1}, {from: 0, to: .3, width: 1},
+		{from: .2, to: 0, width: 1}, {from: .2, to: .1, width: 1}, {from: .1, to: .3, width: 1}, {from: .3, to: .02, width: 1},
+		{from: 0, to: .1, width: .78}, {from: .2, to: .1, width: .78}, {from: .1, to: .1, width: 1.06},
+		{from: .2, to: .04, width: 1, tuck: 1}, {from: 0, to: .04, width: 1, tuck: 1},
+	} {
+		m := someLips(c.from)
+		neck := m.level() + chinBelow + neckBelow
+		f := wholeField(&m, shape{gap: c.to, width: c.width * m.width(), upper: 1, lower: 1, tuck: c.tuck})
+		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
+			last := float32(-1)
+			for y := m.nose - .2; y < neck+.2; y += .01 {
+				v := f.at(geom.Point{X: x, Y: y})
+				if !(v.filled() >= 0 && v.filled() <= 1 && v.depth >= 0 && v.depth <= 1) {
+					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.filled(), v.depth)
+				}
+				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
+				if still && (abs(v.dx) > 1e-5 || abs(v.down()) > 1e-5 || v.fill != 0) {
+					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
+				}
+				from := y + v.down()
+				if v.filled() == 0 && from < last-.004 { // a cell is .016
+					t.Fatalf("%v: at %.2f, %.2f: from %.3f, above that from %.3f", c, x, y, from, last)
+				}
+				last = max(from, last)
+			}
+		}
+	}
+}
+
+// TestFieldMeets checks that the lips of an open mouth meet near the line through its corners, if its
+// lower lip lies straight between them and if its upper lip does.
+func TestFieldMeets(t *testing.T) {
+	straight := func(up float32) float32 {
+		m := someLips(.1)
+		m.upper, m.lower = m.left.Y-up, m.left.Y-up+.1
+		c := newColumn(&m, shape{width: m.width(), upper: 1, lower: 1}, m.middle())
+		if got := c.lower - c.upper; got > 1e-5 {
+			t.Errorf("closed lips are %.3f apart", got)
+		}
+		if c.upper < m.upper || c.upper > m.lower {
+			t.Errorf("lips from %.3f to %.3f meet at %.3f", m.upper, m.lower, c.upper)
+		}
+		return c.upper - m.left.Y
+	}
+	lower, upper := straight(.1), straight(0)
+	if abs(lower) > .04 || abs(upper) > .02 {
+		t.Errorf("lips meet %.3f and %.3f below the corners, want hardly", lower, upper)
+	}
+}
+
+// TestFieldOpens measures the gap in the middle of a mouth that opens.
+func TestFieldOpens(t *testing.T) {
+	m := someLips(0)
+	line := m.level()
+	for _, want := range []float32{.05, .1, .2, .3} {
+		f := wholeField(&m, shape{gap: want, width: m.width(), upper: 1, lower: 1})
+		var gap float32
+		const step = .001
+		for y := m.nose; y < line+1; y += step {
+			v := f.at(geom.Point{X: m.middle(), Y: y})
+			gap += v.filled() * step
+		}
+		if abs(gap-want) > .03 {
+			t.Errorf("gap of %.3f, want %.3f", gap, want)
+		}
+		// The chin goes down with it: the pixels there come from higher up.
+		chin := f.at(geom.Point{X: m.middle(), Y: line + chinBelow})
+		if got := -chin.down() / want; got < .4 || got > .7 {
+			t.Errorf("the chin moves by %.2f of the opening, want about %.2f", got, chinShare)
+		}
+	}
+}
+
+// TestFieldOpensMore checks that an open mouth that opens a little more shows the inside that was
+// seen. It must show no dark line where that inside seems to end, since the lower lip may be there.
+func TestFieldOpensMore(t *testing.T) {
+	for _, c := range []struct{ from, to float32 }{
+		{from: .1, to: .11}, {from: .17, to: .18}, {from: .17, to: .2}, {from: .25, to: .3},
+	} {
+		m := someLips(c.from)
+		for i, cell := range wholeField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
+			if cell.filled() > .05 {
+				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.filled())
+			}
+		}
+	}
+}
+
+// TestFieldStretches opens a mouth to more than twice its gap. A dark inside is stretched. Below
+// teeth the rest of the gap is filled.
+func TestFieldStretches(t *testing.T) {
+	for _, c := range []struct{ dark, filled float32 }{{dark: 1, filled: 0}, {dark: 0, filled: 1}} {
+		m := someLips(.1)
+		m.dark = c.dark
+		var most float32
+		for _, cell := range wholeField(&m, shape{gap: .23, width: m.width(), upper: 1, lower: 1}).cells {
+			most = max(most, cell.filled())
+		}
+		if abs(most-c.filled) > .05 {
+			t.Errorf("dark share %.0f: got fill %.2f, want %.0f", c.dark, most, c.filled)
+		}
+	}
+}
+
+// TestFieldCloses checks that the lips of an open mouth meet, and that the lower lip of a mouth that
+// closes in part hides its inside from below.
+func TestFieldCloses(t *testing.T) {
+	m := someLips(.2)
+	for _, gap := range []float32{0, .1} {
+		f := wholeField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
+		from := func(y float32) float32 {
+			v := f.at(geom.Point{X: m.middle(), Y: y})
+			return y + v.down()
+		}
+		upper, lower := m.level()-upperShare*gap, m.level()+(1-upperShare)*gap
+		if got := from(upper - .02); got > m.upper {
+			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.upper)
+		}
+		if got := from(lower + .02); got < m.lower {
+			t.Errorf("gap %.1f: below it from %.3f, inside the mouth that ends at %.3f", gap, got, m.lower)
+		}
+		if got, want := from(upper+.05), m.upper+.05; gap > 0 && abs(got-want) > .01 {
+			t.Errorf("gap %.1f: in it from %.3f, want %.3f: teeth are squeezed", gap, got, want)
+		}
+	}
+}
+
+// TestClosedLipsHideTeeth closes a mouth full of teeth. No teeth may be seen between the lips, and
+// the line between them must be darker than the lips.
+func TestClosedLipsHideTeeth(t *testing.T) {
+	m := someLips(.2)
+	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y-.03 // so that the line crosses the cells
+	frame := drawLips(&m, teethColour).YCbCr
+	to := geom.Similarity{A: canonicalPixels}
+	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, lips: m}}}
+	for _, gap := range []float32{0, .01} {
+		s := shape{gap: gap, width: m.width(), upper: 1, lower: 1}
+		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
+		for x := m.middle() - .5*m.width()/2; x < m.middle()+.5*m.width()/2; x += .005 {
+			c := newColumn(&m, s, x)
+			line := float32(255)
+			for y := c.upper - .05; y < c.lower+.05; y += .005 {
+				luma := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: x, Y: y}))
+				if luma > float32(lipColour[0])+3 {
+					t.Fatalf("gap %g: teeth at %.3f, %.3f: luma %.0f, of the lips %d", gap, x, y, luma, lipColour[0])
+				}
+				line = min(line, luma)
+			}
+			if dark := 1 - line/float32(lipColour[0]); dark < .15 || dark > .6 {
+				t.Fatalf("gap %g: at %.3f the line is %.0f %% darker than the lips", gap, x, 100*dark)
+			}
+		}
+	}
+}
+
+// TestLipEdgeIsSmooth closes a tilted mouth full of teeth by half. The height of the teeth that
+// are seen must change from column to column by less than half a pixel, so that the edge of the
+// lower lip has no steps.
+func TestLipEdgeIsSmooth(t *testing.T) {
+	m := someLips(.2)
+	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y+.06
+	to := geom.Similarity{A: canonicalPixels}
+	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, lips: m}}}
+	s := shape{gap: .1, width: m.width(), upper: 1, lower: 1}
+	painted, _ := paint(drawLips(&m, teethColour).YCbCr, target{track: tr, example: -1, shape: s})
+	lip, teeth := float32(lipColour[0]), float32(teethColour[0])
+	before := float32(-1)
+	for x := int((m.middle() - .2) * canonicalPixels); x < int((m.middle()+.2)*canonicalPixels); x++ {
+		var height float32
+		c := newColumn(&m, s, float32(x)/canonicalPixels)
+		for y := int(c.upper*canonicalPixels) - 3; y < int(c.lower*canonicalPixels)+4; y++ {
+			height += clamp((float32(painted.Image.Y[painted.Image.YOffset(x, y)]) - lip) / (teeth - lip))
+		}
+		if before >= 0 && abs(height-before) > .5 {
+			t.Errorf("at %d: teeth of %.2f pixels beside %.2f", x, height, before)
+		}
+		before = height
+	}
+}
+
+// TestFieldNarrows checks mouths that become narrower and wider: the corners move, and the cheeks
+// beyond asideReach stay.
+func TestFieldNarrows(t *testing.T) {
+	m := someLips(0)
+	for _, by := range []float32{.78, 1.06} {
+		width := by * m.width()
+		f := wholeField(&m, shape{width: width, upper: 1, lower: 1})
+		for _, side := range []float32{-1, 1} {
+			corner := m.middle() + side*width/2
+			if got, want := corner+f.at(geom.Point{X: corner, Y: 1.57}).dx, m.middle()+side*m.width()/2; abs(got-want) > .01 {
+				t.Errorf("width × %.2f: the corner comes from %.3f, want %.3f", by, got, want)
+			}
+			beyond := corner + side*(asideReach+.02)
+			if got := f.at(geom.Point{X: beyond, Y: 1.57}).dx; got != 0 {
+				t.Errorf("width × %.2f: the cheek at %.2f comes from %.3f beside", by, beyond, got)
+			}
+		}
+	}
+}
+
+func TestInterpolate(t *testing.T) {
+	xs, ys := []float32{1, 2, 2, 4}, []float32{10, 11, 20, 30}
+	for _, c := range []struct{ x, want float32 }{
+		{x: 0, want: 9}, {x: 1, want: 10}, {x: 1.5, want: 10.5}, {x: 2, want: 11}, {x: 3, want: 25}, {x: 4, want: 30}, {x: 6, want: 32},
+	} {
+		if got := interpolate(c.x, xs, ys); abs(got-c.want) > 1e-5 {
+			t.Errorf("at %g: got %g, want %g", c.x, got, c.want)
+		}
+	}
+}
+
+// TestPatch checks the mask and the chin of a patch.
+func TestPatch(t *testing.T) {
+	p := &patch{middle: 1.2, side: patchHalf, top: 1.22, bottom: 2, line: 1.57, half: .44, sink: .1}
+	if got := p.mask(geom.Point{X: 1.2, Y: 1.61}); got != 1 {
+		t.Errorf("in the middle: mask %g, want 1", got)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		c := geom.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
+		mask, chin := p.mask(c), p.aside(c.X)*p.down(c.Y)
+		outside := abs(c.X-p.middle) >= p.side || c.Y <= p.top || c.Y >= p.bottom
+		if !(mask >= 0 && mask <= 1) || outside && mask != 0 {
+			t.Errorf("at %v: mask %g", c, mask)
+		}
+		mirrored := geom.Point{X: 2*p.middle - c.X, Y: c.Y}
+		if abs(p.mask(mirrored)-mask) > 1e-3 {
+			t.Errorf("at %v: mask %g, but %g on the other side", c, mask, p.mask(mirrored))
+		}
+		if !(chin >= 0 && chin <= p.sink) || (c.Y < p.line || c.Y > p.line+chinBelow+neckBelow) && chin != 0 {
+			t.Errorf("at %v: chin %g", c, chin)
+		}
+	}
+	if got := p.down(p.line + chinBelow); abs(got-p.sink) > 1e-4 {
+		t.Errorf("at the chin: %g, want %g", got, p.sink)
+	}
+}
+
+// TestFieldSkipsInside checks that nothing of the inside of a mouth is seen between
+// lips that close, however fine the pixels and however tilted the mouth.
+func TestFieldSkipsInside(t *testing.T) {
+	for _, c := range []struct{ gap, roll, tilt float32 }{
+		{gap: .05}, {gap: .2, tilt: .1}, {gap: .05, roll: .3, tilt: .1}, {gap: .2, roll: .3, tilt: -.1},
+	} {
+		m := someLips(c.gap)
+		m.left.Y -= c.tilt * m.width() / 2
+		m.right.Y += c.tilt * m.width() / 2
+		for i := range m.line {
+			m.line[i] = m.axis(m.left.X + m.width()*float32(i)/float32(len(m.line)-1))
+		}
+		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: c.roll})
+		for x := m.left.X + .1; x < m.right.X-.1; x += .003 {
+			u, l := m.inner(x)
+			for y := u - .2; y < l+.2; y += .001 {
+				v := f.at(geom.Point{X: x, Y: y})
+				if from := y + v.down(); from > u+.002 && from < l-.002 {
+					t.Fatalf("%v: at %.3f, %.3f: from %.3f, between the lips at %.3f and %.3f", c, x, y, from, u, l)
+				}
+			}
+		}
+	}
+}
+
+// TestFieldPresses checks that lips which were apart become thinner where they are
+// pressed together, and that lips which touch already stay as they are.
+func TestFieldPresses(t *testing.T) {
+	for _, c := range []struct{ gap, thinner float32 }{{gap: .1, thinner: .3}, {gap: 0, thinner: 0}} {
+		m := someLips(c.gap)
+		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
+		x, want := m.middle(), (m.bottom-m.lower)*(1-c.thinner)
+		top := m.level() // of the lower lip once it is closed
+		for y := top; y < top+.5; y += .001 {
+			if v := f.at(geom.Point{X: x, Y: y}); y+v.down() >= m.bottom {
+				if got := y - top; abs(got-want) > .015 {
+					t.Errorf("gap %.2f: the lower lip is %.3f high, want %.3f", c.gap, got, want)
+				}
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package warp
+
+import (
+	"image"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/facetest"
+)
+
+// extremes are masks with the smallest and largest factors.
+var extremes = []lipsync.Mask{
+	{}, {Expand: -150}, {Expand: 250}, {Feather: -750}, {Feather: 1000},
+	{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
+}
+
+// grey returns a picture of one luma.
+func grey(luma uint8) *image.YCbCr {
+	f := image.NewYCbCr(image.Rect(0, 0, 240, 300), image.YCbCrSubsampleRatio420)
+	for i := range f.Y {
+		f.Y[i] = luma
+	}
+	for i := range f.Cb {
+		f.Cb[i], f.Cr[i] = neutral, neutral
+	}
+	return f
+}
+
+// patchLayer returns the layer of an example on a frame. own and shown are the gaps between their lips.
+func patchLayer(m lipsync.Mask, own, shown float32, frame, picture *image.YCbCr) *layer {
+	p := &person{line: 1.57, mask: m}
+	if _, soft := m.Edge(patchSoft); soft != patchSoft {
+		p.masks = newMaskTable(soft)
+	}
+	to := geom.Similarity{A: canonicalPixels}
+	tr := &track{person: p, frames: []observation{{lips: someLips(own), to: to}, {lips: someLips(shown), to: to}}}
+	p.bank.examples = []example{{track: tr, frame: 1, pixels: picture}}
+	lips := someLips(shown)
+	s := p.shape(speech.Articulation{}, lips.width())
+	s.gap = shown
+	return newLayer(frame, target{track: tr, frame: 0}, 0, s)
+}
+
+// opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.
+func opacity(m lipsync.Mask, own, shown float32) func(x, y float32) float32 {
+	const dark, bright = 20, 220
+	l := patchLayer(m, own, shown, grey(dark), grey(bright))
+	for i := range l.tones.cells {
+		l.tones.cells[i] = [3]float32{1}
+	}
+	for i := range l.tones.alike {
+		l.tones.alike[i] = 1
+	}
+	l.dark = [3]float32{bright / insideTop, neutral, neutral}
+	out := l.paint(image.Rect(0, 0, 240, 300)).Image
+	return func(x, y float32) float32 {
+		v := out.Y[out.YOffset(int(x*canonicalPixels+.5), int(y*canonicalPixels+.5))]
+		if v == 0 { // not painted
+			return 0
+		}
+		return (float32(v) - dark) / (bright - dark)
+	}
+}
+
+// TestMaskSizes checks the size and the edge of the patches that masks give, by pixels, and that they hide the frame's own lips.
+func TestMaskSizes(t *testing.T) {
+	type size struct{ wide, above, soft float32 }
+	sizes := map[lipsync.Mask]size{}
+	for _, m := range extremes {
+		at := opacity(m, 0, 0)
+		var s size
+		var some, all int
+		for y := float32(.8); y < 2.6; y += .01 {
+			for x := float32(.1); x < 2.3; x += .01 {
+				v := at(x, y)
+				if v > .01 {
+					s.wide = max(s.wide, abs(x-1.2))
+					s.above = max(s.above, 1.57-y)
+					all++
+				}
+				if v > .01 && v < .99 {
+					some++
+				}
+				if abs(v-at(x+.01, y)) > .4 && x < 2.3 {
+					t.Errorf("%v: a hard edge at (%.2f, %.2f)", m, x, y)
+				}
+			}
+		}
+		s.soft = float32(some) / float32(all)
+		sizes[m] = s
+		if s.wide > patchMost+.02 || s.above > 1.57-1.2+patchAbove+.02 {
+			t.Errorf("%v: it reaches %.2f aside and %.2f above the lips, beyond the pixels of examples", m, s.wide, s.above)
+		}
+		usual := sizes[lipsync.Mask{}]
+		if m.Expand > 0 && m.Feather >= 0 && !(s.wide > 1.15*usual.wide && s.above > 1.1*usual.above) || m == (lipsync.Mask{Expand: -150}) && !(s.wide < usual.wide && s.above < .9*usual.above) {
+			t.Errorf("%v: it reaches %.2f aside and %.2f above the lips, usually %.2f and %.2f", m, s.wide, s.above, usual.wide, usual.above)
+		}
+		if m == (lipsync.Mask{Feather: -750}) && !(s.soft < .5*usual.soft) || m == (lipsync.Mask{Feather: 1000}) && !(s.soft > 1.2*usual.soft) {
+			t.Errorf("%v: %.2f is soft, usually %.2f", m, s.soft, usual.soft)
+		}
+	}
+	for _, gap := range []float32{0, .1, .2, .3} {
+		lips := someLips(gap)
+		usually := opacity(lipsync.Mask{}, gap, 0)
+		for _, m := range extremes {
+			at := opacity(m, gap, 0)
+			for s := float32(-.99); s <= .99; s += .03 {
+				x := lips.middle() + s*lips.width()/2
+				top, bottom := lips.outer(x)
+				for _, y := range []float32{top, (top + bottom) / 2, bottom} {
+					if got, want := at(x, y), usually(x, y); got < want-.06 {
+						t.Errorf("%v, a gap of %g: %.2f of the lips is hidden at (%.2f, %.2f), usually %.2f", m, gap, got, x, y, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMaskLeavesBackground lays an example with a narrower face on a frame. What is beside that face must not be seen on the
+// frame's.
+func TestMaskLeavesBackground(t *testing.T) {
+	const skin, hair = 150, 30
+	example := grey(skin)
+	for i := range example.Y {
+		if x := i % example.YStride; x > 120+68 {
+			example.Y[i] = hair
+		}
+	}
+	for _, m := range extremes {
+		l := patchLayer(m, 0, 0, grey(skin), example)
+		out := l.paint(image.Rect(0, 0, 240, 300))
+		for y := 110; y < 230; y++ {
+			for x := 120 + 72; x < 220; x++ {
+				if k := out.Image.YOffset(x, y); out.Mask.Pix[out.Mask.PixOffset(x, y)] > 0 && out.Image.Y[k] < skin-30 {
+					t.Fatalf("%v: luma %d at (%d, %d), want about %d", m, out.Image.Y[k], x, y, skin)
+				}
+			}
+		}
+	}
+}
+
+// TestMaskInVideo measures how far from the middle of the mouth pixels change, of a head that talks and of one at rest. In each frame
+// the pixels are different, so that each pixel that is painted changes.
+func TestMaskInVideo(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		head     func(int) facetest.Head
+		from, to float64 // v of the pixels that are looked at
+	}{
+		{"talking", talking, .75, 1.05}, // above the mouth, where nothing moves with the chin
+		{"at rest", atRest, .75, 2.5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &scene{}
+			s.draw(0, 60, c.head)
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, f := range s.frames {
+				for i := range f.Y {
+					f.Y[i] = uint8(min(max(int(f.Y[i])+r.IntN(9)-4, 0), 255))
+				}
+			}
+			reached := func(m lipsync.Mask) (places int, far float64) {
+				s.mask = m
+				_, p := s.plan(t, openIn(60, true, true, true))
+				for _, i := range []int{20, 25, 30} {
+					h, shown := c.head(i), s.show(t, p, i)
+					for v := c.from; v < c.to; v += .01 {
+						for u := -1.3; u < 1.3; u += .01 {
+							x, y := h.At(u, v)
+							if k := shown.YOffset(int(x+.5), int(y+.5)); shown.Y[k] != s.frames[i].Y[k] {
+								far = max(far, math.Abs(u))
+								places++
+							}
+						}
+					}
+				}
+				return places, far
+			}
+			usual, far := reached(lipsync.Mask{})
+			large, farther := reached(lipsync.Mask{Expand: 250})
+			small, nearer := reached(lipsync.Mask{Expand: -150})
+			if !(30*small < 29*usual && 11*usual < 10*large) {
+				t.Errorf("%d places change, %d of a small region, %d of a large one", usual, small, large)
+			}
+			if !(nearer <= far && far+.04 < farther && farther < 1.3*far+.04) {
+				t.Errorf("places change up to %.2f from the middle, in a small region up to %.2f, in a large one up to %.2f", far, nearer, farther)
+			}
+		})
+	}
+}

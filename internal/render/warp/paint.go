@@ -1,0 +1,190 @@
+package warp
+
+import (
+	"image"
+
+	"lipsync/internal/render"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// layer is one mouth on one frame, ready to be painted: the frame's own, or that of an example.
+type layer struct {
+	frame  *image.YCbCr    // the picture that is painted on
+	pixels *image.YCbCr    // the picture that the mouth comes from
+	onto   geom.Similarity // from the canonical face to the frame's pixels
+	to     geom.Similarity // from the canonical face to the mouth's pixels
+	field  *field          // with a patch, only of the part that it covers
+	dark   [3]float32      // Y, Cb and Cr of the unseen inside
+	patch  *patch          // nil if the mouth is the frame's own
+	tones  *tones          // of the patch
+	region region          // holds everything that changes
+}
+
+// paint returns the mouth of one frame, and whether there is anything to paint.
+func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
+	own := &t.track.frames[t.frame]
+	layers := []*layer{newLayer(frame, t, t.example, t.shape)}
+	if t.share > 0 {
+		layers = append(layers, newLayer(frame, t, t.other, t.otherShape))
+	}
+	var area image.Rectangle
+	for _, l := range layers {
+		area = area.Union(bounds(own.to, l.region))
+	}
+	area = area.Intersect(pixels.Even(frame.Rect))
+	if area.Empty() {
+		return render.Mouth{}, false
+	}
+	m := layers[0].paint(area)
+	if t.share > 0 {
+		blend(&m, layers[1].paint(area), frame, t.share)
+	}
+	for _, l := range layers {
+		cellPool.put(l.field.cells)
+	}
+	return m, true
+}
+
+// newLayer returns the layer of an example in a shape. An example of -1 is the frame's own mouth.
+func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
+	p, own := t.track.person, &t.track.frames[t.frame]
+	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to, dark: p.dark}
+	shown := own
+	if example >= 0 {
+		e := &p.bank.examples[example]
+		shown = e.shown()
+		l.pixels, l.to = e.pixels, shown.to
+		l.patch = newPatch(p, own, to)
+	}
+	l.region = fieldArea(&shown.lips, to)
+	if l.patch == nil {
+		l.field = newField(&shown.lips, to, l.region)
+		return l
+	}
+	within := l.patch.region()
+	compared := within
+	if u := l.patch.usual; u != nil {
+		compared = within.union(u.region())
+	}
+	l.field = newField(&shown.lips, to, l.region.intersect(compared))
+	within.bottom = max(within.bottom, p.line+chinBelow+neckBelow*(1+to.far))
+	l.region = l.region.union(within)
+	l.tones = l.match()
+	return l
+}
+
+// blend mixes a share (0 to 1) of another painted mouth into m. Both cover the same area. Where only
+// one of them was painted, the other shows the frame.
+func blend(m *render.Mouth, other render.Mouth, frame *image.YCbCr, share float32) {
+	mix := func(a *uint8, b uint8) { *a = uint8(float32(*a) + (float32(b)-float32(*a))*share + .5) }
+	for y := m.Image.Rect.Min.Y; y < m.Image.Rect.Max.Y; y++ {
+		for x := m.Image.Rect.Min.X; x < m.Image.Rect.Max.X; x++ {
+			k, i := m.Mask.PixOffset(x, y), m.Image.YOffset(x, y)
+			mine, theirs := m.Mask.Pix[k] > 0, other.Mask.Pix[k] > 0
+			under := frame.Y[frame.YOffset(x, y)]
+			if !mine {
+				m.Image.Y[i] = under
+			}
+			if theirs {
+				under = other.Image.Y[i]
+			}
+			mix(&m.Image.Y[i], under)
+			m.Mask.Pix[k] |= other.Mask.Pix[k]
+		}
+	}
+	for i, v := range other.Image.Cb {
+		mix(&m.Image.Cb[i], v)
+		mix(&m.Image.Cr[i], other.Image.Cr[i])
+	}
+}
+
+// paint returns the layer in an area of the frame. The area has even edges.
+func (l *layer) paint(area image.Rectangle) render.Mouth {
+	rules := l.rules()
+	defer rulePool.put(rules.rules)
+	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
+	l.paintLuma(&m, rules)
+	l.paintChroma(&m, rules)
+	return m
+}
+
+// barely is the smallest distance by which a place is above the edge of the lower lip, canonical.
+const barely = 1e-6
+
+// paintLuma sets the mask, and the luma where the mask is not 0. The edge of the lower lip is exact
+// to a share of a pixel: a pixel on it mixes the lip with the inside of the mouth.
+func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
+	toGrid, toMouth := rules.fromFrame(l.onto), l.onto.Inverse().Then(l.to)
+	shown, left, top := pixels.Luma(l.pixels), float32(l.pixels.Rect.Min.X), float32(l.pixels.Rect.Min.Y)
+	scale := l.onto.Scale()
+	var r rule
+	luma := func(q geom.Point) float32 {
+		q = move(toMouth.Apply(q), &l.to, r.dx, r.down())
+		return r.toned(0, shown.CatmullRom(q.X-left, q.Y-top), &l.dark)
+	}
+	area := m.Image.Rect
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		alpha := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):][:area.Dx()]
+		out, own := m.Image.Y[m.Image.YOffset(area.Min.X, y):][:area.Dx()], l.frame.Y[l.frame.YOffset(area.Min.X, y):][:area.Dx()]
+		for i := range alpha {
+			q := geom.Point{X: float32(area.Min.X + i), Y: float32(y)}
+			if !rules.at(toGrid.Apply(q), &r, true) {
+				continue
+			}
+			var under, mouth float32
+			switch {
+			case r.mask == 1:
+			case r.sink == 0:
+				under = float32(own[i])
+			default:
+				under = pixels.LumaAt(l.frame, move(q, &l.onto, 0, -r.sink))
+			}
+			if r.mask > 0 {
+				lip := r.lip(scale)
+				if lip < 1 {
+					r.below = min(r.below, -barely)
+					mouth = (1 - lip) * luma(q)
+				}
+				if lip > 0 {
+					r.below = max(r.below, 0)
+					mouth += lip * luma(q)
+				}
+			}
+			alpha[i], out[i] = 255, r.over(mouth, under)
+		}
+	}
+}
+
+// paintChroma sets all of the chroma. Where nothing changes it is the frame's.
+func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
+	toGrid, toMouth := rules.fromFrame(l.onto), l.onto.Inverse().Then(l.to)
+	var r rule
+	area := m.Image.Rect
+	for y := area.Min.Y; y < area.Max.Y; y += 2 {
+		for x := area.Min.X; x < area.Max.X; x += 2 {
+			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5} // a chroma pixel is in the middle of four luma pixels
+			i := m.Image.COffset(x, y)
+			if !rules.at(toGrid.Apply(q), &r, false) {
+				k := l.frame.COffset(x, y)
+				m.Image.Cb[i], m.Image.Cr[i] = l.frame.Cb[k], l.frame.Cr[k]
+				continue
+			}
+			var cb, cr, cbUnder, crUnder float32
+			if r.mask > 0 {
+				cb, cr = pixels.ChromaAt(l.pixels, move(toMouth.Apply(q), &l.to, r.dx, r.down()))
+				cb, cr = r.toned(1, cb, &l.dark), r.toned(2, cr, &l.dark)
+			}
+			if r.mask < 1 {
+				cbUnder, crUnder = pixels.ChromaAt(l.frame, move(q, &l.onto, 0, -r.sink))
+			}
+			m.Image.Cb[i], m.Image.Cr[i] = r.over(cb, cbUnder), r.over(cr, crUnder)
+		}
+	}
+}
+
+// move returns a place of a picture, moved by canonical distances to the right and down on the face
+// in it. to is the similarity from the canonical face to the picture's pixels.
+func move(q geom.Point, to *geom.Similarity, right, down float32) geom.Point {
+	return geom.Point{X: q.X + to.A*right - to.B*down, Y: q.Y + to.B*right + to.A*down}
+}

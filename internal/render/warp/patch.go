@@ -1,0 +1,140 @@
+package warp
+
+import (
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/signal/geom"
+)
+
+// The patch of an example on a frame. Lengths are canonical. They were chosen by eye: larger patches
+// show seams at hair, collar and neck.
+const (
+	patchHalf     = .66 // half of its width, at least
+	patchTop      = .02 // its top is this far below the base of the nose
+	patchBelow    = .42 // it reaches this far below the closed lips
+	patchGrow     = .4  // and farther, by this share of the gap
+	patchPastChin = .3  // it reaches at most this far below the chin
+	patchLeast    = .4  // its height, at least
+	patchSoft     = .3  // width of its soft edge, as a share of the way to its middle
+	patchMost     = .9  // half of its width grows to this at most by the option mask: examples have pixels up to cutHalf
+	patchAbove    = .1  // likewise its top rises to this far above the base of the nose: see cutAbove
+	patchUnder    = .12 // height of the shadow under the lower lip, which is to be hidden with the lip
+	patchBeside   = .05 // width of the shadow beside a corner of the mouth, likewise; the narrower the edge is, the more it would be seen
+	patchPower    = 2.5 // it is a superellipse with this exponent, between an ellipse and a rectangle
+)
+
+// patch is the part of the canonical face that shows a mouth from another frame.
+type patch struct {
+	middle, top, bottom float32    // x of its middle, y of its edges
+	side                float32    // from the middle to its left and right edges
+	line                float32    // y of the line between the person's closed lips
+	half                float32    // half the width of the frame's own mouth
+	sink                float32    // distance by which the frame's chin moves down
+	far                 float32    // the skin moves so much farther out than usual, as a share
+	masks               *maskTable // nil: usualMasks
+	usual               *patch     // the patch as it is without the option mask; nil if this is it
+}
+
+// newPatch returns the patch on an observation for a mouth that is given a shape.
+func newPatch(p *person, own *observation, to shape) *patch {
+	below := patchBelow + patchGrow*max(to.gap, own.gap())
+	top := own.nose + patchTop
+	bottom := max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast)
+	usual := &patch{
+		middle: own.middle(), top: top, bottom: bottom,
+		side: max(patchHalf, own.width()/2/(1-patchSoft)), // keeps the corners of a wide mouth out of the soft edge
+		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()), far: to.far,
+	}
+	if p.mask == (lipsync.Mask{}) {
+		return usual
+	}
+	size, soft := p.mask.Edge(patchSoft)
+	lips := own.bottom + max(to.gap-own.gap(), 0)*(1-upperShare) + patchUnder
+	more := (bottom - top) / 2 * (size*usual.hides(p.mask, lips) - 1)
+	grown := *usual
+	grown.usual, grown.masks = usual, p.masks
+	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
+	grown.side = max(min(patchHalf*size, patchMost), own.width()/2/(1-soft), min(usual.side, (own.width()/2+shadow)/(1-soft)))
+	grown.top, grown.bottom = max(top-more, own.nose-patchAbove), min(bottom+more, max(bottom, p.line+chinBelow+patchPastChin))
+	return &grown
+}
+
+// hides returns the factor, at least 1, by which a patch must be larger than the mask says, so that the frame's own lips are seen
+// through it no more than through the usual patch p. y is their lower edge.
+func (p *patch) hides(m lipsync.Mask, y float32) float32 {
+	const core = 1 - patchSoft
+	way := clamp((y - (p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)) // 0 in the middle of the usual patch, 1 at its lower edge
+	least := way / (core + float32(m.Feather.Factor())*max(way-core, 0))
+	if way < core {
+		least = way / core
+	}
+	return max(least/float32(m.Expand.Factor()), 1)
+}
+
+// region returns where the patch lies.
+func (p *patch) region() region {
+	return region{p.middle - p.side, p.top, p.middle + p.side, p.bottom}
+}
+
+// mask returns how opaque the patch is at a canonical place, 0 to 1.
+func (p *patch) mask(c geom.Point) float32 { return p.table().at(p.sum(c)) }
+
+// table returns the masks of the patch's soft edge.
+func (p *patch) table() *maskTable {
+	if p.masks == nil {
+		return &usualMasks
+	}
+	return p.masks
+}
+
+// sum returns the sum of powers at a canonical place.
+func (p *patch) sum(c geom.Point) float32 { return p.across(c.X) + p.along(c.Y) }
+
+// across and along return the summands of x and y in the sum of powers of the superellipse. The mask
+// depends on that sum, which is 0 in the middle of the patch and 1 at its border.
+func (p *patch) across(x float32) float32 { return swell(abs(x-p.middle) / p.side) }
+
+func (p *patch) along(y float32) float32 {
+	return swell(abs(y-(p.top+p.bottom)/2) / ((p.bottom - p.top) / 2))
+}
+
+// swell returns x to the power of patchPower.
+func swell(x float32) float32 { return x * x * sqrt(x) }
+
+// maskTable holds the mask at even steps of the sum of powers, from 0 to 1.
+type maskTable [513]float32
+
+// usualMasks has a soft edge of the usual width.
+var usualMasks = *newMaskTable(patchSoft)
+
+// newMaskTable returns the masks with a soft edge, whose width is a share of the way to the middle of the patch.
+func newMaskTable(soft float32) *maskTable {
+	m := &maskTable{}
+	for i := range m {
+		m[i] = smoothstep((1 - pow(float32(i)/float32(len(m)-1), 1/patchPower)) / soft)
+	}
+	return m
+}
+
+// at returns the mask at a sum of powers.
+func (m *maskTable) at(sum float32) float32 {
+	if !(sum < 1) {
+		return 0
+	}
+	at := sum * float32(len(m)-1)
+	i := int(at)
+	return m[i] + (m[i+1]-m[i])*(at-float32(i))
+}
+
+// down returns how far the skin moves down with the chin, at y of the canonical face and straight
+// below the middle of the mouth.
+func (p *patch) down(y float32) float32 {
+	chin := p.line + chinBelow
+	if y > chin {
+		neck := neckBelow * (1 + p.far)
+		return p.sink * clamp((chin+neck-y)/neck)
+	}
+	return p.sink * smoothstep((y-p.line)/chinBelow)
+}
+
+// aside returns the share of that movement at x, 1 in the middle.
+func (p *patch) aside(x float32) float32 { return jawShare((x - p.middle) / (p.half * (1 + p.far))) }

@@ -1,0 +1,111 @@
+package warp
+
+import (
+	"image"
+	"slices"
+	"testing"
+
+	"lipsync/internal/test/facetest"
+)
+
+// closer is the talking head in another shot, larger and at other moments.
+func closer(i int) facetest.Head {
+	h := talking(i + 11)
+	h.X, h.Y, h.Eyes = h.X+20, h.Y-15, 72
+	return h
+}
+
+// disguise makes another person of a drawn head, by dark brows across the nose.
+func disguise(f *image.YCbCr, h facetest.Head) {
+	for u := -.7; u < .7; u += .005 {
+		for v := -.45; v < -.2; v += .005 {
+			x, y := h.At(u, v)
+			f.Y[f.YOffset(int(x), int(y))] = 40
+		}
+	}
+}
+
+// TestPeople checks which tracks are recognised as those of one person.
+func TestPeople(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		draw func(s *scene)
+		want []int // person of each track
+	}{
+		{"two shots of one", func(s *scene) {
+			s.draw(0, 25, talking)
+			s.draw(1, 25, closer)
+		}, []int{0, 0}},
+		{"another one between", func(s *scene) {
+			s.draw(0, 25, talking)
+			s.draw(1, 25, closer)
+			for i := range 25 {
+				disguise(s.frames[25+i], closer(i))
+			}
+			s.draw(2, 25, talking)
+		}, []int{0, 1, 0}},
+		{"two at once", func(s *scene) {
+			s.draw(0, 25, talking)
+			for i := range s.faces {
+				twin := s.faces[i][0]
+				twin.Track = 1
+				s.faces[i] = append(s.faces[i], twin)
+			}
+		}, []int{0, 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &scene{}
+			c.draw(s)
+			a := s.analyse(t)
+			for track, want := range c.want {
+				if got := slices.Index(a.order, a.tracks[track].person); got != want {
+					t.Errorf("track %d: got person %d, want %d", track, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestShortShots checks that a person who talks in shots of a second is shown with examples of all
+// shots, and that the person's lips touch in silence.
+func TestShortShots(t *testing.T) {
+	s := &scene{}
+	heads := []func(int) facetest.Head{talking, closer, talking, closer}
+	for track, head := range heads {
+		s.draw(track, 25, head)
+	}
+	_, p := s.plan(t, openIn(100, false, false, false, false, true, true, false, false))
+	foreign := 0
+	for i := 3; i < 100; i++ {
+		r := p[i]
+		if r.example < 0 {
+			t.Fatalf("frame %d: keeps its own mouth", i)
+		}
+		if r.track.person.bank.examples[r.example].track != r.track {
+			foreign++
+		}
+		if i%25 < 3 || i > 45 && i < 80 {
+			continue // lips move, or are open
+		}
+		if got := gap(s.show(t, p, i), heads[i/25](i%25)); got > .055 {
+			t.Errorf("frame %d: a gap of %.3f in silence", i, got)
+		}
+	}
+	if foreign == 0 {
+		t.Error("no shot shows a mouth of another one")
+	}
+}
+
+// TestLineIsNoGap checks that the dark line between the lips of a mouth that never opens isn't
+// mistaken for its inside.
+func TestLineIsNoGap(t *testing.T) {
+	s := &scene{}
+	s.draw(0, 10, atRest)
+	a, _ := s.plan(t, openIn(10))
+	for i, o := range a.tracks[0].frames {
+		if o.gap() != 0 {
+			t.Errorf("frame %d: a gap of %.3f", i, o.gap())
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package warp
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"image"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/facetest"
+)
+
+var picturesFolder = flag.String("pictures", "", "folder that TestPictures writes the pictures of docs/engine.md to")
+
+// The sentence of the pictures: a LibriVox reader, in the public domain.
+const (
+	sentence      = "../../sound/speech/testdata/human-librivox.wav"
+	sounds        = "../../sound/speech/testdata/sounds.json"
+	waveHeader    = 44 // bytes before the samples
+	sentenceFrame = 82 // length in frames
+)
+
+// story is a drawn head that talks, and the sentence that it is made to say.
+type story struct {
+	*scene
+	aligned []alignment.Frame
+	speech  *speech.Speech
+	spoken  []speech.Articulation
+	a       *analyser
+	p       painter
+}
+
+// TestPictures draws the pictures of docs/engine.md: make engine-pictures.
+func TestPictures(t *testing.T) {
+	if *picturesFolder == "" {
+		t.Skip("make engine-pictures draws the pictures")
+	}
+	s := newStory(t)
+	for name, picture := range map[string]*canvas{
+		"detection": s.drawDetection(), "articulation": s.drawArticulation(t), "reading": s.drawReading(),
+		"plan": s.drawPlan(), "field": s.drawField(t), "painted": s.drawPainted(t),
+	} {
+		picture.write(t, *picturesFolder, name)
+	}
+}
+
+// newStory tracks and aligns the head by the cascades, and plans the sentence.
+func newStory(t *testing.T) *story {
+	t.Helper()
+	detector, err := detection.New(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wave, err := os.ReadFile(sentence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &story{scene: &scene{}}
+	if s.speech, err = speech.Read(bytes.NewReader(wave[waveHeader:])); err != nil {
+		t.Fatal(err)
+	}
+	s.spoken = s.speech.ArticulationAt(fps, sentenceFrame)
+	tracker := tracking.NewTracker(detector, fps)
+	for i := range sentenceFrame {
+		h := facetest.Head{X: 240 + 6*math.Sin(float64(i)/9), Y: 170, Eyes: 104, Turn: .05 * math.Sin(float64(i)/15)}
+		h.Open = max((.16*math.Sin(float64(i)*.8)+.07)*(.65+.35*math.Sin(float64(i)/6)), 0)
+		frame := facetest.Frame(480, 440, h)
+		faces, _, err := tracker.Add(t.Context(), frame)
+		if err != nil || len(faces) != 1 {
+			t.Fatalf("frame %d: %d faces, %v", i, len(faces), err)
+		}
+		s.frames, s.faces = append(s.frames, frame), append(s.faces, faces)
+	}
+	s.aligned = s.align()
+	s.a = newAnalyser(fps)
+	for _, f := range s.aligned {
+		if err := s.a.Add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, s.p = s.planOf(t, s.a, s.spoken)
+	return s
+}
+
+// view returns a region of the canonical face as a frame shows it, scale pixels to a unit.
+func view(frame *image.YCbCr, to geom.Similarity, r region, scale float32) *canvas {
+	c := newCanvas(int((r.right-r.left)*scale), int((r.bottom-r.top)*scale))
+	for y := range c.Rect.Dy() {
+		for x := range c.Rect.Dx() {
+			c.Set(x, y, colourAt(frame, to.Apply(geom.Point{X: r.left + float32(x)/scale, Y: r.top + float32(y)/scale})))
+		}
+	}
+	return c
+}
+
+// drawDetection draws the box, the landmarks and the crop of a face, and beside it the aligned face.
+func (s *story) drawDetection() *canvas {
+	const at, frameScale, scale = 3, .75, 120 // pixels to one of the frame, and to a canonical unit
+	face, aligned := s.faces[at][0], s.aligned[at].Faces[0]
+	whole := region{0, 0, float32(s.frames[at].Rect.Dx()), float32(s.frames[at].Rect.Dy())}
+	left := view(s.frames[at], geom.Similarity{A: 1}, whole, frameScale)
+	half := face.Box.Size / 2
+	left.rectangle(frameScale*(face.Box.X-half), frameScale*(face.Box.Y-half), frameScale*(face.Box.X+half), frameScale*(face.Box.Y+half), yellow)
+	crop := s.seen(at)[0].Crop.Rect
+	left.rectangle(frameScale*float32(crop.Min.X), frameScale*float32(crop.Min.Y), frameScale*float32(crop.Max.X-1), frameScale*float32(crop.Max.Y-1), white)
+	all := region{0, -.3, 2.4, 2.45}
+	right := view(s.frames[at], aligned.To, all, scale)
+	mark := func(k int, with colour) {
+		p, q := face.Landmarks[k], aligned.Landmarks[k]
+		left.dot(frameScale*p.X, frameScale*p.Y, with)
+		right.dot((q.X-all.left)*scale, (q.Y-all.top)*scale, with)
+	}
+	for _, k := range detection.Rigid() {
+		mark(k, cyan)
+	}
+	for _, k := range detection.Mobile() {
+		mark(k, red)
+	}
+	return beside(left, right)
+}
+
+// drawArticulation draws the six numbers over time, one below the other. Bands show the sounds that ask for a closure,
+// for the lower lip at the teeth and for rounding; lines show the frames that closures close.
+func (s *story) drawArticulation(t *testing.T) *canvas {
+	t.Helper()
+	const wide, high, gap = 9, 56, 8 // pixels of a frame, and of a row
+	var known map[string][]struct {
+		Start, End float64
+		Sound      string
+	}
+	text, err := os.ReadFile(sounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &known); err != nil {
+		t.Fatal(err)
+	}
+	hops := s.speech.Articulation()
+	numbers := []func(speech.Articulation) float32{
+		func(a speech.Articulation) float32 { return a.Opening }, func(a speech.Articulation) float32 { return a.Closure },
+		func(a speech.Articulation) float32 { return a.Labiodental }, func(a speech.Articulation) float32 { return a.Rounding },
+		func(a speech.Articulation) float32 { return a.Spread }, func(a speech.Articulation) float32 { return a.Silence },
+	}
+	asking := []string{"", " m b p ", " f v ", " w u U y o O S Z ", "", ""}
+	c := newCanvas(sentenceFrame*wide, len(numbers)*(high+gap))
+	for row, number := range numbers {
+		top := row * (high + gap)
+		for x := range c.Rect.Dx() {
+			seconds := float64(x) / wide / fps
+			hop := min(int(seconds*speech.HopRate), len(hops)-1)
+			level := int(high * (1 - number(hops[hop])))
+			under := paper
+			for _, k := range known["human-librivox"] {
+				if seconds >= k.Start && seconds < k.End && strings.Contains(asking[row], " "+k.Sound+" ") {
+					under = band
+				}
+			}
+			for y := range high {
+				if y >= level {
+					c.Set(x, top+y, blue)
+				} else {
+					c.Set(x, top+y, under)
+				}
+			}
+		}
+		for i, a := range s.spoken {
+			if row == 1 && a.Closure == 1 {
+				x := float32(wide*i + wide/2)
+				c.line(x, float32(top), x, float32(top+high-1), red)
+			}
+		}
+	}
+	return c
+}
+
+// drawReading draws the readings of mouths that are closed, half open and open: outer and inner edges of the lips, and
+// the line between them.
+func (s *story) drawReading() *canvas {
+	const scale = 230
+	t := s.a.tracks[s.faces[0][0].Track]
+	var all []*canvas
+	for _, share := range []float32{0, .5, 1} {
+		at := 0
+		for i := range t.frames {
+			if abs(t.frames[i].gap()-share*t.person.most) < abs(t.frames[at].gap()-share*t.person.most) {
+				at = i
+			}
+		}
+		o := &t.frames[at]
+		r := region{o.middle() - .6, o.level() - .35, o.middle() + .6, o.level() + .45}
+		c := view(s.frames[t.first+at], o.to, r, scale)
+		for x := o.left.X; x < o.right.X; x += .5 / scale {
+			top, bottom := o.outer(x)
+			upper, lower := o.inner(x)
+			for _, e := range []struct {
+				y      float32
+				colour colour
+			}{{top, yellow}, {bottom, yellow}, {upper, cyan}, {lower, cyan}, {o.line.at(&o.lips, x), red}} {
+				c.point(int((x-r.left)*scale), int((e.y-r.top)*scale), e.colour)
+			}
+		}
+		all = append(all, c)
+	}
+	return beside(all...)
+}
+
+// drawPlan draws the gaps of the source, of the examples that are shown, and that the speech asks for, and below them the
+// source frames of the examples, the last one at the top.
+func (s *story) drawPlan() *canvas {
+	const wide, high, gap = 9, 110, 14
+	c := newCanvas(sentenceFrame*wide, 2*high+gap)
+	c.fill(0, 0, c.Rect.Dx(), high, paper)
+	c.fill(0, high+gap, c.Rect.Dx(), high, paper)
+	source := func(i int) int { return s.p[i].track.person.bank.examples[s.p[i].example].frame }
+	first, last := source(0), source(0)
+	for i := range s.p {
+		first, last = min(first, source(i)), max(last, source(i))
+	}
+	at := func(i int) float32 { // y of an example's frame
+		return 2*high + gap - 4 - (high-8)*float32(source(i)-first)/float32(max(last-first, 1))
+	}
+	var asked, shown, own float32
+	for i, r := range s.p {
+		p := r.track.person
+		e := &p.bank.examples[r.example]
+		y := func(value float32) float32 { return high - 1 - (high-2)*value/p.most }
+		x := float32(i*wide + wide/2)
+		nextAsked, nextShown, nextOwn := y(r.shape.gap), y(min(e.shown().gap(), p.most)), y(min(s.own(i).gap(), p.most))
+		if i > 0 {
+			c.line(x-wide, own, x, nextOwn, band)
+			c.line(x-wide, shown, x, nextShown, orange)
+			c.line(x-wide, asked, x, nextAsked, blue)
+			if p.chooser.jumps(s.p[i-1].example, r.example) {
+				c.line(x-wide/2, high+gap, x-wide/2, 2*high+gap-1, band)
+			} else {
+				c.line(x-wide, at(i-1), x, at(i), blue)
+			}
+		}
+		asked, shown, own = nextAsked, nextShown, nextOwn
+	}
+	for i := range s.p {
+		c.dot(float32(i*wide+wide/2), at(i), blue)
+	}
+	return c
+}
+
+// drawField draws a mouth as it is and in four shapes, and below each the grid of the source that the field bends.
+func (s *story) drawField(t *testing.T) *canvas {
+	t.Helper()
+	const scale, step = 125, .06 // pixels to a unit; from line to line, canonical
+	tr := s.a.tracks[s.faces[0][0].Track]
+	at := 0
+	for i := range tr.frames {
+		if abs(tr.frames[i].gap()-.09) < abs(tr.frames[at].gap()-.09) {
+			at = i
+		}
+	}
+	o, frame := &tr.frames[at], s.frames[tr.first+at]
+	r := region{o.middle() - .6, o.nose - .05, o.middle() + .6, o.level() + .8}
+	own := speech.Articulation{Opening: o.gap() / tr.person.most}
+	var all []*canvas
+	for _, a := range []speech.Articulation{own, {Closure: 1}, {Opening: 1}, {Opening: .35, Rounding: 1}, {Opening: .5, Labiodental: 1}} {
+		to := tr.person.shape(a, o.width())
+		painted := &image.YCbCr{Y: bytes.Clone(frame.Y), Cb: bytes.Clone(frame.Cb), Cr: bytes.Clone(frame.Cr), YStride: frame.YStride, CStride: frame.CStride, Rect: frame.Rect, SubsampleRatio: frame.SubsampleRatio}
+		if m, ok := paint(frame, target{track: tr, frame: at, example: -1, shape: to}); ok {
+			put(painted, m)
+		}
+		upper := view(painted, o.to, r, scale)
+		lower := newCanvas(upper.Rect.Dx(), upper.Rect.Dy())
+		f := wholeField(&o.lips, to)
+		source := func(x, y int) (geom.Point, cell) {
+			q := geom.Point{X: r.left + float32(x)/scale, Y: r.top + float32(y)/scale}
+			v := f.at(q)
+			return geom.Point{X: q.X + v.dx, Y: q.Y + v.down()}, v
+		}
+		for y := range lower.Rect.Dy() {
+			for x := range lower.Rect.Dx() {
+				here, v := source(x, y)
+				right, _ := source(x+1, y)
+				below, _ := source(x, y+1)
+				colour := paper
+				if v.filled() > .3 {
+					colour = band
+				}
+				cross := func(a, b float32) bool { return math.Floor(float64(a/step)) != math.Floor(float64(b/step)) }
+				if cross(here.X, right.X) || cross(here.Y, below.Y) {
+					colour = blue
+				}
+				lower.Set(x, y, colour)
+			}
+		}
+		all = append(all, below(upper, lower))
+	}
+	return beside(all...)
+}
+
+// drawPainted draws six consecutive frames around a closure: the source above, below it the frame of the example that is
+// shown, and at the bottom the painted frame.
+func (s *story) drawPainted(t *testing.T) *canvas {
+	t.Helper()
+	const scale, columns = 90, 6
+	from := 0
+	for i, a := range s.spoken {
+		if a.Closure == 1 && i >= columns/2 && i+columns/2 < len(s.spoken) && s.p[i].track != nil && s.own(i).gap() > s.own(from).gap() {
+			from = i
+		}
+	}
+	var all []*canvas
+	for i := from - columns/2; i < from+columns/2; i++ {
+		o, e := s.own(i), &s.p[i].track.person.bank.examples[s.p[i].example]
+		r := region{o.middle() - .65, o.nose - .3, o.middle() + .65, o.level() + .65}
+		source := view(s.frames[i], o.to, r, scale)
+		example := view(s.frames[e.track.first+e.frame], e.shown().to, r, scale)
+		all = append(all, below(source, example, view(s.show(t, s.p, i), o.to, r, scale)))
+	}
+	return beside(all...)
+}
+
+// own returns the observation of the source frame under an output frame.
+func (s *story) own(i int) *observation { return &s.p[i].track.frames[s.p[i].frame] }

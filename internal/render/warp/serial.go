@@ -1,0 +1,90 @@
+package warp
+
+import (
+	"image"
+	"math"
+
+	"lipsync/internal/signal/serial"
+)
+
+// Code implements render.Serial. It codes what Plan reads, so no frame can be added afterwards.
+func (a *analyser) Code(c *serial.Coder) {
+	serial.Slice(c, &a.order, func(p **person) {
+		if c.Reading() {
+			*p = &person{}
+		}
+		serial.Slice(c, &(*p).darks, func(d *[3]float32) { c.Floats(&d[0], &d[1], &d[2]) })
+		serial.Slice(c, &(*p).tracks, func(t **track) {
+			if c.Reading() {
+				*t = &track{person: *p}
+			}
+			(*t).code(c)
+			a.tracks[(*t).number] = *t
+		})
+		serial.Slice(c, &(*p).bank.examples, func(e *example) { e.code(c, (*p).tracks) })
+	})
+}
+
+func (t *track) code(c *serial.Coder) {
+	c.Int(&t.number)
+	c.Int(&t.first)
+	c.Int(&t.missed)
+	serial.Slice(c, &t.frames, func(o *observation) {
+		c.Floats(&o.to.A, &o.to.B, &o.to.X, &o.to.Y)
+		o.lips.code(c)
+	})
+	c.Check(t.first >= 0 && t.missed >= 0 && t.missed <= mostMissed)
+}
+
+// mostMissed bounds the frames at the end of a track that the tracker missed. The tracker ends a track much sooner.
+const mostMissed = 1000
+
+func (m *lips) code(c *serial.Coder) {
+	c.Floats(&m.left.X, &m.left.Y, &m.right.X, &m.right.Y, &m.top, &m.bottom, &m.upper, &m.lower, &m.dark)
+	for i := range m.line {
+		c.Floats(&m.line[i])
+	}
+	c.Floats(&m.nose, &m.pose[0], &m.pose[1])
+}
+
+// code codes an example of a person with tracks, without nearest and twin, which only choose the examples that are kept.
+func (e *example) code(c *serial.Coder, tracks []*track) {
+	number := 0
+	for i, t := range tracks {
+		if t == e.track {
+			number = i
+		}
+	}
+	c.Int(&number)
+	c.Int(&e.frame)
+	if c.Check(number >= 0 && number < len(tracks)); c.Failed() {
+		return
+	}
+	e.track = tracks[number]
+	c.Check(e.frame >= 0 && e.frame < len(e.track.frames))
+	for i := range e.appearance {
+		c.Floats(&e.appearance[i])
+	}
+	c.Floats(&e.sharp)
+	var area image.Rectangle
+	if !c.Reading() {
+		area = e.pixels.Rect
+	}
+	for _, side := range []*int{&area.Min.X, &area.Min.Y, &area.Max.X, &area.Max.Y} {
+		c.Int(side)
+		c.Check(*side >= 0 && *side <= mostSide && *side%2 == 0)
+	}
+	if c.Check(!area.Empty()); c.Failed() {
+		return
+	}
+	if c.Reading() {
+		e.nearest, e.twin = math.MaxFloat32, -1
+		e.pixels = image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
+	}
+	c.Bytes(e.pixels.Y)
+	c.Bytes(e.pixels.Cb)
+	c.Bytes(e.pixels.Cr)
+}
+
+// mostSide bounds the sides of a frame whose pixels are read: ffmpeg's encoder of H.264 takes no larger ones.
+const mostSide = 16384

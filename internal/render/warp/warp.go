@@ -1,0 +1,154 @@
+// Package warp is the engine that needs no network and no pictures of other people. It changes the
+// shape of the mouth in each frame. If a person already speaks in the video, the engine first
+// replaces that mouth by one from another frame of the same person, after Bregler, Covell and
+// Slaney, "Video Rewrite" (SIGGRAPH 1997). The page docs/engine.md explains it with pictures.
+package warp
+
+import (
+	"context"
+	"image"
+
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/render"
+	"lipsync/internal/sound/speech"
+)
+
+// Engine is a render.Engine.
+type Engine struct {
+	Cores int // cores that one job uses, at least 1
+}
+
+// Workers implements render.Engine.
+func (e Engine) Workers() int { return e.Cores }
+
+// Articulates implements render.Engine.
+func (Engine) Articulates() bool { return true }
+
+// Analyse implements render.Engine.
+func (Engine) Analyse(v render.Video) (render.Analyser, error) { return newAnalyser(v.FPS), nil }
+
+// analyser gathers the mouths of one video.
+type analyser struct {
+	fps     float64
+	tracks  map[int]*track // by number
+	persons map[int]*person
+	order   []*person // in the order in which they appear
+}
+
+func newAnalyser(fps float64) *analyser {
+	return &analyser{fps: fps, tracks: map[int]*track{}, persons: map[int]*person{}}
+}
+
+// Add implements render.Analyser.
+func (a *analyser) Add(f alignment.Frame) error {
+	for i := range f.Faces {
+		face := &f.Faces[i]
+		a.track(f.Index, face).add(face)
+	}
+	a.share()
+	return nil
+}
+
+// track returns the track of a face, which may be a new one.
+func (a *analyser) track(frame int, f *alignment.Face) *track {
+	t := a.tracks[f.Track]
+	if t == nil {
+		p := a.persons[f.Person]
+		if p == nil {
+			p = &person{bank: bank{capacity: bankSize}}
+			a.persons[f.Person] = p
+			a.order = append(a.order, p)
+		}
+		t = &track{number: f.Track, person: p, first: frame}
+		p.tracks = append(p.tracks, t)
+		a.tracks[f.Track] = t
+	}
+	return t
+}
+
+// bankBytes bounds the pixels of all examples of a video, in bytes.
+const bankBytes = 96 << 20
+
+// share halves the largest bank if all banks together take more than bankBytes.
+func (a *analyser) share() {
+	total := 0
+	var largest *bank
+	for _, p := range a.order {
+		total += p.bank.bytes
+		if largest == nil || p.bank.bytes > largest.bytes {
+			largest = &p.bank
+		}
+	}
+	if total > bankBytes {
+		largest.capacity = max(len(largest.examples)/2, 1)
+		largest.thin()
+	}
+}
+
+// Plan implements render.Analyser.
+func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
+	for _, t := range a.tracks {
+		t.smooth()
+	}
+	masks := &usualMasks
+	if _, soft := out.Mask.Edge(patchSoft); soft != patchSoft {
+		masks = newMaskTable(soft)
+	}
+	for _, p := range a.order {
+		p.mask, p.masks = out.Mask, masks
+		if out.Hidden != nil {
+			p.hide(out.Hidden)
+		}
+		p.summarise(a.fps)
+		p.label(out.Heard, a.fps, func(frame int) bool {
+			t := a.tracks[out.Speaker(frame)]
+			return t != nil && t.person == p
+		})
+	}
+	targets := make(painter, out.Frames)
+	for from := 0; from < out.Frames; {
+		number := out.Speaker(out.Source(from))
+		to := from + 1
+		for to < out.Frames && out.Speaker(out.Source(to)) == number {
+			to++
+		}
+		if t := a.tracks[number]; t != nil {
+			source := func(i int) int { return out.Source(from + i) }
+			if err := t.plan(ctx, a.fps, out.Spoken[from:to], source, targets[from:to]); err != nil {
+				return nil, err
+			}
+		}
+		from = to
+	}
+	return targets, nil
+}
+
+// painter holds a target for each output frame.
+type painter []target
+
+// target says which mouth one output frame shows, and in which shape.
+type target struct {
+	track   *track              // nil: the frame stays as it is
+	frame   int                 // index in track.frames of the source frame, with its own mouth
+	example int                 // index in the person's bank of the mouth that is shown; -1: the frame's own
+	shape   shape               // of the shown mouth
+	spoken  speech.Articulation // the shape is made from it
+
+	// The frames before and after a jump to another example show both examples.
+	share      float32 // of the other example, 0 to 1
+	other      int     // index of the other example
+	otherShape shape   // of the other example
+}
+
+// Paint implements render.Painter.
+func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+	t := p[output]
+	if t.track == nil {
+		return nil, nil
+	}
+	m, ok := paint(frame, t)
+	if !ok {
+		return nil, nil
+	}
+	return []render.Mouth{m}, nil
+}

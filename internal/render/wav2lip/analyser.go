@@ -1,0 +1,83 @@
+package wav2lip
+
+import (
+	"context"
+	"image"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/render"
+	"lipsync/internal/signal/geom"
+)
+
+// analyser records the places of the faces of one video.
+type analyser struct {
+	engine *Engine
+	fps    float64
+	tracks map[int]*track // by number
+}
+
+// track is a person in a shot.
+type track struct {
+	first int               // first frame of the track
+	to    []geom.Similarity // from the canonical face to the frame's pixels, for each frame from the first on
+}
+
+// Add implements render.Analyser.
+func (a *analyser) Add(f alignment.Frame) error {
+	for _, face := range f.Faces {
+		t := a.tracks[face.Track]
+		if t == nil {
+			t = &track{first: f.Index}
+			a.tracks[face.Track] = t
+		}
+		t.to = append(t.to, face.To)
+	}
+	return nil
+}
+
+// Plan implements render.Analyser.
+func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
+	p := &painter{a, out, a.engine.mask}
+	if out.Mask != (lipsync.Mask{}) {
+		p.mask = newMask(a.engine.model.size, out.Mask)
+	}
+	return p, nil
+}
+
+// painter paints the mouths of one video by the network.
+type painter struct {
+	*analyser
+	out  render.Output
+	mask *mask
+}
+
+// at returns the similarity from the canonical face to the speaker's face in a source frame, and whether the frame has that
+// face.
+func (p *painter) at(source int) (geom.Similarity, bool) {
+	t := p.tracks[p.out.Speaker(source)]
+	if t == nil || source < t.first || source >= t.first+len(t.to) {
+		return geom.Similarity{}, false
+	}
+	return t.to[source-t.first], true
+}
+
+// Paint implements render.Painter.
+func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+	onto, ok := p.at(p.out.Source(output))
+	if !ok {
+		return nil, nil
+	}
+	b := p.engine.buffers()
+	b.mask = p.mask
+	samples := p.out.Samples
+	start := windowStart(output, p.fps, columnsOf(samples.Size()/2))
+	if err := b.spectrogram.fill(&b.sound, samples, start); err != nil {
+		return nil, err
+	}
+	b.cut(frame, onto)
+	if err := p.engine.infer(ctx, b); err != nil {
+		return nil, err
+	}
+	return b.paint(frame, onto)
+}

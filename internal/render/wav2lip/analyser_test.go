@@ -1,0 +1,93 @@
+package wav2lip
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/render"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/test/facetest"
+)
+
+// swaying is a head that moves, turns and grows.
+func swaying(i int) facetest.Head {
+	s, c := math.Sincos(float64(i) / 40)
+	return facetest.Head{X: 160 + 20*s, Y: 120 + 8*c, Eyes: 50 + 4*s, Turn: .1 * c}
+}
+
+// TestTracks follows one face through enough frames that they are aligned in
+// several parts. In some the tracker misses it, in others it is gone, and a new
+// track starts when it comes back.
+func TestTracks(t *testing.T) {
+	within := func(i int, ranges ...int) int { // counts firsts and ends up to i: odd from the first of each two to before the second
+		k, _ := slices.BinarySearch(ranges, i+1)
+		return k
+	}
+	missed := func(i int) bool { return within(i, 10, 13, 50, 53, 82, 85, 93, 96, 150, 151)%2 == 1 }
+	lives := func(i int) int { return within(i, 86, 92, 130, 140, 200, 260) }
+	gone := func(i int) bool { return lives(i)%2 == 1 }
+	track := func(i int) int { return 7 + lives(i)/2 }
+	const frames = 330
+	a, err := newTestEngine(t, 96, 4, asItIs).Analyse(render.Video{Width: 320, Height: 300, FPS: 25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aligner := alignment.NewAligner(25)
+	for i := range frames {
+		h := swaying(i)
+		faces := tracked(facetest.Frame(320, 300, h), h)
+		faces[0].Track = track(i)
+		if missed(i) || gone(i) {
+			faces = nil
+		}
+		addAll(t, a, aligner.Add(faces, false))
+	}
+	addAll(t, a, aligner.End())
+	planned, err := a.Plan(t.Context(), render.Output{
+		Frames: frames, Source: func(output int) int { return output }, Speaker: track, Samples: pcm(tone(frames * 16000 / 25)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planned.(*painter)
+	for i := range frames {
+		onto, ok := p.at(i)
+		if ok == gone(i) {
+			t.Errorf("frame %d: the face is there: %t, want %t", i, ok, !gone(i))
+			continue
+		}
+		if !ok {
+			continue
+		}
+		h := swaying(i)
+		x, y := h.At(0, facetest.Lips)
+		got := onto.Apply(geom.Point{X: 1.2, Y: .45 + facetest.Lips})
+		if d := geom.Distance(got, geom.Point{X: float32(x), Y: float32(y)}); !(d <= 1.6) { // beside a gap they are smoothed across it
+			t.Errorf("frame %d: the lips are %.2f pixels off", i, d)
+		}
+	}
+	for i, want := range map[int]int{9: 1, 11: 1, 85: 1, 88: 0, 135: 0, 150: 1, 259: 0, 329: 1} {
+		mouths, err := p.Paint(t.Context(), i, facetest.Frame(320, 300, swaying(i)))
+		if err != nil || len(mouths) != want {
+			t.Errorf("frame %d: %d mouths, %v, want %d", i, len(mouths), err, want)
+		}
+	}
+}
+
+// TestNobodySpeaks checks frames in which no one, or someone unknown, speaks.
+func TestNobodySpeaks(t *testing.T) {
+	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
+	for _, track := range []int{-1, 3} {
+		p, err := a.Plan(t.Context(), render.Output{
+			Frames: 2, Source: func(int) int { return 1 }, Speaker: func(int) int { return track }, Samples: pcm(nil),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mouths, err := p.Paint(t.Context(), 0, drawn[1]); err != nil || len(mouths) != 0 {
+			t.Errorf("track %d: %d mouths, %v, want none", track, len(mouths), err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package wav2lip
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lipsync/internal/network/onnx"
+)
+
+// model is a network as its inputs and outputs describe it.
+type model struct {
+	faces, sound int  // indices of the inputs
+	size         int  // width and height of a face, pixels
+	batch        int  // largest number of faces in a run
+	fixed        bool // whether each run has exactly batch faces
+	runs         int  // largest number of runs at once
+	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
+}
+
+// binding is the part of onnx.Binding that the engine uses. Tests have networks in Go.
+type binding interface {
+	Input(i int) []float32
+	Output(i int) []float32
+	Run(ctx context.Context) error
+	Close() error
+}
+
+// The sizes of faces in models of the family, in pixels, are multiples of sizeStep: their layers halve a face five times.
+const leastSize, mostSize, sizeStep = 96, 512, 32
+
+// mostBatch is the largest size of batches that a model may fix. Larger ones are no faster, and the frames of all their faces
+// wait in memory.
+const mostBatch = 64
+
+// newModel returns the model of a network by the shapes of its inputs and its output: faces n×6×N×N, sound n×1×80×16, and
+// painted faces n×3×N×N. batch is the largest number of faces in a run, unless the network fixes it.
+func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
+	m := model{faces: -1, sound: -1, batch: batch, runs: 1}
+	for i, in := range inputs {
+		switch s := in.Shape; {
+		case len(s) == 4 && s[1] == 6 && s[2] == s[3]:
+			m.faces, m.size = i, s[2]
+		case len(s) == 4 && slices.Equal(s[1:], []int{1, bands, columns}):
+			m.sound = i
+		}
+	}
+	if len(inputs) != 2 || m.faces < 0 || m.sound < 0 || len(outputs) != 1 {
+		return m, misfit("its inputs are %v and its outputs %v", inputs, outputs)
+	}
+	if m.size < leastSize || m.size > mostSize || m.size%sizeStep != 0 {
+		return m, misfit("its faces are of %d pixels; a size of 96, 128, 256, 288, 384 or the like must be fixed in the model", m.size)
+	}
+	if err := m.fix(inputs); err != nil {
+		return m, err
+	}
+	if !outputs[0].Fits([]int{m.batch, 3, m.size, m.size}) {
+		return m, misfit("its output is %s, not n×3×%d×%[2]d", outputs[0], m.size)
+	}
+	return m, nil
+}
+
+// fix sets the batch to the one in the shapes of the inputs, if they fix it.
+func (m *model) fix(inputs []onnx.Info) error {
+	faces, sound := inputs[m.faces].Shape[0], inputs[m.sound].Shape[0]
+	if faces != sound {
+		return misfit("its batch is of %d faces but of %d sounds", faces, sound)
+	}
+	if faces > mostBatch || faces == 0 {
+		return misfit("its batch is of %d faces, not of 1 to %d", faces, mostBatch)
+	}
+	if faces > 0 {
+		m.batch, m.fixed = faces, true
+	}
+	return nil
+}
+
+// misfit returns the error of a model that is not of the Wav2Lip family.
+func misfit(format string, args ...any) error {
+	return fmt.Errorf("wav2lip: this is no model of the Wav2Lip family: "+format, args...)
+}
+
+// together returns the number of faces of the next batch if a number of faces wait. The number of faces of a batch that is not
+// full is a power of two, so that few bindings are needed.
+func (m *model) together(waiting int) int {
+	if m.fixed || waiting >= m.batch {
+		return min(waiting, m.batch)
+	}
+	n := 1
+	for 2*n <= waiting {
+		n *= 2
+	}
+	return n
+}
+
+// bound returns a binding for n faces.
+func (m *model) bound(ctx context.Context, n int) (binding, error) {
+	inputs := make([][]int, 2)
+	inputs[m.faces] = []int{n, 6, m.size, m.size}
+	inputs[m.sound] = []int{n, 1, bands, columns}
+	return m.bind(ctx, inputs, [][]int{{n, 3, m.size, m.size}})
+}

@@ -1,0 +1,7 @@
+// Package sound groups what hears speech, and compares it with mouths: the articulation of speech, who
+// speaks, and how well lips follow.
+//
+// May import: face, network, signal.
+//
+// Inside: speaker → speech.
+package sound

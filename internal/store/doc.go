@@ -1,0 +1,7 @@
+// Package store groups the adapters that keep records and files: SQLite and a disk on one machine,
+// DynamoDB and S3 on AWS, and the archive of a backup.
+//
+// May import: domain.
+//
+// Inside: nothing.
+package store

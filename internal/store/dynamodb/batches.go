@@ -1,0 +1,182 @@
+package dynamodb
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// batches implements lipsync.Batches.
+type batches struct{ *Store }
+
+// unfinishedBatches is the partition of the index with an item for each batch that isn't finished. The batches of an account are in a
+// partition below it, by the time when they were made.
+const unfinishedBatches = "batches"
+
+// BatchKeys returns the partition keys of batches, as a pattern of IAM. A program that makes deliveries reads them.
+func BatchKeys() string { return "batch/*" }
+
+// ofBatch is the sort key of the item of a batch.
+const ofBatch = "batch"
+
+func batchKey(id string) item { return key("batch/"+id, ofBatch) }
+
+// openBatchKey is the key of the item that says that a batch isn't finished.
+func openBatchKey(id string) item { return key("batch/"+id, "open") }
+
+func batchesOf(account string) string { return unfinishedBatches + "/" + digest(account) }
+
+// batchCountKey is the key of the item that counts the account's batches that aren't finished. They begin and end seldom, so one item bears
+// it. Each begins once and ends once, so the count is exact.
+func batchCountKey(account string) item { return key(batchesOf(account), "open") }
+
+func batchSort(b lipsync.Batch) string { return padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
+
+func batchFields(b *lipsync.Batch) []field {
+	return []field{
+		{"id", &b.ID}, {"account", &b.Account}, {"keyID", &b.KeyID}, {"lines", &b.Lines}, {"targets", (*string)(&b.Targets)},
+		{"fingerprint", &b.Fingerprint}, {"createdAt", &b.CreatedAt}, {"canceledAt", &b.CanceledAt}, {"finishedAt", &b.FinishedAt},
+		{"version", &b.Version},
+	}
+}
+
+func decodeBatch(i item) (b lipsync.Batch, err error) {
+	if err := decode(i, batchFields(&b)); err != nil {
+		return lipsync.Batch{}, err
+	}
+	b.Targets, err = lipsync.ParseTargets(string(b.Targets))
+	return b, err
+}
+
+// Create implements lipsync.Batches.
+func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
+	i := with(encode(batchFields(&b)), batchKey(b.ID))
+	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
+	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
+	there := refusal(lipsync.Conflict, "the batch is there")
+	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}
+	if limits.Batches > 0 {
+		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
+		count.refused = refusal(lipsync.BatchLimit, "too many unfinished batches")
+	}
+	return retryConflicts(ctx, func(int) error {
+		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table)})
+	})
+}
+
+// ByID implements lipsync.Batches.
+func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
+	i, err := s.get(ctx, batchKey(id))
+	if err != nil {
+		return lipsync.Batch{}, err
+	}
+	return decodeBatch(i)
+}
+
+// Swap implements lipsync.Batches.
+func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
+	c := change{
+		key: batchKey(b.ID), set: item{"lines": text(b.Lines), "version": number(b.Version + 1)},
+		condition: "#version = :seen", values: item{"seen": number(b.Version)}, refused: refusal(lipsync.Conflict, "batch was changed"),
+	}
+	if !b.CanceledAt.IsZero() {
+		c.set["canceledAt"] = micros(b.CanceledAt)
+	}
+	if !b.FinishedAt.IsZero() {
+		c.set["finishedAt"] = micros(b.FinishedAt)
+	}
+	return retryConflicts(ctx, func(int) error {
+		steps := append([]step{c.step(s.table)}, s.addDeliveries(b.News())...)
+		if !b.FinishedAt.IsZero() {
+			steps = append(steps, s.remove(openBatchKey(b.ID), "", nil), change{key: batchCountKey(b.Account), add: item{"batches": number(-1)}}.step(s.table))
+		}
+		return s.transact(ctx, steps)
+	})
+}
+
+// List implements lipsync.Batches.
+func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
+	in := inPartition(batchesOf(account))
+	in.ScanIndexForward = aws.Bool(false)
+	if before.ID != "" {
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :before")
+		in.ExpressionAttributeValues[":before"] = text(batchSort(before))
+	}
+	for i, err := range s.query(ctx, limit, in) {
+		var b lipsync.Batch
+		if err == nil {
+			b, err = decodeBatch(i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// Unfinished implements lipsync.Batches.
+func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
+	in := inPartition(unfinishedBatches)
+	if after.ID != "" {
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
+		in.ExpressionAttributeValues[":after"] = text(batchSort(after))
+	}
+	open, err := s.collect(ctx, limit, in)
+	if err != nil {
+		return nil, err
+	}
+	var keys []item
+	for _, f := range open {
+		keys = append(keys, batchKey(f.id))
+	}
+	items, err := s.getAll(ctx, keys)
+	for _, i := range items {
+		var b lipsync.Batch
+		if err == nil && i != nil {
+			b, err = decodeBatch(i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if b.ID != "" && b.FinishedAt.IsZero() {
+			all = append(all, b)
+		}
+	}
+	return all, err
+}
+
+// Count implements lipsync.Batches.
+func (s batches) Count(ctx context.Context, account string) (int, error) {
+	i, err := s.get(ctx, batchCountKey(account))
+	if lipsync.CodeOf(err) == lipsync.NotFound { // it never had any
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	err = decode(i, []field{{"batches", &n}})
+	return int(n), err
+}
+
+// Several implements lipsync.Requests.
+func (s requests) Several(ctx context.Context, ids []string) (all []lipsync.Request, err error) {
+	var keys []item
+	for _, id := range ids {
+		keys = append(keys, requestKey(id))
+	}
+	items, err := s.getAll(ctx, keys)
+	for _, i := range items {
+		if err != nil || i == nil {
+			continue
+		}
+		var r stored
+		if r, err = decodeRequest(i, nil); err == nil {
+			all = append(all, r.Request)
+		}
+	}
+	return all, err
+}

@@ -1,0 +1,86 @@
+package dynamodb
+
+import (
+	"context"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// These constants bound the number of entries that a claim reads. From each shard it reads up to
+// entryPage entries of waiting requests, and as many of requests that are held or may be claimed
+// again. If more requests wait in a shard, the claim skips from one account to the next, in at most
+// maxEntryPages more calls. A page of entries costs one read unit, so a shard allows about 600
+// claims a second, no matter how many requests wait.
+const (
+	entryPage     = 25
+	maxEntryPages = 4
+)
+
+// maxSurveys is the most times that a claim reads the queue. It reads the queue again if other
+// workers claimed all requests that it found.
+const maxSurveys = 3
+
+// Claim implements lipsync.Leases.
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	r, err := s.claim(ctx, id, token, now, lease)
+	if err == nil {
+		s.noteClaim(ctx, r.Account, now)
+	}
+	return r, err
+}
+
+func (s *Store) claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	var last stored // the last one that was tried
+	claim := func(r stored) (stored, error) {
+		if last = r; r.Lease == token {
+			return r, nil // an earlier try succeeded, but its answer was lost
+		}
+		if !r.claimable(now) {
+			return stored{}, notFound()
+		}
+		if r.Claims == 0 {
+			if err := s.makeListed(ctx, r); err != nil {
+				return stored{}, err
+			}
+		}
+		if r.Lease != "" {
+			r.EndDelays()
+		}
+		r.Status, r.Lease, r.LeaseUntil = lipsync.Processing, token, now.Add(lease)
+		r.Claims, r.Attempts, r.Progress = r.Claims+1, r.Attempts+1, lipsync.Progress{}
+		if r.StartedAt.IsZero() {
+			r.StartedAt = now
+		}
+		return r, nil
+	}
+	if id != "" {
+		return s.change(ctx, id, claim)
+	}
+	for range maxSurveys {
+		v, err := s.survey(ctx, now)
+		if err != nil {
+			return lipsync.Request{}, err
+		}
+		lost := 0
+		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
+			claimed, err := s.change(ctx, c.id, claim)
+			if lipsync.CodeOf(err) != lipsync.NotFound {
+				return claimed, err
+			}
+			if last.queued {
+				err = s.repairEntry(ctx, c.id)
+			} else if !last.Status.Final() { // another worker was faster
+				v.running[c.account]++
+				lost++
+			}
+			if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+				return lipsync.Request{}, err
+			}
+		}
+		if v.whole {
+			break
+		}
+	}
+	return lipsync.Request{}, notFound()
+}

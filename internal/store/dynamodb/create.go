@@ -1,0 +1,240 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Create implements lipsync.Requests. It reads a snapshot, then writes on the condition that
+// nothing in the snapshot has changed. Then it adds the request to its lists.
+func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
+	if limits.Stored > 0 { // checked once for all tries: a create takes less time than any upload or render
+		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits.Keep)
+		if err != nil {
+			return lipsync.Request{}, false, err
+		}
+		if b.all >= limits.Stored {
+			c.refused = refusal(lipsync.StorageLimit, "too many bytes stored")
+		}
+	}
+	if err = retryConflicts(ctx, func(n int) error { return c.try(ctx, n) }); err == nil && !c.replayed {
+		if err := s.enlistAll(context.WithoutCancel(ctx), c.made); err != nil {
+			// The request exists, so the error must not be a refusal. The first claim of the
+			// request adds it to its lists.
+			return lipsync.Request{}, false, fmt.Errorf("list the request %s: %v", r.ID, err)
+		}
+	}
+	if err != nil {
+		return lipsync.Request{}, false, err
+	}
+	return c.made.Request, c.replayed, nil
+}
+
+// create is the state of one call of Create, which makes several tries if there are conflicts.
+type create struct {
+	*Store
+	request lipsync.Request
+	uploads []string
+	idem    *lipsync.Idempotency
+	limits  lipsync.Limits
+	lane    int // the lane in which it counts as an open request
+
+	refused  error // why the create is refused, unless it turns out to be a replay
+	made     stored
+	replayed bool
+}
+
+func (c *create) try(ctx context.Context, n int) error {
+	seen, err := c.readSnapshot(ctx, c.request, c.idem)
+	switch {
+	case err != nil:
+		return err
+	case seen.earlier != "":
+		c.replayed = true
+		c.made, err = c.replayOf(ctx, seen.earlier)
+		return err
+	case c.refused != nil:
+		return c.refused
+	}
+	r := c.request
+	if r.Targets, err = r.Targets.Resolve(seen.webhooks); err != nil {
+		return err
+	}
+	c.made = stored{Request: r, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
+	if n == 1 && !seen.unlimited {
+		err = c.noteUnlimited(ctx, c.request.KeyID, seen.hash)
+	}
+	if err == nil {
+		err = c.write(ctx, seen)
+	}
+	if lipsync.CodeOf(err) == lipsync.TokenLimit && seen.freed > 0 {
+		err = c.settle(ctx, c.request.KeyID, seen)
+	}
+	if _, ok := errors.AsType[*lipsync.Error](err); ok && c.idem != nil {
+		// A create with the same idempotency key may have succeeded just before and used up a
+		// limit. Then this one is its replay.
+		c.refused, err = err, conflict{}
+	}
+	return err
+}
+
+// write writes the request if its lane is not full. Otherwise it finds another lane.
+func (c *create) write(ctx context.Context, seen snapshot) (err error) {
+	counted := seen.counted || seen.older == 0 || c.limits.Open == 0
+	if counted {
+		err = c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
+	}
+	if !counted || err == error(laneFull{}) {
+		c.lane, err = c.findLane(ctx, c.request.Account, c.limits.Open)
+	}
+	return err
+}
+
+// replayOf returns the request that was made with the idempotency key.
+func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
+	r, err := s.request(ctx, id)
+	if err == nil {
+		err = s.makeListed(ctx, r)
+	}
+	return r, err
+}
+
+// snapshot has the data that a create depends on, as they were read.
+type snapshot struct {
+	head               // of the account's list
+	reference head     // of the list of the reference id
+	hash      [32]byte // hash of the key that makes the request
+	unlimited bool     // whether the key is known to have no limit
+	freed     int64    // uses given back to the key and not yet subtracted
+	webhooks  lipsync.AccountWebhooks
+	earlier   string // id of the request made with the idempotency key, or ""
+}
+
+func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
+	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
+	if r.ReferenceID != "" {
+		keys = append(keys, headKey(list(r.Account, r.ReferenceID)))
+	}
+	if idem != nil {
+		keys = append(keys, idempotencyKey(r.Account, idem.Key))
+	}
+	found, err := s.getAll(ctx, keys)
+	if err != nil {
+		return snapshot{}, err
+	}
+	if idem != nil {
+		if seen.earlier, err = replay(found[len(found)-1], *idem, r.CreatedAt); err != nil {
+			return snapshot{}, err
+		}
+	}
+	err = errors.Join(
+		decode(found[0], seen.head.fields()),
+		decode(found[1], []field{{"hash", &seen.hash}, {"unlimited", &seen.unlimited}}),
+		decode(found[2], []field{{"freed", &seen.freed}}))
+	if err == nil {
+		seen.webhooks, err = decodeWebhooks(found[3])
+	}
+	if r.ReferenceID != "" {
+		err = errors.Join(err, decode(found[4], seen.reference.fields()))
+	}
+	if err == nil && found[1] == nil && r.KeyID != "" {
+		seen.hash, err = s.oldHash(ctx, r.KeyID)
+	}
+	return seen, err
+}
+
+// oldHash returns the hash of a key whose pointer is still in the partition that the oldest
+// versions used for the keys of all accounts. Upkeep moves such pointers. It returns zero if there
+// is none.
+func (s *Store) oldHash(ctx context.Context, id string) (hash [32]byte, err error) {
+	i, err := s.get(ctx, oldKeyPointer(id))
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return hash, nil
+	}
+	if err == nil {
+		err = decode(i, []field{{"hash", &hash}})
+	}
+	return hash, err
+}
+
+// creation returns the steps that create a request, except those for its lists.
+func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []step {
+	steps := []step{countOpened(r.Account, lane, limits.Open).step(s.table)}
+	if r.KeyID != "" {
+		steps = append(steps, useKey(r.Request, seen).step(s.table))
+	}
+	exists := errors.New("the request exists already")
+	steps = append(steps, s.countCreated(r.Request),
+		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.entryItem(), "", nil, nil))
+	if idem != nil {
+		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
+			item{":now": micros(r.CreatedAt)}, conflict{}))
+	}
+	for _, id := range slices.Compact(uploads) {
+		steps = append(steps, useUpload(id, r.Request, limits.Keep.InputLife()).step(s.table))
+	}
+	return steps
+}
+
+// put writes a whole item.
+func (s *Store) put(i item, condition string, values item, refused error) step {
+	return step{types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: i,
+		ConditionExpression:      orNil(condition),
+		ExpressionAttributeNames: names(condition), ExpressionAttributeValues: values,
+	}}, refused}
+}
+
+func idempotencyKey(account, name string) item {
+	return key("idempotency/"+digest(account)+"/"+digest(name), "idempotency")
+}
+
+// record is the record of an idempotency key.
+type record struct {
+	fingerprint [32]byte
+	requestID   string
+	expiresAt   time.Time
+}
+
+func (r *record) fields() []field {
+	return []field{{"fingerprint", &r.fingerprint}, {"requestID", &r.requestID}, {"expiresAt", &r.expiresAt}}
+}
+
+func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) item {
+	i := encode((&record{idem.Fingerprint, r.ID, idem.ExpiresAt}).fields())
+	i[TimeToLive] = expiry(idem.ExpiresAt)
+	return with(i, idempotencyKey(r.Account, idem.Key))
+}
+
+// Replayed implements lipsync.Requests.
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
+	i, err := s.get(ctx, idempotencyKey(account, idem.Key))
+	if err != nil {
+		return "", err
+	}
+	id, err := replay(i, idem, now)
+	if err == nil && id == "" {
+		err = notFound()
+	}
+	return id, err
+}
+
+// replay returns the id of the request that was made with the idempotency key, or "".
+func replay(i item, idem lipsync.Idempotency, now time.Time) (id string, err error) {
+	var earlier record
+	if err := decode(i, earlier.fields()); err != nil || !now.Before(earlier.expiresAt) {
+		return "", err
+	}
+	if earlier.fingerprint != idem.Fingerprint {
+		return "", refusal(lipsync.Reused, "idempotency key reused")
+	}
+	return earlier.requestID, nil
+}

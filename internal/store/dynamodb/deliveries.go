@@ -1,0 +1,186 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Deliveries to one webhook are in several partitions, by a hash of their id, and the pending ones in
+// several partitions of the index. These numbers must not change: stored data depends on them.
+const (
+	deliveryShards = 8
+	dueShards      = 4
+)
+
+const (
+	delivered = "delivery/"
+	due       = "due/" // partitions of the index
+)
+
+func deliveryKey(webhook, id string) item {
+	return key(shard(delivered+webhook, shardOf(id, deliveryShards)), id)
+}
+
+func deliveryFields(d *lipsync.Delivery) []field {
+	return []field{
+		{"webhook", &d.Webhook}, {"id", &d.ID}, {"account", &d.Account}, {"type", (*string)(&d.Type)}, {"request", &d.Request},
+		{"after", &d.After}, {"url", &d.URL}, {"createdAt", &d.CreatedAt}, {"state", (*string)(&d.State)}, {"due", &d.Due},
+		{"attempts", &d.Attempts}, {"attemptedAt", &d.AttemptedAt}, {"status", &d.Status}, {"problem", &d.Problem}, {"version", &d.Version},
+	}
+}
+
+func decodeDelivery(i item) (d lipsync.Delivery, err error) {
+	err = decode(i, deliveryFields(&d))
+	return d, err
+}
+
+// deliveryItem returns the item of a delivery. A pending one is in the index by the time when it is due.
+func deliveryItem(d lipsync.Delivery) item {
+	i := with(encode(deliveryFields(&d)), deliveryKey(d.Webhook, d.ID))
+	i[TimeToLive] = expiry(d.CreatedAt.Add(lipsync.KeepDeliveries))
+	if d.State.Pending() {
+		i[OpenPartition] = text(shard(due+d.Webhook, shardOf(d.ID, dueShards)))
+		i[OpenSort] = text(padded(d.Due.UnixMicro()) + "/" + d.ID)
+	}
+	return i
+}
+
+// addDeliveries returns the steps that add new deliveries, in the transaction that changes what they
+// are about.
+func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []step) {
+	for _, d := range all {
+		steps = append(steps, s.put(deliveryItem(d), "", nil, nil))
+	}
+	return steps
+}
+
+// Add implements lipsync.Webhooks.
+func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
+	there := refusal(lipsync.Conflict, "the delivery is there")
+	err := retryConflicts(ctx, func(int) error {
+		return s.transact(ctx, []step{s.put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
+	})
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return nil
+	}
+	return err
+}
+
+// Delivery implements lipsync.Webhooks.
+func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
+	if id == "" { // no attribute of a key may be ""
+		return lipsync.Delivery{}, notFound()
+	}
+	i, err := s.get(ctx, deliveryKey(webhook, id))
+	if err != nil {
+		return lipsync.Delivery{}, err
+	}
+	return decodeDelivery(i)
+}
+
+// Swap implements lipsync.Webhooks.
+func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
+	seen := d.Version
+	d.Version++
+	c := change{
+		key: deliveryKey(d.Webhook, d.ID), set: deliveryItem(d),
+		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: refusal(lipsync.Conflict, "delivery was changed"),
+	}
+	delete(c.set, PartitionKey)
+	delete(c.set, SortKey)
+	for _, f := range append(deliveryFields(&d), field{name: OpenPartition}, field{name: OpenSort}) {
+		if c.set[f.name] == nil {
+			c.remove = append(c.remove, f.name)
+		}
+	}
+	_, err := s.update(ctx, c)
+	return err
+}
+
+// Drop implements lipsync.Webhooks.
+func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
+	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: deliveryKey(d.Webhook, d.ID)})
+	return s.explain(err)
+}
+
+// Due implements lipsync.Webhooks.
+func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
+	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput {
+		in := inPartition(shard(due+webhook, n))
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
+		in.ExpressionAttributeValues[":later"] = text(padded(now.UnixMicro() + 1))
+		return in
+	}, func(a, b lipsync.Delivery) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
+	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return !d.State.Pending() }), err
+}
+
+// Pending implements lipsync.Webhooks. It counts no more in each shard than that shard's share of the limit
+// and a little more, since ids are spread evenly but not exactly.
+func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
+	share := shareOf(limit)
+	counts := make([]int, dueShards)
+	err := together(dueShards, func(n int) (err error) {
+		counts[n], err = s.count(ctx, share, inPartition(shard(due+webhook, n)))
+		return err
+	})
+	pending := 0
+	for _, n := range counts {
+		pending += n
+	}
+	return min(pending, limit), err
+}
+
+// shareOf returns the most pending deliveries that Pending counts in one shard: a quarter of the limit, and
+// five standard deviations of the number in a shard more.
+func shareOf(limit int) int {
+	mean := float64(limit) / dueShards
+	return min(limit, int(mean+5*math.Sqrt(mean))+1)
+}
+
+// Deliveries implements lipsync.Webhooks.
+func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) ([]lipsync.Delivery, error) {
+	if before == "" {
+		before = behindAll
+	}
+	return s.deliveries(ctx, limit, deliveryShards, func(n int) *dynamodb.QueryInput {
+		return &dynamodb.QueryInput{
+			KeyConditionExpression:    aws.String("#pk = :webhook AND #sk < :before"),
+			ExpressionAttributeValues: item{":webhook": text(shard(delivered+webhook, n)), ":before": text(before)},
+			ConsistentRead:            aws.Bool(true),
+			ScanIndexForward:          aws.Bool(false),
+		}
+	}, func(a, b lipsync.Delivery) int { return cmp.Compare(b.ID, a.ID) })
+}
+
+// deliveries returns the first deliveries, limit at most, of those that n queries find, in the order of
+// compare, which is that of each query.
+func (s *Store) deliveries(ctx context.Context, limit, n int, query func(n int) *dynamodb.QueryInput, compare func(a, b lipsync.Delivery) int) ([]lipsync.Delivery, error) {
+	shards := make([][]lipsync.Delivery, n)
+	err := together(n, func(n int) error {
+		for i, err := range s.query(ctx, limit, query(n)) {
+			var d lipsync.Delivery
+			if err == nil {
+				d, err = decodeDelivery(i)
+			}
+			if err != nil {
+				return err
+			}
+			shards[n] = append(shards[n], d)
+		}
+		return nil
+	})
+	all := slices.Concat(shards...)
+	slices.SortFunc(all, compare)
+	return all[:min(len(all), limit)], err
+}
+
+// Expire implements lipsync.Webhooks. Deliveries have a TimeToLive.
+func (s webhooks) Expire(context.Context, time.Time) error { return nil }

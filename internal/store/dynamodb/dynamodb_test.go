@@ -1,0 +1,80 @@
+package dynamodb_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/dynamodbtest"
+	"lipsync/internal/test/lipsynctest"
+)
+
+// tables has each table in memory by its host name.
+var tables sync.Map
+
+// inMemory returns a client configuration for a new, empty table in memory.
+func inMemory() aws.Config {
+	t := &dynamodbtest.Table{
+		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
+		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+	}
+	cfg := t.Config()
+	_, host, _ := strings.Cut(*cfg.BaseEndpoint, "//")
+	tables.Store(host, t)
+	return cfg
+}
+
+func open(testing.TB) *dynamodb.Store { return dynamodb.New(inMemory(), "t") }
+
+func TestStore(t *testing.T) {
+	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t).Store })
+}
+
+// TestStoreOnEmulator runs the suite on an emulator of DynamoDB, whose authors are not those of the
+// table in memory.
+func TestStoreOnEmulator(t *testing.T) {
+	e := awstest.Shared(t)
+	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)).Store })
+}
+
+func withDemand(s *dynamodb.Store) lipsynctest.DemandStore {
+	return lipsynctest.DemandStore{Store: s.Store, Demand: s}
+}
+
+func TestDemand(t *testing.T) {
+	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(open(t)) })
+}
+
+func TestDemandOnEmulator(t *testing.T) {
+	e := awstest.Shared(t)
+	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(dynamodb.New(e.Config(), e.Table(t))) })
+}
+
+func TestSessions(t *testing.T) {
+	s := open(t)
+	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return s })
+}
+
+func TestCrashes(t *testing.T) {
+	lipsynctest.TestCrashes(t, ports)
+}
+
+func TestClocks(t *testing.T) {
+	lipsynctest.TestClocks(t, ports)
+}
+
+// ports returns the store and some objects for it.
+func ports(t *testing.T) (lipsync.Store, lipsync.Objects) {
+	objects, err := disk.Open(t.TempDir(), time.Now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t).Store, objects
+}

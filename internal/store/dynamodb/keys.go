@@ -1,0 +1,184 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// keys implements lipsync.Keys.
+type keys struct{ *Store }
+
+func keyFields(k *lipsync.Key) []field {
+	return []field{
+		{"id", &k.ID}, {"account", &k.Account}, {"name", &k.Name}, {"hash", &k.Hash},
+		{"createdAt", &k.CreatedAt}, {"lastUsed", &k.LastUsed}, {"revokedAt", &k.RevokedAt},
+		{"limit", &k.Limit}, {"used", &k.Used}, {"start", &k.Start},
+	}
+}
+
+// hashKey is the key of the item that stores an API key.
+func hashKey(hash [32]byte) item {
+	return key("key/"+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
+}
+
+// keyPointer is the key of the item that stores the API key's account and hash, which never
+// change.
+func keyPointer(id string) item { return key("keyid/"+digest(id), "key") }
+
+// allKeys is the partition of the index that has a pointer to each API key, in shards. In the
+// table itself, older versions kept all pointers in this partition, by id. Upkeep moves them.
+const allKeys = "keys"
+
+func oldKeyPointer(id string) item { return key(allKeys, "key/"+id) }
+
+// listedKey is the key of the pointer to the API key in its account's partition.
+func listedKey(account, id string) item { return key(allKeys+"/"+digest(account), "key/"+id) }
+
+// pointers returns both pointers to an API key: by its id, and in its account's partition.
+func pointers(k lipsync.Key) []item {
+	unlimited := k.Limit == 0
+	byID := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}, {"unlimited", &unlimited}}), keyPointer(k.ID))
+	listed := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}}), listedKey(k.Account, k.ID))
+	listed[OpenPartition], listed[OpenSort] = text(shard(allKeys, shardOf(k.ID, keyShards))), text(k.ID)
+	return []item{byID, listed}
+}
+
+// Create implements lipsync.Keys.
+func (s keys) Create(ctx context.Context, k lipsync.Key) error {
+	exists := errors.New("the key exists already")
+	steps := []step{s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
+	for _, i := range pointers(k) {
+		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, exists))
+	}
+	return retryConflicts(ctx, func(int) error { return s.transact(ctx, steps) })
+}
+
+// ByHash implements lipsync.Keys.
+func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err error) {
+	i, err := s.get(ctx, hashKey(hash))
+	if err != nil {
+		return lipsync.Key{}, err
+	}
+	err = decode(i, keyFields(&k))
+	return k, err
+}
+
+// pointer returns the account of the API key with the id, and the key of the item that stores it.
+func (s *Store) pointer(ctx context.Context, id string) (account string, key item, err error) {
+	i, err := s.get(ctx, keyPointer(id))
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		i, err = s.get(ctx, oldKeyPointer(id))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	var hash [32]byte
+	err = decode(i, []field{{"account", &account}, {"hash", &hash}})
+	return account, hashKey(hash), err
+}
+
+// Touch implements lipsync.Keys.
+func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
+	_, key, err := s.pointer(ctx, id)
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.update(ctx, change{
+		key: key, set: item{"lastUsed": micros(at)},
+		condition: "attribute_not_exists(#lastUsed) OR #lastUsed < :lastUsed",
+	})
+	return err
+}
+
+// Revoke implements lipsync.Keys.
+func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
+	owner, key, err := s.pointer(ctx, id)
+	if err != nil {
+		return err
+	}
+	if account != "" && account != owner {
+		return notFound()
+	}
+	_, err = s.update(ctx, change{
+		key: key, set: item{"revokedAt": micros(at)}, condition: "attribute_not_exists(#revokedAt)",
+	})
+	return err
+}
+
+// keyQueries returns the queries for the pointers to the account's keys, or for "" to all keys.
+func keyQueries(account string) []*dynamodb.QueryInput {
+	// Older versions kept the pointers of all accounts together.
+	older := &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :keys"),
+		ExpressionAttributeValues: item{":keys": text(allKeys)},
+		ConsistentRead:            aws.Bool(true),
+	}
+	if account == "" {
+		all := []*dynamodb.QueryInput{older}
+		for n := range keyShards {
+			all = append(all, inPartition(shard(allKeys, n)))
+		}
+		return all
+	}
+	older.FilterExpression = aws.String("#account = :account")
+	older.ExpressionAttributeValues[":account"] = text(account)
+	return []*dynamodb.QueryInput{older, {
+		KeyConditionExpression:    aws.String("#pk = :keys"),
+		ExpressionAttributeValues: item{":keys": listedKey(account, "")[PartitionKey]},
+		ConsistentRead:            aws.Bool(true),
+	}}
+}
+
+// List implements lipsync.Keys. In the list of all accounts ("") a key that was just made may
+// be missing.
+func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
+	queries := keyQueries(account)
+	where := make([][]item, len(queries))
+	err := together(len(queries), func(n int) error {
+		for i, err := range s.query(ctx, math.MaxInt, queries[n]) {
+			var k lipsync.Key
+			if err = errors.Join(err, decode(i, keyFields(&k))); err != nil {
+				return err
+			}
+			where[n] = append(where[n], hashKey(k.Hash))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.getAll(ctx, slices.Concat(where...))
+	if err != nil {
+		return nil, err
+	}
+	var keys []lipsync.Key
+	for _, i := range found {
+		var k lipsync.Key
+		if err := decode(i, keyFields(&k)); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(keys, func(other lipsync.Key) bool { return other.ID == k.ID }) { // a pointer that is being moved is in both places
+			keys = append(keys, k)
+		}
+	}
+	if err := s.countUses(ctx, keys); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(keys, func(a, b lipsync.Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return keys, nil
+}

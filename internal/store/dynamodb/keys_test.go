@@ -1,0 +1,150 @@
+package dynamodb_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
+	simulated "lipsync/internal/test/simulate/table"
+)
+
+// TestManyKeys lists more keys than one call can read.
+func TestManyKeys(t *testing.T) {
+	t.Parallel()
+	const n = 101
+	s := open(t)
+	for i := range n {
+		k := lipsync.Key{
+			ID: fmt.Sprint(i), Account: "a", Hash: [32]byte{byte(i)}, CreatedAt: time.Unix(1_800_000_000+int64(i), 0),
+		}
+		if err := s.Keys.Create(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := s.Keys.List(t.Context(), "a")
+	if err != nil || len(keys) != n {
+		t.Fatalf("got %d keys (%v), want %d", len(keys), err, n)
+	}
+	for i, k := range keys {
+		if k.ID != fmt.Sprint(i) {
+			t.Fatalf("place %d: got key %s", i, k.ID)
+		}
+	}
+}
+
+// TestKeysOfManyAccounts checks that no partition has the keys of all accounts, since the calls of
+// one account would then slow down those of all others.
+func TestKeysOfManyAccounts(t *testing.T) {
+	t.Parallel()
+	b := openTable(t)
+	const accounts = 5
+	for i := range accounts {
+		k := lipsync.Key{ID: fmt.Sprint("k", i), Account: fmt.Sprint("a", i), Hash: [32]byte{byte(i)}}
+		if err := b.Keys.Create(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	partitions := make(map[string]int)
+	b.rewrite(t, func(i item) []item {
+		partitions[textOf(i["pk"])]++
+		return []item{i}
+	})
+	for partition, items := range partitions {
+		if items > 1 {
+			t.Errorf("%d items in partition %s, want one", items, partition)
+		}
+	}
+	keys, err := b.Keys.List(t.Context(), "a3")
+	if err != nil || len(keys) != 1 || keys[0].ID != "k3" {
+		t.Errorf("got %v (%v), want k3", keys, err)
+	}
+}
+
+// oldestKeys creates keys, with the pointers of the oldest versions too.
+func oldestKeys(t *testing.T, ids ...string) *table {
+	t.Helper()
+	b := openTable(t)
+	for n, id := range ids {
+		k := lipsync.Key{ID: id, Account: "a", Hash: [32]byte{byte(n + 1)}, CreatedAt: time.Unix(1_800_000_000+int64(n), 0)}
+		if err := b.Keys.Create(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.rewrite(t, func(i item) []item {
+		if !strings.HasPrefix(textOf(i["pk"]), "keys/") {
+			return []item{i}
+		}
+		older := maps.Clone(i)
+		older["pk"] = text("keys")
+		delete(older, "open")
+		delete(older, "openAt")
+		return []item{i, older}
+	})
+	return b
+}
+
+// TestKeysBeingMoved lists keys while their pointers are in both places, before and after the
+// move.
+func TestKeysBeingMoved(t *testing.T) {
+	t.Parallel()
+	b := oldestKeys(t, "x", "y")
+	for _, account := range []string{"a", ""} {
+		keys, err := b.Keys.List(t.Context(), account)
+		if err != nil || len(keys) != 2 || keys[0].ID != "x" || keys[1].ID != "y" {
+			t.Errorf("of account %q: got %v (%v), want x and y", account, keys, err)
+		}
+	}
+}
+
+// TestBrokenPointer has pointers that can't be moved. The others must be moved, and the error must
+// name the broken ones.
+func TestBrokenPointer(t *testing.T) {
+	t.Parallel()
+	b := oldestKeys(t, "a", "garbled", "lost", "z")
+	lost := base64.RawURLEncoding.EncodeToString(append([]byte{3}, make([]byte, 31)...))
+	b.rewrite(t, func(i item) []item {
+		switch {
+		case textOf(i["sk"]) == "key/garbled":
+			i["hash"] = text("no hash")
+		case textOf(i["pk"]) == "key/"+lost:
+			return nil
+		}
+		return []item{i}
+	})
+	for range 2 {
+		err := b.Leases.Upkeep(t.Context(), time.Unix(1_800_000_000, 0))
+		if err == nil || !strings.Contains(err.Error(), "(pk keys, sk key/garbled)") || !strings.Contains(err.Error(), "(pk keys, sk key/lost)") {
+			t.Errorf("got error %v, want one that names both", err)
+		}
+		for id, want := range map[string]bool{"a": false, "garbled": true, "lost": true, "z": false} {
+			if got := b.get(t, "keys", "key/"+id) != nil; got != want {
+				t.Errorf("key %s: got its pointer at the old place %t, want %t", id, got, want)
+			}
+		}
+	}
+}
+
+// TestCreateByKey checks that a create reads nothing from the old partition of pointers, which all
+// accounts share.
+func TestCreateByKey(t *testing.T) {
+	t.Parallel()
+	table := simulated.New(simulated.Limits{})
+	s := dynamodb.On(table, "t")
+	err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a", Hash: [32]byte{1}})
+	if err == nil {
+		_, _, err = s.Requests.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued}, nil, nil, lipsync.Limits{Open: 1000})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range table.Partitions() {
+		if p.Kind == "keys" {
+			t.Errorf("%v read units of the partition %s", p.Reads, p.Kind)
+		}
+	}
+}

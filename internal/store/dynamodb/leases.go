@@ -1,0 +1,227 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// leases implements lipsync.Leases.
+type leases struct{ *Store }
+
+func lost() error { return refusal(lipsync.Conflict, "lease lost") }
+
+// claimable reports whether the request is open and nobody holds it.
+func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.LeaseUntil.After(now) }
+
+// Renew implements lipsync.Leases.
+func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
+	err := s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return s.updateOlder(ctx, id, token, change{set: item{"leaseUntil": micros(until)}})
+	}
+	return err
+}
+
+// Report implements lipsync.Leases.
+func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+	r := stored{Request: lipsync.Request{Progress: p}}
+	c := change{set: encode(r.progress())}
+	for _, f := range r.progress() {
+		if c.set[f.name] == nil {
+			c.remove = append(c.remove, f.name)
+		}
+	}
+	err := s.updateLease(ctx, id, token, c)
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return s.updateOlder(ctx, id, token, c)
+	}
+	return err
+}
+
+// NoteVideo implements lipsync.Leases.
+func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
+	c := change{set: encode([]field{{videoSum, &sum}})}
+	_, err := s.update(ctx, change{
+		key: requestKey(id), set: c.set, add: item{"version": number(1)},
+		condition: "#holder = :token", values: item{"token": text(token)}, refused: lost(),
+	})
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return s.updateOlder(ctx, id, token, c)
+	}
+	return err
+}
+
+// updateLease changes the lease that has the token, without ending it.
+func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
+	c.key = leaseKey(id)
+	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lost()
+	_, err := s.update(ctx, c)
+	return err
+}
+
+// updateOlder does what updateLease does for a request that an older version wrote: its lease is a
+// part of the request's item.
+func (s *Store) updateOlder(ctx context.Context, id, token string, c change) error {
+	c.key, c.add = requestKey(id), item{"version": number(1)}
+	c.condition, c.values, c.refused = "#lease = :token", item{"token": text(token)}, lost()
+	_, err := s.update(ctx, c)
+	return err
+}
+
+// Release implements lipsync.Leases.
+func (s leases) Release(ctx context.Context, id, token string) error {
+	return s.changeHeld(ctx, id, token, func(r *stored) {
+		r.Attempts--
+		r.EndDelays()
+	})
+}
+
+// Postpone implements lipsync.Leases.
+func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	return s.changeHeld(ctx, r.ID, r.Lease, func(now *stored) {
+		now.LeaseUntil, now.Attempts, now.Delays, now.Fetching = until, r.Attempts, r.Delays, r.Fetching
+		now.MissingSince, now.UnreachableSince, now.FailingSince = r.MissingSince, r.UnreachableSince, r.FailingSince
+	})
+}
+
+// Postponed implements lipsync.Leases.
+func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+	shards := make([][]entry, queueShards)
+	err := together(queueShards, func(n int) (err error) {
+		in := inPartition(shard(held, n))
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
+		in.ExpressionAttributeValues[":after"] = text(postponed + padded(max(0, after.UnixMicro())+1))
+		shards[n], err = s.readEntries(ctx, limit, in)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(shards...)
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
+	delayed, err := s.held(ctx, all[:min(len(all), limit)])
+	var requests []lipsync.Request
+	for _, r := range delayed {
+		if r.Lease == "" && !r.Status.Final() && r.LeaseUntil.After(after) {
+			requests = append(requests, r.Request)
+		}
+	}
+	return requests, err
+}
+
+// EndPause implements lipsync.Leases.
+func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
+	over := refusal(lipsync.Conflict, "pause is over")
+	_, err := s.change(ctx, r.ID, func(current stored) (stored, error) {
+		if current.Lease != "" || current.LeaseUntil.IsZero() || !current.LeaseUntil.Equal(r.LeaseUntil) {
+			return stored{}, over
+		}
+		current.LeaseUntil = now
+		return current, nil
+	})
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return over
+	}
+	return err
+}
+
+// Finish implements lipsync.Leases.
+func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	return s.changeHeld(ctx, id, token, func(r *stored) { r.End(now, o) })
+}
+
+// Cancel implements lipsync.Leases.
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
+	now = now.Truncate(time.Microsecond) // the precision of the stored time
+	return s.change(ctx, id, func(r stored) (stored, error) {
+		if r.Status.Final() {
+			return stored{}, refusal(lipsync.Conflict, "request is final")
+		}
+		r.endLease()
+		r.Status, r.FinishedAt, r.Failure = lipsync.Failed, now, f
+		if r.StartedAt.IsZero() {
+			r.StartedAt = now
+		}
+		return r, nil
+	})
+}
+
+// endLease ends the lease, if there is one.
+func (r *stored) endLease() {
+	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
+}
+
+// changeHeld ends the lease with the token, and changes its request.
+func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
+	_, err := s.change(ctx, id, func(r stored) (stored, error) {
+		if token == "" || r.Lease != token || r.Status.Final() { // older versions cancel without ending the lease
+			return stored{}, lost()
+		}
+		r.endLease()
+		f(&r)
+		return r, nil
+	})
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return lost()
+	}
+	return err
+}
+
+// Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
+// in the order of claims.
+func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
+	shards, page := make([][]entry, queueShards), max(limit, entryPage)
+	err := together(queueShards, func(n int) error {
+		inQueue, err := s.inQueue(ctx, n, page)
+		if err != nil {
+			return err
+		}
+		isHeld, err := s.readEntries(ctx, page, heldAt(n, now))
+		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(shards...)
+	slices.SortFunc(all, entry.before)
+	// A request that was claimed or released between the two queries may be in both.
+	all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })
+	var open []lipsync.Request
+	for len(all) > 0 && len(open) < limit {
+		n := min(len(all), maxBatch/2)
+		some, err := s.held(ctx, all[:n])
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range some {
+			if r.claimable(now) {
+				open = append(open, r.Request)
+			}
+		}
+		all = all[n:]
+	}
+	return open[:min(len(open), limit)], nil
+}
+
+// held returns the requests that exist, with their leases.
+func (s *Store) held(ctx context.Context, all []entry) (requests []stored, err error) {
+	var keys []item
+	for _, e := range all {
+		keys = append(keys, requestKey(e.id), leaseKey(e.id))
+	}
+	items, err := s.getAll(ctx, keys)
+	for n := 0; err == nil && n < len(items); n += 2 {
+		var r stored
+		if r, err = decodeRequest(items[n], items[n+1]); items[n] != nil {
+			requests = append(requests, r)
+		}
+	}
+	return requests, err
+}

@@ -1,0 +1,111 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account, up to
+// limit ÷ queueShards in each shard. For each other account of which it sees only a part, it returns the limit as the number.
+func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
+	v, err := s.recentSurvey(ctx, now)
+	if err != nil {
+		return l, err
+	}
+	if l.Accounts, err = s.standings(ctx, v, r.Account, now, limit); err != nil {
+		return l, err
+	}
+	own := entry{id: r.ID, created: r.CreatedAt}
+	for _, e := range v.waiting[r.Account] {
+		if r.ID == "" || e.id != r.ID && e.before(own) < 0 {
+			l.Ahead++
+		}
+	}
+	if !v.whole {
+		if l.Ahead, err = s.older(ctx, r, limit); err != nil {
+			return l, err
+		}
+	}
+	l.Ahead = min(l.Ahead, limit)
+	return l, nil
+}
+
+// recentSurvey returns a survey that is younger than SurveyLife. It must not be changed.
+func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error) {
+	if s.SurveyLife <= 0 {
+		return s.survey(ctx, now)
+	}
+	last := &s.lastSurvey
+	last.Lock()
+	defer last.Unlock()
+	if age := now.Sub(last.at); last.survey != nil && age >= 0 && age < s.SurveyLife {
+		return last.survey, nil
+	}
+	v, err := s.survey(ctx, now)
+	if err == nil {
+		last.survey, last.at = v, now
+	}
+	return v, err
+}
+
+// standings returns what decides when requests of an account, and of the accounts in the survey, are claimed.
+func (s *Store) standings(ctx context.Context, v *survey, own string, now time.Time, limit int) (all []lipsync.Standing, err error) {
+	others := make(map[string]bool)
+	for account := range v.waiting {
+		others[account] = true
+	}
+	for account := range v.running {
+		others[account] = true
+	}
+	delete(others, own)
+	accounts := slices.AppendSeq([]string{own}, maps.Keys(others)) // own is first: lastClaims reads a limited number
+	claimed, err := s.lastClaims(ctx, accounts, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, account := range accounts {
+		waiting := len(v.waiting[account])
+		if v.cut[account] && !v.whole {
+			waiting = limit
+		}
+		all = append(all, lipsync.Standing{
+			Account: account, Waiting: min(waiting, limit), Held: v.since[account], Claimed: claimed[account],
+		})
+	}
+	slices.SortFunc(all, func(a, b lipsync.Standing) int {
+		first, second := v.waiting[a.Account], v.waiting[b.Account]
+		if len(first) == 0 || len(second) == 0 {
+			return cmp.Compare(len(second), len(first))
+		}
+		return first[0].before(second[0])
+	})
+	return all, nil
+}
+
+// older counts the requests in the queue that are older than the request, of the same account: up to limit ÷ queueShards in each shard.
+func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (n int, err error) {
+	var counts [queueShards]int
+	err = together(queueShards, func(i int) (err error) {
+		first := digest(r.Account) + "/"
+		in := inQueueAfter(i, "")
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :after AND :own")
+		in.ExpressionAttributeValues[":after"] = text(first)
+		in.ExpressionAttributeValues[":own"] = text(first + padded(r.CreatedAt.UnixMicro()-1) + "0")
+		if r.ID == "" {
+			in.ExpressionAttributeValues[":own"] = text(behind(r.Account))
+		}
+		counts[i], err = s.count(ctx, limit/queueShards, in)
+		return err
+	})
+	for _, c := range counts {
+		n += c
+	}
+	return n, err
+}

@@ -1,0 +1,154 @@
+package dynamodb
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// readHead reads the head of a list and its first bucket, which usually is also the last. The two
+// may be read at different times. If the head names a later bucket but the first was not full when
+// it was read, readHead leaves the first out of buckets.
+func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[int64][]string, err error) {
+	found, err := s.getAll(ctx, []item{headKey(list), bucketKey(list, 0)})
+	if err != nil {
+		return head{}, nil, err
+	}
+	buckets = make(map[int64][]string)
+	err = decode(found[0], h.fields())
+	if ids := elements(found[1]); h.bucket == 0 || len(ids) == bucketSize {
+		buckets[0] = ids
+	}
+	return h, buckets, err
+}
+
+// List implements lipsync.Requests. It computes from the head which buckets have the page.
+func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
+	name := list(account, referenceID)
+	h, buckets, err := s.readHead(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if h.bucket > 0 {
+		// The size of the last bucket is not known yet, so the page may begin anywhere in this
+		// range.
+		from := h.bucketOf(max(h.older+1, h.full()-offset-int64(limit)+1))
+		to := h.bucketOf(max(h.older+1, min(h.full()+bucketSize-offset, h.full())))
+		if err := s.readBuckets(ctx, name, buckets, from, to, h.bucket); err != nil {
+			return nil, 0, err
+		}
+	}
+	total := h.full() + int64(len(buckets[h.bucket]))
+	last := total - offset
+	if last < 1 {
+		return nil, total, nil
+	}
+	first := max(1, last-int64(limit)+1)
+	var ids []string
+	for place := last; place >= max(first, h.older+1); place-- {
+		ids = append(ids, buckets[h.bucketOf(place)][(place-h.older-1)%bucketSize])
+	}
+	if first <= h.older {
+		older, err := s.olderIDs(ctx, name, first, min(last, h.older), limit)
+		if err != nil {
+			return nil, 0, err
+		}
+		ids = append(ids, older...)
+	}
+	page, err := s.requests(ctx, ids)
+	return page, total, err
+}
+
+// readBuckets reads the last bucket, and those numbered between from and to (both included) that
+// are not known yet. It adds them to known.
+func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]string, from, to, last int64) error {
+	numbers := []int64{last}
+	for n := from; n <= to; n++ {
+		if _, ok := known[n]; !ok && n != last {
+			numbers = append(numbers, n)
+		}
+	}
+	var keys []item
+	for _, n := range numbers {
+		keys = append(keys, bucketKey(list, n))
+	}
+	found, err := s.getAll(ctx, keys)
+	for i, n := range numbers {
+		if err == nil {
+			known[n] = elements(found[i])
+		}
+	}
+	return err
+}
+
+// olderIDs returns the ids at places that older versions gave, newest first.
+func (s *Store) olderIDs(ctx context.Context, list string, first, last int64, limit int) (ids []string, err error) {
+	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String("#pk = :list AND #sk BETWEEN :first AND :last"),
+		ExpressionAttributeValues: item{
+			":list": text(list), ":first": text(padded(first)), ":last": text(padded(last)),
+		},
+		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
+	}) {
+		var id string
+		if err == nil {
+			err = decode(i, []field{{"id", &id}})
+		}
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// requests returns the requests with the ids, without their leases.
+func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, error) {
+	var keys []item
+	for _, id := range ids {
+		keys = append(keys, requestKey(id))
+	}
+	found, err := s.getAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var all []lipsync.Request
+	for _, i := range found {
+		r, err := decodeRequest(i, nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.Request)
+	}
+	return all, nil
+}
+
+// ByReference implements lipsync.Requests.
+func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
+	if referenceID == "" {
+		return lipsync.Request{}, notFound()
+	}
+	name := list(account, referenceID)
+	h, buckets, err := s.readHead(ctx, name)
+	if err != nil {
+		return lipsync.Request{}, err
+	}
+	if h.bucket > 0 {
+		if err := s.readBuckets(ctx, name, buckets, h.bucket-1, h.bucket-1, h.bucket); err != nil {
+			return lipsync.Request{}, err
+		}
+	}
+	ids := append(buckets[h.bucket-1], buckets[h.bucket]...)
+	if len(ids) == 0 && h.older > 0 {
+		if ids, err = s.olderIDs(ctx, name, h.older, h.older, 1); err != nil {
+			return lipsync.Request{}, err
+		}
+	}
+	if len(ids) == 0 {
+		return lipsync.Request{}, notFound()
+	}
+	return s.ByID(ctx, ids[len(ids)-1])
+}

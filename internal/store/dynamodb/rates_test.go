@@ -1,0 +1,96 @@
+package dynamodb_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/store/dynamodb"
+	simulated "lipsync/internal/test/simulate/table"
+)
+
+// TestRateClocks takes from a rate of two calls a minute with clocks that differ.
+func TestRateClocks(t *testing.T) {
+	s, now := open(t), time.Unix(1_800_000_000, 0)
+	for i, c := range []struct {
+		after time.Duration
+		wait  time.Duration
+	}{
+		{0, 0},
+		{-5 * time.Millisecond, 0}, // another machine's clock
+		{-5 * time.Millisecond, time.Minute + 5*time.Millisecond},
+		{0, time.Minute},
+		{-time.Hour, 0}, // a clock that was set back
+	} {
+		got, err := s.Rates.Take(t.Context(), "k", 2, now.Add(c.after))
+		if err != nil || got != c.wait {
+			t.Errorf("call %d: got a wait of %v (%v), want %v", i, got, err, c.wait)
+		}
+	}
+}
+
+// TestRateLanes takes from a rate with three lanes, by many calls at once. No matter which lanes they
+// draw, as many as the limit must be allowed, and the wait must be right.
+func TestRateLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 6002 // not a multiple of 3
+		s, now := dynamodb.On(simulated.New(simulated.Limits{Call: 8 * time.Millisecond}), "t"), time.Unix(1_800_000_000, 0)
+		take := func(n int, now time.Time) int {
+			var went atomic.Int64
+			var all sync.WaitGroup
+			for range n {
+				all.Go(func() {
+					wait, err := s.Rates.Take(t.Context(), "k", limit, now)
+					if err != nil || wait < 0 || wait > time.Minute {
+						t.Errorf("got a wait of %v (%v)", wait, err)
+					}
+					if wait == 0 {
+						went.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			return int(went.Load())
+		}
+		for _, c := range []struct {
+			calls int
+			after time.Duration
+			want  int
+		}{
+			{3000, 0, 3000},
+			{3000, 20 * time.Second, 3000},
+			{10, 40 * time.Second, 2},
+			{100, 59 * time.Second, 0},
+			{6100, 60 * time.Second, limit},
+		} {
+			if got := take(c.calls, now.Add(c.after)); got != c.want {
+				t.Errorf("after %v: %d of %d calls went on, want %d", c.after, got, c.calls, c.want)
+			}
+		}
+	})
+}
+
+// TestRateOfBusyKey makes as many calls a second with one key as a large account may, at regular
+// intervals. No partition may take more than 500 write units in a second, refused writes included.
+func TestRateOfBusyKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := simulated.New(simulated.Limits{Call: 8 * time.Millisecond, PartitionWrites: 1000})
+		s := dynamodb.On(table, "t")
+		const seconds, rate = 3, 4000
+		var all sync.WaitGroup
+		for range seconds * rate {
+			all.Go(func() {
+				if wait, err := s.Rates.Take(t.Context(), "read/k", 30_000, time.Now()); wait > 0 || err != nil {
+					t.Errorf("got a wait of %v (%v)", wait, err)
+				}
+			})
+			time.Sleep(time.Second / rate)
+		}
+		all.Wait()
+		if p := table.Partitions()[0]; p.Writes < rate/10 || p.Writes > 500 {
+			t.Errorf("%s took %v write units in a second, want 400 to 500", p.Name, p.Writes)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package dynamodb
+
+import (
+	"context"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// change replaces the request by the result of next. If another process changed the request in
+// between, it reads the request and calls next again. It rewrites a request of an older version in
+// this version's layout.
+func (s *Store) change(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
+	err = retryConflicts(ctx, func(int) error {
+		seen, err := s.request(ctx, id)
+		if err != nil {
+			return err
+		}
+		to, err := next(seen)
+		changed = to.Request
+		if err != nil || to == seen && !seen.older() {
+			return err
+		}
+		if to.version++; seen.seq > 0 {
+			to.bucket = inOlder
+		}
+		return s.transact(ctx, s.replacement(seen, to))
+	})
+	if err != nil {
+		return lipsync.Request{}, err
+	}
+	return changed, nil
+}
+
+// replacement returns the steps that write the difference between the two versions of the request.
+// The first step has the condition that no other process changed the request.
+func (s *Store) replacement(old, next stored) []step {
+	steps := []step{s.put(next.item(), "#version = :seen", item{":seen": number(old.version)}, conflict{})}
+	if i := next.entryItem(); i != nil {
+		steps = append(steps, s.put(i, "", nil, nil))
+	} else {
+		steps = append(steps, s.remove(entryKey(next.ID), "", nil))
+	}
+	steps = append(append(steps, s.replaceLease(old, next)...), s.leaveOlder(old)...)
+	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
+	if !old.Status.Final() && next.Status.Final() {
+		steps = append(steps, s.countFinal(next.Request))
+		if (lipsync.Outcome{Failure: next.Failure}).Free() && next.KeyID != "" {
+			steps = append(steps, s.free(next.KeyID))
+		}
+	}
+	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
+		steps = append(steps, s.uncountSize(next.Request))
+	}
+	return steps
+}
+
+// replaceLease returns the steps that write the lease. A renewal doesn't change the request's
+// version, so a claim of a request whose lease has ended has the condition that the lease's end is
+// still the same.
+func (s *Store) replaceLease(old, next stored) []step {
+	switch {
+	case next.Lease == old.Lease && !old.heldByOlder:
+		return nil
+	case next.Lease == "":
+		return []step{s.remove(leaseKey(next.ID), "", nil)}
+	case old.Lease == "" || old.heldByOlder:
+		return []step{s.put(next.leaseItem(), "attribute_not_exists(#pk)", nil, conflict{})}
+	default:
+		return []step{s.put(next.leaseItem(), "#token = :old AND #until = :seen",
+			item{":old": text(old.Lease), ":seen": micros(old.LeaseUntil)}, conflict{})}
+	}
+}
+
+// leaveOlder removes the attributes by which older versions placed an item in the index.
+func (s *Store) leaveOlder(old stored) (steps []step) {
+	if old.seq > 0 {
+		for _, k := range []item{
+			key(list(old.Account, ""), padded(old.seq)), key(list(old.Account, old.ReferenceID), padded(old.referenceSeq)),
+		}[:min(len(old.places()), 2)] {
+			steps = append(steps, change{key: k, remove: []string{OpenPartition, OpenSort}}.step(s.table))
+		}
+	}
+	return steps
+}

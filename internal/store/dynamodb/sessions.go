@@ -1,0 +1,31 @@
+package dynamodb
+
+import (
+	"context"
+	"crypto/rand"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// sessionsKey is the key of the item with the generation of an account's sessions. The item exists
+// once the account has ended its sessions.
+func sessionsKey(account string) item { return key("sessions/"+digest(account), "sessions") }
+
+// Generation implements dashboard.Sessions.
+func (s *Store) Generation(ctx context.Context, account string) (generation string, err error) {
+	i, err := s.get(ctx, sessionsKey(account))
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	err = decode(i, []field{{"generation", &generation}})
+	return generation, err
+}
+
+// EndAll implements dashboard.Sessions.
+func (s *Store) EndAll(ctx context.Context, account string) error {
+	_, err := s.update(ctx, change{key: sessionsKey(account), set: item{"generation": text(rand.Text())}})
+	return err
+}

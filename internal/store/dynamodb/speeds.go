@@ -1,0 +1,71 @@
+package dynamodb
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// speeds implements lipsync.Speeds. Each engine has an item beside that of the scaling lock, since runners may write there.
+type speeds struct{ *Store }
+
+// ofEngine precedes the name of the engine in the sort key of its speed.
+const ofEngine = "speed/"
+
+func speedFields(n *lipsync.Speed) []field {
+	return []field{{"done", &n.Requests}, {"size", &n.Size}, {"worked", &n.Took}, {"inverse", &n.Inverse}, {"pace", &n.Pace}}
+}
+
+// Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
+func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error {
+	k := key(PoolKey, ofEngine+engine)
+	update, values := change{add: encode(speedFields(&n))}.expression()
+	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: k, UpdateExpression: &update,
+		ExpressionAttributeNames: names(update), ExpressionAttributeValues: values,
+		ReturnValues: types.ReturnValueAllNew,
+	})
+	if err != nil {
+		return s.explain(err)
+	}
+	var sum lipsync.Speed
+	if err := decode(out.Attributes, speedFields(&sum)); err != nil || sum.Requests <= lipsync.RecentWork {
+		return err
+	}
+	half := lipsync.Speed{Requests: -sum.Requests / 2, Size: -sum.Size / 2, Took: -sum.Took / 2, Inverse: -sum.Inverse / 2, Pace: -sum.Pace / 2}
+	done := refusal(lipsync.Conflict, "another halved the sums")
+	_, err = s.update(ctx, change{
+		key: k, add: encode(speedFields(&half)),
+		condition: "#done = :seen", values: item{"seen": number(sum.Requests)}, refused: done,
+	})
+	if err == done {
+		return nil
+	}
+	return err
+}
+
+// All implements lipsync.Speeds.
+func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
+	all := map[string]lipsync.Speed{}
+	for i, err := range s.query(ctx, maxPage, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pool AND #sk > :speeds"),
+		ExpressionAttributeValues: item{":pool": text(PoolKey), ":speeds": text(ofEngine)},
+		ConsistentRead:            aws.Bool(true),
+	}) {
+		var sort string
+		var n lipsync.Speed
+		if err == nil {
+			err = decode(i, append(speedFields(&n), field{SortKey, &sort}))
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[strings.TrimPrefix(sort, ofEngine)] = n
+	}
+	return all, nil
+}

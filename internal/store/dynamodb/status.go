@@ -1,0 +1,217 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// inPartition returns a query for all items of a partition of the index.
+func inPartition(partition string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		IndexName:                 aws.String(OpenIndex),
+		KeyConditionExpression:    aws.String("#open = :open"),
+		ExpressionAttributeValues: item{":open": text(partition)},
+	}
+}
+
+// found is an item of the index: its sort key and its id.
+type found struct{ sort, id string }
+
+// collect returns what a query of the index finds.
+func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []found, err error) {
+	in.ProjectionExpression = aws.String("#" + OpenSort + ", #id")
+	for i, err := range s.query(ctx, limit, in) {
+		var f found
+		if err == nil {
+			err = decode(i, []field{{OpenSort, &f.sort}, {"id", &f.id}})
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
+// oldest: first those sorted by time of creation, then those of older versions, which are sorted by
+// their place in the list.
+func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
+	from := behindAll
+	if q.Before != "" {
+		r, err := s.request(ctx, q.Before)
+		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && r.Account != q.Account {
+			return nil, 0, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if from = r.age(); r.seq > 0 {
+			from = padded(r.seq)
+		}
+	}
+	seen := make(map[string]bool)
+	if q.Count > 0 {
+		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, q.Count, seen)
+		if err != nil {
+			return nil, 0, err
+		}
+		page, err = s.firstOf(ctx, all[min(q.Offset, len(all)):], q.Status, q.Limit)
+		return page, len(all), err
+	}
+	for skip := q.Offset; ; skip = 0 {
+		most := skip + q.Limit
+		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most, seen)
+		if err != nil {
+			return nil, 0, err
+		}
+		more, err := s.firstOf(ctx, all[min(skip, len(all)):], q.Status, q.Limit-len(page))
+		if err != nil {
+			return nil, 0, err
+		}
+		page = append(page, more...)
+		if len(all) < most || len(page) == q.Limit { // otherwise the index lags: some found requests have another status by now
+			return page, 0, nil
+		}
+		from = all[len(all)-1].sort
+	}
+}
+
+// firstOf returns the first requests, limit at most, of those that the index has and that still
+// have the status.
+func (s requests) firstOf(ctx context.Context, all []found, status lipsync.Status, limit int) (page []lipsync.Request, err error) {
+	for len(all) > 0 && len(page) < limit {
+		var ids []string
+		for _, f := range all[:min(limit-len(page), len(all))] {
+			ids = append(ids, f.id)
+		}
+		list, err := s.requests(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != status })...)
+		all = all[len(ids):]
+	}
+	return page, nil
+}
+
+const (
+	// behindAll sorts after all places, since these begin with digits.
+	behindAll = "~"
+	// spread is the number of items that a query reads beyond its share. Of the newest 1000
+	// requests a shard has 250 on average, with a standard deviation of 14, since ids are random.
+	spread = 25
+)
+
+// newest returns the newest of all items that the queries find before a place, newest first, but no
+// more than most. It leaves out ids that are in seen, and adds the others to it. In each round, a
+// query reads an equal share of the items that are still missing, and spread more, but never more
+// than are missing.
+func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int, seen map[string]bool) (all []found, err error) {
+	for _, in := range queries {
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :from")
+		in.ExpressionAttributeValues[":from"], in.ScanIndexForward = text(from), aws.Bool(false)
+	}
+	for read := []found(nil); ; {
+		rest := most - len(all)
+		pages, ask := make([][]found, len(queries)), min(rest, rest/len(queries)+spread)
+		if err := together(len(queries), func(i int) (err error) {
+			pages[i], err = s.collect(ctx, ask, queries[i])
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		read = append(read, slices.Concat(pages...)...)
+		slices.SortFunc(read, func(a, b found) int { return cmp.Compare(b.sort, a.sort) })
+		known := "" // all places down to this one are known
+		var more []*dynamodb.QueryInput
+		for i, page := range pages {
+			if len(page) == ask {
+				last := page[ask-1].sort
+				queries[i].ExpressionAttributeValues[":from"] = text(last)
+				known, more = max(known, last), append(more, queries[i])
+			}
+		}
+		for len(read) > 0 && read[0].sort >= known && len(all) < most {
+			if !seen[read[0].id] {
+				seen[read[0].id], all = true, append(all, read[0])
+			}
+			read = read[1:]
+		}
+		if queries = more; len(queries) == 0 || len(all) == most {
+			return all, nil
+		}
+	}
+}
+
+// statusQueries returns the queries for the account's requests with one status. Final requests are
+// also in a partition of their reference id; open ones are not, except those of older versions.
+func statusQueries(account string, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
+	if referenceID != "" {
+		all = append(all, inPartition(withStatus(account, referenceID, status)))
+	}
+	if referenceID != "" && status.Final() {
+		return all
+	}
+	for n := range statusShards {
+		in := inPartition(shard(withStatus(account, "", status), n))
+		if referenceID != "" {
+			in.FilterExpression = aws.String("#referenceID = :reference")
+			in.ExpressionAttributeValues[":reference"] = text(referenceID)
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
+// openQueries returns the queries for the account's open requests.
+func openQueries(account string) []*dynamodb.QueryInput {
+	return append(statusQueries(account, lipsync.Queued, ""), statusQueries(account, lipsync.Processing, "")...)
+}
+
+// countAll returns the number of items that the queries of the index find. It counts no more than
+// most items of each query.
+func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, most int) (n int64, err error) {
+	counts := make([]int64, len(queries))
+	err = together(len(queries), func(i int) error {
+		in := queries[i]
+		in.TableName, in.Select, in.Limit = &s.table, types.SelectCount, aws.Int32(int32(most))
+		in.ExpressionAttributeNames = names(*in.KeyConditionExpression, aws.ToString(in.FilterExpression))
+		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && counts[i] < int64(most); {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return s.explain(err)
+			}
+			counts[i] += int64(page.Count)
+		}
+		return nil
+	})
+	for _, c := range counts {
+		n += c
+	}
+	return n, err
+}
+
+// Uses implements lipsync.Requests.
+func (s requests) Uses(ctx context.Context, account, object string) (bool, error) {
+	queries := openQueries(account)
+	uses := make([]bool, len(queries))
+	err := together(len(queries), func(i int) error {
+		in := queries[i]
+		in.FilterExpression = aws.String("#videoObject = :object OR #audioObject = :object OR contains(#tracks, :track)")
+		in.ExpressionAttributeValues[":object"], in.ExpressionAttributeValues[":track"] = text(object), text(`"object":"`+object+`"`)
+		for _, err := range s.query(ctx, 1, in) {
+			uses[i] = err == nil
+			return err
+		}
+		return nil
+	})
+	return slices.Contains(uses, true), err
+}

@@ -1,0 +1,190 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// survey has the requests that a claim chooses from. They may have changed, since the index lags.
+type survey struct {
+	running map[string]int         // number of leases, by account
+	since   map[string][]time.Time // when their requests were claimed, by account
+	waiting map[string][]entry     // by account; each sorted by age once complete
+	claimed map[string]time.Time   // time of the last claim, by account; not of all
+	known   map[string]bool        // ids of requests
+	aside   []entry                // requests that pick passed over
+	whole   bool                   // whether no waiting request is missing
+	cut     map[string]bool        // accounts of which a shard may have more waiting requests
+}
+
+// survey reads all shards: waiting requests, postponed requests that are due, and held requests.
+func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
+	v := &survey{running: make(map[string]int), since: make(map[string][]time.Time), waiting: make(map[string][]entry), known: make(map[string]bool), cut: make(map[string]bool), whole: true}
+	var inQueue, isHeld [queueShards][]entry
+	err := together(2*queueShards, func(i int) (err error) {
+		if n := i / 2; i%2 == 0 {
+			inQueue[n], err = s.inQueue(ctx, n, entryPage)
+		} else {
+			isHeld[n], err = s.readEntries(ctx, entryPage, heldAt(n, now))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var old []entry // their leases were renewed or have ended
+	for n := range queueShards {
+		for _, e := range isHeld[n] {
+			switch {
+			case e.until.IsZero():
+				v.add(e)
+			case e.until.After(now):
+				v.runs(e)
+			default:
+				old = append(old, e)
+			}
+		}
+		v.whole = v.whole && len(isHeld[n]) < entryPage && len(inQueue[n]) < entryPage
+	}
+	if err := s.addOld(ctx, v, old, now); err != nil {
+		return nil, err
+	}
+	for _, all := range inQueue {
+		for i, e := range all {
+			v.add(e)
+			if page := i + 1; page%entryPage == 0 { // the last one of a call
+				v.cut[e.account] = true
+			}
+		}
+	}
+	for _, line := range v.waiting {
+		slices.SortFunc(line, entry.before)
+	}
+	v.claimed, err = s.lastClaims(ctx, v.fewest(), now)
+	return v, err
+}
+
+// addOld adds requests whose leases would have ended by now if they had not been renewed. It reads
+// the leases: a request with a renewed lease is held, the others wait. If there are more than one
+// call can read, it counts all as held, and Upkeep finds those that wait.
+func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Time) error {
+	ends := make(map[string]time.Time)
+	few := len(old) <= maxBatch
+	if few && len(old) > 0 {
+		var err error
+		if ends, err = s.leases(ctx, old); err != nil {
+			return err
+		}
+	}
+	for _, e := range old {
+		if few && !ends[e.id].After(now) {
+			v.add(e)
+		} else {
+			v.runs(e)
+		}
+	}
+	return nil
+}
+
+// inQueue returns entries of a shard's waiting requests: the first page, and if that is full, up to
+// maxEntryPages more. Each further page begins at the account after the last one of the page before.
+// If half of them don't reach the end of the queue, the other half begins at a random place behind
+// them.
+func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {
+	all, err := s.readEntries(ctx, page, inQueueAfter(n, ""))
+	if err != nil || len(all) < page {
+		return all, err
+	}
+	after := behind(all[page-1].account)
+	for pages := maxEntryPages; pages > 0; pages-- {
+		more, err := s.readEntries(ctx, page, inQueueAfter(n, after))
+		if all = append(all, more...); err != nil || len(more) < page {
+			return all, err
+		}
+		if after = behind(more[page-1].account); pages == maxEntryPages/2+1 {
+			after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
+		}
+	}
+	return all, nil
+}
+
+// fewest returns the accounts with the fewest leases, in random order.
+func (v *survey) fewest() (accounts []string) {
+	least := math.MaxInt
+	for account := range v.waiting {
+		least = min(least, v.running[account])
+	}
+	for account := range v.waiting {
+		if v.running[account] == least {
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts
+}
+
+// runs counts the lease of a held request.
+func (v *survey) runs(e entry) {
+	if !v.known[e.id] {
+		v.known[e.id] = true
+		v.running[e.account]++
+		v.since[e.account] = append(v.since[e.account], e.until.Add(-lipsync.Lease)) // a renewal doesn't change the entry
+	}
+}
+
+// add adds a waiting request, unless it is already there.
+func (v *survey) add(e entry) {
+	if !v.known[e.id] {
+		v.known[e.id] = true
+		v.waiting[e.account] = append(v.waiting[e.account], e)
+	}
+}
+
+func (e entry) before(other entry) int {
+	return cmp.Or(e.created.Compare(other.created), cmp.Compare(e.id, other.id))
+}
+
+// pick takes the next request. Many simultaneous claims want the same one. So a worker that has
+// lost a request to another chooses at random among the next two, and among twice as many after
+// each further loss, up to 256.
+func (v *survey) pick(lost int) (entry, bool) {
+	for range rand.N(1 << min(lost, 8)) {
+		if e, ok := v.next(); ok {
+			v.aside = append(v.aside, e)
+		}
+	}
+	if e, ok := v.next(); ok {
+		return e, true
+	}
+	if len(v.aside) == 0 {
+		return entry{}, false
+	}
+	e := v.aside[0]
+	v.aside = v.aside[1:]
+	return e, true
+}
+
+// next takes the oldest request of the account with the fewest leases. If several accounts have
+// equally few, it takes the one whose last claim is longest ago.
+func (v *survey) next() (next entry, ok bool) {
+	for account, line := range v.waiting {
+		if len(line) == 0 {
+			continue
+		}
+		fewer := cmp.Compare(v.running[account], v.running[next.account])
+		earlier := v.claimed[account].Compare(v.claimed[next.account])
+		if !ok || cmp.Or(fewer, earlier, line[0].before(next)) < 0 {
+			next, ok = line[0], true
+		}
+	}
+	if ok {
+		v.waiting[next.account] = v.waiting[next.account][1:]
+	}
+	return next, ok
+}

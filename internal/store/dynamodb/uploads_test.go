@@ -1,0 +1,68 @@
+package dynamodb_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
+)
+
+// TestSweepComesLate runs a sweep after a year without one, in which DynamoDB deleted items by their
+// TimeToLive. The sweep must still find the uploads and subtract their bytes from those that the
+// account stores.
+func TestSweepComesLate(t *testing.T) {
+	t.Parallel()
+	b := openTable(t)
+	now := time.Unix(1_800_000_000, 0).UTC()
+	limits := lipsync.Limits{Stored: 300}
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	announce := func(id string, now time.Time) error {
+		return b.Uploads.Create(t.Context(), lipsync.Upload{ID: id, Account: "a", Size: 100, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, limits)
+	}
+	for _, id := range []string{"announced", "used", "dropped"} {
+		ok(announce(id, now))
+	}
+	_, _, err := b.Requests.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", Status: lipsync.Queued, CreatedAt: now}, []string{"used", "dropped"}, nil, lipsync.Limits{})
+	ok(err)
+	ok(b.Uploads.Drop(t.Context(), lipsync.Upload{ID: "dropped", RequestID: "r"}, now.Add(time.Minute)))
+	if code := lipsync.CodeOf(announce("too many", now)); code != lipsync.StorageLimit {
+		t.Fatalf("got code %q, want the account's storage to be full", code)
+	}
+
+	later := now.AddDate(1, 0, 0)
+	b.expire(t, later)
+	expired, err := b.Uploads.Expired(t.Context(), later, lipsync.Upload{}, 10)
+	if err != nil || len(expired) != 3 {
+		t.Errorf("got %d uploads that expired (%v), want 3", len(expired), err)
+	}
+	for _, u := range expired {
+		ok(b.Uploads.Delete(t.Context(), u))
+	}
+	for _, id := range []string{"x", "y", "z"} {
+		if err := announce(id, later); err != nil {
+			t.Errorf("upload %s after the sweep: %v", id, err)
+		}
+	}
+}
+
+// expire deletes the items that DynamoDB would have deleted by now.
+func (b *table) expire(t *testing.T, now time.Time) {
+	t.Helper()
+	b.rewrite(t, func(i item) []item {
+		if end, ok := i[dynamodb.TimeToLive].(*types.AttributeValueMemberN); ok {
+			if seconds, err := strconv.ParseInt(end.Value, 10, 64); err != nil || seconds < now.Unix() {
+				return nil
+			}
+		}
+		return []item{i}
+	})
+}

@@ -1,0 +1,95 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+const secondsOfDay = 24 * 60 * 60
+
+// usagePartition returns the partition with an account's usage, or the first shard of it.
+func usagePartition(account string) string { return "usage/" + digest(account) }
+
+// day returns the day of the time as a part of keys.
+func day(t time.Time) string { return padded(t.Unix() / secondsOfDay) }
+
+// dayKey is the key of the item that counts the request among the requests that its account made
+// on the same day. Each day has several lanes. Older versions had one item for each day, whose sort
+// key is the day.
+func dayKey(r lipsync.Request) item {
+	lane := shardOf(r.ID, lanes)
+	return key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
+}
+
+// countCreated returns the step that counts a new request.
+func (s *Store) countCreated(r lipsync.Request) step {
+	return change{key: dayKey(r), add: item{"requests": number(1)}}.step(s.table)
+}
+
+// countFinal returns the step that counts how a request ended.
+func (s *Store) countFinal(r lipsync.Request) step {
+	c := change{key: dayKey(r), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
+	if r.Failed() {
+		c.add = item{"failed": number(1)}
+	}
+	return c.step(s.table)
+}
+
+// used is the usage in one lane of a day, or the bytes in the item of uploads.
+type used struct {
+	sort string
+	size int64
+	lipsync.Day
+}
+
+// usage returns the account's usage from one sort key to another.
+func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
+	shards := make([][]used, usageShards)
+	err := together(usageShards, func(n int) error {
+		for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
+			KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :last"),
+			ExpressionAttributeValues: item{
+				":usage": text(shard(usagePartition(account), n)), ":first": text(first), ":last": text(last),
+			},
+			ConsistentRead: aws.Bool(true),
+		}) {
+			var u used
+			if err == nil {
+				err = decode(i, []field{
+					{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output},
+				})
+			}
+			if err != nil {
+				return err
+			}
+			shards[n] = append(shards[n], u)
+		}
+		return nil
+	})
+	return slices.Concat(shards...), err
+}
+
+// Usage implements lipsync.Requests.
+func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
+	first := now.Unix()/secondsOfDay - int64(days) + 1
+	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // after all lanes
+	all := make([]lipsync.Day, days)
+	for i := range all {
+		for _, u := range found {
+			if u.sort[:len(padded(0))] == padded(first+int64(i)) {
+				all[i].Requests += u.Requests
+				all[i].Failed += u.Failed
+				all[i].Output += u.Output
+			}
+		}
+	}
+	return all, err
+}

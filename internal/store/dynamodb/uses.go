@@ -1,0 +1,71 @@
+package dynamodb
+
+import (
+	"context"
+	"strconv"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Uses of an API key with a limit are counted in the key's item, on the condition that the limit
+// is not reached. Uses of a key without a limit are counted in lanes.
+
+func usesKey(id string, lane int) item {
+	return key("used/"+digest(id)+"/"+strconv.Itoa(lane), "used")
+}
+
+// useKey returns the change that counts a request among the uses of its key.
+func useKey(r lipsync.Request, seen snapshot) change {
+	if seen.unlimited {
+		return change{key: usesKey(r.KeyID, shardOf(r.ID, lanes)), add: item{"used": number(1)}}
+	}
+	return change{
+		key: hashKey(seen.hash), add: item{"used": number(1)},
+		condition: "attribute_exists(#pk) AND (attribute_not_exists(#limit) OR attribute_not_exists(#used) OR #used < #limit)",
+		refused:   refusal(lipsync.TokenLimit, "token limit reached"),
+	}
+}
+
+// noteUnlimited stores with the pointer to an API key that the key has no limit, if it has none.
+// Older versions did not store this. A create calls noteUnlimited after its first conflict, which
+// may be a conflict in the key's item.
+func (s *Store) noteUnlimited(ctx context.Context, id string, hash [32]byte) error {
+	var k lipsync.Key
+	i, err := s.get(ctx, hashKey(hash))
+	if err == nil {
+		err = decode(i, keyFields(&k))
+	}
+	if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && k.Limit > 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	unlimited := true
+	_, err = s.update(ctx, change{key: keyPointer(id), set: encode([]field{{"unlimited", &unlimited}}), condition: "attribute_exists(#pk)"})
+	return err
+}
+
+// countUses adds the uses counted in lanes to Used of the keys, and subtracts those that were
+// given back.
+func (s *Store) countUses(ctx context.Context, keys []lipsync.Key) error {
+	var where []item
+	for _, k := range keys {
+		where = append(where, freedKey(k.ID))
+		for lane := range lanes {
+			where = append(where, usesKey(k.ID, lane))
+		}
+	}
+	found, err := s.getAll(ctx, where)
+	if err != nil {
+		return err
+	}
+	for n, i := range found {
+		var used, freed int64
+		if err := decode(i, []field{{"used", &used}, {"freed", &freed}}); err != nil {
+			return err
+		}
+		keys[n/(1+lanes)].Used += used - freed
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// openOfAccount counts the open requests of an account, up to a limit.
+const openOfAccount = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
+	WHERE account = ? AND ` + isOpen + ` LIMIT ?)`
+
+// checkLimits returns OpenLimit or StorageLimit if the account has reached one of the limits.
+func checkLimits(ctx context.Context, tx *sql.Tx, account string, now time.Time, limits lipsync.Limits) error {
+	if limits.Open > 0 {
+		var open int
+		err := tx.QueryRowContext(ctx, openOfAccount, account, limits.Open).Scan(&open)
+		if err != nil {
+			return err
+		}
+		if open >= limits.Open {
+			return refusal(lipsync.OpenLimit, "too many open requests")
+		}
+	}
+	return checkStored(ctx, tx, account, now, 1, limits)
+}
+
+// checkStored returns StorageLimit if the account may not store the additional bytes.
+func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time, more int64, limits lipsync.Limits) error {
+	if limits.Stored == 0 {
+		return nil
+	}
+	var stored int64
+	err := tx.QueryRowContext(ctx, storedBytes, account, account, firstStored(now, limits.Keep)).Scan(&stored)
+	if err != nil {
+		return err
+	}
+	if stored+more > limits.Stored {
+		return refusal(lipsync.StorageLimit, "too many bytes stored")
+	}
+	return nil
+}
+
+// storedBytes adds up the bytes of an account's uploads, and of its outputs from a day on.
+const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?), 0) +
+	(SELECT ifnull(sum(size), 0) FROM days WHERE account = ? AND day >= ?)`
+
+// firstStored returns the first day whose outputs count as stored at now.
+func firstStored(now time.Time, keep lipsync.Retention) int64 {
+	return now.Unix()/secondsOfDay - int64(keep.OutputDays()) + 1
+}
+
+// Stored implements lipsync.Requests.
+func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (stored int64, err error) {
+	err = s.read.QueryRowContext(ctx, storedBytes, account, account, firstStored(now, keep)).Scan(&stored)
+	return stored, explain(err)
+}

@@ -1,0 +1,300 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// requests implements lipsync.Requests.
+type requests struct{ *Store }
+
+const requestColumns = `id, account, key_id, reference_id, status,
+	video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets,
+	created_at, started_at, finished_at, output, poster, length, size, frames, synced_frames, warnings, sync, video_length, audio_length, video_sum, media_deleted_at, failure, failure_details,
+	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
+
+// row is a *sql.Row or *sql.Rows.
+type row interface{ Scan(dest ...any) error }
+
+func scanRequest(row row) (r lipsync.Request, err error) {
+	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Status,
+		&r.Video.URL, &r.Video.Object, &r.Video.Name, &r.Audio.URL, &r.Audio.Object, &r.Audio.Name, tracks{&r.Tracks}, &r.LargestFace, &r.Engine, options{&r.Options}, targets{&r.Targets},
+		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
+		&r.Output, &r.Poster, span{&r.Length}, &r.Size, &r.Frames.Total, &r.Frames.Synced, &r.Warnings, syncScore{&r.Sync}, span{&r.VideoLength}, span{&r.AudioLength}, digest{&r.VideoSum}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
+		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
+		&r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
+	return r, explain(err)
+}
+
+// Create implements lipsync.Requests.
+func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if idem != nil {
+			earlier, err := replay(ctx, tx, r.Account, *idem, r.CreatedAt)
+			if err != nil || earlier != "" {
+				r.ID, replayed = earlier, true
+				return err
+			}
+		}
+		if err := checkLimits(ctx, tx, r.Account, r.CreatedAt, limits); err != nil {
+			return err
+		}
+		a, err := webhooksOf(ctx, tx, r.Account)
+		if err != nil {
+			return err
+		}
+		if r.Targets, err = r.Targets.Resolve(a); err != nil {
+			return err
+		}
+		return insert(ctx, tx, r, uploads, idem, limits.Keep)
+	})
+	if err != nil {
+		return lipsync.Request{}, false, err
+	}
+	if replayed {
+		r, err = s.ByID(ctx, r.ID)
+	}
+	return r, replayed, err
+}
+
+// Replayed implements lipsync.Requests.
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
+	id, err := replay(ctx, s.read, account, idem, now)
+	if err == nil && id == "" {
+		err = refusal(lipsync.NotFound, "not found")
+	}
+	return id, explain(err)
+}
+
+// querier is a *sql.DB or *sql.Tx.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// replay returns the id of the request that the idempotency key made, or "".
+func replay(ctx context.Context, db querier, account string, idem lipsync.Idempotency, now time.Time) (id string, err error) {
+	var fingerprint []byte
+	err = db.QueryRowContext(ctx, `SELECT request_id, fingerprint FROM idempotency
+		WHERE account = ? AND key = ? AND expires_at > ?`,
+		account, idem.Key, micros(now)).Scan(&id, &fingerprint)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !bytes.Equal(fingerprint, idem.Fingerprint[:]):
+		return "", refusal(lipsync.Reused, "idempotency key reused")
+	}
+	return id, nil
+}
+
+// insert writes the rows of a new request.
+func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) error {
+	if err := useKey(ctx, tx, r.KeyID); err != nil {
+		return err
+	}
+	if err := useUploads(ctx, tx, r, uploads, keep.InputLife()); err != nil {
+		return err
+	}
+	if err := insertIdempotency(ctx, tx, r, idem); err != nil {
+		return err
+	}
+	seq, err := count(ctx, tx, r.Account, "")
+	if err != nil {
+		return err
+	}
+	var referenceSeq int64
+	if r.ReferenceID != "" {
+		if referenceSeq, err = count(ctx, tx, r.Account, r.ReferenceID); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
+			status, video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Account, r.KeyID, r.ReferenceID, seq, referenceSeq,
+		r.Status, r.Video.URL, r.Video.Object, r.Video.Name, r.Audio.URL, r.Audio.Object, r.Audio.Name, r.Tracks, r.LargestFace, r.Engine, r.Options.Text(), r.Targets, micros(r.CreatedAt))
+	return err
+}
+
+func useKey(ctx context.Context, tx *sql.Tx, id string) error {
+	if id == "" {
+		return nil
+	}
+	var used int64
+	err := tx.QueryRowContext(ctx, `UPDATE keys SET used = used + 1
+		WHERE id = ? AND (max_uses = 0 OR used < max_uses) RETURNING used`, id).Scan(&used)
+	if errors.Is(err, sql.ErrNoRows) {
+		return refusal(lipsync.TokenLimit, "token limit reached")
+	}
+	return err
+}
+
+func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string, life time.Duration) error {
+	for _, id := range ids {
+		var got string
+		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? AND NOT dropped RETURNING id`,
+			r.ID, micros(r.CreatedAt.Add(life)), id).Scan(&got)
+		if errors.Is(err, sql.ErrNoRows) {
+			return refusal(lipsync.Invalid, "upload is gone")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertIdempotency writes the record, and deletes a few records that have expired: more than one, so
+// that their number does not grow.
+func insertIdempotency(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem *lipsync.Idempotency) error {
+	if idem == nil {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE (account, key) IN
+		(SELECT account, key FROM idempotency WHERE expires_at <= ? LIMIT 4)`, micros(r.CreatedAt))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (account, key, fingerprint, request_id, expires_at)
+		VALUES (?, ?, ?, ?, ?)`, r.Account, idem.Key, idem.Fingerprint[:], r.ID, micros(idem.ExpiresAt))
+	return err
+}
+
+// count adds one to a counter and returns it.
+func count(ctx context.Context, tx *sql.Tx, account, referenceID string) (total int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO counters (account, reference_id, total) VALUES (?, ?, 1)
+		ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`, account, referenceID).Scan(&total)
+	return total, err
+}
+
+// ByID implements lipsync.Requests.
+func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
+	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
+}
+
+// ByReference implements lipsync.Requests.
+func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
+	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
+		WHERE account = ? AND reference_id = ? AND reference_id <> ''
+		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
+}
+
+// List implements lipsync.Requests. The sequence numbers on the page follow from the total, so List
+// reads no rows before the page.
+func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
+	var total int64
+	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND reference_id = ?",
+		account, referenceID).Scan(&total)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, explain(err)
+	}
+	if offset >= total {
+		return nil, total, nil
+	}
+	last := total - offset
+	if referenceID == "" {
+		list, err := s.selectRequests(ctx, "WHERE account = ? AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		return list, total, err
+	}
+	list, err := s.selectRequests(ctx, `WHERE account = ? AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
+	return list, total, err
+}
+
+// ListByStatus implements lipsync.Requests.
+func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
+	last := int64(math.MaxInt64)
+	if q.Before != "" {
+		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", q.Before, q.Account).Scan(&last)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, 0, nil
+		}
+		if err != nil {
+			return nil, 0, explain(err)
+		}
+	}
+	clauses, args := statusClauses(q)
+	args = append(args, last)
+	if q.Count > 0 {
+		err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
+			append(slices.Clone(args), q.Count)...).Scan(&total)
+		if q.Limit = min(q.Limit, total-q.Offset); err != nil || q.Limit <= 0 {
+			return nil, total, explain(err)
+		}
+	}
+	page, err = s.selectRequests(ctx, clauses+inStatus, append(args, q.Limit, q.Offset)...)
+	return page, total, err
+}
+
+// statusClauses returns the clauses that select the requests of the query's account, status and reference id.
+func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
+	if q.ReferenceID == "" {
+		return "WHERE account = ? AND status = ?", []any{q.Account, q.Status}
+	}
+	return withReferenceAndStatus, []any{q.Account, q.ReferenceID, q.Status}
+}
+
+// withReferenceAndStatus names its index. SQLite might otherwise choose another one and read every
+// request with the status.
+const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
+	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
+
+// inStatus selects a page of the requests with one status.
+const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
+
+// older selects the requests that are older than a given one.
+const older = " AND seq < ?"
+
+// Usage implements lipsync.Requests.
+func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
+	last := now.Unix() / secondsOfDay
+	first := last - int64(days) + 1
+	rows, err := s.read.QueryContext(ctx, `SELECT day, requests, failed, length FROM days
+		WHERE account = ? AND day BETWEEN ? AND ?`, account, first, last)
+	type dated struct {
+		day int64
+		lipsync.Day
+	}
+	found, err := collect(rows, err, func(columns row) (d dated, err error) {
+		err = columns.Scan(&d.day, &d.Requests, &d.Failed, span{&d.Output})
+		return d, err
+	})
+	all := make([]lipsync.Day, days)
+	for _, d := range found {
+		all[d.day-first] = d.Day
+	}
+	return all, err
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// selectRequests returns the requests that the clauses select.
+func (s *Store) selectRequests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
+	return collect(rows, err, scanRequest)
+}
+
+// collect scans all rows of a query and closes them.
+func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		t, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, explain(rows.Err())
+}

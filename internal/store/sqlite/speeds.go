@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// speeds implements lipsync.Speeds.
+type speeds struct{ *Store }
+
+// Note implements lipsync.Speeds.
+func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error {
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO speeds (engine, requests, size, took, inverse, pace) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, size = size + excluded.size, took = took + excluded.took,
+				inverse = inverse + excluded.inverse, pace = pace + excluded.pace`,
+			engine, n.Requests, n.Size, n.Took.Microseconds(), n.Inverse, n.Pace)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE speeds SET requests = requests - requests / 2, size = size - size / 2, took = took - took / 2,
+				inverse = inverse - inverse / 2, pace = pace - pace / 2
+			WHERE engine = ? AND requests > ?`, engine, lipsync.RecentWork)
+		return err
+	})
+}
+
+// All implements lipsync.Speeds.
+func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT engine, requests, size, took, inverse, pace FROM speeds")
+	all := map[string]lipsync.Speed{}
+	_, err = collect(rows, err, func(columns row) (engine string, err error) {
+		var n lipsync.Speed
+		err = columns.Scan(&engine, &n.Requests, &n.Size, span{&n.Took}, &n.Inverse, &n.Pace)
+		all[engine] = n
+		return engine, err
+	})
+	return all, err
+}

@@ -1,0 +1,107 @@
+// Package sqlite keeps the records of one machine in one SQLite file.
+//
+// Several processes may use the file at the same time, such as a server and a command that makes
+// keys.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Store implements the ports of lipsync.Store with one file.
+type Store struct {
+	lipsync.Store
+	write   *sql.DB // one connection: SQLite has one writer at a time
+	writes  chan write
+	closed  chan struct{} // Close closes it; no write begins after that
+	written chan struct{} // closed when all writes are done
+	read    *sql.DB
+	reserve reserve // only writeAll uses it
+}
+
+// Open opens the database at path. It creates or migrates the file first if necessary.
+func Open(ctx context.Context, path string) (*Store, error) {
+	defineFunctions()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
+		reserve: reserve{database: path},
+	}
+	s.Store = lipsync.Store{
+		Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s},
+		Rates: &rates{windows: make(map[string]window)}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s},
+	}
+	if s.write, err = open(path, "immediate"); err != nil {
+		return nil, err
+	}
+	s.write.SetMaxOpenConns(1)
+	go s.writeAll()
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), s.Close())
+	}
+	if s.read, err = open(path, "deferred"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.read.SetMaxIdleConns(maxReaders)
+	s.read.SetMaxOpenConns(maxReaders)
+	return s, nil
+}
+
+// create makes the file, if there is none. Only its owner can read it, since users' URLs may have
+// secrets in them. SQLite gives the same mode to the other files of the database.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// maxReaders is the largest number of connections that read while one writes.
+const maxReaders = 8
+
+// open returns a pool of connections whose transactions begin with the mode begin. With synchronous
+// FULL a commit is on the disk before it returns, so it survives a killed process and a power cut.
+func open(path, begin string) (*sql.DB, error) {
+	query := url.Values{
+		"_txlock": {begin},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"},
+	}
+	address := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	return sql.Open("sqlite", address.String())
+}
+
+// Close waits for the writes that have begun and closes the store. Call it once.
+func (s *Store) Close() error {
+	close(s.closed)
+	<-s.written
+	var err error
+	if s.read != nil {
+		err = s.read.Close()
+	}
+	return errors.Join(err, s.write.Close())
+}
+
+// refusal returns an error with a code that a port's comment names. Package lipsync adds the
+// message for clients.
+func refusal(code lipsync.Code, message string) error {
+	return &lipsync.Error{Code: code, Message: message}
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// webhooks implements lipsync.Webhooks.
+type webhooks struct{ *Store }
+
+// Of implements lipsync.Webhooks.
+func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
+	a, err := webhooksOf(ctx, s.read, account)
+	return a, explain(err)
+}
+
+const webhookColumns = "account, list, filled, version"
+
+// webhooksOf reads the account's webhooks.
+func webhooksOf(ctx context.Context, db querier, account string) (lipsync.AccountWebhooks, error) {
+	a, err := scanWebhooks(db.QueryRowContext(ctx, "SELECT "+webhookColumns+" FROM webhooks WHERE account = ?", account))
+	if errors.Is(err, sql.ErrNoRows) {
+		return lipsync.AccountWebhooks{Account: account}, nil
+	}
+	return a, err
+}
+
+func scanWebhooks(row row) (a lipsync.AccountWebhooks, err error) {
+	var list string
+	if err := row.Scan(&a.Account, &list, &a.Full, &a.Version); err != nil {
+		return a, err
+	}
+	a.List, err = lipsync.ParseWebhooks(list)
+	return a, err
+}
+
+// Put implements lipsync.Webhooks.
+func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
+	changed := refusal(lipsync.Conflict, "webhooks were changed")
+	if a.Version == 0 {
+		return s.changeRow(ctx, changed, "INSERT INTO webhooks ("+webhookColumns+") VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING",
+			a.Account, a.Text(), a.Full)
+	}
+	return s.changeRow(ctx, changed, "UPDATE webhooks SET list = ?, filled = ?, version = version + 1 WHERE account = ? AND version = ?",
+		a.Text(), a.Full, a.Account, a.Version)
+}
+
+// All implements lipsync.Webhooks.
+func (s webhooks) All(ctx context.Context) ([]lipsync.AccountWebhooks, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+webhookColumns+" FROM webhooks WHERE list <> '[]'")
+	return collect(rows, err, scanWebhooks)
+}
+
+const deliveryColumns = `webhook, id, account, type, request, after, url, created_at, state, due, attempts, attempted_at, status, problem, version`
+
+func scanDelivery(row row) (d lipsync.Delivery, err error) {
+	err = row.Scan(&d.Webhook, &d.ID, &d.Account, &d.Type, &d.Request, &d.After, &d.URL, instant{&d.CreatedAt},
+		&d.State, instant{&d.Due}, &d.Attempts, instant{&d.AttemptedAt}, &d.Status, &d.Problem, &d.Version)
+	return d, explain(err)
+}
+
+// Add implements lipsync.Webhooks.
+func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error { return addDeliveries(ctx, tx, []lipsync.Delivery{d}) })
+}
+
+// addDeliveries adds new deliveries in the transaction that changes what they are about.
+func addDeliveries(ctx context.Context, tx *sql.Tx, all []lipsync.Delivery) error {
+	for _, d := range all {
+		_, err := tx.ExecContext(ctx, "INSERT INTO deliveries ("+deliveryColumns+`)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			d.Webhook, d.ID, d.Account, d.Type, d.Request, d.After, d.URL, micros(d.CreatedAt),
+			d.State, micros(d.Due), d.Attempts, micros(d.AttemptedAt), d.Status, d.Problem, d.Version)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delivery implements lipsync.Webhooks.
+func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
+	return scanDelivery(s.read.QueryRowContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE webhook = ? AND id = ?", webhook, id))
+}
+
+// Swap implements lipsync.Webhooks.
+func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
+	return s.changeRow(ctx, refusal(lipsync.Conflict, "delivery was changed"), `UPDATE deliveries
+		SET after = ?, state = ?, due = ?, attempts = ?, attempted_at = ?, status = ?, problem = ?, version = version + 1
+		WHERE webhook = ? AND id = ? AND version = ?`,
+		d.After, d.State, micros(d.Due), d.Attempts, micros(d.AttemptedAt), d.Status, d.Problem, d.Webhook, d.ID, d.Version)
+}
+
+// Drop implements lipsync.Webhooks.
+func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
+	return s.changeRow(ctx, nil, "DELETE FROM deliveries WHERE webhook = ? AND id = ?", d.Webhook, d.ID)
+}
+
+const isPending = "webhook = ?1 AND state IN ('waiting', 'sending')"
+
+// Due implements lipsync.Webhooks.
+func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
+	return s.deliveries(ctx, "WHERE "+isPending+" AND due <= ?2 ORDER BY due, id LIMIT ?3", webhook, micros(now), limit)
+}
+
+// Pending implements lipsync.Webhooks.
+func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (n int, err error) {
+	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE "+isPending+" LIMIT ?2)", webhook, limit).Scan(&n)
+	return n, explain(err)
+}
+
+// Deliveries implements lipsync.Webhooks.
+func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) ([]lipsync.Delivery, error) {
+	return s.deliveries(ctx, "WHERE webhook = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3", webhook, before, limit)
+}
+
+func (s webhooks) deliveries(ctx context.Context, clauses string, args ...any) ([]lipsync.Delivery, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries "+clauses, args...)
+	return collect(rows, err, scanDelivery)
+}
+
+// maxExpire is the number of deliveries that one call of Expire deletes. The sweep calls it each minute.
+const maxExpire = 1000
+
+// Expire implements lipsync.Webhooks.
+func (s webhooks) Expire(ctx context.Context, before time.Time) error {
+	var old bool
+	err := s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM deliveries WHERE created_at < ?)", micros(before)).Scan(&old)
+	if err != nil || !old { // no write without need: the disk may be full
+		return explain(err)
+	}
+	return s.changeRow(ctx, nil, `DELETE FROM deliveries WHERE (webhook, id) IN
+		(SELECT webhook, id FROM deliveries WHERE created_at < ? ORDER BY created_at LIMIT ?)`, micros(before), maxExpire)
+}

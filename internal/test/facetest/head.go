@@ -1,0 +1,159 @@
+// Package facetest draws frames with heads in them, for tests.
+package facetest
+
+import (
+	"bytes"
+	_ "embed"
+	"image"
+	"image/jpeg"
+	"math"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// The first frame that internal/media/demo draws, cut around the head.
+//
+//go:embed head.jpg
+var picture []byte
+
+// In the picture: the place between the pupils, and their distance.
+const pictureX, pictureY, pictureEyes = 200, 248, 118
+
+// Of the face, in distances of the pupils from between them.
+const (
+	Lips     = 1.13 // v of the line between the lips
+	Chin     = 1.9  // v
+	halfWide = .44  // of the mouth
+)
+
+// Nose and mouth are below this v: a tilt moves all of that, and stretches the
+// part between it and the eyes.
+const eyesEnd, noseStart = .15, .5
+
+// Head is a head in a frame. It looks at the camera.
+type Head struct {
+	X, Y float64 // the place between the pupils, pixels
+	Eyes float64 // distance of the pupils, pixels
+	Turn float64 // clockwise, radians
+	Open float64 // gap between the lips, in distances of the pupils
+	Tilt float64 // how much lower nose and mouth are, in distances of the pupils
+}
+
+// At returns the place in the frame of a place on the face: u to the right and
+// v down from between the pupils, in their distances.
+func (h Head) At(u, v float64) (x, y float64) {
+	v += h.Tilt * min(max((v-eyesEnd)/(noseStart-eyesEnd), 0), 1)
+	sin, cos := math.Sincos(h.Turn)
+	return h.X + h.Eyes*(u*cos-v*sin), h.Y + h.Eyes*(u*sin+v*cos)
+}
+
+// Landmarks returns about where a detector finds the landmarks of the head in the frame,
+// in the order of detection.Landmarks. Tests of that package use this one, so it cannot
+// be imported here.
+func (h Head) Landmarks() (places [13]geom.Point) {
+	for k, p := range [len(places)][2]float64{
+		{-.5, 0}, {.5, 0}, // pupils
+		{-.75, .02}, {.75, .02}, {-.26, .02}, {.26, .02}, // outer and inner corners of the eyes
+		{-.85, -.35}, {.85, -.35}, // brows
+		{0, .62},                  // nose
+		{-.44, 1.11}, {.44, 1.11}, // corners of the mouth
+		{0, 1.02}, {0, 1.28 + h.Open}, // lips
+	} {
+		x, y := h.At(p[0], p[1])
+		places[k] = geom.Point{X: float32(x), Y: float32(y)}
+	}
+	return places
+}
+
+// Crop copies the surroundings of the head, as much of them as a tracker does. It returns
+// nil if next to nothing of them is in the frame.
+func (h Head) Crop(frame *image.YCbCr) *pixels.Crop {
+	area := image.Rect(int(h.X-1.35*h.Eyes), int(h.Y-.8*h.Eyes), int(h.X+1.35*h.Eyes), int(h.Y+2.15*h.Eyes))
+	return pixels.NewCrop(frame, area, float32(h.Eyes))
+}
+
+// on is the inverse of At.
+func (h Head) on(x, y float64) (u, v float64) {
+	sin, cos := math.Sincos(h.Turn)
+	dx, dy := (x-h.X)/h.Eyes, (y-h.Y)/h.Eyes
+	u, v = dx*cos+dy*sin, dy*cos-dx*sin
+	return u, v - h.Tilt*min(max((v-eyesEnd)/(noseStart+h.Tilt-eyesEnd), 0), 1)
+}
+
+// Frame draws heads before a wall, the last one in front.
+func Frame(width, height int, heads ...Head) *image.YCbCr {
+	f := Wall(width, height)
+	decoded, err := jpeg.Decode(bytes.NewReader(picture))
+	if err != nil {
+		panic(err)
+	}
+	from := decoded.(*image.YCbCr)
+	for _, h := range heads {
+		h.draw(f, from)
+	}
+	return f
+}
+
+// Wall draws a frame without a head.
+func Wall(width, height int) *image.YCbCr {
+	f := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
+	for i := range f.Y {
+		x, y := i%f.YStride, i/f.YStride
+		f.Y[i] = uint8(90 + 40*x/width + 20*y/height)
+	}
+	for i := range f.Cb {
+		f.Cb[i], f.Cr[i] = 130, 122
+	}
+	return f
+}
+
+func (h Head) draw(f, from *image.YCbCr) {
+	for y := range f.Rect.Dy() {
+		for x := range f.Rect.Dx() {
+			s := h.spot(float64(x), float64(y), from)
+			if s.seen == 0 {
+				continue
+			}
+			s.over(&f.Y[f.YOffset(x, y)], 0)
+			if x%2 == 0 && y%2 == 0 {
+				c := h.spot(float64(x)+.5, float64(y)+.5, from)
+				c.over(&f.Cb[f.COffset(x, y)], 1)
+				c.over(&f.Cr[f.COffset(x, y)], 2)
+			}
+		}
+	}
+}
+
+// spot is the colour of a head at a place of the frame, and how much of it is seen.
+type spot struct {
+	colour [3]float64
+	seen   float64
+}
+
+func (s spot) over(v *uint8, channel int) {
+	*v = uint8(float64(*v) + (s.colour[channel]-float64(*v))*s.seen + .5)
+}
+
+// spot looks up a place of the frame in the picture, with the lower half of the
+// face drawn down by an open mouth.
+func (h Head) spot(x, y float64, from *image.YCbCr) spot {
+	u, v := h.on(x, y)
+	gap := h.Open * max(1-u*u/(halfWide*halfWide), 0)
+	if v > Lips && v < Lips+gap {
+		return spot{[3]float64{25, 123, 137}, 1}
+	}
+	if v > Lips && v < Chin {
+		v = Lips + (v-Lips-gap)*(Chin-Lips)/(Chin-Lips-gap)
+	}
+	px, py := pictureX+u*pictureEyes, pictureY+v*pictureEyes
+	w, t := float64(from.Rect.Dx()), float64(from.Rect.Dy())
+	inside := min(px, py, w-1-px, t-1-py)
+	if inside <= 0 {
+		return spot{}
+	}
+	const soft = 30 // edge of the picture, pixels
+	q := geom.Point{X: float32(px), Y: float32(py)}
+	cb, cr := pixels.ChromaAt(from, q)
+	return spot{[3]float64{float64(pixels.LumaAt(from, q)), float64(cb), float64(cr)}, min(inside/soft, 1)}
+}

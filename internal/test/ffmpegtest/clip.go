@@ -1,0 +1,95 @@
+// Package ffmpegtest makes clips for tests, with numbered frames.
+package ffmpegtest
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"lipsync/internal/media/ffmpeg"
+)
+
+// A number is drawn as ten bits in a row, lowest first. Each bit is a dark or bright block of this
+// size.
+const (
+	block = 16
+	bits  = 10
+)
+
+// These are the size of a numbered frame.
+const (
+	Width  = block * bits
+	Height = 96
+)
+
+// found finds the tools. Each time it would start several processes to try the sandbox.
+var found = sync.OnceValues(func() (*ffmpeg.Tools, error) { return ffmpeg.Find(2) })
+
+// Tools returns the tools of the machine, with two threads. The test may change them: other tests have their own copy.
+func Tools(t testing.TB) *ffmpeg.Tools {
+	t.Helper()
+	all, err := found()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *all
+	return &own
+}
+
+// Numbered returns a video source for ffmpeg's lavfi: grey frames of Width × Height with their
+// number in the top rows.
+func Numbered(rate string, frames int) string {
+	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv420p,"+
+		"geq=lum='if(lt(Y,%d),40+mod(floor(N/pow(2,floor(X/%d))),2)*160,120)':cb=128:cr=128",
+		Width, Height, rate, frames, block, block)
+}
+
+// Make makes a file with ffmpeg in the test's temporary folder, and returns its path.
+func Make(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	args = append(append([]string{"-v", "error", "-nostdin", "-y"}, args...), "file:"+path)
+	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
+		t.Fatalf("ffmpeg %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return path
+}
+
+// Number reads the number in the row of blocks that starts at y.
+func Number(frame *image.YCbCr, y int) int {
+	n := 0
+	for i := range bits {
+		if frame.YCbCrAt(i*block+block/2, y+block/2).Y > 120 {
+			n |= 1 << i
+		}
+	}
+	return n
+}
+
+// Draw draws a number that Number can read.
+func Draw(frame *image.YCbCr, y, number int) {
+	for i := range bits {
+		value := byte(40 + number>>i&1*160)
+		for row := range block {
+			at := frame.YOffset(i*block, y+row)
+			for x := range block {
+				frame.Y[at+x] = value
+			}
+		}
+	}
+}
+
+// Amplitude returns the amplitude of a frequency in samples.
+func Amplitude(samples []float64, rate int, hz float64) float64 {
+	var re, im float64
+	for i, s := range samples {
+		sin, cos := math.Sincos(2 * math.Pi * hz * float64(i) / float64(rate))
+		re, im = re+s*cos, im+s*sin
+	}
+	return 2 * math.Hypot(re, im) / float64(len(samples))
+}

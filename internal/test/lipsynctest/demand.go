@@ -1,0 +1,173 @@
+package lipsynctest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// DemandStore is a store with the Demand of a pool.
+type DemandStore struct {
+	lipsync.Store
+	lipsync.Demand
+}
+
+// TestDemand checks an implementation of lipsync.Demand. open returns an empty store.
+func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
+	suite[DemandStore]{
+		{"waiting", testWaiting},
+		{"scaling lock", testScalingLock},
+		{"scaling locks at once", testConcurrentScalingLocks},
+		{"scaling lock after a clock was set back", testScalingLockClock},
+		{"mean", testMean},
+		{"mean of the last", testRecentMean},
+		{"mean at once", testConcurrentMean},
+	}.run(t, open)
+}
+
+func testWaiting(t *testing.T, s DemandStore) {
+	const n = 20
+	waits := func(when string, now time.Time, limit, wanted int) {
+		t.Helper()
+		got, err := s.Waiting(t.Context(), now, limit)
+		must(t, err)
+		want(t, when, got, wanted)
+	}
+	waits("none", at(0), 10, 0)
+	addKey(t, s.Store, "a", 0)
+	addKey(t, s.Store, "b", 0)
+	var ids []string
+	for i := range n {
+		ids = append(ids, addAt(t, s.Store, []string{"a", "b"}[i%2], i))
+	}
+	waits("all", at(n), 1000, n)
+	for _, limit := range []int{0, 1, 7, n} {
+		waits("at most", at(n), limit, limit)
+	}
+	for i, id := range ids[:4] {
+		_, err := s.Leases.Claim(t.Context(), id, "token", at(n), time.Minute)
+		must(t, err)
+		switch i {
+		case 0:
+			must(t, s.Leases.Finish(t.Context(), id, "token", at(n), lipsync.Outcome{Output: "o"}))
+		case 1:
+			must(t, s.Leases.Release(t.Context(), id, "token"))
+		case 2:
+			r, err := s.Requests.ByID(t.Context(), id)
+			must(t, err)
+			must(t, s.Leases.Postpone(t.Context(), r, at(n+30)))
+		}
+	}
+	_, err := s.Leases.Cancel(t.Context(), ids[4], at(n), lipsync.Failure{Code: lipsync.Canceled})
+	must(t, err)
+	waits("but the final, held and postponed", at(n), 1000, n-4)
+	waits("and once the pause is over", at(n+30), 1000, n-3)
+	must(t, s.Leases.Upkeep(t.Context(), at(n+60)))
+	waits("and once the lease is", at(n+60), 1000, n-2)
+}
+
+func testScalingLock(t *testing.T, s DemandStore) {
+	take := func(from, to int, code lipsync.Code, wait time.Duration) {
+		t.Helper()
+		_, err := s.LockScaling(t.Context(), at(from), at(to))
+		want(t, "code", lipsync.CodeOf(err), code)
+		if e, ok := err.(*lipsync.Error); ok {
+			want(t, "wait", e.RetryAfter, wait)
+		}
+	}
+	take(0, 5, "", 0)
+	take(0, 5, lipsync.Conflict, 5*time.Second)
+	take(-1, 4, lipsync.Conflict, 6*time.Second) // the caller's clock is behind
+	take(4, 9, lipsync.Conflict, time.Second)
+	take(5, 10, "", 0)
+	take(6, 11, lipsync.Conflict, 4*time.Second)
+}
+
+func testConcurrentScalingLocks(t *testing.T, s DemandStore) {
+	for round := range 3 {
+		var mu sync.Mutex
+		taken := 0
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				_, err := s.LockScaling(t.Context(), at(5*round), at(5*round+5))
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					taken++
+				} else if lipsync.CodeOf(err) != lipsync.Conflict {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		want(t, "taken", taken, 1)
+	}
+}
+
+func testScalingLockClock(t *testing.T, s DemandStore) {
+	_, err := s.LockScaling(t.Context(), at(3600), at(3605))
+	must(t, err)
+	_, err = s.LockScaling(t.Context(), at(0), at(5))
+	must(t, err)
+}
+
+// wantMean checks the mean that LockScaling returns.
+func wantMean(t *testing.T, s DemandStore, when string, second int, from, to time.Duration) {
+	t.Helper()
+	mean, err := s.LockScaling(t.Context(), at(second), at(second+5))
+	must(t, err)
+	if mean < from || mean > to {
+		t.Errorf("%s: got a mean of %s, want %s to %s", when, mean, from, to)
+	}
+}
+
+func testMean(t *testing.T, s DemandStore) {
+	wantMean(t, s, "nothing known", 0, 0, 0)
+	for took, wanted := range []time.Duration{1: time.Second, 2: 3 * time.Second, 3: 6 * time.Second} {
+		if took == 0 {
+			continue
+		}
+		all, err := s.Worked(t.Context(), time.Duration(took)*time.Second)
+		must(t, err)
+		want(t, "all", all, wanted)
+	}
+	wantMean(t, s, "of three", 5, 2*time.Second, 2*time.Second)
+}
+
+// testRecentMean checks the mean of short requests after long ones.
+func testRecentMean(t *testing.T, s DemandStore) {
+	round := 0
+	work := func(n int, took time.Duration) (all time.Duration) {
+		for i := range n {
+			var err error
+			all, err = s.Worked(t.Context(), took)
+			must(t, err)
+			if i%100 == 0 {
+				round++
+				_, err = s.LockScaling(t.Context(), at(5*round), at(5*round+5))
+				must(t, err)
+			}
+		}
+		return all
+	}
+	work(1100, time.Hour)
+	if all, wanted := work(4000, time.Second), 1100*time.Hour+4000*time.Second; all != wanted {
+		t.Errorf("got %s in all, want %s", all, wanted)
+	}
+	wantMean(t, s, "of the last", 5*round+5, time.Second, 6*time.Minute)
+}
+
+func testConcurrentMean(t *testing.T, s DemandStore) {
+	var all sync.WaitGroup
+	for n := range 40 {
+		all.Go(func() {
+			_, err := s.Worked(t.Context(), time.Duration(n+1)*time.Second)
+			must(t, err)
+		})
+	}
+	all.Wait()
+	wantMean(t, s, "of forty", 0, 20500*time.Millisecond, 20500*time.Millisecond)
+}

@@ -1,0 +1,237 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// at returns a time so many seconds after Start.
+func at(seconds int) time.Time { return Start().Add(time.Duration(seconds) * time.Second) }
+
+// claim claims a request at the given second, for a minute.
+func claim(t *testing.T, store lipsync.Store, id, token string, second int) (lipsync.Request, error) {
+	t.Helper()
+	return store.Leases.Claim(t.Context(), id, token, at(second), time.Minute)
+}
+
+// held returns a new request that the token "w" holds until second 60.
+func held(t *testing.T, store lipsync.Store) lipsync.Request {
+	t.Helper()
+	addKey(t, store, "a", 0)
+	r, err := claim(t, store, add(t, store, "").ID, "w", 0)
+	must(t, err)
+	return r
+}
+
+// wantStored checks a request as the store has it.
+func wantStored(t *testing.T, store lipsync.Store, r lipsync.Request) {
+	t.Helper()
+	got, err := store.Requests.ByID(t.Context(), r.ID)
+	must(t, err)
+	want(t, "stored", got, r)
+}
+
+func testClaim(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	r := add(t, store, "x")
+	got, err := claim(t, store, r.ID, "w", 5)
+	must(t, err)
+	r.Status, r.StartedAt = lipsync.Processing, at(5)
+	r.Claims, r.Attempts = 1, 1
+	r.Lease, r.LeaseUntil = "w", at(65)
+	want(t, "claimed", got, r)
+	wantStored(t, store, r)
+	_, err = claim(t, store, r.ID, "other", 6)
+	wantCode(t, err, lipsync.NotFound)
+	_, err = claim(t, store, uuid.NewString(), "other", 6)
+	wantCode(t, err, lipsync.NotFound)
+}
+
+func testClaimOldest(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	var oldest []string
+	for i, account := range []string{"b", "a", "a", "b", "a"} {
+		r := newRequest(account, "")
+		r.CreatedAt = at(i)
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		must(t, err)
+		oldest = append(oldest, r.ID)
+	}
+	for _, id := range oldest {
+		r, err := claim(t, store, "", "w"+id, 10)
+		must(t, err)
+		want(t, "claimed", r.ID, id)
+	}
+	_, err := claim(t, store, "", "w", 10)
+	wantCode(t, err, lipsync.NotFound)
+}
+
+func testConcurrentClaims(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for range 15 {
+		add(t, store, "")
+	}
+	var mu sync.Mutex
+	holders := make(map[string]int)
+	codes := together(25, func(i int) error {
+		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at(0), time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		holders[r.ID]++
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 15, lipsync.NotFound: 10})
+	delete(holders, "")
+	want(t, "requests held", len(holders), 15)
+}
+
+func testConcurrentClaimByID(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	id := add(t, store, "").ID
+	codes := together(20, func(i int) error {
+		_, err := store.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute)
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.NotFound: 19})
+}
+
+func testLeaseEnds(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	_, err := claim(t, store, "", "w2", 59)
+	wantCode(t, err, lipsync.NotFound)
+	got, err := claim(t, store, "", "w2", 60)
+	must(t, err)
+	r.Claims, r.Attempts = 2, 2
+	r.Lease, r.LeaseUntil = "w2", at(120)
+	want(t, "claimed again", got, r)
+	wantStored(t, store, r)
+}
+
+func testRenew(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Leases.Renew(t.Context(), r.ID, "w", at(100)))
+	r.LeaseUntil = at(100)
+	wantStored(t, store, r)
+	_, err := claim(t, store, r.ID, "w2", 99)
+	wantCode(t, err, lipsync.NotFound)
+	_, err = claim(t, store, r.ID, "w2", 100)
+	must(t, err)
+	wantCode(t, store.Leases.Renew(t.Context(), r.ID, "w", at(200)), lipsync.Conflict)
+}
+
+func testRelease(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
+	r.Attempts, r.Lease, r.LeaseUntil = 0, "", time.Time{}
+	wantStored(t, store, r)
+	wantCode(t, store.Leases.Release(t.Context(), r.ID, "w"), lipsync.Conflict)
+	wantCode(t, store.Leases.Release(t.Context(), r.ID, ""), lipsync.Conflict)
+	got, err := claim(t, store, "", "w2", 1)
+	must(t, err)
+	want(t, "claims", got.Claims, 2)
+	want(t, "attempts", got.Attempts, 1)
+	want(t, "first start", got.StartedAt, at(0))
+}
+
+func testFinish(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	outcomes := []lipsync.Outcome{
+		{Output: "outputs/x.mp4", Length: 83*time.Minute + 12345*time.Microsecond},
+		{Output: "outputs/x.mp4", Frames: lipsync.Frames{Total: 250, Synced: 249}, Warnings: lipsync.ConvertedHDR, Sync: lipsync.SyncScore{Known: true, Confidence: .987, Offset: -2}},
+		{Output: "outputs/x.mp4", Sync: lipsync.SyncScore{Known: true}},
+		{Output: "outputs/x.mp4", Poster: true, VideoLength: 5*time.Second + 1234567*time.Microsecond, AudioLength: time.Hour},
+		{Failure: noFace(), VideoLength: time.Second, AudioLength: 2 * time.Second},
+	}
+	for _, f := range failures() {
+		outcomes = append(outcomes, lipsync.Outcome{Failure: f})
+	}
+	for _, o := range outcomes {
+		r, err := claim(t, store, add(t, store, "x").ID, "w", 0)
+		must(t, err)
+		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), o))
+		r.End(at(9), o)
+		r.Lease, r.LeaseUntil = "", time.Time{}
+		wantStored(t, store, r)
+		for _, reference := range []string{"", "x"} {
+			page, _, err := store.Requests.List(t.Context(), "a", reference, 0, 1)
+			must(t, err)
+			want(t, "listed failure", page[0].Failure, o.Failure)
+		}
+	}
+}
+
+func testLoser(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	r, err := claim(t, store, r.ID, "w2", 60)
+	must(t, err)
+	for _, token := range []string{"w", "", "never"} {
+		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(500)), lipsync.Conflict)
+		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
+	}
+	wantStored(t, store, r)
+	wantCode(t, store.Leases.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
+	// A lease that ran out still holds the request until another worker claims it.
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
+}
+
+func testFinal(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	codes := together(10, func(i int) error {
+		return store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
+	final, err := store.Requests.ByID(t.Context(), r.ID)
+	must(t, err)
+	for _, token := range []string{"w", ""} {
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: verbatim("late")}), lipsync.Conflict)
+		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
+		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
+	}
+	for _, id := range []string{r.ID, ""} {
+		_, err := claim(t, store, id, "w2", 1000)
+		wantCode(t, err, lipsync.NotFound)
+	}
+	wantStored(t, store, final)
+}
+
+func testOpen(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	var all []string
+	for i := range 6 {
+		r := newRequest("a", "")
+		r.CreatedAt = at(i)
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		must(t, err)
+		all = append(all, r.ID)
+	}
+	for i, id := range all[:4] { // 0 final, 1 released, 2 and 3 held
+		_, err := claim(t, store, id, fmt.Sprint("w", i), 10)
+		must(t, err)
+	}
+	must(t, store.Leases.Finish(t.Context(), all[0], "w0", at(11), lipsync.Outcome{Output: "o"}))
+	must(t, store.Leases.Release(t.Context(), all[1], "w1"))
+	for _, c := range []struct {
+		second, limit int
+		want          []int
+	}{
+		{20, 10, []int{1, 4, 5}},
+		{20, 2, []int{1, 4}},
+		{70, 10, []int{1, 2, 3, 4, 5}},
+	} {
+		open, err := store.Leases.Open(t.Context(), at(c.second), c.limit)
+		must(t, err)
+		var expected []string
+		for _, i := range c.want {
+			expected = append(expected, all[i])
+		}
+		want(t, "open", fmt.Sprint(ids(open)), fmt.Sprint(expected))
+	}
+}

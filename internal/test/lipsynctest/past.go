@@ -1,0 +1,144 @@
+package lipsynctest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// PastAccount is the account of a Past.
+const PastAccount = "default"
+
+// Past is a service at the time at which the stored data in folders named testdata were made. The
+// program of each version made its data. Ids are numbers in order, and the bytes of keys are
+// constant.
+type Past struct {
+	*lipsync.Service
+	now time.Time
+	ids int
+}
+
+// NewPast returns a service with empty ports.
+func NewPast(store lipsync.Store, objects lipsync.Objects) *Past {
+	p := &Past{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	p.Service = &lipsync.Service{
+		Store: store, Objects: objects, Queue: faultyQueue{&faults{}},
+		Now:     func() time.Time { return p.now },
+		NewID:   func() string { p.ids++; return pastID(p.ids) },
+		Random:  bytes.NewReader(slices.Concat(bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{8}, 32))),
+		Engines: []string{"warp"},
+	}
+	return p
+}
+
+// Numbers of the ids in the data, in the order of creation.
+const (
+	laptopKey = 1 + iota
+	revokedKey
+	completedID
+	_ // lease
+	failedID
+	_
+	processingID
+	_
+	uploadID
+	queuedID
+	unusedUploadID
+	lastPastID = unusedUploadID
+)
+
+func pastID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// PastToken is the token of the valid key: 32 bytes of 7. The token of the revoked key has bytes of
+// 8.
+const (
+	PastToken    = "lipsync_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"
+	revokedToken = "lipsync_CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg"
+)
+
+func (p *Past) caller() lipsync.Caller {
+	return lipsync.Caller{Account: PastAccount, KeyID: pastID(laptopKey), KeyName: "laptop"}
+}
+
+// film returns the request that came as a form, with an idempotency key.
+func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, error) {
+	video, err := p.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
+	if err != nil {
+		return lipsync.RequestParams{}, err
+	}
+	audio, err := p.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
+	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, ReferenceID: new("film"),
+		IdempotencyKey: new("once")}, err
+}
+
+// Live makes the data: two keys, one of them revoked; four requests, which are completed, failed,
+// held by a killed worker, and queued; an upload that the queued request uses, and an upload that
+// was never sent.
+func (p *Past) Live(ctx context.Context) error {
+	for _, name := range []string{"laptop", "lost"} {
+		if _, _, err := p.CreateKey(ctx, PastAccount, name, 10); err != nil {
+			return err
+		}
+	}
+	if err := p.RevokeKey(ctx, "", pastID(revokedKey)); err != nil {
+		return err
+	}
+	n, err := p.film(ctx, p.NewRequestID())
+	if err != nil {
+		return err
+	}
+	if _, err := p.Generate(ctx, p.caller(), n); err != nil {
+		return err
+	}
+	r, err := p.Claim(ctx, "")
+	if err != nil {
+		return err
+	}
+	if err := p.Complete(ctx, r, strings.NewReader("output"), 6); err != nil {
+		return err
+	}
+	p.now = p.now.Add(time.Hour)
+	web := lipsync.RequestParams{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
+		LargestFace: true, ReferenceID: new("film")}
+	for _, fail := range []bool{true, false} {
+		if _, err := p.Generate(ctx, p.caller(), web); err != nil {
+			return err
+		}
+		r, err := p.Claim(ctx, "")
+		if err != nil {
+			return err
+		}
+		if fail {
+			err = p.Fail(ctx, r, lipsync.Failure{Code: lipsync.NoFace})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	u, err := p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: lipsync.Video, Size: 5, ContentType: "video/mp4"})
+	if err != nil {
+		return err
+	}
+	if err := p.Objects.Put(ctx, u.Object, strings.NewReader("video"), 5); err != nil {
+		return err
+	}
+	web.Video.URL, web.ReferenceID = u.Source, nil
+	if _, err := p.Generate(ctx, p.caller(), web); err != nil {
+		return err
+	}
+	_, err = p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: lipsync.Audio, Size: 5})
+	return err
+}
+
+// PastObjects returns the objects that the data name, by their keys.
+func PastObjects() map[string]string {
+	return map[string]string{
+		"outputs/" + pastID(completedID) + "/1.mp4": "output",
+		"uploads/" + pastID(uploadID):               "video",
+	}
+}

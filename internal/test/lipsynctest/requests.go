@@ -1,0 +1,301 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+func testCreate(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for _, change := range []func(*lipsync.Request){
+		func(r *lipsync.Request) {},
+		func(r *lipsync.Request) { r.ReferenceID = "Größe \x00 '\"; --" },
+		func(r *lipsync.Request) { r.LargestFace = true },
+		func(r *lipsync.Request) { r.Engine = "warp" },
+		func(r *lipsync.Request) {
+			r.Options = lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless, Output: lipsync.Output{Format: lipsync.WebM, FPS: 29970, FileName: "ü", UploadURL: "https://storage.example/a?b=c&d"}}
+		},
+		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
+		func(r *lipsync.Request) {
+			r.Tracks = `[{"ref":"é"},{"url":"https://example.com/?a=%20&b"}]`
+			r.Options.Segments = `[{"start":0,"end":1,"audio":{"ref":"é"}},{"start":1,"end":2.5}]`
+		},
+	} {
+		r := newRequest("a", "")
+		change(&r)
+		created, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		must(t, err)
+		want(t, "created", created, r)
+		got, err := store.Requests.ByID(t.Context(), r.ID)
+		must(t, err)
+		want(t, "read back", got, r)
+	}
+	_, err := store.Requests.ByID(t.Context(), uuid.NewString())
+	wantCode(t, err, lipsync.NotFound)
+}
+
+// testCreateWithoutKey makes a request of a person while the account's key is used up.
+func testCreateWithoutKey(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	add(t, store, "")
+	r := newRequest("a", "x")
+	r.KeyID = ""
+	created, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	must(t, err)
+	want(t, "created", created, r)
+	got, err := store.Requests.ByReference(t.Context(), "a", "x")
+	must(t, err)
+	want(t, "read back", got, r)
+	wantUsed(t, store, "a", 1)
+}
+
+func testConcurrentCreates(t *testing.T, store lipsync.Store) {
+	const n = 100
+	addKey(t, store, "a", 0)
+	codes := together(n, func(int) error {
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", "same"), nil, nil, lipsync.Limits{})
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	for _, reference := range []string{"", "same"} {
+		whole, total, err := store.Requests.List(t.Context(), "a", reference, 0, n)
+		must(t, err)
+		want(t, "total", total, n)
+		seen := make(map[string]bool)
+		for _, id := range ids(whole) {
+			seen[id] = true
+		}
+		want(t, "requests in the list", len(seen), n)
+		for offset := 0; offset < n; offset += 7 {
+			page, total, err := store.Requests.List(t.Context(), "a", reference, int64(offset), 7)
+			must(t, err)
+			want(t, "total", total, n)
+			want(t, "page", fmt.Sprint(ids(page)), fmt.Sprint(ids(whole[offset:min(offset+7, n)])))
+		}
+	}
+	wantUsed(t, store, "a", n)
+}
+
+// ids returns the ids of requests.
+func ids(list []lipsync.Request) []string {
+	var all []string
+	for _, r := range list {
+		all = append(all, r.ID)
+	}
+	return all
+}
+
+// wantPages checks pages of all sizes and offsets against the whole list,
+// newest first.
+func wantPages(t *testing.T, store lipsync.Store, reference string, newest []string) {
+	t.Helper()
+	for offset := range len(newest) + 2 {
+		for _, limit := range []int{1, 3, 100} {
+			page, total, err := store.Requests.List(t.Context(), "a", reference, int64(offset), limit)
+			must(t, err)
+			want(t, "total", total, int64(len(newest)))
+			from := min(offset, len(newest))
+			if got, want := ids(page), newest[from:min(from+limit, len(newest))]; !slices.Equal(got, want) {
+				t.Errorf("offset %d, limit %d: got %v, want %v", offset, limit, got, want)
+			}
+		}
+	}
+	_, _, err := store.Requests.List(t.Context(), "a", reference, 1<<62, 1)
+	must(t, err)
+}
+
+func testPages(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	wantPages(t, store, "", nil)
+	var newest []string
+	for range 9 {
+		newest = append([]string{add(t, store, "").ID}, newest...)
+	}
+	wantPages(t, store, "", newest)
+}
+
+func testReferencePages(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	newest := make(map[string][]string)
+	for i := range 15 {
+		reference := []string{"", "x", "X"}[i%3]
+		newest[reference] = append([]string{add(t, store, reference).ID}, newest[reference]...)
+	}
+	wantPages(t, store, "x", newest["x"])
+	wantPages(t, store, "X", newest["X"])
+	wantPages(t, store, "never", nil)
+}
+
+func testLatest(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for range 3 {
+		r := add(t, store, "x")
+		add(t, store, "other")
+		got, err := store.Requests.ByReference(t.Context(), "a", "x")
+		must(t, err)
+		want(t, "latest", got, r)
+	}
+	for _, reference := range []string{"", "never"} {
+		_, err := store.Requests.ByReference(t.Context(), "a", reference)
+		wantCode(t, err, lipsync.NotFound)
+	}
+}
+
+func testAccounts(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	add(t, store, "x")
+	r, _, err := store.Requests.Create(t.Context(), newRequest("b", "x"), nil, nil, lipsync.Limits{})
+	must(t, err)
+	page, total, err := store.Requests.List(t.Context(), "b", "", 0, 10)
+	must(t, err)
+	want(t, "total", total, 1)
+	want(t, "ids", fmt.Sprint(ids(page)), fmt.Sprint([]string{r.ID}))
+	latest, err := store.Requests.ByReference(t.Context(), "b", "x")
+	must(t, err)
+	want(t, "latest", latest, r)
+	_, err = store.Requests.ByReference(t.Context(), "c", "x")
+	wantCode(t, err, lipsync.NotFound)
+}
+
+// wantUsed checks the number of uses of the account's key.
+func wantUsed(t *testing.T, store lipsync.Store, account string, n int64) {
+	t.Helper()
+	keys, err := store.Keys.List(t.Context(), account)
+	must(t, err)
+	want(t, "used", keys[0].Used, n)
+}
+
+func testTokenLimit(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 2)
+	add(t, store, "")
+	add(t, store, "")
+	r := newRequest("a", "")
+	_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	wantCode(t, err, lipsync.TokenLimit)
+	_, err = store.Requests.ByID(t.Context(), r.ID)
+	wantCode(t, err, lipsync.NotFound)
+	wantUsed(t, store, "a", 2)
+}
+
+func testConcurrentTokenLimit(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 7)
+	codes := together(30, func(int) error {
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 7, lipsync.TokenLimit: 23})
+	wantUsed(t, store, "a", 7)
+	_, total, err := store.Requests.List(t.Context(), "a", "", 0, 1)
+	must(t, err)
+	want(t, "total", total, 7)
+}
+
+// idempotency returns a record of the key with the fingerprint that expires after a day.
+func idempotency(key string, fingerprint byte) *lipsync.Idempotency {
+	return &lipsync.Idempotency{
+		Key: key, Fingerprint: [32]byte{fingerprint}, ExpiresAt: Start().Add(24 * time.Hour),
+	}
+}
+
+func testReplay(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	first, replayed, err := store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
+	must(t, err)
+	want(t, "first replayed", replayed, false)
+	again, replayed, err := store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
+	must(t, err)
+	want(t, "again replayed", replayed, true)
+	want(t, "again", again, first)
+	_, _, err = store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2), lipsync.Limits{})
+	wantCode(t, err, lipsync.Reused)
+	_, replayed, err = store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1), lipsync.Limits{})
+	must(t, err)
+	want(t, "other key replayed", replayed, false)
+	wantUsed(t, store, "a", 2)
+}
+
+func testReplaySpent(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	first, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+	must(t, err)
+	again, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+	must(t, err)
+	want(t, "id", again.ID, first.ID)
+	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
+	wantCode(t, err, lipsync.Reused)
+	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1), lipsync.Limits{})
+	wantCode(t, err, lipsync.TokenLimit)
+}
+
+func testConcurrentReplay(t *testing.T, store lipsync.Store) {
+	const n = 20
+	addKey(t, store, "a", 0)
+	got := make([]string, n)
+	codes := together(n, func(i int) error {
+		r, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+		got[i] = r.ID
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	want(t, "different ids", len(slices.Compact(got)), 1)
+	wantUsed(t, store, "a", 1)
+}
+
+func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for i := range 20 { // other records that expire too
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1), lipsync.Limits{})
+		must(t, err)
+	}
+	first, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+	must(t, err)
+	create := func(after time.Duration, fingerprint byte) (lipsync.Request, bool) {
+		t.Helper()
+		r := newRequest("a", "")
+		r.CreatedAt = Start().Add(after)
+		idem := idempotency("k", fingerprint)
+		idem.ExpiresAt = r.CreatedAt.Add(24 * time.Hour)
+		created, replayed, err := store.Requests.Create(t.Context(), r, nil, idem, lipsync.Limits{})
+		must(t, err)
+		return created, replayed
+	}
+	again, replayed := create(24*time.Hour-time.Second, 1)
+	want(t, "replayed before the end", replayed, true)
+	want(t, "id before the end", again.ID, first.ID)
+	second, replayed := create(24*time.Hour, 2)
+	want(t, "replayed after the end", replayed, false)
+	again, replayed = create(25*time.Hour, 2)
+	want(t, "second key's replay", replayed, true)
+	want(t, "second key's id", again.ID, second.ID)
+}
+
+func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	for _, account := range []string{"a", "b"} {
+		_, replayed, err := store.Requests.Create(t.Context(), newRequest(account, ""), nil, idempotency("k", account[0]), lipsync.Limits{})
+		must(t, err)
+		want(t, "replayed", replayed, false)
+	}
+}
+
+func testRefusedCreate(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	_, _, err := store.Requests.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1), lipsync.Limits{})
+	wantCode(t, err, lipsync.Invalid)
+	wantUsed(t, store, "a", 0)
+	_, total, err := store.Requests.List(t.Context(), "a", "x", 0, 1)
+	must(t, err)
+	want(t, "total", total, 0)
+	// The idempotency key is free too.
+	_, replayed, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
+	must(t, err)
+	want(t, "replayed", replayed, false)
+}

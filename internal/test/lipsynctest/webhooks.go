@@ -1,0 +1,283 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// putWebhooks stores webhooks of the account "a".
+func putWebhooks(t *testing.T, store lipsync.Store, list ...lipsync.Webhook) lipsync.AccountWebhooks {
+	t.Helper()
+	a, err := store.Webhooks.Of(t.Context(), "a")
+	must(t, err)
+	a.List = list
+	must(t, store.Webhooks.Put(t.Context(), a))
+	a, err = store.Webhooks.Of(t.Context(), "a")
+	must(t, err)
+	return a
+}
+
+func newWebhook(id string, events ...lipsync.EventType) lipsync.Webhook {
+	return lipsync.Webhook{ID: id, URL: "https://example.com/" + id, Events: events, CreatedAt: Start(), Secret: "whsec_" + id}
+}
+
+func testWebhooks(t *testing.T, store lipsync.Store) {
+	none, err := store.Webhooks.Of(t.Context(), "a")
+	must(t, err)
+	want(t, "before", fmt.Sprint(none), fmt.Sprint(lipsync.AccountWebhooks{Account: "a"}))
+	w := newWebhook("w", lipsync.RequestFailed)
+	w.OldSecret, w.OldUntil, w.DisabledAt = "whsec_old", at(5), at(6)
+	silent := newWebhook("silent")
+	silent.Events = []lipsync.EventType{} // not nil, which would be all
+	a := putWebhooks(t, store, w, silent)
+	want(t, "stored", fmt.Sprintf("%+v", a), fmt.Sprintf("%+v", lipsync.AccountWebhooks{Account: "a", List: []lipsync.Webhook{w, silent}, Version: 1}))
+	if a.List[1].Events == nil {
+		t.Error("a webhook for no events became one for all")
+	}
+	for _, old := range []int64{0, 2} {
+		stale := a
+		stale.Version = old
+		wantCode(t, store.Webhooks.Put(t.Context(), stale), lipsync.Conflict)
+	}
+	codes := together(8, func(int) error { return store.Webhooks.Put(t.Context(), a) })
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
+	must(t, store.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "b", List: []lipsync.Webhook{w}}))
+	must(t, store.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "b", Version: 1})) // it has none any more
+	all, err := store.Webhooks.All(t.Context())
+	must(t, err)
+	want(t, "accounts with webhooks", len(all), 1)
+	want(t, "all", fmt.Sprint(all[0].Account, " ", all[0].Version, len(all[0].List)), "a 2 2")
+	a.Version, a.Full = 2, true
+	must(t, store.Webhooks.Put(t.Context(), a))
+	a, err = store.Webhooks.Of(t.Context(), "a")
+	must(t, err)
+	want(t, "full", a.Full, true)
+}
+
+func newDelivery(webhook string, n int) lipsync.Delivery {
+	return lipsync.Delivery{
+		ID: fmt.Sprintf("msg_%04d", n), Webhook: webhook, Account: "a", Type: lipsync.TestEvent, CreatedAt: at(n),
+		State: lipsync.DeliveryWaiting, Due: at(n), Version: 1,
+	}
+}
+
+func testDeliveries(t *testing.T, store lipsync.Store) {
+	_, err := store.Webhooks.Delivery(t.Context(), "w", "msg_0001")
+	wantCode(t, err, lipsync.NotFound)
+	_, err = store.Webhooks.Delivery(t.Context(), "w", "")
+	wantCode(t, err, lipsync.NotFound)
+	d := newDelivery("w", 1)
+	d.Request, d.After, d.URL = "r", "msg_0000", "https://example.com/?a=1"
+	must(t, store.Webhooks.Add(t.Context(), d))
+	again := d
+	again.Attempts = 5
+	must(t, store.Webhooks.Add(t.Context(), again))
+	wantDelivery(t, store, d)
+	d.State, d.Due, d.Attempts, d.After = lipsync.DeliverySending, at(60), 1, ""
+	d.AttemptedAt, d.Status, d.Problem = at(2), 500, "answered with status 500"
+	must(t, store.Webhooks.Swap(t.Context(), d))
+	d.Version = 2
+	wantDelivery(t, store, d)
+	codes := together(8, func(int) error { return store.Webhooks.Swap(t.Context(), d) })
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
+	d.Version = 3
+	d.State, d.Due, d.Status, d.Problem = lipsync.DeliveryDelivered, time.Time{}, 200, ""
+	must(t, store.Webhooks.Swap(t.Context(), d))
+	d.Version = 4
+	wantDelivery(t, store, d)
+	wantDue(t, store, "w", 1000, 10)
+	must(t, store.Webhooks.Drop(t.Context(), d))
+	must(t, store.Webhooks.Drop(t.Context(), d))
+	_, err = store.Webhooks.Delivery(t.Context(), "w", d.ID)
+	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, store.Webhooks.Swap(t.Context(), d), lipsync.Conflict)
+}
+
+func wantDelivery(t *testing.T, store lipsync.Store, d lipsync.Delivery) {
+	t.Helper()
+	got, err := store.Webhooks.Delivery(t.Context(), d.Webhook, d.ID)
+	must(t, err)
+	want(t, "delivery", got, d)
+}
+
+// wantDue checks the ids of the deliveries that are due at a second.
+func wantDue(t *testing.T, store lipsync.Store, webhook string, second, limit int, ids ...string) {
+	t.Helper()
+	due, err := store.Webhooks.Due(t.Context(), webhook, at(second), limit)
+	must(t, err)
+	want(t, fmt.Sprint("due at ", second), idsOf(due), strings.Join(ids, " "))
+}
+
+func idsOf(all []lipsync.Delivery) string {
+	var ids []string
+	for _, d := range all {
+		ids = append(ids, d.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+func testDeliveryLists(t *testing.T, store lipsync.Store) {
+	var ids []string
+	for n := range 30 {
+		d := newDelivery("w", n)
+		ids = append(ids, d.ID)
+		must(t, store.Webhooks.Add(t.Context(), d))
+		must(t, store.Webhooks.Add(t.Context(), newDelivery("other", n)))
+	}
+	wantDue(t, store, "w", -1, 10)
+	wantDue(t, store, "w", 2, 10, ids[:3]...)
+	wantDue(t, store, "w", 20, 5, ids[:5]...)
+	for limit, n := range map[int]int{7: 7, 30: 30, 100: 30} {
+		pending, err := store.Webhooks.Pending(t.Context(), "w", limit)
+		must(t, err)
+		want(t, fmt.Sprint("pending, at most ", limit), pending, n)
+	}
+	last := newDelivery("w", 0)
+	last.Due = at(50)
+	must(t, store.Webhooks.Swap(t.Context(), last))
+	wantDue(t, store, "w", 60, 100, append(slices.Clone(ids[1:]), ids[0])...)
+	slices.Reverse(ids)
+	for _, c := range []struct {
+		before string
+		limit  int
+		want   []string
+	}{
+		{"", 3, ids[:3]}, {ids[2], 4, ids[3:7]}, {ids[27], 10, ids[28:]}, {ids[29], 10, nil}, {"x", 2, ids[:2]}, {"a", 2, nil},
+	} {
+		page, err := store.Webhooks.Deliveries(t.Context(), "w", c.before, c.limit)
+		must(t, err)
+		want(t, "before "+c.before, idsOf(page), strings.Join(c.want, " "))
+	}
+	must(t, store.Webhooks.Expire(t.Context(), at(10)))
+	if _, err := store.Webhooks.Delivery(t.Context(), "w", ids[0]); err != nil {
+		t.Errorf("a young delivery was deleted: %v", err)
+	}
+}
+
+// testEvents follows requests, with webhooks for different events.
+func testEvents(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	before := add(t, store, "") // made before the webhooks, so it has no events
+	putWebhooks(t, store, newWebhook("all"), newWebhook("ends", lipsync.RequestCompleted, lipsync.RequestCanceled))
+	r := add(t, store, "")
+	for _, id := range []string{before.ID, r.ID} {
+		_, err := claim(t, store, id, "w", 0)
+		must(t, err)
+	}
+	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
+	_, err := claim(t, store, r.ID, "w", 100) // a second claim makes no event
+	must(t, err)
+	started := wantEvents(t, store, "all", lipsync.RequestProcessing)[0]
+	wantEvents(t, store, "ends")
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
+	must(t, store.Leases.Finish(t.Context(), before.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
+	wantCode(t, store.Leases.Finish(t.Context(), r.ID, "w", at(102), lipsync.Outcome{Output: "o"}), lipsync.Conflict)
+	completed := wantEvents(t, store, "all", lipsync.RequestCompleted, lipsync.RequestProcessing)[0]
+	want(t, "it comes after", completed.After, started.ID)
+	want(t, "completed", completed, lipsync.Delivery{
+		ID: completed.ID, Webhook: "all", Account: "a", Type: lipsync.RequestCompleted, Request: r.ID, After: started.ID,
+		CreatedAt: at(101), State: lipsync.DeliveryWaiting, Due: at(101), Version: 1,
+	})
+	only := wantEvents(t, store, "ends", lipsync.RequestCompleted)[0]
+	want(t, "its id", only.ID, completed.ID)
+	want(t, "it comes after nothing", only.After, "")
+
+	waits, held, bad := add(t, store, ""), add(t, store, ""), add(t, store, "")
+	for _, id := range []string{held.ID, bad.ID} {
+		_, err := claim(t, store, id, "w", 200)
+		must(t, err)
+	}
+	for i, id := range []string{waits.ID, held.ID} {
+		_, err = store.Leases.Cancel(t.Context(), id, at(300+i), canceledFailure())
+		must(t, err)
+	}
+	_, err = store.Leases.Cancel(t.Context(), waits.ID, at(303), canceledFailure())
+	wantCode(t, err, lipsync.Conflict)
+	must(t, store.Leases.Finish(t.Context(), bad.ID, "w", at(304), lipsync.Outcome{Failure: noFace()}))
+	ends := wantEvents(t, store, "ends", lipsync.RequestCanceled, lipsync.RequestCanceled, lipsync.RequestCompleted)
+	want(t, "canceled", ends[0].Request+ends[1].Request, held.ID+waits.ID)
+	all := wantEvents(t, store, "all", lipsync.RequestFailed, lipsync.RequestCanceled, lipsync.RequestCanceled,
+		lipsync.RequestProcessing, lipsync.RequestProcessing, lipsync.RequestCompleted, lipsync.RequestProcessing)
+	want(t, "canceled while it waited", all[2].After, "")
+	if all[1].After == "" || all[0].After == "" {
+		t.Errorf("got %+v and %+v, want both after their requests began", all[0], all[1])
+	}
+}
+
+// wantEvents checks the types of all deliveries to a webhook, newest first, and returns them.
+func wantEvents(t *testing.T, store lipsync.Store, webhook string, types ...lipsync.EventType) []lipsync.Delivery {
+	t.Helper()
+	all, err := store.Webhooks.Deliveries(t.Context(), webhook, "", 100)
+	must(t, err)
+	var got []lipsync.EventType
+	for _, d := range all {
+		got = append(got, d.Type)
+	}
+	if !slices.Equal(got, types) {
+		t.Fatalf("events of %s: got %v, want %v", webhook, got, types)
+	}
+	return all
+}
+
+// testTargets makes requests that name a webhook by its URL.
+func testTargets(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	quiet := newWebhook("quiet")
+	quiet.Events = []lipsync.EventType{}
+	dead := newWebhook("dead")
+	dead.DisabledAt = Start()
+	a := putWebhooks(t, store, quiet, dead, newWebhook("fails", lipsync.RequestFailed))
+	create := func(account, url string, idem *lipsync.Idempotency) (lipsync.Request, error) {
+		r := newRequest(account, "")
+		r.KeyID, r.Targets = "", lipsync.NewTargets(url)
+		r, _, err := store.Requests.Create(t.Context(), r, nil, idem, lipsync.Limits{})
+		return r, err
+	}
+	for account, url := range map[string]string{"a": "https://example.com/quiet/x", "b": quiet.URL} {
+		_, err := create(account, url, nil)
+		wantCode(t, err, lipsync.NotFound)
+	}
+	_, err := create("a", dead.URL, nil)
+	wantCode(t, err, lipsync.Finished)
+	idem := &lipsync.Idempotency{Key: "once", ExpiresAt: at(1000)}
+	r, err := create("a", quiet.URL+"?job=1", idem)
+	must(t, err)
+	stored, err := store.Requests.ByID(t.Context(), r.ID)
+	must(t, err)
+	want(t, "stored", stored, r)
+	want(t, "webhook_url", r.Targets.URL(), quiet.URL+"?job=1")
+	plain, err := create("a", "", nil)
+	must(t, err)
+	other, err := create("b", "", nil)
+	must(t, err)
+	want(t, "targets without webhooks", other.Targets, "")
+	a.Full = true
+	must(t, store.Webhooks.Put(t.Context(), a))
+	_, err = create("a", "", nil)
+	wantCode(t, err, lipsync.EventLimit)
+	replayed, err := create("a", quiet.URL+"?job=1", idem)
+	must(t, err)
+	want(t, "replayed", replayed.ID, r.ID)
+	for _, id := range []string{r.ID, plain.ID, other.ID} {
+		_, err := claim(t, store, id, "w", 0)
+		must(t, err)
+	}
+	sent := wantEvents(t, store, "quiet", lipsync.RequestProcessing)[0]
+	want(t, "URL", sent.URL, quiet.URL+"?job=1")
+	want(t, "request", sent.Request, r.ID)
+	wantEvents(t, store, "dead")
+	wantEvents(t, store, "fails")
+	putWebhooks(t, store) // the account deletes them
+	_, err = create("a", "", nil)
+	must(t, err)
+	id := uuid.NewString()
+	_, err = store.Webhooks.Delivery(t.Context(), id, id)
+	wantCode(t, err, lipsync.NotFound)
+}

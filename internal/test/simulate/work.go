@@ -1,0 +1,108 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+	"lipsync/internal/work/worker"
+)
+
+// noticeEvery and noticeMargin are as in cmd/runner: the time between two checks for a notice, and
+// the time from the release of its request to the end of its machine.
+const (
+	noticeEvery  = 5 * time.Second
+	noticeMargin = 15 * time.Second
+)
+
+// jobTime is the time for which a runner begins new requests: half of Batch's time-out of six
+// hours.
+const jobTime = 3 * time.Hour
+
+// work does the work of one job of Batch, as cmd/runner does, with a renderer that only waits.
+func (w *World) work(ctx context.Context, p *process) {
+	service := *w.service
+	service.Store, service.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
+	service.Objects = w.objects
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	begin, cancel := context.WithTimeout(ctx, jobTime)
+	defer cancel()
+	defer context.AfterFunc(p.begin, func() { // on a notice, or at the end
+		time.Sleep(w.dice.between(0, noticeEvery))
+		cancel()
+		if sleep(ctx, w.Fleet.Notice-noticeMargin-noticeEvery) == nil {
+			stop()
+		}
+	})()
+	r := &renderer{World: w, p: p}
+	_ = (&worker.Worker{
+		Service: &service, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
+	}).Stay(ctx, begin)
+}
+
+// fetcher fetches media in half a second each.
+type fetcher struct{}
+
+// Fetch implements worker.Fetcher.
+func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error {
+	return sleep(ctx, 500*time.Millisecond)
+}
+
+// renderer takes the time of a render, and writes an output of one byte. It implements
+// worker.Renderer.
+type renderer struct {
+	*World
+	p      *process
+	loaded bool
+}
+
+// loadTime is the time that a runner takes to load the engines.
+const loadTime = 2 * time.Second
+
+// Estimate implements worker.Renderer. No simulated client asks for it.
+func (*renderer) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
+	return lipsync.Estimate{}, errors.ErrUnsupported
+}
+
+// FindPeople implements worker.Renderer. No simulated client asks for it.
+func (*renderer) FindPeople(context.Context, render.Job) (lipsync.Analysis, error) {
+	return lipsync.Analysis{}, errors.ErrUnsupported
+}
+
+// Render implements worker.Renderer. It reports progress every second.
+func (r *renderer) Render(ctx context.Context, job render.Job) error {
+	start := time.Now()
+	if !r.loaded {
+		if err := sleep(ctx, loadTime); err != nil {
+			return err
+		}
+		r.loaded = true
+	}
+	length := r.Plan.Render
+	job.Measured(length, length)
+	seconds := int(r.dice.between(length*7/10, length*13/10) / time.Second)
+	for n := range seconds {
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
+		}
+		stage, done, total := lipsync.Analyzing, n+1, seconds/4
+		if done > total {
+			stage, done, total = lipsync.Rendering, done-total, seconds-total
+		}
+		job.Progress(render.Progress{Stage: stage, Done: done, Total: total})
+	}
+	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
+		return err
+	}
+	job.Rendered(render.Result{Length: length, Size: 1000})
+	if !r.p.killed() {
+		r.ledger.rendered(start, time.Now())
+	}
+	return nil
+}

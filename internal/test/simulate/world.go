@@ -1,0 +1,191 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"lipsync/internal/aws/gateway"
+	"lipsync/internal/aws/sqs"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/simulate/table"
+)
+
+// World is one simulation.
+type World struct {
+	Plan
+	dice      *dice
+	table     *table.Table
+	store     *dynamodb.Store
+	objects   *objects
+	functions *functions
+	messages  *messages
+	fleet     *fleet
+	ledger    *ledger
+	service   *lipsync.Service
+	tokens    []string // one API key for each account
+	poll      table.Count
+
+	sweeps, sweepErrors int
+	faults              map[string]int // number of errors of background calls, by text
+	mu                  sync.Mutex
+}
+
+// drain is the longest time that the simulation waits for all requests to become final, after the
+// last client has come.
+const drain = 3 * time.Hour
+
+// Run simulates the plan. Call it in a bubble of testing/synctest, at the bubble's midnight.
+func Run(ctx context.Context, p Plan) (*Report, error) {
+	w := newWorld(p)
+	if err := w.open(ctx); err != nil {
+		return nil, err
+	}
+	poll, err := measurePoll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.poll = poll
+	time.Sleep(time.Until(midnight().Add(p.From)))
+	background, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { w.fleet.run(background) })
+	all.Go(func() { w.messages.run(background) })
+	all.Go(func() { w.sweep(background) })
+	all.Go(func() { w.ledger.run(background) })
+	all.Go(func() { w.tell(background) })
+	all.Go(func() {
+		for sleep(background, time.Second) == nil {
+			if w.Stop() {
+				stop()
+			}
+		}
+	})
+	var clients sync.WaitGroup
+	w.arrive(background, &clients)
+	clients.Wait()
+	for end := time.Now().Add(drain); !w.ledger.settled() && time.Now().Before(end); {
+		if sleep(background, time.Second) != nil {
+			break
+		}
+	}
+	w.ledger.end, w.ledger.stopped = time.Now(), background.Err() != nil
+	stop()
+	all.Wait()
+	time.Sleep(10 * time.Minute) // until timers and goroutines have ended by themselves
+	if err := w.ledger.close(ctx); err != nil {
+		return nil, err
+	}
+	return w.report(), nil
+}
+
+func newWorld(p Plan) *World {
+	w := &World{
+		Plan: p, dice: newDice(p.Seed, 1), table: table.New(p.Table), faults: make(map[string]int),
+		objects:   &objects{put: 300 * time.Millisecond, keys: make(map[string]bool)},
+		functions: newFunctions(p.Functions),
+	}
+	w.store = dynamodb.On(w.table, "t")
+	w.ledger = &ledger{World: w, jobs: make(map[string]*job)}
+	w.fleet = &fleet{Fleet: p.Fleet, dice: newDice(p.Seed, 2), work: w.work, instances: make(map[*instance]bool), refilled: time.Now()}
+	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
+	w.service = &lipsync.Service{
+		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger,
+		Pool: w.fleet, Demand: w.store, MaxWorkers: p.MaxWorkers,
+		Now: time.Now, NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5), Engines: []string{"warp"},
+		GenerateRate: 1_000_000, ReadRate: 1_000_000, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
+	}
+	w.messages.handle = sqs.Handler(w.service.Scale, func(int) {}, slog.New(slog.DiscardHandler))
+	w.messages.call = func(ctx context.Context, do func(context.Context) error) error {
+		return w.functions.call(ctx, "dispatch", dispatchTimeout, do)
+	}
+	return w
+}
+
+// These are the functions' timeouts, as in infra/stack.
+const (
+	apiTimeout      = gateway.Timeout
+	dispatchTimeout = 30 * time.Second
+	sweepTimeout    = 55 * time.Second
+)
+
+// open creates a key for each account.
+func (w *World) open(ctx context.Context) error {
+	for n := range w.Accounts {
+		token, _, err := w.service.CreateKey(ctx, account(n), "simulated", 0)
+		if err != nil {
+			return err
+		}
+		w.tokens = append(w.tokens, token)
+	}
+	return nil
+}
+
+func account(n int) string { return fmt.Sprintf("account-%03d", n) }
+
+// sweep starts a sweep every minute, even if the one before has not ended.
+func (w *World) sweep(ctx context.Context) {
+	var all sync.WaitGroup
+	for sleep(ctx, time.Minute) == nil {
+		all.Go(func() {
+			err := w.functions.call(context.WithoutCancel(ctx), "sweep", sweepTimeout, w.service.Sweep)
+			w.note(err)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.sweeps++; err != nil {
+				w.sweepErrors++
+			}
+		})
+	}
+	all.Wait()
+}
+
+// tell logs the state 48 times while clients come, and as often afterwards.
+func (w *World) tell(ctx context.Context) {
+	for sleep(ctx, w.Length/48) == nil {
+		made, open := w.ledger.counts()
+		machines, workers := w.fleet.counts()
+		w.Log("%s: %d requests made, %d of them open; %d machines, %d workers", time.Now().Format(time.TimeOnly), made, open, machines, workers)
+	}
+}
+
+// note counts an error of a background call.
+func (w *World) note(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults[brief(err)]++
+}
+
+// brief returns the beginning of an error's text.
+func brief(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text[:min(len(text), 80)]
+}
+
+// measurePoll returns the units that one read of a request takes.
+func measurePoll(ctx context.Context) (table.Count, error) {
+	w := newWorld(Plan{Accounts: 1})
+	if err := w.open(ctx); err != nil {
+		return table.Count{}, err
+	}
+	id, err := w.generate(ctx, 0, "any")
+	for range 20 * dynamodb.RateLanes(w.service.ReadRate) {
+		if err == nil {
+			_, err = w.readOnce(ctx, 0, id) // the first read of a minute in each lane of the rate costs more
+		}
+	}
+	before := w.table.Count()
+	if err == nil {
+		_, err = w.readOnce(ctx, 0, id)
+	}
+	after := w.table.Count()
+	return table.Count{ReadUnits: after.ReadUnits - before.ReadUnits, WriteUnits: after.WriteUnits - before.WriteUnits}, err
+}

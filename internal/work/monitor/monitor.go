@@ -1,0 +1,196 @@
+// Package monitor gives operators metrics of the service on one machine, in Prometheus' format, and
+// a check whether everything that the service needs works.
+//
+// No label contains an account, a request or an address. Each label has few values.
+package monitor
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Options says what to monitor.
+type Options struct {
+	// Backlog returns the open requests at now.
+	Backlog func(ctx context.Context, now time.Time) (lipsync.Backlog, error)
+	Folder  string  // data folder, whose disk is monitored
+	Checks  []Check // for GET /readyz
+	Now     func() time.Time
+	Log     *slog.Logger // gets errors of metrics that can't be read
+}
+
+// Monitor has the metrics of one process. It implements lipsync.Watcher.
+type Monitor struct {
+	options  Options
+	registry *prometheus.Registry
+
+	created           prometheus.Counter
+	finished          *prometheus.CounterVec // by status and code
+	unsigned          prometheus.Counter
+	postponed         *prometheus.CounterVec // by code
+	unreachable       prometheus.Gauge
+	failing           prometheus.Gauge // in seconds
+	swept             prometheus.Counter
+	queued            prometheus.Histogram
+	attempts          prometheus.Histogram
+	rendered, renders prometheus.Counter // in seconds
+	operations        *prometheus.HistogramVec
+	failures          *prometheus.CounterVec // by operation
+	fetches           *prometheus.HistogramVec
+	posts             *prometheus.HistogramVec // by result
+}
+
+// New returns a monitor whose counters are 0.
+func New(o Options) *Monitor {
+	m := &Monitor{
+		options:  o,
+		registry: prometheus.NewRegistry(),
+		created: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_requests_created_total", Help: "Requests that clients made.",
+		}),
+		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lipsync_requests_finished_total", Help: "Requests that completed or failed, by the code of the failure.",
+		}, []string{"status", "code"}),
+		unsigned: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_outputs_not_signed_total", Help: "Outputs without a signed manifest, although the service signs outputs and they can be signed.",
+		}),
+		postponed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lipsync_attempts_put_off_total", Help: "Attempts that failed and after which the request is tried again, by the code of the failure.",
+		}, []string{"code"}),
+		unreachable: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lipsync_unreachable_hosts", Help: "Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.",
+		}),
+		failing: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lipsync_host_failing_seconds", Help: "Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.",
+		}),
+		swept: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_sweeps_total", Help: "Sweeps that ended without an error.",
+		}),
+		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
+			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
+		}),
+		attempts: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lipsync_request_attempts", Help: "Attempts that a request took until it completed or failed; 0 if it was canceled before.",
+			Buckets: []float64{0, 1, 2, lipsync.MaxAttempts},
+		}),
+		rendered: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_rendered_media_seconds_total", Help: "Length of all rendered outputs.",
+		}),
+		renders: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_render_seconds_total", Help: "Time that the rendering of those outputs took.",
+		}),
+		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lipsync_store_operation_duration_seconds", Help: "Time that an operation of the database took.",
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lipsync_store_operation_failures_total", Help: "Operations of the database that failed by a fault of its own.",
+		}, []string{"operation"}),
+		fetches: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lipsync_fetch_duration_seconds", Help: "Time that the fetch of an input from a user's URL took, by its result.",
+			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
+		}, []string{"result"}),
+		posts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lipsync_webhook_duration_seconds", Help: "Time that an attempt to deliver an event to a webhook took, by its result: delivered, retried or undelivered.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20},
+		}, []string{"result"}),
+	}
+	m.registry.MustRegister(m.created, m.finished, m.unsigned, m.postponed, m.unreachable, m.failing, m.swept, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
+		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// A counter must exist before it is 1, or its first increase is not visible.
+	m.finished.WithLabelValues(string(lipsync.Completed), "")
+	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing, lipsync.MediaUnreachable} {
+		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
+		m.postponed.WithLabelValues(string(code))
+	}
+	m.fetches.WithLabelValues(fetched)
+	for _, result := range []string{string(lipsync.DeliveryDelivered), retried, string(lipsync.DeliveryFailed)} {
+		m.posts.WithLabelValues(result)
+	}
+	return m
+}
+
+// Handler serves GET /metrics and GET /readyz.
+func (m *Monitor) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		// Metrics that can't be read are left out; all others are served.
+		ErrorHandling: promhttp.ContinueOnError,
+		ErrorLog:      slog.NewLogLogger(m.options.Log.Handler(), slog.LevelError),
+	}))
+	mux.Handle("GET /readyz", newReadiness(m.options.Checks))
+	return mux
+}
+
+// Created implements lipsync.Watcher.
+func (m *Monitor) Created(lipsync.Request) { m.created.Inc() }
+
+// Started implements lipsync.Watcher.
+func (m *Monitor) Started(r lipsync.Request) {
+	m.queued.Observe(r.StartedAt.Sub(r.CreatedAt).Seconds())
+}
+
+// Finished implements lipsync.Watcher.
+func (m *Monitor) Finished(r lipsync.Request) {
+	m.finished.WithLabelValues(string(r.Status), string(r.Failure.Code)).Inc()
+	m.attempts.Observe(float64(min(r.Attempts, lipsync.MaxAttempts)))
+	if r.Unsigned() {
+		m.unsigned.Inc()
+	}
+}
+
+// Postponed implements lipsync.Watcher.
+func (m *Monitor) Postponed(_ lipsync.Request, f lipsync.Failure) {
+	m.postponed.WithLabelValues(string(f.Code)).Inc()
+}
+
+// Waiting implements lipsync.Watcher. It does nothing, since state reads the age of the queue from
+// the store.
+func (m *Monitor) Waiting(time.Duration) {}
+
+// Unreachable implements lipsync.Watcher.
+func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
+
+// Failing implements lipsync.Watcher.
+func (m *Monitor) Failing(longest time.Duration) { m.failing.Set(longest.Seconds()) }
+
+// Refused implements lipsync.Watcher. It does nothing, since one machine has no bus.
+func (m *Monitor) Refused(lipsync.BusEvent) {}
+
+// Sweep returns the sweep f, whose ends without an error are counted.
+func (m *Monitor) Sweep(f func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := f(ctx)
+		if err == nil {
+			m.swept.Inc()
+		}
+		return err
+	}
+}
+
+// retried is the result of an attempt at a delivery that is made again.
+const retried = "retried"
+
+// Posted implements lipsync.Watcher.
+func (m *Monitor) Posted(d lipsync.Delivery, took time.Duration) {
+	result := string(d.State)
+	if d.State.Pending() {
+		result = retried
+	}
+	m.posts.WithLabelValues(result).Observe(took.Seconds())
+}
+
+// Rendered records the length of an output, and the time that its rendering took.
+func (m *Monitor) Rendered(length, took time.Duration) {
+	m.rendered.Add(length.Seconds())
+	m.renders.Add(took.Seconds())
+}

@@ -1,0 +1,36 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"log/slog"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// findings implements render.Findings for the video of a request.
+type findings struct {
+	service *lipsync.Service
+	request lipsync.Request
+	video   [sha256.Size]byte // SHA-256 of its content
+	log     *slog.Logger
+}
+
+// Open implements render.Findings.
+func (f *findings) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	content, err := f.service.OpenFindings(ctx, f.request, f.video, name)
+	if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+		f.log.Warn("findings can't be read", "error", err)
+	}
+	return content, err
+}
+
+// Keep implements render.Findings.
+func (f *findings) Keep(ctx context.Context, name string, content io.Reader) error {
+	err := f.service.KeepFindings(ctx, f.request, f.video, name, content)
+	if err != nil {
+		f.log.Warn("findings were not kept", "error", err)
+	}
+	return err
+}

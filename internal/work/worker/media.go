@@ -1,0 +1,126 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+)
+
+// These bound the time for which an attempt fetches all media of clients' URLs, so that servers of one client that are slow on purpose don't keep a
+// worker from the others. A single file may take 20 minutes.
+const (
+	fetchTime = 40 * time.Minute // for two files, such as a video and a speech track
+	moreTime  = 5 * time.Minute  // for each further one
+)
+
+// getAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in the job's scratch folder, and
+// sets their paths in the job. It writes the video to sum too. It stops at the first error, except for an estimate, which tells all problems.
+func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job, b *bound, sum io.Writer) (errs []error) {
+	if err := w.checkProvenance(ctx, r); err != nil {
+		errs = append(errs, err)
+	}
+	face, files := r.Options.Face, len(r.Inputs())
+	if face.By == lipsync.FaceInBoxes {
+		files++
+	}
+	left := fetchTime + time.Duration(max(0, files-2))*moreTime
+	get := func(kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
+		if errs != nil && !r.IsEstimate() {
+			return
+		}
+		b.set(transferTime, errSlow)
+		if err := w.get(ctx, kind, in, path, &left, writers...); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	get(lipsync.Video, r.Video, job.Video, sum)
+	job.Audios = map[string]string{}
+	for i, audio := range r.Audios() {
+		job.Audios[audio.Ref] = filepath.Join(job.Scratch, fmt.Sprintf("audio-%d", i))
+		get(lipsync.Audio, audio.Input, job.Audios[audio.Ref])
+	}
+	job.Audio = job.Audios[""]
+	if face.By == lipsync.FaceInBoxes {
+		get(lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
+	}
+	var err error
+	if job.Segments, err = r.Options.Segments.Segments(); err != nil {
+		errs = append(errs, err)
+	}
+	return errs
+}
+
+// get copies an input of a request to a new file, and to the writers; see fetch for left.
+func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string, left *time.Duration, writers ...io.Writer) (err error) {
+	created, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, created.Close()) }()
+	var file io.Writer = created
+	if len(writers) > 0 {
+		file = io.MultiWriter(append(writers, created)...)
+	}
+	if in.URL == "" {
+		return w.copyObject(ctx, in, file)
+	}
+	limit := w.Service.MaxSize(kind)
+	err = w.fetch(ctx, in.URL, file, limit, left)
+	f := lipsync.Failure{Details: lipsync.Details{Kind: kind}}
+	switch lipsync.CodeOf(err) {
+	case lipsync.NotFound:
+		f.Code = lipsync.MediaNotAccessible
+	case lipsync.PrivateHost:
+		f.Code = lipsync.MediaPrivate
+	case lipsync.NoHost:
+		f.Code = lipsync.MediaHostMissing
+	case lipsync.TooSlow:
+		f.Code = lipsync.MediaTooSlow
+	case lipsync.Unavailable:
+		f.Code = lipsync.MediaUnreachable
+	case lipsync.TooLarge:
+		f.Code, f.Limit.Bytes = lipsync.MediaLargerThan, limit
+	default:
+		return err
+	}
+	return f.Because(err)
+}
+
+// fetch copies the file at a client's URL, of at most limit bytes. It returns TooSlow after the time left, from which it takes the time that it needs.
+func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit int64, left *time.Duration) error {
+	bounded, end := context.WithTimeout(ctx, *left)
+	defer end()
+	began := time.Now()
+	err := w.Fetcher.Fetch(bounded, url, file, limit)
+	*left -= time.Since(began)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return &lipsync.Error{Code: lipsync.TooSlow, Message: "files come too slowly", Err: err}
+	}
+	return err
+}
+
+// chunk is the number of bytes of an object that are copied between two checks of the context.
+const chunk = 64 << 20
+
+func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer) error {
+	object, _, err := w.Service.OpenMedia(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer object.Close()
+	for ctx.Err() == nil {
+		if _, err := io.CopyN(file, object, chunk); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

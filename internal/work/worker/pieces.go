@@ -1,0 +1,46 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// pieces implements render.Pieces for a claimed request.
+type pieces struct {
+	service *lipsync.Service
+	request lipsync.Request
+	log     *slog.Logger
+}
+
+var errNoPiece = errors.New("no piece that can be used")
+
+// Find implements render.Pieces. The newest piece is that of the last claim before this one.
+func (p *pieces) Find(ctx context.Context, n int, read func(io.Reader) error) error {
+	for claim := p.request.Claims - 1; claim > 0 && ctx.Err() == nil; claim-- {
+		err := p.try(ctx, claim, n, read)
+		if err == nil {
+			return nil
+		}
+		if lipsync.CodeOf(err) != lipsync.NotFound && ctx.Err() == nil {
+			p.log.Warn("a piece of an earlier attempt can't be used", "claim", claim, "piece", n, "error", err)
+		}
+	}
+	return errNoPiece
+}
+
+func (p *pieces) try(ctx context.Context, claim, n int, read func(io.Reader) error) error {
+	content, err := p.service.OpenPiece(ctx, p.request, claim, n)
+	if err != nil {
+		return err
+	}
+	return errors.Join(read(content), content.Close())
+}
+
+// Keep implements render.Pieces.
+func (p *pieces) Keep(ctx context.Context, n int, content io.Reader, size int64) error {
+	return p.service.KeepPiece(ctx, p.request, n, content, size)
+}

@@ -1,0 +1,74 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// Stay does requests one after the other. If none waits at first, it ends at once. If none waits
+// later, it stays idle for a short time and then ends. Once begin has ended, it begins no other
+// request; begin must end when ctx does.
+//
+// It returns the error that kept a request from being done. It also ends if the disk fails, or if
+// the store answers no claim: this machine may be at fault, so other machines should try. If the
+// store is busy, or has answered before, Stay first tries again for the time of a Lease.
+func (w *Worker) Stay(ctx, begin context.Context) error {
+	var s idling
+	var asked bool        // the store has answered a claim
+	claimed := time.Now() // time of the last answer
+	for begin.Err() == nil {
+		started := time.Now()
+		found, err := w.Do(ctx, "")
+		if found {
+			w.note(ctx, &s, time.Since(started))
+		}
+		if found || err == nil {
+			asked, claimed = true, time.Now()
+		}
+		left := time.Until(s.end)
+		switch {
+		case w.failing.Load() != nil:
+			return errors.Join(err, errDisk)
+		case err != nil && !found && (asked || lipsync.CodeOf(err) == lipsync.RateLimited) && time.Since(claimed) < lipsync.Lease:
+			pause(begin, Poll) // the store is busy, or may answer again
+		case err != nil:
+			return err
+		case found:
+		case left <= 0:
+			return nil
+		default:
+			pause(begin, min(left, Poll))
+		}
+	}
+	return nil
+}
+
+// idling has the end of a worker's idle time, and the working time of all workers, from which that
+// end is computed.
+type idling struct {
+	end  time.Time     // when the worker ends, if no request comes
+	all  time.Duration // total time for which all workers had requests
+	seen time.Time     // time at which all was read
+}
+
+// note adds the time for which the worker had a request to that of all workers, and computes the
+// end of its idle time.
+func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
+	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+	defer cancel()
+	all, err := w.Service.Worked(report, took)
+	if err != nil { // only a statistic is lost
+		w.Log.Warn("note the time of a request", "error", err)
+	}
+	now, busy := time.Now(), 1.0
+	if !s.seen.IsZero() {
+		busy = (all - s.all).Seconds() / now.Sub(s.seen).Seconds()
+	}
+	*s = idling{end: now.Add(lipsync.IdleTime(busy))}
+	if err == nil {
+		s.all, s.seen = all, now
+	}
+}

@@ -1,0 +1,187 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+)
+
+// demand records the working times that workers report. Its answers stand for a number of busy
+// workers.
+type demand struct {
+	busy  float64
+	since time.Time
+	took  []time.Duration
+}
+
+func (d *demand) Worked(_ context.Context, took time.Duration) (time.Duration, error) {
+	d.took = append(d.took, took)
+	return time.Duration(d.busy * float64(time.Since(d.since))), nil
+}
+
+func (d *demand) Waiting(context.Context, time.Time, int) (int, error) { return 0, nil }
+
+func (d *demand) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
+	return 0, nil
+}
+
+// stay calls f with a worker of a pool whose requests take 30 s each.
+func stay(t *testing.T, busy float64, f func(t *testing.T, f *fixture, d *demand)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &demand{busy: busy, since: time.Now()}
+		fixture := setup(t, func(ctx context.Context, j render.Job) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(30 * time.Second):
+				return concatenate(ctx, j)
+			}
+		})
+		fixture.Service.Demand = d
+		f(t, fixture, d)
+	})
+}
+
+func TestStay(t *testing.T) {
+	for name, c := range map[string]struct {
+		busy     float64
+		requests int
+		least    time.Duration
+	}{
+		"nothing waits":          {1, 0, 0},
+		"one":                    {1, 1, 210 * time.Second},
+		"three":                  {1, 3, 270 * time.Second},
+		"three, by ten workers":  {10, 3, 108 * time.Second},
+		"three, by many workers": {1000, 3, 90 * time.Second},
+	} {
+		stay(t, c.busy, func(t *testing.T, f *fixture, d *demand) {
+			for range c.requests {
+				f.request(t, "v", "a")
+			}
+			started := time.Now()
+			if err := f.Stay(t.Context(), t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(started); got < c.least || got > c.least+2*time.Second {
+				t.Errorf("%s: it stayed for %s, want %s", name, got, c.least)
+			}
+			if len(d.took) != c.requests {
+				t.Errorf("%s: got %d requests noted, want %d", name, len(d.took), c.requests)
+			}
+			for _, took := range d.took {
+				if took < 30*time.Second || took > 31*time.Second {
+					t.Errorf("%s: got %s noted, want 30 s", name, took)
+				}
+			}
+		})
+	}
+}
+
+// TestStayIdle makes a request while the worker is idle.
+func TestStayIdle(t *testing.T) {
+	stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+		f.request(t, "v", "a")
+		var late string
+		time.AfterFunc(200*time.Second, func() { late = f.request(t, "v", "a") })
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.want(t, late, lipsync.Completed, "", 1)
+	})
+}
+
+// TestStayNoOther tells the worker not to begin another request, and later to stop.
+func TestStayNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop     time.Duration // after the start
+		status   lipsync.Status
+		attempts int
+	}{
+		"in time": {100 * time.Second, lipsync.Completed, 1},
+		"not":     {20 * time.Second, lipsync.Processing, 0},
+	} {
+		stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+			own := f.request(t, "v", "a")
+			time.Sleep(time.Second)
+			other := f.request(t, "v", "a")
+			ctx, cancel := context.WithTimeout(t.Context(), c.stop)
+			defer cancel()
+			begin, none := context.WithTimeout(ctx, 10*time.Second)
+			defer none()
+			started := time.Now()
+			if err := f.Stay(ctx, begin); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(started); got > 40*time.Second {
+				t.Errorf("%s: it stayed for %s", name, got)
+			}
+			f.want(t, own, c.status, "", c.attempts)
+			f.want(t, other, lipsync.Queued, "", 0)
+		})
+	}
+}
+
+// TestStayFails leaves waiting requests to other workers after an internal error.
+func TestStayFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		f := setup(t, func(context.Context, render.Job) error { return broken })
+		f.request(t, "v", "a")
+		time.Sleep(time.Second)
+		other := f.request(t, "v", "a")
+		if err := f.Stay(t.Context(), t.Context()); !errors.Is(err, broken) {
+			t.Errorf("got %v, want %v", err, broken)
+		}
+		f.want(t, other, lipsync.Queued, "", 0)
+	})
+}
+
+// refusing is a store whose claims fail if their number, from 0, is at least from and less than to.
+type refusing struct {
+	lipsync.Leases
+	from, to, claims int
+	err              error
+}
+
+func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	s.claims++
+	if n := s.claims - 1; n >= s.from && n < s.to {
+		return lipsync.Request{}, s.err
+	}
+	return s.Leases.Claim(ctx, id, token, now, lease)
+}
+
+// TestStayThroughFaults checks that a worker goes on while claims fail, if the store is busy or has
+// answered before.
+func TestStayThroughFaults(t *testing.T) {
+	broken, busy := errors.New("broken"), &lipsync.Error{Code: lipsync.RateLimited}
+	for name, c := range map[string]struct {
+		from, to int
+		err      error
+		failed   bool
+	}{
+		"busy at first":             {0, 2, busy, false},
+		"broken at first":           {0, 2, broken, true},
+		"broken after it answered":  {1, 3, broken, false},
+		"broken since it answered":  {1, 1000, broken, true},
+		"busy for longer than that": {0, 1000, busy, true},
+	} {
+		stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+			f.Service.Store.Leases = &refusing{Leases: f.Service.Store.Leases, from: c.from, to: c.to, err: c.err}
+			f.request(t, "v", "a")
+			started := time.Now()
+			if err := f.Stay(t.Context(), t.Context()); (err != nil) != c.failed {
+				t.Errorf("%s: got %v, want an error: %t", name, err, c.failed)
+			}
+			if took := time.Since(started); took > 5*time.Minute {
+				t.Errorf("%s: it stayed for %s", name, took)
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package worker
+
+import (
+	"sync"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+)
+
+// share is the range of percent that a stage has in the progress of an attempt.
+type share struct{ from, to int }
+
+// shares returns the ranges of the stages, which are about their shares of the time. The time of a
+// fetch depends on the network and can't be predicted.
+func shares() map[lipsync.Stage]share {
+	return map[lipsync.Stage]share{
+		lipsync.Fetching:  {0, 5},
+		lipsync.Analyzing: {5, 30},
+		lipsync.Rendering: {30, 97},
+		lipsync.Storing:   {97, 99},
+	}
+}
+
+// steady is the time that a stage must run before its speed gives an estimate of the attempt's end.
+const steady = 2 * time.Second
+
+// meter holds the progress of an attempt. It is safe for concurrent use.
+type meter struct {
+	mu       sync.Mutex
+	began    time.Time // of the stage
+	progress lipsync.Progress
+}
+
+// enter begins a stage.
+func (m *meter) enter(stage lipsync.Stage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.began = time.Now()
+	m.progress = lipsync.Progress{Stage: stage, Percent: shares()[stage].from}
+}
+
+// rendered takes the renderer's report of progress.
+func (m *meter) rendered(p render.Progress) {
+	if p.Stage != m.read().Stage {
+		m.enter(p.Stage)
+	}
+	m.advance(p.Done, p.Total)
+}
+
+// advance records that done of total steps of the stage are done. It counts only whole percents, so
+// most calls change nothing.
+func (m *meter) advance(done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	part := shares()[m.progress.Stage]
+	points := (part.to - part.from) * done / max(total, done, 1)
+	if part.from+points <= m.progress.Percent {
+		return
+	}
+	m.progress.Percent = part.from + points
+	if now := time.Now(); now.Sub(m.began) >= steady {
+		left := now.Sub(m.began) * time.Duration(100-m.progress.Percent) / time.Duration(points)
+		m.progress.Ends = now.Add(left).UTC().Truncate(time.Second)
+	}
+}
+
+// read returns the progress of the attempt.
+func (m *meter) read() lipsync.Progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.progress
+}

@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// counter is a Signer that counts its calls.
+type counter int
+
+func (c *counter) Sign(context.Context, string, lipsync.Origin) error {
+	*c++
+	return nil
+}
+
+func (*counter) Check(context.Context) error { return nil }
+
+// TestSignLarge doesn't sign an output whose copies may not fit on the disk, unless all must be signed: then the job had a limit.
+func TestSignLarge(t *testing.T) {
+	for _, c := range []struct {
+		size     int64
+		required bool
+		want     counter
+		warnings lipsync.Warnings
+	}{
+		{lipsync.MostSigned, false, 1, lipsync.Signed},
+		{lipsync.MostSigned + 1, false, 0, lipsync.NotSigned},
+		{lipsync.MostSigned + 1, true, 1, lipsync.Signed},
+	} {
+		path := filepath.Join(t.TempDir(), "output.mov")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, c.size); err != nil { // it takes no space
+			t.Fatal(err)
+		}
+		var signed counter
+		w := &Worker{Service: &lipsync.Service{RequireProvenance: c.required}, Signer: &signed}
+		r := lipsync.Request{Size: c.size}
+		r.Options.Output.Format = lipsync.MOV
+		if err := w.sign(t.Context(), &r, path, slog.New(slog.DiscardHandler)); err != nil {
+			t.Error(err)
+		}
+		if signed != c.want || r.Warnings != c.warnings || r.Unsigned() {
+			t.Errorf("%d bytes, required %t: signed %d times, warnings %q, unsigned %t", c.size, c.required, signed, r.Warnings, r.Unsigned())
+		}
+	}
+}

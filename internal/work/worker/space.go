@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/disk"
+)
+
+const (
+	// shortagePause is the longest time that the workers of a process wait after one of them found
+	// that the disk fails. Then they try another request, since only the last one may be too large
+	// for the disk.
+	shortagePause = time.Minute
+	// reportPause is the time that a worker waits before it again reports the end of an attempt to
+	// a store that could not be reached or written. It is shorter than Poll, so that no other
+	// waiting worker claims the request before.
+	reportPause = time.Second
+)
+
+// shortage describes a disk that fails.
+type shortage struct {
+	since time.Time
+	free  int64 // bytes, after the attempt's files were deleted: too few for the attempt
+}
+
+// errDisk ends an attempt whose request was postponed because the disk failed.
+var errDisk = errors.New("the disk fails")
+
+// report reports the end of an attempt by lipsync.Service.Fault. It tries until the store can be
+// reached and written; otherwise the request would count as one whose worker died. While the disk
+// fails, all workers of the process wait, so that none claims the request before.
+func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (lipsync.Failure, time.Time, error) {
+	for {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+		f, again, reported := w.Service.Fault(last, r, err, took)
+		unreached := reported != nil && last.Err() != nil || lipsync.FailureOf(reported).Code == lipsync.HostFailing
+		cancel()
+		if lipsync.DiskFails(reported) {
+			w.failing.Store(w.lack())
+		}
+		if !unreached || !pause(ctx, reportPause) {
+			return f, again, reported
+		}
+	}
+}
+
+// lack returns a shortage that begins now.
+func (w *Worker) lack() *shortage {
+	free, err := disk.Free(w.Scratch)
+	if err != nil {
+		w.Log.Error("read free space", "error", err)
+	}
+	return &shortage{time.Now(), free}
+}
+
+// awaitDisk waits while the disk counts as failing: see over. It reports whether ctx has not ended.
+func (w *Worker) awaitDisk(ctx context.Context) bool {
+	for {
+		s := w.failing.Load()
+		if s == nil {
+			return ctx.Err() == nil
+		}
+		if free, err := disk.Free(w.Scratch); err == nil && s.over(free) {
+			w.failing.CompareAndSwap(s, nil)
+			w.Log.Info("work continues", "free", free)
+		} else if !pause(ctx, Poll) {
+			return false
+		}
+	}
+}
+
+// over reports whether another attempt is worthwhile: shortagePause is over, or the disk has 1.5
+// times the space that was free after the failure, and 8 MiB more.
+func (s *shortage) over(free int64) bool {
+	return free >= s.free+s.free/2+8<<20 || time.Since(s.since) >= shortagePause
+}

@@ -1,0 +1,132 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+)
+
+// TestDiskFull finds the disk full more often than a request has attempts. No attempt may be
+// spent, and the workers must wait between two tries.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if tries++; tries <= 2*lipsync.MaxAttempts {
+				return fmt.Errorf("encode: %w", syscall.ENOSPC)
+			}
+			return concatenate(ctx, j)
+		})
+		id, began := f.request(t, "video", "audio"), time.Now()
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { f.Run(ctx, 2, nil); close(done) }()
+		for !f.get(t, id).Status.Final() && time.Since(began) < 48*time.Hour {
+			time.Sleep(time.Minute)
+		}
+		stop()
+		<-done
+		f.want(t, id, lipsync.Completed, "", 1)
+		if took, least := time.Since(began), 2*lipsync.MaxAttempts*time.Minute; took < least {
+			t.Errorf("took %v, want pauses of %v", took, least)
+		}
+	})
+}
+
+// TestFailingDisk makes the disk fail in ways for which the request is not to blame. No attempt may
+// be spent, and other requests may not be delayed for long.
+func TestFailingDisk(t *testing.T) {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, lipsync.ErrNoSpace(nil)} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, func(ctx context.Context, j render.Job) error {
+				if readAll(t, j.Video) == "large" {
+					return &os.PathError{Op: "write", Path: j.Output, Err: fault}
+				}
+				return concatenate(ctx, j)
+			})
+			large := f.request(t, "large", "audio")
+			var others []string
+			for range 5 {
+				others = append(others, f.request(t, "video", "audio"))
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 6*time.Minute)
+			defer stop()
+			f.Run(ctx, 1, nil)
+			for _, id := range others {
+				f.want(t, id, lipsync.Completed, "", 1)
+			}
+			f.want(t, large, lipsync.Processing, "", 0)
+		})
+	}
+}
+
+// TestReportOnFailingDisk makes the database fail for longer than a lease when the end of an attempt
+// is reported. However the attempt ended, it must not count as one whose worker died.
+func TestReportOnFailingDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended, disk error
+		attempts    int
+	}{
+		"full":        {syscall.ENOSPC, lipsync.ErrNoSpace(syscall.ENOSPC), 0},
+		"fails":       {syscall.EIO, syscall.EIO, 0},
+		"other fault": {errors.New("index out of range"), syscall.EIO, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, func(context.Context, render.Job) error { return c.ended })
+			id := f.request(t, "video", "audio")
+			f.Service.Store.Leases = &broken{f.Service.Store.Leases, time.Now().Add(10 * time.Minute), c.disk}
+			ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute+3*time.Second)
+			defer stop()
+			f.Run(ctx, 3, nil)
+			f.want(t, id, lipsync.Processing, "", c.attempts)
+			if r := f.get(t, id); r.Lease != "" || r.Claims != 1 {
+				t.Errorf("%s: got lease %q after %d claims, want the request postponed after one", name, r.Lease, r.Claims)
+			}
+		})
+	}
+}
+
+// broken is a store that can't be written for a while, after a request was claimed.
+type broken struct {
+	lipsync.Leases
+	until time.Time
+	fault error
+}
+
+func (s *broken) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	if time.Now().Before(s.until) {
+		return s.fault
+	}
+	return s.Leases.Postpone(ctx, r, until)
+}
+
+// TestSilentDisk makes the disk fail while a request is held, so that the lease can't be renewed.
+func TestSilentDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error { <-ctx.Done(); return ctx.Err() })
+		id := f.request(t, "video", "audio")
+		f.Service.Store.Leases = &unrenewed{broken{f.Service.Store.Leases, time.Now().Add(5 * time.Minute), syscall.EIO}}
+		if f.Do(t.Context(), "") {
+			t.Error("got a request done, want nothing to do on a disk that fails")
+		}
+		f.want(t, id, lipsync.Processing, "", 0)
+	})
+}
+
+// unrenewed is broken, and fails for leases too.
+type unrenewed struct{ broken }
+
+func (s *unrenewed) Renew(ctx context.Context, id, token string, until time.Time) error {
+	if time.Now().Before(s.until) {
+		return s.fault
+	}
+	return s.Leases.Renew(ctx, id, token, until)
+}

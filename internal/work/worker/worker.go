@@ -1,0 +1,126 @@
+// Package worker does waiting requests: it claims one, fetches its media, renders it and reports
+// the result. Any number of workers may run in any number of processes. The lease on each request
+// keeps two workers from doing the same one.
+package worker
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+)
+
+// Poll is the time that a worker which found no request waits before it tries again, unless it is
+// woken.
+const Poll = 5 * time.Second
+
+// Renderer makes one video from two media files, inspects them before, or analyses one video.
+type Renderer interface {
+	Render(context.Context, render.Job) error
+	Estimate(context.Context, render.Job) (lipsync.Estimate, error)
+	FindPeople(context.Context, render.Job) (lipsync.Analysis, error)
+}
+
+// Fetcher fetches the file at a client's URL. The errors NotFound and TooLarge are the fault of the
+// URL, NoHost may be, and Unavailable and TooSlow are the fault of another server or the network.
+type Fetcher interface {
+	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
+}
+
+// Sender sends a file to a client's URL, by PUT. Its errors have the codes of a Fetcher's errors. The
+// answer of a server that refuses the file is in the error's chain, and has the method HTTPStatusCode.
+type Sender interface {
+	Send(ctx context.Context, url string, file io.ReaderAt, size int64, mediaType string) error
+}
+
+// Worker does requests. Set its fields once, before use.
+type Worker struct {
+	Service  *lipsync.Service
+	Renderer Renderer
+	Fetcher  Fetcher
+	Sender   Sender
+	Signer   Signer // nil: outputs aren't signed
+	Scratch  string // an existing folder for the files of this worker only
+	Log      *slog.Logger
+	// PieceTime is the time after which a piece of an output ends; see render.Job.
+	PieceTime time.Duration
+	// Rendered is called for each output with its length and the time that its rendering took. It
+	// may be nil.
+	Rendered func(length, took time.Duration)
+	// End is the time at which this process will be killed because it ran for too long; zero if it
+	// never will be. An attempt that is not done by then fails, and is not released.
+	End time.Time
+
+	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
+	estimating atomic.Int64             // bytes that the media of the estimates of Estimate may have
+}
+
+// Run does requests, n at once, until ctx ends. A receive from wake, which may be nil, makes an
+// idle worker claim at once.
+func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for w.awaitDisk(ctx) {
+				if found, _ := w.Do(ctx, ""); found {
+					continue
+				}
+				select {
+				case <-ctx.Done():
+				case <-wake:
+				case <-time.After(Poll):
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Estimate does an estimate at once if it waits. An estimate takes little time, so it needn't wait for a worker
+// that is busy. Errors are logged. If there is an error, or if the disk may be too small for the media of all estimates that
+// are done so, another worker does the estimate later.
+func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
+	most := w.Service.MaxMedia(r)
+	all := w.estimating.Add(most)
+	defer w.estimating.Add(-most)
+	if w.failing.Load() == nil && (w.Service.Room == nil || w.Service.Room(all) == nil) {
+		_, _ = w.Do(ctx, r.ID)
+	}
+}
+
+// Do does the request with the id, or with "" the next one that waits. It reports whether there
+// was one to do. The error, which is already logged, kept the request from being done or released.
+// If the disk is full or fails, Do postpones the request, and reports that there was none.
+func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
+	r, err := w.Service.Claim(ctx, id)
+	switch {
+	case err == nil && ctx.Err() != nil: // it was just told to stop
+		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+		defer cancel()
+		return false, w.Service.Release(report, r)
+	case lipsync.CodeOf(err) == lipsync.NotFound, ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		w.Log.Error("claim", "error", err)
+		return false, err
+	}
+	log := w.Log.With("account", r.Owner(), "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
+	log.Info("started")
+	started := time.Now()
+	err = w.do(ctx, r, log)
+	switch {
+	case err == errDisk:
+		return false, nil
+	case err == errLost, lipsync.CodeOf(err) == lipsync.Conflict:
+		log.Info("stopped: canceled, or lost to another worker")
+		return true, nil
+	case err != nil:
+		log.Error("not finished", "after", time.Since(started), "error", err)
+	}
+	return true, err
+}
