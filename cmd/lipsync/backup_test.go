@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestBackup backs up a server's data while requests wait, and restores them. The keys, links and
@@ -81,6 +82,14 @@ func TestBackup(t *testing.T) {
 	wantOnlyNamedFiles(t, restored, len(ids))
 }
 
+// serviceOn returns a service on the folder that does no work.
+func serviceOn(t testing.TB, folder *data) *lipsync.Service {
+	t.Helper()
+	ports := folder.ports()
+	ports.Queue = newHints(0)
+	return lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, ports)
+}
+
 // TestBackupOfOldOutput backs up an output that is older than outputs are kept by default, and restores it.
 func TestBackupOfOldOutput(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()
@@ -131,8 +140,7 @@ func TestRestoreTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := d.service
-	s.Queue, s.Engines = newHints(0), []string{"warp"}
+	s := serviceOn(t, d)
 	c, err := s.Authenticate(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -229,21 +237,21 @@ func TestBackupIsConsistent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder.service.Engines, folder.service.Queue = []string{"warp"}, newHints(0)
-	folder.service.Limits.Open = 1 << 20 // on a quick disk the clients make thousands of requests
+	service := serviceOn(t, folder)
+	service.Limits.Open = 1 << 20 // on a quick disk the clients make thousands of requests
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	defer func() { // also if the test ends early
 		stop()
 		clients.Wait()
 	}()
-	if err := comeAndGo(t.Context(), folder.service); err != nil {
+	if err := comeAndGo(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
 	for range 4 {
 		clients.Go(func() {
 			for ctx.Err() == nil {
-				if err := comeAndGo(context.WithoutCancel(ctx), folder.service); err != nil {
+				if err := comeAndGo(context.WithoutCancel(ctx), service); err != nil {
 					t.Error(err)
 					return
 				}
@@ -334,7 +342,7 @@ func wantMedia(t *testing.T, data string) {
 			}
 		}
 	}
-	if err := folder.service.Tidy(t.Context(), 0); err != nil {
+	if err := serviceOn(t, folder).Tidy(t.Context(), 0); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -41,12 +42,12 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	deployment, err := newDeployment(command, folder, renderer, log)
+	deployment, err := newDeployment(command, folder, renderer, &net.TCPAddr{}, false, log)
 	if err != nil {
 		b.Fatal(err)
 	}
 	a := &api{data: folder}
-	if a.token, a.key, err = folder.service.CreateKey(b.Context(), "account", "bench", 0); err != nil {
+	if a.token, a.key, err = deployment.service.CreateKey(b.Context(), "account", "bench", 0); err != nil {
 		b.Fatal(err)
 	}
 	server := httptest.NewServer(deployment.handler)

@@ -50,7 +50,7 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 		t.Fatal(err)
 	}
 	defer folder.close()
-	requests, found := countRequests(t, folder.service), 0
+	requests, found := countRequests(t, serviceOn(t, folder)), 0
 	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -63,7 +63,7 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 			if !strings.HasSuffix(key, ".jpg") {
 				found++
 			}
-			named[name], err = folder.service.Needs(t.Context(), key)
+			named[name], err = serviceOn(t, folder).Needs(t.Context(), key)
 		}
 		if !named[name] && !strings.HasPrefix(name, "dashboard/links/") { // links end by themselves
 			t.Errorf("no record names %s", name)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
 	"lipsync/internal/domain/lipsync"
@@ -33,7 +31,6 @@ type data struct {
 	store   *sqlite.Store
 	objects *disk.Objects
 	signIn  *dashboard.Folder
-	service *lipsync.Service
 }
 
 // Names in a data folder.
@@ -61,15 +58,14 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	if err != nil {
 		return nil, errors.Join(err, objects.Close(), store.Close())
 	}
+	return &data{dir: dir, store: store, objects: objects, signIn: signIn}, nil
+}
+
+// ports returns what a service on the folder needs of it.
+func (d *data) ports() lipsync.Ports {
 	started := time.Now()
-	return &data{dir: dir, store: store, objects: objects, signIn: signIn, service: &lipsync.Service{
-		Store:   store.Store,
-		Objects: objects,
-		Now:     time.Now,
-		Clock:   &lipsync.ClockWatch{Now: time.Now, Elapsed: func() time.Duration { return time.Since(started) }},
-		NewID:   uuid.NewString,
-		Random:  rand.Reader,
-	}}, nil
+	watch := &lipsync.ClockWatch{Now: time.Now, Elapsed: func() time.Duration { return time.Since(started) }}
+	return lipsync.Ports{Store: d.store.Store, Objects: d.objects, Settled: watch.Settled}
 }
 
 // makeFolder makes the data folder, if there is none.

@@ -74,7 +74,7 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	clients := make(chan *client.Client, 1)
 	served := make(chan error, 1)
 	go func() {
-		served <- service.serve(ctx, slog.New(slog.DiscardHandler), func(d *data, address net.Addr) error {
+		served <- service.serve(ctx, slog.New(slog.DiscardHandler), func(d *deployment, address net.Addr) error {
 			token, _, err := d.service.CreateKey(ctx, "demo", "demo", 0)
 			clients <- &client.Client{URL: &url.URL{Scheme: "http", Host: address.String()}, Key: token, Retry: client.Retry{Sleep: client.Pause, Random: rand.Float64}}
 			return err

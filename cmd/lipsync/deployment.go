@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/store/disk"
+	"lipsync/internal/work/monitor"
 	"lipsync/internal/work/worker"
 )
 
@@ -40,6 +41,7 @@ const (
 // folder, in one process.
 type deployment struct {
 	data    *data
+	service *lipsync.Service
 	log     *slog.Logger
 	handler http.Handler
 	monitor http.Handler // nil: no address for it is set
@@ -89,35 +91,53 @@ func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error
 	return nil
 }
 
-func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logger) (*deployment, error) {
-	d := &deployment{data: folder, log: log, sweep: folder.service.Sweep, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
-	folder.service.Queue, folder.service.Announcer, folder.service.Workers = d.hints, d.due, d.workers
-	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
-	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
-	folder.service.Limits, folder.service.MaxFindings = c.accountLimits(), lipsync.MostFindings
-	folder.objects.Reserve = int64(c.DiskReserve)
-	folder.service.Room, folder.service.Log = folder.objects.Room, log
-	api := rest.New(folder.service, rest.Options{Log: log, PublicURL: c.PublicURL})
-	pages, err := newDashboard(folder.service, folder.signIn, c.PublicURL, log)
-	if err != nil {
-		return nil, err
-	}
-	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
-	tools := agents.Handler(api, agents.Options{Sleep: client.Pause, NewID: uuid.NewString})
-	d.handler = stalling(route(open(api), open(folder.objects.Handler()), pages, tools), stallTime)
-	if folder.service.Engines, err = s.Names(c.Engine); err != nil {
-		return nil, err
-	}
+// newDeployment returns the service on the folder, which is reached at the address. If metrics is set, it has a monitor.
+func newDeployment(c *serveCommand, folder *data, s *engines.Set, address net.Addr, metrics bool, log *slog.Logger) (_ *deployment, err error) {
+	d := &deployment{data: folder, log: log, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
 		Total: fetchTime, Stall: stallTime,
 	}
 	fetcher := fetch.New(options)
+	d.worker = &worker.Worker{Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log, PieceTime: c.pieceTime}
+	if d.worker.Scratch, err = folder.scratch(); err != nil {
+		return nil, err
+	}
 	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
-	folder.service.Poster = fetch.New(options)
-	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log, PieceTime: c.pieceTime}
-	d.worker.Scratch, err = folder.scratch()
-	return d, err
+	folder.objects.Reserve = int64(c.DiskReserve)
+	ports := folder.ports()
+	ports.Queue, ports.Announcer, ports.Poster = d.hints, d.due, fetch.New(options)
+	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, log
+	var m *monitor.Monitor
+	if metrics {
+		m = d.newMonitor(s)
+		ports.Watcher, ports.Store = m, m.Store(ports.Store)
+	}
+	config, err := c.config(s)
+	if err != nil {
+		return nil, err
+	}
+	if d.service, err = lipsync.New(config, ports); err != nil {
+		return nil, err
+	}
+	d.worker.Service, d.sweep = d.service, d.service.Sweep
+	if metrics {
+		d.monitored(m)
+	}
+	return d, d.handle(c)
+}
+
+// handle makes the handler of all calls.
+func (d *deployment) handle(c *serveCommand) error {
+	api := rest.New(d.service, rest.Options{Log: d.log, PublicURL: c.PublicURL})
+	pages, err := newDashboard(d.service, d.data.signIn, c.PublicURL, d.log)
+	if err != nil {
+		return err
+	}
+	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
+	tools := agents.Handler(api, agents.Options{Sleep: client.Pause, NewID: uuid.NewString})
+	d.handler = stalling(route(open(api), open(d.data.objects.Handler()), pages, tools), stallTime)
+	return nil
 }
 
 // route sends calls of signed URLs to the objects, those of pages to the
@@ -141,7 +161,7 @@ func route(api, objects, pages, tools http.Handler) http.Handler {
 
 // recover frees the leases, and removes the files, of a process that was killed.
 func (d *deployment) recover(ctx context.Context) error {
-	return errors.Join(d.data.objects.Clean(), d.data.service.Recover(ctx))
+	return errors.Join(d.data.objects.Clean(), d.service.Recover(ctx))
 }
 
 // run serves, works and sweeps until ctx ends. Then it finishes the calls, as
@@ -155,11 +175,11 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	for range estimatesAtOnce {
 		all.Go(func() { d.estimate(ctx) })
 	}
-	all.Go(func() { d.data.service.DeliverDue(ctx, d.due) })
+	all.Go(func() { d.service.DeliverDue(ctx, d.due) })
 	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.sweep) })
 	all.Go(func() {
 		d.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {
-			return d.data.service.Tidy(ctx, lipsync.OrphanAge)
+			return d.service.Tidy(ctx, lipsync.OrphanAge)
 		})
 	})
 	all.Go(func() {

@@ -29,8 +29,7 @@ func (c *createKeyCommand) Validate() error {
 }
 
 func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
-	return c.with(ctx, func(service *lipsync.Service) error {
-		service.Limits.Keys = c.MaxKeys
+	return c.with(ctx, lipsync.Config{Limits: lipsync.Limits{Keys: c.MaxKeys}}, func(service *lipsync.Service) error {
 		var limit int64 // 0: any number
 		if c.Limit != nil {
 			limit = *c.Limit
@@ -53,7 +52,7 @@ type listKeysCommand struct {
 }
 
 func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
-	return c.withKept(ctx, func(service *lipsync.Service) error {
+	return c.withKept(ctx, lipsync.Config{}, func(service *lipsync.Service) error {
 		keys, err := service.Keys(ctx, "")
 		if err != nil {
 			return err
@@ -71,7 +70,7 @@ type revokeKeyCommand struct {
 }
 
 func (c *revokeKeyCommand) Run(ctx context.Context) error {
-	return c.withKept(ctx, func(service *lipsync.Service) error {
+	return c.withKept(ctx, lipsync.Config{}, func(service *lipsync.Service) error {
 		return sentence(service.RevokeKey(ctx, "", c.ID))
 	})
 }

@@ -16,9 +16,9 @@ import (
 	"lipsync/internal/work/monitor"
 )
 
-// monitored adds a monitor, if an address for it is set. Call it after everything else is set.
-func (d *deployment) monitored(s *engines.Set) {
-	m := monitor.New(monitor.Options{
+// newMonitor returns a monitor of the deployment.
+func (d *deployment) newMonitor(s *engines.Set) *monitor.Monitor {
+	return monitor.New(monitor.Options{
 		Backlog: d.data.store.Backlog,
 		Folder:  d.data.dir,
 		Checks: []monitor.Check{
@@ -29,7 +29,10 @@ func (d *deployment) monitored(s *engines.Set) {
 		Now: time.Now,
 		Log: d.log,
 	})
-	d.data.service.Watcher, d.data.service.Store = m, m.Store(d.data.service.Store)
+}
+
+// monitored lets the monitor see what the deployment does, and serves it.
+func (d *deployment) monitored(m *monitor.Monitor) {
 	d.worker.Rendered, d.worker.Fetcher = m.Rendered, m.Fetcher(d.worker.Fetcher)
 	d.sweep = m.Sweep(d.sweep)
 	d.monitor = stalling(m.Handler(), stallTime)

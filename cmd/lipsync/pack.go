@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/archive"
@@ -63,7 +62,10 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// The server may keep outputs for any time. Those that it no longer keeps are deleted.
 	all := lipsync.Retention{Outputs: math.MaxInt64}
-	service := &lipsync.Service{Store: store.Store, Now: time.Now, Limits: lipsync.Limits{Keep: all}}
+	service, err := lipsync.New(lipsync.Config{Limits: lipsync.Limits{Keep: all}}, lipsync.Ports{Store: store.Store})
+	if err != nil {
+		return err
+	}
 	objects, err := held.FS()
 	if err != nil {
 		return err

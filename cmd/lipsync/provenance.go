@@ -23,6 +23,6 @@ func (c *serveCommand) sign(ctx context.Context, d *deployment) error {
 	if err != nil {
 		return err
 	}
-	d.worker.Signer, d.data.service.RequireProvenance = signer, c.RequireProvenance
+	d.worker.Signer = signer
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -76,7 +75,10 @@ func endAll(ctx context.Context, database string) (ended lipsync.Ended, err erro
 	if err != nil {
 		return ended, err
 	}
-	ended, err = (&lipsync.Service{Store: store.Store, Now: time.Now}).EndAll(ctx)
+	service, err := lipsync.New(lipsync.Config{}, lipsync.Ports{Store: store.Store})
+	if err == nil {
+		ended, err = service.EndAll(ctx)
+	}
 	return ended, errors.Join(err, store.Close())
 }
 

@@ -15,8 +15,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
-	"lipsync/internal/http/rest"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
 )
 
 type serveCommand struct {
@@ -60,7 +60,7 @@ func listen(address string, set *settings.Setting[string]) (net.Listener, error)
 }
 
 func (c *serveCommand) Run(ctx context.Context, s streams) error {
-	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel})), func(d *data, address net.Addr) error {
+	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel})), func(d *deployment, address net.Addr) error {
 		keys, err := d.service.Keys(ctx, "")
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 		if _, err := fmt.Fprintf(s.err, "listening on http://%s\n", address); err != nil {
 			return err
 		}
-		return c.announce(s, d.signIn, address)
+		return c.announce(s, d.data.signIn, address)
 	})
 }
 
@@ -97,6 +97,17 @@ func (c *serveCommand) limits() render.Limits {
 	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
 }
 
+// config returns what the service offers and allows. Requests may name the engines of the set.
+func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
+	names, err := s.Names(c.Engine)
+	return lipsync.Config{
+		Engines: names, GenerateRate: c.GenerateRate, ReadRate: c.ReadRate,
+		MaxVideo: int64(c.MaxVideo), MaxAudio: int64(c.MaxAudio), MaxFindings: lipsync.MostFindings,
+		RequireProvenance: c.RequireProvenance, Workers: c.workers(),
+		Limits: c.accountLimits(),
+	}, err
+}
+
 // accountLimits returns the limits of an account, and how long its media are kept.
 func (c *serveCommand) accountLimits() lipsync.Limits {
 	return lipsync.Limits{
@@ -114,7 +125,7 @@ func (c *serveCommand) workers() int {
 }
 
 // serve serves until ctx ends. It calls ready once it accepts calls.
-func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*data, net.Addr) error) (err error) {
+func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*deployment, net.Addr) error) (err error) {
 	unlock, err := lock(c.Data)
 	if err != nil {
 		return err
@@ -132,27 +143,25 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	defer func() { err = errors.Join(err, renderer.Close()) }()
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
-	deployment, err := newDeployment(c, folder, renderer, log)
-	if err != nil {
-		return err
-	}
-	if err := c.sign(ctx, deployment); err != nil {
-		return err
-	}
 	listener, err := listen(c.Addr, settings.Addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	deployment.data.service.EventBody = rest.EventBody(c.base(listener.Addr()))
 	metrics, err := c.listenMetrics()
 	if err != nil {
 		return err
 	}
 	if metrics != nil {
 		defer metrics.Close()
-		deployment.monitored(renderer)
 		log.Info("serving metrics", "address", metrics.Addr().String())
+	}
+	deployment, err := newDeployment(c, folder, renderer, listener.Addr(), metrics != nil, log)
+	if err != nil {
+		return err
+	}
+	if err := c.sign(ctx, deployment); err != nil {
+		return err
 	}
 	switch err := deployment.recover(ctx); {
 	case lipsync.DiskFull(err):
@@ -160,7 +169,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	case err != nil:
 		return err
 	}
-	if err := ready(folder, listener.Addr()); err != nil {
+	if err := ready(deployment, listener.Addr()); err != nil {
 		return err
 	}
 	return deployment.run(ctx, listener, metrics)

@@ -157,7 +157,7 @@ func (s *soaked) check(t *testing.T, data, faults string) soak.Report {
 		t.Fatal(err)
 	}
 	defer folder.close()
-	report, err := s.load.Check(t.Context(), folder.service, func(id string) int { return s.completed[id] })
+	report, err := s.load.Check(t.Context(), serviceOn(t, folder), func(id string) int { return s.completed[id] })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/google/uuid"
 
 	"lipsync/internal/aws/awsclient"
 	"lipsync/internal/domain/lipsync"
@@ -45,29 +42,37 @@ func (d deploymentFlags) String() string {
 }
 
 // withKept calls f with the service of a data folder or table that exists: it makes no data folder.
-func (d deploymentFlags) withKept(ctx context.Context, f func(*lipsync.Service) error) error {
+func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(*lipsync.Service) error) error {
 	if d.Table == nil {
 		if err := checkData(d.Data); err != nil {
 			return err
 		}
 	}
-	return d.with(ctx, f)
+	return d.with(ctx, c, f)
 }
 
 // with calls f with the service, which can only do keys if it is on AWS.
-func (d deploymentFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
+func (d deploymentFlags) with(ctx context.Context, c lipsync.Config, f func(*lipsync.Service) error) error {
 	if d.Table != nil {
 		store, err := openTable(ctx, *d.Table)
 		if err != nil {
 			return err
 		}
-		return f(&lipsync.Service{Store: store.Store, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader})
+		service, err := lipsync.New(c, lipsync.Ports{Store: store.Store})
+		if err != nil {
+			return err
+		}
+		return f(service)
 	}
 	folder, err := openData(ctx, d.Data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(folder.service), folder.close())
+	service, err := lipsync.New(c, folder.ports())
+	if err == nil {
+		err = f(service)
+	}
+	return errors.Join(err, folder.close())
 }
 
 // openTable says what is missing before the first call does in many words.

@@ -49,7 +49,7 @@ func makeVersion(t *testing.T) string {
 		t.Fatal(err)
 	}
 	_, secret := d.signIn.Secret()
-	if err := errors.Join(secret, lipsynctest.NewPast(d.store.Store, d.objects).Live(t.Context()), d.close()); err != nil {
+	if err := errors.Join(secret, lipsynctest.NewPast(t, d.store.Store, d.objects).Live(t.Context()), d.close()); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "lipsync.db"))
@@ -87,7 +87,7 @@ func goOn(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	lipsynctest.NewPast(d.store.Store, d.objects).GoOn(t, lipsynctest.Since{Statuses: true, Usage: true})
+	lipsynctest.NewPast(t, d.store.Store, d.objects).GoOn(t, lipsynctest.Since{Statuses: true, Usage: true})
 }
 
 // servePast starts a server on the folder.

@@ -5,10 +5,8 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/google/uuid"
 
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/lipsync"
@@ -18,7 +16,10 @@ import (
 )
 
 func main() {
-	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
+	service, err := lipsync.New(lipsync.Config{}, lipsync.Ports{})
+	if err != nil {
+		log.Fatal(err)
+	}
 	values := settings.Environment(os.Getenv)
 	origins := settings.CORSOrigins.In(values)
 	if err := values.Err(); err != nil {

@@ -67,7 +67,7 @@ func (a *assistant) upload(t *testing.T, kind string, content []byte) any {
 // TestAssistant makes an output by the tools of assistants, with the rights of their function.
 func TestAssistant(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
-	token, _, err := d.service().CreateKey(t.Context(), "assistant", "key", 0)
+	token, _, err := d.service.CreateKey(t.Context(), "assistant", "key", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

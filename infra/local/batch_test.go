@@ -22,7 +22,7 @@ func TestBatch(t *testing.T) {
 	d, host, began := faulty(t), batchtest.NewHost(t, fixtures.video, fixtures.speech), time.Now()
 	j := job{testDeployment: d, account: rand.Text()}
 	var err error
-	if j.token, _, err = d.service().CreateKey(t.Context(), j.account, "batch", 0); err != nil {
+	if j.token, _, err = d.service.CreateKey(t.Context(), j.account, "batch", 0); err != nil {
 		t.Fatal(err)
 	}
 	var hook struct{ ID string }
@@ -74,7 +74,7 @@ func TestBatch(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the batch is %+v after %.0f s", b.Counts(), time.Since(began).Seconds())
 		}
-		if b, err = d.service().Store.Batches.ByID(t.Context(), made.ID); err != nil {
+		if b, err = d.service.Store.Batches.ByID(t.Context(), made.ID); err != nil {
 			t.Fatal(err)
 		}
 		if idle := d.Batch.Idle(); idle || len(d.open(t)) == 0 {
@@ -108,7 +108,7 @@ func TestBatch(t *testing.T) {
 // open returns the requests that aren't final.
 func (d *testDeployment) open(t *testing.T) []lipsync.Request {
 	t.Helper()
-	open, err := d.service().Store.Leases.Open(t.Context(), time.Now().Add(2*lipsync.Lease), 1000)
+	open, err := d.service.Store.Leases.Open(t.Context(), time.Now().Add(2*lipsync.Lease), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

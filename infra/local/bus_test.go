@@ -126,7 +126,7 @@ func TestBus(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	j := job{testDeployment: d, account: rand.Text()}
 	var err error
-	if j.token, _, err = d.service().CreateKey(t.Context(), j.account, "bus", 1); err != nil {
+	if j.token, _, err = d.service.CreateKey(t.Context(), j.account, "bus", 1); err != nil {
 		t.Fatal(err)
 	}
 	bus := d.watchBus(t, j.account)

@@ -76,7 +76,7 @@ func BenchmarkCalls(b *testing.B) {
 // events are the samples, with existing keys and requests.
 func (d *testDeployment) functions(b *testing.B) []*function {
 	b.Helper()
-	token, _, err := d.service().CreateKey(b.Context(), rand.Text(), "bench", 0)
+	token, _, err := d.service.CreateKey(b.Context(), rand.Text(), "bench", 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (d *testDeployment) unlockScaling(b *testing.B) {
 func (d *testDeployment) waiting(b *testing.B) job {
 	b.Helper()
 	account := rand.Text()
-	_, key, err := d.service().CreateKey(b.Context(), account, "bench", 1)
+	_, key, err := d.service.CreateKey(b.Context(), account, "bench", 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (d *testDeployment) waiting(b *testing.B) job {
 		ID: uuid.NewString(), Account: account, KeyID: key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
 		Video: lipsync.Input{URL: "http://192.0.2.1/v.mp4"}, Audio: lipsync.Input{URL: "http://192.0.2.1/a.wav"},
 	}
-	if _, _, err := d.service().Store.Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := d.service.Store.Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		b.Fatal(err)
 	}
 	return job{testDeployment: d, id: r.ID, account: account}
@@ -162,7 +162,7 @@ func (d *testDeployment) waiting(b *testing.B) job {
 // finish makes all waiting requests final, so that each sweep finds the same number.
 func (d *testDeployment) finish(b *testing.B) {
 	b.Helper()
-	for store := d.service().Store; ; {
+	for store := d.service.Store; ; {
 		token := rand.Text()
 		r, err := store.Leases.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
 		if lipsync.CodeOf(err) == lipsync.NotFound {

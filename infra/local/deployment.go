@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
@@ -39,6 +37,7 @@ type deployment struct {
 	Outputs map[string]string
 	Batch   *fakebatch.Fake
 
+	service      *lipsync.Service // on the stack's table, with the rights of the stack's operator
 	config       aws.Config
 	log          *slog.Logger
 	stack        string
@@ -83,6 +82,10 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 	if dep.Outputs, err = d.deploy(ctx, a); err != nil {
 		return nil, err
 	}
+	store := dynamodb.New(o.Config, dep.Outputs["TableName"]).Store
+	if dep.service, err = lipsync.New(lipsync.Config{}, lipsync.Ports{Store: store}); err != nil {
+		return nil, err
+	}
 	dep.Batch = dep.newBatch(names, attempts, o)
 	mux := http.NewServeMux()
 	mux.HandleFunc(credentialsPath, dep.serveCredentials)
@@ -119,13 +122,5 @@ func (d *deployment) close() {
 	d.Batch.Close()
 	for _, s := range d.servers {
 		_ = s.Close() // drops open connections
-	}
-}
-
-// service returns the domain on the stack's table, with the rights of the stack's operator.
-func (d *deployment) service() *lipsync.Service {
-	return &lipsync.Service{
-		Store: dynamodb.New(d.config, d.Outputs["TableName"]).Store,
-		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,
 	}
 }

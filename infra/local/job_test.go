@@ -47,7 +47,7 @@ func (d *testDeployment) newJobOf(t *testing.T, speech string) job {
 	t.Helper()
 	j := job{testDeployment: d, account: rand.Text()}
 	var err error
-	if j.token, _, err = d.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
+	if j.token, _, err = d.service.CreateKey(t.Context(), j.account, "job", 1); err != nil {
 		t.Fatal(err)
 	}
 	j.id = j.send(t, speech)
@@ -99,7 +99,7 @@ func (j job) call(t *testing.T, method, path, contentType string, body io.Reader
 // record returns the request as the store has it.
 func (j job) record(t testing.TB) lipsync.Request {
 	t.Helper()
-	r, err := j.service().Store.Requests.ByID(t.Context(), j.id)
+	r, err := j.service.Store.Requests.ByID(t.Context(), j.id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func (j job) settle(t *testing.T) {
 // endWait ends the lease of a dead worker or the pause after an attempt, so that the test need not
 // wait for it.
 func (d *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
-	leases, now := d.service().Store, time.Now()
+	leases, now := d.service.Store, time.Now()
 	var err error
 	switch {
 	case r.Lease != "":
@@ -188,7 +188,7 @@ func (j job) want(t *testing.T) {
 		}
 		return slices.Equal(outputs, wanted)
 	})
-	keys, err := j.service().Store.Keys.List(t.Context(), j.account)
+	keys, err := j.service.Store.Keys.List(t.Context(), j.account)
 	if err != nil || len(keys) != 1 || keys[0].Used != 1 {
 		t.Errorf("got keys %+v (error %v), want one that was used once", keys, err)
 	}
@@ -242,7 +242,7 @@ func await(t testing.TB, what string, f func() bool) {
 func (d *testDeployment) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
-		open, err := d.service().Store.Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
+		open, err := d.service.Store.Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

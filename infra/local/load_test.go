@@ -32,7 +32,7 @@ func BenchmarkLoadAWS(b *testing.B) {
 	b.Cleanup(d.close)
 	d.freeRates(b)
 	loaded(b, d.URL+"/"+stage, func(account string) string {
-		token, _, err := d.service().CreateKey(b.Context(), account, "load", 0)
+		token, _, err := d.service.CreateKey(b.Context(), account, "load", 0)
 		if err != nil {
 			b.Fatal(err)
 		}

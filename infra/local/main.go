@@ -85,7 +85,7 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 
 // greet prints how to call the service and how to sign in, and waits for the end.
 func (d *deployment) greet(ctx context.Context, out, errs io.Writer) error {
-	token, _, err := d.service().CreateKey(ctx, "default", "local", 0)
+	token, _, err := d.service.CreateKey(ctx, "default", "local", 0)
 	if err != nil {
 		return err
 	}

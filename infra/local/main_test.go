@@ -143,7 +143,7 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
 		FetchesHere: true, Differs: differences(),
-		NewKey: resttest.KeysOf(d.service()),
+		NewKey: resttest.KeysOf(d.service),
 	}
 }
 

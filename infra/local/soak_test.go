@@ -58,7 +58,7 @@ func newSoaked(t *testing.T) *soaked {
 		Base: func() string { return s.URL }, Jobs: *soakJobs, Clients: min(soakClients, *soakJobs), Poll: 2 * time.Second, Seed: seed,
 	}
 	for n := range 1 + *soakJobs/(generateRate/4) { // enough keys for their rates
-		token, _, err := s.service().CreateKey(t.Context(), fmt.Sprintf("soak-%d-%d", seed, n), "soak", 0)
+		token, _, err := s.service.CreateKey(t.Context(), fmt.Sprintf("soak-%d-%d", seed, n), "soak", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func (s *soaked) sweep(ctx context.Context, function string) {
 }
 
 func (s *soaked) endLeases(ctx context.Context) {
-	store := s.service().Store
+	store := s.service.Store
 	open, _ := store.Leases.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next try corrects a failed one
 	for _, r := range open {
 		if r.Lease != "" {
@@ -137,10 +137,10 @@ func TestSoak(t *testing.T) {
 	s.between.set(nil)
 	s.quiet(t)
 	took := time.Since(began)
-	service := s.service()
+	service := *s.service
 	service.Objects = s3.New(s.config, s.Outputs["BucketName"], s3.Signer{})
 	completed := s.completions(t)
-	report, err := s.load.Check(t.Context(), service, func(id string) int { return completed[id] })
+	report, err := s.load.Check(t.Context(), &service, func(id string) int { return completed[id] })
 	if err != nil {
 		t.Fatal(err)
 	}

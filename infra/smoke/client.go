@@ -22,7 +22,7 @@ type client struct {
 
 func (s *Stack) client(t *testing.T) client {
 	t.Helper()
-	token, _, err := s.service().CreateKey(t.Context(), rand.Text(), "smoke", 0)
+	token, _, err := s.service(t).CreateKey(t.Context(), rand.Text(), "smoke", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,15 +4,14 @@
 package smoke
 
 import (
-	"crypto/rand"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/resttest"
 )
 
@@ -57,14 +56,12 @@ func contract(t *testing.T, s *Stack) {
 		URL: s.host(), GenerateRate: s.GenerateRate, ReadRate: s.ReadRate,
 		MaxVideo: s.MaxVideo, MaxAudio: s.MaxAudio, MaxForm: 4_400_000,
 		Video: s.Video, Audio: s.Audio, Long: s.Long, Differs: s.Differs,
-		NewKey: resttest.KeysOf(s.service()),
+		NewKey: resttest.KeysOf(s.service(t)),
 	})
 }
 
 // service returns the domain on the stack's table.
-func (s *Stack) service() *lipsync.Service {
-	return &lipsync.Service{
-		Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store,
-		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,
-	}
+func (s *Stack) service(t testing.TB) *lipsync.Service {
+	t.Helper()
+	return lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store})
 }

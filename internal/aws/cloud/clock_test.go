@@ -2,18 +2,17 @@ package cloud
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // machineOff returns the service on a machine whose clock is wrong by d.
@@ -26,9 +25,12 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	s := &lipsync.Service{
-		Store: dynamodb.New(cfg, table).Store, Objects: objects, Queue: noQueue{}, Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
-	}
+	s := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   dynamodb.New(cfg, table).Store,
+		Objects: objects,
+		Queue:   noQueue{},
+		Now:     c.Now,
+	})
 	if _, err := s.Store.Keys.List(t.Context(), "account"); err != nil { // the answer to any call has the time
 		t.Fatal(err)
 	}

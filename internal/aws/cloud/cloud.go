@@ -4,7 +4,6 @@
 package cloud
 
 import (
-	"crypto/rand"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/google/uuid"
 
 	"lipsync/internal/aws/emf"
 	"lipsync/internal/aws/gateway"
@@ -26,7 +24,9 @@ import (
 // Deployment is the service on AWS with the parts that one program needs. Each part makes its
 // clients of AWS once.
 type Deployment struct {
-	Service  *lipsync.Service
+	Service  *lipsync.Service // made of what the parts added to Wanted and Ports
+	Wanted   lipsync.Config
+	Ports    lipsync.Ports
 	Settings *settings.Values
 	Metrics  *emf.Metrics
 	Log      *slog.Logger
@@ -51,51 +51,57 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Settings: settings.Environment(getenv),
 	}
 	d.Log.Info("start", "version", version.String())
-	d.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: d.Metrics, Log: d.Log}
+	d.Wanted.Pooled = true
+	d.Ports.Now, d.Ports.Watcher, d.Ports.Log = c.Now, d.Metrics, d.Log
 	for _, add := range parts {
 		add(d)
 	}
-	return d, d.Settings.Err()
+	if err := d.Settings.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	d.Service, err = lipsync.New(d.Wanted, d.Ports)
+	return d, err
 }
 
 // Records adds the store.
 func Records(d *Deployment) {
 	d.Table = dynamodb.New(d.Config, settings.Table.In(d.Settings))
-	d.Service.Store = d.Table.Store
+	d.Ports.Store = d.Table.Store
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have
 // Records.
-func Demand(d *Deployment) { d.Service.Demand = d.Table }
+func Demand(d *Deployment) { d.Ports.Demand = d.Table }
 
 // Generating adds the rate of generate calls, the engines that these may name, and Provenance.
 func Generating(d *Deployment) {
-	d.Service.GenerateRate = settings.GenerateRate.In(d.Settings)
+	d.Wanted.GenerateRate = settings.GenerateRate.In(d.Settings)
 	Engines(d)
 	Provenance(d)
 }
 
 // Provenance adds whether all outputs must be signed.
 func Provenance(d *Deployment) {
-	d.Service.RequireProvenance = settings.RequireProvenance.In(d.Settings)
+	d.Wanted.RequireProvenance = settings.RequireProvenance.In(d.Settings)
 }
 
 // Engines adds the names of the engines that requests may name, the default first.
 func Engines(d *Deployment) {
-	d.Service.Engines = settings.Engines.In(d.Settings)
+	d.Wanted.Engines = settings.Engines.In(d.Settings)
 }
 
 // Reading adds the rate of other calls.
-func Reading(d *Deployment) { d.Service.ReadRate = settings.ReadRate.In(d.Settings) }
+func Reading(d *Deployment) { d.Wanted.ReadRate = settings.ReadRate.In(d.Settings) }
 
 // Sizes adds the limits on the sizes of media.
 func Sizes(d *Deployment) {
-	d.Service.MaxVideo, d.Service.MaxAudio = int64(settings.MaxVideo.In(d.Settings)), int64(settings.MaxAudio.In(d.Settings))
+	d.Wanted.MaxVideo, d.Wanted.MaxAudio = int64(settings.MaxVideo.In(d.Settings)), int64(settings.MaxAudio.In(d.Settings))
 }
 
 // Limits adds the limits on an account's open requests, stored bytes and keys.
 func Limits(d *Deployment) {
-	l := &d.Service.Limits
+	l := &d.Wanted.Limits
 	l.Open, l.Stored = settings.MaxOpenRequests.In(d.Settings), int64(settings.MaxStored.In(d.Settings))
 	l.Keys = settings.MaxKeys.In(d.Settings)
 }
@@ -103,13 +109,13 @@ func Limits(d *Deployment) {
 // Workers adds what places in the queue need: the largest number of runners, and surveys that are used for two seconds. The
 // deployment must have Records.
 func Workers(d *Deployment) {
-	d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings)
+	d.Wanted.Workers = settings.MaxWorkers.In(d.Settings)
 	d.Table.SurveyLife = 2 * time.Second
 }
 
 // Retention adds the times for which media are kept.
 func Retention(d *Deployment) {
-	d.Service.Limits.Keep = lipsync.Retention{
+	d.Wanted.Limits.Keep = lipsync.Retention{
 		Inputs: settings.KeepInputs.In(d.Settings), Outputs: settings.KeepOutputs.In(d.Settings),
 	}
 }

@@ -11,14 +11,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/uuid"
 
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // called is a call as the handler gets it.
@@ -96,7 +95,7 @@ func TestPaths(t *testing.T) {
 
 // TestUnknownPaths checks that the handler answers calls that match no other resource.
 func TestUnknownPaths(t *testing.T) {
-	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
+	service := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{})
 	handler := gateway.Handler(rest.Base, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	for resource, paths := range map[string][]string{
 		"/":         {"/"},

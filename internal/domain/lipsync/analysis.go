@@ -64,7 +64,7 @@ func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id strin
 	if err != nil {
 		return "", err
 	}
-	if err := s.room(0); err != nil {
+	if err := s.Room(0); err != nil {
 		return "", err
 	}
 	r := Request{ID: s.NewID(), Account: ofAnalyses(c.Account), Status: Queued, Video: in, CreatedAt: s.Now()}

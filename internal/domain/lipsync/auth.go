@@ -40,7 +40,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	if now := s.Now(); now.Sub(k.LastUsed) >= touchEvery {
 		// The call succeeds even if the time of the key's last use can't be stored.
 		if err := s.Store.Keys.Touch(ctx, k.ID, now); err != nil {
-			s.log().WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
+			s.Log.WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
 		}
 	}
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
@@ -107,7 +107,7 @@ func (s *Service) roomForKey(ctx context.Context, account string) error {
 	if err != nil {
 		return err
 	}
-	limit, active := s.limits().Keys, 0
+	limit, active := s.Limits.Keys, 0
 	for _, k := range keys {
 		if k.RevokedAt.IsZero() {
 			active++

@@ -78,7 +78,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 		err = newError(Invalid, fmt.Sprintf("line %d: %s", problems[0].Line, problems[0].Message))
 	}
 	if err == nil {
-		err = s.room(0)
+		err = s.Room(0)
 	}
 	if err == nil {
 		err = s.roomForBatch(ctx, c.Account)
@@ -97,7 +97,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 // roomForBatch returns BatchLimit if the account has as many unfinished batches as it may have. Then no lines are stored, since those of calls with an
 // idempotency key may have to stay.
 func (s *Service) roomForBatch(ctx context.Context, account string) error {
-	limits := s.limits()
+	limits := s.Limits
 	n, err := s.Store.Batches.Count(ctx, account)
 	if err == nil && n >= limits.Batches {
 		err = limits.explain(newError(BatchLimit, "too many unfinished batches"))
@@ -111,7 +111,7 @@ func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared 
 	if err := s.Objects.Put(ctx, b.object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
 		return Batch{}, err
 	}
-	limits := s.limits()
+	limits := s.Limits
 	switch err := s.Store.Batches.Create(ctx, b, limits); CodeOf(err) {
 	case "":
 	case BatchLimit:
@@ -131,7 +131,7 @@ func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared 
 // makeFirst makes requests of a batch in the call that makes the batch, until the time end. After an error, which it logs, sweeps make them.
 func (s *Service) makeFirst(ctx context.Context, b *Batch, end time.Time) {
 	if _, err := s.makeLines(ctx, b, end); err != nil {
-		s.log().WarnContext(ctx, "requests of a batch", "batch", b.ID, "error", err)
+		s.Log.WarnContext(ctx, "requests of a batch", "batch", b.ID, "error", err)
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *Service) batchTargets(ctx context.Context, c Caller, p BatchParams) (Ta
 		return "", err
 	}
 	targets, err := NewTargets(named).Resolve(webhooks)
-	return targets, s.limits().explain(explainTargets(err))
+	return targets, s.Limits.explain(explainTargets(err))
 }
 
 // Batch returns the caller's batch with the id, with the present states of its lines.
@@ -224,7 +224,7 @@ func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, 
 		switch err := s.swapBatch(ctx, &b); CodeOf(err) {
 		case "":
 			if err := s.closeLines(ctx, &b, end); err != nil { // sweeps go on
-				s.log().WarnContext(ctx, "cancel requests of a batch", "batch", b.ID, "error", err)
+				s.Log.WarnContext(ctx, "cancel requests of a batch", "batch", b.ID, "error", err)
 			}
 			return b, nil
 		case Conflict: // a sweep was faster

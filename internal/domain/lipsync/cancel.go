@@ -22,7 +22,7 @@ func (s *Service) cancel(ctx context.Context, id string) (Request, error) {
 			err = newError(Finished, "lipsync request is already finished")
 		}
 	} else if err == nil {
-		s.watcher().Finished(r)
+		s.Watcher.Finished(r)
 		s.announce(ctx, 0, r.News(Processing)...)
 	}
 	if err != nil {

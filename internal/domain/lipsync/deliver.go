@@ -157,7 +157,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 		}
 	}
 	d.end(began, s.Now(), answer, sendErr, float64(s.randomByte())/255)
-	s.watcher().Posted(*d, s.Now().Sub(began))
+	s.Watcher.Posted(*d, s.Now().Sub(began))
 	return s.swap(ctx, d)
 }
 
@@ -271,12 +271,9 @@ func unless(code Code, err error) error {
 // announce tells the process that makes deliveries about them, each due after the pause. That is only a
 // hint: the store has the deliveries that wait.
 func (s *Service) announce(ctx context.Context, pause time.Duration, all ...Delivery) {
-	if s.Announcer == nil {
-		return
-	}
 	for _, d := range all {
 		if err := s.Announcer.Announce(ctx, d.Webhook, d.ID, max(0, pause)); err != nil {
-			s.log().WarnContext(ctx, "delivery not announced", "delivery", d.ID, "error", err)
+			s.Log.WarnContext(ctx, "delivery not announced", "delivery", d.ID, "error", err)
 		}
 	}
 }

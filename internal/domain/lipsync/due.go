@@ -31,7 +31,7 @@ func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
 	defer look.Stop()
 	for {
 		if err := d.start(ctx); err != nil && ctx.Err() == nil {
-			s.log().ErrorContext(ctx, "deliveries that are due", "error", err)
+			s.Log.ErrorContext(ctx, "deliveries that are due", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -102,7 +102,7 @@ func (r *deliverer) startOf(ctx context.Context, webhook string) error {
 			r.running.Go(func() {
 				err := r.service.Deliver(ctx, webhook, d.ID)
 				if err != nil && ctx.Err() == nil {
-					r.service.log().ErrorContext(ctx, "delivery", "delivery", d.ID, "error", err)
+					r.service.Log.ErrorContext(ctx, "delivery", "delivery", d.ID, "error", err)
 				}
 				r.end(webhook, d.ID, err == nil)
 			})
@@ -158,7 +158,7 @@ func (s *Service) sweepWebhooks(ctx context.Context, end time.Time) error {
 }
 
 func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks, end time.Time) error {
-	limit, pending := s.limits().Undelivered, 0
+	limit, pending := s.Limits.Undelivered, 0
 	var errs []error
 	for _, w := range a.List {
 		n, err := s.Store.Webhooks.Pending(ctx, w.ID, max(limit-pending, 1)) // also of a webhook after a full one

@@ -56,7 +56,7 @@ func (s *Service) Estimate(ctx context.Context, c Caller, p RequestParams) (id s
 	if err != nil {
 		return "", err
 	}
-	if err := s.room(0); err != nil {
+	if err := s.Room(0); err != nil {
 		return "", err
 	}
 	if err := s.checkTargets(ctx, c, r.Targets); err != nil {
@@ -111,7 +111,7 @@ func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimat
 	line, err := s.line(ctx, next)
 	if line != nil {
 		idle := 0
-		if s.Workers == 0 { // the worker that made the estimate may wait for the next request
+		if s.Pooled { // the worker that made the estimate may wait for the next request
 			idle = line.idle(next.CreatedAt, e.FinishedAt)
 		}
 		e.Place = s.place(next, line, speeds, e.Took, idle)

@@ -82,6 +82,7 @@ func (s *countedSpeeds) All(ctx context.Context) (map[string]lipsync.Speed, erro
 // TestEstimatedReads reads a completed estimate, also while the store is too busy to tell its place. That reads the speeds once.
 func TestEstimatedReads(t *testing.T) {
 	f := newFixture(t)
+	f.Workers = 1
 	id, err := f.Estimate(t.Context(), f.caller, urls())
 	must(t, err)
 	r, err := f.Claim(t.Context(), id)
@@ -104,7 +105,7 @@ func TestEstimatedReads(t *testing.T) {
 // TestEstimatedPool tells the times of estimated requests whose workers are in a pool. The worker that made an estimate is idle for a while.
 func TestEstimatedPool(t *testing.T) {
 	f := newFixture(t)
-	f.MaxWorkers = 10
+	f.Pooled, f.Workers = true, 10
 	must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, time.Minute))
 	estimate := func() (id string) {
 		id, err := f.Estimate(t.Context(), f.caller, urls())

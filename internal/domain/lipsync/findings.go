@@ -36,7 +36,7 @@ func (s *Service) KeepFindings(ctx context.Context, r Request, video [sha256.Siz
 		return err
 	}
 	key := findingsOf(r.Owner(), video) + name
-	err := s.Objects.Put(ctx, key, &RoomReader{R: content, Room: s.room}, -1)
+	err := s.Objects.Put(ctx, key, &RoomReader{R: content, Room: s.Room}, -1)
 	// If the request was canceled meanwhile, its client may have deleted its media already.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()

@@ -53,7 +53,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 		return "", err
 	}
 	if p.ID == "" { // otherwise StoreMedia has checked the space
-		if err := s.room(0); err != nil {
+		if err := s.Room(0); err != nil {
 			return "", err
 		}
 	}
@@ -93,7 +93,7 @@ func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, eng
 
 // create stores the request and sends a message to the queue.
 func (s *Service) create(ctx context.Context, r Request, p RequestParams) (string, error) {
-	limits := s.limits()
+	limits := s.Limits
 	created, replayed, err := s.Store.Requests.Create(ctx, r, p.uploads(), p.idempotency(r.CreatedAt), limits)
 	switch CodeOf(err) {
 	case "":
@@ -109,7 +109,7 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 		return "", limits.explain(err)
 	}
 	if !replayed {
-		s.watcher().Created(created)
+		s.Watcher.Created(created)
 		// The request is stored. If Send fails, Sweep sends another message.
 		_ = s.Queue.Send(ctx, created)
 	}

@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -62,34 +63,19 @@ func DefaultLimits() Limits {
 // can't know when one of them ends; many take about this long.
 const openRetry = time.Minute
 
-// limits returns the account limits.
-func (s *Service) limits() Limits {
-	l := s.Limits
-	if l.Open == 0 {
-		l.Open = DefaultLimits().Open
-	}
-	if l.Stored == 0 {
-		l.Stored = DefaultLimits().Stored
-	}
-	if l.Keys == 0 {
-		l.Keys = DefaultLimits().Keys
-	}
-	if l.Batches == 0 {
-		l.Batches = DefaultLimits().Batches
-	}
-	if l.Webhooks == 0 {
-		l.Webhooks = DefaultLimits().Webhooks
-	}
-	if l.Undelivered == 0 {
-		l.Undelivered = DefaultLimits().Undelivered
-	}
+// complete returns the limits with the defaults for those that are 0.
+func (l Limits) complete() Limits {
+	d := DefaultLimits()
+	l.Open, l.Stored, l.Keys = cmp.Or(l.Open, d.Open), cmp.Or(l.Stored, d.Stored), cmp.Or(l.Keys, d.Keys)
+	l.Batches, l.Webhooks = cmp.Or(l.Batches, d.Batches), cmp.Or(l.Webhooks, d.Webhooks)
+	l.Undelivered = cmp.Or(l.Undelivered, d.Undelivered)
 	return l
 }
 
 // CheckArriving returns StorageLimit if the bytes that are arriving for an account are more than it
 // may store.
 func (s *Service) CheckArriving(bytes int64) error {
-	if l := s.limits(); bytes > l.Stored {
+	if l := s.Limits; bytes > l.Stored {
 		return l.explain(newError(StorageLimit, "more bytes arrive"))
 	}
 	return nil

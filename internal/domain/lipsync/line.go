@@ -119,7 +119,7 @@ func (s *Service) Place(ctx context.Context, r Request) (Place, error) {
 func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
 	line, err := s.Store.Leases.Line(ctx, r, s.Now(), MostAhead)
 	if err != nil && FailureOf(err).Code == HostFailing {
-		s.log().Warn("no place in the queue", "request_id", r.ID, "error", err)
+		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
 	}
 	if err != nil {
@@ -155,16 +155,16 @@ func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time
 // free returns the times until each worker is free; those that run are free at the times ends. known is false if
 // no worker is expected. A request behind ahead others has waited for the time waited.
 func (s *Service) free(ends []time.Duration, ahead int, mean, waited time.Duration) (free []time.Duration, known bool) {
-	if s.Workers > 0 {
-		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), true
+	if !s.Pooled {
+		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), s.Workers > 0
 	}
 	start := StartTime - waited // until the workers that Scale started for the request are ready
 	if start <= 0 {             // they are busy now
 		return ends, len(ends) > 0
 	}
 	n := newCapacity(0, len(ends), mean).lacks(ahead + 1)
-	if s.MaxWorkers > 0 {
-		n = min(n, s.MaxWorkers-len(ends))
+	if s.Workers > 0 {
+		n = min(n, s.Workers-len(ends))
 	}
 	for range n {
 		ends = append(ends, start)

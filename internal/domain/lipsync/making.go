@@ -296,7 +296,7 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 func (s *Service) makeRequest(ctx context.Context, c Caller, p RequestParams, engine string) error {
 	r, err := s.newRequest(ctx, c, p, engine)
 	if err == nil {
-		err = s.room(0)
+		err = s.Room(0)
 	}
 	if err == nil {
 		_, err = s.create(ctx, r, p)

@@ -65,7 +65,7 @@ func (s *Service) storeMedia(ctx context.Context, key string, kind MediaKind, r 
 	limit := s.MaxSize(kind)
 	limited := &limitReader{r: r, left: limit, err: newError(TooLarge, LargerThan(string(kind), limit))}
 	src := Source{Object: key}
-	media := io.TeeReader(&RoomReader{R: limited, Room: s.room}, sum)
+	media := io.TeeReader(&RoomReader{R: limited, Room: s.Room}, sum)
 	if err := s.Objects.Put(ctx, src.Object, media, -1); err != nil {
 		return Source{}, err
 	}

@@ -18,7 +18,7 @@ func (r Request) pieces() string { return pieces + r.ID + "/" }
 // KeepPiece keeps the piece number n of a claimed request's output, for later claims of the request. It returns NoSpace if the disk has too
 // little space.
 func (s *Service) KeepPiece(ctx context.Context, r Request, n int, content io.Reader, size int64) error {
-	return s.Objects.Put(ctx, r.pieceKey(r.Claims, n), &RoomReader{R: content, Room: s.room}, size)
+	return s.Objects.Put(ctx, r.pieceKey(r.Claims, n), &RoomReader{R: content, Room: s.Room}, size)
 }
 
 // OpenPiece opens the piece number n that a worker kept in a claim of the request. It returns NotFound if there is none.

@@ -54,7 +54,7 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) 
 		case !ok || e.Code != Conflict:
 			return err
 		case time.Until(end) < e.RetryAfter:
-			s.log().InfoContext(ctx, "another process starts workers")
+			s.Log.InfoContext(ctx, "another process starts workers")
 			return nil
 		}
 		select {
@@ -89,7 +89,7 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 		}
 	}
 	c := newCapacity(waiting, counted, expected)
-	free := max(0, s.MaxWorkers-waiting-running)
+	free := max(0, s.Workers-waiting-running)
 	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	if n == 0 {
 		return nil
 	}
-	s.log().InfoContext(ctx, "start workers", "n", n, "waiting", waiting, "running", running, "requests", requests, "mean", mean)
+	s.Log.InfoContext(ctx, "start workers", "n", n, "waiting", waiting, "running", running, "requests", requests, "mean", mean)
 	return s.Pool.Start(ctx, n)
 }
 
@@ -130,9 +130,9 @@ func (c capacity) requestsOf(free int) int {
 }
 
 // Worked records that a worker of the Pool held a request for the time took. It returns the sum of
-// these times of all workers since the store was made, or 0 if Demand is nil.
+// these times of all workers since the store was made, or 0 if there is no Pool.
 func (s *Service) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
-	if s.Demand == nil {
+	if !s.Pooled {
 		return 0, nil
 	}
 	return s.Demand.Worked(ctx, took)

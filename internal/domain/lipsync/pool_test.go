@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // pool is a Pool that counts workers late, and a Demand.
@@ -65,8 +66,15 @@ func (p *pool) Worked(_ context.Context, took time.Duration) (time.Duration, err
 }
 
 // scaled returns a service with the pool.
-func scaled(p *pool, most int) *lipsync.Service {
-	return &lipsync.Service{Pool: p, Demand: p, MaxWorkers: most, Now: time.Now}
+func scaled(t testing.TB, p interface {
+	lipsync.Pool
+	lipsync.Demand
+}, most int) *lipsync.Service {
+	t.Helper()
+	return lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: most}, lipsync.Ports{
+		Pool:   p,
+		Demand: p,
+	})
 }
 
 func TestScale(t *testing.T) {
@@ -96,7 +104,7 @@ func TestScale(t *testing.T) {
 		{"very short ones", 1000, 0, 0, 10_000, 6, time.Second},
 	} {
 		p := &pool{requests: c.requests, waiting: c.waiting, running: c.running, mean: c.mean}
-		must(t, scaled(p, c.most).Scale(t.Context()))
+		must(t, scaled(t, p, c.most).Scale(t.Context()))
 		got := 0
 		for _, n := range p.started {
 			got += n
@@ -113,7 +121,7 @@ func TestScaleAtOnce(t *testing.T) {
 		for range 3 {
 			var all sync.WaitGroup
 			for range 8 {
-				all.Go(func() { must(t, scaled(p, 10_000).Scale(t.Context())) })
+				all.Go(func() { must(t, scaled(t, p, 10_000).Scale(t.Context())) })
 			}
 			all.Wait()
 		}
@@ -128,7 +136,7 @@ func TestScaleEnds(t *testing.T) {
 		p := &pool{until: time.Now().Add(10 * time.Second)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		want(t, "code", lipsync.CodeOf(scaled(p, 1).Scale(ctx)), lipsync.Conflict)
+		want(t, "code", lipsync.CodeOf(scaled(t, p, 1).Scale(ctx)), lipsync.Conflict)
 	})
 }
 
@@ -137,7 +145,7 @@ func TestScaleEnds(t *testing.T) {
 func TestScaleLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, began := &busy{pool{}}, time.Now()
-		must(t, (&lipsync.Service{Pool: p, Demand: p, MaxWorkers: 1, Now: time.Now}).Scale(t.Context()))
+		must(t, scaled(t, p, 1).Scale(t.Context()))
 		if took := time.Since(began); took < 5*time.Second || took > 15*time.Second {
 			t.Errorf("waited for %s, want 5 s to 15 s", took)
 		}
@@ -157,7 +165,7 @@ func TestSweepScalesLate(t *testing.T) {
 	for after, started := range map[time.Duration]string{59 * time.Second: "[]", 61 * time.Second: "[1]"} {
 		f := newFixture(t)
 		p := &pool{requests: 1, running: 100, mean: 30 * time.Second}
-		f.Pool, f.Demand, f.MaxWorkers = p, p, 200
+		f.Pool, f.Demand, f.Pooled, f.Workers = p, p, true, 200
 		f.generate(t, "")
 		f.clock.Advance(after)
 		must(t, f.Sweep(t.Context()))
@@ -171,7 +179,7 @@ func TestSweepScalesLate(t *testing.T) {
 func TestSweepScalesUnknown(t *testing.T) {
 	f := newFixture(t)
 	p := &pool{requests: 1000, waiting: 334}
-	f.Pool, f.Demand, f.MaxWorkers = p, p, 2000
+	f.Pool, f.Demand, f.Pooled, f.Workers = p, p, true, 2000
 	f.generate(t, "")
 	f.clock.Advance(50 * time.Second)
 	must(t, f.Sweep(t.Context()))
@@ -186,7 +194,7 @@ func TestSweepScalesUnknown(t *testing.T) {
 func TestSweepScales(t *testing.T) {
 	f := newFixture(t)
 	p := &pool{requests: 1, running: 1, mean: 30 * time.Second}
-	f.Pool, f.Demand, f.MaxWorkers = p, p, 10
+	f.Pool, f.Demand, f.Pooled, f.Workers = p, p, true, 10
 	f.generate(t, "")
 	f.queue.sent = nil
 	must(t, f.Sweep(t.Context()))

@@ -74,8 +74,8 @@ func (s *Service) publish(ctx context.Context, changes []Change) error {
 	}
 	refused, err := s.Bus.Put(ctx, all)
 	for _, i := range refused {
-		s.log().ErrorContext(ctx, "the bus refuses what is in an event", "event", all[i].ID)
-		s.watcher().Refused(all[i])
+		s.Log.ErrorContext(ctx, "the bus refuses what is in an event", "event", all[i].ID)
+		s.Watcher.Refused(all[i])
 	}
 	return err
 }

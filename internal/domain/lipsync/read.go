@@ -139,7 +139,7 @@ func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) 
 // Stored returns the number of bytes of uploads and outputs that the caller's account stores at
 // now, and how many it may store.
 func (s *Service) Stored(ctx context.Context, c Caller, now time.Time) (stored, limit int64, err error) {
-	l := s.limits()
+	l := s.Limits
 	stored, err = s.Store.Requests.Stored(ctx, c.Account, now, l.Keep)
 	return stored, l.Stored, err
 }

@@ -71,7 +71,7 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 	if err := s.Store.Leases.Postpone(ctx, later, again); err != nil {
 		return f, time.Time{}, err
 	}
-	s.watcher().Postponed(later, f)
+	s.Watcher.Postponed(later, f)
 	return f, again, nil
 }
 

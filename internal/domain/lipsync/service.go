@@ -1,9 +1,16 @@
 package lipsync
 
 import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Durations of the service.
@@ -42,65 +49,128 @@ const (
 // maxBoxes is the largest size of a file of boxes, in bytes. It is enough for an hour with 120 frames/s.
 const maxBoxes = 32 << 20
 
-// Service holds every business rule. Its fields are set once, before use.
-type Service struct {
-	Store   Store
-	Objects Objects
-	Queue   Queue
-	Watcher Watcher // may be nil
-	// Announcer tells the process that makes deliveries about them; it may be nil. Poster and EventBody
-	// are for that process: EventBody returns the body of a delivery's event as JSON.
-	Announcer Announcer
-	Poster    Poster
-	EventBody func(d Delivery, about Subject) ([]byte, error)
-	// Bus is for the process that publishes events on AWS. There, EventBody returns what an event on the bus tells.
-	Bus Bus
-	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are unset on
-	// one machine, where workers always run. A worker needs only Demand. Place needs MaxWorkers.
-	Pool       Pool
-	Demand     Demand
-	MaxWorkers int
-	// Workers is the number of workers of this process, which all run. It is 0 if a Pool has the workers.
-	Workers int
-	// Log receives failures that no caller learns of. If nil, they are discarded.
-	Log *slog.Logger
-	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
-	// requests continue anyway. If nil, the service assumes enough space.
-	Room func(size int64) error
-	Now  func() time.Time
-	// Clock watches Now on one machine, where one process does everything. It is nil on AWS.
-	Clock  *ClockWatch
-	NewID  func() string // a new UUID
-	Random io.Reader     // cryptographic randomness
-
+// Config says what a service offers, and what it allows. New gives each number that is 0 its default.
+type Config struct {
 	// Engines has the names of the engines that requests may name, the default first. A service
 	// that accepts requests needs at least one.
 	Engines []string
 
 	GenerateRate, ReadRate int   // calls per minute and key
-	MaxVideo, MaxAudio     int64 // in bytes, of one input; 0 means 5 GiB and 500 MiB
+	MaxVideo, MaxAudio     int64 // in bytes, of one input; by default 5 GiB and 500 MiB
 	MaxFindings            int64 // in bytes, of all findings; 0 means any size
 
 	// RequireProvenance makes the service refuse outputs that can't be signed. Its workers must have a signer.
 	RequireProvenance bool
 
-	// Limits bound each account. A field that is 0 means the value of DefaultLimits.
+	// Limits bound each account. A limit that is 0 has the value of DefaultLimits.
 	Limits Limits
+
+	// Pooled says that a Pool has the workers, which Scale starts. Otherwise the service's process has them, and
+	// they always run.
+	Pooled bool
+	// Workers is the number of workers of the process, or the most that the Pool has. If 0, it is not known.
+	Workers int
+}
+
+// Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where
+// no call needs them: a function on AWS links only the adapters that it uses.
+type Ports struct {
+	Store   Store
+	Objects Objects
+	Queue   Queue
+	Watcher Watcher // by default nobody watches
+	// Announcer tells the process that makes deliveries about them; by default none is told. Poster is for that process.
+	Announcer Announcer
+	Poster    Poster
+	// Bus is for the process that publishes events on AWS.
+	Bus Bus
+	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
+	EventBody func(d Delivery, about Subject) ([]byte, error)
+	Pool      Pool   // for Scale
+	Demand    Demand // for Scale, and for workers of a Pool
+	// Log receives failures that no caller learns of; by default they are discarded.
+	Log *slog.Logger
+	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
+	// requests continue anyway. By default there is always space.
+	Room func(size int64) error
+	Now  func() time.Time // time.Now by default
+	// Settled reports whether leases can be compared with Now, as ClockWatch does on one machine; by default always.
+	Settled func() bool
+	NewID   func() string // a new UUID; uuid.NewString by default
+	Random  io.Reader     // cryptographic randomness; rand.Reader by default
+}
+
+// Service holds every business rule. All methods are safe for concurrent use.
+type Service struct {
+	Config
+	Ports
+}
+
+// New returns a service. It returns an error if the values of the Config make no sense, or if a port is missing that
+// another one needs.
+func New(c Config, p Ports) (*Service, error) {
+	numbers := map[string]int64{
+		"GenerateRate": int64(c.GenerateRate), "ReadRate": int64(c.ReadRate), "MaxVideo": c.MaxVideo, "MaxAudio": c.MaxAudio,
+		"MaxFindings": c.MaxFindings, "Workers": int64(c.Workers),
+	}
+	var errs []error
+	for name, n := range numbers {
+		if n < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d", name, n))
+		}
+	}
+	if slices.Contains(c.Engines, "") {
+		errs = append(errs, errors.New("an engine has no name"))
+	}
+	if p.EventBody == nil && (p.Poster != nil || p.Bus != nil) {
+		errs = append(errs, errors.New("events have no body"))
+	}
+	if p.Pool != nil && (p.Demand == nil || !c.Pooled) {
+		errs = append(errs, errors.New("a Pool needs Demand and Pooled"))
+	}
+	c.MaxVideo, c.MaxAudio = cmp.Or(c.MaxVideo, defaultMaxVideo), cmp.Or(c.MaxAudio, defaultMaxAudio)
+	c.Limits = c.Limits.complete()
+	return &Service{c, p.complete()}, errors.Join(errs...)
+}
+
+// complete returns the ports with the defaults of those that are missing.
+func (p Ports) complete() Ports {
+	if p.Watcher == nil {
+		p.Watcher = nobody{}
+	}
+	if p.Announcer == nil {
+		p.Announcer = nobody{}
+	}
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.Room == nil {
+		p.Room = func(int64) error { return nil }
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Settled == nil {
+		p.Settled = func() bool { return true }
+	}
+	if p.NewID == nil {
+		p.NewID = uuid.NewString
+	}
+	if p.Random == nil {
+		p.Random = rand.Reader
+	}
+	return p
 }
 
 // MaxSize returns the largest size in bytes of a medium of the kind.
 func (s *Service) MaxSize(kind MediaKind) int64 {
-	switch {
-	case kind == Boxes:
+	switch kind {
+	case Boxes:
 		return maxBoxes
-	case kind == Video && s.MaxVideo > 0:
+	case Video:
 		return s.MaxVideo
-	case kind == Video:
-		return defaultMaxVideo
-	case s.MaxAudio > 0:
-		return s.MaxAudio
 	default:
-		return defaultMaxAudio
+		return s.MaxAudio
 	}
 }
 
@@ -111,12 +181,4 @@ func (s *Service) MaxMedia(r Request) int64 {
 		size += s.MaxSize(Boxes)
 	}
 	return size
-}
-
-// log returns s.Log, or a logger that discards everything if that is nil.
-func (s *Service) log() *slog.Logger {
-	if s.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Log
 }

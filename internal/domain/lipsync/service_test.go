@@ -2,14 +2,11 @@ package lipsync_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
 	"testing"
-
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
@@ -63,12 +60,12 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{clock: lipsynctest.NewClock(), queue: &queue{}}
 	store, objects := ports(t, f.clock)
-	f.Service = &lipsync.Service{
-		Store: store, Objects: objects, Queue: f.queue,
-		Now: f.clock.Now, NewID: uuid.NewString, Random: rand.Reader,
-		GenerateRate: 2, ReadRate: 3,
-		Engines: []string{"warp", "wav2lip"},
-	}
+	f.Service = lipsynctest.NewService(t, lipsync.Config{GenerateRate: 2, ReadRate: 3, Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{
+		Store:   store,
+		Objects: objects,
+		Queue:   f.queue,
+		Now:     f.clock.Now,
+	})
 	f.token, f.caller = f.newCaller(t, "a", 0)
 	return f
 }

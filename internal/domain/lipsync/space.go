@@ -27,14 +27,6 @@ func DiskFails(err error) bool {
 	return DiskFull(err) || is(err, syscall.EIO, syscall.EROFS)
 }
 
-// room returns NoSpace if the disk has too little space for new media of size bytes.
-func (s *Service) room(size int64) error {
-	if s.Room == nil {
-		return nil
-	}
-	return s.Room(size)
-}
-
 // roomEvery is the number of bytes of new media between two checks of the disk's space.
 const roomEvery = 16 << 20
 
@@ -42,7 +34,7 @@ const roomEvery = 16 << 20
 // since the size of a stream is not known before its end.
 type RoomReader struct {
 	R    io.Reader
-	Room func(size int64) error // see Service.Room
+	Room func(size int64) error // see Ports
 	left int64                  // bytes until the next check
 }
 

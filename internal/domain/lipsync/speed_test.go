@@ -49,7 +49,7 @@ func TestSpeed(t *testing.T) {
 // TestPlaceOfPool has a queue whose workers are in a pool, and starting.
 func TestPlaceOfPool(t *testing.T) {
 	f := newFixture(t)
-	f.MaxWorkers = 10
+	f.Pooled, f.Workers = true, 10
 	must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, time.Minute))
 	place := func(what, id string, wanted lipsync.Place) {
 		t.Helper()

@@ -43,7 +43,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
 	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepWebhooks(ctx, end)}
-	if s.Pool != nil {
+	if s.Pooled {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
 	batches, all, err := s.unfinished(ctx, s.Now().Add(batchesTime))
@@ -68,7 +68,7 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 	for _, r := range open {
 		oldest = max(oldest, r.waited(now))
 	}
-	s.watcher().Waiting(oldest)
+	s.Watcher.Waiting(oldest)
 	var errs []error
 	for _, r := range open {
 		if s.ended(end) {
@@ -77,7 +77,7 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 		switch {
 		case r.Spent():
 			errs = append(errs, s.closeSpent(ctx, r.ID))
-		case s.Pool == nil: // otherwise Scale starts workers for them
+		case !s.Pooled: // otherwise Scale starts workers for them
 			errs = append(errs, s.Queue.Send(ctx, r))
 		}
 	}
@@ -89,8 +89,8 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 	delayed, err := s.Store.Leases.Postponed(ctx, time.Time{}, delayedBatch)
 	if err == nil {
-		s.watcher().Unreachable(unreachable(delayed))
-		s.watcher().Failing(failing(delayed, s.Now()))
+		s.Watcher.Unreachable(unreachable(delayed))
+		s.Watcher.Failing(failing(delayed, s.Now()))
 	}
 	long, longErr := s.Store.Leases.Postponed(ctx, s.Now().Add(pauseBound), pausesBatch)
 	errs := []error{err, longErr}

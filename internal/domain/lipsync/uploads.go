@@ -28,7 +28,7 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (S
 	if err := s.validUpload(p); err != nil {
 		return SignedUpload{}, err
 	}
-	if err := s.room(p.Size); err != nil {
+	if err := s.Room(p.Size); err != nil {
 		return SignedUpload{}, err
 	}
 	now := s.Now()
@@ -37,7 +37,7 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (S
 		CreatedAt: now, ExpiresAt: now.Add(s.Limits.Keep.InputLife()),
 	}
 	u.Object = uploadKey(u.ID)
-	limits := s.limits()
+	limits := s.Limits
 	if err := s.Store.Uploads.Create(ctx, u, limits); err != nil {
 		return SignedUpload{}, limits.explain(err)
 	}

@@ -1,6 +1,9 @@
 package lipsync
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Watcher receives events for metrics. Its methods are quick and safe for concurrent use. Events
 // just before the end of a process may get lost.
@@ -29,15 +32,7 @@ type Watcher interface {
 	Refused(e BusEvent)
 }
 
-// watcher returns s.Watcher, or a Watcher that does nothing if that is nil.
-func (s *Service) watcher() Watcher {
-	if s.Watcher == nil {
-		return nobody{}
-	}
-	return s.Watcher
-}
-
-// nobody is a Watcher that does nothing.
+// nobody is a Watcher and an Announcer that does nothing.
 type nobody struct{}
 
 func (nobody) Created(Request)            {}
@@ -50,3 +45,5 @@ func (nobody) Failing(time.Duration)      {}
 func (nobody) Refused(BusEvent)           {}
 
 func (nobody) Posted(Delivery, time.Duration) {}
+
+func (nobody) Announce(context.Context, string, string, time.Duration) error { return nil }

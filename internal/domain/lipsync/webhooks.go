@@ -34,7 +34,7 @@ func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, ev
 	if made.Secret, err = s.newSecret(); err != nil {
 		return Webhook{}, err
 	}
-	limit := s.limits().Webhooks
+	limit := s.Limits.Webhooks
 	err = s.changeWebhooks(ctx, c.Account, func(a *AccountWebhooks) error {
 		switch {
 		case len(a.List) >= limit:

@@ -12,7 +12,7 @@ import (
 // returns NotFound if there is nothing to claim, and for the time of a Lease after the clock was set
 // forward.
 func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
-	if s.Clock != nil && !s.Clock.Settled() {
+	if !s.Settled() {
 		return Request{}, newError(NotFound, "the clock was set forward")
 	}
 	for {
@@ -21,7 +21,7 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 			return Request{}, err
 		}
 		if r.Claims == 1 {
-			s.watcher().Started(r)
+			s.Watcher.Started(r)
 			s.announce(ctx, 0, r.News(Queued)...)
 		}
 		if !r.overspent() {
@@ -131,7 +131,7 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 		return err
 	}
 	r.End(now, o)
-	s.watcher().Finished(r)
+	s.Watcher.Finished(r)
 	s.announce(ctx, 0, r.News(Processing)...)
 	s.dropMedia(ctx, r)
 	return nil

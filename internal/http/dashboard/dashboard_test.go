@@ -3,7 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
@@ -64,10 +61,12 @@ func newFixture(t testing.TB) *fixture {
 	}
 	t.Cleanup(func() { folder.Close() })
 	f := &fixture{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
-	f.service = &lipsync.Service{
-		Store: store.Store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
-		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
-	}
+	f.service = lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{
+		Store:   store.Store,
+		Objects: objects,
+		Queue:   lossy{},
+		Now:     clock.Now,
+	})
 	handler := f.handler(t)
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, disk.Prefix) {

@@ -5,9 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"time"
-
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
@@ -15,7 +12,11 @@ import (
 
 // Only endpoints that need a key use the service's ports, such as its store.
 func ExampleNew() {
-	api := rest.New(&lipsync.Service{Now: time.Now, NewID: uuid.NewString}, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	service, err := lipsync.New(lipsync.Config{}, lipsync.Ports{})
+	if err != nil {
+		panic(err)
+	}
+	api := rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)})
 	for _, path := range []string{"/api/health", "/api/v1/users/me", "/api/nothing"} {
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -24,7 +24,8 @@ func (f *fixture) post(token, path, body string) *httptest.ResponseRecorder {
 func newFuzzFixture(f *testing.F) (fx *fixture, token string) {
 	fx = newFixture(f)
 	fx.service.GenerateRate, fx.service.ReadRate = math.MaxInt, math.MaxInt
-	fx.service.Limits = lipsync.Limits{Open: math.MaxInt, Stored: math.MaxInt64, Keys: math.MaxInt}
+	l := &fx.service.Limits
+	l.Open, l.Stored, l.Keys, l.Webhooks = math.MaxInt, math.MaxInt64, math.MaxInt, math.MaxInt
 	return fx, fx.key(f)
 }
 

@@ -23,16 +23,17 @@ func (f *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 	}
 	defer func(l lipsync.Limits) { f.service.Limits = l }(f.service.Limits)
 	for _, test := range []struct {
-		limits              lipsync.Limits
+		limit               func(*lipsync.Limits)
 		taken               string   // endpoint that accepts the first call
 		refused             []string // endpoints that refuse the next calls
 		status              int
 		message, retryAfter string
 	}{
-		{lipsync.Limits{Open: 1}, url, []string{url, form}, 429, many, "60"},
-		{lipsync.Limits{Stored: 1000}, upload, []string{url, form, upload}, 507, full, ""},
+		{func(l *lipsync.Limits) { l.Open = 1 }, url, []string{url, form}, 429, many, "60"},
+		{func(l *lipsync.Limits) { l.Stored = 1000 }, upload, []string{url, form, upload}, 507, full, ""},
 	} {
-		f.service.Limits = test.limits
+		f.service.Limits = lipsync.DefaultLimits()
+		test.limit(&f.service.Limits)
 		token := f.key(t)
 		for i, path := range append([]string{test.taken}, test.refused...) {
 			r, err := http.NewRequest(http.MethodPost, base+"/api/v1"+path, strings.NewReader(bodies[path]))

@@ -15,11 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/resttest"
 )
 
@@ -53,12 +52,11 @@ func newFixture(t testing.TB) *fixture {
 	}
 	t.Cleanup(func() { objects.Close() })
 	f := &fixture{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
-	f.service = &lipsync.Service{
-		Store: store.Store, Objects: objects, Queue: lossy{},
-		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
-		GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20,
-		Engines: []string{"warp", "wav2lip"},
-	}
+	f.service = lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{
+		Store:   store.Store,
+		Objects: objects,
+		Queue:   lossy{},
+	})
 	f.api = AllowOrigins([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, nil))}))
 	return f
 }

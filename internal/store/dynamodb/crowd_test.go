@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/dynamodbtest"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // slowTable returns a table about as slow as one on AWS, with the limits of its partitions.
@@ -229,7 +230,7 @@ func TestForestalled(t *testing.T) {
 				return canceled("TransactionConflict")(r)
 			}
 		}}
-		service := lipsync.Service{Store: openWire(t, &w).Store, Now: time.Now, NewID: uuid.NewString, Engines: []string{"warp"}}
+		service := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{Store: openWire(t, &w).Store})
 		start := time.Now()
 		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, lipsync.RequestParams{
 			Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},

@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // crowdShard creates n requests of an account, a second apart, all in one shard. A test that spread
@@ -134,7 +135,10 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, read := openCounted(t)
-	service := lipsync.Service{Store: s.Store, Now: func() time.Time { return now }}
+	service := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
+		Store: s.Store,
+		Now:   func() time.Time { return now },
+	})
 	all := map[string][]string{
 		"even": createWaiting(t, s, "even", 1600, now.Add(-time.Hour)),
 		"one":  crowdShard(t, s, "one", 1040, now.Add(-time.Hour)),

@@ -3,7 +3,6 @@ package dynamodb_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -16,8 +15,6 @@ import (
 	"testing/synctest"
 	"text/tabwriter"
 	"time"
-
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
@@ -49,11 +46,14 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	store := openWire(t, &f.wire)
-	f.Service = &lipsync.Service{
-		Store: store.Store, Demand: store, Objects: objects, Queue: silent{}, Pool: silent{}, MaxWorkers: 10,
-		Now: f.clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 60,
-		Engines: []string{"warp"},
-	}
+	f.Service = lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, GenerateRate: 60, ReadRate: 60, Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   store.Store,
+		Demand:  store,
+		Objects: objects,
+		Queue:   silent{},
+		Pool:    silent{},
+		Now:     f.clock.Now,
+	})
 	f.api = rest.New(f.Service, rest.Options{Log: slog.New(slog.DiscardHandler)})
 	if f.token, _, err = f.CreateKey(t.Context(), "a", "name", 0); err != nil {
 		t.Fatal(err)

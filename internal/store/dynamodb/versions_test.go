@@ -89,7 +89,7 @@ func TestItemsOfVersions(t *testing.T) {
 		return o
 	}
 	cfg, current := inMemory(), "t"
-	if err := lipsynctest.NewPast(dynamodb.New(cfg, current).Store, objects()).Live(t.Context()); err != nil {
+	if err := lipsynctest.NewPast(t, dynamodb.New(cfg, current).Store, objects()).Live(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if written := scan(t, sdk.NewFromConfig(cfg), current); !slices.ContainsFunc(made, func(file string) bool { return read(t, file) == written }) {
@@ -109,7 +109,7 @@ func TestItemsOfVersions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			lipsynctest.NewPast(dynamodb.New(cfg, "t").Store, o).GoOn(t, since(file))
+			lipsynctest.NewPast(t, dynamodb.New(cfg, "t").Store, o).GoOn(t, since(file))
 		})
 	}
 }

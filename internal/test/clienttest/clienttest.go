@@ -3,7 +3,6 @@ package clienttest
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // Service is a service with an address. It has the rules, the store and the handlers of one machine.
@@ -54,10 +52,11 @@ func New(t testing.TB) *Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	s := &Service{Service: &lipsync.Service{
-		Store: store.Store, Objects: objects, Queue: nobody{}, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
-		GenerateRate: 60, ReadRate: 600, MaxVideo: 8 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"},
-	}}
+	s := &Service{Service: lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 8 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   store.Store,
+		Objects: objects,
+		Queue:   nobody{},
+	})}
 	s.API = rest.New(s.Service, rest.Options{Log: quiet})
 	if s.Key, _, err = s.CreateKey(t.Context(), "account", "test", 0); err != nil {
 		t.Fatal(err)

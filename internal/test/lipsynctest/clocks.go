@@ -1,7 +1,6 @@
 package lipsynctest
 
 import (
-	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,19 +17,21 @@ type machine struct {
 	clock *Clock
 }
 
-func newMachine(store lipsync.Store, objects lipsync.Objects, clock *Clock) *machine {
-	return &machine{clock: clock, Service: &lipsync.Service{
-		Store: store, Objects: objects, Queue: faultyQueue{&faults{}},
-		Now: clock.Now, Clock: &lipsync.ClockWatch{Now: clock.Now, Elapsed: clock.Elapsed},
-		NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 600,
-		Engines: []string{"warp"},
-	}}
+func newMachine(t testing.TB, store lipsync.Store, objects lipsync.Objects, clock *Clock) *machine {
+	t.Helper()
+	return &machine{clock: clock, Service: NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   store,
+		Objects: objects,
+		Queue:   faultyQueue{&faults{}},
+		Now:     clock.Now,
+		Settled: (&lipsync.ClockWatch{Now: clock.Now, Elapsed: clock.Elapsed}).Settled,
+	})}
 }
 
 // restarted returns the machine after its process was killed and started again.
 func (m *machine) restarted(t *testing.T) *machine {
 	t.Helper()
-	again := newMachine(m.Store, m.Objects, m.clock)
+	again := newMachine(t, m.Store, m.Objects, m.clock)
 	must(t, again.Recover(t.Context()))
 	return again
 }
@@ -72,7 +73,7 @@ func TestClocks(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Ob
 		} {
 			t.Run(fmt.Sprint(name, " ", d), func(t *testing.T) {
 				store, objects := open(t)
-				test(t, newMachine(store, objects, NewClock()), d)
+				test(t, newMachine(t, store, objects, NewClock()), d)
 			})
 		}
 	}
@@ -162,7 +163,7 @@ func testSetForward(t *testing.T, m *machine, d time.Duration) {
 // request that the other holds. Then one of them completes it, and the other learns that it lost
 // the request.
 func testTwoClocks(t *testing.T, m *machine, d time.Duration) {
-	other := newMachine(m.Store, m.Objects, NewClock())
+	other := newMachine(t, m.Store, m.Objects, NewClock())
 	for _, by := range []time.Duration{d, -2 * d} { // -d in total
 		other.clock.Set(by)
 		r := m.generate(t)

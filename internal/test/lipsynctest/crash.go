@@ -1,14 +1,11 @@
 package lipsynctest
 
 import (
-	"crypto/rand"
 	"fmt"
 	"path"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
 )
@@ -53,11 +50,12 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	store, objects := open(t)
 	clock := NewClock()
 	s := &story{t: t, clock: clock, renders: make(map[string]int)}
-	s.service = &lipsync.Service{
-		Store: faulty(store, f), Objects: faultyObjects{objects, f}, Queue: faultyQueue{f},
-		Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 600,
-		Engines: []string{"warp"},
-	}
+	s.service = NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   faulty(store, f),
+		Objects: faultyObjects{objects, f},
+		Queue:   faultyQueue{f},
+		Now:     clock.Now,
+	})
 	_, k, err := s.service.CreateKey(t.Context(), "a", "test", 3)
 	must(t, err)
 	s.caller = lipsync.Caller{Account: "a", KeyID: k.ID, KeyName: k.Name}

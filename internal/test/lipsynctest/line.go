@@ -36,7 +36,10 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 	}
 	made(40, 110)
 	const now = 150
-	s := &lipsync.Service{Store: store, Now: func() time.Time { return at(now) }, Workers: 1}
+	s := NewService(t, lipsync.Config{Workers: 1}, lipsync.Ports{
+		Store: store,
+		Now:   func() time.Time { return at(now) },
+	})
 	places := make(map[string]int)
 	for _, id := range all {
 		r, err := store.Requests.ByID(t.Context(), id)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -24,15 +25,16 @@ type Past struct {
 }
 
 // NewPast returns a service with empty ports.
-func NewPast(store lipsync.Store, objects lipsync.Objects) *Past {
+func NewPast(t testing.TB, store lipsync.Store, objects lipsync.Objects) *Past {
 	p := &Past{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	p.Service = &lipsync.Service{
-		Store: store, Objects: objects, Queue: faultyQueue{&faults{}},
+	p.Service = NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   store,
+		Objects: objects,
+		Queue:   faultyQueue{&faults{}},
 		Now:     func() time.Time { return p.now },
 		NewID:   func() string { p.ids++; return pastID(p.ids) },
 		Random:  bytes.NewReader(slices.Concat(bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{8}, 32))),
-		Engines: []string{"warp"},
-	}
+	})
 	return p
 }
 

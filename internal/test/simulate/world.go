@@ -42,7 +42,10 @@ const drain = 3 * time.Hour
 
 // Run simulates the plan. Call it in a bubble of testing/synctest, at the bubble's midnight.
 func Run(ctx context.Context, p Plan) (*Report, error) {
-	w := newWorld(p)
+	w, err := newWorld(p)
+	if err != nil {
+		return nil, err
+	}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 	return w.report(), nil
 }
 
-func newWorld(p Plan) *World {
+func newWorld(p Plan) (_ *World, err error) {
 	w := &World{
 		Plan: p, dice: newDice(p.Seed, 1), table: table.New(p.Table), faults: make(map[string]int),
 		objects:   &objects{put: 300 * time.Millisecond, keys: make(map[string]bool)},
@@ -94,17 +97,18 @@ func newWorld(p Plan) *World {
 	w.ledger = &ledger{World: w, jobs: make(map[string]*job)}
 	w.fleet = &fleet{Fleet: p.Fleet, dice: newDice(p.Seed, 2), work: w.work, instances: make(map[*instance]bool), refilled: time.Now()}
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
-	w.service = &lipsync.Service{
-		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger,
-		Pool: w.fleet, Demand: w.store, MaxWorkers: p.MaxWorkers,
-		Now: time.Now, NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5), Engines: []string{"warp"},
-		GenerateRate: 1_000_000, ReadRate: 1_000_000, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
-	}
+	w.service, err = lipsync.New(lipsync.Config{
+		Engines: []string{"warp"}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
+		Pooled: true, Workers: p.MaxWorkers, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
+	}, lipsync.Ports{
+		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger, Pool: w.fleet, Demand: w.store,
+		NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5),
+	})
 	w.messages.handle = sqs.Handler(w.service.Scale, func(int) {}, slog.New(slog.DiscardHandler))
 	w.messages.call = func(ctx context.Context, do func(context.Context) error) error {
 		return w.functions.call(ctx, "dispatch", dispatchTimeout, do)
 	}
-	return w
+	return w, err
 }
 
 // These are the functions' timeouts, as in infra/stack.
@@ -172,7 +176,10 @@ func brief(err error) string {
 
 // measurePoll returns the units that one read of a request takes.
 func measurePoll(ctx context.Context) (table.Count, error) {
-	w := newWorld(Plan{Accounts: 1})
+	w, err := newWorld(Plan{Accounts: 1})
+	if err != nil {
+		return table.Count{}, err
+	}
 	if err := w.open(ctx); err != nil {
 		return table.Count{}, err
 	}

@@ -2,7 +2,6 @@ package soak
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestCheck checks a service without faults, and then with each fault that Check must find.
@@ -82,10 +82,11 @@ func newLoad(t *testing.T) (*Load, *lipsync.Service) {
 	must(t, err)
 	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, slog.New(slog.DiscardHandler))
 	must(t, err)
-	service := &lipsync.Service{
-		Store: store.Store, Objects: objects, Queue: deaf{}, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
-		Engines: []string{"warp"}, GenerateRate: 1000, ReadRate: 1000,
-	}
+	service := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}, GenerateRate: 1000, ReadRate: 1000}, lipsync.Ports{
+		Store:   store.Store,
+		Objects: objects,
+		Queue:   deaf{},
+	})
 	token, _, err := service.CreateKey(t.Context(), "account", "soak", 0)
 	must(t, err)
 	api := httptest.NewServer(rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,14 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/store/s3"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/work/worker"
 )
 
@@ -189,10 +187,11 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	t.Cleanup(files.Close)
 	web := n.link(t, files.Listener.Addr().String(), step.webDown, 0)
 	table, bucket := e.Table(t), e.Bucket(t)
-	client := &lipsync.Service{ // its network is never cut
-		Store: dynamodb.New(e.Config(), table).Store, Objects: s3.New(e.Config(), bucket, s3.Signer{}), Queue: noQueue{},
-		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
-	}
+	client := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   dynamodb.New(e.Config(), table).Store,
+		Objects: s3.New(e.Config(), bucket, s3.Signer{}),
+		Queue:   noQueue{},
+	})
 	request := lipsync.RequestParams{Video: lipsync.Source{URL: web + "/video"}, Audio: lipsync.Source{URL: web + "/audio"}}
 	if step.stored {
 		request = store(t, client, video, audio)

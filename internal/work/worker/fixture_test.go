@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -12,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/work/worker"
 )
 
@@ -46,11 +44,11 @@ func setup(t *testing.T, f renderFunc) *fixture {
 			t.Error(err)
 		}
 	})
-	s := &lipsync.Service{
-		Store: store.Store, Objects: objects, Queue: noQueue{},
-		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 1000, ReadRate: 1000,
-		Engines: []string{"warp"},
-	}
+	s := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 1000, ReadRate: 1000, Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   store.Store,
+		Objects: objects,
+		Queue:   noQueue{},
+	})
 	_, key, err := s.CreateKey(ctx, "account", "name", 0)
 	if err != nil {
 		t.Fatal(err)

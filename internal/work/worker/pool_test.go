@@ -43,7 +43,7 @@ func stay(t *testing.T, busy float64, f func(t *testing.T, f *fixture, d *demand
 				return concatenate(ctx, j)
 			}
 		})
-		fixture.Service.Demand = d
+		fixture.Service.Demand, fixture.Service.Pooled = d, true
 		f(t, fixture, d)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // counter is a Signer that counts its calls.
@@ -40,7 +41,7 @@ func TestSignLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		var signed counter
-		w := &Worker{Service: &lipsync.Service{RequireProvenance: c.required}, Signer: &signed}
+		w := &Worker{Service: lipsynctest.NewService(t, lipsync.Config{RequireProvenance: c.required}, lipsync.Ports{}), Signer: &signed}
 		r := lipsync.Request{Size: c.size}
 		r.Options.Output.Format = lipsync.MOV
 		if err := w.sign(t.Context(), &r, path, slog.New(slog.DiscardHandler)); err != nil {

@@ -88,7 +88,7 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 	most := w.Service.MaxMedia(r)
 	all := w.estimating.Add(most)
 	defer w.estimating.Add(-most)
-	if w.failing.Load() == nil && (w.Service.Room == nil || w.Service.Room(all) == nil) {
+	if w.failing.Load() == nil && w.Service.Room(all) == nil {
 		_, _ = w.Do(ctx, r.ID)
 	}
 }

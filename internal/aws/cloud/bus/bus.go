@@ -11,6 +11,6 @@ import (
 
 // Events adds the bus, and the bodies of the events there.
 func Events(d *cloud.Deployment) {
-	d.Service.Bus = eventbridge.New(d.Config, settings.EventBus.In(d.Settings))
-	d.Service.EventBody = rest.BusEventBody
+	d.Ports.Bus = eventbridge.New(d.Config, settings.EventBus.In(d.Settings))
+	d.Ports.EventBody = rest.BusEventBody
 }

@@ -19,5 +19,5 @@ func Signed(d *cloud.Deployment) {
 
 // keep adds the objects in the bucket, with the signer of their URLs.
 func keep(d *cloud.Deployment, signer s3.Signer) {
-	d.Service.Objects = s3.New(d.Config, settings.Bucket.In(d.Settings), signer)
+	d.Ports.Objects = s3.New(d.Config, settings.Bucket.In(d.Settings), signer)
 }

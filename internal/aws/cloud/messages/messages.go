@@ -10,10 +10,10 @@ import (
 
 // Queue adds the queue to which hints are sent.
 func Queue(d *cloud.Deployment) {
-	d.Service.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
+	d.Ports.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
 }
 
 // Deliveries adds the queue to which deliveries are announced.
 func Deliveries(d *cloud.Deployment) {
-	d.Service.Announcer = sqs.NewDeliveries(d.Config, settings.DeliveriesURL.In(d.Settings))
+	d.Ports.Announcer = sqs.NewDeliveries(d.Config, settings.DeliveriesURL.In(d.Settings))
 }

@@ -12,8 +12,8 @@ import (
 // Client adds the client that calls webhooks, and the bodies of its calls. The URLs of outputs are
 // absolute on AWS.
 func Client(d *cloud.Deployment) {
-	d.Service.Poster = fetch.New(fetch.Options{
+	d.Ports.Poster = fetch.New(fetch.Options{
 		AllowPrivate: settings.AllowPrivateNetworks.In(d.Settings), Total: lipsync.PostTime, Stall: lipsync.PostTime,
 	})
-	d.Service.EventBody = rest.EventBody(nil)
+	d.Ports.EventBody = rest.EventBody(nil)
 }
