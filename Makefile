@@ -11,6 +11,7 @@ NODE        := .cache/node
 CDK         := ../$(NODE)/node_modules/.bin/cdk
 PIP         := pip install --quiet --disable-pip-version-check --no-compile --require-hashes
 TOOLS       := .cache/tools
+FFMPEG      := .cache/ffmpeg
 FUZZTIME    ?= 2m
 EXECUTIONS  ?= 10000000
 RUNS        ?= 10
@@ -28,7 +29,7 @@ EXPORT      := internal/render/wav2lip/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,13 +68,23 @@ picture: demo ## draw the picture of the README from the sample
 figures: ## count the lines, files, functions, comments, dependencies and names of the code; TREE= another checkout, to compare
 	@go test -count 1 -v -run '^TestFigures$$' ./internal/test/conventions $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
 
+# What tests need. The quick ffmpeg is first in PATH; the tests of what users run look for the machine's own.
 # One package more than cores runs at a time, since some packages mostly wait. go test need not run a
 # part of go vet again, nor link what only debuggers need.
-test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
+TESTENV = TMPDIR=$$(.ci/scratch) LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) \
+	LIPSYNC_QUICK_FFMPEG=$(CURDIR)/$(FFMPEG) PATH=$(CURDIR)/$(FFMPEG):$$PATH
+
+test: test-tools ## install what is missing and run every test
+	.ci/vet ./...
+	$(TESTENV) go test -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m ./...
+
+test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/ffmpeg
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
 	@command -v node >/dev/null || .ci/install nodejs
-	.ci/vet ./...
-	TMPDIR=$$(.ci/scratch) LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m ./...
+
+$(FFMPEG)/ffmpeg: .ci/ffmpeg
+	.ci/ffmpeg "$$(uname -m)" $(@D)
+	@touch $@
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
@@ -168,15 +179,11 @@ deliveries: ## send 10,000 events to a webhook while the server is killed 30 tim
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestDeliveries$$' ./cmd/lipsync -args -deliveries 10000 -kills 30
 
-flake: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## run the tests of each package RUNS (10) times while each core is busy; ends with the number of failures; PACKAGES= selects packages (takes hours)
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
-	@command -v node >/dev/null || .ci/install nodejs
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) .ci/flake $(RUNS) dist/flake $(PACKAGES)
+flake: test-tools ## run the tests of each package RUNS (10) times while each core is busy; ends with the number of failures; PACKAGES= selects packages (takes hours)
+	$(TESTENV) .ci/flake $(RUNS) dist/flake $(PACKAGES)
 
-race: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run the tests under the race detector
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
-	@command -v node >/dev/null || .ci/install nodejs
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -race -timeout 60m ./...
+race: test-tools ## install what is missing and run the tests under the race detector
+	$(TESTENV) go test -race -timeout 60m ./...
 
 # The packages of .ci/node/package.json, with checked digests.
 $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json

@@ -5,9 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"lipsync/internal/test/ffmpegtest"
 )
 
 func TestDemo(t *testing.T) {
+	t.Setenv("PATH", ffmpegtest.InstalledPath()) // users run their own ffmpeg
 	dir := filepath.Join(t.TempDir(), "results")
 	out, said, status := command(t, "demo", "--output", dir)
 	if status != ok {

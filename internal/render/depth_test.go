@@ -57,7 +57,9 @@ func TestDepth(t *testing.T) {
 				if name == "SDR" { // mix frames too
 					options.SyncMode, seconds = lipsync.Remap, "0.72"
 				}
-				output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", seconds), options)
+				r := newRenderer(t, &numberer{})
+				r.Tools = ffmpegtest.InstalledTools(t) // the quick ffmpeg encodes VP9 with 8 bits only
+				output, result, err := renderBy(t, r, video, sound(t, "a.wav", seconds), options)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -81,7 +83,7 @@ func TestDepth(t *testing.T) {
 // colours returns ffprobe's names of a video's profile, pixel format, range, matrix, transfer function and primaries.
 func colours(t *testing.T, path string) string {
 	t.Helper()
-	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v", "-of", "csv=p=0",
+	out, err := exec.Command(ffmpegtest.Installed("ffprobe"), "-v", "error", "-select_streams", "v", "-of", "csv=p=0",
 		"-show_entries", "stream=profile,pix_fmt,color_range,color_space,color_transfer,color_primaries", path).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -38,11 +38,12 @@ func replace(from, to string) func([]byte) []byte {
 	return func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(from), []byte(to)) }
 }
 
-// claimHours changes the header of an MP4 so that it states a length of ten hours.
+// claimHours changes the header of a Matroska file so that it states a length of ten hours. (ffmpeg 7 no longer believes that
+// of an MP4.)
 func claimHours(b []byte) []byte {
-	at := bytes.Index(b, []byte("mvhd")) + 4 + 12 // version, times
-	scale := binary.BigEndian.Uint32(b[at:])
-	binary.BigEndian.PutUint32(b[at+4:], scale*36000)
+	const milliseconds = 10 * 3600 * 1000
+	at := bytes.Index(b, []byte{0x44, 0x89, 0x88}) + 3 // the length, of eight bytes
+	binary.BigEndian.PutUint64(b[at:], math.Float64bits(milliseconds))
 	return b
 }
 
@@ -117,7 +118,7 @@ func TestRefusedMedia(t *testing.T) {
 		{"half a picture", edit(t, picture, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
 		{"huge picture", edit(t, lavfi("a.jpg", "testsrc2=s=64x64", "-frames:v", "1"), jpegSize(8000, 8000)), speech, "video is larger than 4096 × 4096 pixels: 8000 × 8000 pixels"},
 		{"large picture", edit(t, picture, func(b []byte) []byte { return slices.Replace(b, 16, 24, 0, 0, 20, 0, 0, 0, 20, 0) }), speech, "video is larger than 4096 × 4096 pixels: 5120 × 5120 pixels"},
-		{"ten hours", edit(t, good, claimHours), speech, "video is longer than 60 minutes: 600 minutes"},
+		{"ten hours", edit(t, lavfi("a.mkv", "color=s=64x64:d=0.2"), claimHours), speech, "video is longer than 60 minutes: 600 minutes"},
 		{"too wide", lavfi("w.mkv", "color=s=5000x64:d=0.1", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 5000 × 64 pixels"},
 		{"wide pixels", lavfi("w.mkv", "color=s=3000x64:d=0.1,setsar=2", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 6000 × 64 pixels"},
 		{"too fast", lavfi("f.mp4", "color=s=64x64:d=0.5:r=240"), speech, "video has more than 120 frames per second: 240"},

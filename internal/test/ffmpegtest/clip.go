@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -47,17 +44,6 @@ func Numbered(rate string, frames int) string {
 	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv420p,"+
 		"geq=lum='if(lt(Y,%d),40+mod(floor(N/pow(2,floor(X/%d))),2)*160,120)':cb=128:cr=128",
 		Width, Height, rate, frames, block, block)
-}
-
-// Make makes a file with ffmpeg in the test's temporary folder, and returns its path.
-func Make(t testing.TB, name string, args ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	args = append(append([]string{"-v", "error", "-nostdin", "-y"}, args...), "file:"+path)
-	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
-		t.Fatalf("ffmpeg %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return path
 }
 
 // Number reads the number in the row of blocks that starts at y.

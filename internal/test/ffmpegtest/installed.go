@@ -1,0 +1,41 @@
+package ffmpegtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/sandbox"
+)
+
+// quick is the variable by which make names the folder of an ffmpeg that starts faster than Debian's.
+// The folder is the first of PATH, so most tests run that ffmpeg.
+const quick = "LIPSYNC_QUICK_FFMPEG"
+
+// InstalledPath returns PATH without the folder of the quick ffmpeg. With it, a test runs the ffmpeg that users have.
+func InstalledPath() string {
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	return strings.Join(slices.DeleteFunc(folders, func(folder string) bool { return folder == os.Getenv(quick) }), string(filepath.ListSeparator))
+}
+
+// Installed returns the path of a program in InstalledPath, or only its name if it is in none of the folders.
+func Installed(program string) string {
+	for _, folder := range filepath.SplitList(InstalledPath()) {
+		if path, err := exec.LookPath(filepath.Join(folder, program)); err == nil {
+			return path
+		}
+	}
+	return program
+}
+
+// InstalledTools returns the tools of the machine with the programs of InstalledPath, outside of the sandbox: it lets them read
+// only the libraries of those in PATH.
+func InstalledTools(t testing.TB) *ffmpeg.Tools {
+	tools := Tools(t)
+	tools.FFmpeg, tools.FFprobe, tools.Sandbox = Installed("ffmpeg"), Installed("ffprobe"), sandbox.Sandbox{}
+	return tools
+}
