@@ -29,7 +29,7 @@ EXPORT      := internal/render/wav2lip/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,10 +73,15 @@ figures: ## count the lines, files, functions, comments, dependencies and names 
 # part of go vet again, nor link what only debuggers need.
 TESTENV = TMPDIR=$$(.ci/scratch) LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) \
 	LIPSYNC_QUICK_FFMPEG=$(CURDIR)/$(FFMPEG) PATH=$(CURDIR)/$(FFMPEG):$$PATH
+GOTEST  = $(TESTENV) go run ./cmd/slowest -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m
 
-test: test-tools ## install what is missing and run every test
+# A test is in one of two tiers, by its name: test-long runs those whose names end with _long, test all others.
+test: test-tools ## install what is missing, run every test that a change is likely to break, and list the slowest
 	.ci/vet ./...
-	$(TESTENV) go test -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m ./...
+	$(GOTEST) -skip '_long$$' ./...
+
+test-long: test-tools ## run the other tests, which take long: samples of faults, hostile media and soak, generated clients
+	$(GOTEST) -run '_long$$' $$(grep -rl --include='*_test.go' '^func Test.*_long(' . | xargs -n 1 dirname | sort -u)
 
 test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/ffmpeg
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
@@ -168,16 +173,16 @@ bench-aws: $(VENV)/done ## on the emulator: measure cold and warm calls of each 
 soak: $(VENV)/done ## load the service with small jobs while it is killed, its disk fails, and messages come late or again; ends with counts that must be 0; SEED= repeats a run (takes an hour)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestSoak' ./cmd/lipsync -args -jobs 1000 -faults 100 $(if $(SEED),-seed $(SEED))
-	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
+	go test -timeout 5h -count 1 -v -run '^TestSoak_long$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
 
 batch: ## make a batch of 200 lines while the server is killed, and one on an emulator of AWS (takes some minutes each)
 	@.ci/install ffmpeg espeak-ng
-	go test -timeout 1h -count 1 -v -run '^TestBatchKilled$$' ./cmd/lipsync -args -lines 200
-	go test -timeout 1h -count 1 -v -run '^TestBatch$$' ./infra/local -args -lines 200
+	go test -timeout 1h -count 1 -v -run '^TestBatchKilled_long$$' ./cmd/lipsync -args -lines 200
+	go test -timeout 1h -count 1 -v -run '^TestBatch_long$$' ./infra/local -args -lines 200
 
 deliveries: ## send 10,000 events to a webhook while the server is killed 30 times; none may be lost (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
-	go test -timeout 5h -count 1 -v -run '^TestDeliveries$$' ./cmd/lipsync -args -deliveries 10000 -kills 30
+	go test -timeout 5h -count 1 -v -run '^TestDeliveries_long$$' ./cmd/lipsync -args -deliveries 10000 -kills 30
 
 flake: test-tools ## run the tests of each package RUNS (10) times while each core is busy; ends with the number of failures; PACKAGES= selects packages (takes hours)
 	$(TESTENV) .ci/flake $(RUNS) dist/flake $(PACKAGES)
@@ -198,10 +203,10 @@ fuzz: ## run each fuzz target for FUZZTIME (2m) guided by coverage, then EXECUTI
 
 hostile: $(ONNXRUNTIME) ## render 350 hostile media and try 100 hostile networks; prints the results, and the most time and memory that any took (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/test/hostile -args -media 350 -models 100
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)_long$$' ./internal/test/hostile -args -media 350 -models 100
 
 outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
-	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/work/worker -args -outage 30s -silent
+	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps_long$$' -v ./internal/work/worker -args -outage 30s -silent
 
 estimates: ## compare the estimates of 30 jobs with what they take, and print a table (takes 5 minutes)
 	go test -timeout 1h -count 1 -run '^TestEstimates$$' -v ./cmd/lipsync -args -estimates 30

@@ -13,7 +13,7 @@ import (
 )
 
 // batchLines is set by make batch.
-var batchLines = flag.Int("lines", 8, "number of lines of the batch of TestBatchKilled")
+var batchLines = flag.Int("lines", 8, "number of lines of the batch of TestBatchKilled_long")
 
 // batchAnswer has the fields of a batch that tests read.
 type batchAnswer struct {
@@ -27,9 +27,9 @@ type batchAnswer struct {
 	} `json:"lines"`
 }
 
-// TestBatchKilled kills a server while it makes the requests of a batch, and again while it does them. In the end each line has one
+// TestBatchKilled_long kills a server while it makes the requests of a batch, and again while it does them. In the end each line has one
 // completed request, and the webhook has got one event.
-func TestBatchKilled(t *testing.T) {
+func TestBatchKilled_long(t *testing.T) {
 	host, data, began := batchtest.NewHost(t, fixtures.video, fixtures.speech), t.TempDir(), time.Now()
 	s := startServer(t, data, "--allow-private-networks", "--read-rate", "100000")
 	address := strings.TrimPrefix(s.url, "http://")

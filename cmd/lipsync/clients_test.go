@@ -16,8 +16,8 @@ import (
 // tools is the folder of the Python programs that make test installs.
 const tools = ".cache/venv/bin"
 
-// TestPythonClients makes every call by the clients that two generators make.
-func TestPythonClients(t *testing.T) {
+// TestPythonClients_long makes every call by the clients that two generators make.
+func TestPythonClients_long(t *testing.T) {
 	generators := map[string][]string{
 		"openapi-python-client": {"openapi-python-client", "generate", "--meta", "none", "--output-path", "lipsync_client", "--url"},
 		"openapi-generator":     openAPIGenerator("python", "packageName=lipsync_client"),
@@ -35,9 +35,9 @@ func TestPythonClients(t *testing.T) {
 	}
 }
 
-// TestTypeScriptClient makes every call by the client that openapi-generator makes. The compiler
+// TestTypeScriptClient_long makes every call by the client that openapi-generator makes. The compiler
 // checks its types.
-func TestTypeScriptClient(t *testing.T) {
+func TestTypeScriptClient_long(t *testing.T) {
 	modules := filepath.Dir(tool(t, ".cache/node/node_modules/typescript"))
 	data, dir := t.TempDir(), t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")

@@ -20,7 +20,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Flags of make deliveries. Without them TestDeliveries is a small sample.
+// Flags of make deliveries. Without them TestDeliveries_long is a small sample.
 var (
 	deliveries    = flag.Int("deliveries", 300, "number of events that a webhook gets")
 	deliveryKills = flag.Int("kills", 3, "number of times that the server is killed meanwhile")
@@ -106,9 +106,9 @@ func persistent(ctx context.Context, key, once, address, body string, out any) e
 	return ctx.Err()
 }
 
-// TestDeliveries kills a server that makes requests, fails them and delivers their events, some times. No event may be lost, and those
+// TestDeliveries_long kills a server that makes requests, fails them and delivers their events, some times. No event may be lost, and those
 // of one request must come in order.
-func TestDeliveries(t *testing.T) {
+func TestDeliveries_long(t *testing.T) {
 	a := &arrived{calls: map[string]int{}, taken: map[string]bool{}, requests: map[string][]string{}}
 	receiver := httptest.NewServer(a)
 	defer receiver.Close()

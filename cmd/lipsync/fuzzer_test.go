@@ -9,9 +9,9 @@ import (
 	"lipsync/internal/test/sharedtest"
 )
 
-// TestFuzzer compares a running service with its OpenAPI document, by schemathesis: it finds no error
+// TestFuzzer_long compares a running service with its OpenAPI document, by schemathesis: it finds no error
 // of the server, and no answer that the document lacks.
-func TestFuzzer(t *testing.T) {
+func TestFuzzer_long(t *testing.T) {
 	fuzzer, folder := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "rest")
 	data := t.TempDir()
 	// The test announces uploads of 5 GiB. Not every machine has room for them.

@@ -31,9 +31,9 @@ func serveInPieces(data string) error {
 	return c.Run(ctx, streams{os.Stdout, os.Stderr, os.Stdin})
 }
 
-// TestResume kills a server in the middle of a rendering, twice. The next server goes on after the pieces that the last one kept. The output
+// TestResume_long kills a server in the middle of a rendering, twice. The next server goes on after the pieces that the last one kept. The output
 // must have the frames of one that was never interrupted.
-func TestResume(t *testing.T) {
+func TestResume_long(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -113,9 +113,9 @@ func (f *faultyServer) make(t *testing.T, kind *fault) {
 	}
 }
 
-// TestSoakFaults takes the server's open files, makes its writes fail, and fills its disk, each for a
+// TestSoakFaults_long takes the server's open files, makes its writes fail, and fills its disk, each for a
 // moment, again and again.
-func TestSoakFaults(t *testing.T) {
+func TestSoakFaults_long(t *testing.T) {
 	t.Parallel()
 	f := newFaultyServer(t)
 	f.run(t)

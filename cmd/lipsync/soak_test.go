@@ -168,9 +168,9 @@ func (s *soaked) check(t *testing.T, data, faults string) soak.Report {
 	return report
 }
 
-// TestSoakKills kills the server again and again at random moments, and starts it again
+// TestSoakKills_long kills the server again and again at random moments, and starts it again
 // each time.
-func TestSoakKills(t *testing.T) {
+func TestSoakKills_long(t *testing.T) {
 	t.Parallel()
 	s, data := newSoaked(t), t.TempDir()
 	s.use(startServer(t, data, soakArgs()...))

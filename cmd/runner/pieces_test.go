@@ -50,8 +50,8 @@ func doInPieces(ctx context.Context) error {
 // ago returns a clock that is late.
 func ago(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(-d) } }
 
-// TestResume kills a runner in the middle of a rendering. The next runner goes on after the pieces that the first one kept.
-func TestResume(t *testing.T) {
+// TestResume_long kills a runner in the middle of a rendering. The next runner goes on after the pieces that the first one kept.
+func TestResume_long(t *testing.T) {
 	a := newAccount(t)
 	a.service.Now = ago(3 * lipsync.Lease)
 	id := a.request(t, face(t), ffmpegtest.Make(t, "long.wav", "-f", "lavfi", "-i", "sine=d=20"))

@@ -14,11 +14,11 @@ import (
 )
 
 // batchLines is set by make batch.
-var batchLines = flag.Int("lines", 6, "number of lines of the batch of TestBatch")
+var batchLines = flag.Int("lines", 6, "number of lines of the batch of TestBatch_long")
 
-// TestBatch takes the table away from the function that makes a batch, as if it died, and kills the runner that does the batch's requests, and the
+// TestBatch_long takes the table away from the function that makes a batch, as if it died, and kills the runner that does the batch's requests, and the
 // function that publishes the first event. In the end each line has one completed request, the webhook has got one event, and the bus all events.
-func TestBatch(t *testing.T) {
+func TestBatch_long(t *testing.T) {
 	d, host, began := faulty(t), batchtest.NewHost(t, fixtures.video, fixtures.speech), time.Now()
 	j := job{testDeployment: d, account: rand.Text()}
 	var err error

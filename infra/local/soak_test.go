@@ -20,9 +20,9 @@ import (
 
 // make soak sets these flags; by default the test is a small sample.
 var (
-	soakJobs  = flag.Int("jobs", 6, "how many requests TestSoak makes")
-	soakKills = flag.Int("kills", 1, "how many runners TestSoak kills")
-	soakSeed  = flag.Uint64("seed", 0, "seed of TestSoak's random decisions; 0: any")
+	soakJobs  = flag.Int("jobs", 6, "how many requests TestSoak_long makes")
+	soakKills = flag.Int("kills", 1, "how many runners TestSoak_long kills")
+	soakSeed  = flag.Uint64("seed", 0, "seed of TestSoak_long's random decisions; 0: any")
 )
 
 const (
@@ -114,9 +114,9 @@ func (s *soaked) completions(t *testing.T) map[string]int {
 	return n
 }
 
-// TestSoak makes many requests, whose messages come up to ten times, late and out of order, while
+// TestSoak_long makes many requests, whose messages come up to ten times, late and out of order, while
 // runners are killed and calls are throttled.
-func TestSoak(t *testing.T) {
+func TestSoak_long(t *testing.T) {
 	s, began := newSoaked(t), time.Now()
 	s.disturb(t)
 	s.Batch.SetLimit(soakRunners)

@@ -46,7 +46,7 @@ func ParseSyncScore(text string) (SyncScore, error) {
 }
 
 // Synced is the least Confidence of mouths that move with the speech. By its definition one of twenty speeches that have
-// nothing to do with the mouths reaches it; TestSyncScore of engines counts how many do.
+// nothing to do with the mouths reaches it; TestSyncScore_long of engines counts how many do.
 const Synced = .95
 
 // InSync reports whether the mouths move with the speech, and at the same time.

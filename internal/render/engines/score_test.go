@@ -17,9 +17,9 @@ import (
 	"lipsync/internal/test/sharedtest"
 )
 
-var everyVoice = flag.Bool("voices", false, "TestSyncScore renders with all voices")
+var everyVoice = flag.Bool("voices", false, "TestSyncScore_long renders with all voices")
 
-// voices make the speech tracks of TestSyncScore: 16 kHz, mono. The first ones are enough to see that scores are right.
+// voices make the speech tracks of TestSyncScore_long: 16 kHz, mono. The first ones are enough to see that scores are right.
 var voices = []struct{ name, file, voice, text string }{
 	{name: "reader", file: "librivox"},
 	{name: "speech", file: "speech.wav"},
@@ -69,9 +69,9 @@ func (c *counted) add(right bool) {
 	}
 }
 
-// TestSyncScore renders people with several voices. It decodes each output, and scores it against its speech, against the same speech 5 frames earlier
+// TestSyncScore_long renders people with several voices. It decodes each output, and scores it against its speech, against the same speech 5 frames earlier
 // and later, and against other speeches. The render must say the same of its frames as the decoded output.
-func TestSyncScore(t *testing.T) {
+func TestSyncScore_long(t *testing.T) {
 	sharedtest.Path(t, "media")
 	few := 3
 	if *everyVoice {

@@ -21,8 +21,8 @@ import (
 // These are the numbers of samples: few by default, and many with make hostile.
 var (
 	seed   = flag.Uint64("seed", 1, "seed of the generators")
-	media  = flag.Int("media", 30, "how many hostile media TestMedia makes")
-	models = flag.Int("models", 19, "how many hostile networks TestModels makes")
+	media  = flag.Int("media", 30, "how many hostile media TestMedia_long makes")
+	models = flag.Int("models", 19, "how many hostile networks TestModels_long makes")
 )
 
 // These bound one job, in this process and its children together.
@@ -36,8 +36,8 @@ const (
 	maxJobs = 15
 )
 
-// TestMedia renders media of all classes in turn, each with a valid file of the other kind.
-func TestMedia(t *testing.T) {
+// TestMedia_long renders media of all classes in turn, each with a valid file of the other kind.
+func TestMedia_long(t *testing.T) {
 	m := newMaker(t)
 	r := newRenderer(t)
 	w := newWatch(t, m.secret)

@@ -17,8 +17,8 @@ import (
 	"lipsync/internal/test/onnxtest"
 )
 
-// TestModels loads and tries networks of all classes in turn, as lipsync models add does.
-func TestModels(t *testing.T) {
+// TestModels_long loads and tries networks of all classes in turn, as lipsync models add does.
+func TestModels_long(t *testing.T) {
 	runtime := onnxtest.Runtime(t)
 	m := newMaker(t)
 	w := newWatch(t, m.secret)

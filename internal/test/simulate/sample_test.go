@@ -21,9 +21,9 @@ func sample() simulate.Plan {
 	return p
 }
 
-// TestSample simulates an hour with many faults. No request may be lost or done twice, jobs must
+// TestSample_long simulates an hour with many faults. No request may be lost or done twice, jobs must
 // start in time, and attempts may exceed jobs only by about the number of dead workers.
-func TestSample(t *testing.T) {
+func TestSample_long(t *testing.T) {
 	r := run(t, sample())
 	if r.Jobs < 500 || len(r.Lost) > 0 || len(r.Doubled) > 0 || len(r.Wrong) > 0 || r.Abandoned > 0 {
 		t.Errorf("got %d jobs; lost %v, doubled %v, wrong %v, %d given up; want 500 or more, and none of the others", r.Jobs, r.Lost, r.Doubled, r.Wrong, r.Abandoned)

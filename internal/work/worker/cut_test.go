@@ -28,8 +28,8 @@ import (
 )
 
 var (
-	outageLength = flag.Duration("outage", 2*time.Second, "length of the outages in TestCutSteps")
-	outageSilent = flag.Bool("silent", false, "TestCutSteps also has outages in which connections stay open but carry nothing")
+	outageLength = flag.Duration("outage", 2*time.Second, "length of the outages in TestCutSteps_long")
+	outageSilent = flag.Bool("silent", false, "TestCutSteps_long also has outages in which connections stay open but carry nothing")
 )
 
 // network is the network of one machine, with links to other servers. It can be cut.
@@ -147,10 +147,10 @@ type cutStep struct {
 	rendering, ended bool // it is cut while rendering, or once the output is stored
 }
 
-// TestCutSteps cuts the network of a runner on AWS in the middle of each step: to the store, to
+// TestCutSteps_long cuts the network of a runner on AWS in the middle of each step: to the store, to
 // the bucket and to the media servers. Each request must complete soon after, at its first
 // attempt, with the right output.
-func TestCutSteps(t *testing.T) {
+func TestCutSteps_long(t *testing.T) {
 	e := awstest.Shared(t)
 	for name, step := range map[string]cutStep{
 		"fetch video":             {video: large, audio: 10, ranges: true, webDown: large / 2},

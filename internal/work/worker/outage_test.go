@@ -156,16 +156,16 @@ func segments(t *testing.T, n int) (all lipsync.SegmentList) {
 	return all
 }
 
-// TestUnshared cuts off the network of a process for 20 s, with a queue of requests by URL. It
+// TestUnshared_long cuts off the network of a process for 20 s, with a queue of requests by URL. It
 // uses the real client and a network namespace, if the host allows one.
-func TestUnshared(t *testing.T) {
+func TestUnshared_long(t *testing.T) {
 	const inside = "WORKER_TEST_UNSHARED"
 	if os.Getenv(inside) != "" {
 		testCutOff(t)
 		return
 	}
 	t.Parallel()
-	child := exec.Command(os.Args[0], "-test.run=^TestUnshared$", "-test.v")
+	child := exec.Command(os.Args[0], "-test.run=^TestUnshared_long$", "-test.v")
 	child.Env = append(os.Environ(), inside+"=1")
 	child.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
