@@ -38,7 +38,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// TestOptionsByNetwork renders each option by a network that the service has.
+// TestOptionsByNetwork renders a few options by a network that the service has.
 func TestOptionsByNetwork(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, append(serveWith(t, onnxtest.Grey()), "--allow-private-networks")...)

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/test/resttest"
 )
 
-// TestOptionsByNetwork renders each option by a network that the bucket has.
+// TestOptionsByNetwork renders a few options by a network that the bucket has.
 func TestOptionsByNetwork(t *testing.T) {
 	onnxtest.Runtime(t)
 	d := deployed(t, awstest.Enforcing(t))

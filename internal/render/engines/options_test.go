@@ -1,7 +1,6 @@
 package engines_test
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,17 +22,12 @@ func TestOptions(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			optiontest.Run(t, media, func(t *testing.T, j optiontest.Job) (path, failure string) {
 				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}
-				read := func(text string, into any) {
-					if text == "" {
-						return
-					}
-					if err := json.Unmarshal([]byte(text), into); err != nil {
-						t.Fatal(err)
-					}
+				j.Options = strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1)
+				job.Options = j.Wishes(t)
+				var err error
+				if job.Segments, err = job.Options.Segments.Segments(); err != nil {
+					t.Fatal(err)
 				}
-				read(strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1), &job.Options)
-				read(j.Output, &job.Options.Output)
-				read(j.Segments, &job.Segments)
 				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Format.Extension())
 				if err := s.Render(t.Context(), job); err != nil {
 					return "", string(lipsync.FailureOf(err).Code)

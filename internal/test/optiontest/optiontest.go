@@ -1,5 +1,5 @@
 // Package optiontest renders small media by each option of a request, and looks at the pixels and samples of the
-// outputs. Every engine and every deployment of the service passes it.
+// outputs. Every engine passes it. A deployment renders a few of the jobs, and hands all of them on unchanged.
 package optiontest
 
 import (
@@ -148,16 +148,7 @@ func Run(t *testing.T, m Media, render Render) {
 	s := &shared{figures: map[string]float64{}, videos: map[string][]*image.YCbCr{}}
 	t.Run("options", func(t *testing.T) {
 		for _, c := range options(m) {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				path, failure := render(t, c.job)
-				if failure != c.failure {
-					t.Fatalf("got the failure %q, want %q", failure, c.failure)
-				}
-				if failure == "" {
-					c.check(read(t, c.job.Video, path, s))
-				}
-			})
+			c.run(t, s, render)
 		}
 	})
 	for larger, smaller := range map[string]string{"wide mask": "narrow mask", "high quality": "low quality"} {
@@ -165,6 +156,37 @@ func Run(t *testing.T, m Media, render Render) {
 			t.Errorf("%s: got %.0f, and %.0f with %s", larger, s.figures[larger], s.figures[smaller], smaller)
 		}
 	}
+}
+
+// Few renders some of the jobs: those with the names of options.
+func Few(t *testing.T, m Media, render Render, names ...string) {
+	s := &shared{videos: map[string][]*image.YCbCr{}}
+	found := 0
+	t.Run("options", func(t *testing.T) {
+		for _, c := range options(m) {
+			if slices.Contains(names, c.name) {
+				found++
+				c.run(t, s, render)
+			}
+		}
+	})
+	if found != len(names) {
+		t.Errorf("found %d of the jobs %q", found, names)
+	}
+}
+
+// run renders the job and checks its output.
+func (c option) run(t *testing.T, s *shared, render Render) {
+	t.Run(c.name, func(t *testing.T) {
+		t.Parallel()
+		path, failure := render(t, c.job)
+		if failure != c.failure {
+			t.Fatalf("got the failure %q, want %q", failure, c.failure)
+		}
+		if failure == "" {
+			c.check(read(t, c.job.Video, path, s))
+		}
+	})
 }
 
 // options returns all options.

@@ -11,17 +11,19 @@ import (
 	"lipsync/internal/test/optiontest"
 )
 
-// Looks renders each option by a model of a service that has others than that of Run, and looks at the outputs.
+// Looks renders a few options by a model of a service that has others than that of Run, and looks at the outputs.
 func Looks(t *testing.T, target Target, model string) {
 	(&suite{Target: target, client: http.DefaultClient, name: t.Name()}).looks(t, model)
 }
 
-// looks renders each option by a model, "" for the default, and looks at the outputs.
+// looks renders a few options by a model, "" for the default, and looks at the outputs. The jobs have options, an output and segments,
+// and files of each kind. TestTexts of package optiontest checks that every option gets to the worker.
 func (s *suite) looks(t *testing.T, model string) {
-	optiontest.Run(t, optiontest.Make(t), func(t *testing.T, j optiontest.Job) (path, failure string) {
-		if j.Boxes != "" && !s.FetchesHere {
-			t.Skip("the service fetches nothing from this machine")
-		}
+	ofPerson := "face at a point"
+	if s.FetchesHere {
+		ofPerson = "face in boxes"
+	}
+	optiontest.Few(t, optiontest.Make(t), func(t *testing.T, j optiontest.Job) (path, failure string) {
 		if j.Boxes != "" {
 			files := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(j.Boxes))))
 			defer files.Close()
@@ -65,5 +67,5 @@ func (s *suite) looks(t *testing.T, model string) {
 			t.Fatal(err)
 		}
 		return path, ""
-	})
+	}, ofPerson, "output mov", "segments, sound")
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
+	"lipsync/internal/test/optiontest"
 	"lipsync/internal/work/worker"
 )
 
@@ -48,7 +50,15 @@ func TestWishes(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	f.Service.Engines = []string{"warp", "wav2lip"}
-	for _, n := range []lipsync.RequestParams{{}, {LargestFace: true}, {Engine: "wav2lip"}} {
+	all := []lipsync.RequestParams{{}, {LargestFace: true}, {Engine: "wav2lip"}}
+	for _, j := range optiontest.Texts() {
+		p := lipsync.RequestParams{Options: j.Wishes(t)}
+		if len(j.Audios) > 1 {
+			p.More = []lipsync.Track{{Ref: "ana", Source: lipsync.Source{URL: "http://web/more"}}}
+		}
+		all = append(all, p)
+	}
+	for _, n := range all {
 		n.Video, n.Audio = lipsync.Source{URL: "http://web/video"}, lipsync.Source{URL: "http://web/audio"}
 		if _, err := f.Service.Generate(t.Context(), f.caller, n); err != nil {
 			t.Fatal(err)
@@ -56,6 +66,10 @@ func TestWishes(t *testing.T) {
 		f.Do(t.Context(), "")
 		if want := cmp.Or(n.Engine, "warp"); got.LargestFace != n.LargestFace || got.Engine != want {
 			t.Errorf("got largest face %t, engine %q, want %t, %q", got.LargestFace, got.Engine, n.LargestFace, want)
+		}
+		segments, err := n.Options.Segments.Segments()
+		if err != nil || !reflect.DeepEqual(got.Options, n.Options) || !reflect.DeepEqual(got.Segments, segments) {
+			t.Errorf("got %+v and segments %+v, want %+v and %+v (%v)", got.Options, got.Segments, n.Options, segments, err)
 		}
 	}
 }
