@@ -38,8 +38,8 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// TestOptionsByNetwork renders a few options by a network that the service has.
-func TestOptionsByNetwork(t *testing.T) {
+// TestOptionsByNetwork_long renders a few options by a network that the service has.
+func TestOptionsByNetwork_long(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, append(serveWith(t, onnxtest.Grey()), "--allow-private-networks")...)
 	resttest.Looks(t, resttest.Target{URL: s.url, FetchesHere: true, NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {

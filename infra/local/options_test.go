@@ -12,8 +12,8 @@ import (
 	"lipsync/internal/test/resttest"
 )
 
-// TestOptionsByNetwork renders a few options by a network that the bucket has.
-func TestOptionsByNetwork(t *testing.T) {
+// TestOptionsByNetwork_long renders a few options by a network that the bucket has.
+func TestOptionsByNetwork_long(t *testing.T) {
 	onnxtest.Runtime(t)
 	d := deployed(t, awstest.Enforcing(t))
 	d.store(t, catalog.Wav2Lip, onnxtest.Grey())
