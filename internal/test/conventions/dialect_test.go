@@ -33,10 +33,11 @@ var dialect = []struct{ expression, instead string }{
 // TestDialect checks that the texts for people do not contain expressions of the dialect: comments
 // of Go and of scripts, help texts of make, and pages.
 func TestDialect(t *testing.T) {
-	var expressions []*regexp.Regexp
+	var expressions []string
 	for _, d := range dialect {
-		expressions = append(expressions, regexp.MustCompile(`(?i)\b(`+d.expression+`)(\W|$)`))
+		expressions = append(expressions, d.expression)
 	}
+	whole := regexp.MustCompile(`(?i)\b(?:` + strings.Join(expressions, "|") + `)(?:\W|$)`)
 	read := 0
 	for _, file := range tracked(t, "*.go", "*.md", "*.sh", "*Dockerfile", "Makefile", ".ci/*") {
 		if file == "internal/test/conventions/dialect_test.go" || path.Ext(file) == ".json" || path.Ext(file) == ".txt" {
@@ -44,15 +45,23 @@ func TestDialect(t *testing.T) {
 		}
 		read++
 		words := strings.Join(strings.Fields(prose(t, file)), " ")
-		for i, e := range expressions {
-			for _, at := range e.FindAllStringIndex(words, -1) {
-				t.Errorf("%s: got “…%s…”, want %s", file, words[max(0, at[0]-30):min(len(words), at[1]+30)], dialect[i].instead)
-			}
+		for _, at := range whole.FindAllStringIndex(words, -1) {
+			t.Errorf("%s: got “…%s…”, want %s", file, words[max(0, at[0]-30):min(len(words), at[1]+30)], insteadOf(words[at[0]:at[1]]))
 		}
 	}
 	if read < 500 {
 		t.Errorf("%d files were read, too few", read)
 	}
+}
+
+// insteadOf returns what to write instead of an expression of the dialect.
+func insteadOf(found string) string {
+	for _, d := range dialect {
+		if regexp.MustCompile(`(?i)^(` + d.expression + `)(\W|$)`).MatchString(found) {
+			return d.instead
+		}
+	}
+	return "plain words"
 }
 
 // comment matches a comment of a script, a Makefile or a configuration.
