@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/jpeg"
 	"math"
+	"sync"
 
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -16,6 +17,15 @@ import (
 //
 //go:embed head.jpg
 var picture []byte
+
+// decoded returns the picture's pixels. No one changes them.
+var decoded = sync.OnceValue(func() *image.YCbCr {
+	p, err := jpeg.Decode(bytes.NewReader(picture))
+	if err != nil {
+		panic(err)
+	}
+	return p.(*image.YCbCr)
+})
 
 // In the picture: the place between the pupils, and their distance.
 const pictureX, pictureY, pictureEyes = 200, 248, 118
@@ -84,13 +94,8 @@ func (h Head) on(x, y float64) (u, v float64) {
 // Frame draws heads before a wall, the last one in front.
 func Frame(width, height int, heads ...Head) *image.YCbCr {
 	f := Wall(width, height)
-	decoded, err := jpeg.Decode(bytes.NewReader(picture))
-	if err != nil {
-		panic(err)
-	}
-	from := decoded.(*image.YCbCr)
 	for _, h := range heads {
-		h.draw(f, from)
+		h.draw(f, decoded())
 	}
 	return f
 }
@@ -109,8 +114,9 @@ func Wall(width, height int) *image.YCbCr {
 }
 
 func (h Head) draw(f, from *image.YCbCr) {
-	for y := range f.Rect.Dy() {
-		for x := range f.Rect.Dx() {
+	area := h.area(from.Rect).Intersect(f.Rect)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
 			s := h.spot(float64(x), float64(y), from)
 			if s.seen == 0 {
 				continue
@@ -123,6 +129,17 @@ func (h Head) draw(f, from *image.YCbCr) {
 			}
 		}
 	}
+}
+
+// area returns the part of the frame that the picture covers, and a little more.
+func (h Head) area(picture image.Rectangle) (all image.Rectangle) {
+	for _, px := range []float64{0, float64(picture.Dx())} {
+		for _, py := range []float64{0, float64(picture.Dy())} {
+			x, y := h.At((px-pictureX)/pictureEyes, (py-pictureY)/pictureEyes)
+			all = all.Union(image.Rect(int(math.Floor(x))-1, int(math.Floor(y))-1, int(math.Ceil(x))+2, int(math.Ceil(y))+2))
+		}
+	}
+	return all
 }
 
 // spot is the colour of a head at a place of the frame, and how much of it is seen.
