@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // These tests check the image on a machine that can't build images. They run its steps, except the
@@ -22,11 +24,8 @@ func step(t *testing.T, path string, args ...string) (out string, err error) {
 }
 
 func TestImageCheck(t *testing.T) {
-	path := os.Getenv("PATH")
-	real, err := exec.LookPath("ffmpeg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := ffmpegtest.InstalledPath() // the image has Debian's
+	real := ffmpegtest.Installed("ffmpeg")
 	for _, c := range []struct{ check, without, want string }{
 		{"check", "tonemap", "ffmpeg has no tonemap among its filters\n"},
 		{"check-nvidia", "h264_nvenc", "ffmpeg has no h264_nvenc among its encoders\n"},
