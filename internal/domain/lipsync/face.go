@@ -90,9 +90,9 @@ func (f *Face) UnmarshalText(text []byte) error {
 	return newError(Invalid, "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url")
 }
 
-// faceText returns the text of a face in JSON, and nil for anything else. The id of an AnalyzedFace is
+// textOf returns the text of a face in JSON, and nil for anything else. The id of an AnalyzedFace is
 // such a text.
-func faceText(value json.RawMessage) []byte {
+func (*Face) textOf(value json.RawMessage) []byte {
 	var name string
 	if json.Unmarshal(value, &name) == nil {
 		if name == autoFace {

@@ -58,8 +58,8 @@ func (m Mask) Edge(usual float32) (size, width float32) {
 	return float32(m.Expand.Factor()) * whole, usual * feather / whole
 }
 
-// maskText returns the text of a mask in JSON, and nil for anything else.
-func maskText(value json.RawMessage) []byte {
+// textOf returns the text of a mask in JSON, and nil for anything else.
+func (*Mask) textOf(value json.RawMessage) []byte {
 	var fields map[string]*float64
 	if json.Unmarshal(value, &fields) != nil {
 		return nil

@@ -4,12 +4,40 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
 )
+
+// TestTable checks that the table has each option and each field of an output, by the name in JSON and of the type that the field has, and
+// that no two share a flag or a field of the form.
+func TestTable(t *testing.T) {
+	rows := slices.Concat(lipsync.OptionsAt(lipsync.OfRequest), lipsync.OptionsAt(lipsync.OfOutput))
+	for _, object := range []reflect.Type{reflect.TypeFor[lipsync.Options](), reflect.TypeFor[lipsync.Output]()} {
+		for field := range object.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name == "output" || name == "segments" {
+				continue
+			}
+			if len(rows) == 0 || rows[0].Name != name || rows[0].Type() != field.Type {
+				t.Fatalf("the table has no row for %s of %v, or not in this place", name, object)
+			}
+			rows = rows[1:]
+		}
+	}
+	want(t, "rows without a field", len(rows), 0)
+	seen := map[string]bool{}
+	for _, o := range lipsync.OptionsAt(^lipsync.Scope(0)) {
+		if seen[o.Name] || o.Label == "" || o.Schema == "" || (o.Meaning == "") != (o.Values != nil && o.Values[0].Meaning != "") {
+			t.Errorf("%s: it comes twice, or lacks words", o.Name)
+		}
+		seen[o.Name] = true
+	}
+}
 
 // TestOptions reads the names of options, and one that does not exist.
 func TestOptions(t *testing.T) {

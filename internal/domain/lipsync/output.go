@@ -1,7 +1,6 @@
 package lipsync
 
 import (
-	"encoding"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -25,84 +24,34 @@ type Output struct {
 	UploadURL UploadURL `json:"upload_url,omitzero"`
 }
 
-// outputNames lists the names of all fields of Output in JSON.
-const outputNames = "format, codec, quality, fps, width, file_name, upload_url"
-
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of an
 // unknown name or value is Invalid, and lists those that exist.
 func (o *Output) UnmarshalJSON(text []byte) error {
 	*o = Output{}
-	if err := readObject("output", text, o.read); err != nil {
+	options := Options{}
+	err := readObject("output", text, func(name string, value json.RawMessage) error {
+		option, err := find("output", OfOutput, name)
+		if err != nil {
+			return err
+		}
+		return option.read(&options, value)
+	})
+	if *o = options.Output; err != nil {
 		return err
 	}
 	return o.Check()
 }
 
 // parseOutput parses an output as stores keep it. It ignores names and values that a newer version added.
-func parseOutput(text json.RawMessage) (o Output) {
+func parseOutput(text json.RawMessage) Output {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(text, &fields)
-	for name, value := range fields {
-		_ = o.read(name, value)
+	var o Options
+	readKnown(&o, OfOutput, fields)
+	if o.Output.Check() != nil {
+		o.Output.Codec = 0
 	}
-	if o.Check() != nil {
-		o.Codec = 0
-	}
-	return o
-}
-
-// read reads the value in JSON of the field with the name. Rates and widths are numbers, except for the
-// rate "source". All other values are strings. No field accepts the empty text of a value of the wrong kind.
-func (o *Output) read(name string, value json.RawMessage) error {
-	field, err := o.field(name)
-	if err != nil {
-		return err
-	}
-	var text *string
-	notText := json.Unmarshal(value, &text) != nil
-	if !notText && text == nil {
-		return nil
-	}
-	number := field == &o.FPS || field == &o.Width
-	switch {
-	case notText && number:
-		return field.UnmarshalText(value)
-	case notText || number && *text != sourceRate:
-		return field.UnmarshalText(nil)
-	}
-	return field.UnmarshalText([]byte(*text))
-}
-
-// Set sets the field with the name in JSON to a value as text. The error of an unknown name or value is
-// Invalid, and lists those that exist.
-func (o *Output) Set(name, value string) error {
-	field, err := o.field(name)
-	if err != nil {
-		return err
-	}
-	return field.UnmarshalText([]byte(value))
-}
-
-// field returns the field with the name in JSON.
-func (o *Output) field(name string) (encoding.TextUnmarshaler, error) {
-	switch name {
-	case "format":
-		return &o.Format, nil
-	case "codec":
-		return &o.Codec, nil
-	case "quality":
-		return &o.Quality, nil
-	case "fps":
-		return &o.FPS, nil
-	case "width":
-		return &o.Width, nil
-	case "file_name":
-		return &o.FileName, nil
-	case "upload_url":
-		return &o.UploadURL, nil
-	default:
-		return nil, newError(Invalid, fmt.Sprintf("output has no field %.30q; it has: %s", name, outputNames))
-	}
+	return o.Output
 }
 
 // Check returns an error, which is Invalid and lists the codecs of the format, unless the codec is one of
@@ -140,9 +89,6 @@ const (
 	WebM
 )
 
-// formats has the names that clients use. They are also the extensions of files.
-var formats = []string{"mp4", "mov", "webm"}
-
 // mediaTypes has the media types of files by their extensions.
 var mediaTypes = map[string]string{
 	".mp4": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm", ".jpg": "image/jpeg",
@@ -154,7 +100,7 @@ func MediaType(name string) string { return mediaTypes[path.Ext(name)] }
 // FormatOf returns the format of files with the name's extension. ok is false if there is none.
 func FormatOf(name string) (f Format, ok bool) {
 	extension, _ := strings.CutPrefix(strings.ToLower(path.Ext(name)), ".")
-	n := slices.Index(formats, extension)
+	n := slices.Index(formatOption.Names(), extension)
 	return Format(max(0, n)), n >= 0
 }
 
@@ -162,14 +108,14 @@ func FormatOf(name string) (f Format, ok bool) {
 func (f Format) Extension() string { return "." + f.String() }
 
 // String returns the name that clients use.
-func (f Format) String() string { return formats[f] }
+func (f Format) String() string { return formatOption.Values[f].Name }
 
 // MarshalText returns the name that clients use.
 func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
 // UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
 // names.
-func (f *Format) UnmarshalText(text []byte) error { return unmarshalName(f, "format", formats, text) }
+func (f *Format) UnmarshalText(text []byte) error { return setName(&formatOption, f, text) }
 
 // Codec is the codec of the pictures of an output. 0 is the default of its format.
 type Codec int
@@ -182,32 +128,18 @@ const (
 	ProRes
 )
 
-// codecs has the names that clients use, from H264 on.
-var codecs = []string{"h264", "hevc", "vp9", "prores"}
-
 // formatCodecs has the codecs of each format, the default first.
 var formatCodecs = [][]Codec{MP4: {H264, HEVC, VP9}, MOV: {H264, HEVC, ProRes}, WebM: {VP9}}
 
 // String returns the name that clients use, and "" for 0.
-func (c Codec) String() string {
-	if c == 0 {
-		return ""
-	}
-	return codecs[c-H264]
-}
+func (c Codec) String() string { return codecOption.Values[c].Name }
 
 // MarshalText returns the name that clients use.
 func (c Codec) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
 // names.
-func (c *Codec) UnmarshalText(text []byte) error {
-	if err := unmarshalName(c, "codec", codecs, text); err != nil {
-		return err
-	}
-	*c += H264
-	return nil
-}
+func (c *Codec) UnmarshalText(text []byte) error { return setName(&codecOption, c, text) }
 
 // Quality says how near the pictures of an output are to those of the video. A lower quality makes a
 // smaller file.
@@ -220,11 +152,8 @@ const (
 	Low
 )
 
-// qualities has the names that clients use.
-var qualities = []string{"high", "medium", "low"}
-
 // String returns the name that clients use.
-func (q Quality) String() string { return qualities[q] }
+func (q Quality) String() string { return qualityOption.Values[q].Name }
 
 // MarshalText returns the name that clients use.
 func (q Quality) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
@@ -232,7 +161,7 @@ func (q Quality) MarshalText() ([]byte, error) { return []byte(q.String()), nil 
 // UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
 // names.
 func (q *Quality) UnmarshalText(text []byte) error {
-	return unmarshalName(q, "quality", qualities, text)
+	return setName(&qualityOption, q, text)
 }
 
 // FrameRate is a number of frames in 1000 s. 0 is the rate of the video.
@@ -270,12 +199,11 @@ func (r *FrameRate) UnmarshalText(text []byte) error {
 		*r = 0
 		return nil
 	}
-	fps, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !(fps >= 1 && fps <= MostFPS) {
-		return newError(Invalid, fmt.Sprintf("fps must be a number from 1 to %d, or %s", MostFPS, sourceRate))
+	fps, err := fpsOption.number(text)
+	if err == nil {
+		*r = FrameRate(math.Round(fps * 1000))
 	}
-	*r = FrameRate(math.Round(fps * 1000))
-	return nil
+	return err
 }
 
 // Width is a width in pixels. 0 is the width of the video.
@@ -297,12 +225,11 @@ func (w Width) String() string {
 
 // UnmarshalText reads a number of pixels. The error of anything else is Invalid, and says what is possible.
 func (w *Width) UnmarshalText(text []byte) error {
-	pixels, err := strconv.ParseFloat(string(text), 64) // JSON has no integers: 1e3 is a width
-	if err != nil || !(pixels >= LeastWidth && pixels <= MostWidth) || pixels != math.Trunc(pixels) {
-		return newError(Invalid, fmt.Sprintf("width must be a whole number from %d to %d", LeastWidth, MostWidth))
+	pixels, err := widthOption.number(text)
+	if err == nil {
+		*w = Width(pixels)
 	}
-	*w = Width(pixels)
-	return nil
+	return err
 }
 
 // FileName is the name under which an output is downloaded, except for its extension. "" stands for a name

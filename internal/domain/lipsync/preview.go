@@ -45,8 +45,8 @@ func (p *Preview) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// previewText returns the text of a preview in JSON, and nil for anything else.
-func previewText(value json.RawMessage) []byte {
+// textOf returns the text of a preview in JSON, and nil for anything else.
+func (*Preview) textOf(value json.RawMessage) []byte {
 	var fields map[string]*float64
 	if json.Unmarshal(value, &fields) != nil || len(fields) != 2 || fields["start"] == nil || fields["seconds"] == nil {
 		return nil

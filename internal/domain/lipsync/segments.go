@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -18,7 +17,7 @@ type Segment struct {
 	Ref      string        // the name of its audio; "" if that has none
 	From, To time.Duration // the part of the audio; a To of 0 stands for the audio's end
 
-	Options Options // only those of segmentOptions
+	Options Options // only those of OfSegment
 }
 
 // MostSegments is the largest number of segments of a video.
@@ -27,11 +26,8 @@ const MostSegments = 100
 // Segments are the segments of one video, in order of time. None overlaps another.
 type Segments []Segment
 
-// segmentFields and segmentOptions list the names in JSON of the fields and options of a segment.
-const (
-	segmentFields  = "start, end, audio, options"
-	segmentOptions = "silence, voice_gain, original_gain, face"
-)
+// segmentFields lists the names in JSON of the fields of a segment.
+const segmentFields = "start, end, audio, options"
 
 // SegmentList is the JSON of Segments, "" for none. It is a string so that Options can be compared.
 type SegmentList string
@@ -181,8 +177,8 @@ func parseTime(text []byte) (t time.Duration, ok bool) {
 // readOptions reads the options of a segment. An option that only a whole request can have is refused.
 func (s *Segment) readOptions(text []byte) error {
 	err := readObject("options", text, func(name string, _ json.RawMessage) error {
-		if !slices.Contains(strings.Split(segmentOptions, ", "), name) {
-			return newError(Invalid, "options of a segment can be: "+segmentOptions)
+		if _, err := find("options", OfSegment, name); err != nil {
+			return newError(Invalid, "options of a segment can be: "+namesOf(OptionsAt(OfSegment)))
 		}
 		return nil
 	})
@@ -198,8 +194,9 @@ func (s *Segment) readOptions(text []byte) error {
 // Check returns an error, which is Invalid, if the options of the whole request can't be used with segments.
 func (s Segments) Check(o Options) error {
 	switch {
-	case len(s) > 0 && o != (Options{NoFace: o.NoFace, Preview: o.Preview, Mask: o.Mask, Output: o.Output, Segments: o.Segments}):
-		return newError(Invalid, "with segments the options of the whole request can be: no_face, preview, mask; each segment can have: "+segmentOptions)
+	case len(s) > 0 && slices.ContainsFunc(OptionsAt(OfRequest), func(option *Option) bool { return option.Where&BesideSegments == 0 && option.Changed(o) }):
+		return newError(Invalid, fmt.Sprintf("with segments the options of the whole request can be: %s; each segment can have: %s",
+			namesOf(OptionsAt(BesideSegments)), namesOf(OptionsAt(OfSegment))))
 	case len(s) > 0 && len(s.Within(o.Preview)) == 0:
 		return newError(Invalid, "no segment is in the preview")
 	}

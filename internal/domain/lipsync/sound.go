@@ -1,7 +1,6 @@
 package lipsync
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 )
@@ -30,9 +29,9 @@ func (g VoiceGain) MarshalJSON() ([]byte, error) { return []byte(g.String()), ni
 
 // UnmarshalText reads a gain. The error of anything else is Invalid, and says what is possible.
 func (g *VoiceGain) UnmarshalText(text []byte) error {
-	gain, err := parseGain("voice_gain", text)
+	gain, err := voiceGainOption.number(text)
 	if err == nil {
-		*g = VoiceGain(gain - 1)
+		*g = VoiceGain(roundGain(gain) - 1)
 	}
 	return err
 }
@@ -45,9 +44,9 @@ func (g OriginalGain) MarshalJSON() ([]byte, error) { return []byte(g.String()),
 
 // UnmarshalText reads a gain. The error of anything else is Invalid, and says what is possible.
 func (g *OriginalGain) UnmarshalText(text []byte) error {
-	gain, err := parseGain("original_gain", text)
+	gain, err := originalGainOption.number(text)
 	if err == nil {
-		*g = OriginalGain(gain)
+		*g = OriginalGain(roundGain(gain))
 	}
 	return err
 }
@@ -70,14 +69,6 @@ func (d *Duck) UnmarshalText(text []byte) error {
 // hears, so that they are stored as clients wrote them.
 const gainSteps = 1000
 
-func parseGain(option string, text []byte) (float64, error) {
-	gain, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !(gain >= 0 && gain <= MostGain) {
-		return 0, newError(Invalid, fmt.Sprintf("%s must be a number from 0 to %d", option, MostGain))
-	}
-	return math.Round(gain*gainSteps) / gainSteps, nil
-}
+func roundGain(gain float64) float64 { return math.Round(gain*gainSteps) / gainSteps }
 
-func formatGain(gain float64) string {
-	return strconv.FormatFloat(math.Round(gain*gainSteps)/gainSteps, 'g', -1, 64)
-}
+func formatGain(gain float64) string { return formatNumber(roundGain(gain)) }

@@ -77,7 +77,7 @@ func segmentsOf(all lipsync.Segments) (shown []segment) {
 			one.Face = fmt.Sprintf("The one at %d, %d in frame %d", face.X, face.Y, face.Frame)
 		}
 		s.Options.Face = lipsync.Face{}
-		one.Options = without(optionsOf(lipsync.Options{}), optionsOf(s.Options))
+		one.Options = differing(s.Options, lipsync.OfSegment)
 		shown = append(shown, one)
 	}
 	return shown

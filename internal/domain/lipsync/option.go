@@ -1,0 +1,211 @@
+package lipsync
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:generate go run ./page ../rest/openapi.yaml ../../docs/api.md
+
+// Option is a row of the table of options. What calls of the API may have and how it is refused, flags, the form of the dashboard, the
+// tools of assistants, openapi.yaml and docs/api.md come from the table.
+type Option struct {
+	Name        string // in JSON and in the form; its flag has dashes
+	Where       Scope
+	Kind        Kind
+	Values      []Value // of Names and a Switch all, the default first; of others, names and examples
+	Shown       []int   // the order in which people read Values, if it is another one
+	Least, Most float64 // of a Number or an Integer
+	Default     string  // of a Number, in JSON; "" if no number is the default
+
+	Label, Example string // in the form: its name, and what an empty field shows
+	Flag, Help     string // in the command line: what stands for its value, and its help; without help there is no flag
+	Brief          string // for assistants: its values, if it has no Names
+	Takes, Meaning string // in docs/api.md: its values, if Values don't say them; and what it does, if Values don't say that
+
+	Schema string   // its name in openapi.yaml, where the schema of an Object is written by hand
+	Rules  []string // what that schema demands of a Text
+	About  string   // the description in that schema
+	Or     string   // a further schema of its values in calls
+	OfOne  []string // the schemas of its values in a segment, if they are others
+	Shows  string   // the schema of its value in details, if it is another one
+
+	field func(*Options) encoding.TextUnmarshaler
+}
+
+// Scope is where options hold. Several scopes are the sum of their bits.
+type Scope uint8
+
+// Scopes.
+const (
+	OfRequest      Scope = 1 << iota // a field of the options of a request
+	OfSegment                        // and of those of a segment
+	BesideSegments                   // it can be set for a whole request that has segments
+	OfOutput                         // a field of an output
+	ToAssistants                     // tools for assistants name it
+)
+
+// Kind is a kind of values.
+type Kind int
+
+// The kinds. In JSON a Number, an Integer and a Switch aren't strings.
+const (
+	Names Kind = iota
+	Number
+	Integer
+	Switch
+	Text
+	Object // an object in JSON, or a name
+)
+
+// Value is a value of an option.
+type Value struct {
+	Name    string // in JSON; "" for a default without a name
+	Label   string // in the form
+	Meaning string // in docs/api.md
+}
+
+// OptionsAt returns the options of any of the scopes, in the order in which people read them.
+func OptionsAt(scopes Scope) []*Option {
+	return slices.DeleteFunc(slices.Clone(table), func(o *Option) bool { return o.Where&scopes == 0 })
+}
+
+// Type returns the type of the option's values.
+func (o *Option) Type() reflect.Type { return reflect.TypeOf(o.field(new(Options))).Elem() }
+
+// Put sets the option to a value of its type.
+func (o *Option) Put(options *Options, value reflect.Value) {
+	reflect.ValueOf(o.field(options)).Elem().Set(value)
+}
+
+// Text returns the option's value in options, as the form and the command line have it.
+func (o *Option) Text(options Options) string {
+	return fmt.Sprint(reflect.ValueOf(o.field(&options)).Elem())
+}
+
+// Changed reports whether the option differs from its default.
+func (o *Option) Changed(options Options) bool {
+	value := reflect.ValueOf(o.field(&options)).Elem()
+	return !value.Equal(reflect.Zero(value.Type())) // IsZero would be false for -0
+}
+
+// Choices returns all values in the order in which people read them, nil if they are no Names and no Switch.
+func (o *Option) Choices() (all []Value) {
+	if o.Kind != Names && o.Kind != Switch {
+		return nil
+	}
+	if o.Shown == nil {
+		return o.Values
+	}
+	for _, n := range o.Shown {
+		all = append(all, o.Values[n])
+	}
+	return all
+}
+
+// Names returns the names of the option's values.
+func (o *Option) Names() (names []string) {
+	for _, v := range o.Values {
+		if v.Name != "" {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// namesOf returns the names of options, as refusals list them.
+func namesOf(options []*Option) string {
+	var names []string
+	for _, o := range options {
+		names = append(names, o.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// find returns the option with the name in an object of clients, which has the options of the scope. The error of an unknown name is
+// Invalid, and lists those that exist.
+func find(object string, scope Scope, name string) (*Option, error) {
+	all := OptionsAt(scope)
+	n := slices.IndexFunc(all, func(o *Option) bool { return o.Name == name })
+	if n < 0 {
+		return nil, newError(Invalid, fmt.Sprintf("%s has no field %.30q; it has: %s", object, name, namesOf(all)))
+	}
+	return all[n], nil
+}
+
+// set sets the option to the value with the text.
+func (o *Option) set(options *Options, text string) error {
+	return o.field(options).UnmarshalText([]byte(text))
+}
+
+// read reads the option's value in JSON. A null counts as an absent field. No option accepts the empty text of a value of the wrong
+// kind.
+func (o *Option) read(options *Options, value json.RawMessage) error {
+	var name *string
+	err := json.Unmarshal(value, &name)
+	if err == nil && name == nil {
+		return nil
+	}
+	field := o.field(options)
+	if object, ok := field.(interface{ textOf(json.RawMessage) []byte }); ok {
+		return field.UnmarshalText(object.textOf(value))
+	}
+	text := err == nil
+	switch o.Kind {
+	case Names, Text:
+		if text {
+			return field.UnmarshalText([]byte(*name))
+		}
+	default:
+		if !text {
+			return field.UnmarshalText(value)
+		}
+		if o.Kind == Number && slices.Contains(o.Names(), *name) {
+			return field.UnmarshalText([]byte(*name))
+		}
+	}
+	return field.UnmarshalText(nil)
+}
+
+// readKnown reads those of the fields that are options of the scope, as far as they can be read: a newer version may have stored others.
+func readKnown(options *Options, scope Scope, fields map[string]json.RawMessage) {
+	for _, o := range OptionsAt(scope) {
+		if value, ok := fields[o.Name]; ok {
+			_ = o.read(options, value)
+		}
+	}
+}
+
+// setName sets value to the place of the name among those of the option.
+func setName[T ~int](o *Option, value *T, name []byte) error {
+	n := slices.IndexFunc(o.Values, func(v Value) bool { return v.Name != "" && v.Name == string(name) })
+	if n < 0 {
+		return newError(Invalid, fmt.Sprintf("%s must be one of: %s", o.Name, strings.Join(o.Names(), ", ")))
+	}
+	*value = T(n)
+	return nil
+}
+
+// number parses a number that the option takes.
+func (o *Option) number(text []byte) (float64, error) {
+	n, err := strconv.ParseFloat(string(text), 64)
+	whole := o.Kind != Integer || n == math.Trunc(n) // JSON has no integers: 1e3 is one
+	if err == nil && n >= o.Least && n <= o.Most && whole {
+		return n, nil
+	}
+	rule := "a number"
+	if o.Kind == Integer {
+		rule = "a whole number"
+	}
+	rule = fmt.Sprintf("%s must be %s from %g to %g", o.Name, rule, o.Least, o.Most)
+	for _, name := range o.Names() {
+		rule += ", or " + name
+	}
+	return 0, newError(Invalid, rule)
+}
