@@ -49,6 +49,10 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
+func newCommands() *commands {
+	return &commands{Sync: syncCommand{optionFlags: newOptionFlags()}, Send: sendCommand{optionFlags: newOptionFlags()}}
+}
+
 // streams are the standard output, the standard error and the standard input of a command.
 type streams struct {
 	out, err io.Writer
@@ -88,7 +92,7 @@ func main() {
 // run runs the command line's arguments and returns the exit status.
 func run(ctx context.Context, args []string, s streams) int {
 	exited := -1 // the status with which --help or --version ended; -1: neither was given
-	parser := kong.Must(new(commands),
+	parser := kong.Must(newCommands(),
 		kong.Name("lipsync"),
 		kong.Description("Make the lips of a video follow a speech track. The API is described at "+rest.Base+rest.DocumentPath+" of a server."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

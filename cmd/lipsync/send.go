@@ -62,7 +62,7 @@ func (c *sendCommand) Validate() error {
 	switch {
 	case c.Audio == "":
 		return nil
-	case c.DisableActiveSpeakerDetection && c.Face.By != lipsync.AutoFace:
+	case c.DisableActiveSpeakerDetection && c.options(c.Output).Face.By != lipsync.AutoFace:
 		return errors.New("--face and --disable-active-speaker-detection exclude each other")
 	}
 	return c.optionFlags.check(c.Output, isFolder(c.Audio))
@@ -150,7 +150,7 @@ func (c *sendCommand) folder() (jobs []job, err error) {
 			continue
 		}
 		stem := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name()))
-		output := filepath.Join(c.Output, stem+c.output("").Format.Extension())
+		output := filepath.Join(c.Output, stem+c.options("").Output.Format.Extension())
 		if other := from[output]; other != "" {
 			return nil, fmt.Errorf("%s and %s would have the same output %s: rename one", other, f.Name(), output)
 		}
@@ -165,9 +165,9 @@ func (c *sendCommand) folder() (jobs []job, err error) {
 
 // order returns the body of the generate call, without the inputs.
 func (c *sendCommand) order() (o client.Order, err error) {
-	o = client.Order{LargestFace: c.DisableActiveSpeakerDetection, Model: c.Model}
-	options, output := c.options(), c.output(c.Output)
-	options.Output = output
+	o.Choices = client.Choices{LargestFace: c.DisableActiveSpeakerDetection, Model: c.Model}
+	options := c.options(c.Output)
+	output := options.Output
 	segments, err := c.segments(options)
 	if err != nil {
 		return o, err

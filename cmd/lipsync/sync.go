@@ -32,12 +32,13 @@ const standardOutput = "-"
 // Validate implements kong's check of a command's options. If arguments are missing, it leaves the
 // message to kong, since a newcomer has to give those first.
 func (c *syncCommand) Validate() error {
+	face := c.options(c.Output).Face.By
 	switch {
 	case c.Audio == "":
 		return nil
-	case c.Face.By == lipsync.FaceInBoxes:
+	case face == lipsync.FaceInBoxes:
 		return errors.New("sync takes local files: give the file of boxes to --boxes")
-	case c.Boxes != "" && c.Face.By != lipsync.AutoFace, c.DisableActiveSpeakerDetection && (c.Boxes != "" || c.Face.By != lipsync.AutoFace):
+	case c.Boxes != "" && face != lipsync.AutoFace, c.DisableActiveSpeakerDetection && (c.Boxes != "" || face != lipsync.AutoFace):
 		return errors.New("--face, --boxes and --disable-active-speaker-detection exclude each other")
 	}
 	return c.optionFlags.check(c.Output, false)
@@ -61,16 +62,14 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	output := c.output(c.Output)
-	finished := filepath.Join(scratch, "output"+output.Format.Extension())
+	options := c.options(c.Output)
+	finished := filepath.Join(scratch, "output"+options.Output.Format.Extension())
 
 	said := s.err
 	if c.Quiet {
 		said = io.Discard
 	}
 	bar := newProgress(said)
-	options := c.options()
-	options.Output = output
 	if c.Boxes != "" {
 		options.Face.By = lipsync.FaceInBoxes
 	}
