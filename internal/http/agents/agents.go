@@ -75,6 +75,9 @@ func New(o Options) *mcp.Server {
 
 // add adds a tool. Its answer is JSON, also as text: many assistants read only that.
 func add[In, Out any](s *mcp.Server, tool *mcp.Tool, do func(context.Context, *mcp.CallToolRequest, In) (Out, error)) {
+	if schema, err := schemaOf[In](); err == nil { // after an error, AddTool says what is wrong with In
+		tool.InputSchema = schema
+	}
 	mcp.AddTool(s, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		out, err := do(ctx, r, in)
 		if err != nil {

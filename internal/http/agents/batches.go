@@ -19,7 +19,7 @@ const fewLines = 50
 type variantInput struct {
 	Video string `json:"video,omitempty" jsonschema:"the video, if it isn't that of the batch"`
 	Audio string `json:"audio" jsonschema:"the speech track"`
-	choices
+	client.Choices
 }
 
 type batchInput struct {
@@ -67,12 +67,9 @@ func (t *tools) batch(ctx context.Context, c *client.Client, r *mcp.CallToolRequ
 	}
 	b.DryRun, b.Video = in.DryRun, place(lipsync.Video, in.Video)
 	for _, v := range in.Variants {
-		made := client.Variant{
-			Video: place(lipsync.Video, v.Video), Audio: place(lipsync.Audio, v.Audio),
-			ReferenceID: v.ReferenceID, LargestFace: v.LargestFace, Model: v.Model,
-		}
-		made.Options, made.Output = v.sent()
-		b.Variants = append(b.Variants, made)
+		b.Variants = append(b.Variants, client.Variant{
+			Video: place(lipsync.Video, v.Video), Audio: place(lipsync.Audio, v.Audio), Choices: v.Choices,
+		})
 	}
 	return b, err
 }

@@ -61,27 +61,7 @@ type createInput struct {
 type orderInput struct {
 	Video string `json:"video" jsonschema:"the video, with a face in it: MP4, MOV, WebM, MKV, AVI; or a picture: PNG, JPEG, WebP"`
 	Audio string `json:"audio" jsonschema:"the speech track: WAV, MP3, M4A, AAC, FLAC, OGG, or a video with sound"`
-	choices
-}
-
-// choices says how to render.
-type choices struct {
-	ReferenceID string         `json:"reference_id,omitempty" jsonschema:"a name of your own for the request, by which get finds it too"`
-	Model       string         `json:"model,omitempty" jsonschema:"the engine; without it the service's default"`
-	LargestFace bool           `json:"disable_active_speaker_detection,omitempty" jsonschema:"sync the largest face of each frame, no matter who speaks"`
-	Options     map[string]any `json:"options,omitempty" jsonschema:"how to render, as in the API: sync_mode (bounce, loop, cut_off, silence, remap), silence (rest, keep), no_face (keep, fail), voice_gain and original_gain (0 to 2), duck (true, false), preview ({start, seconds}), face ({frame, point: [x, y]} or {id} of an analysis), mask ({feather, expand})"`
-	Output      map[string]any `json:"output,omitempty" jsonschema:"the file, as in the API: format (mp4, mov, webm), codec (h264, hevc, vp9, prores), quality (high, medium, low), fps, width, file_name"`
-}
-
-// sent returns the options and the output as calls of the API have them: nil for none.
-func (c choices) sent() (options, output any) {
-	if c.Options != nil {
-		options = c.Options
-	}
-	if c.Output != nil {
-		output = c.Output
-	}
-	return options, output
+	client.Choices
 }
 
 // made is the answer of tools that create something.
@@ -115,8 +95,7 @@ func (t *tools) estimate(ctx context.Context, r *mcp.CallToolRequest, in orderIn
 
 // order returns the order of the input, after it has uploaded the files that the input names.
 func (t *tools) order(ctx context.Context, c *client.Client, r *mcp.CallToolRequest, in orderInput) (client.Order, error) {
-	order := client.Order{ReferenceID: in.ReferenceID, Model: in.Model, LargestFace: in.LargestFace}
-	order.Options, order.Output = in.sent()
+	order := client.Order{Choices: in.Choices}
 	for _, medium := range []client.Input{{Type: lipsync.Video, URL: in.Video}, {Type: lipsync.Audio, URL: in.Audio}} {
 		u, err := t.place(ctx, c, r, medium)
 		if err != nil {

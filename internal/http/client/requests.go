@@ -14,15 +14,20 @@ import (
 
 // Order is the body of a generate call. Absent fields have their defaults.
 type Order struct {
-	Inputs      []Input `json:"inputs"`
-	ReferenceID string  `json:"reference_id,omitzero"`
-	LargestFace bool    `json:"disable_active_speaker_detection,omitzero"`
-	Model       string  `json:"model,omitzero"`
+	Inputs []Input `json:"inputs"`
+	Choices
+	Segments any `json:"segments,omitempty"` // lipsync.Segments, or JSON of the same form
+}
 
-	// These are sent as they are: a lipsync.Options, a lipsync.Output and lipsync.Segments, or JSON of the same form.
-	Options  any `json:"options,omitempty"`
-	Output   any `json:"output,omitempty"`
-	Segments any `json:"segments,omitempty"`
+// Choices say how to render the media of an Order, or of a Variant.
+type Choices struct {
+	ReferenceID string `json:"reference_id,omitzero"`
+	LargestFace bool   `json:"disable_active_speaker_detection,omitzero"`
+	Model       string `json:"model,omitzero"`
+
+	// These are sent as they are, so that the service judges them: a lipsync.Options and a lipsync.Output, or JSON of the same form.
+	Options any `json:"options,omitempty"`
+	Output  any `json:"output,omitempty"`
 }
 
 // Input is a medium of an Order, by a URL or as an upload.
@@ -144,15 +149,11 @@ type Batch struct {
 	DryRun   bool      `json:"dry_run,omitzero"`
 }
 
-// Variant has the fields of one request of a Batch, as an Order has them.
+// Variant is one request of a Batch.
 type Variant struct {
-	Video       string `json:"video,omitzero"`
-	Audio       string `json:"audio"`
-	ReferenceID string `json:"reference_id,omitzero"`
-	LargestFace bool   `json:"disable_active_speaker_detection,omitzero"`
-	Model       string `json:"model,omitzero"`
-	Options     any    `json:"options,omitempty"`
-	Output      any    `json:"output,omitempty"`
+	Video string `json:"video,omitzero"`
+	Audio string `json:"audio"`
+	Choices
 }
 
 // CreateBatch makes a batch, or only checks it, and returns the answer in JSON. The same idempotency key with the same batch never makes a second
