@@ -128,8 +128,7 @@ var otherRights = map[string][]string{
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:PutObject Media/uploads/*",
 	},
 	"RunnerRole": {
-		"dynamodb:BatchGetItem Table on request/* claimed/* account/*", "dynamodb:GetItem Table on request/* claimed/* account/*",
-		"dynamodb:Query Table on request/* claimed/* account/*", "dynamodb:Query Table/index/open on queue* held/by* request held turn",
+		"dynamodb:BatchGetItem Table on request/* claimed/* account/*", "dynamodb:Query Table on request/* claimed/* account/*", "dynamodb:Query Table/index/open on queue* held/by*",
 		"dynamodb:DeleteItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:PutItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:UpdateItem Table on request/* account/* usage/* claimed/* freed/* pool",

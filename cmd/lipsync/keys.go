@@ -88,7 +88,7 @@ type keyJSON struct {
 	ID        string     `json:"id"`
 	Account   string     `json:"account"`
 	Name      string     `json:"name"`
-	Start     string     `json:"start"` // of the token; "" for keys of older versions
+	Start     string     `json:"start"` // of the token
 	CreatedAt time.Time  `json:"created_at"`
 	LastUsed  *time.Time `json:"last_used_at"`
 	Limit     *int64     `json:"limit"` // null: any number
@@ -126,18 +126,10 @@ func printTable(w io.Writer, keys []lipsync.Key) error {
 		if k.Limit > 0 {
 			limit = fmt.Sprint(k.Limit)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name, beginning(k.Start),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name, k.Start+"…",
 			when(k.CreatedAt, ""), when(k.LastUsed, "never"), limit, k.Used, when(k.RevokedAt, "no"))
 	}
 	return table.Flush()
-}
-
-// beginning returns the start of a key's token as people read it. Keys of older versions have no start.
-func beginning(start string) string {
-	if start == "" {
-		return "unknown"
-	}
-	return start + "…"
 }
 
 func when(t time.Time, zero string) string {

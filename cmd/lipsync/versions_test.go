@@ -87,7 +87,7 @@ func goOn(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	lipsynctest.NewPast(t, d.store.Store, d.objects).GoOn(t, lipsynctest.Since{Statuses: true, Usage: true})
+	lipsynctest.NewPast(t, d.store.Store, d.objects).GoOn(t)
 }
 
 // servePast starts a server on the folder.

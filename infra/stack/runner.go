@@ -130,9 +130,8 @@ func (s *service) runnerRole() awsiam.Role {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
 	for _, statement := range []awsiam.PolicyStatement{
-		onKeys(s.queryOpen(), append(dynamodb.RunnerQueries(), dynamodb.RunnerOlderQueries()...)),
-		// Runners of older versions, which go on after an upgrade, also get single items.
-		onKeys(s.useTable("BatchGetItem", "Query", "GetItem"), dynamodb.RunnerReads()),
+		onKeys(s.queryOpen(), dynamodb.RunnerQueries()),
+		onKeys(s.useTable("BatchGetItem", "Query"), dynamodb.RunnerReads()),
 		onKeys(s.change(), dynamodb.RunnerWrites()),
 		onKeys(s.useTable("PutItem"), dynamodb.RunnerPuts()), s.announce(),
 		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),

@@ -3,5 +3,5 @@
 //
 // May import: nothing.
 //
-// Inside: settings/page → settings.
+// Inside: lipsync/page → lipsync; settings/page → settings.
 package domain

@@ -6,16 +6,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// Clients get the reason of a failure as a sentence. ParseFailure returns its code and details.
-func ExampleParseFailure() {
-	f := lipsync.ParseFailure("video is larger than 4096 × 4096 pixels: 7680 × 4320 pixels")
-	fmt.Println(f.Code, f.Code.Class())
-	fmt.Println(f.Value.Width, "of at most", f.Limit.Width)
-	// Output:
-	// picture_larger_than input
-	// 7680 of at most 4096
-}
-
 // The zero value means no failure and has no sentence.
 func ExampleFailure_Sentence() {
 	f := lipsync.Failure{

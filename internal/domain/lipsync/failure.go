@@ -50,7 +50,6 @@ const (
 	Canceled           FailureCode = "canceled"             // by the client
 	HostFailing        FailureCode = "host_failing"         // the service's machine has no disk space, memory, open files, network or ffmpeg, or can't sign outputs that must be signed
 	InternalFault      FailureCode = "internal"             // any other fault of the service
-	UnknownFailure     FailureCode = "unknown"              // Verbatim: a sentence of a version without codes
 )
 
 // Class is the cause of a failure.
@@ -99,14 +98,13 @@ type Failure struct {
 // Details are the values in the sentence of a failure. A value that the sentence does not have is
 // zero.
 type Details struct {
-	Kind     MediaKind `json:"kind,omitempty"`     // kind of the input at fault
-	Limit    Quantity  `json:"limit,omitzero"`     // largest allowed quantity
-	Value    Quantity  `json:"value,omitzero"`     // actual quantity
-	Stated   Quantity  `json:"stated,omitzero"`    // quantity that the file's header states
-	Model    string    `json:"model,omitempty"`    // engine that the request names
-	Codec    string    `json:"codec,omitempty"`    // codec of the output
-	Status   int       `json:"status,omitempty"`   // HTTP status with which a server refused the output
-	Verbatim string    `json:"sentence,omitempty"` // sentence that an older version stored
+	Kind   MediaKind `json:"kind,omitempty"`   // kind of the input at fault
+	Limit  Quantity  `json:"limit,omitzero"`   // largest allowed quantity
+	Value  Quantity  `json:"value,omitzero"`   // actual quantity
+	Stated Quantity  `json:"stated,omitzero"`  // quantity that the file's header states
+	Model  string    `json:"model,omitempty"`  // engine that the request names
+	Codec  string    `json:"codec,omitempty"`  // codec of the output
+	Status int       `json:"status,omitempty"` // HTTP status with which a server refused the output
 }
 
 // Quantity is a size, length, frame rate, resolution, speed or frame of a medium. One of its units is set.
@@ -185,8 +183,6 @@ func (f Failure) Sentence() string {
 		return fmt.Sprintf("model %q is not installed", f.Model)
 	case Canceled:
 		return "canceled by the client"
-	case UnknownFailure:
-		return f.Verbatim
 	default: // also a code of a newer version
 		return "processing failed"
 	}

@@ -18,8 +18,7 @@ func failure(code lipsync.FailureCode, kind lipsync.MediaKind, limit, value lips
 	return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: kind, Limit: limit, Value: value}}
 }
 
-// TestSentences checks every sentence that a client may read; they never change. It also parses the
-// sentences that older versions stored instead of a code.
+// TestSentences checks every sentence that a client may read; they never change.
 func TestSentences(t *testing.T) {
 	type quantity = lipsync.Quantity
 	none := quantity{}
@@ -53,9 +52,6 @@ func TestSentences(t *testing.T) {
 	} {
 		if got := c.failure.Sentence(); got != sentence {
 			t.Errorf("%+v: got %q, want %q", c.failure, got, sentence)
-		}
-		if got := lipsync.ParseFailure(sentence); got != c.failure {
-			t.Errorf("%q: got %+v, want %+v", sentence, got, c.failure)
 		}
 		want(t, "class of "+string(c.failure.Code), c.failure.Code.Class(), c.class)
 	}
@@ -126,33 +122,6 @@ func TestOptionsFailures(t *testing.T) {
 		must(t, err)
 		want(t, "details", got, c.failure.Details)
 	}
-}
-
-// TestOtherSentences checks that a sentence without a code stays as it is.
-func TestOtherSentences(t *testing.T) {
-	for _, sentence := range []string{
-		"something else", "video is larger than", "video is larger than 5 TiB", "video is longer than 60 minutes: 61 minutes!",
-		"video is longer than 01 minutes", "model \"x is not installed", "Video has no picture", "no face found in the video\n", "\x00",
-	} {
-		f := lipsync.ParseFailure(sentence)
-		want(t, "code", f.Code, lipsync.UnknownFailure)
-		want(t, "sentence", f.Sentence(), sentence)
-	}
-}
-
-func FuzzParseFailure(f *testing.F) {
-	f.Add("video is longer than 60 minutes: 61.3 minutes")
-	f.Add(`model "x" is not installed`)
-	f.Add("video is larger than 4096 × 2160 pixels: 5000 × 64 pixels")
-	f.Fuzz(func(t *testing.T, sentence string) {
-		got := lipsync.ParseFailure(sentence)
-		if got.Sentence() != sentence {
-			t.Errorf("got %+v with %q, want %q", got, got.Sentence(), sentence)
-		}
-		if _, err := lipsync.ParseDetails(got.Text()); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 func TestDetails(t *testing.T) {

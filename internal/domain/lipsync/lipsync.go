@@ -149,7 +149,7 @@ type Key struct {
 	Account   string
 	Name      string
 	Hash      [32]byte // SHA-256 of the token
-	Start     string   // first characters of the token, to tell keys apart; "" for keys of older versions
+	Start     string   // first characters of the token, to tell keys apart
 	CreatedAt time.Time
 	LastUsed  time.Time // zero if never
 	RevokedAt time.Time // zero while active

@@ -24,7 +24,7 @@ func TestListInBrowser(t *testing.T) {
 	c := f.caller(t, account)
 	for i := range 500 {
 		if id := f.add(t, c, fmt.Sprintf("order-%d", i)); i%10 != 0 {
-			f.fail(t, id, "no face found in the video")
+			f.fail(t, id, noFace)
 		}
 	}
 	b := browsertest.New(t)

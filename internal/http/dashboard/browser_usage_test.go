@@ -107,7 +107,7 @@ func (f *fixture) make(t *testing.T, c lipsync.Caller, completed, failed int) (d
 		d.Minutes += r.Length.Minutes()
 	}
 	for range failed {
-		f.fail(t, f.add(t, c, ""), "no face found in the video")
+		f.fail(t, f.add(t, c, ""), noFace)
 	}
 	d.Requests, d.Failed = int64(completed+failed), int64(failed)
 	return d

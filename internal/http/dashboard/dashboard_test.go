@@ -239,15 +239,23 @@ func (f *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	return id
 }
 
+// noFace is the failure of a video without a face.
+var noFace = lipsync.Failure{Code: lipsync.NoFace}
+
+// noCodec is a failure whose sentence has the text.
+func noCodec(text string) lipsync.Failure {
+	return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: text}}
+}
+
 // fail makes a request fail, as a worker does.
-func (f *fixture) fail(t testing.TB, id, sentence string) {
+func (f *fixture) fail(t testing.TB, id string, why lipsync.Failure) {
 	t.Helper()
 	r, err := f.service.Claim(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.clock.Advance(2 * time.Second)
-	if err := f.service.Fail(t.Context(), r, lipsync.ParseFailure(sentence)); err != nil {
+	if err := f.service.Fail(t.Context(), r, why); err != nil {
 		t.Fatal(err)
 	}
 }

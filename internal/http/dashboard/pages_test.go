@@ -219,7 +219,7 @@ func TestFilters(t *testing.T) {
 	for i := range 500 {
 		id := f.add(t, c, fmt.Sprintf("order-%d", i))
 		if i%100 == 7 {
-			f.fail(t, id, "no face found in the video")
+			f.fail(t, id, noFace)
 		}
 	}
 	f.add(t, other, "secret")
@@ -299,7 +299,7 @@ func TestUsage(t *testing.T) {
 		f.complete(t, f.add(t, c, "")) // outputs of 12.7, 13.4 and 14.1 s
 	}
 	f.clock.Advance(24 * time.Hour)
-	f.fail(t, f.add(t, c, ""), "no face found in the video")
+	f.fail(t, f.add(t, c, ""), noFace)
 	f.add(t, f.caller(t, "other"), "")
 	f.signIn(t)
 	f.get(t, "/dashboard/usage").must(t, http.StatusOK,

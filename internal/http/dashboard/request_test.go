@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 	fx := newFixture(t)
 	fx.signIn(t)
 	c := fx.caller(t, account)
-	other := map[string]bool{hint(lipsync.UnknownFailure): true} // the hint for unknown failures
+	other := map[string]bool{hint("of a newer version"): true}
 	for _, code := range []lipsync.FailureCode{
 		lipsync.MediaNotAccessible, lipsync.MediaPrivate, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
 		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.FaceMissing, lipsync.FaceNotThere, lipsync.FaceFrameUnused, lipsync.BoxInvalid, lipsync.BoxesWithoutFace, lipsync.SpeedOutOfRange, lipsync.PreviewAfterEnd, lipsync.SegmentAfterEnd, lipsync.FacesOfPicture, lipsync.OutputTooWide, lipsync.OutputRateAbove, lipsync.CodecNotInstalled, lipsync.NotSignable, lipsync.UploadRefused, lipsync.UploadPrivate, lipsync.UploadHostMissing, lipsync.UploadUnreachable, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
@@ -156,8 +156,8 @@ func TestFailures(t *testing.T) {
 		other[hint(code)] = true
 	}
 	id := fx.add(t, c, "")
-	fx.fail(t, id, "something new")
-	fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, "something new", hint(lipsync.UnknownFailure), `role="alert"`)
+	fx.fail(t, id, lipsync.Failure{Code: "of a newer version"})
+	fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, "processing failed", hint("of a newer version"), `role="alert"`)
 }
 
 func TestCancel(t *testing.T) {
@@ -256,7 +256,7 @@ func TestText(t *testing.T) {
 	} {
 		c := f.caller(t, account)
 		id := f.add(t, c, evil)
-		f.fail(t, id, evil)
+		f.fail(t, id, noCodec(evil))
 		if _, _, err := f.service.CreateKey(t.Context(), account, evil, 0); err != nil {
 			t.Fatal(err)
 		}

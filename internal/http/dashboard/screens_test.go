@@ -163,7 +163,7 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 		id := f.add(t, c, []string{"", "spring-campaign/hero-de", "order-" + fmt.Sprint(1200+i)}[i%3])
 		switch {
 		case i%9 == 4:
-			f.fail(t, id, "video URL is not accessible")
+			f.fail(t, id, lipsync.Failure{Code: lipsync.MediaNotAccessible, Details: lipsync.Details{Kind: lipsync.Video}})
 			pages["failed"] = "/dashboard/requests/" + id
 		case i == 35:
 			f.complete(t, id)
@@ -182,7 +182,7 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 		case i%2 == 0:
 			f.output(t, id, []byte("no video"), poster)
 		default:
-			f.complete(t, id) // without a poster, as older versions did
+			f.complete(t, id) // without a poster
 		}
 	}
 	_, k, err := f.service.CreateKey(t.Context(), account, "Website, production", 500)

@@ -183,10 +183,6 @@ func TestConfirm(t *testing.T) {
 	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
 		t.Errorf("disabled: got %+v, %v", got, err)
 	}
-	f.gone, who.Proof = false, ""
-	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
-		t.Errorf("a session of an older version: got %+v, %v", got, err)
-	}
 }
 
 // TestRotation has a provider that gives a new refresh token for each, and takes each once. Pages that a browser

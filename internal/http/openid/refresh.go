@@ -2,7 +2,6 @@ package openid
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -24,9 +23,6 @@ type refresh struct {
 // calls of this process with the same token share one exchange, also those that come a moment later with the
 // older cookie.
 func (s *SignIn) Confirm(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
-	if who.Proof == "" { // the session of an older version
-		return dashboard.Person{}, refused("Your session has ended.", errors.New("the session has no refresh token"))
-	}
 	kept, _ := s.refreshes.LoadOrStore(who.Proof, &refresh{})
 	r := kept.(*refresh)
 	r.once.Do(func() {

@@ -89,7 +89,7 @@ func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.T
 	}
 }
 
-// TestLateEntry leaves the queue entry of a canceled request in the queue, as older versions did.
+// TestLateEntry leaves the queue entry of a canceled request in the queue.
 // Claims must skip the request and delete the entry.
 func TestLateEntry(t *testing.T) {
 	t.Parallel()

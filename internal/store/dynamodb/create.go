@@ -25,7 +25,7 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 			c.refused = refusal(lipsync.StorageLimit, "too many bytes stored")
 		}
 	}
-	if err = retryConflicts(ctx, func(n int) error { return c.try(ctx, n) }); err == nil && !c.replayed {
+	if err = retryConflicts(ctx, func(int) error { return c.try(ctx) }); err == nil && !c.replayed {
 		if err := s.enlistAll(context.WithoutCancel(ctx), c.made); err != nil {
 			// The request exists, so the error must not be a refusal. The first claim of the
 			// request adds it to its lists.
@@ -52,7 +52,7 @@ type create struct {
 	replayed bool
 }
 
-func (c *create) try(ctx context.Context, n int) error {
+func (c *create) try(ctx context.Context) error {
 	seen, err := c.readSnapshot(ctx, c.request, c.idem)
 	switch {
 	case err != nil:
@@ -69,12 +69,7 @@ func (c *create) try(ctx context.Context, n int) error {
 		return err
 	}
 	c.made = stored{Request: r, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
-	if n == 1 && !seen.unlimited {
-		err = c.noteUnlimited(ctx, c.request.KeyID, seen.hash)
-	}
-	if err == nil {
-		err = c.write(ctx, seen)
-	}
+	err = c.write(ctx, seen)
 	if lipsync.CodeOf(err) == lipsync.TokenLimit && seen.freed > 0 {
 		err = c.settle(ctx, c.request.KeyID, seen)
 	}
@@ -87,12 +82,9 @@ func (c *create) try(ctx context.Context, n int) error {
 }
 
 // write writes the request if its lane is not full. Otherwise it finds another lane.
-func (c *create) write(ctx context.Context, seen snapshot) (err error) {
-	counted := seen.counted || seen.older == 0 || c.limits.Open == 0
-	if counted {
-		err = c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
-	}
-	if !counted || err == error(laneFull{}) {
+func (c *create) write(ctx context.Context, seen snapshot) error {
+	err := c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
+	if err == error(laneFull{}) {
 		c.lane, err = c.findLane(ctx, c.request.Account, c.limits.Open)
 	}
 	return err
@@ -145,24 +137,7 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 	if r.ReferenceID != "" {
 		err = errors.Join(err, decode(found[4], seen.reference.fields()))
 	}
-	if err == nil && found[1] == nil && r.KeyID != "" {
-		seen.hash, err = s.oldHash(ctx, r.KeyID)
-	}
 	return seen, err
-}
-
-// oldHash returns the hash of a key whose pointer is still in the partition that the oldest
-// versions used for the keys of all accounts. Upkeep moves such pointers. It returns zero if there
-// is none.
-func (s *Store) oldHash(ctx context.Context, id string) (hash [32]byte, err error) {
-	i, err := s.get(ctx, oldKeyPointer(id))
-	if lipsync.CodeOf(err) == lipsync.NotFound {
-		return hash, nil
-	}
-	if err == nil {
-		err = decode(i, []field{{"hash", &hash}})
-	}
-	return hash, err
 }
 
 // creation returns the steps that create a request, except those for its lists.

@@ -20,14 +20,6 @@ const (
 	isHeld    = "held/"
 )
 
-// Older versions kept waiting, held and postponed requests in these partitions. Upkeep empties
-// them.
-const (
-	olderOpen  = "request"
-	olderHeld  = "held"
-	olderQueue = "turn"
-)
-
 // entryItem returns the queue entry, the item that has the request's place in the index. An open
 // request has its place in a partition that claims read. A final one has it among the requests of
 // its reference id; without a reference id, entryItem returns nil.
@@ -137,17 +129,13 @@ func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 }
 
 // repairEntry writes the queue entry that the request should have. An entry is wrong if Upkeep put
-// it into the queue because the lease had ended, and the worker renewed the lease after all. It is
-// also wrong if an older version left it in the queue.
+// it into the queue because the lease had ended, and the worker renewed the lease after all.
 func (s *Store) repairEntry(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
-		if r.heldByOlder && !r.Status.Final() {
-			return stored{}, errHeld
-		}
 		r.version++ // so that the request is written
 		return r, nil
 	})
-	return unlessHeld(err)
+	return err
 }
 
 // isQueued reports whether an entry is in the queue, so that its request waits.

@@ -130,7 +130,7 @@ func TestOpenReadsLittle(t *testing.T) {
 }
 
 // TestStatusPageReadsLittle lists pages of one status that has more requests than are counted:
-// spread over all shards, and all in one shard, where older versions put them.
+// spread over all shards, and all in one shard.
 func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()

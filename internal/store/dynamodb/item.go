@@ -25,9 +25,6 @@ func with(i, key item) item {
 	return i
 }
 
-// keyOf returns the key attributes of an item.
-func keyOf(i item) item { return item{PartitionKey: i[PartitionKey], SortKey: i[SortKey]} }
-
 // address returns the item's key as one string.
 func address(i item) string {
 	var partition, sort string

@@ -35,11 +35,8 @@ func hashKey(hash [32]byte) item {
 // change.
 func keyPointer(id string) item { return key("keyid/"+digest(id), "key") }
 
-// allKeys is the partition of the index that has a pointer to each API key, in shards. In the
-// table itself, older versions kept all pointers in this partition, by id. Upkeep moves them.
+// allKeys is the partition of the index that has a pointer to each API key, in shards.
 const allKeys = "keys"
-
-func oldKeyPointer(id string) item { return key(allKeys, "key/"+id) }
 
 // listedKey is the key of the pointer to the API key in its account's partition.
 func listedKey(account, id string) item { return key(allKeys+"/"+digest(account), "key/"+id) }
@@ -76,9 +73,6 @@ func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err err
 // pointer returns the account of the API key with the id, and the key of the item that stores it.
 func (s *Store) pointer(ctx context.Context, id string) (account string, key item, err error) {
 	i, err := s.get(ctx, keyPointer(id))
-	if lipsync.CodeOf(err) == lipsync.NotFound {
-		i, err = s.get(ctx, oldKeyPointer(id))
-	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -120,22 +114,14 @@ func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) erro
 
 // keyQueries returns the queries for the pointers to the account's keys, or for "" to all keys.
 func keyQueries(account string) []*dynamodb.QueryInput {
-	// Older versions kept the pointers of all accounts together.
-	older := &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :keys"),
-		ExpressionAttributeValues: item{":keys": text(allKeys)},
-		ConsistentRead:            aws.Bool(true),
-	}
 	if account == "" {
-		all := []*dynamodb.QueryInput{older}
+		var all []*dynamodb.QueryInput
 		for n := range keyShards {
 			all = append(all, inPartition(shard(allKeys, n)))
 		}
 		return all
 	}
-	older.FilterExpression = aws.String("#account = :account")
-	older.ExpressionAttributeValues[":account"] = text(account)
-	return []*dynamodb.QueryInput{older, {
+	return []*dynamodb.QueryInput{{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
 		ExpressionAttributeValues: item{":keys": listedKey(account, "")[PartitionKey]},
 		ConsistentRead:            aws.Bool(true),
@@ -170,9 +156,7 @@ func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 		if err := decode(i, keyFields(&k)); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(keys, func(other lipsync.Key) bool { return other.ID == k.ID }) { // a pointer that is being moved is in both places
-			keys = append(keys, k)
-		}
+		keys = append(keys, k)
 	}
 	if err := s.countUses(ctx, keys); err != nil {
 		return nil, err

@@ -1,10 +1,7 @@
 package dynamodb_test
 
 import (
-	"encoding/base64"
 	"fmt"
-	"maps"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,72 +62,7 @@ func TestKeysOfManyAccounts(t *testing.T) {
 	}
 }
 
-// oldestKeys creates keys, with the pointers of the oldest versions too.
-func oldestKeys(t *testing.T, ids ...string) *table {
-	t.Helper()
-	b := openTable(t)
-	for n, id := range ids {
-		k := lipsync.Key{ID: id, Account: "a", Hash: [32]byte{byte(n + 1)}, CreatedAt: time.Unix(1_800_000_000+int64(n), 0)}
-		if err := b.Keys.Create(t.Context(), k); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.rewrite(t, func(i item) []item {
-		if !strings.HasPrefix(textOf(i["pk"]), "keys/") {
-			return []item{i}
-		}
-		older := maps.Clone(i)
-		older["pk"] = text("keys")
-		delete(older, "open")
-		delete(older, "openAt")
-		return []item{i, older}
-	})
-	return b
-}
-
-// TestKeysBeingMoved lists keys while their pointers are in both places, before and after the
-// move.
-func TestKeysBeingMoved(t *testing.T) {
-	t.Parallel()
-	b := oldestKeys(t, "x", "y")
-	for _, account := range []string{"a", ""} {
-		keys, err := b.Keys.List(t.Context(), account)
-		if err != nil || len(keys) != 2 || keys[0].ID != "x" || keys[1].ID != "y" {
-			t.Errorf("of account %q: got %v (%v), want x and y", account, keys, err)
-		}
-	}
-}
-
-// TestBrokenPointer has pointers that can't be moved. The others must be moved, and the error must
-// name the broken ones.
-func TestBrokenPointer(t *testing.T) {
-	t.Parallel()
-	b := oldestKeys(t, "a", "garbled", "lost", "z")
-	lost := base64.RawURLEncoding.EncodeToString(append([]byte{3}, make([]byte, 31)...))
-	b.rewrite(t, func(i item) []item {
-		switch {
-		case textOf(i["sk"]) == "key/garbled":
-			i["hash"] = text("no hash")
-		case textOf(i["pk"]) == "key/"+lost:
-			return nil
-		}
-		return []item{i}
-	})
-	for range 2 {
-		err := b.Leases.Upkeep(t.Context(), time.Unix(1_800_000_000, 0))
-		if err == nil || !strings.Contains(err.Error(), "(pk keys, sk key/garbled)") || !strings.Contains(err.Error(), "(pk keys, sk key/lost)") {
-			t.Errorf("got error %v, want one that names both", err)
-		}
-		for id, want := range map[string]bool{"a": false, "garbled": true, "lost": true, "z": false} {
-			if got := b.get(t, "keys", "key/"+id) != nil; got != want {
-				t.Errorf("key %s: got its pointer at the old place %t, want %t", id, got, want)
-			}
-		}
-	}
-}
-
-// TestCreateByKey checks that a create reads nothing from the old partition of pointers, which all
-// accounts share.
+// TestCreateByKey checks that a create reads nothing from the pointers to all keys, which all accounts share.
 func TestCreateByKey(t *testing.T) {
 	t.Parallel()
 	table := simulated.New(simulated.Limits{})

@@ -47,10 +47,6 @@ func DelivererKeys() []string { return []string{delivered + "*", allWebhooks + "
 // of IAM.
 func RunnerQueries() []string { return []string{queue + "*", held + "*"} }
 
-// RunnerOlderQueries returns the partition keys that runners of older versions query the
-// index for, as patterns of IAM. Those go on working during an upgrade.
-func RunnerOlderQueries() []string { return []string{olderOpen, olderHeld, olderQueue} }
-
 // Partitions and items that many clients write are split into this many, by a hash of the id of
 // the request, key or upload. These numbers must not change: stored data depends on them.
 const (
@@ -69,8 +65,7 @@ func shardOf(id string, n int) int {
 	return int(h.Sum32() % uint32(n))
 }
 
-// shard returns the name of one shard of a partition. Older versions had no shards: they gave the
-// whole partition the name that is now the first shard's. So the first shard has their items too.
+// shard returns the name of one shard of a partition. That of the first has no number.
 func shard(partition string, n int) string {
 	if n == 0 {
 		return partition

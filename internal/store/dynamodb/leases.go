@@ -21,11 +21,7 @@ func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.L
 
 // Renew implements lipsync.Leases.
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
-	err := s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
-	if lipsync.CodeOf(err) == lipsync.Conflict {
-		return s.updateOlder(ctx, id, token, change{set: item{"leaseUntil": micros(until)}})
-	}
-	return err
+	return s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
 }
 
 // Report implements lipsync.Leases.
@@ -37,23 +33,15 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 			c.remove = append(c.remove, f.name)
 		}
 	}
-	err := s.updateLease(ctx, id, token, c)
-	if lipsync.CodeOf(err) == lipsync.Conflict {
-		return s.updateOlder(ctx, id, token, c)
-	}
-	return err
+	return s.updateLease(ctx, id, token, c)
 }
 
 // NoteVideo implements lipsync.Leases.
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
-	c := change{set: encode([]field{{videoSum, &sum}})}
 	_, err := s.update(ctx, change{
-		key: requestKey(id), set: c.set, add: item{"version": number(1)},
+		key: requestKey(id), set: encode([]field{{videoSum, &sum}}), add: item{"version": number(1)},
 		condition: "#holder = :token", values: item{"token": text(token)}, refused: lost(),
 	})
-	if lipsync.CodeOf(err) == lipsync.Conflict {
-		return s.updateOlder(ctx, id, token, c)
-	}
 	return err
 }
 
@@ -61,15 +49,6 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) e
 func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
 	c.key = leaseKey(id)
 	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lost()
-	_, err := s.update(ctx, c)
-	return err
-}
-
-// updateOlder does what updateLease does for a request that an older version wrote: its lease is a
-// part of the request's item.
-func (s *Store) updateOlder(ctx context.Context, id, token string, c change) error {
-	c.key, c.add = requestKey(id), item{"version": number(1)}
-	c.condition, c.values, c.refused = "#lease = :token", item{"token": text(token)}, lost()
 	_, err := s.update(ctx, c)
 	return err
 }
@@ -160,7 +139,7 @@ func (r *stored) endLease() {
 // changeHeld ends the lease with the token, and changes its request.
 func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
-		if token == "" || r.Lease != token || r.Status.Final() { // older versions cancel without ending the lease
+		if token == "" || r.Lease != token {
 			return stored{}, lost()
 		}
 		r.endLease()

@@ -68,12 +68,10 @@ func (s *Store) findLane(ctx context.Context, account string, limit int) (lane i
 	for i := range lanes {
 		keys = append(keys, laneKey(account, i))
 	}
-	items, err := s.getAll(ctx, append(keys, headKey(list(account, ""))))
+	items, err := s.getAll(ctx, keys)
 	if err != nil {
 		return 0, err
 	}
-	var h head
-	err = decode(items[lanes], h.fields())
 	seen := make([]openLane, lanes)
 	for i := range seen {
 		seen[i].exists = items[i] != nil
@@ -82,10 +80,8 @@ func (s *Store) findLane(ctx context.Context, account string, limit int) (lane i
 	if err != nil {
 		return 0, err
 	}
-	if h.counted || h.older == 0 {
-		if lane, ok := emptiest(seen, limit); ok {
-			return lane, conflict{}
-		}
+	if lane, ok := emptiest(seen, limit); ok {
+		return lane, conflict{}
 	}
 	return s.recount(ctx, account, limit, seen)
 }
@@ -115,7 +111,7 @@ func (s *Store) recount(ctx context.Context, account string, limit int, seen []o
 		return 0, refusal(lipsync.OpenLimit, "too many open requests")
 	}
 	n := openLanes(limit)
-	steps := []step{change{key: headKey(list(account, "")), set: item{"counted": &types.AttributeValueMemberBOOL{Value: true}}}.step(s.table)}
+	var steps []step
 	for i, l := range seen {
 		c := change{key: laneKey(account, i), condition: "attribute_not_exists(#opened)", refused: conflict{}}
 		if l.exists {
@@ -139,8 +135,7 @@ func (s *Store) recount(ctx context.Context, account string, limit int, seen []o
 }
 
 // The bytes of an account's uploads are also counted in lanes. Their items come after the counts
-// by day, in the same partitions. Older versions counted these bytes in one item, which still
-// exists.
+// by day, in the same partitions.
 
 const uploaded = "uploads"
 

@@ -13,9 +13,6 @@ import (
 // their creation. Each bucket of a list is one item with bucketSize ids; the last bucket may have
 // fewer. So a request's bucket follows from its place in the list. Adding a request is one write of
 // one item without a transaction, so simultaneous additions never conflict.
-//
-// Older versions wrote one item for each request, by its place. These places come before the
-// buckets.
 
 // bucketSize is the number of ids in a bucket. A bucket of that size stays below 1 KB, which is
 // one write unit of DynamoDB.
@@ -30,26 +27,19 @@ func list(account, referenceID string) string {
 }
 
 // head is the item with the number of a list's last bucket. All later buckets are empty.
-type head struct {
-	older   int64 // number of places that older versions gave
-	bucket  int64
-	counted bool // whether all open requests were counted after lanes were introduced
-}
+type head struct{ bucket int64 }
 
-func (h *head) fields() []field {
-	return []field{{"total", &h.older}, {"bucket", &h.bucket}, {"counted", &h.counted}}
-}
+func (h *head) fields() []field { return []field{{"bucket", &h.bucket}} }
 
 func headKey(list string) item { return key(list, "total") }
 
 func bucketKey(list string, n int64) item { return key(list+"/list/"+strconv.FormatInt(n, 10), "list") }
 
 // full returns the number of places before the last bucket.
-func (h head) full() int64 { return h.older + h.bucket*bucketSize }
+func (h head) full() int64 { return h.bucket * bucketSize }
 
-// bucketOf returns the number, from 0, of the bucket that has the place. Places count from 1. The
-// place must not be an older version's.
-func (h head) bucketOf(place int64) int64 { return (place - h.older - 1) / bucketSize }
+// bucketOf returns the number, from 0, of the bucket that has the place. Places count from 1.
+func bucketOf(place int64) int64 { return (place - 1) / bucketSize }
 
 // element returns an id as a bucket stores it. An id in the service's own form is stored as 16
 // bytes.
@@ -160,11 +150,8 @@ func (r *stored) places() []place {
 }
 
 // makeListed adds the request to its lists if it is missing, because its creator may have stopped
-// before that. Requests that older versions made are always listed.
+// before that.
 func (s *Store) makeListed(ctx context.Context, r stored) error {
-	if r.seq > 0 || r.bucket == inOlder {
-		return nil
-	}
 	var keys []item
 	for _, p := range r.places() {
 		keys = append(keys, bucketKey(p.list, p.bucket))

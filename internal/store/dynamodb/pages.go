@@ -3,9 +3,6 @@ package dynamodb
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -35,8 +32,8 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	if h.bucket > 0 {
 		// The size of the last bucket is not known yet, so the page may begin anywhere in this
 		// range.
-		from := h.bucketOf(max(h.older+1, h.full()-offset-int64(limit)+1))
-		to := h.bucketOf(max(h.older+1, min(h.full()+bucketSize-offset, h.full())))
+		from := bucketOf(max(1, h.full()-offset-int64(limit)+1))
+		to := bucketOf(max(1, min(h.full()+bucketSize-offset, h.full())))
 		if err := s.readBuckets(ctx, name, buckets, from, to, h.bucket); err != nil {
 			return nil, 0, err
 		}
@@ -46,17 +43,9 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	if last < 1 {
 		return nil, total, nil
 	}
-	first := max(1, last-int64(limit)+1)
 	var ids []string
-	for place := last; place >= max(first, h.older+1); place-- {
-		ids = append(ids, buckets[h.bucketOf(place)][(place-h.older-1)%bucketSize])
-	}
-	if first <= h.older {
-		older, err := s.olderIDs(ctx, name, first, min(last, h.older), limit)
-		if err != nil {
-			return nil, 0, err
-		}
-		ids = append(ids, older...)
+	for place := last; place >= max(1, last-int64(limit)+1); place-- {
+		ids = append(ids, buckets[bucketOf(place)][(place-1)%bucketSize])
 	}
 	page, err := s.requests(ctx, ids)
 	return page, total, err
@@ -82,27 +71,6 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 		}
 	}
 	return err
-}
-
-// olderIDs returns the ids at places that older versions gave, newest first.
-func (s *Store) olderIDs(ctx context.Context, list string, first, last int64, limit int) (ids []string, err error) {
-	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String("#pk = :list AND #sk BETWEEN :first AND :last"),
-		ExpressionAttributeValues: item{
-			":list": text(list), ":first": text(padded(first)), ":last": text(padded(last)),
-		},
-		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
-	}) {
-		var id string
-		if err == nil {
-			err = decode(i, []field{{"id", &id}})
-		}
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
 }
 
 // requests returns the requests with the ids, without their leases.
@@ -142,11 +110,6 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 		}
 	}
 	ids := append(buckets[h.bucket-1], buckets[h.bucket]...)
-	if len(ids) == 0 && h.older > 0 {
-		if ids, err = s.olderIDs(ctx, name, h.older, h.older, 1); err != nil {
-			return lipsync.Request{}, err
-		}
-	}
 	if len(ids) == 0 {
 		return lipsync.Request{}, notFound()
 	}

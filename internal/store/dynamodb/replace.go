@@ -7,8 +7,7 @@ import (
 )
 
 // change replaces the request by the result of next. If another process changed the request in
-// between, it reads the request and calls next again. It rewrites a request of an older version in
-// this version's layout.
+// between, it reads the request and calls next again.
 func (s *Store) change(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
 	err = retryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)
@@ -17,12 +16,10 @@ func (s *Store) change(ctx context.Context, id string, next func(stored) (stored
 		}
 		to, err := next(seen)
 		changed = to.Request
-		if err != nil || to == seen && !seen.older() {
+		if err != nil || to == seen {
 			return err
 		}
-		if to.version++; seen.seq > 0 {
-			to.bucket = inOlder
-		}
+		to.version++
 		return s.transact(ctx, s.replacement(seen, to))
 	})
 	if err != nil {
@@ -40,7 +37,7 @@ func (s *Store) replacement(old, next stored) []step {
 	} else {
 		steps = append(steps, s.remove(entryKey(next.ID), "", nil))
 	}
-	steps = append(append(steps, s.replaceLease(old, next)...), s.leaveOlder(old)...)
+	steps = append(steps, s.replaceLease(old, next)...)
 	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
 	if !old.Status.Final() && next.Status.Final() {
 		steps = append(steps, s.countFinal(next.Request))
@@ -59,26 +56,14 @@ func (s *Store) replacement(old, next stored) []step {
 // still the same.
 func (s *Store) replaceLease(old, next stored) []step {
 	switch {
-	case next.Lease == old.Lease && !old.heldByOlder:
+	case next.Lease == old.Lease:
 		return nil
 	case next.Lease == "":
 		return []step{s.remove(leaseKey(next.ID), "", nil)}
-	case old.Lease == "" || old.heldByOlder:
+	case old.Lease == "":
 		return []step{s.put(next.leaseItem(), "attribute_not_exists(#pk)", nil, conflict{})}
 	default:
 		return []step{s.put(next.leaseItem(), "#token = :old AND #until = :seen",
 			item{":old": text(old.Lease), ":seen": micros(old.LeaseUntil)}, conflict{})}
 	}
-}
-
-// leaveOlder removes the attributes by which older versions placed an item in the index.
-func (s *Store) leaveOlder(old stored) (steps []step) {
-	if old.seq > 0 {
-		for _, k := range []item{
-			key(list(old.Account, ""), padded(old.seq)), key(list(old.Account, old.ReferenceID), padded(old.referenceSeq)),
-		}[:min(len(old.places()), 2)] {
-			steps = append(steps, change{key: k, remove: []string{OpenPartition, OpenSort}}.step(s.table))
-		}
-	}
-	return steps
 }

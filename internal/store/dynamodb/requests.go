@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,20 +20,13 @@ type requests struct{ *Store }
 type stored struct {
 	lipsync.Request
 	version                 int64  // grows with every change, except changes of the lease
-	bucket, referenceBucket int64  // its lists have it in these buckets or later ones; bucket is inOlder if an older version listed it
+	bucket, referenceBucket int64  // its lists have it in these buckets or later ones
 	details                 string // of Failure, as text
 	options                 string // Options, as text
 	tracks                  string // Tracks, as text
 	sync                    string // Sync, as text
 	targets                 string // Targets, as text
-	sentence                string // of Failure, for versions of the service that don't know codes
-
-	// These are written by older versions only.
-	seq, referenceSeq int64 // places in the lists
-	heldByOlder       bool  // the lease consists of attributes of the request
-	openPartition     string
-
-	queued bool // whether the queue entry says that the request waits
+	queued                  bool   // whether the queue entry says that the request waits
 }
 
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
@@ -47,10 +39,9 @@ func (r *stored) fields() []field {
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
-		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
+		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
-		{"delayedSince", &r.UnreachableSince}, // the name under which older versions stored the first delay of any kind
-		{"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
+		{"unreachableSince", &r.UnreachableSince}, {"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
 		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength}, {videoSum, &r.VideoSum},
 	}
 }
@@ -71,10 +62,6 @@ func requestKey(id string) item { return key("request/"+id, ofRequest) }
 func leaseKey(id string) item   { return key("request/"+id, "lease") }
 func entryKey(id string) item   { return key("request/"+id, "turn") }
 
-// neverForOlder is the end of a lease in the request's own item. Older versions read it there, since
-// they don't know the lease's own item. So they never take the lease for ended.
-var neverForOlder = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // withStatus returns the partition of the index with the requests of one status of an account or
 // reference id.
 func withStatus(account, referenceID string, status lipsync.Status) string {
@@ -87,15 +74,13 @@ func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r
 
 // item returns the request's own item.
 func (r stored) item() item {
-	r.details, r.sentence, r.sync = r.Failure.Text(), r.Failure.Sentence(), r.Sync.Text()
+	r.details, r.sync = r.Failure.Text(), r.Sync.Text()
 	r.options, r.tracks, r.targets = r.Options.Text(), string(r.Tracks), string(r.Targets)
 	i := with(encode(r.fields()), requestKey(r.ID))
-	until := r.LeaseUntil
 	if r.Lease != "" {
-		i["holder"], until = text(r.Lease), neverForOlder
-	}
-	if !until.IsZero() {
-		i["leaseUntil"] = micros(until)
+		i["holder"] = text(r.Lease)
+	} else if !r.LeaseUntil.IsZero() {
+		i["leaseUntil"] = micros(r.LeaseUntil)
 	}
 	i[OpenPartition] = text(shard(withStatus(r.Account, "", r.Status), shardOf(r.ID, statusShards)))
 	i[OpenSort] = text(r.age())
@@ -129,49 +114,23 @@ func decodeRequest(i, lease item) (r stored, err error) {
 		return stored{}, err
 	}
 	r.Failure.Details, err = lipsync.ParseDetails(r.details)
-	if r.Failure.Code == "" && r.sentence != "" { // written before codes existed
-		r.Failure = lipsync.ParseFailure(r.sentence)
-	}
-	if r.Engine == "" {
-		r.Engine = onlyEngine
-	}
 	if err == nil {
 		err = r.decodeLease(i, lease)
-	}
-	if err == nil {
-		err = decode(i, []field{{"seq", &r.seq}, {"referenceSeq", &r.referenceSeq}, {OpenPartition, &r.openPartition}})
 	}
 	return r, err
 }
 
-// decodeLease sets the lease and its end, from the lease's item or from the attributes that older
-// versions wrote.
+// decodeLease sets the lease and its end. If the lease's item is not that of the request's holder, LeaseUntil stays zero.
 func (r *stored) decodeLease(i, lease item) error {
-	var holder, token string
-	err := decode(i, []field{{"holder", &holder}, {"lease", &r.Lease}, {"leaseUntil", &r.LeaseUntil}})
-	if err != nil || holder == "" || r.Lease != "" {
-		if r.heldByOlder = r.Lease != ""; r.heldByOlder && err == nil {
-			err = decode(i, r.progress())
-		}
+	if err := decode(i, []field{{"holder", &r.Lease}, {"leaseUntil", &r.LeaseUntil}}); err != nil || r.Lease == "" {
 		return err
 	}
-	r.Lease, r.LeaseUntil = holder, time.Time{}
-	if err := decode(lease, []field{{"token", &token}}); err != nil || token != holder {
+	var token string
+	if err := decode(lease, []field{{"token", &token}}); err != nil || token != r.Lease {
 		return err
 	}
 	return decode(lease, append(r.progress(), field{"until", &r.LeaseUntil}))
 }
-
-// inOlder stands for the bucket of a request that an older version listed.
-const inOlder = -1
-
-// older reports whether the request is stored in the layout of older versions.
-func (r *stored) older() bool {
-	return r.seq > 0 || r.heldByOlder || r.openPartition == olderOpen || r.openPartition == olderHeld
-}
-
-// onlyEngine is the engine of requests that were made before clients could choose one.
-const onlyEngine = "warp"
 
 // maxReads is the most times that a request is read. It is read again if its items do not belong
 // together, because it was being changed.

@@ -41,8 +41,7 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 }
 
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
-// oldest: first those sorted by time of creation, then those of older versions, which are sorted by
-// their place in the list.
+// oldest.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	from := behindAll
 	if q.Before != "" {
@@ -53,13 +52,10 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 		if err != nil {
 			return nil, 0, err
 		}
-		if from = r.age(); r.seq > 0 {
-			from = padded(r.seq)
-		}
+		from = r.age()
 	}
-	seen := make(map[string]bool)
 	if q.Count > 0 {
-		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, q.Count, seen)
+		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, q.Count)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -68,7 +64,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	}
 	for skip := q.Offset; ; skip = 0 {
 		most := skip + q.Limit
-		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most, seen)
+		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -111,10 +107,9 @@ const (
 )
 
 // newest returns the newest of all items that the queries find before a place, newest first, but no
-// more than most. It leaves out ids that are in seen, and adds the others to it. In each round, a
-// query reads an equal share of the items that are still missing, and spread more, but never more
-// than are missing.
-func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int, seen map[string]bool) (all []found, err error) {
+// more than most. In each round, a query reads an equal share of the items that are still missing,
+// and spread more, but never more than are missing.
+func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int) (all []found, err error) {
 	for _, in := range queries {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :from")
 		in.ExpressionAttributeValues[":from"], in.ScanIndexForward = text(from), aws.Bool(false)
@@ -140,10 +135,7 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 			}
 		}
 		for len(read) > 0 && read[0].sort >= known && len(all) < most {
-			if !seen[read[0].id] {
-				seen[read[0].id], all = true, append(all, read[0])
-			}
-			read = read[1:]
+			all, read = append(all, read[0]), read[1:]
 		}
 		if queries = more; len(queries) == 0 || len(all) == most {
 			return all, nil
@@ -152,13 +144,10 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 }
 
 // statusQueries returns the queries for the account's requests with one status. Final requests are
-// also in a partition of their reference id; open ones are not, except those of older versions.
+// also in a partition of their reference id; open ones are not.
 func statusQueries(account string, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
-	if referenceID != "" {
-		all = append(all, inPartition(withStatus(account, referenceID, status)))
-	}
 	if referenceID != "" && status.Final() {
-		return all
+		return []*dynamodb.QueryInput{inPartition(withStatus(account, referenceID, status))}
 	}
 	for n := range statusShards {
 		in := inPartition(shard(withStatus(account, "", status), n))

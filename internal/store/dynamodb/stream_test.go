@@ -148,7 +148,7 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
-// TestStreamOfVersions reads items that older versions wrote.
+// TestStreamOfVersions reads the items that each version of the program wrote.
 func TestStreamOfVersions(t *testing.T) {
 	files, err := filepath.Glob("testdata/items-*.jsonl")
 	if err != nil || len(files) == 0 {

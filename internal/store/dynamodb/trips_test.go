@@ -202,8 +202,8 @@ func testRoundTrips(t *testing.T) {
 		{"complete", func() { ok(f.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
 		{"release", func() { r, _ := f.Claim(t.Context(), ""); f.wire.take(); ok(f.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
 		{"worked", func() { _, err := f.Worked(t.Context(), time.Second); ok(err) }, 1, 1, []string{update}},
-		{"sweep", func() { f.clock.Advance(5 * time.Second); ok(f.Sweep(t.Context())) }, 17, 1,
-			[]string{survey, batch, times(2*8+20+1, query), get, update, times(1+16+8, query)}},
+		{"sweep", func() { f.clock.Advance(5 * time.Second); ok(f.Sweep(t.Context())) }, 13, 1,
+			[]string{survey, batch, times(2*8+16+1, query), get, update, times(1+16+8, query)}},
 	} {
 		f.wire.take()
 		trips := roundTrips(c.do)

@@ -3,13 +3,11 @@ package dynamodb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lipsync/internal/domain/lipsync"
 )
@@ -17,12 +15,11 @@ import (
 // atOnce is the number of items that Upkeep changes at once.
 const atOnce = 16
 
-// Upkeep implements lipsync.Leases. It puts requests that may be claimed again into the queue, and
-// rewrites items of older versions in this version's layout.
+// Upkeep implements lipsync.Leases. It puts requests that may be claimed again into the queue.
 func (s leases) Upkeep(ctx context.Context, now time.Time) error {
-	return errors.Join(s.upgradeRequests(ctx, now), s.upgradeKeys(ctx), together(queueShards, func(n int) error {
+	return together(queueShards, func(n int) error {
 		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
-	}))
+	})
 }
 
 // forEach calls f for each element, several at once.
@@ -86,90 +83,4 @@ func (s *Store) enqueue(ctx context.Context, e entry) error {
 		condition: "#openAt = :seen", values: item{"seen": text(e.place)},
 	})
 	return err
-}
-
-// upgradeRequests rewrites open requests in this version's layout. It leaves those that a worker
-// of an older version holds.
-func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
-	var ids []string
-	for _, partition := range []string{olderOpen, olderHeld} {
-		for i, err := range s.query(ctx, math.MaxInt, inPartition(partition)) {
-			if err != nil {
-				return err
-			}
-			r, err := decodeRequest(i, nil)
-			if err != nil {
-				return err
-			}
-			if r.claimable(now) {
-				ids = append(ids, r.ID)
-			}
-		}
-	}
-	if err := forEach(ids, func(id string) error {
-		_, err := s.change(ctx, id, func(r stored) (stored, error) {
-			if r.heldByOlder && !r.claimable(now) {
-				return stored{}, errHeld // changed since the query
-			}
-			return r, nil
-		})
-		return unlessHeld(err)
-	}); err != nil {
-		return err
-	}
-	left, err := s.collect(ctx, math.MaxInt, inPartition(olderQueue)) // entries of final requests
-	return errors.Join(err, forEach(left, func(f found) error { return s.repairEntry(ctx, f.id) }))
-}
-
-// errHeld says that a worker of an older version holds a request. That worker looks for its lease
-// in the request itself, so the request must stay as it is.
-var errHeld = errors.New("held by a worker of an older version")
-
-func unlessHeld(err error) error {
-	if errors.Is(err, errHeld) {
-		return nil
-	}
-	return err
-}
-
-// upgradeKeys moves the pointers to API keys, which the oldest versions kept in one partition. It
-// reports the pointers that can't be moved, and moves the others.
-func (s *Store) upgradeKeys(ctx context.Context) error {
-	var errs []error
-	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :keys"),
-		ExpressionAttributeValues: item{":keys": text(allKeys)},
-		ConsistentRead:            aws.Bool(true),
-	}) {
-		if err != nil {
-			return errors.Join(append(errs, err)...)
-		}
-		if err := s.upgradeKey(ctx, i); err != nil {
-			var sort string
-			_ = decode(i, []field{{SortKey, &sort}}) // a string in every item
-			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %w", allKeys, sort, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Store) upgradeKey(ctx context.Context, pointer item) error {
-	var k lipsync.Key
-	if err := decode(pointer, keyFields(&k)); err != nil {
-		return err
-	}
-	i, err := s.get(ctx, hashKey(k.Hash))
-	if err == nil {
-		err = decode(i, keyFields(&k))
-	}
-	if err != nil {
-		return err
-	}
-	return retryConflicts(ctx, func(int) error {
-		steps := []step{s.remove(keyOf(pointer), "", nil)}
-		for _, i := range pointers(k) {
-			steps = append(steps, s.put(i, "", nil, nil))
-		}
-		return s.transact(ctx, steps)
-	})
 }

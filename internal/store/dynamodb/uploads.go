@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/lipsync"
@@ -38,7 +37,6 @@ func endSort(id string, expires time.Time) string { return padded(expires.UnixMi
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
 	i[OpenPartition], i[OpenSort] = text(shard(openUploads, shardOf(u.ID, uploadShards))), text(endSort(u.ID, u.ExpiresAt))
-	i["counted"] = &types.AttributeValueMemberBOOL{Value: true}
 	taken := errors.New("the upload exists already")
 	return retryConflicts(ctx, func(int) error {
 		steps, err := s.announce(ctx, u, limits)
@@ -53,9 +51,8 @@ func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Li
 func useUpload(id string, r lipsync.Request, life time.Duration) change {
 	end := r.CreatedAt.Add(life)
 	return change{
-		key:    uploadKey(id),
-		set:    item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
-		remove: []string{TimeToLive}, // older versions set it
+		key: uploadKey(id),
+		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
 		// Without this condition, an update would create a part of an upload that was deleted.
 		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(lipsync.Invalid, "upload is gone"),
 	}
@@ -127,7 +124,6 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 		set: item{
 			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
 		},
-		remove:    []string{TimeToLive},
 		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
 		refused: refusal(lipsync.Conflict, "another request uses the upload"),
 	})
@@ -139,19 +135,17 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 
 // Delete implements lipsync.Uploads.
 func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
-	uncounted := errors.New("the upload was not counted, or is gone")
+	gone := errors.New("the upload is gone")
 	err := retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{
-			s.remove(uploadKey(u.ID), "attribute_exists(#counted)", uncounted),
+			s.remove(uploadKey(u.ID), "attribute_exists(#pk)", gone),
 			change{key: uploadLane(u.Account, u.ID), add: item{"size": number(-u.Size)}}.step(s.table),
 		})
 	})
-	if err != uncounted {
-		return err
+	if err == gone {
+		return nil
 	}
-	// The upload is gone, or it was announced by an older version, which did not count it.
-	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: uploadKey(u.ID)})
-	return s.explain(err)
+	return err
 }
 
 // remove returns the step that deletes an item.

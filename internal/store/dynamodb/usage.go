@@ -22,8 +22,7 @@ func usagePartition(account string) string { return "usage/" + digest(account) }
 func day(t time.Time) string { return padded(t.Unix() / secondsOfDay) }
 
 // dayKey is the key of the item that counts the request among the requests that its account made
-// on the same day. Each day has several lanes. Older versions had one item for each day, whose sort
-// key is the day.
+// on the same day. Each day has several lanes.
 func dayKey(r lipsync.Request) item {
 	lane := shardOf(r.ID, lanes)
 	return key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))

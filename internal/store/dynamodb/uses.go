@@ -26,26 +26,6 @@ func useKey(r lipsync.Request, seen snapshot) change {
 	}
 }
 
-// noteUnlimited stores with the pointer to an API key that the key has no limit, if it has none.
-// Older versions did not store this. A create calls noteUnlimited after its first conflict, which
-// may be a conflict in the key's item.
-func (s *Store) noteUnlimited(ctx context.Context, id string, hash [32]byte) error {
-	var k lipsync.Key
-	i, err := s.get(ctx, hashKey(hash))
-	if err == nil {
-		err = decode(i, keyFields(&k))
-	}
-	if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && k.Limit > 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	unlimited := true
-	_, err = s.update(ctx, change{key: keyPointer(id), set: encode([]field{{"unlimited", &unlimited}}), condition: "attribute_exists(#pk)"})
-	return err
-}
-
 // countUses adds the uses counted in lanes to Used of the keys, and subtracts those that were
 // given back.
 func (s *Store) countUses(ctx context.Context, keys []lipsync.Key) error {

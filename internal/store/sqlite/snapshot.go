@@ -38,7 +38,7 @@ func Check(ctx context.Context, path string) (err error) {
 		return err
 	}
 	switch {
-	case version > newest():
+	case version > len(steps()):
 		return errNewer
 	case version == 0:
 		return errors.New("the database is empty")

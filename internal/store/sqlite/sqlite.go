@@ -30,7 +30,6 @@ type Store struct {
 
 // Open opens the database at path. It creates or migrates the file first if necessary.
 func Open(ctx context.Context, path string) (*Store, error) {
-	defineFunctions()
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s.write.SetMaxOpenConns(1)
 	go s.writeAll()
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, steps()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), s.Close())
 	}
 	if s.read, err = open(path, "deferred"); err != nil {

@@ -156,13 +156,13 @@ func testConcurrentCancels(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	id := add(t, store, "").ID
 	codes := together(10, func(i int) error {
-		_, err := store.Leases.Cancel(t.Context(), id, at(i), verbatim("canceled ", i))
+		_, err := store.Leases.Cancel(t.Context(), id, at(i), failureOf("canceled ", i))
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
 	r, err := store.Requests.ByID(t.Context(), id)
 	must(t, err)
-	want(t, "reason", r.Failure, verbatim("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
+	want(t, "reason", r.Failure, failureOf("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
 }
 
 // testCancelOrFinish has a client cancel a request while a worker finishes it.

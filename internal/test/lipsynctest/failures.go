@@ -14,9 +14,9 @@ func noFace() lipsync.Failure { return lipsync.Failure{Code: lipsync.NoFace} }
 
 func canceledFailure() lipsync.Failure { return lipsync.Failure{Code: lipsync.Canceled} }
 
-// verbatim returns a failure with a sentence of its own.
-func verbatim(words ...any) lipsync.Failure {
-	return lipsync.Failure{Code: lipsync.UnknownFailure, Details: lipsync.Details{Verbatim: fmt.Sprint(words...)}}
+// failureOf returns a failure that has the words in its details.
+func failureOf(words ...any) lipsync.Failure {
+	return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: fmt.Sprint(words...)}}
 }
 
 // failures returns failures that together have all details.
@@ -38,7 +38,7 @@ func failures() []lipsync.Failure {
 			Kind: lipsync.Video, Limit: lipsync.Quantity{FPS: 120}, Value: lipsync.Quantity{FPS: 240000. / 1001},
 		}),
 		details(lipsync.ModelNotInstalled, lipsync.Details{Model: "Größe \x00 '\"; --<"}),
-		verbatim("of an older version"),
+		failureOf("prores"),
 	}
 }
 

@@ -191,7 +191,7 @@ func testFinal(t *testing.T, store lipsync.Store) {
 	final, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	for _, token := range []string{"w", ""} {
-		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: verbatim("late")}), lipsync.Conflict)
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: failureOf("late")}), lipsync.Conflict)
 		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
 		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
 	}

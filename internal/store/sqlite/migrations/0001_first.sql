@@ -1,5 +1,3 @@
--- The schema of a new file. It is what a file of version 1 becomes by all migrations.
---
 -- Times are microseconds since 1970 UTC, 0 for none. Lengths of time are microseconds. Sizes are
 -- bytes. Texts are '' for none.
 
@@ -15,15 +13,15 @@ CREATE TABLE requests (
 
 	video_url         TEXT NOT NULL,
 	video_object      TEXT NOT NULL,
-	video_name        TEXT NOT NULL DEFAULT '', -- that the file had where it came from
+	video_name        TEXT NOT NULL, -- that the file had where it came from
 	audio_url         TEXT NOT NULL,
 	audio_object      TEXT NOT NULL,
-	audio_name        TEXT NOT NULL DEFAULT '',
-	tracks            TEXT NOT NULL DEFAULT '',   -- further speech tracks: JSON
+	audio_name        TEXT NOT NULL,
+	tracks            TEXT NOT NULL,   -- further speech tracks: JSON
 	largest_face      INTEGER NOT NULL,
-	engine            TEXT NOT NULL DEFAULT 'warp',
-	options           TEXT NOT NULL DEFAULT '',   -- JSON
-	targets           TEXT NOT NULL DEFAULT '',   -- webhooks that get its events: JSON
+	engine            TEXT NOT NULL,
+	options           TEXT NOT NULL,   -- JSON
+	targets           TEXT NOT NULL,   -- webhooks that get its events: JSON
 
 	created_at        INTEGER NOT NULL,
 	started_at        INTEGER NOT NULL DEFAULT 0,
@@ -96,7 +94,7 @@ CREATE TABLE keys (
 	account    TEXT NOT NULL,
 	name       TEXT NOT NULL,
 	hash       BLOB NOT NULL UNIQUE,
-	start      TEXT NOT NULL DEFAULT '', -- the first characters of the token
+	start      TEXT NOT NULL, -- the first characters of the token
 	created_at INTEGER NOT NULL,
 	last_used  INTEGER NOT NULL,
 	revoked_at INTEGER NOT NULL,
@@ -109,14 +107,14 @@ CREATE TABLE uploads (
 	id           TEXT PRIMARY KEY,
 	account      TEXT NOT NULL,
 	kind         TEXT NOT NULL,
-	name         TEXT NOT NULL DEFAULT '', -- that the file had where it came from
+	name         TEXT NOT NULL, -- that the file had where it came from
 	size         INTEGER NOT NULL,
 	content_type TEXT NOT NULL,
 	object       TEXT NOT NULL,
 	created_at   INTEGER NOT NULL,
 	expires_at   INTEGER NOT NULL,
 	request_id   TEXT NOT NULL,              -- the newest request that uses it
-	dropped      INTEGER NOT NULL DEFAULT 0  -- 1: no other request may use it
+	dropped      INTEGER NOT NULL            -- 1: no other request may use it
 ) STRICT;
 CREATE INDEX uploads_by_expiry ON uploads (expires_at, id);
 
@@ -142,23 +140,20 @@ CREATE TABLE days (
 	requests INTEGER NOT NULL,
 	failed   INTEGER NOT NULL, -- except those that were canceled
 	length   INTEGER NOT NULL, -- of all outputs
-	size     INTEGER NOT NULL DEFAULT 0, -- of the outputs that are kept
+	size     INTEGER NOT NULL, -- of the outputs that are kept
 	PRIMARY KEY (account, day)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER count_created AFTER INSERT ON requests BEGIN
-	INSERT INTO days (account, day, requests, failed, length) VALUES (new.account, new.created_at / 86400000000, 1, 0, 0)
+	INSERT INTO days (account, day, requests, failed, length, size) VALUES (new.account, new.created_at / 86400000000, 1, 0, 0, 0)
 	ON CONFLICT DO UPDATE SET requests = requests + 1;
 END;
 
 -- A request becomes final once.
 CREATE TRIGGER count_final AFTER UPDATE OF status ON requests WHEN new.status IN ('completed', 'failed') BEGIN
-	UPDATE days SET failed = failed + (new.status = 'failed' AND new.failure <> 'canceled'), length = length + new.length
+	UPDATE days SET failed = failed + (new.status = 'failed' AND new.failure <> 'canceled'), length = length + new.length,
+		size = size + new.size
 	WHERE account = new.account AND day = new.created_at / 86400000000;
-END;
-
-CREATE TRIGGER count_size AFTER UPDATE OF status ON requests WHEN new.status = 'completed' BEGIN
-	UPDATE days SET size = size + new.size WHERE account = new.account AND day = new.created_at / 86400000000;
 END;
 
 CREATE TRIGGER count_size_gone AFTER UPDATE OF media_deleted_at ON requests WHEN old.media_deleted_at = 0 BEGIN
