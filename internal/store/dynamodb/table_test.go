@@ -8,7 +8,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"lipsync/internal/dynamodb"
+	"lipsync/internal/store/dynamodb"
 )
 
 type item = map[string]types.AttributeValue

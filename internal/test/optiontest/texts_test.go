@@ -3,7 +3,6 @@ package optiontest_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -18,14 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/dynamodbtest"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/optiontest"
 )
 
@@ -75,10 +73,11 @@ func newFixture(t *testing.T, store lipsync.Store) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	s := &lipsync.Service{
-		Store: store, Objects: objects, Queue: noQueue{}, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
-		GenerateRate: 1000, ReadRate: 1000, MaxVideo: 1 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"},
-	}
+	s := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 1000, ReadRate: 1000, MaxVideo: 1 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}}, lipsync.Ports{
+		Store:   store,
+		Objects: objects,
+		Queue:   noQueue{},
+	})
 	token, _, err := s.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {
 		t.Fatal(err)
