@@ -36,9 +36,7 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 		said = io.Discard
 	}
 	bar := newProgress(said)
-	found, err := renderer.FindPeople(ctx, render.Job{
-		Video: c.Video, Progress: func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) },
-	})
+	found, err := renderer.FindPeople(ctx, c.Video, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
 	bar.end()
 	switch {
 	case lipsync.CodeOf(err) == lipsync.Invalid:

@@ -77,9 +77,9 @@ func (c *clip) reuse(b *testing.B, engine string, networks bool) {
 	job := func(to *costs) {
 		scratch := b.TempDir()
 		started, before := time.Now(), cpuTime(b)
-		if err := set.Render(b.Context(), render.Job{
+		if _, err := set.Render(b.Context(), render.Job{
 			Video: c.video, Audio: c.audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: engine, Findings: kept,
-		}); err != nil {
+		}, nil); err != nil {
 			b.Fatal(err)
 		}
 		to.cpu, to.wall = append(to.cpu, cpuTime(b)-before), append(to.wall, time.Since(started))

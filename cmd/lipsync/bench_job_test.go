@@ -40,9 +40,9 @@ func BenchmarkJob(b *testing.B) {
 			for b.Loop() {
 				started, before := time.Now(), cpuTime(b)
 				scratch := b.TempDir()
-				if err := renderer.Render(b.Context(), render.Job{
+				if _, err := renderer.Render(b.Context(), render.Job{
 					Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "warp",
-				}); err != nil {
+				}, nil); err != nil {
 					b.Fatal(err)
 				}
 				job, busy = time.Since(started), cpuTime(b)-before

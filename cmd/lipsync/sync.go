@@ -77,13 +77,10 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	var made render.Result
-	err = renderer.Render(ctx, render.Job{
+	made, err := renderer.Render(ctx, render.Job{
 		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection, Options: options, Boxes: c.Boxes, Segments: segments, Audios: c.audios(c.Audio),
-		Rendered: func(r render.Result) { made = r },
-		Progress: func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) },
-	})
+	}, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
 	bar.end()
 	if lipsync.CodeOf(err) == lipsync.Invalid {
 		return sentence(err)

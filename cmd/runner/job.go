@@ -104,15 +104,15 @@ type lazy struct {
 	set  *engines.Set // nil until then
 }
 
-// Render implements worker.Renderer.
-func (l *lazy) Render(ctx context.Context, job render.Job) error {
+var _ worker.Renderer = (*lazy)(nil)
+
+func (l *lazy) Render(ctx context.Context, job render.Job, o render.Observer) (render.Result, error) {
 	if err := l.ensure(ctx); err != nil {
-		return err
+		return render.Result{}, err
 	}
-	return l.set.Render(ctx, job)
+	return l.set.Render(ctx, job, o)
 }
 
-// Estimate implements worker.Renderer.
 func (l *lazy) Estimate(ctx context.Context, job render.Job) (lipsync.Estimate, error) {
 	if err := l.ensure(ctx); err != nil {
 		return lipsync.Estimate{}, err
@@ -120,12 +120,11 @@ func (l *lazy) Estimate(ctx context.Context, job render.Job) (lipsync.Estimate, 
 	return l.set.Estimate(ctx, job)
 }
 
-// FindPeople implements worker.Renderer.
-func (l *lazy) FindPeople(ctx context.Context, job render.Job) (lipsync.Analysis, error) {
+func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (lipsync.Analysis, error) {
 	if err := l.ensure(ctx); err != nil {
 		return lipsync.Analysis{}, err
 	}
-	return l.set.FindPeople(ctx, job)
+	return l.set.FindPeople(ctx, video, o)
 }
 
 // ensure opens the renderer, unless it is open.

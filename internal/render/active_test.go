@@ -129,7 +129,7 @@ func TestWhoSpeaks(t *testing.T) {
 			}
 			dir := t.TempDir()
 			job := Job{Video: video, Audio: sound(t, "a.wav", "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: c.largest}
-			if err := r.Render(t.Context(), job); err != nil {
+			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
 			for frame := range 50 {

@@ -3,12 +3,11 @@ package render
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -49,15 +48,13 @@ func TestStartAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j, starts, first := j, 0, 0
+			j, o := j, &notes{}
 			j.Scratch = t.TempDir()
 			j.Output = filepath.Join(j.Scratch, "out.mp4")
 			j.Pieces = &shelf{pieces: pieces}
-			j.Measured = func(_, _ time.Duration) { starts++ }
-			j.Resumed = func(frames, _ int) { first = frames }
-			err := newRenderer(t, &faulty{err: c.err}).Render(t.Context(), j)
-			if !errors.Is(err, c.err) || starts != c.starts || first != 8 {
-				t.Errorf("started %d times, went on with frame %d (%v), want %d and 8", starts, first, err, c.starts)
+			_, err := newRenderer(t, &faulty{err: c.err}).Render(t.Context(), j, o)
+			if !errors.Is(err, c.err) || len(o.measured) != c.starts || o.resumed != 8 {
+				t.Errorf("started %d times, went on with frame %d (%v), want %d and 8", len(o.measured), o.resumed, err, c.starts)
 			}
 		})
 	}
@@ -89,13 +86,7 @@ func TestSpoiltPieces(t *testing.T) {
 			t.Parallel()
 			j := Job{Video: video, Audio: tone, Scratch: t.TempDir(), Pieces: &shelf{pieces: map[int][]byte{}}, PieceTime: time.Second}
 			j.Output = filepath.Join(j.Scratch, "out.mp4")
-			starts := 0
-			j.Measured = func(_, _ time.Duration) { starts++ }
-			j.Rendered = func(told Result) {
-				if told.Again != (c.starts > 1) {
-					t.Errorf("told %+v of start %d", told, starts)
-				}
-			}
+			o := &notes{}
 			r, looks := newRenderer(t, &numberer{}), 0
 			r.Now = func() time.Time {
 				if looks++; looks == c.look {
@@ -109,13 +100,13 @@ func TestSpoiltPieces(t *testing.T) {
 				}
 				return time.Unix(int64(looks), 0)
 			}
-			err := r.Render(t.Context(), j)
+			made, err := r.Render(t.Context(), j, o)
 			var code lipsync.FailureCode
 			if err != nil {
 				code = lipsync.FailureOf(err).Code
 			}
-			if starts != c.starts || looks != c.looks || code != c.code {
-				t.Fatalf("started %d times with %d looks, got %q (%v), want %d, %d and %q", starts, looks, code, err, c.starts, c.looks, c.code)
+			if len(o.measured) != c.starts || made.Again != (c.starts > 1) || looks != c.looks || code != c.code {
+				t.Fatalf("started %d times with %d looks, got %q (%v), want %d, %d and %q", len(o.measured), looks, code, err, c.starts, c.looks, c.code)
 			}
 			if err != nil {
 				return
@@ -130,19 +121,16 @@ func TestSpoiltPieces(t *testing.T) {
 // forgetful is a shelf that can't keep the first piece that it gets.
 type forgetful struct {
 	shelf
-	once   sync.Once
+	asked  []int // the numbers of the pieces that it got
 	failed chan struct{}
 }
 
 var errForgotten = errors.New("forgotten")
 
-func (s *forgetful) Keep(ctx context.Context, n int, r io.Reader, size int64) (err error) {
-	s.once.Do(func() {
-		err = errForgotten
+func (s *forgetful) Keep(ctx context.Context, n int, r io.Reader, size int64) error {
+	if s.asked = append(s.asked, n); len(s.asked) == 1 {
 		close(s.failed)
-	})
-	if err != nil {
-		return err
+		return errForgotten
 	}
 	return s.shelf.Keep(ctx, n, r, size)
 }
@@ -153,8 +141,6 @@ func TestKeepAgain(t *testing.T) {
 	j := Job{Scratch: t.TempDir(), Pieces: s, PieceTime: time.Second, Audio: sound(t, "a.wav", seconds)}
 	j.Video = ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	j.Output = filepath.Join(j.Scratch, "out.mp4")
-	var told []string
-	j.Unkept = func(piece int, err error) { told = append(told, fmt.Sprint(piece, " ", err)) }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, looks := newRenderer(t, &numberer{}), 0
@@ -170,11 +156,11 @@ func TestKeepAgain(t *testing.T) {
 		}
 		return time.Unix(int64(looks), 0)
 	}
-	if err := r.Render(ctx, j); err != nil {
+	if _, err := r.Render(ctx, j, nil); err != nil {
 		t.Fatal(err)
 	}
-	if want := "0 forgotten"; len(told) != 1 || told[0] != want || s.pieces[0] == nil || s.pieces[1] == nil {
-		t.Errorf("told %q of %d kept pieces, want only %q", told, len(s.pieces), want)
+	if want := []int{0, 0, 1}; !slices.Equal(s.asked, want) || s.pieces[0] == nil || s.pieces[1] == nil {
+		t.Errorf("asked to keep the pieces %v, kept %d, want %v and both", s.asked, len(s.pieces), want)
 	}
 }
 

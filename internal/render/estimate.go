@@ -10,9 +10,9 @@ import (
 )
 
 // Estimate inspects the job's media as Render does, and says how large its output will be, or for what problems Render would fail. It decodes no
-// frame, so it knows nothing about faces, and takes the stated length of the video. Of the job it uses no functions and no Output.
+// frame, so it knows nothing about faces, and takes the stated length of the video. Of the job it uses no Output.
 func (r *Renderer) Estimate(ctx context.Context, j Job) (e lipsync.Estimate, err error) {
-	w, err := r.begin(j)
+	w, err := r.begin(j, nil)
 	if err == nil {
 		defer os.RemoveAll(w.dir)
 		err = Guard(func() (err error) {

@@ -102,7 +102,7 @@ func TestChosenFace(t *testing.T) {
 			r.NewTracker = couple
 			dir := t.TempDir()
 			job := Job{Video: video, Audio: sound(t, "a.wav", "1.2"), Output: dir + "/o.mp4", Scratch: dir, Options: c.options, Boxes: boxes}
-			if err := r.Render(t.Context(), job); err != nil {
+			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
 			_, painted, _ := numbers(t, job.Output)
@@ -149,7 +149,7 @@ func TestChosenFaceMissing(t *testing.T) {
 			if err := os.WriteFile(job.Boxes, []byte(c.boxes), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := r.Render(t.Context(), job)
+			_, err := r.Render(t.Context(), job, nil)
 			if got := lipsync.MessageOf(err); got != c.want || lipsync.CodeOf(err) != lipsync.Invalid {
 				t.Errorf("got %q (%v), want %q", got, err, c.want)
 			}

@@ -49,7 +49,7 @@ func (w *rendering) firstPass(ctx context.Context) (*analysis, Analyser, error) 
 	}
 	if kept != nil && !w.anew {
 		if a := w.recall(ctx, kept); a != nil {
-			w.recalled = true
+			w.reused.Findings = true
 			w.progress(lipsync.Analyzing, a.source.frames).done(a.source.frames)
 			return a, engine, w.hear(ctx, a)
 		}

@@ -92,7 +92,7 @@ func TestFindingsOfUnheardSound(t *testing.T) {
 		j.Output = filepath.Join(j.Scratch, "out.mp4")
 		r := newRenderer(t, &shown{})
 		r.Tools = &ffmpeg.Tools{FFmpeg: c.ffmpeg, FFprobe: there.FFprobe, Threads: 1}
-		if err := r.Render(t.Context(), j); err != nil || kept != c.kept {
+		if _, err := r.Render(t.Context(), j, nil); err != nil || kept != c.kept {
 			t.Errorf("%s: kept %d findings (%v), want %d", name, kept, err, c.kept)
 		}
 	}

@@ -173,8 +173,8 @@ func TestLimitOfOutput(t *testing.T) {
 		r.Limits.Duration = 2 * time.Second
 		video := ffmpegtest.Make(t, "live.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames), "-live", "1")
 		dir := t.TempDir()
-		err := r.Render(t.Context(), Job{Video: video, Audio: sound(t, "a.wav", "0.2"), Output: dir + "/o.mp4", Scratch: dir,
-			Options: lipsync.Options{SyncMode: lipsync.Pad}})
+		_, err := r.Render(t.Context(), Job{Video: video, Audio: sound(t, "a.wav", "0.2"), Output: dir + "/o.mp4", Scratch: dir,
+			Options: lipsync.Options{SyncMode: lipsync.Pad}}, nil)
 		if got := lipsync.FailureOf(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
 			t.Errorf("%d frames: got %q, want %q (%v)", frames, got, want, err)
 		}

@@ -27,17 +27,15 @@ const (
 	thumbSide  = 128    // longer side of a thumbnail, pixels
 )
 
-// FindPeople analyses the job's video. Of the job it uses Video, Progress and Measured.
-func (r *Renderer) FindPeople(ctx context.Context, j Job) (a lipsync.Analysis, err error) {
+// FindPeople analyses a video. o may be nil.
+func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a lipsync.Analysis, err error) {
 	// With Pad, the first pass decodes the whole video.
-	w := &rendering{Renderer: r, job: Job{Video: j.Video, Progress: j.Progress, Options: lipsync.Options{SyncMode: lipsync.Pad}}}
+	w := &rendering{Renderer: r, by: observed(o), job: Job{Video: video, Options: lipsync.Options{SyncMode: lipsync.Pad}}}
 	err = Guard(func() (err error) {
 		if err = w.inspectVideo(ctx); err != nil {
 			return err
 		}
-		if j.Measured != nil {
-			j.Measured(w.video.Duration, 0)
-		}
+		w.by.Measured(w.video.Duration, 0)
 		a, err = w.people(ctx)
 		return err
 	})

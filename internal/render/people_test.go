@@ -20,18 +20,13 @@ func TestFindPeople(t *testing.T) {
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60))
 	r := newRenderer(t, &numberer{})
 	r.NewTracker = couple
-	var measured time.Duration
-	var done int
-	a, err := r.FindPeople(t.Context(), Job{
-		Video:    video,
-		Measured: func(video, _ time.Duration) { measured = video },
-		Progress: func(p Progress) { done = p.Done },
-	})
+	o := &notes{}
+	a, err := r.FindPeople(t.Context(), video, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if measured != 2400*time.Millisecond || done != 60 {
-		t.Errorf("measured %v, told of %d frames", measured, done)
+	if o.measured[0][0] != 2400*time.Millisecond || o.progress[len(o.progress)-1].Done != 60 {
+		t.Errorf("measured %v, told of %v", o.measured, o.progress)
 	}
 	want := lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: ffmpegtest.Width, Height: ffmpegtest.Height, Frames: 60}
 	if a.Video != want || len(a.Faces) != 2 {
@@ -63,7 +58,7 @@ func TestFindPeopleRefused(t *testing.T) {
 	} {
 		r := newRenderer(t, &numberer{})
 		r.Limits.Duration = 2 * time.Second
-		if _, err := r.FindPeople(t.Context(), Job{Video: c.path}); lipsync.MessageOf(err) != c.want {
+		if _, err := r.FindPeople(t.Context(), c.path, nil); lipsync.MessageOf(err) != c.want {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
@@ -73,7 +68,7 @@ func TestFindPeopleRefused(t *testing.T) {
 func TestFindNobody(t *testing.T) {
 	r := newRenderer(t, &numberer{})
 	r.NewTracker = trackFunc(func(int) ([]tracking.Face, bool) { return nil, false }).new
-	a, err := r.FindPeople(t.Context(), Job{Video: photo(t, "a.png")})
+	a, err := r.FindPeople(t.Context(), photo(t, "a.png"), nil)
 	if err != nil || a.Video.Frames != 1 || a.Faces == nil || len(a.Faces) != 0 {
 		t.Errorf("got %+v, %v, want one frame and an empty list", a, err)
 	}

@@ -26,7 +26,7 @@ type Pieces interface {
 	// Find passes each kept piece with the number n, the newest first, to read, until read returns nil. It returns an error if
 	// read accepts none.
 	Find(ctx context.Context, n int, read func(io.Reader) error) error
-	// Keep keeps size bytes as the piece with the number n.
+	// Keep keeps size bytes as the piece with the number n. After an error it is called again when the next piece is finished.
 	Keep(ctx context.Context, n int, r io.Reader, size int64) error
 }
 
@@ -159,9 +159,6 @@ func (w *rendering) resume(ctx context.Context) (all []piece) {
 		}
 		w.scored.recall(next.Mouths)
 		all = append(all, next)
-	}
-	if len(all) > 0 && w.job.Resumed != nil {
-		w.job.Resumed(all[len(all)-1].To, w.frames)
 	}
 	return all
 }

@@ -79,14 +79,17 @@ func attempt(t *testing.T, j Job, frames, kept int) (output string, first int, r
 	j.Scratch = t.TempDir()
 	j.Output = filepath.Join(j.Scratch, "it's"+j.Options.Output.Format.Extension())
 	j.PieceTime = time.Duration(frames-leastPiece+1) * time.Second
-	j.Resumed = func(done, _ int) { first = done }
-	j.Rendered = func(told Result) { result = told }
-	err = r.Render(t.Context(), j)
+	o := &notes{}
+	result, err = r.Render(t.Context(), j, o)
+	if err == nil && result.Reused.Frames != o.resumed {
+		t.Errorf("told of %d frames of earlier attempts, then of %d", o.resumed, result.Reused.Frames)
+	}
 	left, _ := os.ReadDir(j.Scratch)
 	if want := map[bool]int{true: 1, false: 0}[err == nil]; len(left) != want {
 		t.Errorf("files left: %v, want %d", left, want)
 	}
-	return j.Output, first, result, err
+	result.Reused = Reused{}
+	return j.Output, o.resumed, result, err
 }
 
 // kept renders a job in pieces, and returns the first n of them.
@@ -143,7 +146,7 @@ func TestPieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if from != inPiece || result != wantResult {
+			if from != inPiece || fmt.Sprint(result) != fmt.Sprint(wantResult) {
 				t.Errorf("went on with frame %d, and told %+v, want %d and %+v", from, result, inPiece, wantResult)
 			}
 			if got, want := frameSums(t, resumed), frameSums(t, pieces); got != want {

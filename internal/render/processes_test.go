@@ -22,7 +22,7 @@ func TestProcesses(t *testing.T) {
 			tools.FFmpeg, tools.FFprobe = counted(t, dir, tools.FFmpeg), counted(t, dir, tools.FFprobe)
 			r.Tools = &tools
 			job := Job{Video: video, Audio: sound(t, "a.wav", "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: largest}
-			if err := r.Render(t.Context(), job); err != nil {
+			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
 			for program, want := range map[string]int{tools.FFmpeg: 4, tools.FFprobe: 2} {

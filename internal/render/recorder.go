@@ -35,9 +35,10 @@ var errPieces = errors.New("make an output in pieces")
 func (w *rendering) newRecorder(ctx context.Context) (*recorder, error) {
 	r := &recorder{rendering: w, more: make(chan struct{}, 1), done: w.resume(ctx)}
 	r.kept = len(r.done)
-	w.resumed = r.kept > 0
-	if w.resumed {
+	if r.kept > 0 {
 		r.now.To = r.done[r.kept-1].To
+		w.reused.Frames = r.now.To
+		w.by.Resumed(r.now.To, w.frames)
 	}
 	return r, r.begin(ctx)
 }
@@ -134,10 +135,7 @@ func (r *recorder) keepAll(ctx context.Context) {
 		waiting := r.done[r.kept:]
 		r.mu.Unlock()
 		for _, p := range waiting {
-			if err := r.keep(ctx, r.kept, p); err != nil {
-				if r.job.Unkept != nil && ctx.Err() == nil {
-					r.job.Unkept(r.kept, err)
-				}
+			if r.keep(ctx, r.kept, p) != nil {
 				break
 			}
 			r.kept++

@@ -62,26 +62,44 @@ type Job struct {
 	Segments lipsync.Segments
 	Audios   map[string]string // paths of the audios of the segments, by their Ref
 	Signed   bool              // the output must be signed later, which takes four times its size on the disk
-	Progress func(Progress)    // may be nil; never called concurrently
-	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
-	// length of the video is the one that its file states, 0 if it states none. For a preview, so is that
-	// of the audio; if its file states none, it is as long as the preview needs.
-	Measured func(video, audio time.Duration)
-	// Rendered gets the facts about the output, once it is complete. It may be nil.
-	Rendered func(Result)
+	Poster   bool              // the result has a poster
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
 	Pieces Pieces
 	// VideoSum is the SHA-256 of the video. Pieces of jobs with another one aren't used.
 	VideoSum [sha256.Size]byte
 	// PieceTime is the time after which a piece ends; 0 means 40 s.
 	PieceTime time.Duration
-	// Unkept gets the reason why a piece was not kept. It is tried again when the next piece is finished. Unkept may be nil.
-	Unkept func(piece int, err error)
-	// Resumed gets the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames. It may be nil.
-	Resumed func(frames, total int)
-	// Poster gets a small picture of the output (a JPEG), or the reason why there is none. It is
-	// called after Rendered. If it is nil, no poster is made.
-	Poster func(jpeg []byte, err error)
+}
+
+// Observer learns about a job while it is done. Its methods are never called concurrently.
+type Observer interface {
+	// Measured tells the lengths of the media before any frame is decoded. The length of the video is the one that its file states, 0 if it
+	// states none. For a preview, so is that of the audio; if its file states none, it is as long as the preview needs.
+	Measured(video, audio time.Duration)
+	// Resumed tells the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames.
+	Resumed(frames, total int)
+	Progress(Progress)
+}
+
+// ProgressFunc is an Observer that gets only the progress.
+type ProgressFunc func(Progress)
+
+func (ProgressFunc) Measured(_, _ time.Duration) {}
+func (ProgressFunc) Resumed(_, _ int)            {}
+func (f ProgressFunc) Progress(p Progress)       { f(p) }
+
+// observed returns o, or an Observer that does nothing if o is nil.
+func observed(o Observer) Observer {
+	if o == nil {
+		return ProgressFunc(func(Progress) {})
+	}
+	return o
+}
+
+// Reused is the work on a job that was done before.
+type Reused struct {
+	Findings bool // the findings of an earlier job were used
+	Frames   int  // number of frames in pieces of earlier attempts
 }
 
 // Result describes an output.
@@ -91,7 +109,9 @@ type Result struct {
 	Frames   lipsync.Frames
 	Warnings lipsync.Warnings
 	Sync     lipsync.SyncScore
-	Recalled bool // the findings of an earlier job were used
+	Poster   []byte // a small picture of the output (a JPEG), if the job asks for one
+	NoPoster error  // the reason why none could be made
+	Reused   Reused
 	Again    bool // another try failed before, with findings or in pieces
 }
 
@@ -99,6 +119,7 @@ type Result struct {
 type rendering struct {
 	*Renderer
 	job     Job
+	by      Observer
 	engine  Engine
 	video   *ffmpeg.Info
 	audio   *ffmpeg.Info
@@ -115,33 +136,41 @@ type rendering struct {
 
 	warnings lipsync.Warnings
 	planned  string // see plan; "" until it is known
-	recalled bool   // uses findings of an earlier job
-	resumed  bool   // uses pieces of an earlier attempt
-	anew     bool   // uses neither, and makes no pieces
+	reused   Reused
+	anew     bool // reuses nothing, and makes no pieces
 }
 
-// Render makes the job's output. An error of code Invalid means that the media
-// are at fault.
-func (r *Renderer) Render(ctx context.Context, j Job) error {
-	job, err := r.begin(j)
+// Render makes the job's output. o may be nil. An error of code Invalid means that the media are at fault.
+func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (made Result, err error) {
+	job, err := r.begin(j, o)
 	if err != nil {
-		return err
+		return made, err
 	}
 	defer os.RemoveAll(job.dir)
 	w := job
-	err = Guard(func() error { return w.render(ctx) })
-	if (w.recalled || w.resumed || errors.Is(err, errPieces)) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
+	made, err = w.guarded(ctx)
+	if (w.reused != Reused{} || errors.Is(err, errPieces)) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
 		w = job
 		w.anew = true
-		err = Guard(func() error { return w.render(ctx) })
+		made, err = w.guarded(ctx)
+		made.Again = true
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // other errors only follow from it
+		return made, context.Cause(ctx) // other errors only follow from it
 	}
 	if errors.Is(err, ffmpeg.ErrNotRun) {
-		return lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
+		return made, lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
 	}
-	return err
+	return made, err
+}
+
+// guarded renders. A panic becomes an error.
+func (w *rendering) guarded(ctx context.Context) (made Result, err error) {
+	err = Guard(func() (err error) {
+		made, err = w.render(ctx)
+		return err
+	})
+	return made, err
 }
 
 // mayDiffer reports whether a rendering that failed with err could succeed at once without findings and pieces: err is neither the
@@ -151,7 +180,7 @@ func mayDiffer(err error) bool {
 }
 
 // begin returns the work on a job, with a folder that the caller removes.
-func (r *Renderer) begin(j Job) (w rendering, err error) {
+func (r *Renderer) begin(j Job, o Observer) (w rendering, err error) {
 	engine := r.Engines[j.Engine]
 	if engine == nil {
 		return w, lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: j.Engine}}.Because(nil)
@@ -160,7 +189,7 @@ func (r *Renderer) begin(j Job) (w rendering, err error) {
 	if err != nil {
 		return w, err
 	}
-	w = rendering{Renderer: r, job: j, engine: engine, dir: dir,
+	w = rendering{Renderer: r, job: j, by: observed(o), engine: engine, dir: dir,
 		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
 	if len(j.Segments) > 0 {
 		w.job.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
@@ -169,12 +198,12 @@ func (r *Renderer) begin(j Job) (w rendering, err error) {
 	return w, nil
 }
 
-func (w *rendering) render(ctx context.Context) error {
+func (w *rendering) render(ctx context.Context) (made Result, err error) {
 	if err := w.checkCodec(ctx); err != nil {
-		return err
+		return made, err
 	}
 	if err := w.inspect(ctx); err != nil {
-		return err
+		return made, err
 	}
 	v := w.video.Video
 	w.speech = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
@@ -185,35 +214,33 @@ func (w *rendering) render(ctx context.Context) error {
 		w.warnings = w.warnings.With(lipsync.LostAlpha)
 	}
 	if err := w.readBoxes(ctx); err != nil {
-		return err
+		return made, err
 	}
-	if w.job.Measured != nil {
-		w.job.Measured(w.video.Duration, w.audioLength())
-	}
+	w.by.Measured(w.video.Duration, w.audioLength())
 	a, engine, err := w.firstPass(ctx)
 	if a != nil {
 		defer a.source.close()
 	}
 	if err != nil {
-		return err
+		return made, err
 	}
 	if !slices.ContainsFunc(a.faces[:a.frames], func(all []seen) bool { return len(all) > 0 }) {
-		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+		return made, lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	}
 	line, err := w.timeline(a)
 	if err != nil {
-		return err
+		return made, err
 	}
 	w.frames = line.frames
 	if err := w.checkSize(); err != nil {
-		return err
+		return made, err
 	}
 	if err := w.finishSound(ctx, a.frames); err != nil {
-		return err
+		return made, err
 	}
 	samples, err := os.Open(w.pcm)
 	if err != nil {
-		return err
+		return made, err
 	}
 	defer samples.Close()
 	out := Output{
@@ -221,7 +248,7 @@ func (w *rendering) render(ctx context.Context) error {
 		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Mask: w.job.Options.Mask,
 	}
 	if out.Speaker, err = w.speaker(a); err != nil {
-		return err
+		return made, err
 	}
 	var cover func(output int) *occlusion.Cover
 	if a.hidden.Covers() > 0 {
@@ -233,7 +260,7 @@ func (w *rendering) render(ctx context.Context) error {
 	}
 	painter, err := engine.Plan(ctx, out)
 	if err != nil {
-		return fmt.Errorf("plan: %w", err)
+		return made, fmt.Errorf("plan: %w", err)
 	}
 	shares := w.shares(out.Spoken)
 	w.scored = newScored(w.frames, func(output int) *seen {
@@ -244,20 +271,16 @@ func (w *rendering) render(ctx context.Context) error {
 		return a.faces.of(out.Speaker(source), source)
 	})
 	if err := w.paint(ctx, painter, &player{a.source, line}, shares, cover); err != nil {
-		return err
+		return made, err
 	}
-	length := w.length(w.frames)
-	if w.job.Rendered != nil {
-		sync, err := w.score(io.NewSectionReader(samples, 0, 2*w.samples))
-		if err != nil {
-			return err
-		}
-		w.job.Rendered(Result{Length: length, Size: w.size(a.frames), Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Sync: sync, Recalled: w.recalled, Again: w.anew})
+	made = Result{Length: w.length(w.frames), Size: w.size(a.frames), Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings, Reused: w.reused}
+	if made.Sync, err = w.score(io.NewSectionReader(samples, 0, 2*w.samples)); err != nil {
+		return made, err
 	}
-	if w.job.Poster != nil {
-		w.job.Poster(w.Tools.Poster(ctx, v, w.job.Output, length/2))
+	if w.job.Poster {
+		made.Poster, made.NoPoster = w.Tools.Poster(ctx, v, w.job.Output, made.Length/2)
 	}
-	return nil
+	return made, nil
 }
 
 // audioLength returns the length of the audio. For a preview it is the one that the file states, or at least what the preview needs.
@@ -335,21 +358,21 @@ type Progress struct {
 
 // progress passes a stage's progress on, a few times a second.
 type progress struct {
-	f     func(Progress)
+	by    Observer
 	stage lipsync.Stage
 	total int
 	next  time.Time
 }
 
 func (w *rendering) progress(stage lipsync.Stage, total int) *progress {
-	return &progress{f: w.job.Progress, stage: stage, total: total}
+	return &progress{by: w.by, stage: stage, total: total}
 }
 
 func (p *progress) done(frames int) {
 	now := time.Now()
-	if p.f == nil || frames < p.total && now.Before(p.next) {
+	if frames < p.total && now.Before(p.next) {
 		return
 	}
 	p.next = now.Add(200 * time.Millisecond)
-	p.f(Progress{Stage: p.stage, Done: frames, Total: max(p.total, frames)})
+	p.by.Progress(Progress{Stage: p.stage, Done: frames, Total: max(p.total, frames)})
 }

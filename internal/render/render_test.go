@@ -107,6 +107,19 @@ func sound(t testing.TB, name, seconds string, args ...string) string {
 	return ffmpegtest.Make(t, name, append([]string{"-f", "lavfi", "-i", "sine=f=300:d=" + seconds}, args...)...)
 }
 
+// notes is an Observer that writes down what it learns.
+type notes struct {
+	measured [][2]time.Duration
+	resumed  int // number of frames in pieces of earlier attempts
+	progress []Progress
+}
+
+func (n *notes) Measured(video, audio time.Duration) {
+	n.measured = append(n.measured, [2]time.Duration{video, audio})
+}
+func (n *notes) Resumed(frames, _ int) { n.resumed = frames }
+func (n *notes) Progress(p Progress)   { n.progress = append(n.progress, p) }
+
 // render renders a job and returns the path of its output.
 func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 	t.Helper()
@@ -119,13 +132,14 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Op
 	t.Helper()
 	dir := t.TempDir()
 	output := filepath.Join(dir, "out put"+options.Output.Format.Extension())
-	told := Result{Length: -1}
-	measured := [2]time.Duration{-1, -1}
-	err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir, Options: options,
-		Measured: func(video, audio time.Duration) { measured = [2]time.Duration{video, audio} },
-		Rendered: func(r Result) { told = r }})
+	o := &notes{}
+	told, err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir, Options: options}, o)
 	if (told.Length > 0) != (err == nil) {
 		t.Errorf("told of an output of %v, with error %v", told.Length, err)
+	}
+	measured := [2]time.Duration{-1, -1}
+	if len(o.measured) > 0 {
+		measured = o.measured[0]
 	}
 	asSpeech := options.SyncMode != lipsync.CutOff && options.SyncMode != lipsync.Pad && options.Preview.Length == 0
 	shortest := map[bool]time.Duration{true: 0, false: 1}[strings.HasPrefix(filepath.Base(video), "unstated")]

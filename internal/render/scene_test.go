@@ -83,14 +83,13 @@ func TestLargestFace(t *testing.T) {
 	}).new
 	dir := t.TempDir()
 	var stages []lipsync.Stage
-	err := r.Render(t.Context(), Job{
+	_, err := r.Render(t.Context(), Job{
 		Video: video, Audio: sound(t, "a.wav", "0.8"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: true,
-		Progress: func(p Progress) {
-			if p.Done == p.Total {
-				stages = append(stages, p.Stage)
-			}
-		},
-	})
+	}, ProgressFunc(func(p Progress) {
+		if p.Done == p.Total {
+			stages = append(stages, p.Stage)
+		}
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

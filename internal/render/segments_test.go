@@ -20,13 +20,11 @@ import (
 func renderSegments(t *testing.T, r *Renderer, o lipsync.Options, video string, segments lipsync.Segments, audios ...string) (string, Result, error) {
 	t.Helper()
 	dir := t.TempDir()
-	var told Result
-	j := Job{Video: video, Output: dir + "/o", Scratch: dir, Options: o, Segments: segments, Audios: map[string]string{}, Rendered: func(r Result) { told = r }}
+	j := Job{Video: video, Output: dir + "/o", Scratch: dir, Options: o, Segments: segments, Audios: map[string]string{}}
 	for i, path := range audios {
 		j.Audios[string(rune('a'+i))] = path
 	}
-	err := r.Render(t.Context(), j)
-	j.Rendered = nil
+	told, err := r.Render(t.Context(), j, nil)
 	compareEstimate(t, r, j, told, err)
 	return j.Output, told, err
 }
@@ -216,8 +214,9 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 	}
 	job := func(end time.Duration) error {
 		dir := t.TempDir()
-		return r.Render(t.Context(), Job{Video: video, Output: dir + "/o.mp4", Scratch: dir, Options: lipsync.Options{NoFace: lipsync.FailFaceless},
-			Segments: lipsync.Segments{{Start: ms(200), End: end}}, Audios: map[string]string{"": sound(t, "a.wav", "1")}})
+		_, err := r.Render(t.Context(), Job{Video: video, Output: dir + "/o.mp4", Scratch: dir, Options: lipsync.Options{NoFace: lipsync.FailFaceless},
+			Segments: lipsync.Segments{{Start: ms(200), End: end}}, Audios: map[string]string{"": sound(t, "a.wav", "1")}}, nil)
+		return err
 	}
 	if err := job(ms(800)); err != nil {
 		t.Error(err)

@@ -81,7 +81,7 @@ func TestStop(t *testing.T) {
 			}{{failing, "broken"}, {panicking, "panic: odd"}, {cancelled, "context canceled"}} {
 				dir := t.TempDir()
 				r := newRenderer(t, test.engine)
-				err := r.Render(ctx, Job{Video: video, Audio: speech, Output: filepath.Join(dir, "o.mp4"), Scratch: dir})
+				_, err := r.Render(ctx, Job{Video: video, Audio: speech, Output: filepath.Join(dir, "o.mp4"), Scratch: dir}, nil)
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("got %v, want %s", err, test.want)
 				}

@@ -49,7 +49,7 @@ func TestTruncated(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			err := newRenderer(t, &numberer{}).Render(t.Context(), Job{Video: test.video, Audio: test.audio, Output: filepath.Join(dir, "o.mp4"), Scratch: dir})
+			_, err := newRenderer(t, &numberer{}).Render(t.Context(), Job{Video: test.video, Audio: test.audio, Output: filepath.Join(dir, "o.mp4"), Scratch: dir}, nil)
 			refused := err != nil && lipsync.FailureOf(err).Code == lipsync.MediaTruncated
 			if refused != test.refused || err != nil && !refused {
 				t.Errorf("got %v, want it to be refused: %t", err, test.refused)

@@ -88,10 +88,9 @@ func BenchmarkTwoHours(b *testing.B) {
 	goroutines := runtime.NumGoroutine()
 	for b.Loop() {
 		memory, scratch := map[lipsync.Stage]*tenths{lipsync.Analyzing: {}, lipsync.Rendering: {}}, b.TempDir()
-		err := s.Render(b.Context(), render.Job{
+		_, err := s.Render(b.Context(), render.Job{
 			Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
-			Progress: func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) },
-		})
+		}, render.ProgressFunc(func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) }))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -117,9 +116,9 @@ func BenchmarkJobs(b *testing.B) {
 		var memory tenths
 		for i := range 200 {
 			short, scratch := clips[i%len(clips)], b.TempDir()
-			err := s.Render(b.Context(), render.Job{
+			_, err := s.Render(b.Context(), render.Job{
 				Video: short, Audio: short, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: []string{"wav2lip", "warp"}[i%2],
-			})
+			}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -149,7 +149,7 @@ func TestRender(t *testing.T) {
 			Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
 		}
 		jobs.Go(func() {
-			if err := s.Render(t.Context(), job); err != nil {
+			if _, err := s.Render(t.Context(), job, nil); err != nil {
 				t.Error(err)
 			}
 			if info, err := s.Tools.Probe(t.Context(), job.Output); err != nil || info.Video.Width != 704 {
@@ -226,9 +226,9 @@ func TestUnusable(t *testing.T) {
 		{"no library", bad, "none.so", "start the engine: another ONNX Runtime is already loaded", lipsync.Internal},
 	} {
 		s, _ := openWith(t, engines.Options{Models: c.models, Library: cmp.Or(c.library, onnxtest.Library(t))})
-		err := s.Render(t.Context(), render.Job{
+		_, err := s.Render(t.Context(), render.Job{
 			Video: video, Audio: audio, Output: filepath.Join(t.TempDir(), "out.mp4"), Scratch: t.TempDir(), Engine: "wav2lip",
-		})
+		}, nil)
 		if err == nil || err.Error() != c.want || lipsync.CodeOf(err) != c.code {
 			t.Errorf("%s: got %v, %s, want %s, %s", c.name, err, lipsync.CodeOf(err), c.want, c.code)
 		}

@@ -62,10 +62,9 @@ func TestOcclusion(t *testing.T) {
 		for _, engine := range []string{"warp", "wav2lip"} {
 			t.Run(name+" "+engine, func(t *testing.T) {
 				dir := t.TempDir()
-				var result render.Result
-				job := render.Job{Video: video, Audio: voice, Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: engine,
-					Rendered: func(r render.Result) { result = r }}
-				if err := s.Render(t.Context(), job); err != nil {
+				job := render.Job{Video: video, Audio: voice, Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: engine}
+				result, err := s.Render(t.Context(), job, nil)
+				if err != nil {
 					t.Fatal(err)
 				}
 				before, after := frames(t, s, video), frames(t, s, job.Output)

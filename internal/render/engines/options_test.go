@@ -29,7 +29,7 @@ func TestOptions(t *testing.T) {
 					t.Fatal(err)
 				}
 				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Format.Extension())
-				if err := s.Render(t.Context(), job); err != nil {
+				if _, err := s.Render(t.Context(), job, nil); err != nil {
 					return "", string(lipsync.FailureOf(err).Code)
 				}
 				return job.Output, ""

@@ -135,9 +135,9 @@ func scoreOf(t *testing.T, mouths []score.Frame, samples []byte, fps float64) li
 func renderAndLook(t *testing.T, s *engines.Set, video, audio string) (told lipsync.SyncScore, mouths []score.Frame, fps float64) {
 	t.Helper()
 	scratch := t.TempDir()
-	job := render.Job{Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "warp",
-		Rendered: func(r render.Result) { told = r.Sync }}
-	if err := s.Render(t.Context(), job); err != nil {
+	job := render.Job{Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "warp"}
+	made, err := s.Render(t.Context(), job, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	info, err := s.Tools.Probe(t.Context(), job.Output)
@@ -157,7 +157,7 @@ func renderAndLook(t *testing.T, s *engines.Set, video, audio string) (told lips
 			mouths = append(mouths, score.Frame{Number: f.Index, Person: f.Faces[left].Person, Mouth: score.MouthOf(all[f.Index], f.Faces[left].ToMouth())})
 		}
 	}
-	return told, mouths, fps
+	return made.Sync, mouths, fps
 }
 
 // alignedFrames finds and aligns the faces of frames.

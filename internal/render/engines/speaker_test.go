@@ -42,7 +42,7 @@ func TestWhoIsPainted(t *testing.T) {
 				Video: c.video, Audio: two, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch,
 				Engine: "wav2lip", LargestFace: c.largest,
 			}
-			if err := s.Render(t.Context(), job); err != nil {
+			if _, err := s.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
 			before, after := frames(t, s, c.video), frames(t, s, job.Output)

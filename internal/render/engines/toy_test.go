@@ -37,7 +37,7 @@ func TestNewEngine(t *testing.T) {
 	}
 	s, _ := open(t, "")
 	s.Engines["toy"] = toy.Engine{}
-	if err := s.Render(t.Context(), job); err != nil {
+	if _, err := s.Render(t.Context(), job, nil); err != nil {
 		t.Fatal(err)
 	}
 	before, after := mouths(t, job.Video), mouths(t, job.Output)

@@ -112,11 +112,8 @@ func (m *Machine) job(ctx context.Context, r *render.Renderer, engine, output st
 	if output == "" {
 		output = filepath.Join(dir, "out.mp4")
 	}
-	err = r.Render(ctx, render.Job{
-		Video: m.Video, Audio: m.Speech, Output: output, Scratch: dir, Engine: engine,
-		Rendered: func(r render.Result) { frames = float64(r.Frames.Total) },
-	})
-	return frames, err
+	made, err := r.Render(ctx, render.Job{Video: m.Video, Audio: m.Speech, Output: output, Scratch: dir, Engine: engine}, nil)
+	return float64(made.Frames.Total), err
 }
 
 // usage is the largest use of memory that was seen.

@@ -279,13 +279,12 @@ func jobs(b *testing.B, e *Engine) (frames int) {
 	rest()
 	for b.Loop() {
 		dir := b.TempDir()
-		job := render.Job{Video: video, Audio: audio, Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: "wav2lip",
-			Progress: func(p render.Progress) {
-				frames += map[bool]int{true: p.Total}[p.Stage == lipsync.Rendering && p.Done == p.Total]
-			}}
-		if err := r.Render(b.Context(), job); err != nil {
+		job := render.Job{Video: video, Audio: audio, Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: "wav2lip"}
+		made, err := r.Render(b.Context(), job, nil)
+		if err != nil {
 			b.Fatal(err)
 		}
+		frames += made.Frames.Total
 	}
 	report(b, frames)
 	return frames

@@ -156,17 +156,18 @@ func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (ou
 
 // renderTo renders a video of the sitter, who is missed in some frames.
 func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string, missed ...int) error {
-	return renderJob(ctx, t, e, render.Job{Video: video, Audio: audio, Output: output}, missed...)
+	_, err := renderJob(ctx, t, e, render.Job{Video: video, Audio: audio, Output: output}, missed...)
+	return err
 }
 
 // renderJob is renderTo for a job with more than files.
-func renderJob(ctx context.Context, t *testing.T, e *Engine, job render.Job, missed ...int) error {
+func renderJob(ctx context.Context, t *testing.T, e *Engine, job render.Job, missed ...int) (render.Result, error) {
 	r := &render.Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func(float64) render.Tracker { return &seated{missed: missed} },
 	}
 	job.Scratch, job.Engine, job.LargestFace = filepath.Dir(job.Output), "wav2lip", true
-	return r.Render(ctx, job)
+	return r.Render(ctx, job, nil)
 }
 
 // TestOptions renders by options that concern the mouth: pauses of the speech, silence after it, chosen faces, segments, and outputs of each codec.
@@ -209,10 +210,10 @@ func TestOptions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=0x404040:s=320x260:r=25:d="+c.video)
-			var result render.Result
 			job := render.Job{Video: video, Audio: c.audio, Output: filepath.Join(t.TempDir(), "out"+c.options.Output.Format.Extension()), Options: c.options, Boxes: boxes, Segments: c.segments,
-				Audios: map[string]string{"": c.audio}, Rendered: func(r render.Result) { result = r }}
-			if err := renderJob(t.Context(), t, e, job); err != nil {
+				Audios: map[string]string{"": c.audio}}
+			result, err := renderJob(t.Context(), t, e, job)
+			if err != nil {
 				t.Fatal(err)
 			}
 			numbers := readNumbers(t, job.Output)

@@ -87,7 +87,7 @@ func newRenderer(t *testing.T) *renderer {
 	r := &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t, "0.4"), long: voice(t, "4")}
 	dir := t.TempDir()
 	valid := startSampling()
-	err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"})
+	_, err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,24 +109,22 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	} else {
 		j.Audio = m.path
 	}
-	var length time.Duration
 	if m.mix {
 		j.Options = lipsync.Options{OriginalGain: 1, Duck: true, Preview: lipsync.Preview{Start: 40 * time.Millisecond, Length: time.Minute}}
 	}
-	j.Rendered = func(o render.Result) { length = o.Length }
 	renderer := r.sandboxed
 	if class.refers { // references must be refused without the sandbox too
 		renderer = r.bare
 	}
 	s := startSampling()
-	err := renderer.Render(t.Context(), j)
+	made, err := renderer.Render(t.Context(), j, nil)
 	got := s.stop(t.Name() + " " + m.how)
 	switch code := lipsync.CodeOf(err); {
 	case err == nil && class.refused:
 		t.Errorf("%s: the video was rendered, want an error", m.how)
 	case err == nil:
 		got.sentence = "rendered"
-		checkOutput(t, r.sandboxed.Tools, j.Output, length)
+		checkOutput(t, r.sandboxed.Tools, j.Output, made.Length)
 		if err := os.Remove(j.Output); err != nil {
 			t.Error(err)
 		}

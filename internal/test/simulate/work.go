@@ -54,8 +54,7 @@ func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error 
 	return sleep(ctx, 500*time.Millisecond)
 }
 
-// renderer takes the time of a render, and writes an output of one byte. It implements
-// worker.Renderer.
+// renderer takes the time of a render, and writes an output of one byte.
 type renderer struct {
 	*World
 	p      *process
@@ -65,44 +64,45 @@ type renderer struct {
 // loadTime is the time that a runner takes to load the engines.
 const loadTime = 2 * time.Second
 
-// Estimate implements worker.Renderer. No simulated client asks for it.
+var _ worker.Renderer = (*renderer)(nil)
+
+// Estimate fails: no simulated client asks for it.
 func (*renderer) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
 	return lipsync.Estimate{}, errors.ErrUnsupported
 }
 
-// FindPeople implements worker.Renderer. No simulated client asks for it.
-func (*renderer) FindPeople(context.Context, render.Job) (lipsync.Analysis, error) {
+// FindPeople fails: no simulated client asks for it.
+func (*renderer) FindPeople(context.Context, string, render.Observer) (lipsync.Analysis, error) {
 	return lipsync.Analysis{}, errors.ErrUnsupported
 }
 
-// Render implements worker.Renderer. It reports progress every second.
-func (r *renderer) Render(ctx context.Context, job render.Job) error {
+// Render reports progress every second.
+func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer) (made render.Result, err error) {
 	start := time.Now()
 	if !r.loaded {
 		if err := sleep(ctx, loadTime); err != nil {
-			return err
+			return made, err
 		}
 		r.loaded = true
 	}
 	length := r.Plan.Render
-	job.Measured(length, length)
+	o.Measured(length, length)
 	seconds := int(r.dice.between(length*7/10, length*13/10) / time.Second)
 	for n := range seconds {
 		if err := sleep(ctx, time.Second); err != nil {
-			return err
+			return made, err
 		}
 		stage, done, total := lipsync.Analyzing, n+1, seconds/4
 		if done > total {
 			stage, done, total = lipsync.Rendering, done-total, seconds-total
 		}
-		job.Progress(render.Progress{Stage: stage, Done: done, Total: total})
+		o.Progress(render.Progress{Stage: stage, Done: done, Total: total})
 	}
 	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
-		return err
+		return made, err
 	}
-	job.Rendered(render.Result{Length: length, Size: 1000})
 	if !r.p.killed() {
 		r.ledger.rendered(start, time.Now())
 	}
-	return nil
+	return render.Result{Length: length, Size: 1000}, nil
 }

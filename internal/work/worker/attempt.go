@@ -2,12 +2,10 @@ package worker
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -24,7 +22,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
 	bounded, b := w.bound(held)
-	err := w.attempt(bounded, &r, m, b, log)
+	r, err := w.attempt(bounded, r, m, b, log)
 	if cause := context.Cause(bounded); err != nil && (cause == errSlow || cause == errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
@@ -82,12 +80,13 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 }
 
 // attempt fetches the media, renders, analyses or inspects them, and stores the result. It keeps all its files in
-// one folder, which it removes. It sets the lengths of the request.
-func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound, log *slog.Logger) (err error) {
+// one folder, which it removes. It returns the request with the lengths of its media, as far as they are known.
+func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter, b *bound, log *slog.Logger) (r lipsync.Request, err error) {
+	r = claimed
 	began := time.Now()
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer os.RemoveAll(folder)
 	// A panic in one request must not end the others.
@@ -96,91 +95,79 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	job := render.Job{
-		Video:       filepath.Join(folder, "video"),
-		Output:      filepath.Join(folder, "output"+r.Options.Output.Format.Extension()),
-		Scratch:     folder,
-		LargestFace: r.LargestFace,
-		Engine:      r.Engine,
-		Options:     r.Options,
-		Boxes:       filepath.Join(folder, "boxes.json"),
-		Signed:      w.Signer != nil && w.Service.RequireProvenance,
-		Progress:    m.rendered,
-		Measured: func(video, audio time.Duration) {
-			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
-			length := max(video, audio)
-			if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == lipsync.Pad || r.Options.Segments != "") { // it may be the longest video
-				length = render.DefaultLimits().Duration
-			}
-			b.set(renderTime(length), errTooSlow)
-		},
-	}
 	m.enter(lipsync.Fetching)
-	sum := sha256.New()
-	errs := w.getAll(ctx, r, &job, b, sum)
+	job, errs := w.fetchAll(ctx, r, folder, b)
 	switch {
 	case r.IsEstimate():
-		return w.estimate(ctx, r, job, errs, m, b)
+		return r, w.estimate(ctx, r, job, errs, m, b)
 	case errs != nil:
-		return errs[0]
-	case r.IsAnalysis():
-		a, err := w.Renderer.FindPeople(ctx, job)
-		if err != nil {
-			return err
-		}
-		b.set(transferTime, errSlow)
-		m.enter(lipsync.Storing)
-		return w.Service.CompleteAnalysis(ctx, *r, a)
+		return r, errs[0]
 	}
-	started, size := time.Now(), int64(0)
-	whole := true // nothing of the work was done before, or twice
-	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
+	o := &observer{meter: m, bound: b, request: r, log: log}
+	if r.IsAnalysis() {
+		err := w.analyse(ctx, o, job.Video)
+		return o.request, err
+	}
+	started := time.Now()
+	made, err := w.Renderer.Render(ctx, w.kept(job, r, log), o)
+	if r = o.request; err != nil {
+		return r, err
+	}
+	r.Length, r.Frames, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Warnings, made.Sync
+	log.Info("rendered", "findings_used", made.Reused.Findings)
+	if w.Rendered != nil {
+		w.Rendered(made.Length, time.Since(started))
+	}
+	if r, err = w.store(ctx, r, job.Output, made, m, b, log); err != nil {
+		return r, err
+	}
+	if made.Reused == (render.Reused{}) && !made.Again { // nothing of the work was done before, or twice
+		w.noteSpeed(ctx, r, made.Size, time.Since(began), log)
+	}
+	return r, nil
+}
+
+// kept returns the job of a request with what earlier attempts and other jobs kept.
+func (w *Worker) kept(job render.Job, r lipsync.Request, log *slog.Logger) render.Job {
 	if w.Service.KeepsFindings() {
-		job.Findings = &findings{w.Service, *r, job.VideoSum, log}
+		job.Findings = &findings{w.Service, r, job.VideoSum, log}
 	}
-	job.Pieces, job.PieceTime = &pieces{w.Service, *r, log}, w.PieceTime
-	job.Unkept = func(piece int, err error) { log.Warn("a piece was not kept", "piece", piece, "error", err) }
-	job.Resumed = func(frames, total int) {
-		whole = false
-		log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
-	}
-	job.Rendered = func(output render.Result) {
-		size, whole = output.Size, whole && !output.Recalled && !output.Again
-		r.Length, r.Frames, r.Warnings, r.Sync = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings, output.Sync
-		log.Info("rendered", "findings_used", output.Recalled)
-		if w.Rendered != nil {
-			w.Rendered(output.Length, time.Since(started))
-		}
-	}
-	var poster []byte
-	job.Poster = func(jpeg []byte, err error) {
-		if poster = jpeg; err != nil {
-			log.Warn("no poster was made", "error", err)
-		}
-	}
-	if err := w.Renderer.Render(ctx, job); err != nil {
-		return err
-	}
+	job.Pieces, job.PieceTime = &pieces{w.Service, r, log}, w.PieceTime
+	return job
+}
+
+// store signs and stores what was made, and completes the request.
+func (w *Worker) store(ctx context.Context, r lipsync.Request, path string, made render.Result, m *meter, b *bound, log *slog.Logger) (lipsync.Request, error) {
 	b.set(transferTime, errSlow)
 	m.enter(lipsync.Storing)
-	if err := w.sign(ctx, r, job.Output, log); err != nil {
-		return err
+	warning, err := w.sign(ctx, r, path, log)
+	if err != nil {
+		return r, err
 	}
+	r.Warnings = r.Warnings.With(warning)
 	b.set(transferTime, errSlow)
-	if len(poster) > 0 {
-		w.storePoster(ctx, r, poster, log)
+	if made.NoPoster != nil {
+		log.Warn("no poster was made", "error", made.NoPoster)
 	}
-	if err := w.complete(ctx, *r, job.Output); err != nil {
+	if len(made.Poster) > 0 {
+		w.storePoster(ctx, &r, made.Poster, log)
+	}
+	return r, w.complete(ctx, r, path)
+}
+
+// analyse completes the analysis of a video.
+func (w *Worker) analyse(ctx context.Context, o *observer, video string) error {
+	a, err := w.Renderer.FindPeople(ctx, video, o)
+	if err != nil {
 		return err
 	}
-	if whole {
-		w.noteSpeed(ctx, *r, size, time.Since(began), log)
-	}
-	return nil
+	o.bound.set(transferTime, errSlow)
+	o.meter.enter(lipsync.Storing)
+	return w.Service.CompleteAnalysis(ctx, o.request, a)
 }
 
 // estimate completes an estimate. errs are the errors of fetching its media.
-func (w *Worker) estimate(ctx context.Context, r *lipsync.Request, job render.Job, errs []error, m *meter, b *bound) (err error) {
+func (w *Worker) estimate(ctx context.Context, r lipsync.Request, job render.Job, errs []error, m *meter, b *bound) (err error) {
 	var e lipsync.Estimate
 	if e.Problems, err = lipsync.Problems(errs...); err == nil && e.Problems == nil {
 		e, err = w.Renderer.Estimate(ctx, job)
@@ -190,7 +177,7 @@ func (w *Worker) estimate(ctx context.Context, r *lipsync.Request, job render.Jo
 	}
 	b.set(transferTime, errSlow)
 	m.enter(lipsync.Storing)
-	return w.Service.CompleteEstimate(ctx, *r, e)
+	return w.Service.CompleteEstimate(ctx, r, e)
 }
 
 // noteSpeed records how long a completed request took. If that fails, only a statistic is lost.

@@ -38,7 +38,7 @@ func TestCancel(t *testing.T) {
 		return errors.Join(concatenate(ctx, j), stuck(ctx))
 	}
 	for name, c := range map[string]struct {
-		render  renderFunc
+		render  func(context.Context, render.Job) error
 		prepare func(*fixture)
 	}{
 		"fetching":  {concatenate, func(f *fixture) { f.Fetcher = stuckWeb{} }},

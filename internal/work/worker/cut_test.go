@@ -211,7 +211,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	w := &worker.Worker{
 		Service: &runner, Scratch: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Fetcher: fetch.New(fetch.Options{AllowPrivate: true, Total: 5 * time.Minute, Stall: 10 * time.Second}),
-		Renderer: renderFunc(func(ctx context.Context, j render.Job) error {
+		Renderer: untold(func(ctx context.Context, j render.Job) error {
 			if step.rendering {
 				cut()
 				time.Sleep(time.Second)

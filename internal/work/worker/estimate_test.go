@@ -27,16 +27,11 @@ func (s *sized) Estimate(context.Context, render.Job) (lipsync.Estimate, error) 
 	return lipsync.Estimate{Frames: 1, Size: s.size}, nil
 }
 
-// Render implements worker.Renderer.
-func (s *sized) Render(ctx context.Context, j render.Job) error {
+func (s *sized) Render(ctx context.Context, j render.Job, _ render.Observer) (render.Result, error) {
 	const each, perThousand = 1500 * time.Millisecond, 20 * time.Microsecond
 	s.took = time.Duration(float64(each+time.Duration(s.size)*perThousand) * (.7 + .6*s.dice.Float64()))
 	time.Sleep(s.took)
-	if err := concatenate(ctx, j); err != nil {
-		return err
-	}
-	j.Rendered(render.Result{Size: s.size})
-	return nil
+	return render.Result{Size: s.size}, concatenate(ctx, j)
 }
 
 // TestEstimatedTimes makes an estimate of each of 30 jobs of the sizes of make estimates, and compares it with the time that the job then

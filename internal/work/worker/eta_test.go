@@ -16,21 +16,16 @@ import (
 // TestSpeed notes how long renders took, except those whose work was done in part before, or in part twice.
 func TestSpeed(t *testing.T) {
 	for name, c := range map[string]struct {
-		result  render.Result
-		resumed bool
-		noted   int64
+		result render.Result
+		noted  int64
 	}{
 		"whole":              {noted: 1},
-		"with findings":      {result: render.Result{Recalled: true}},
+		"with findings":      {result: render.Result{Reused: render.Reused{Findings: true}}},
 		"after a failed try": {result: render.Result{Again: true}},
-		"after pieces":       {resumed: true},
+		"after pieces":       {result: render.Result{Reused: render.Reused{Frames: 1}}},
 	} {
-		f := setup(t, func(ctx context.Context, j render.Job) error {
-			if c.resumed {
-				j.Resumed(1, 2)
-			}
-			j.Rendered(c.result)
-			return concatenate(ctx, j)
+		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
+			return c.result, concatenate(ctx, j)
 		})
 		f.Do(t.Context(), f.request(t, "video", "audio"))
 		speeds, err := f.Service.Store.Speeds.All(t.Context())
@@ -57,17 +52,13 @@ func testETA(t *testing.T, workers int) {
 	)
 	dice := rand.New(rand.NewPCG(1, uint64(workers)))
 	times := map[string]time.Duration{} // by the content of the video
-	f := setup(t, func(ctx context.Context, j render.Job) error {
+	f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 		video, err := os.ReadFile(j.Video)
 		if err != nil {
-			return err
+			return made, err
 		}
 		time.Sleep(times[string(video)])
-		if err := concatenate(ctx, j); err != nil {
-			return err
-		}
-		j.Rendered(render.Result{Size: 1000})
-		return nil
+		return render.Result{Size: 1000}, concatenate(ctx, j)
 	})
 	f.Service.Workers = workers
 	other := f.caller

@@ -25,8 +25,21 @@ type fixture struct {
 	caller lipsync.Caller
 }
 
-// setup returns a fixture with the renderer f. In a synctest bubble it uses the bubble's clock.
-func setup(t *testing.T, f renderFunc) *fixture {
+// setup returns a fixture with a renderer that tells nothing. In a synctest bubble it uses the bubble's clock.
+func setup(t *testing.T, f func(context.Context, render.Job) error) *fixture {
+	t.Helper()
+	return setupTelling(t, untold(f))
+}
+
+// untold returns a renderer that tells nothing.
+func untold(f func(context.Context, render.Job) error) renderFunc {
+	return func(ctx context.Context, j render.Job, _ render.Observer) (render.Result, error) {
+		return render.Result{}, f(ctx, j)
+	}
+}
+
+// setupTelling is setup with a renderer that tells its observer and the caller about the job.
+func setupTelling(t *testing.T, f renderFunc) *fixture {
 	t.Helper()
 	// t.Context would end before the clean-up, which still needs the store.
 	ctx, dir := context.Background(), t.TempDir()
@@ -74,9 +87,11 @@ type noQueue struct{}
 func (noQueue) Send(context.Context, lipsync.Request) error { return nil }
 
 // renderFunc is a Renderer.
-type renderFunc func(context.Context, render.Job) error
+type renderFunc func(context.Context, render.Job, render.Observer) (render.Result, error)
 
-func (f renderFunc) Render(ctx context.Context, j render.Job) error { return f(ctx, j) }
+func (f renderFunc) Render(ctx context.Context, j render.Job, o render.Observer) (render.Result, error) {
+	return f(ctx, j, o)
+}
 
 // Estimate tells of an output with as many frames as both files have bytes.
 func (f renderFunc) Estimate(_ context.Context, j render.Job) (e lipsync.Estimate, err error) {
@@ -88,8 +103,8 @@ func (f renderFunc) Estimate(_ context.Context, j render.Job) (e lipsync.Estimat
 }
 
 // FindPeople tells of a video with as many frames as its file has bytes.
-func (f renderFunc) FindPeople(_ context.Context, j render.Job) (a lipsync.Analysis, err error) {
-	video, err := os.ReadFile(j.Video)
+func (f renderFunc) FindPeople(_ context.Context, path string, _ render.Observer) (a lipsync.Analysis, err error) {
+	video, err := os.ReadFile(path)
 	if string(video) == "unusable" {
 		err = lipsync.Failure{Code: lipsync.NoPicture}.Because(nil)
 	}

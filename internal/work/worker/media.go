@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +21,17 @@ const (
 	moreTime  = 5 * time.Minute  // for each further one
 )
 
-// getAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in the job's scratch folder, and
-// sets their paths in the job. It writes the video to sum too. It stops at the first error, except for an estimate, which tells all problems.
-func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job, b *bound, sum io.Writer) (errs []error) {
+// fetchAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in a folder, and returns the
+// job with them. It stops at the first error, except for an estimate, which tells all problems.
+func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string, b *bound) (job render.Job, errs []error) {
 	if err := w.checkProvenance(ctx, r); err != nil {
 		errs = append(errs, err)
+	}
+	job = render.Job{
+		Video: filepath.Join(folder, "video"), Audios: map[string]string{}, Boxes: filepath.Join(folder, "boxes.json"),
+		Output: filepath.Join(folder, "output"+r.Options.Output.Format.Extension()), Scratch: folder,
+		LargestFace: r.LargestFace, Engine: r.Engine, Options: r.Options,
+		Signed: w.Signer != nil && w.Service.RequireProvenance, Poster: true,
 	}
 	face, files := r.Options.Face, len(r.Inputs())
 	if face.By == lipsync.FaceInBoxes {
@@ -40,10 +47,11 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 			errs = append(errs, err)
 		}
 	}
+	sum := sha256.New()
 	get(lipsync.Video, r.Video, job.Video, sum)
-	job.Audios = map[string]string{}
+	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
 	for i, audio := range r.Audios() {
-		job.Audios[audio.Ref] = filepath.Join(job.Scratch, fmt.Sprintf("audio-%d", i))
+		job.Audios[audio.Ref] = filepath.Join(folder, fmt.Sprintf("audio-%d", i))
 		get(lipsync.Audio, audio.Input, job.Audios[audio.Ref])
 	}
 	job.Audio = job.Audios[""]
@@ -54,7 +62,7 @@ func (w *Worker) getAll(ctx context.Context, r *lipsync.Request, job *render.Job
 	if job.Segments, err = r.Options.Segments.Segments(); err != nil {
 		errs = append(errs, err)
 	}
-	return errs
+	return job, errs
 }
 
 // get copies an input of a request to a new file, and to the writers; see fetch for left.

@@ -40,7 +40,10 @@ func (p *pieces) try(ctx context.Context, claim, n int, read func(io.Reader) err
 	return errors.Join(read(content), content.Close())
 }
 
-// Keep implements render.Pieces.
 func (p *pieces) Keep(ctx context.Context, n int, content io.Reader, size int64) error {
-	return p.service.KeepPiece(ctx, p.request, n, content, size)
+	err := p.service.KeepPiece(ctx, p.request, n, content, size)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the attempt goes on
+		p.log.Warn("a piece was not kept", "piece", n, "error", err)
+	}
+	return err
 }

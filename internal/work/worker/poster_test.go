@@ -34,9 +34,11 @@ func TestPoster(t *testing.T) {
 		"not stored": {jpeg: []byte("jpeg"), refuse: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := setup(t, func(ctx context.Context, j render.Job) error {
-				j.Poster(c.jpeg, c.err)
-				return concatenate(ctx, j)
+			f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
+				if !j.Poster {
+					t.Error("the job asks for no poster")
+				}
+				return render.Result{Poster: c.jpeg, NoPoster: c.err}, concatenate(ctx, j)
 			})
 			if c.refuse {
 				f.Service.Objects = noPosters{f.Service.Objects}

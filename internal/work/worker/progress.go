@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/render"
 )
 
 // share is the range of percent that a stage has in the progress of an attempt.
@@ -38,14 +37,6 @@ func (m *meter) enter(stage lipsync.Stage) {
 	defer m.mu.Unlock()
 	m.began = time.Now()
 	m.progress = lipsync.Progress{Stage: stage, Percent: shares()[stage].from}
-}
-
-// rendered takes the renderer's report of progress.
-func (m *meter) rendered(p render.Progress) {
-	if p.Stage != m.read().Stage {
-		m.enter(p.Stage)
-	}
-	m.advance(p.Done, p.Total)
 }
 
 // advance records that done of total steps of the stage are done. It counts only whole percents, so

@@ -42,17 +42,17 @@ func (w slowWeb) Fetch(ctx context.Context, url string, to io.Writer, limit int6
 // TestProgress renders at a steady pace: 25 s for the analysis and 67 s for the rest.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := setup(t, func(ctx context.Context, j render.Job) error {
+		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 			for _, stage := range []struct {
 				name  lipsync.Stage
 				steps int // in tenths of a second
 			}{{lipsync.Analyzing, 250}, {lipsync.Rendering, 670}} {
 				for step := range stage.steps + 1 {
-					j.Progress(render.Progress{Stage: stage.name, Done: step, Total: stage.steps})
+					o.Progress(render.Progress{Stage: stage.name, Done: step, Total: stage.steps})
 					time.Sleep(100 * time.Millisecond)
 				}
 			}
-			return concatenate(ctx, j)
+			return made, concatenate(ctx, j)
 		})
 		f.Fetcher = slowWeb{}
 		store := &reports{Leases: f.Service.Store.Leases}
@@ -96,15 +96,15 @@ func wantReports(t *testing.T, all []report, ended time.Time) {
 // never go back.
 func TestOddProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := setup(t, func(ctx context.Context, j render.Job) error {
+		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 			for _, p := range []render.Progress{
 				{Stage: "analyzing"}, {Stage: "analyzing", Done: 90, Total: 100}, {Stage: "analyzing", Done: 90, Total: 1000},
 				{Stage: "analyzing", Done: 500, Total: 100}, {Stage: "rendering", Done: 5},
 			} {
-				j.Progress(p)
+				o.Progress(p)
 				time.Sleep(2 * time.Second)
 			}
-			return errors.New("disk full")
+			return made, errors.New("disk full")
 		})
 		store := &reports{Leases: f.Service.Store.Leases}
 		f.Service.Store.Leases = store
@@ -136,12 +136,12 @@ func (s deaf) Report(ctx context.Context, _, _ string, _ lipsync.Progress) error
 func TestDeafStore(t *testing.T) {
 	for _, hangs := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			f := setup(t, func(ctx context.Context, j render.Job) error {
+			f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 				for step := range 200 {
-					j.Progress(render.Progress{Stage: "rendering", Done: step, Total: 200})
+					o.Progress(render.Progress{Stage: "rendering", Done: step, Total: 200})
 					time.Sleep(time.Second)
 				}
-				return errors.Join(ctx.Err(), concatenate(ctx, j))
+				return made, errors.Join(ctx.Err(), concatenate(ctx, j))
 			})
 			f.Service.Store.Leases = deaf{f.Service.Store.Leases, hangs}
 			id := f.request(t, "video", "audio")

@@ -34,7 +34,7 @@ var (
 )
 
 // checkProvenance returns an error if the request's output must be signed and can't be, or can't be now. Then rendering it would be of no use.
-func (w *Worker) checkProvenance(ctx context.Context, r *lipsync.Request) error {
+func (w *Worker) checkProvenance(ctx context.Context, r lipsync.Request) error {
 	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		return err
 	}
@@ -51,10 +51,11 @@ func (w *Worker) checkSigner(ctx context.Context) error {
 	return w.Signer.Check(ctx)
 }
 
-// sign signs the output of a request, if the worker has a signer. An output that can't be signed gets a warning, unless all must be signed.
-func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log *slog.Logger) error {
+// sign signs the output of a request, if the worker has a signer, and returns a warning that tells so. An output that can't be signed gets a warning
+// too, unless all must be signed.
+func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *slog.Logger) (lipsync.Warnings, error) {
 	if w.Signer == nil {
-		return nil
+		return "", nil
 	}
 	err := errNotSignable
 	if r.Options.Output.Format.Signable() {
@@ -62,16 +63,15 @@ func (w *Worker) sign(ctx context.Context, r *lipsync.Request, path string, log 
 	}
 	switch {
 	case err == nil:
-		r.Warnings = r.Warnings.With(lipsync.Signed)
+		return lipsync.Signed, nil
 	case ctx.Err() != nil:
-		return err
+		return "", err
 	case w.Service.RequireProvenance: // if no file can be signed, the attempt doesn't count
-		return errors.Join(w.checkSigner(ctx), err)
+		return "", errors.Join(w.checkSigner(ctx), err)
 	default:
 		log.Warn("the output was not signed", "error", err)
-		r.Warnings = r.Warnings.With(lipsync.NotSigned)
+		return lipsync.NotSigned, nil
 	}
-	return nil
 }
 
 func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) error {

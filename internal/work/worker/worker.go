@@ -21,9 +21,9 @@ const Poll = 5 * time.Second
 
 // Renderer makes one video from two media files, inspects them before, or analyses one video.
 type Renderer interface {
-	Render(context.Context, render.Job) error
+	Render(context.Context, render.Job, render.Observer) (render.Result, error)
 	Estimate(context.Context, render.Job) (lipsync.Estimate, error)
-	FindPeople(context.Context, render.Job) (lipsync.Analysis, error)
+	FindPeople(ctx context.Context, video string, o render.Observer) (lipsync.Analysis, error)
 }
 
 // Fetcher fetches the file at a client's URL. The errors NotFound and TooLarge are the fault of the

@@ -274,14 +274,14 @@ func TestLimits(t *testing.T) {
 
 // TestAttempts makes every attempt fail for a reason that is not the client's fault.
 func TestAttempts(t *testing.T) {
-	for name, render := range map[string]renderFunc{
+	for name, f := range map[string]func(context.Context, render.Job) error{
 		"error":     func(context.Context, render.Job) error { return errors.New("disk full") },
 		"panic":     func(context.Context, render.Job) error { panic("index out of range") },
 		"no output": func(context.Context, render.Job) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := setup(t, render)
+				f := setup(t, f)
 				id := f.request(t, "video", "audio")
 				for attempt := range lipsync.MaxAttempts {
 					if attempt > 0 {
@@ -310,12 +310,12 @@ func TestSlow(t *testing.T) {
 		{time.Hour, 24*time.Hour + 15*time.Minute, lipsync.Failed, "media take too long to process"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := setup(t, func(ctx context.Context, j render.Job) error {
+			f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 				if c.length > 0 {
-					j.Measured(c.length, time.Second)
+					o.Measured(c.length, time.Second)
 				}
 				<-ctx.Done()
-				return fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from the cancellation
+				return made, fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from the cancellation
 			})
 			var log strings.Builder
 			f.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -618,12 +618,12 @@ func TestWake(t *testing.T) {
 // TestMeasured has a renderer that reports the length of the media, and then fails or succeeds.
 func TestMeasured(t *testing.T) {
 	for _, fails := range []bool{false, true} {
-		f := setup(t, func(ctx context.Context, j render.Job) error {
-			j.Measured(1234567890*time.Nanosecond, 3*time.Second)
+		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
+			o.Measured(1234567890*time.Nanosecond, 3*time.Second)
 			if fails {
-				return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+				return made, lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 			}
-			return concatenate(ctx, j)
+			return made, concatenate(ctx, j)
 		})
 		id := f.request(t, "video", "audio")
 		f.Do(t.Context(), id)
@@ -640,13 +640,12 @@ func TestRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := lipsync.Options{SyncMode: lipsync.Loop, Silence: lipsync.KeepSilent}
 		frames, sync := lipsync.Frames{Total: 50, Synced: 49}, lipsync.SyncScore{Known: true, Confidence: .998, Offset: 1}
-		f := setup(t, func(ctx context.Context, j render.Job) error {
+		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 			time.Sleep(3 * time.Second)
 			if j.Options != options {
 				t.Errorf("got the options %+v, want %+v", j.Options, options)
 			}
-			j.Rendered(render.Result{Length: 2 * time.Second, Frames: frames, Warnings: lipsync.ConvertedHDR, Sync: sync})
-			return concatenate(ctx, j)
+			return render.Result{Length: 2 * time.Second, Frames: frames, Warnings: lipsync.ConvertedHDR, Sync: sync}, concatenate(ctx, j)
 		})
 		var got []time.Duration
 		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }

@@ -1,0 +1,41 @@
+package worker
+
+import (
+	"log/slog"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
+)
+
+// observer observes a render or an analysis for an attempt.
+type observer struct {
+	meter   *meter
+	bound   *bound
+	request lipsync.Request // with the lengths of its media, once they are known
+	log     *slog.Logger
+}
+
+var _ render.Observer = (*observer)(nil)
+
+// Measured bounds the time of the attempt by the lengths of the media.
+func (o *observer) Measured(video, audio time.Duration) {
+	r := &o.request
+	r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
+	length := max(video, audio)
+	if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == lipsync.Pad || r.Options.Segments != "") { // it may be the longest video
+		length = render.DefaultLimits().Duration
+	}
+	o.bound.set(renderTime(length), errTooSlow)
+}
+
+func (o *observer) Resumed(frames, total int) {
+	o.log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
+}
+
+func (o *observer) Progress(p render.Progress) {
+	if p.Stage != o.meter.read().Stage {
+		o.meter.enter(p.Stage)
+	}
+	o.meter.advance(p.Done, p.Total)
+}
