@@ -12,7 +12,9 @@ import (
 
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/test/facetest"
@@ -109,7 +111,12 @@ func likesLight(t *testing.T) *speaker.Network {
 
 // TestWhoSpeaks checks the speaker in the Output that the engine gets.
 func TestWhoSpeaks(t *testing.T) {
-	video := filmCompany(t)
+	film := rendertest.Clip{Width: 480, Height: 180, Rate: ffmpeg.Rate{Num: 25, Den: 1}, Samples: rendertest.Tone(2, .1)}
+	for i := range 50 {
+		f, _ := company(i % 5)
+		film.Frames = append(film.Frames, slices.Concat(f.Y, f.Cb, f.Cr))
+	}
+	video := film.File(t, "company")
 	for _, c := range []struct {
 		name             string
 		network, largest bool
@@ -122,13 +129,13 @@ func TestWhoSpeaks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			engine := &numberer{}
-			r := newRenderer(t, engine)
+			r := inMemory(t, engine)
 			r.NewTracker = newCompanyTracker
 			if c.network {
 				r.Speaker = likesLight(t)
 			}
 			dir := t.TempDir()
-			job := Job{Video: video, Audio: sound(t, "a.wav", "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: c.largest}
+			job := Job{Video: video, Audio: tone(t, "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: c.largest}
 			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}

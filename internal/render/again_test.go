@@ -35,7 +35,7 @@ func (e *faulty) Paint(context.Context, int, *image.YCbCr) ([]Mouth, error) { re
 
 // TestStartAgain goes on after a piece, and then fails. It starts again only if that could help.
 func TestStartAgain(t *testing.T) {
-	j := Job{Video: ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), Audio: sound(t, "a.wav", seconds)}
+	j := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds)}
 	_, pieces := kept(t, j, 8, 1)
 	for name, c := range map[string]struct {
 		err    error
@@ -52,7 +52,7 @@ func TestStartAgain(t *testing.T) {
 			j.Scratch = t.TempDir()
 			j.Output = filepath.Join(j.Scratch, "out.mp4")
 			j.Pieces = &shelf{pieces: pieces}
-			_, err := newRenderer(t, &faulty{err: c.err}).Render(t.Context(), j, o)
+			_, err := inMemory(t, &faulty{err: c.err}).Render(t.Context(), j, o)
 			if !errors.Is(err, c.err) || len(o.measured) != c.starts || o.resumed != 8 {
 				t.Errorf("started %d times, went on with frame %d (%v), want %d and 8", len(o.measured), o.resumed, err, c.starts)
 			}
@@ -138,12 +138,12 @@ func (s *forgetful) Keep(ctx context.Context, n int, r io.Reader, size int64) er
 // TestKeepAgain can't keep the first piece at once. It is kept together with the second one.
 func TestKeepAgain(t *testing.T) {
 	s := &forgetful{shelf: shelf{pieces: map[int][]byte{}}, failed: make(chan struct{})}
-	j := Job{Scratch: t.TempDir(), Pieces: s, PieceTime: time.Second, Audio: sound(t, "a.wav", seconds)}
-	j.Video = ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	j := Job{Scratch: t.TempDir(), Pieces: s, PieceTime: time.Second, Audio: tone(t, seconds)}
+	j.Video = numbered(t, "25", 20)
 	j.Output = filepath.Join(j.Scratch, "out.mp4")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	r, looks := newRenderer(t, &numberer{}), 0
+	r, looks := inMemory(t, &numberer{}), 0
 	r.Now = func() time.Time { // the recorder looks when a piece begins, and before it ends
 		switch looks++; looks {
 		case 3: // the first piece has ended
@@ -181,8 +181,8 @@ func (stalled) Keep(ctx context.Context, _ int, _ io.Reader, _ int64) error {
 func TestStalledPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		w := &rendering{Renderer: &Renderer{Basis: "this program"}, job: Job{Pieces: stalled{}}, video: &ffmpeg.Info{Video: &ffmpeg.Video{}}}
-		if all := w.resume(t.Context()); all != nil || time.Since(began) != keepTime {
+		r := recorder{work: work{Renderer: &Renderer{Basis: "this program"}}, plan: plan{input: input{job: Job{Pieces: stalled{}}, video: &ffmpeg.Info{Video: &ffmpeg.Video{}}}}}
+		if all := r.resume(t.Context()); all != nil || time.Since(began) != keepTime {
 			t.Errorf("found %v after %v, want nothing after %v", all, time.Since(began), keepTime)
 		}
 	})

@@ -1,10 +1,10 @@
 package render
 
 import (
-	"fmt"
 	"testing"
 
-	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/rendertest"
 )
 
 // mute is an engine that needs no articulation.
@@ -34,9 +34,10 @@ func TestArticulation(t *testing.T) {
 			if c.mute {
 				engine = m
 			}
-			video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", c.source),
-				"-f", "lavfi", "-i", fmt.Sprintf("sine=f=300:d=%g", float64(c.source)/25))
-			if _, err := render(t, newRenderer(t, engine), video, sound(t, "a.wav", c.audio)); err != nil {
+			clip := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, c.source)
+			clip.Samples = rendertest.Tone(float64(c.source)/25, .1)
+			video := clip.File(t, "a.mp4")
+			if _, err := render(t, inMemory(t, engine), video, tone(t, c.audio)); err != nil {
 				t.Fatal(err)
 			}
 			if s, h := len(m.out.Spoken), len(m.out.Heard); s != c.spoken || h != c.heard {

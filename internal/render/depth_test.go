@@ -322,10 +322,7 @@ func TestPlayDeep(t *testing.T) {
 	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
 		info.Video.Pixels = format
 		for _, most := range []int{deepFrames, 5} {
-			s := &source{tools: tools, video: info, dir: t.TempDir(), most: most, expected: deepFrames, frames: 1000, tones: newTones(ffmpeg.SDR)}
-			if err := decodeAll(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: most, expected: deepFrames, limit: 1000, tones: newTones(ffmpeg.SDR)})
 			if kept := s.kept != nil; kept != (most == deepFrames) || s.frames != deepFrames {
 				t.Errorf("%s: kept %t, %d frames", format, kept, s.frames)
 			}

@@ -57,9 +57,9 @@ func TestLargestOutput(t *testing.T) {
 	}{
 		{9300, true, 0}, {9400, true, 8 << 30}, {9400, false, 0}, {37400, false, 0}, {37500, false, 32 << 30},
 	} {
-		w := rendering{job: Job{Signed: c.signed}, frames: c.frames, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
-		w.job.Options.Output = lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.High}
-		f := lipsync.FailureOf(w.checkSize())
+		in := input{job: Job{Signed: c.signed}, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
+		in.job.Options.Output = lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.High}
+		f := lipsync.FailureOf(in.checkSize(c.frames))
 		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != lipsync.MediaLargerThan || f.Details.Kind != lipsync.OutputFile) {
 			t.Errorf("%+v: got %+v", c, f)
 		}

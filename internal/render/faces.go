@@ -45,32 +45,32 @@ func (f faces) of(track, source int) *seen {
 }
 
 // chosen returns a function that returns the track of the person whom the choice means in a source frame, -1 for none.
-func (w *rendering) chosen(f faces, choice lipsync.Face) (func(source int) int, error) {
+func (in input) chosen(f faces, choice lipsync.Face) (func(source int) int, error) {
 	var tracks []int
 	var err error
 	if choice.By == lipsync.FaceInBoxes {
-		tracks, err = f.inBoxes(w.boxOf)
+		tracks, err = f.inBoxes(in.boxOf)
 	} else {
-		tracks, err = w.personAt(f, choice)
+		tracks, err = in.personAt(f, choice)
 	}
 	return func(source int) int { return tracks[source] }, err
 }
 
 // personAt returns the tracks, in each frame, of the person at the point of the choice.
-func (w *rendering) personAt(f faces, choice lipsync.Face) ([]int, error) {
+func (in input) personAt(f faces, choice lipsync.Face) ([]int, error) {
 	failure := func(code lipsync.FailureCode) error {
 		return lipsync.Failure{Code: code, Details: lipsync.Details{Value: lipsync.Quantity{Frame: choice.Frame}}}.Because(nil)
 	}
-	v := w.video.Video
-	at := float64(choice.Frame) / w.given.Rate.Float() * v.Rate.Float()
-	frame := int(math.Round(at)) - w.video.First()
-	if end := w.video.First() + len(f); frame == len(f) && at < float64(end) {
+	v := in.video.Video
+	at := float64(choice.Frame) / in.given.Rate.Float() * v.Rate.Float()
+	frame := int(math.Round(at)) - in.video.First()
+	if end := in.video.First() + len(f); frame == len(f) && at < float64(end) {
 		frame-- // the chosen frame comes shortly before the end, and is not among the frames of a lower rate
 	}
 	if frame < 0 || frame >= len(f) {
 		return nil, failure(lipsync.FaceFrameUnused)
 	}
-	across, down := w.scale()
+	across, down := in.scale()
 	tracks := f.personAt(frame, geom.Point{X: float32(choice.X) * across, Y: float32(choice.Y) * down})
 	if tracks == nil {
 		return nil, failure(lipsync.FaceNotThere)
@@ -79,41 +79,40 @@ func (w *rendering) personAt(f faces, choice lipsync.Face) ([]int, error) {
 }
 
 // scale returns the width and height of a pixel of the file, in pixels of the frames.
-func (w *rendering) scale() (across, down float32) {
-	v := w.video.Video
-	return float32(v.Width) / float32(w.given.Width), float32(v.Height) / float32(w.given.Height)
+func (in input) scale() (across, down float32) {
+	v := in.video.Video
+	return float32(v.Width) / float32(in.given.Width), float32(v.Height) / float32(in.given.Height)
 }
 
 // fileFrame returns the number of the file's frame that a source frame shows: the last whose time, rounded to source frames, has come.
-func (w *rendering) fileFrame(source int) int {
+func (in input) fileFrame(source int) int {
 	const exact = 1e-6 // less than that is an error of floating point
-	return int(math.Ceil((float64(w.video.First()+source)+.5)/w.video.Video.Rate.Float()*w.given.Rate.Float()-exact)) - 1
+	return int(math.Ceil((float64(in.video.First()+source)+.5)/in.video.Video.Rate.Float()*in.given.Rate.Float()-exact)) - 1
 }
 
 // boxOf returns the box of a source frame, nil if it has none.
-func (w *rendering) boxOf(source int) *rect {
-	n := w.fileFrame(source)
-	if n >= len(w.boxes) || w.boxes[n] == nil {
+func (in input) boxOf(source int) *rect {
+	n := in.fileFrame(source)
+	if n >= len(in.boxes) || in.boxes[n] == nil {
 		return nil
 	}
-	b := w.boxes[n]
-	across, down := w.scale()
+	b := in.boxes[n]
+	across, down := in.scale()
 	// What is outside the frame would only make the IoU smaller.
-	return &rect{max(b.left*across, 0), max(b.top*down, 0), min(b.right*across, float32(w.video.Video.Width)), min(b.bottom*down, float32(w.video.Video.Height))}
+	return &rect{max(b.left*across, 0), max(b.top*down, 0), min(b.right*across, float32(in.video.Video.Width)), min(b.bottom*down, float32(in.video.Video.Height))}
 }
 
 // readBoxes reads the file of boxes, if the option face has one.
-func (w *rendering) readBoxes(ctx context.Context) error {
-	if w.job.Options.Face.By != lipsync.FaceInBoxes {
-		return nil
+func (in input) readBoxes(ctx context.Context) ([]*rect, error) {
+	if in.job.Options.Face.By != lipsync.FaceInBoxes {
+		return nil, nil
 	}
-	file, err := os.Open(w.job.Boxes)
+	file, err := os.Open(in.job.Boxes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	w.boxes, err = parseBoxes(reader{ctx, file}, w.fileFrame(w.limit())+1)
-	return err
+	return parseBoxes(reader{ctx, file}, in.fileFrame(in.limit())+1)
 }
 
 // largest returns a function that returns the track of the largest face in a source frame, -1 for none.

@@ -16,7 +16,6 @@ import (
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/test/facetest"
-	"lipsync/internal/test/ffmpegtest"
 )
 
 // couple is a tracker that sees two people: track 0 on the left in all frames, and track 1 on the right from frame 10 on.
@@ -36,7 +35,7 @@ func couple(float64) Tracker {
 
 // TestChosenFace renders a video of two people by options that choose one of them, and checks which frames are painted.
 func TestChosenFace(t *testing.T) {
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 30))
+	video := numbered(t, "25", 30)
 	var list []string
 	for frame := range 30 {
 		switch {
@@ -98,10 +97,10 @@ func TestChosenFace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			engine := &numberer{}
-			r := newRenderer(t, engine)
+			r := inMemory(t, engine)
 			r.NewTracker = couple
 			dir := t.TempDir()
-			job := Job{Video: video, Audio: sound(t, "a.wav", "1.2"), Output: dir + "/o.mp4", Scratch: dir, Options: c.options, Boxes: boxes}
+			job := Job{Video: video, Audio: tone(t, "1.2"), Output: dir + "/o.mp4", Scratch: dir, Options: c.options, Boxes: boxes}
 			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +120,7 @@ func TestChosenFace(t *testing.T) {
 
 // TestChosenFaceMissing refuses choices that choose nobody.
 func TestChosenFaceMissing(t *testing.T) {
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 30))
+	video := numbered(t, "25", 30)
 	at := func(frame, x, y int) lipsync.Face { return lipsync.Face{By: lipsync.FaceAt, Frame: frame, X: x, Y: y} }
 	for _, c := range []struct {
 		name, boxes string
@@ -138,10 +137,10 @@ func TestChosenFaceMissing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRenderer(t, &numberer{})
+			r := inMemory(t, &numberer{})
 			r.NewTracker = couple
 			dir := t.TempDir()
-			job := Job{Video: video, Audio: sound(t, "a.wav", "0.8"), Output: dir + "/o.mp4", Scratch: dir, Boxes: dir + "/boxes.json"}
+			job := Job{Video: video, Audio: tone(t, "0.8"), Output: dir + "/o.mp4", Scratch: dir, Boxes: dir + "/boxes.json"}
 			job.Options.Face = c.face
 			if c.boxes != "" {
 				job.Options.Face.By = lipsync.FaceInBoxes
@@ -196,16 +195,16 @@ func TestBestBox(t *testing.T) {
 // TestChosenFaceScaled finds points and boxes of the file in frames of half its size.
 func TestChosenFaceScaled(t *testing.T) {
 	rate := ffmpeg.Rate{Num: 25, Den: 1}
-	w := &rendering{
+	in := input{
 		video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 160, Height: 96, Rate: rate}},
 		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
 		boxes: []*rect{{180, 60, 300, 140}},
 	}
 	all := faces{{{track: 0, person: 0, box: detection.Box{X: 40, Y: 48, Size: 48}}, {track: 1, person: 1, box: detection.Box{X: 120, Y: 48, Size: 48}}}}
-	if got, err := w.personAt(all, lipsync.Face{By: lipsync.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
+	if got, err := in.personAt(all, lipsync.Face{By: lipsync.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
 		t.Errorf("at a point: got %v, %v, want track 1", got, err)
 	}
-	if got, err := all.inBoxes(w.boxOf); err != nil || got[0] != 1 {
+	if got, err := all.inBoxes(in.boxOf); err != nil || got[0] != 1 {
 		t.Errorf("in a box: got %v, %v, want track 1", got, err)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speech"
@@ -37,85 +37,77 @@ const mostFindings = 512 << 20
 // minutes at 30 Mbit/s.
 const findingsTime = 3 * time.Minute
 
-// firstPass makes the first pass over the video, or reads what an earlier job found out in it.
-func (w *rendering) firstPass(ctx context.Context) (*analysis, Analyser, error) {
-	engine, err := w.newAnalyser()
-	if err != nil {
-		return nil, nil, err
-	}
-	kept, _ := engine.(Serial)
-	if w.job.Findings == nil || w.Basis == "" || w.video.Still {
-		kept = nil
-	}
-	if kept != nil && !w.anew {
-		if a := w.recall(ctx, kept); a != nil {
-			w.reused.Findings = true
-			w.progress(lipsync.Analyzing, a.source.frames).done(a.source.frames)
-			return a, engine, w.hear(ctx, a)
-		}
-		if engine, err = w.newAnalyser(); err != nil { // a file that ends early has filled the other one
-			return nil, nil, err
-		}
-		kept = engine.(Serial)
-	}
-	a, err := w.analyse(ctx, engine)
-	if err == nil && kept != nil && !a.source.damaged && !a.unheard {
-		w.keep(ctx, a, kept)
-	}
-	return a, engine, err
-}
-
-func (w *rendering) newAnalyser() (Analyser, error) {
-	v := w.video.Video
-	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
-	if err != nil {
-		return nil, fmt.Errorf("start the engine: %w", err)
-	}
-	return engine, nil
-}
-
 // findingsName returns the name of the job's findings. It tells all that they depend on, except for the video itself.
-func (w *rendering) findingsName() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t, NVIDIA %t",
-		w.Basis, w.job.Engine, *w.video.Video, w.video.Begin, w.limit(), w.network() != nil, w.Tools.NVIDIA))
+func (w work) findingsName(in input) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t, %s",
+		w.Basis, in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil, w.Media.Decoder()))
 	return fmt.Sprintf("%x", sum)
 }
 
-// recall reads the findings of an earlier job. It returns nil if there are none that can be used.
-func (w *rendering) recall(ctx context.Context, engine Serial) *analysis {
-	ctx, cancel := context.WithTimeout(ctx, findingsTime)
-	defer cancel()
-	file, err := w.job.Findings.Open(ctx, w.findingsName())
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	a := &analysis{source: newSource(w), hidden: occlusion.New()}
-	a.source.recalled = true
-	limit := a.source.frames
-	err = Guard(func() error {
-		return serial.Read(io.LimitReader(reader{ctx, file}, mostFindings), func(c *serial.Coder) { a.code(c, engine) })
-	})
-	if err != nil || a.source.frames < 1 || a.source.frames > limit {
-		return nil
-	}
-	a.frames = min(a.source.frames, w.most())
-	return a
+// unread are findings of which none is read.
+type unread struct{ Findings }
+
+func (unread) Open(context.Context, string) (io.ReadCloser, error) {
+	return nil, fs.ErrNotExist
 }
 
-// keep keeps the findings for later jobs.
-func (w *rendering) keep(ctx context.Context, a *analysis, engine Serial) {
+// usesFindings reports whether a job may use findings and keep some.
+func (w work) usesFindings(in input) bool {
+	return in.job.Findings != nil && w.Basis != "" && !in.video.Still
+}
+
+// recall reads the findings of an earlier job. It finds nothing if there are none that can be used.
+func (w work) recall(ctx context.Context, in input) (o observation, found bool, err error) {
+	if !w.usesFindings(in) {
+		return o, false, nil
+	}
+	analyser, err := w.newAnalyser(in)
+	if err != nil {
+		return o, false, err
+	}
+	engine, ok := analyser.(Serial)
+	if !ok {
+		return o, false, nil
+	}
+	if o, found = w.readFindings(ctx, in, engine); found {
+		o.spoken, err = w.hear(ctx, in)
+	}
+	return o, found, err
+}
+
+func (w work) readFindings(ctx context.Context, in input, engine Serial) (o observation, found bool) {
+	ctx, cancel := context.WithTimeout(ctx, findingsTime)
+	defer cancel()
+	file, err := in.job.Findings.Open(ctx, w.findingsName(in))
+	if err != nil {
+		return o, false
+	}
+	defer file.Close()
+	o = observation{footage: footage{source: w.source(in), recalled: true}, hidden: occlusion.New(), analyser: engine}
+	err = Guard(func() error {
+		return serial.Read(io.LimitReader(reader{ctx, file}, mostFindings), func(c *serial.Coder) { o.code(c, engine) })
+	})
+	o.shown = min(o.footage.frames, in.most())
+	return o, err == nil && o.footage.frames >= 1 && o.footage.frames <= o.footage.limit
+}
+
+// keep keeps what the first pass found out for later jobs.
+func (w work) keep(ctx context.Context, in input, o observation) {
+	engine, ok := o.analyser.(Serial)
+	if !ok || !w.usesFindings(in) || o.footage.damaged || o.unheard {
+		return
+	}
 	r, out := io.Pipe()
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
 		out.CloseWithError(Guard(func() error {
-			return serial.Write(&bounded{out, mostFindings}, func(c *serial.Coder) { a.code(c, engine) })
+			return serial.Write(&bounded{out, mostFindings}, func(c *serial.Coder) { o.code(c, engine) })
 		}))
 	}()
 	ctx, cancel := context.WithTimeout(ctx, findingsTime)
 	defer cancel()
-	err := w.job.Findings.Keep(ctx, w.findingsName(), r)
+	err := in.job.Findings.Keep(ctx, w.findingsName(in), r)
 	r.CloseWithError(err)
 	<-written // the plan changes the analyser
 }
@@ -134,14 +126,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // code codes the findings.
-func (a *analysis) code(c *serial.Coder, engine Serial) {
-	serial.Slice(c, &a.source.sums, c.Uint32)
-	frames := len(a.source.sums)
-	serial.Slice(c, &a.cuts, func(cut *int) {
+func (o *observation) code(c *serial.Coder, engine Serial) {
+	serial.Slice(c, &o.footage.sums, c.Uint32)
+	frames := len(o.footage.sums)
+	serial.Slice(c, &o.cuts, func(cut *int) {
 		c.Int(cut)
 		c.Check(*cut >= 0 && *cut < frames)
 	})
-	serial.Slice(c, (*[][]seen)(&a.faces), func(all *[]seen) {
+	serial.Slice(c, (*[][]seen)(&o.faces), func(all *[]seen) {
 		serial.Slice(c, all, func(s *seen) {
 			c.Int32(&s.track)
 			c.Int32(&s.person)
@@ -149,12 +141,12 @@ func (a *analysis) code(c *serial.Coder, engine Serial) {
 			c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y)
 		})
 	})
-	serial.Slice(c, &a.active, c.Int32)
-	serial.Slice(c, &a.heard, func(h *speech.Articulation) {
+	serial.Slice(c, &o.active, c.Int32)
+	serial.Slice(c, &o.heard, func(h *speech.Articulation) {
 		c.Floats(&h.Opening, &h.Closure, &h.Labiodental, &h.Rounding, &h.Spread, &h.Silence)
 	})
-	c.Check(len(a.faces) == frames && len(a.active) == frames && (a.heard == nil || len(a.heard) == frames))
-	a.source.frames = frames
-	a.hidden.Code(c)
+	c.Check(len(o.faces) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
+	o.footage.frames = frames
+	o.hidden.Code(c)
 	engine.Code(c)
 }

@@ -2,18 +2,18 @@ package render
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/signal/serial"
-	"lipsync/internal/test/ffmpegtest"
 )
 
 // stalledFindings is a Findings that answers only when its context ends.
@@ -34,11 +34,12 @@ func TestStalledFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		video := &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}
-		w := &rendering{Renderer: &Renderer{Tools: &ffmpeg.Tools{}, Basis: "this program", Limits: DefaultLimits()}, job: Job{Findings: stalledFindings{}}, video: video}
-		if a := w.recall(t.Context(), coded{}); a != nil || time.Since(began) != findingsTime {
-			t.Errorf("found %v after %v, want nothing after %v", a, time.Since(began), findingsTime)
+		w := work{Renderer: &Renderer{Media: &ffmpeg.Tools{}, Basis: "this program"}}
+		in := input{job: Job{Findings: stalledFindings{}}, limits: DefaultLimits(), video: video}
+		if o, found := w.readFindings(t.Context(), in, coded{}); found || time.Since(began) != findingsTime {
+			t.Errorf("found %v after %v, want nothing after %v", o, time.Since(began), findingsTime)
 		}
-		w.keep(t.Context(), &analysis{source: newSource(w), hidden: occlusion.New()}, coded{})
+		w.keep(t.Context(), in, observation{hidden: occlusion.New(), analyser: coded{}})
 		if took := time.Since(began); took != 2*findingsTime {
 			t.Errorf("took %v, want %v", took, 2*findingsTime)
 		}
@@ -71,27 +72,32 @@ func (n *count) Keep(_ context.Context, _ string, r io.Reader) error {
 	return err
 }
 
+// deaf are media whose sound can't be read to its end.
+type deaf struct{ rendertest.Media }
+
+func (deaf) OpenSound(context.Context, *ffmpeg.Info, time.Duration) (io.ReadCloser, error) {
+	return io.NopCloser(iotest.ErrReader(io.ErrClosedPipe)), nil
+}
+
 // TestFindingsOfUnheardSound keeps the findings of videos with sound and without, and none if the sound can't be read.
 func TestFindingsOfUnheardSound(t *testing.T) {
-	silent := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
-	heard := ffmpegtest.Make(t, "in.mkv", "-i", silent, "-f", "lavfi", "-i", "sine=d=0.8", "-c:v", "copy", "-c:a", "flac")
-	tone, there := sound(t, "a.wav", "0.6"), ffmpegtest.Tools(t)
-	deaf := filepath.Join(t.TempDir(), "ffmpeg")
-	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *in.mkv*-af*) exit 1;; esac\nexec %s \"$@\"\n", there.FFmpeg)
-	if err := os.WriteFile(deaf, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	silent := numbered(t, "25", 20)
+	clip := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, 20)
+	clip.Samples = rendertest.Tone(.8, .1)
+	heard := clip.File(t, "heard")
+	speech := tone(t, "0.6")
 	for name, c := range map[string]struct {
-		video, ffmpeg string
-		kept          count
+		video string
+		media Media
+		kept  count
 	}{
-		"no sound": {silent, there.FFmpeg, 1}, "sound": {heard, there.FFmpeg, 1}, "unreadable sound": {heard, deaf, 0},
+		"no sound": {silent, rendertest.Media{}, 1}, "sound": {heard, rendertest.Media{}, 1}, "unreadable sound": {heard, deaf{}, 0},
 	} {
 		var kept count
-		j := Job{Video: c.video, Audio: tone, Scratch: t.TempDir(), Findings: &kept}
+		j := Job{Video: c.video, Audio: speech, Scratch: t.TempDir(), Findings: &kept}
 		j.Output = filepath.Join(j.Scratch, "out.mp4")
-		r := newRenderer(t, &shown{})
-		r.Tools = &ffmpeg.Tools{FFmpeg: c.ffmpeg, FFprobe: there.FFprobe, Threads: 1}
+		r := inMemory(t, &shown{})
+		r.Media = c.media
 		if _, err := r.Render(t.Context(), j, nil); err != nil || kept != c.kept {
 			t.Errorf("%s: kept %d findings (%v), want %d", name, kept, err, c.kept)
 		}

@@ -15,9 +15,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &rendering{Renderer: &Renderer{Tools: tools, Limits: DefaultLimits()},
-		encoded: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}
-	if _, err := w.transcode(t.Context(), audio); lipsync.CodeOf(err) == lipsync.Invalid || !lipsync.DiskFull(err) {
+	w := work{Renderer: &Renderer{Media: tools, Limits: DefaultLimits()}}
+	if _, err := w.transcode(t.Context(), soundtrack{info: audio, encoded: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}, 0); lipsync.CodeOf(err) == lipsync.Invalid || !lipsync.DiskFull(err) {
 		t.Errorf("got %v, want a full disk", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // heard.
 func TestSyncModes(t *testing.T) {
 	const fps, length = 25, 20
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", length))
+	video := numbered(t, "25", length)
 	for _, c := range []struct {
 		name   string
 		mode   lipsync.SyncMode
@@ -37,8 +37,8 @@ func TestSyncModes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			engine := &numberer{}
-			tone := sound(t, "a.wav", fmt.Sprint(float64(c.speech)/fps))
-			output, result, err := renderBy(t, newRenderer(t, engine), video, tone, lipsync.Options{SyncMode: c.mode})
+			tone := tone(t, fmt.Sprint(float64(c.speech)/fps))
+			output, result, err := renderBy(t, inMemory(t, engine), video, tone, lipsync.Options{SyncMode: c.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestSyncModes(t *testing.T) {
 // 28.5 frames, the other 10.5. The last, partial frame of a tone is shown.
 func TestSyncModesWithinFrames(t *testing.T) {
 	const fps = 30000. / 1001
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("30000/1001", 20))
+	video := numbered(t, "30000/1001", 20)
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}
 	for _, c := range []struct {
 		mode    lipsync.SyncMode
@@ -84,8 +84,8 @@ func TestSyncModesWithinFrames(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, %.2f s", c.mode, c.seconds), func(t *testing.T) {
 			t.Parallel()
-			tone := sound(t, "a.wav", fmt.Sprint(c.seconds))
-			output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone, lipsync.Options{SyncMode: c.mode})
+			tone := tone(t, fmt.Sprint(c.seconds))
+			output, result, err := renderBy(t, inMemory(t, &numberer{}), video, tone, lipsync.Options{SyncMode: c.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestSyncModesWithinFrames(t *testing.T) {
 func checkSound(t *testing.T, info *ffmpeg.Info, length, toneEnd float64) {
 	t.Helper()
 	const block, edge = .02, .06 // seconds; the codec smears the edge
-	stream, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
+	stream, err := mediaOf(t, info.Path).OpenSound(t.Context(), info, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func checkSound(t *testing.T, info *ffmpeg.Info, length, toneEnd float64) {
 
 // TestSpeeds checks that a video plays at most twice as fast or as slowly.
 func TestSpeeds(t *testing.T) {
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	video := numbered(t, "25", 20)
 	for seconds, want := range map[string]string{
 		"0.2":  "video would have to play 4 times as fast: sync_mode remap allows a factor of 2",
 		"0.36": "video would have to play 2.3 times as fast: sync_mode remap allows a factor of 2",
@@ -145,7 +145,7 @@ func TestSpeeds(t *testing.T) {
 		t.Run(seconds, func(t *testing.T) {
 			t.Parallel()
 			engine := &numberer{}
-			_, _, err := renderBy(t, newRenderer(t, engine), video, sound(t, "a.wav", seconds), lipsync.Options{SyncMode: lipsync.Remap})
+			_, _, err := renderBy(t, inMemory(t, engine), video, tone(t, seconds), lipsync.Options{SyncMode: lipsync.Remap})
 			if got := lipsync.MessageOf(err); got != want || lipsync.FailureOf(err).Code != lipsync.SpeedOutOfRange {
 				t.Errorf("got %q, want %q (%v)", got, want, err)
 			}
@@ -159,8 +159,8 @@ func TestSpeeds(t *testing.T) {
 
 // TestUnknownSpeed checks the failure of a long video that states no length.
 func TestUnknownSpeed(t *testing.T) {
-	video := ffmpegtest.Make(t, "live.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50), "-live", "1")
-	_, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.2"), lipsync.Options{SyncMode: lipsync.Remap})
+	video := unstated(t, 50)
+	_, _, err := renderBy(t, inMemory(t, &numberer{}), video, tone(t, "0.2"), lipsync.Options{SyncMode: lipsync.Remap})
 	if got, want := lipsync.MessageOf(err), "video would have to play more than 2 times as fast: sync_mode remap allows a factor of 2"; got != want {
 		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
@@ -169,11 +169,11 @@ func TestUnknownSpeed(t *testing.T) {
 // TestLimitOfOutput checks that an output that is as long as its video keeps the limit, if the video's file states no length.
 func TestLimitOfOutput(t *testing.T) {
 	for frames, want := range map[int]string{50: "", 51: "video is longer than 0 minutes"} {
-		r := newRenderer(t, &numberer{})
+		r := inMemory(t, &numberer{})
 		r.Limits.Duration = 2 * time.Second
-		video := ffmpegtest.Make(t, "live.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames), "-live", "1")
+		video := unstated(t, frames)
 		dir := t.TempDir()
-		_, err := r.Render(t.Context(), Job{Video: video, Audio: sound(t, "a.wav", "0.2"), Output: dir + "/o.mp4", Scratch: dir,
+		_, err := r.Render(t.Context(), Job{Video: video, Audio: tone(t, "0.2"), Output: dir + "/o.mp4", Scratch: dir,
 			Options: lipsync.Options{SyncMode: lipsync.Pad}}, nil)
 		if got := lipsync.FailureOf(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
 			t.Errorf("%d frames: got %q, want %q (%v)", frames, got, want, err)
@@ -183,7 +183,7 @@ func TestLimitOfOutput(t *testing.T) {
 
 // TestFaceMissing checks that a request can fail for a frame without a face, if the output shows it.
 func TestFaceMissing(t *testing.T) {
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 40))
+	video := numbered(t, "25", 40)
 	for _, c := range []struct {
 		name, seconds string
 		options       lipsync.Options
@@ -198,14 +198,14 @@ func TestFaceMissing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRenderer(t, &numberer{})
+			r := inMemory(t, &numberer{})
 			r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) {
 				if frame >= 30 {
 					return nil, frame == 30
 				}
 				return []tracking.Face{someone(0, 60)}, frame == 0
 			}).new
-			_, result, err := renderBy(t, r, video, sound(t, "a.wav", c.seconds), c.options)
+			_, result, err := renderBy(t, r, video, tone(t, c.seconds), c.options)
 			if got := lipsync.MessageOf(err); (err != nil) != (c.want != "") || err != nil && got != c.want {
 				t.Errorf("got %q, want %q (%v)", got, c.want, err)
 			}

@@ -3,8 +3,13 @@ package render
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
 
 	"lipsync/internal/face/occlusion"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/sound/score"
 )
 
 // task is one output frame that is being painted or encoded.
@@ -34,27 +39,34 @@ const (
 
 // workers returns the number of frames that are painted at once, and that of all frames on their way. The first is the engine's Workers,
 // or fewer if frames are large.
-func (w *rendering) workers() (painted, all int) {
-	room := paintBytes / w.video.Video.FrameSize()
+func (w work) workers(v *ffmpeg.Video) (painted, all int) {
+	room := paintBytes / v.FrameSize()
 	painted = min(w.engine.Workers(), max(2, room-beside))
 	return painted, max(leastOnWay, min(painted+beside, room))
 }
 
+// painting is what the second pass made, besides the file of the output.
+type painting struct {
+	resumed int // number of frames in pieces of earlier attempts
+	synced  int // number of frames in which a mouth was painted
+	mouths  []score.Frame
+}
+
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
-// gets the frames in order. shares has the share of each output frame for blender.blend; nil means 255 for all. cover returns what hides
-// the mouth in an output frame; nil means that nothing hides any.
-func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8, cover func(output int) *occlusion.Cover) error {
-	v := w.video.Video
-	workers, frames := w.workers()
+// gets the frames in order. With an error, the painting tells only of earlier attempts.
+func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
+	v := p.input.video.Video
+	workers, frames := w.workers(v)
 	free := newBuffers(frames, func() []byte { return newFrame(v) })
-	tasks := newTasks(free)
 	// Each task goes both to a free worker and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
+	scored := newScored(p.line.frames, p.face)
 
 	g, ctx := newGroup(ctx)
-	rec, err := w.newRecorder(ctx)
+	rec, err := w.newRecorder(ctx, p, scored)
+	made.resumed = rec.now.From
 	if err != nil {
-		return err
+		return made, err
 	}
 	keeping, stop := context.WithCancel(ctx)
 	defer stop()
@@ -65,31 +77,16 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	g.Go(func() error {
 		defer close(work)
 		defer close(line)
-		output := rec.now.From
-		return p.play(ctx, output, free, func(frame []byte) error {
-			t := &tasks[output%len(tasks)]
-			t.output, t.frame, t.share, t.cover = output, frame, 255, nil
-			if shares != nil {
-				t.share = shares[output]
-			}
-			if cover != nil {
-				t.cover = cover(output)
-			}
-			output++
-			if err := send(ctx, line, t); err != nil {
-				return err
-			}
-			return send(ctx, work, t)
-		})
+		return p.play(ctx, made.resumed, free, newTasks(free), line, work)
 	})
 	for range workers {
 		g.Go(func() error {
-			b := newBlender(v, p.tones)
+			b := newBlender(v, p.seen.footage.tones)
 			for t := range work {
-				if err := b.paint(ctx, painter, t); err != nil {
+				if err := b.paint(ctx, p.painter, t); err != nil {
 					return err
 				}
-				w.scored.add(t, b)
+				scored.add(t, b)
 				t.done <- struct{}{}
 			}
 			return nil
@@ -101,9 +98,24 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	})
 	if err := g.Wait(); err != nil {
 		rec.encoder.Abort()
-		return err
+		return made, err
 	}
-	return nil
+	made.synced, made.mouths = rec.synced(), scored.measured()
+	return made, nil
+}
+
+// play makes a task of each output frame from one on, and sends it to both channels.
+func (p plan) play(ctx context.Context, from int, free buffers[[]byte], tasks []task, line, work chan<- *task) error {
+	output := from
+	return (&player{p.seen.footage, p.line}).play(ctx, from, free, func(frame []byte) error {
+		t := &tasks[output%len(tasks)]
+		t.output, t.frame, t.share, t.cover = output, frame, p.share(output), p.cover(output)
+		output++
+		if err := send(ctx, line, t); err != nil {
+			return err
+		}
+		return send(ctx, work, t)
+	})
 }
 
 // paint makes a frame's mouths and blends them where they are seen, unless the task's share is 0.
@@ -130,4 +142,68 @@ func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err erro
 		}
 	}
 	return nil
+}
+
+// buffers holds the free frames of one pass. Their number is fixed, so a stage that is ahead waits for the stages after it.
+type buffers[F any] chan F
+
+func newBuffers[F any](n int, newFrame func() F) buffers[F] {
+	b := make(buffers[F], n)
+	for range n {
+		b <- newFrame()
+	}
+	return b
+}
+
+// get waits for a free frame.
+func (b buffers[F]) get(ctx context.Context) (f F, err error) {
+	select {
+	case f = <-b:
+		return f, nil
+	case <-ctx.Done():
+		return f, ctx.Err()
+	}
+}
+
+func (b buffers[F]) put(f F) { b <- f }
+
+// send sends v, unless the context ends first.
+func send[T any](ctx context.Context, c chan<- T, v T) error {
+	select {
+	case c <- v:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sendAll sends each of the values, unless the context ends first.
+func sendAll[T any](ctx context.Context, c chan<- T, values []T) error {
+	for _, v := range values {
+		if err := send(ctx, c, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group is an errgroup.Group in which a panic becomes an error: a panic that the media of one job cause must not end other jobs.
+type group struct{ *errgroup.Group }
+
+func newGroup(ctx context.Context) (group, context.Context) {
+	g, ctx := errgroup.WithContext(ctx)
+	return group{g}, ctx
+}
+
+// Go calls f in a goroutine.
+func (g group) Go(f func() error) { g.Group.Go(func() error { return Guard(f) }) }
+
+// Guard calls f and returns its error. If f panics, Guard returns the panic as an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
 }

@@ -29,8 +29,8 @@ func TestWorkers(t *testing.T) {
 		{4096, 4096, ffmpeg.YUVA444P10, 8, 2, 4}, {4096, 4096, ffmpeg.YUVA420P, 8, 2, 6},
 	} {
 		v := &ffmpeg.Video{Width: c.width, Height: c.height, Pixels: c.format}
-		w := &rendering{engine: eager{workers: c.wanted}, video: &ffmpeg.Info{Video: v}}
-		if got, all := w.workers(); got != c.want || all != c.wantAll {
+		w := work{engine: eager{workers: c.wanted}}
+		if got, all := w.workers(v); got != c.want || all != c.wantAll {
 			t.Errorf("%d wanted for %d × %d pixels in %s: got %d of %d frames, want %d of %d", c.wanted, c.width, c.height, c.format, got, all, c.want, c.wantAll)
 		}
 	}

@@ -29,14 +29,15 @@ const (
 
 // FindPeople analyses a video. o may be nil.
 func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a lipsync.Analysis, err error) {
-	// With Pad, the first pass decodes the whole video.
-	w := &rendering{Renderer: r, by: observed(o), job: Job{Video: video, Options: lipsync.Options{SyncMode: lipsync.Pad}}}
-	err = Guard(func() (err error) {
-		if err = w.inspectVideo(ctx); err != nil {
+	w := work{Renderer: r, by: observed(o)}
+	err = Guard(func() error {
+		// With Pad, the first pass decodes the whole video.
+		in, err := w.inspectVideo(ctx, Job{Video: video, Options: lipsync.Options{SyncMode: lipsync.Pad}})
+		if err != nil {
 			return err
 		}
-		w.by.Measured(w.video.Duration, 0)
-		a, err = w.people(ctx)
+		w.by.Measured(in.video.Duration, 0)
+		a, err = w.people(ctx, in)
 		return err
 	})
 	if ctx.Err() != nil {
@@ -46,17 +47,18 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 }
 
 // people finds the people of the video.
-func (w *rendering) people(ctx context.Context) (a lipsync.Analysis, err error) {
-	v := w.video.Video
+func (w work) people(ctx context.Context, in input) (a lipsync.Analysis, err error) {
+	v := in.video.Video
 	fps := v.Rate.Float()
-	s := newSource(w)
+	s := w.source(in)
 	s.most, s.expected = 0, 1 // so that no frame is kept: there is no second pass
 	found := people{byPerson: map[int]*person{}, every: max(1, int(math.Round(fps)))}
 
 	g, ctx := newGroup(ctx)
-	aligned := w.aligned(ctx, g, s)
+	var f footage
+	aligned := w.aligned(ctx, g, s, &f)
 	g.Go(func() error {
-		progress := w.progress(lipsync.Analyzing, w.expected())
+		progress := w.progress(lipsync.Analyzing, in.expected())
 		for f := range aligned {
 			found.add(f)
 			progress.done(f.Index + 1)
@@ -66,11 +68,11 @@ func (w *rendering) people(ctx context.Context) (a lipsync.Analysis, err error) 
 	if err := g.Wait(); err != nil {
 		return a, err
 	}
-	if s.frames > w.mostOutput() {
-		return a, w.Limits.tooLong(lipsync.Video, w.video.Duration)
+	if f.frames > in.mostOutput() {
+		return a, in.limits.tooLong(lipsync.Video, in.video.Duration)
 	}
-	a.Video = lipsync.AnalyzedVideo{Seconds: round(w.length(s.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: s.frames}
-	a.Faces, err = found.faces(s.frames, w.length)
+	a.Video = lipsync.AnalyzedVideo{Seconds: round(in.length(f.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
+	a.Faces, err = found.faces(f.frames, in.length)
 	return a, err
 }
 

@@ -17,8 +17,8 @@ import (
 
 // TestFindPeople analyses a video of two people: one is seen in all frames, the other from frame 10 on.
 func TestFindPeople(t *testing.T) {
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60))
-	r := newRenderer(t, &numberer{})
+	video := numbered(t, "25", 60)
+	r := inMemory(t, &numberer{})
 	r.NewTracker = couple
 	o := &notes{}
 	a, err := r.FindPeople(t.Context(), video, o)

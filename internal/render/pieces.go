@@ -5,18 +5,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/sound/score"
 )
 
@@ -52,7 +48,7 @@ type piece struct {
 
 // pieceFacts is what a kept piece tells of itself.
 type pieceFacts struct {
-	Plan     string              // see rendering.plan
+	Plan     string              // see work.planSum
 	From, To int                 // the first frame of the output in it, and the first one after it
 	Synced   int                 // number of frames in which a mouth was painted
 	Mouths   map[int]score.Mouth // of frames of the output that are measured for the score
@@ -138,18 +134,18 @@ func readLine(r *bufio.Reader, most int) (line []byte, err error) {
 
 // resume returns the pieces that earlier attempts kept, from the beginning of the output on. They are as good as if this attempt had made
 // them.
-func (w *rendering) resume(ctx context.Context) (all []piece) {
-	for w.inPieces() {
+func (r *recorder) resume(ctx context.Context) (all []piece) {
+	for r.inPieces() {
 		from := 0
 		if len(all) > 0 {
 			from = all[len(all)-1].To
 		}
 		var next piece
-		path := w.piecePath(len(all))
-		err := w.find(ctx, len(all), func(r io.Reader) error {
-			plan, err := w.plan(ctx)
+		path := r.piecePath(len(all))
+		err := r.find(ctx, len(all), func(content io.Reader) error {
+			plan, err := r.planSum(ctx)
 			if err == nil {
-				next, err = readPiece(r, path, plan, from, w.frames)
+				next, err = readPiece(content, path, plan, from, r.line.frames)
 			}
 			return err
 		})
@@ -157,74 +153,31 @@ func (w *rendering) resume(ctx context.Context) (all []piece) {
 			_ = os.Remove(path)
 			break
 		}
-		w.scored.recall(next.Mouths)
 		all = append(all, next)
 	}
 	return all
 }
 
 // find reads the piece n of an earlier attempt.
-func (w *rendering) find(ctx context.Context, n int, read func(io.Reader) error) error {
+func (r *recorder) find(ctx context.Context, n int, read func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
-	return w.job.Pieces.Find(ctx, n, func(r io.Reader) error { return read(reader{ctx, r}) })
+	return r.input.job.Pieces.Find(ctx, n, func(content io.Reader) error { return read(reader{ctx, content}) })
 }
 
 // inPieces tells whether the output may be made in pieces.
-func (w *rendering) inPieces() bool {
-	return w.job.Pieces != nil && w.Basis != "" && !w.anew && w.proResSize() <= mostInPieces
+func (r *recorder) inPieces() bool {
+	return r.input.job.Pieces != nil && r.Basis != "" && r.input.proResSize(r.line.frames) <= mostInPieces
 }
 
-func (w *rendering) piecePath(n int) string {
-	return filepath.Join(w.dir, fmt.Sprintf("piece-%d%s", n, w.job.Options.Output.Format.Extension()))
+func (r *recorder) piecePath(n int) string {
+	return filepath.Join(r.dir, fmt.Sprintf("piece-%d%s", n, r.input.job.Options.Output.Format.Extension()))
 }
 
-// plan returns a checksum, in hexadecimal, of all that decides what the frames of the output are and how they are encoded. Pieces of the same
-// plan fit together.
-func (w *rendering) plan(ctx context.Context) (string, error) {
-	if w.planned != "" {
-		return w.planned, nil
+// planSum returns the checksum of the plan.
+func (r *recorder) planSum(ctx context.Context) (_ string, err error) {
+	if r.sum == "" {
+		r.sum, err = r.work.planSum(ctx, r.input, r.line.frames)
 	}
-	sum := sha256.New()
-	tools, err := w.Tools.Version(ctx)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(sum, "%s, video %x, engine %s, largest %t, %d frames, NVIDIA %t, encoder %q\n%s\n",
-		w.Basis, w.job.VideoSum, w.job.Engine, w.job.LargestFace, w.frames, w.Tools.NVIDIA, w.Tools.EncoderArgs(w.video.Video, w.job.Options.Output), tools)
-	if err := json.NewEncoder(sum).Encode(w.job.Options); err != nil {
-		return "", err
-	}
-	var paths []string
-	for _, ref := range slices.Sorted(maps.Keys(w.job.Audios)) {
-		paths = append(paths, w.job.Audios[ref])
-	}
-	if len(w.job.Audios) == 0 {
-		paths = append(paths, w.job.Audio)
-	}
-	if w.job.Options.Face.By == lipsync.FaceInBoxes {
-		paths = append(paths, w.job.Boxes)
-	}
-	for _, path := range paths {
-		if err := addFile(ctx, sum, path); err != nil {
-			return "", err
-		}
-	}
-	w.planned = hex.EncodeToString(sum.Sum(nil))
-	return w.planned, nil
-}
-
-// addFile writes the SHA-256 of a file.
-func addFile(ctx context.Context, to io.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, reader{ctx, file}); err != nil {
-		return err
-	}
-	_, err = to.Write(sum.Sum(nil))
-	return err
+	return r.sum, err
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -68,6 +69,7 @@ func (s *shelf) await(ctx context.Context, n int) {
 func attempt(t *testing.T, j Job, frames, kept int) (output string, first int, result Result, err error) {
 	t.Helper()
 	r := newRenderer(t, &numberer{})
+	r.Media = mediaOf(t, j.Video)
 	now, looks := time.Unix(0, 0), 0
 	r.Now = func() time.Time { // the recorder looks when a piece begins and, from a number of frames on, after each frame
 		if looks++; kept > 0 && looks == kept*(frames-leastPiece+2)+1 {
@@ -81,7 +83,7 @@ func attempt(t *testing.T, j Job, frames, kept int) (output string, first int, r
 	j.PieceTime = time.Duration(frames-leastPiece+1) * time.Second
 	o := &notes{}
 	result, err = r.Render(t.Context(), j, o)
-	if err == nil && result.Reused.Frames != o.resumed {
+	if err == nil && !result.Again && result.Reused.Frames != o.resumed {
 		t.Errorf("told of %d frames of earlier attempts, then of %d", o.resumed, result.Reused.Frames)
 	}
 	left, _ := os.ReadDir(j.Scratch)
@@ -190,8 +192,8 @@ func frameSums(t *testing.T, path string) string {
 // TestBadPieces goes on after pieces that can't be used. The output must be as if there were none.
 func TestBadPieces(t *testing.T) {
 	const inPiece = 8
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
-	j := Job{Video: video, Audio: sound(t, "a.wav", seconds)}
+	video := numbered(t, "25", 20)
+	j := Job{Video: video, Audio: tone(t, seconds)}
 	_, good := kept(t, j, inPiece, 2)
 	changed := func(n int, change func([]byte) []byte) map[int][]byte {
 		all := maps.Clone(good)
@@ -205,7 +207,7 @@ func TestBadPieces(t *testing.T) {
 		}
 	}
 	louder, options := j, j
-	louder.Audio = sound(t, "a.wav", seconds, "-af", "volume=.5")
+	louder.Audio = rendertest.Clip{Samples: rendertest.Tone(1.12, .2)}.File(t, "louder")
 	options.Options.Mask.Feather = 200
 	largest, another := j, j
 	largest.LargestFace = true
@@ -251,7 +253,7 @@ func TestBadPieces(t *testing.T) {
 // TestUnjoinablePieces finds pieces that are whole, and of the right plan, but no videos. The output is then rendered from its start, without
 // pieces.
 func TestUnjoinablePieces(t *testing.T) {
-	j := Job{Video: ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), Audio: sound(t, "a.wav", seconds)}
+	j := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds)}
 	_, good := kept(t, j, 8, 1)
 	path := filepath.Join(t.TempDir(), "piece")
 	plan := strings.Split(string(good[0][sha256.Size:]), `"`)[3]
@@ -278,7 +280,7 @@ func TestUnjoinablePieces(t *testing.T) {
 
 // TestShortJobs checks that a job that takes less than the time of a piece makes the same file as one without pieces, and keeps nothing.
 func TestShortJobs(t *testing.T) {
-	j := Job{Video: ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), Audio: sound(t, "a.wav", seconds)}
+	j := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds)}
 	var files [2][]byte
 	for i, s := range []*shelf{nil, {pieces: map[int][]byte{}}} {
 		if s != nil {
@@ -320,15 +322,15 @@ func FuzzPiece(f *testing.F) {
 // TestPlanOfAnotherBuild wants the plan of the same job to be another one if the program or a network is.
 func TestPlanOfAnotherBuild(t *testing.T) {
 	t.Parallel()
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 2))
+	video := numbered(t, "25", 2)
 	planOf := func(basis string) string {
-		r := newRenderer(t, &numberer{})
+		r := inMemory(t, &numberer{})
 		r.Basis = basis
-		info, err := r.Tools.Probe(t.Context(), video)
+		info, err := r.Media.Probe(t.Context(), video)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := (&rendering{Renderer: r, job: Job{Video: video, Audio: video}, video: info, frames: 2}).plan(t.Context())
+		plan, err := work{Renderer: r}.planSum(t.Context(), input{job: Job{Video: video, Audio: video}, video: info}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 // player reads the source's frames in the order of the output. If they were not kept, it decodes them again: forward as a stream,
 // and backward one stretch at a time.
 type player struct {
-	*source
+	footage
 	line timeline
 }
 
@@ -80,7 +80,7 @@ func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error 
 
 // stream decodes source frames in their order.
 type stream struct {
-	frames  *ffmpeg.Frames
+	frames  ffmpeg.Frames
 	decoded int // number of frames
 	// last has the last decoded frames, one of even and one of odd number, to be read again. It is nil if no frame is
 	// read again; then read decodes directly into its frame.
@@ -118,7 +118,7 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 	v := p.video.Video
 	s := p.seek(ctx, p.line.at(from).source, most)
 	if s == nil {
-		frames, err := p.tools.OpenFrames(ctx, p.video, most)
+		frames, err := p.media.OpenFrames(ctx, p.video, most)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (p *player) seek(ctx context.Context, first, most int) *stream {
 	if first < p.most {
 		return nil
 	}
-	frames, err := p.tools.OpenFramesAt(ctx, p.video, first, most)
+	frames, err := p.media.OpenFramesAt(ctx, p.video, first, most)
 	if err != nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 // first pass, it decodes from the first frame. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.first, s.n = from, to-from
-	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)
+	frames, err := p.media.OpenFramesAt(ctx, p.video, from, to)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 	if ok, _ := p.fill(s, frames); ok || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	frames, err = p.tools.OpenFrames(ctx, p.video, to)
+	frames, err = p.media.OpenFrames(ctx, p.video, to)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 }
 
 // fill reads a stretch, and tells whether its frames are those of the first pass.
-func (p *player) fill(s *stretch, frames *ffmpeg.Frames) (bool, error) {
+func (p *player) fill(s *stretch, frames ffmpeg.Frames) (bool, error) {
 	frame := newFrame(p.video.Video)
 	for i := s.first; i < s.first+s.n; i++ {
 		if err := frames.ReadPixels(frame); err != nil {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"image"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -53,10 +54,7 @@ func TestPlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{source: &source{tools: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, frames: 1000}}
-			if err := decodeAll(t.Context(), p.source); err != nil {
-				t.Fatal(err)
-			}
+			p := &player{footage: decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, limit: 1000})}
 			if p.kept != nil {
 				t.Error("more frames are kept than fit in a stretch")
 			}
@@ -71,30 +69,29 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestPlayWithoutSeeking plays a clip with an ffmpeg that brings the wrong
-// frames, or none, after a seek.
+// lost are media that are some frames too far after a seek.
+type lost struct {
+	rendertest.Media
+	by int
+}
+
+func (l lost) OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error) {
+	return l.Media.OpenFramesAt(ctx, in, from+l.by, to+l.by)
+}
+
+// TestPlayWithoutSeeking plays a clip from media that bring the wrong frames, or none, after a seek.
 func TestPlayWithoutSeeking(t *testing.T) {
-	tools := ffmpegtest.Tools(t)
-	path := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60), "-g", "5")
-	info, err := tools.Probe(t.Context(), path)
+	media := rendertest.Media{}
+	path := numbered(t, "25", 60)
+	info, err := media.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	straight := &source{tools: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, frames: 1000}
-	if err := decodeAll(t.Context(), straight); err != nil {
-		t.Fatal(err)
-	}
-	for name, seek := range map[string]string{"none": "exit 1", "others": `for a; do shift; case $a in setpts=*) a="negate,$a";; esac; set -- "$@" "$a"; done`} {
+	straight := decodeAll(t, source{media: media, video: info, dir: t.TempDir(), most: 17, expected: 1000, limit: 1000})
+	for name, others := range map[string]int{"none": 1000, "others": 1} {
 		t.Run(name, func(t *testing.T) {
-			script := "#!/bin/sh\ncase \"$*\" in *trim=*) " + seek + ";; esac\nexec " + tools.FFmpeg + " \"$@\"\n"
-			unseeking := *tools
-			unseeking.Sandbox = sandbox.Sandbox{} // the script runs other programs
-			unseeking.FFmpeg = filepath.Join(t.TempDir(), "ffmpeg")
-			if err := os.WriteFile(unseeking.FFmpeg, []byte(script), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			p := &player{&source{tools: &unseeking, video: info, dir: t.TempDir(), most: 17, frames: 60, sums: straight.sums}, bounce(60, 150)}
-			checkPlay(t, p)
+			straight.media = lost{media, others}
+			checkPlay(t, &player{straight, bounce(60, 150)})
 		})
 	}
 }
@@ -107,10 +104,7 @@ func TestPlayPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	straight := &source{tools: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, frames: 1000}
-	if err := decodeAll(t.Context(), straight); err != nil {
-		t.Fatal(err)
-	}
+	straight := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, limit: 1000})
 	for _, seeks := range []bool{true, false} {
 		t.Run(fmt.Sprint("seeks ", seeks), func(t *testing.T) {
 			with, part := *tools, *info
@@ -121,12 +115,9 @@ func TestPlayPreview(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := &player{source: &source{tools: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, frames: 50}}
-			if err := decodeAll(t.Context(), p.source); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(p.sums, straight.sums[30:80]) || part.NoSeek == seeks {
-				t.Errorf("got %d frames, no seek %t; they must be those of a straight read from frame 30 on", len(p.sums), part.NoSeek)
+			p := &player{footage: decodeAll(t, source{media: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, limit: 50})}
+			if !slices.Equal(p.sums, straight.sums[30:80]) || p.video.NoSeek == seeks {
+				t.Errorf("got %d frames, no seek %t; they must be those of a straight read from frame 30 on", len(p.sums), p.video.NoSeek)
 			}
 			p.line = bounce(len(p.sums), 2*len(p.sums)+25)
 			checkPlay(t, p)
@@ -160,8 +151,8 @@ func checkPlay(t *testing.T, p *player) {
 
 // TestKept plays a clip whose frames are kept, without decoding it again.
 func TestKept(t *testing.T) {
-	tools := ffmpegtest.Tools(t)
-	path := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	tools := rendertest.Media{}
+	path := numbered(t, "25", 20)
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -176,15 +167,12 @@ func TestKept(t *testing.T) {
 		{"the file says more than fit", 20, 21, false},
 		{"the file says that they fit, and they don't", 19, 19, false},
 	} {
-		s := &source{tools: tools, video: info, dir: t.TempDir(), most: c.most, expected: c.expected, frames: 1000}
-		if err := decodeAll(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: c.most, expected: c.expected, limit: 1000})
 		if kept := s.kept != nil; kept != c.kept || s.frames != 20 || len(s.sums) != 20 {
 			t.Errorf("%s: kept %t, %d frames, %d sums, want kept %t, 20 frames", c.name, kept, s.frames, len(s.sums), c.kept)
 		}
 		if s.kept != nil {
-			s.tools = nil // nothing is decoded
+			s.media = nil // nothing is decoded
 		}
 		checkPlay(t, &player{s, bounce(20, 57)})
 		s.close()
@@ -194,7 +182,7 @@ func TestKept(t *testing.T) {
 // checkSeek checks that a seek leads to the frames from from to to-1.
 func checkSeek(t *testing.T, p *player, from, to int) {
 	t.Helper()
-	frames, err := p.tools.OpenFramesAt(t.Context(), p.video, from, to)
+	frames, err := p.media.OpenFramesAt(t.Context(), p.video, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +199,8 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 }
 
 // decodeAll runs only the decoder of the first pass.
-func decodeAll(ctx context.Context, s *source) error {
+func decodeAll(t *testing.T, s source) footage {
+	t.Helper()
 	free := newBuffers(1, s.video.Video.NewFrame)
 	decoded := make(chan *image.YCbCr)
 	go func() {
@@ -220,5 +209,9 @@ func decodeAll(ctx context.Context, s *source) error {
 		}
 	}()
 	defer close(decoded)
-	return s.decode(ctx, free, decoded)
+	f, err := s.decode(t.Context(), free, decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

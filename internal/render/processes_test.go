@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lipsync/internal/media/sandbox"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // TestProcesses counts the programs that a job starts: one for each file that it
@@ -17,10 +18,10 @@ func TestProcesses(t *testing.T) {
 		t.Run(fmt.Sprintf("largest face %t", largest), func(t *testing.T) {
 			r, dir := newRenderer(t, &numberer{}), t.TempDir()
 			r.NewTracker = newCompanyTracker
-			tools := *r.Tools
+			tools := *ffmpegtest.Tools(t)
 			tools.Sandbox = sandbox.Sandbox{} // the scripts run other programs
 			tools.FFmpeg, tools.FFprobe = counted(t, dir, tools.FFmpeg), counted(t, dir, tools.FFprobe)
-			r.Tools = &tools
+			r.Media = &tools
 			job := Job{Video: video, Audio: sound(t, "a.wav", "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: largest}
 			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)

@@ -17,8 +17,11 @@ import (
 // recorder encodes the frames of an output in their order: to one file or, if that takes long, to pieces, which finish joins. So
 // an attempt that ends early loses only its last piece.
 type recorder struct {
-	*rendering
-	encoder *ffmpeg.Encoder
+	work
+	plan
+	scored  *scored
+	sum     string // see planSum; "" until it is known
+	encoder ffmpeg.Encoder
 	path    string    // of the file that is being encoded
 	began   time.Time // the piece that is being encoded
 	now     pieceFacts
@@ -31,14 +34,16 @@ type recorder struct {
 // errPieces is the error of an output that can't be made in pieces.
 var errPieces = errors.New("make an output in pieces")
 
-// newRecorder begins an output. It goes on after the pieces of earlier attempts, if there are any.
-func (w *rendering) newRecorder(ctx context.Context) (*recorder, error) {
-	r := &recorder{rendering: w, more: make(chan struct{}, 1), done: w.resume(ctx)}
-	r.kept = len(r.done)
-	if r.kept > 0 {
+// newRecorder begins an output. It goes on after the pieces of earlier attempts, if there are any, and adds their mouths to s.
+func (w work) newRecorder(ctx context.Context, p plan, s *scored) (*recorder, error) {
+	r := &recorder{work: w, plan: p, scored: s, more: make(chan struct{}, 1)}
+	r.done = r.resume(ctx)
+	for _, p := range r.done {
+		s.recall(p.Mouths)
+	}
+	if r.kept = len(r.done); r.kept > 0 {
 		r.now.To = r.done[r.kept-1].To
-		w.reused.Frames = r.now.To
-		w.by.Resumed(r.now.To, w.frames)
+		w.by.Resumed(r.now.To, p.line.frames)
 	}
 	return r, r.begin(ctx)
 }
@@ -48,10 +53,10 @@ func (w *rendering) newRecorder(ctx context.Context) (*recorder, error) {
 func (r *recorder) begin(ctx context.Context) error {
 	sound := ""
 	if r.path = r.piecePath(len(r.done)); len(r.done) == 0 {
-		r.path, sound = r.job.Output, r.encoded
+		r.path, sound = r.input.job.Output, r.sound.encoded
 	}
 	r.began, r.now = r.clock(), pieceFacts{From: r.now.To, To: r.now.To}
-	encoder, err := r.Tools.Encode(ctx, r.video.Video, r.job.Options.Output, sound, r.path)
+	encoder, err := r.Media.Encode(ctx, r.input.video.Video, r.input.job.Options.Output, sound, r.path)
 	if err == nil {
 		r.encoder = encoder
 	}
@@ -60,7 +65,7 @@ func (r *recorder) begin(ctx context.Context) error {
 
 // write encodes painted frames in their order and completes the file.
 func (r *recorder) write(ctx context.Context, line <-chan *task, free buffers[[]byte]) error {
-	progress := r.progress(lipsync.Rendering, r.frames)
+	progress := r.progress(lipsync.Rendering, r.line.frames)
 	for t := range line {
 		select {
 		case <-t.done:
@@ -89,7 +94,7 @@ func (r *recorder) add(ctx context.Context, t *task) error {
 	if t.synced {
 		r.now.Synced++
 	}
-	if !r.inPieces() || min(r.now.To-r.now.From, r.frames-r.now.To) < leastPiece || r.clock().Sub(r.began) < cmp.Or(r.job.PieceTime, pieceTime) {
+	if !r.inPieces() || min(r.now.To-r.now.From, r.line.frames-r.now.To) < leastPiece || r.clock().Sub(r.began) < cmp.Or(r.input.job.PieceTime, pieceTime) {
 		return nil
 	}
 	if err := r.end(ctx); err != nil {
@@ -107,7 +112,7 @@ func (r *recorder) end(ctx context.Context) error {
 	p.Mouths = r.scored.mouths(p.From, p.To)
 	if len(r.done) == 0 {
 		p.path = r.piecePath(0)
-		err := r.Tools.TakeReel(ctx, r.video.Video, r.job.Options.Output, r.path, p.path)
+		err := r.Media.TakeReel(ctx, r.input.video.Video, r.input.job.Options.Output, r.path, p.path)
 		if err = errors.Join(err, os.Remove(r.path)); err != nil {
 			return fmt.Errorf("%w: %w", errPieces, err)
 		}
@@ -145,13 +150,13 @@ func (r *recorder) keepAll(ctx context.Context) {
 
 // keep keeps a piece for later attempts.
 func (r *recorder) keep(ctx context.Context, n int, p piece) (err error) {
-	if p.Plan, err = r.plan(ctx); err != nil {
+	if p.Plan, err = r.planSum(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
 	return p.write(func(content io.Reader, size int64) error {
-		return r.job.Pieces.Keep(ctx, n, reader{ctx, content}, size)
+		return r.input.job.Pieces.Keep(ctx, n, reader{ctx, content}, size)
 	})
 }
 
@@ -160,7 +165,6 @@ func (r *recorder) finish(ctx context.Context) error {
 	if err := r.encoder.Finish(); err != nil {
 		return err
 	}
-	r.synced = r.now.Synced
 	if len(r.done) == 0 {
 		return nil
 	}
@@ -168,11 +172,17 @@ func (r *recorder) finish(ctx context.Context) error {
 	for _, p := range append(r.done, piece{r.now, r.path}) {
 		reels = append(reels, ffmpeg.Reel{Path: p.path, Frames: p.To - p.From})
 	}
-	for _, p := range r.done {
-		r.synced += p.Synced
-	}
-	if err := r.Tools.Join(ctx, r.video.Video, r.job.Options.Output, reels, r.encoded, r.job.Output); err != nil {
+	if err := r.Media.Join(ctx, r.input.video.Video, r.input.job.Options.Output, reels, r.sound.encoded, r.input.job.Output); err != nil {
 		return fmt.Errorf("%w: %w", errPieces, err)
 	}
 	return nil
+}
+
+// synced returns the number of frames of the finished output in which a mouth was painted.
+func (r *recorder) synced() int {
+	n := r.now.Synced
+	for _, p := range r.done {
+		n += p.Synced
+	}
+	return n
 }

@@ -44,10 +44,10 @@ func TestProgramGone(t *testing.T) {
 	}
 	r, audio := newRenderer(t, &numberer{}), sound(t, "a.wav", "1")
 	video := ffmpegtest.Make(t, "v.mp4", "-f", "lavfi", "-i", "testsrc2=d=1")
-	there := *r.Tools
+	there := *ffmpegtest.Tools(t)
 	for _, path := range []string{broken, filepath.Join(dir, "gone")} {
 		for _, tools := range []ffmpeg.Tools{{FFmpeg: path, FFprobe: there.FFprobe}, {FFmpeg: there.FFmpeg, FFprobe: path}} {
-			r.Tools = &tools
+			r.Media = &tools
 			if _, err := render(t, r, video, audio); lipsync.FailureOf(err).Code != lipsync.HostFailing {
 				t.Errorf("%+v: got %v, want %s", tools, err, lipsync.HostFailing)
 			}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
@@ -97,9 +99,50 @@ func wholeOf(frame *image.YCbCr) *pixels.Crop { return pixels.NewCrop(frame, fra
 
 func newRenderer(t testing.TB, engine Engine) *Renderer {
 	return &Renderer{
-		Tools: ffmpegtest.Tools(t), Engines: map[string]Engine{"": engine}, Limits: DefaultLimits(),
+		Media: ffmpegtest.Tools(t), Engines: map[string]Engine{"": engine}, Limits: DefaultLimits(),
 		NewTracker: func(float64) Tracker { return &fixedTracker{} }, Basis: "this program",
 	}
+}
+
+// inMemory returns a renderer of clips of package rendertest.
+func inMemory(t testing.TB, engine Engine) *Renderer {
+	r := newRenderer(t, engine)
+	r.Media = rendertest.Media{}
+	return r
+}
+
+// numbered makes a clip of numbered frames for inMemory.
+func numbered(t testing.TB, rate string, frames int) string {
+	t.Helper()
+	rates := map[string]ffmpeg.Rate{"25": {Num: 25, Den: 1}, "30000/1001": {Num: 30000, Den: 1001}}
+	return rendertest.Numbered(rates[rate], frames).File(t, "numbered")
+}
+
+// unstated makes a clip of 25 frames/s that states no length.
+func unstated(t testing.TB, frames int) string {
+	t.Helper()
+	c := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, frames)
+	c.Unstated = true
+	return c.File(t, "live")
+}
+
+// tone makes a tone of a length in seconds for inMemory.
+func tone(t testing.TB, seconds string) string {
+	t.Helper()
+	length, err := strconv.ParseFloat(seconds, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rendertest.Clip{Samples: rendertest.Tone(length, .1)}.File(t, "tone")
+}
+
+// mediaOf returns media that can read a file.
+func mediaOf(t testing.TB, path string) Media {
+	t.Helper()
+	if _, err := (rendertest.Media{}).Probe(t.Context(), path); err == nil {
+		return rendertest.Media{}
+	}
+	return ffmpegtest.Tools(t)
 }
 
 // sound makes a tone of a length in seconds.
@@ -161,12 +204,12 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Op
 // painted one.
 func numbers(t testing.TB, path string) (source, painted []int, info *ffmpeg.Info) {
 	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), path)
+	media := mediaOf(t, path)
+	info, err := media.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	frames, err := tools.OpenFrames(t.Context(), info, 10000)
+	frames, err := media.OpenFrames(t.Context(), info, 10000)
 	if err != nil {
 		t.Fatal(err)
 	}

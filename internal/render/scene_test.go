@@ -8,6 +8,8 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -27,8 +29,8 @@ func (f trackFunc) new(float64) Tracker { return f }
 // TestFacesInSomeFrames checks that frames without a face stay as they are.
 func TestFacesInSomeFrames(t *testing.T) {
 	t.Parallel()
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 40))
-	r := newRenderer(t, &numberer{})
+	video := numbered(t, "25", 40)
+	r := inMemory(t, &numberer{})
 	shown := func(frame int) bool { return frame >= 10 && frame < 30 }
 	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) {
 		if !shown(frame) {
@@ -36,7 +38,7 @@ func TestFacesInSomeFrames(t *testing.T) {
 		}
 		return []tracking.Face{someone(0, 60)}, frame == 10
 	}).new
-	output, err := render(t, r, video, sound(t, "a.wav", "1.6"))
+	output, err := render(t, r, video, tone(t, "1.6"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +55,10 @@ func TestFacesInSomeFrames(t *testing.T) {
 
 func TestNoFace(t *testing.T) {
 	t.Parallel()
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
-	r := newRenderer(t, &numberer{})
+	video := numbered(t, "25", 20)
+	r := inMemory(t, &numberer{})
 	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) { return nil, false }).new
-	_, err := render(t, r, video, sound(t, "a.wav", "1"))
+	_, err := render(t, r, video, tone(t, "1"))
 	if got, want := lipsync.MessageOf(err), "no face found in the video"; got != want {
 		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
@@ -64,9 +66,9 @@ func TestNoFace(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
-	silence := ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "0.5")
-	if _, err := render(t, newRenderer(t, &numberer{}), video, silence); err != nil {
+	video := numbered(t, "25", 20)
+	silence := rendertest.Clip{Samples: make([]int16, ffmpeg.PCMRate/2)}.File(t, "silence")
+	if _, err := render(t, inMemory(t, &numberer{}), video, silence); err != nil {
 		t.Error(err)
 	}
 }
@@ -75,16 +77,16 @@ func TestSilence(t *testing.T) {
 // job says so.
 func TestLargestFace(t *testing.T) {
 	t.Parallel()
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	video := numbered(t, "25", 20)
 	engine := &numberer{}
-	r := newRenderer(t, engine)
+	r := inMemory(t, engine)
 	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) {
 		return []tracking.Face{someone(0, 60), someone(1, float32(40+4*frame))}, frame == 0
 	}).new
 	dir := t.TempDir()
 	var stages []lipsync.Stage
 	_, err := r.Render(t.Context(), Job{
-		Video: video, Audio: sound(t, "a.wav", "0.8"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: true,
+		Video: video, Audio: tone(t, "0.8"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: true,
 	}, ProgressFunc(func(p Progress) {
 		if p.Done == p.Total {
 			stages = append(stages, p.Stage)

@@ -1,28 +1,23 @@
 package render
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math"
-	"path/filepath"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/sound/speech"
 )
 
 // frameAt returns the number of the source frame that begins at a time of the video, rounded. It is negative for a time before the preview.
-func (w *rendering) frameAt(t time.Duration) int {
-	frames := func(t time.Duration) int { return int(math.Round(t.Seconds() * w.video.Video.Rate.Float())) }
-	return frames(t) - frames(w.job.Options.Preview.Start)
+func (in input) frameAt(t time.Duration) int {
+	frames := func(t time.Duration) int { return int(math.Round(t.Seconds() * in.video.Video.Rate.Float())) }
+	return frames(t) - frames(in.job.Options.Preview.Start)
 }
 
 // segmentAt returns the segment of a frame, nil if it is in none.
-func (w *rendering) segmentAt(frame int) *lipsync.Segment {
-	for i := range w.job.Segments {
-		if s := &w.job.Segments[i]; frame >= w.frameAt(s.Start) && frame < w.frameAt(s.End) {
+func (in input) segmentAt(frame int) *lipsync.Segment {
+	for i := range in.job.Segments {
+		if s := &in.job.Segments[i]; frame >= in.frameAt(s.Start) && frame < in.frameAt(s.End) {
 			return s
 		}
 	}
@@ -30,91 +25,20 @@ func (w *rendering) segmentAt(frame int) *lipsync.Segment {
 }
 
 // faceOptions returns the option face of each segment, or that of the job if it has no segments.
-func (w *rendering) faceOptions() []lipsync.Face {
-	if len(w.job.Segments) == 0 {
-		return []lipsync.Face{w.job.Options.Face}
+func (in input) faceOptions() []lipsync.Face {
+	if len(in.job.Segments) == 0 {
+		return []lipsync.Face{in.job.Options.Face}
 	}
 	var all []lipsync.Face
-	for _, s := range w.job.Segments {
+	for _, s := range in.job.Segments {
 		all = append(all, s.Options.Face)
 	}
 	return all
 }
 
 // keepsSilent reports whether a mouth stays as in the video somewhere because nobody speaks.
-func (w *rendering) keepsSilent() bool {
-	return w.hasOption(func(o lipsync.Options) bool { return o.Silence == lipsync.KeepSilent })
-}
-
-// assemble writes a speech track that has the audio of each segment in its place, and returns the path of the track.
-func (w *rendering) assemble(ctx context.Context) (path string, err error) {
-	audios := map[string]*ffmpeg.Info{}
-	for _, ref := range w.job.Segments.Refs() {
-		if audios[ref], err = w.probeAudio(ctx, w.job.Audios[ref]); err != nil {
-			return "", err
-		}
-	}
-	end := w.job.Segments[len(w.job.Segments)-1].End
-	if end > w.Limits.Duration {
-		return "", w.Limits.tooLong(lipsync.Audio, end)
-	}
-	path = filepath.Join(w.dir, "segments.wav")
-	track, err := ffmpeg.NewAssembly(path, end)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, track.Close()) }()
-	for rest := w.job.Segments; len(rest) > 0; {
-		n := joined(rest)
-		if err := w.place(ctx, track, audios[rest[0].Ref], rest[:n]); err != nil {
-			return "", err
-		}
-		rest = rest[n:]
-	}
-	return path, nil
-}
-
-// heard returns how long the audio of a segment is heard, if it doesn't end before.
-func heard(s lipsync.Segment) time.Duration {
-	if s.To == 0 {
-		return s.End - s.Start
-	}
-	return min(s.End-s.Start, s.To-s.From)
-}
-
-// joined returns the number of the first segments in which one audio goes on without a gap.
-func joined(all lipsync.Segments) int {
-	n := 1
-	for ; n < len(all); n++ {
-		a, b := all[n-1], all[n]
-		if a.Ref != b.Ref || a.End != b.Start || a.From+heard(a) != b.From || heard(a) < a.End-a.Start {
-			break
-		}
-	}
-	return n
-}
-
-// place adds the audio of joined segments to the track.
-func (w *rendering) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.Info, all lipsync.Segments) error {
-	first, last := all[0], all[len(all)-1]
-	sound := *audio
-	sound.Begin = first.From
-	if first.From >= w.Limits.Duration {
-		return segmentAfterEnd(lipsync.Audio, first.From)
-	}
-	got, err := w.Tools.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: first.Start, Length: last.Start - first.Start + heard(last)})
-	switch {
-	case err != nil && got == 0 && ctx.Err() == nil:
-		return unsupported(lipsync.Audio, err)
-	case err != nil:
-		return fmt.Errorf("decode audio: %w", err)
-	}
-	for _, s := range all {
-		if got <= s.Start-first.Start {
-			return segmentAfterEnd(lipsync.Audio, s.From)
-		}
-	}
-	return nil
+func (in input) keepsSilent() bool {
+	return in.hasOption(func(o lipsync.Options) bool { return o.Silence == lipsync.KeepSilent })
 }
 
 // segmentAfterEnd returns the error of a medium that ends before its part of a segment begins.
@@ -126,12 +50,12 @@ func segmentAfterEnd(kind lipsync.MediaKind, start time.Duration) error {
 
 // checkSegments returns an error if a segment begins after a time at which the video ends. The segments of a picture must have
 // the same face, since they show the same frame.
-func (w *rendering) checkSegments(end time.Duration) error {
-	for _, s := range w.job.Segments {
+func (in input) checkSegments(end time.Duration) error {
+	for _, s := range in.job.Segments {
 		switch {
-		case w.video.Still && s.Options.Face != w.job.Segments[0].Options.Face:
+		case in.video.Still && s.Options.Face != in.job.Segments[0].Options.Face:
 			return lipsync.Failure{Code: lipsync.FacesOfPicture}.Because(nil)
-		case !w.video.Still && w.frameAt(s.Start) >= w.frameAt(end):
+		case !in.video.Still && in.frameAt(s.Start) >= in.frameAt(end):
 			return segmentAfterEnd(lipsync.Video, s.Start)
 		}
 	}
@@ -139,29 +63,29 @@ func (w *rendering) checkSegments(end time.Duration) error {
 }
 
 // speaker returns a function for the speaker in each source frame. With segments that is the speaker of the frame's segment.
-func (w *rendering) speaker(a *analysis) (func(source int) int, error) {
+func (in input) speaker(seen observation) (func(source int) int, error) {
 	speakers := map[lipsync.Face]func(source int) int{}
-	for _, face := range w.faceOptions() {
+	for _, face := range in.faceOptions() {
 		var err error
 		switch {
 		case face.By != lipsync.AutoFace:
-			speakers[face], err = w.chosen(a.faces, face)
-		case w.job.LargestFace:
-			speakers[face] = a.largest()
+			speakers[face], err = in.chosen(seen.faces, face)
+		case in.job.LargestFace:
+			speakers[face] = seen.largest()
 		default:
-			speakers[face] = func(source int) int { return int(a.active[source]) }
+			speakers[face] = func(source int) int { return int(seen.active[source]) }
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if len(w.job.Segments) == 0 {
-		return speakers[w.job.Options.Face], nil
+	if len(in.job.Segments) == 0 {
+		return speakers[in.job.Options.Face], nil
 	}
 	return func(source int) int {
-		s := w.segmentAt(source)
-		if w.video.Still { // see checkSegments
-			s = &w.job.Segments[0]
+		s := in.segmentAt(source)
+		if in.video.Still { // see checkSegments
+			s = &in.job.Segments[0]
 		}
 		if s == nil {
 			return -1
@@ -170,66 +94,97 @@ func (w *rendering) speaker(a *analysis) (func(source int) int, error) {
 	}, nil
 }
 
-// shares returns the share for blender.blend of each frame of the output, nil if it is 255 for all.
-func (w *rendering) shares(spoken []speech.Articulation) []uint8 {
-	fps := w.video.Video.Rate.Float()
-	if len(w.job.Segments) == 0 {
-		if w.keepsSilent() {
+// shares returns the share for blender.blend of each frame of an output of a number of frames, nil if it is 255 for all.
+func (in input) shares(spoken []speech.Articulation, frames int) []uint8 {
+	fps := in.video.Video.Rate.Float()
+	if len(in.job.Segments) == 0 {
+		if in.keepsSilent() {
 			return shares(spoken, fps)
 		}
 		return nil
 	}
-	all := make([]uint8, w.frames)
-	for _, s := range w.job.Segments {
-		from, to := max(0, w.frameAt(s.Start)), min(w.frameAt(s.End), w.frames)
+	all := make([]uint8, frames)
+	for _, s := range in.job.Segments {
+		from, to := max(0, in.frameAt(s.Start)), min(in.frameAt(s.End), frames)
 		for i := from; i < to; i++ {
 			all[i] = 255
 		}
 		if s.Options.Silence == lipsync.KeepSilent && from < to {
 			copy(all[from:to], shares(spoken[from:to], fps))
 		}
-		w.fade(all, from, to)
+		in.fade(all, from, to)
 	}
 	return all
 }
 
 // fade makes the first and the last mouths of a segment, which has the frames in [from, to), fade into those of the video. It makes no fade
 // where another segment with the same face follows at once, nor at the ends of the video.
-func (w *rendering) fade(shares []uint8, from, to int) {
-	frames := int(math.Round(fadeSeconds * w.video.Video.Rate.Float()))
+func (in input) fade(shares []uint8, from, to int) {
+	frames := int(math.Round(fadeSeconds * in.video.Video.Rate.Float()))
 	for i := range min(frames, (to-from)/2) {
 		share := uint8(255 * (i + 1) / (frames + 1))
-		if from > 0 && !w.sameFace(from-1, from) {
+		if from > 0 && !in.sameFace(from-1, from) {
 			shares[from+i] = min(shares[from+i], share)
 		}
-		if to < len(shares) && !w.sameFace(to-1, to) {
+		if to < len(shares) && !in.sameFace(to-1, to) {
 			shares[to-1-i] = min(shares[to-1-i], share)
 		}
 	}
 }
 
 // sameFace reports whether two frames are in segments with the same option face.
-func (w *rendering) sameFace(frame, other int) bool {
-	a, b := w.segmentAt(frame), w.segmentAt(other)
+func (in input) sameFace(frame, other int) bool {
+	a, b := in.segmentAt(frame), in.segmentAt(other)
 	return a != nil && b != nil && a.Options.Face == b.Options.Face
 }
 
-// parts returns the segments as parts of the output's sound with the gains that their options have for it.
-func (w *rendering) parts(gain func(lipsync.Options) float64) []ffmpeg.Part {
-	var all []ffmpeg.Part
-	begin := w.job.Options.Preview.Start
-	for _, s := range w.job.Segments {
-		all = append(all, ffmpeg.Part{From: max(0, s.Start-begin), To: s.End - begin, Gain: gain(s.Options)})
-	}
-	return all
-}
-
 // hasOption reports whether the options of the job or of a segment are such.
-func (w *rendering) hasOption(is func(lipsync.Options) bool) bool {
-	for _, s := range w.job.Segments {
+func (in input) hasOption(is func(lipsync.Options) bool) bool {
+	for _, s := range in.job.Segments {
 		if is(s.Options) {
 			return true
 		}
 	}
-	return is(w.job.Options)
+	return is(in.job.Options)
+}
+
+const (
+	// silentOver is the Silence of an articulation over which nobody speaks: the middle of its range.
+	silentOver = .5
+	// leastPause is the length of the shortest pause in seconds. Shorter silences are a part of articulation, such as the
+	// closures of p, t and k (Goldman-Eisler, "Psycholinguistics: Experiments in Spontaneous Speech", 1968).
+	leastPause = .25
+	// fadeSeconds is the length of the fade between the painted mouth and the video's own: one movement of lips that open and
+	// close 5 times a second, which is about as fast as they can.
+	fadeSeconds = .1
+)
+
+// shares returns the share for blender.blend of each frame, if the mouth stays as in the video while nobody speaks: 255 in speech,
+// and 0 in pauses. The fades between lie within the pauses, so that nothing jumps and all speech is painted.
+func shares(spoken []speech.Articulation, fps float64) []uint8 {
+	out := make([]uint8, len(spoken))
+	fade := int(math.Round(fadeSeconds * fps))
+	least := max(int(math.Ceil(leastPause*fps)), 2*fade+1) // some frame lies between the fades
+	for from := 0; from < len(spoken); {
+		silent := spoken[from].Silence > silentOver
+		to := from + 1
+		for to < len(spoken) && (spoken[to].Silence > silentOver) == silent {
+			to++
+		}
+		for i := from; i < to; i++ {
+			distance := fade + 1 // from the nearest frame in which somebody speaks
+			if from > 0 {
+				distance = min(distance, i-from+1)
+			}
+			if to < len(spoken) {
+				distance = min(distance, to-i)
+			}
+			if !silent || to-from < least {
+				distance = 0
+			}
+			out[i] = uint8(255 * (fade + 1 - distance) / (fade + 1))
+		}
+		from = to
+	}
+	return out
 }

@@ -230,11 +230,11 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 // TestSharesOfSegments checks the fades at the ends of segments. The third segment has another face than the second.
 func TestSharesOfSegments(t *testing.T) {
 	other := lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, X: 1}}
-	w := rendering{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, frames: 24, job: Job{Segments: lipsync.Segments{
+	in := input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, job: Job{Segments: lipsync.Segments{
 		{Start: ms(80), End: ms(240)}, {Start: ms(240), End: ms(400)}, {Start: ms(400), End: ms(560), Options: other}, {Start: ms(840), End: ms(880)},
 	}}}
 	want := []uint8{0, 0, 63, 127, 255, 255, 255, 255, 127, 63, 63, 127, 127, 63, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0}
-	if got := w.shares(nil); !slices.Equal(got, want) {
+	if got := in.shares(nil, 24); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -1,6 +1,12 @@
 package render
 
-import "lipsync/internal/domain/lipsync"
+import (
+	"cmp"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+)
 
 // timeline maps the frames of the output to those of the video.
 type timeline struct {
@@ -110,4 +116,182 @@ func (t timeline) shownOnce(from, to int) bool {
 		last = m.source
 	}
 	return true
+}
+
+// timeline returns the timeline of the output. It fails if the options don't allow an output of these media.
+func (in input) timeline(seen observation) (line timeline, err error) {
+	if line, err = in.timelineFor(seen.shown, seen.cuts); err != nil || in.job.Options.NoFace != lipsync.FailFaceless {
+		return line, err
+	}
+	face := seen.largest()
+	for o := range line.frames {
+		if i := line.source(o); face(i) < 0 && (len(in.job.Segments) == 0 || in.segmentAt(o) != nil) {
+			f := lipsync.Failure{Code: lipsync.FaceMissing}
+			f.Value.Seconds = (in.video.Begin + in.length(i)).Seconds()
+			return line, f.Because(nil)
+		}
+	}
+	return line, nil
+}
+
+// timelineFor returns the timeline for a video of a number of frames, in some of which shots begin. It fails if the options don't allow an output of
+// these lengths.
+func (in input) timelineFor(source int, cuts []int) (line timeline, err error) {
+	mode := in.job.Options.SyncMode
+	switch {
+	case in.video.Still: // it has no length, so each mode shows it as long as somebody speaks
+		mode = lipsync.Bounce
+	case mode == lipsync.Pad && source > in.mostOutput():
+		return line, in.limits.tooLong(lipsync.Video, in.video.Duration)
+	case mode == lipsync.Remap && max(source, in.spoken()) > lipsync.MostSpeed*min(source, in.spoken()):
+		return line, in.tooFast(source)
+	}
+	speech := in.spoken()
+	if len(in.job.Segments) > 0 {
+		if part := in.job.Options.Preview.Length; part == 0 || source < in.framesOf(part) {
+			if err := in.checkSegments(in.video.Begin + in.length(source)); err != nil {
+				return line, err
+			}
+		}
+		if !in.video.Still {
+			speech = source // the output is as long as the video
+		}
+	}
+	return newTimeline(mode, source, speech, cuts), nil
+}
+
+// tooFast returns the failure of a video that would have to play too fast or too slowly. If the video is long, not all of its
+// frames were decoded. Then the speed comes from the length that the file states, and it is not known if the file states none.
+func (in input) tooFast(source int) error {
+	v := in.video.Video
+	f := lipsync.Failure{Code: lipsync.SpeedOutOfRange}
+	f.Limit.Speed, f.Value.Speed = lipsync.MostSpeed, float64(source)/float64(in.spoken())
+	if source > in.spoken() {
+		f.Value.Speed = 0
+		part := cmp.Or(in.job.Options.Preview.Length, in.limits.Duration)
+		if stated := int(min(part, cmp.Or(v.Stated, in.video.Duration)-in.video.Begin).Seconds() * v.Rate.Float()); stated > 0 {
+			f.Value.Speed = float64(max(source, stated)) / float64(in.spoken())
+		}
+	}
+	return f.Because(nil)
+}
+
+// most returns the largest number of source frames that the first pass needs.
+func (in input) most() int {
+	if in.video.Still {
+		return 1
+	}
+	most := in.mostOf(in.job.Options.SyncMode)
+	if part := in.job.Options.Preview.Length; part > 0 {
+		most = min(most, in.framesOf(part))
+	}
+	return most
+}
+
+// limit returns the largest number of source frames that the first pass decodes. If the output needs at least three quarters of the length
+// that a video states, the first pass analyses the whole video. So jobs whose speech tracks differ a little in length find out the same.
+func (in input) limit() int {
+	n := in.most()
+	if in.video.Still || in.video.Begin > 0 || in.job.Options.Preview.Length > 0 {
+		return n
+	}
+	if stated := in.framesOf(in.video.Duration); stated > 0 && 4*n >= 3*stated {
+		return max(n, in.mostOutput()+1)
+	}
+	return n
+}
+
+// mostOf returns the largest number of source frames that a sync mode needs. In the modes that refuse a long video it is one more than
+// they allow, which shows that the video is too long.
+func (in input) mostOf(mode lipsync.SyncMode) int {
+	switch mode {
+	case lipsync.Pad:
+		return in.mostOutput() + 1
+	case lipsync.Remap:
+		return lipsync.MostSpeed*in.spoken() + 1
+	default:
+		return in.spoken()
+	}
+}
+
+// mostOutput returns the largest number of frames of an output: that of the longest speech track that the limits allow.
+func (in input) mostOutput() int {
+	return in.framesOf(in.limits.Duration)
+}
+
+// spoken returns the length of the speech track in frames.
+func (in input) spoken() int {
+	return in.video.Video.Rate.Frames(in.speech.samples, ffmpeg.PCMRate)
+}
+
+// framesOf returns the number of frames for a sound of a length.
+func (in input) framesOf(length time.Duration) int {
+	return in.video.Video.Rate.Frames(int64(length.Seconds()*ffmpeg.PCMRate), ffmpeg.PCMRate)
+}
+
+// length returns how long a number of frames plays.
+func (in input) length(frames int) time.Duration {
+	return time.Duration(float64(frames) / in.video.Video.Rate.Float() * float64(time.Second))
+}
+
+// expected estimates the number of frames of the first pass.
+func (in input) expected() int {
+	n := int((in.video.Duration - in.video.Begin).Seconds() * in.video.Video.Rate.Float())
+	if n <= 0 {
+		n = in.spoken()
+	}
+	return min(n, in.limit())
+}
+
+// audioLength returns the length of the audio. For a preview it is the one that the file states, or at least what the preview needs.
+func (in input) audioLength() time.Duration {
+	audio := in.speech.info.Begin + time.Duration(in.speech.samples)*time.Second/ffmpeg.PCMRate
+	if in.job.Options.Preview.Length > 0 { // the samples are a part of it
+		audio = min(max(audio, in.speech.info.Duration), in.limits.Duration)
+	}
+	return audio
+}
+
+// size returns the size of the job: see lipsync.Speed. source is the number of frames of the first pass, and output that of the output.
+func (in input) size(source, output int) int64 {
+	v := in.video.Video
+	return int64(source+output) * int64(v.Width*v.Height) / 1000
+}
+
+// mostBytes bounds outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
+// one of them, or for one of lipsync.MostSigned and its three copies while it is signed.
+const mostBytes = 32 << 30
+
+// proResBits has the bits of a pixel in each quality of ProRes. Apple's white paper (2022) gives 220, 147 and 45 Mbit/s for 1920 × 1080
+// pixels and 29.97 frames/s.
+var proResBits = map[lipsync.Quality]float64{lipsync.High: 3.54, lipsync.Medium: 2.37, lipsync.Low: .72}
+
+// proRes4444Bits has the bits of a pixel in ProRes 4444, from the same paper: 330 Mbit/s. Alpha takes little more, unless it is noise.
+const proRes4444Bits = 5.31
+
+// proResSize returns the size in bytes of an output of ProRes of a number of frames, 0 of other codecs.
+func (in input) proResSize(frames int) float64 {
+	o, v := in.job.Options.Output, in.video.Video
+	if o.VideoCodec() != lipsync.ProRes {
+		return 0
+	}
+	bits := proResBits[o.Quality]
+	if v.Pixels.Alpha() {
+		bits = proRes4444Bits
+	}
+	return float64(frames) * float64(v.Width*v.Height) * bits / 8
+}
+
+// checkSize returns an error if an output of a number of frames would be too large.
+func (in input) checkSize(frames int) error {
+	most := int64(mostBytes)
+	if in.job.Signed {
+		most = lipsync.MostSigned
+	}
+	if in.proResSize(frames) <= float64(most) {
+		return nil
+	}
+	f := lipsync.Failure{Code: lipsync.MediaLargerThan, Details: lipsync.Details{Kind: lipsync.OutputFile}}
+	f.Limit.Bytes = most
+	return f.Because(nil)
 }

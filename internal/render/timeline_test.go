@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -89,9 +90,9 @@ func TestRuns(t *testing.T) {
 }
 
 // straight returns the frames of a video, read once and in their order.
-func straight(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) (all []*image.YCbCr) {
+func straight(t *testing.T, media Media, info *ffmpeg.Info) (all []*image.YCbCr) {
 	t.Helper()
-	frames, err := tools.OpenFrames(t.Context(), info, 1000)
+	frames, err := media.OpenFrames(t.Context(), info, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,23 +113,20 @@ func straight(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) (all []*imag
 // TestPlayModes plays timelines of each mode, from kept frames and from some that are decoded again, and compares each
 // byte with that of a straight read.
 func TestPlayModes(t *testing.T) {
-	tools := ffmpegtest.Tools(t)
+	media := rendertest.Media{}
 	for _, length := range []int{1, 23} {
-		info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", length)))
+		info, err := media.Probe(t.Context(), numbered(t, "25", length))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := straight(t, tools, info)
+		all := straight(t, media, info)
 		if len(all) != length || ffmpegtest.Number(all[length-1], 0) != length-1 {
 			t.Fatalf("got %d frames, want %d", len(all), length)
 		}
 		for name, most := range map[string]int{"kept": 23, "decoded again": 7} {
 			t.Run(fmt.Sprintf("%d frames, %s", length, name), func(t *testing.T) {
 				t.Parallel()
-				s := &source{tools: tools, video: info, dir: t.TempDir(), most: most, expected: length, frames: 1000}
-				if err := decodeAll(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
+				s := decodeAll(t, source{media: media, video: info, dir: t.TempDir(), most: most, expected: length, limit: 1000})
 				defer s.close()
 				if want := length <= most; (s.kept != nil) != want {
 					t.Fatalf("frames are kept: %t, want %t", !want, want)

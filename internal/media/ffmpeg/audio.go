@@ -182,23 +182,22 @@ func (a *Audio) encoded() int {
 	return 2
 }
 
-// Sound is the sound of a video as samples at PCMRate. The first sample plays with the first frame
-// that OpenFrames decodes.
-type Sound struct{ p *process }
+// sound is the sound of a video as samples.
+type sound struct{ p *process }
 
-// OpenSound starts to decode the sound of a video from in.Begin on, at most for the duration.
-func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (*Sound, error) {
+// OpenSound starts to decode the sound of a video from in.Begin on, at most for the duration, as samples at PCMRate. The first sample plays with the
+// first frame that OpenFrames decodes. Close returns an error if the sound is not complete.
+func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (io.ReadCloser, error) {
 	p, err := t.startReader(ctx, t.FFmpeg, soundArgs(in, most), sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
 		return nil, err
 	}
-	return &Sound{p}, nil
+	return sound{p}, nil
 }
 
-func (s *Sound) Read(b []byte) (int, error) { return s.p.Read(b) }
+func (s sound) Read(b []byte) (int, error) { return s.p.Read(b) }
 
-// Close ends the decoder. It returns an error if the sound is not complete.
-func (s *Sound) Close() error { return s.p.wait() }
+func (s sound) Close() error { return s.p.wait() }
 
 func soundArgs(in *Info, most time.Duration) []string {
 	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-af", in.gaplessFromPictures(), "-t", seconds(most))

@@ -15,15 +15,27 @@ import (
 )
 
 // Encoder writes frames and sound as a video.
-type Encoder struct {
+type Encoder interface {
+	// Write adds a frame that NewFrame made, if the video's pixel format is YUV420P.
+	Write(frame *image.YCbCr) error
+	// WritePixels adds a frame of the video's pixel format.
+	WritePixels(frame []byte) error
+	// Finish completes the file and moves it to the output path.
+	Finish() error
+	// Abort ends the encoder and leaves no file.
+	Abort()
+}
+
+// encoding is an Encoder.
+type encoding struct {
 	p            *process
 	part, output string
 }
 
 // Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
 // output. sound is a file that Transcode or Mix encoded for the format, or "" for no sound. The file exists only after Finish.
-func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, output string) (*Encoder, error) {
-	e := &Encoder{part: output + ".part", output: output}
+func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, output string) (Encoder, error) {
+	e := &encoding{part: output + ".part", output: output}
 	var err error
 	files := sandbox.Files{Write: []string{e.part}}
 	if sound != "" {
@@ -36,11 +48,9 @@ func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, o
 	return e, nil
 }
 
-// Write adds a frame that NewFrame made, if the video's pixel format is YUV420P.
-func (e *Encoder) Write(frame *image.YCbCr) error { return e.WritePixels(Bytes(frame)) }
+func (e *encoding) Write(frame *image.YCbCr) error { return e.WritePixels(Bytes(frame)) }
 
-// WritePixels adds a frame of the video's pixel format.
-func (e *Encoder) WritePixels(frame []byte) error {
+func (e *encoding) WritePixels(frame []byte) error {
 	if _, err := e.p.Write(frame); err != nil {
 		// The encoder's own error says more.
 		return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
@@ -48,8 +58,7 @@ func (e *Encoder) WritePixels(frame []byte) error {
 	return nil
 }
 
-// Finish completes the file and moves it to the output path.
-func (e *Encoder) Finish() error {
+func (e *encoding) Finish() error {
 	err := e.p.wait()
 	if err == nil {
 		err = os.Rename(e.part, e.output)
@@ -57,13 +66,12 @@ func (e *Encoder) Finish() error {
 	return errors.Join(err, e.discard())
 }
 
-// Abort ends the encoder and leaves no file.
-func (e *Encoder) Abort() {
+func (e *encoding) Abort() {
 	e.p.stop()
 	_ = e.discard()
 }
 
-func (e *Encoder) discard() error {
+func (e *encoding) discard() error {
 	if err := os.Remove(e.part); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -110,6 +118,12 @@ func demuxer(f lipsync.Format) string {
 // The encoder refuses small pictures: users report limits of 145 × 49 and 145 × 145. make
 // gpu-check checks it.
 const nvidiaSide = 160
+
+// Encoding returns a text of all that decides how frames of v are encoded.
+func (t *Tools) Encoding(ctx context.Context, v *Video, o lipsync.Output) (string, error) {
+	version, err := t.Version(ctx)
+	return fmt.Sprintf("NVIDIA %t, encoder %q\n%s", t.NVIDIA, t.EncoderArgs(v, o), version), err
+}
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
 func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {

@@ -46,17 +46,17 @@ func TestMemory(t *testing.T) {
 		info := &Info{Video: video, Audio: &Audio{SampleRate: 16000, Channels: 1}}
 		var p *process
 		if test.pixels == 0 {
-			sound, err := tools.OpenSound(t.Context(), info, time.Second)
+			s, err := tools.OpenSound(t.Context(), info, time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p = sound.p
+			p = s.(sound).p
 		} else {
 			frames, err := tools.OpenFrames(t.Context(), info, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p = frames.p
+			p = frames.(*decoding).p
 		}
 		limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", p.cmd.Process.Pid))
 		p.stop()

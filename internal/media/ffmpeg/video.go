@@ -14,8 +14,18 @@ import (
 	"lipsync/internal/media/sandbox"
 )
 
-// Frames decodes the frames of a video, one after the other.
-type Frames struct {
+// Frames are the frames of a video, one after the other.
+type Frames interface {
+	// Read fills a frame that NewFrame made with the next one, if the video's pixel format is YUV420P. After the last it returns io.EOF.
+	Read(frame *image.YCbCr) error
+	// ReadPixels fills a frame of the video's pixel format with the next one. After the last it returns io.EOF.
+	ReadPixels(frame []byte) error
+	// Close stops the decoder.
+	Close()
+}
+
+// decoding decodes frames.
+type decoding struct {
 	p     *process
 	skip  int  // number of frames before the first one to return
 	begun bool // the stream's header has been read
@@ -25,25 +35,20 @@ type Frames struct {
 
 // OpenFrames starts to decode the video from its beginning, or from in.Begin, for at most most frames. If
 // it seeks to in.Begin, it may fail as OpenFramesAt does.
-func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
+func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (Frames, error) {
 	first := in.First()
 	if first > 0 && !in.NoSeek {
-		return t.openFrames(ctx, in, span{from: first, to: first + most, seek: true})
+		return t.openFrames(ctx, in, span{from: first, to: first + most, seek: true}, 0)
 	}
-	f, err := t.openFrames(ctx, in, span{to: first + most})
-	if err != nil {
-		return nil, err
-	}
-	f.skip = first
-	return f, nil
+	return t.openFrames(ctx, in, span{to: first + most}, first)
 }
 
 // OpenFramesAt starts to decode the frames numbered from from to to-1, as OpenFrames counts them. It is
 // fast because it seeks. But if a file has no good index, or its times are wrong, it may return other
 // frames, or none. The caller must check.
-func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
+func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (Frames, error) {
 	first := in.First()
-	return t.openFrames(ctx, in, span{from: first + from, to: first + to, seek: true})
+	return t.openFrames(ctx, in, span{from: first + from, to: first + to, seek: true}, 0)
 }
 
 // First returns the number of the frame at in.Begin, counted from the beginning of the file.
@@ -51,13 +56,17 @@ func (in *Info) First() int {
 	return int(math.Round(in.Begin.Seconds() * in.Video.Rate.Float()))
 }
 
-func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, error) {
+// openFrames starts to decode the frames of a span, and skips the first ones.
+func (t *Tools) openFrames(ctx context.Context, in *Info, s span, skip int) (Frames, error) {
 	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}}, t.pictureMemory(in.Video))
 	if err != nil {
 		return nil, err
 	}
-	return &Frames{p: p, raw: in.Video.raw()}, nil
+	return &decoding{p: p, skip: skip, raw: in.Video.raw()}, nil
 }
+
+// Decoder returns a text of all that decides how frames are decoded.
+func (t *Tools) Decoder() string { return fmt.Sprintf("NVIDIA %t", t.NVIDIA) }
 
 // pictureMemory returns the memory limit of a process that decodes pictures, in bytes. The conversion of
 // HDR needs the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
@@ -69,12 +78,9 @@ func (t *Tools) pictureMemory(v *Video) uint64 {
 	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
 }
 
-// Read fills a frame that NewFrame made with the next one, if the video's pixel format is YUV420P. After
-// the last it returns io.EOF.
-func (f *Frames) Read(frame *image.YCbCr) error { return f.ReadPixels(Bytes(frame)) }
+func (f *decoding) Read(frame *image.YCbCr) error { return f.ReadPixels(Bytes(frame)) }
 
-// ReadPixels fills a frame of the video's pixel format with the next one. After the last it returns io.EOF.
-func (f *Frames) ReadPixels(frame []byte) error {
+func (f *decoding) ReadPixels(frame []byte) error {
 	for ; f.skip > 0; f.skip-- {
 		if err := f.read(frame); err != nil {
 			return err
@@ -83,7 +89,7 @@ func (f *Frames) ReadPixels(frame []byte) error {
 	return f.read(frame)
 }
 
-func (f *Frames) read(frame []byte) error {
+func (f *decoding) read(frame []byte) error {
 	err := f.next()
 	if err == nil {
 		if err = f.p.read(frame); err == io.EOF && !f.raw {
@@ -113,7 +119,7 @@ func (f *Frames) read(frame []byte) error {
 
 // next reads the line that precedes a picture in a stream of YUV4MPEG2. Before the first
 // picture it skips another line, with the format, which Probe has found already.
-func (f *Frames) next() error {
+func (f *decoding) next() error {
 	if f.raw {
 		return nil
 	}
@@ -134,8 +140,7 @@ func (f *Frames) next() error {
 	return nil
 }
 
-// Close stops the decoder.
-func (f *Frames) Close() {
+func (f *decoding) Close() {
 	if !f.done {
 		f.p.stop()
 	}

@@ -34,6 +34,7 @@ type Options struct {
 // Set is the engines of one machine. It renders any number of jobs at once.
 type Set struct {
 	*render.Renderer
+	Tools               *ffmpeg.Tools // the renderer's Media
 	log                 *slog.Logger
 	faces               detection.Detector
 	detector, landmarks *onnx.Session  // of faces; nil: none
@@ -56,7 +57,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Tools, s.Limits = tools, o.Limits
+	s.Tools, s.Media, s.Limits = tools, tools, o.Limits
 	s.Engines["warp"] = warp.Engine{Cores: o.Cores}
 	if o.Models != "" {
 		s.addAll(ctx, o)

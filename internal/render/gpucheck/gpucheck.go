@@ -94,6 +94,7 @@ func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines
 		return nil, err
 	}
 	s.Tools = m.tools(gpu && m.encodes(ctx))
+	s.Media = s.Tools
 	if log.Len() > 0 {
 		return nil, errors.Join(fmt.Errorf("with %s: %s", p, bytes.TrimSpace(log.Bytes())), s.Close())
 	}

@@ -34,7 +34,7 @@ type reading struct {
 }
 
 // open opens the video. The caller closes it.
-func (r reading) open(ctx context.Context) (*ffmpeg.Frames, *image.YCbCr, error) {
+func (r reading) open(ctx context.Context) (ffmpeg.Frames, *image.YCbCr, error) {
 	info, err := r.tools.Probe(ctx, r.path)
 	if err != nil {
 		return nil, nil, err

@@ -22,7 +22,7 @@ const held = 100
 // eachBatch decodes the video and calls f with up to held frames at a time. first is the
 // index of the first of them. eachBatch returns the number of all frames.
 func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first int, batch []*image.YCbCr) error) (frames int, err error) {
-	decoder, err := m.renderer.Tools.OpenFrames(ctx, m.info, 1<<30)
+	decoder, err := m.renderer.Media.OpenFrames(ctx, m.info, 1<<30)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 
 // secondPass measures decoding again, painting and encoding.
 func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aac string) error {
-	encoder, err := m.renderer.Tools.Encode(ctx, m.info.Video, lipsync.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
+	encoder, err := m.renderer.Media.Encode(ctx, m.info.Video, lipsync.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
 	if err != nil {
 		return err
 	}

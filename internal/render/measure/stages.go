@@ -62,7 +62,7 @@ type measurement struct {
 // long as the video. The renderer's NewTracker must be set. Files are written to the folder
 // scratch.
 func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scratch string) (*Times, error) {
-	info, err := r.Tools.Probe(ctx, video)
+	info, err := r.Media.Probe(ctx, video)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	var spoken []speech.Articulation
 	var samples int64
 	err = m.add("sound", func() (err error) {
-		if samples, err = transcode(ctx, r.Tools, audio, aac, pcm); err != nil || !m.engine.Articulates() {
+		if samples, err = transcode(ctx, r.Media, audio, aac, pcm); err != nil || !m.engine.Articulates() {
 			return err
 		}
 		heard, err := speech.Read(io.NewSectionReader(pcm, 0, 2*samples))
@@ -117,10 +117,10 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 
 // transcode prepares the sound of a job: it writes the sound of the output to aac, and the
 // samples to pcm. It returns the number of samples.
-func transcode(ctx context.Context, tools *ffmpeg.Tools, audio, aac string, pcm *os.File) (int64, error) {
-	info, err := tools.Probe(ctx, audio)
+func transcode(ctx context.Context, media render.Media, audio, aac string, pcm *os.File) (int64, error) {
+	info, err := media.Probe(ctx, audio)
 	if err != nil {
 		return 0, err
 	}
-	return tools.Transcode(ctx, info, aac, pcm, time.Hour)
+	return media.Transcode(ctx, info, aac, pcm, time.Hour)
 }

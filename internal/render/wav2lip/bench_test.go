@@ -273,7 +273,7 @@ func jobs(b *testing.B, e *Engine) (frames int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &render.Renderer{Tools: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+	r := &render.Renderer{Media: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func(fps float64) render.Tracker { return tracking.NewTracker(detector, fps) }}
 	video, audio := sharedtest.Path(b, "media", "talking_man.mp4"), sharedtest.Path(b, "media", "speech.wav")
 	rest()

@@ -163,7 +163,7 @@ func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output
 // renderJob is renderTo for a job with more than files.
 func renderJob(ctx context.Context, t *testing.T, e *Engine, job render.Job, missed ...int) (render.Result, error) {
 	r := &render.Renderer{
-		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+		Media: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func(float64) render.Tracker { return &seated{missed: missed} },
 	}
 	job.Scratch, job.Engine, job.LargestFace = filepath.Dir(job.Output), "wav2lip", true

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -65,8 +66,9 @@ type medium struct {
 // renderer renders as the service does.
 type renderer struct {
 	sandboxed, bare *render.Renderer
-	video, speech   string // valid files
-	long            string // speech of 4 s
+	tools           *ffmpeg.Tools // of sandboxed
+	video, speech   string        // valid files
+	long            string        // speech of 4 s
 	maxTime         time.Duration
 }
 
@@ -83,8 +85,8 @@ func newRenderer(t *testing.T) *renderer {
 	})
 	bare, tools := *s.Renderer, *s.Tools
 	tools.Sandbox = sandbox.Sandbox{}
-	bare.Tools = &tools
-	r := &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t, "0.4"), long: voice(t, "4")}
+	bare.Media = &tools
+	r := &renderer{sandboxed: s.Renderer, bare: &bare, tools: s.Tools, video: talker(t), speech: voice(t, "0.4"), long: voice(t, "4")}
 	dir := t.TempDir()
 	valid := startSampling()
 	_, err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"}, nil)
@@ -124,7 +126,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 		t.Errorf("%s: the video was rendered, want an error", m.how)
 	case err == nil:
 		got.sentence = "rendered"
-		checkOutput(t, r.sandboxed.Tools, j.Output, made.Length)
+		checkOutput(t, r.tools, j.Output, made.Length)
 		if err := os.Remove(j.Output); err != nil {
 			t.Error(err)
 		}

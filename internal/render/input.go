@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -40,49 +39,87 @@ func unsupported(kind lipsync.MediaKind, cause error) error {
 	return refuse(lipsync.Failure{Code: lipsync.MediaUnsupported, Details: lipsync.Details{Kind: kind}}, cause)
 }
 
-// inspect inspects both files at once. If both are at fault, the error is that of the video.
-func (w *rendering) inspect(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	heard := make(chan error, 1)
-	go func() { heard <- Guard(func() error { return w.inspectAudio(ctx) }) }()
-	if err := w.inspectVideo(ctx); err != nil {
-		stop()
-		<-heard
-		return err
-	}
-	return <-heard
+// input is what is known of a job before a frame of its video is decoded.
+type input struct {
+	job    Job
+	limits Limits
+	video  *ffmpeg.Info // of the size, the rate and the pixel format of the output
+	given  ffmpeg.Video // the video as it is in its file
+	speech soundtrack
+	boxes  []*rect // of the option face, one for each frame of the file
 }
 
-func (w *rendering) inspectVideo(ctx context.Context) (err error) {
-	if w.video, err = w.probe(ctx, lipsync.Video, w.job.Video); err != nil {
-		return err
+// inspect inspects both files at once. If both are at fault, the error is that of the video.
+func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
+	if err := w.checkCodec(ctx, job); err != nil {
+		return in, err
 	}
-	if err := w.Limits.check(w.video); err != nil {
-		return err
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var speech soundtrack
+	heard := make(chan error, 1)
+	go func() {
+		heard <- Guard(func() (err error) {
+			speech, err = w.inspectSpeech(ctx, job)
+			return err
+		})
+	}()
+	if in, err = w.inspectVideo(ctx, job); err != nil {
+		stop()
+		<-heard
+		return in, err
 	}
-	if err := w.shape(); err != nil || w.video.Still {
-		return err
+	if err := <-heard; err != nil {
+		return in, err
 	}
-	w.video.Begin = w.length(int(math.Round(w.job.Options.Preview.Start.Seconds() * w.video.Video.Rate.Float())))
-	if stated := w.video.Video.Stated; stated > 0 && w.video.Begin > stated+statedError {
-		return afterEnd(lipsync.Video)
+	in.speech = speech
+	in.boxes, err = in.readBoxes(ctx)
+	return in, err
+}
+
+// checkCodec returns an error if ffmpeg lacks an encoder that only some outputs need.
+func (w work) checkCodec(ctx context.Context, job Job) error {
+	o := job.Options.Output
+	if o.VideoCodec() == lipsync.H264 {
+		return nil
 	}
-	if stated := w.video.Video.Stated; stated > 0 {
-		return w.checkSegments(stated + statedError)
+	err := w.Media.CheckOutput(ctx, o)
+	if errors.Is(err, ffmpeg.ErrNoEncoder) {
+		return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: o.VideoCodec().String()}}.Because(err)
 	}
-	return nil
+	return err
+}
+
+// inspectVideo returns the input without its speech.
+func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
+	info, err := w.probe(ctx, lipsync.Video, job.Video)
+	if err != nil {
+		return in, err
+	}
+	if err := w.Limits.check(info); err != nil {
+		return in, err
+	}
+	in = input{job: job, limits: w.Limits, video: info, given: *info.Video}
+	if err := shape(info.Video, job.Options.Output, w.Limits); err != nil || info.Still {
+		return in, err
+	}
+	info.Begin = in.length(int(math.Round(job.Options.Preview.Start.Seconds() * info.Video.Rate.Float())))
+	if stated := info.Video.Stated; stated > 0 && info.Begin > stated+statedError {
+		return in, afterEnd(lipsync.Video)
+	}
+	if stated := info.Video.Stated; stated > 0 {
+		return in, in.checkSegments(stated + statedError)
+	}
+	return in, nil
 }
 
 // shape gives the video the size, the rate and the pixel format of the output. The decoder makes such frames, so everything
 // that follows has them.
-func (w *rendering) shape() error {
-	v, o := w.video.Video, w.job.Options.Output
-	w.given = *v
+func shape(v *ffmpeg.Video, o lipsync.Output, limits Limits) error {
 	v.Pixels = v.Keep(o)
-	if fps := o.FPS.FPS(); fps > w.Limits.FPS {
+	if fps := o.FPS.FPS(); fps > limits.FPS {
 		f := lipsync.Failure{Code: lipsync.OutputRateAbove}
-		f.Limit.FPS, f.Value.FPS = w.Limits.FPS, fps
+		f.Limit.FPS, f.Value.FPS = limits.FPS, fps
 		return f.Because(nil)
 	}
 	if o.FPS > 0 {
@@ -109,35 +146,9 @@ func afterEnd(kind lipsync.MediaKind) error {
 	return lipsync.Failure{Code: lipsync.PreviewAfterEnd, Details: lipsync.Details{Kind: kind}}.Because(nil)
 }
 
-// inspectAudio also writes the files of the speech track.
-func (w *rendering) inspectAudio(ctx context.Context) (err error) {
-	path := w.job.Audio
-	if len(w.job.Segments) > 0 {
-		if path, err = w.assemble(ctx); err != nil {
-			return err
-		}
-	}
-	if w.audio, err = w.probeAudio(ctx, path); err != nil {
-		return err
-	}
-	w.audio.Begin = w.job.Options.Preview.Start
-	w.audio.Audio.Opus = w.job.Options.Output.Format == lipsync.WebM
-	w.samples, err = w.transcode(ctx, w.audio)
-	return err
-}
-
-// probeAudio inspects a speech track.
-func (w *rendering) probeAudio(ctx context.Context, path string) (*ffmpeg.Info, error) {
-	info, err := w.probe(ctx, lipsync.Audio, path)
-	if err == nil && info.Audio == nil {
-		err = lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
-	}
-	return info, err
-}
-
 // probe inspects the file of one kind.
-func (w *rendering) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
-	info, err := w.Tools.Probe(ctx, path)
+func (w work) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
+	info, err := w.Media.Probe(ctx, path)
 	switch {
 	case errors.Is(err, ffmpeg.ErrPicture) && kind == lipsync.Video:
 		return nil, refuse(lipsync.Failure{Code: lipsync.VideoIsPicture}, err)
@@ -152,7 +163,7 @@ func (w *rendering) probe(ctx context.Context, kind lipsync.MediaKind, path stri
 }
 
 // check returns an error if the video exceeds the limits. Its length is the one that the file
-// states. If the video is longer than that, rendering.most bounds the frames that are
+// states. If the video is longer than that, input.most bounds the frames that are
 // decoded.
 func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
@@ -187,40 +198,16 @@ func (l Limits) tooLong(kind lipsync.MediaKind, claimed time.Duration) error {
 	return f.Because(nil)
 }
 
-// transcode writes the two files of the speech track and returns its length in samples. That is
-// the real length, and not the one that the file states.
-func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, error) {
-	pcm, err := os.Create(w.pcm)
-	if err != nil {
-		return 0, err
+// warnings returns what the output loses of the video.
+func (in input) warnings() (all lipsync.Warnings) {
+	v := in.video.Video
+	if v.LosesHDR() {
+		all = all.With(lipsync.ConvertedHDR)
 	}
-	defer pcm.Close()
-	most := w.Limits.Duration + time.Second
-	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
-	if audio.Duration > w.Limits.Duration { // count first: the stated length may be wrong, and to encode an hour takes long
-		whole := *audio
-		whole.Begin = 0
-		if n, err := w.Tools.CountSamples(ctx, &whole, most); err == nil && n > limit {
-			return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
-		}
+	if v.LosesAlpha() {
+		all = all.With(lipsync.LostAlpha)
 	}
-	if part := w.job.Options.Preview.Length; part > 0 {
-		most = min(most, part)
-	}
-	samples, err := w.Tools.Transcode(ctx, audio, w.encoded, pcm, most)
-	switch {
-	case samples == 0 && err != nil && ctx.Err() == nil:
-		return 0, unsupported(lipsync.Audio, err)
-	case err != nil:
-		return 0, fmt.Errorf("decode audio: %w", err)
-	case samples == 0 && audio.Begin > 0:
-		return 0, afterEnd(lipsync.Audio)
-	case samples == 0:
-		return 0, lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
-	case samples > limit:
-		return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
-	}
-	return samples, pcm.Close()
+	return all
 }
 
 // reader reads until the context ends.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -90,19 +91,39 @@ func (s *scored) recall(mouths map[int]score.Mouth) {
 	}
 }
 
-// score returns the sync score of the output. samples are those of the speech, in the format of score.Read.
-func (w *rendering) score(samples io.Reader) (lipsync.SyncScore, error) {
-	var frames []score.Frame
-	for _, o := range w.scored.frames {
-		if f := w.scored.faces[o]; f.synced {
-			frames = append(frames, score.Frame{Number: o, Person: int(f.person), Mouth: f.mouth})
+// measured returns the mouths that were measured.
+func (s *scored) measured() (all []score.Frame) {
+	for _, o := range s.frames {
+		if f := s.faces[o]; f.synced {
+			all = append(all, score.Frame{Number: o, Person: int(f.person), Mouth: f.mouth})
 		}
 	}
+	return all
+}
+
+// finish returns the facts about an output that is complete.
+func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err error) {
+	in, frames := p.input, p.line.frames
+	r = Result{
+		Length: in.length(frames), Size: in.size(p.seen.shown, frames), Frames: lipsync.Frames{Total: frames, Synced: made.synced},
+		Warnings: in.warnings().With(p.warning), Reused: Reused{Findings: p.seen.footage.recalled, Frames: made.resumed},
+	}
+	if r.Sync, err = syncScore(made.mouths, p.samples(), in.video.Video.Rate.Float()); err != nil {
+		return r, err
+	}
+	if in.job.Poster {
+		r.Poster, r.NoPoster = w.Media.Poster(ctx, in.video.Video, in.job.Output, r.Length/2)
+	}
+	return r, nil
+}
+
+// syncScore returns the sync score of an output. samples are those of the speech, in the format of score.Read.
+func syncScore(mouths []score.Frame, samples io.Reader, fps float64) (lipsync.SyncScore, error) {
 	sound, err := score.Read(samples)
 	if err != nil {
 		return lipsync.SyncScore{}, fmt.Errorf("score: %w", err)
 	}
-	s, ok := score.Of(frames, sound, w.video.Video.Rate.Float())
+	s, ok := score.Of(mouths, sound, fps)
 	if !ok {
 		return lipsync.SyncScore{}, nil
 	}

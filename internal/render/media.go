@@ -1,0 +1,49 @@
+package render
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+)
+
+// Media reads and writes files of pictures and sound. The values are those of package ffmpeg, whose Tools does it by programs. One Media serves any
+// number of jobs at once.
+type Media interface {
+	// Probe inspects a file. ErrUnsupported and ErrPicture are the fault of the file.
+	Probe(ctx context.Context, path string) (*ffmpeg.Info, error)
+	// OpenFrames decodes a video from its Begin on, at most a number of frames.
+	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
+	// OpenFramesAt decodes the frames in [from, to), counted from Begin on. They may be others, after a seek in a file that is odd.
+	OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error)
+	// OpenSound decodes the sound of a file, in the format of speech.Read. Close tells whether all was well.
+	OpenSound(ctx context.Context, in *ffmpeg.Info, most time.Duration) (io.ReadCloser, error)
+	// CountSamples returns the length of the sound in samples, at most that of a time.
+	CountSamples(ctx context.Context, in *ffmpeg.Info, most time.Duration) (int64, error)
+	// Transcode encodes the sound of a file to another, at most for a time, and writes its samples to pcm. It returns their number.
+	Transcode(ctx context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, most time.Duration) (int64, error)
+	// TranscodeTo is Transcode to an exact length: it cuts the sound, or adds silence.
+	TranscodeTo(ctx context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, length time.Duration) (int64, error)
+	// Place decodes a piece of sound to its place in an assembly. It returns the length of the sound.
+	Place(ctx context.Context, a *ffmpeg.Assembly, p ffmpeg.Piece) (time.Duration, error)
+	// Mix encodes a mix of two sounds. scratch is a path that it may use.
+	Mix(ctx context.Context, m ffmpeg.Mix, scratch, encoded string) error
+
+	// CheckOutput returns ErrNoEncoder if outputs can't be encoded so.
+	CheckOutput(ctx context.Context, o lipsync.Output) error
+	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
+	Encode(ctx context.Context, v *ffmpeg.Video, o lipsync.Output, sound, output string) (ffmpeg.Encoder, error)
+	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
+	TakeReel(ctx context.Context, v *ffmpeg.Video, o lipsync.Output, from, to string) error
+	// Join joins reels and a sound to a file.
+	Join(ctx context.Context, v *ffmpeg.Video, o lipsync.Output, reels []ffmpeg.Reel, sound, output string) error
+	// Poster returns a small picture of a video at a time, as a JPEG.
+	Poster(ctx context.Context, v *ffmpeg.Video, path string, at time.Duration) ([]byte, error)
+
+	// Decoder tells what decides which pixels the frames of a video have, besides its file.
+	Decoder() string
+	// Encoding tells all that decides how frames are encoded.
+	Encoding(ctx context.Context, v *ffmpeg.Video, o lipsync.Output) (string, error)
+}

@@ -1,0 +1,233 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/occlusion"
+	"lipsync/internal/sound/speaker"
+	"lipsync/internal/sound/speech"
+)
+
+// observation is what the first pass found out, or the findings of an earlier job.
+type observation struct {
+	footage  footage
+	shown    int                 // number of source frames that the output may show
+	cuts     []int               // the source frames that begin a shot
+	faces                        // in each source frame
+	active   []int32             // the track of the speaker in each source frame, -1 for none
+	hidden   *occlusion.Analyser // finds what hides mouths
+	analyser Analyser            // the engine's
+	// The video's own sound couldn't be read. Another time it may be.
+	unheard bool
+	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
+	// neither the engine nor the options need it.
+	spoken, heard []speech.Articulation
+}
+
+// firstPassFrames is the number of full frames in memory in the first pass.
+const firstPassFrames = 4
+
+// waitingWindows is the largest number of windows of faces that wait for the video's own sound. Each takes 1.3 MB. The sound
+// is analysed much faster than the pictures.
+const waitingWindows = 32
+
+// observe makes the first pass over the video, or reads what an earlier job found out in it. The caller closes the footage of what it returns,
+// unless there is an error.
+func (w work) observe(ctx context.Context, in input) (observation, error) {
+	o, found, err := w.recall(ctx, in)
+	switch {
+	case err != nil:
+		return o, err
+	case found:
+		w.progress(lipsync.Analyzing, o.footage.frames).done(o.footage.frames)
+	default:
+		if o, err = w.firstPass(ctx, in); err != nil {
+			return o, err
+		}
+		w.keep(ctx, in, o)
+	}
+	if !slices.ContainsFunc(o.faces[:o.shown], func(all []seen) bool { return len(all) > 0 }) {
+		o.footage.close()
+		return o, lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+	}
+	return o, nil
+}
+
+func (w work) newAnalyser(in input) (Analyser, error) {
+	v := in.video.Video
+	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	if err != nil {
+		return nil, fmt.Errorf("start the engine: %w", err)
+	}
+	return engine, nil
+}
+
+// firstPass decodes, tracks and aligns each frame that the output may show, and analyses faces and sound, each in a goroutine of its own.
+func (w work) firstPass(ctx context.Context, in input) (o observation, err error) {
+	fps, network := in.video.Video.Rate.Float(), w.network(in)
+	o = observation{hidden: occlusion.New()}
+	if o.analyser, err = w.newAnalyser(in); err != nil {
+		return o, err
+	}
+	speakers := speaker.New(fps, network)
+	var sound *speech.Speech // the video's own, nil if it has none
+	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
+
+	g, ctx := newGroup(ctx)
+	g.Go(func() (err error) {
+		o.spoken, err = w.hear(ctx, in)
+		return err
+	})
+	g.Go(func() error {
+		defer close(heard)
+		var mfcc *speaker.MFCC // of the video's own sound
+		if network != nil {
+			mfcc = speaker.NewMFCC()
+		}
+		if sound = w.ownSound(ctx, in, mfcc); sound == nil {
+			o.unheard = in.video.Audio != nil
+			return nil
+		}
+		heard <- mfcc
+		if w.engine.Articulates() {
+			o.heard = sound.ArticulationAt(fps, min(in.limit(), int(math.Ceil(sound.Seconds()*fps))))
+		}
+		return nil
+	})
+	aligned := w.aligned(ctx, g, w.source(in), &o.footage)
+	g.Go(func() error {
+		defer close(windows)
+		return w.addAll(ctx, &o, w.progress(lipsync.Analyzing, in.expected()), speakers, aligned, windows)
+	})
+	g.Go(func() error { return speakers.Score(ctx, windows, <-heard) })
+	if err := g.Wait(); err != nil {
+		o.footage.close()
+		return o, err
+	}
+	o.heard = extend(o.heard, o.footage.frames)
+	o.shown = min(o.footage.frames, in.most())
+	active := speakers.Active(sound)
+	for i := range o.footage.frames {
+		o.active = append(o.active, int32(active(i)))
+	}
+	return o, nil
+}
+
+// hear returns the articulation of the speech in each frame, nil if it isn't needed.
+func (w work) hear(ctx context.Context, in input) ([]speech.Articulation, error) {
+	if !w.engine.Articulates() && !in.keepsSilent() {
+		return nil, nil
+	}
+	f, err := os.Open(in.speech.pcm)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := speech.Read(reader{ctx, f})
+	if err != nil {
+		return nil, err
+	}
+	return s.ArticulationAt(in.video.Video.Rate.Float(), in.spoken()), nil
+}
+
+// extend returns articulation for exactly the number of frames: it cuts a, or appends rest. It returns nil for nil.
+func extend(a []speech.Articulation, frames int) []speech.Articulation {
+	if a == nil {
+		return nil
+	}
+	for len(a) < frames {
+		a = append(a, speech.Rest)
+	}
+	return a[:frames]
+}
+
+// aligned decodes the source's frames, and tracks and aligns their faces, in goroutines of the group. It returns the channel of the
+// aligned frames, and sets the footage.
+func (w work) aligned(ctx context.Context, g group, s source, f *footage) <-chan alignment.Frame {
+	fps := s.video.Video.Rate.Float()
+	free := newBuffers(firstPassFrames, s.video.Video.NewFrame)
+	decoded, aligned := make(chan *image.YCbCr, firstPassFrames-1), make(chan alignment.Frame)
+	g.Go(func() (err error) {
+		defer close(decoded)
+		*f, err = s.decode(ctx, free, decoded)
+		return err
+	})
+	g.Go(func() error {
+		defer close(aligned)
+		return align(ctx, w.NewTracker(fps), alignment.NewAligner(fps), decoded, free, aligned)
+	})
+	return aligned
+}
+
+// align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
+func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers[*image.YCbCr], aligned chan<- alignment.Frame) error {
+	for frame := range decoded {
+		faces, cut, err := tracker.Add(ctx, frame)
+		free.put(frame)
+		if err != nil {
+			return fmt.Errorf("find faces: %w", err)
+		}
+		if err := sendAll(ctx, aligned, aligner.Add(faces, cut)); err != nil {
+			return err
+		}
+	}
+	return sendAll(ctx, aligned, aligner.End())
+}
+
+// addAll adds aligned frames to the engine's analyser and to those of speakers and of what hides mouths.
+func (w work) addAll(ctx context.Context, o *observation, progress *progress, speakers *speaker.Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
+	for f := range aligned {
+		if f.Cut {
+			o.cuts = append(o.cuts, f.Index)
+		}
+		o.faces = o.faces.add(f)
+		o.hidden.Add(f)
+		if err := o.analyser.Add(f); err != nil {
+			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
+		}
+		if err := sendAll(ctx, windows, speakers.Add(f)); err != nil {
+			return err
+		}
+		progress.done(f.Index + 1)
+	}
+	o.hidden.End()
+	return sendAll(ctx, windows, speakers.End())
+}
+
+// network returns the network that finds the speaker. It is nil if there is none, or if the job doesn't need it.
+func (w work) network(in input) *speaker.Network {
+	auto := slices.ContainsFunc(in.faceOptions(), func(f lipsync.Face) bool { return f.By == lipsync.AutoFace })
+	if in.job.LargestFace || !auto || in.video.Audio == nil {
+		return nil
+	}
+	return w.Speaker
+}
+
+// ownSound analyses the video's own sound, up to the last frame of the first pass. If mfcc is not nil, it gets the samples too. If
+// the sound can't be read, ownSound returns nil, and the job goes on: the sound only helps to tell who speaks, and what.
+func (w work) ownSound(ctx context.Context, in input, mfcc *speaker.MFCC) *speech.Speech {
+	if in.video.Audio == nil {
+		return nil
+	}
+	sound, err := w.Media.OpenSound(ctx, in.video, in.length(in.limit()))
+	if err != nil {
+		return nil
+	}
+	var samples io.Reader = reader{ctx, sound}
+	if mfcc != nil {
+		samples = io.TeeReader(samples, mfcc)
+	}
+	heard, err := speech.Read(samples)
+	if sound.Close() != nil || err != nil {
+		return nil
+	}
+	return heard
+}

@@ -1,0 +1,180 @@
+package render
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/face/occlusion"
+)
+
+// plan says how each frame of an output is painted, and what is heard.
+type plan struct {
+	input   input
+	seen    observation
+	line    timeline
+	sound   soundtrack
+	pcm     *os.File // samples of the speech; the caller closes it
+	warning lipsync.Warnings
+	painter Painter
+	speaker func(source int) int // the track of the speaker in a source frame, -1 for none
+	shares  []uint8              // see blender.blend, of each frame of the output; nil means 255 for all
+}
+
+// plan makes the plan of an output. It fails if the options don't allow one of these media.
+func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err error) {
+	p = plan{input: in, seen: seen}
+	if p.line, err = in.timeline(seen); err != nil {
+		return p, err
+	}
+	frames := p.line.frames
+	if err := in.checkSize(frames); err != nil {
+		return p, err
+	}
+	if p.sound, p.warning, err = w.finishSound(ctx, in, seen.shown, frames); err != nil {
+		return p, err
+	}
+	if p.speaker, err = in.speaker(seen); err != nil {
+		return p, err
+	}
+	if p.pcm, err = os.Open(p.sound.pcm); err != nil {
+		return p, err
+	}
+	out := Output{
+		Frames: frames, Source: p.line.source, Spoken: extend(seen.spoken, frames), Heard: seen.heard,
+		Samples: p.samples(), Speaker: p.speaker, Mask: in.job.Options.Mask,
+	}
+	if seen.hidden.Covers() > 0 {
+		out.Hidden = func(track, source int) bool { return seen.hidden.Cover(track, source) != nil }
+	}
+	p.shares = in.shares(out.Spoken, frames)
+	if p.painter, err = seen.analyser.Plan(ctx, out); err != nil {
+		p.pcm.Close()
+		return p, fmt.Errorf("plan: %w", err)
+	}
+	return p, nil
+}
+
+// samples returns the samples of the speech, and of silence after it if the output is longer.
+func (p plan) samples() *io.SectionReader { return io.NewSectionReader(p.pcm, 0, 2*p.sound.samples) }
+
+// share returns the share of an output frame for blender.blend.
+func (p plan) share(output int) uint8 {
+	if p.shares == nil {
+		return 255
+	}
+	return p.shares[output]
+}
+
+// cover returns what hides the mouth in an output frame, nil if nothing does.
+func (p plan) cover(output int) *occlusion.Cover {
+	if p.seen.hidden.Covers() == 0 {
+		return nil
+	}
+	source := p.line.source(output)
+	return p.seen.hidden.Cover(p.speaker(source), source)
+}
+
+// face returns the face whose mouth can be measured in an output frame, nil if there is none: nobody speaks, or the mouth isn't painted as a whole.
+func (p plan) face(output int) *seen {
+	if p.share(output) < 255 || p.cover(output) != nil {
+		return nil
+	}
+	source := p.line.source(output)
+	return p.seen.of(p.speaker(source), source)
+}
+
+// planSum returns a checksum, in hexadecimal, of all that decides what the frames of an output are and how they are encoded. Pieces of the same
+// plan fit together.
+func (w work) planSum(ctx context.Context, in input, frames int) (string, error) {
+	sum := sha256.New()
+	encoding, err := w.Media.Encoding(ctx, in.video.Video, in.job.Options.Output)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(sum, "%s, video %x, engine %s, largest %t, %d frames, %s\n",
+		w.Basis, in.job.VideoSum, in.job.Engine, in.job.LargestFace, frames, encoding)
+	if err := json.NewEncoder(sum).Encode(in.job.Options); err != nil {
+		return "", err
+	}
+	var paths []string
+	for _, ref := range slices.Sorted(maps.Keys(in.job.Audios)) {
+		paths = append(paths, in.job.Audios[ref])
+	}
+	if len(in.job.Audios) == 0 {
+		paths = append(paths, in.job.Audio)
+	}
+	if in.job.Options.Face.By == lipsync.FaceInBoxes {
+		paths = append(paths, in.job.Boxes)
+	}
+	for _, path := range paths {
+		if err := addFile(ctx, sum, path); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// addFile writes the SHA-256 of a file.
+func addFile(ctx context.Context, to io.Writer, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, reader{ctx, file}); err != nil {
+		return err
+	}
+	_, err = to.Write(sum.Sum(nil))
+	return err
+}
+
+// Estimate inspects the job's media as Render does, and says how large its output will be, or for what problems Render would fail. It decodes no
+// frame, so it knows nothing about faces, and takes the stated length of the video. Of the job it uses no Output.
+func (r *Renderer) Estimate(ctx context.Context, j Job) (e lipsync.Estimate, err error) {
+	w, err := r.begin(j, nil)
+	if err == nil {
+		defer os.RemoveAll(w.dir)
+		err = Guard(func() (err error) {
+			e, err = w.estimate(ctx, j.normal())
+			return err
+		})
+	}
+	reason := w.reason(ctx, err)
+	if reason == nil || reason != err { // it is no problem of the media
+		return e, reason
+	}
+	e.Problems, err = lipsync.Problems(err)
+	return e, err
+}
+
+// estimate makes the estimate. An error may be a problem.
+func (w work) estimate(ctx context.Context, j Job) (e lipsync.Estimate, err error) {
+	in, wrong := w.inspectVideo(ctx, j)
+	speech, unheard := w.inspectSpeech(ctx, j)
+	e.Problems, err = lipsync.Problems(w.checkCodec(ctx, j), wrong, unheard)
+	if err != nil || e.Problems != nil {
+		return e, err
+	}
+	in.speech = speech
+	if in.boxes, err = in.readBoxes(ctx); err != nil {
+		return e, err
+	}
+	source := max(1, in.expected())
+	line, err := in.timelineFor(source, nil)
+	if err != nil {
+		return e, err
+	}
+	return lipsync.Estimate{
+		VideoSeconds: round(in.video.Duration.Seconds()), AudioSeconds: round(in.audioLength().Seconds()),
+		OutputSeconds: round(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),
+	}, in.checkSize(line.frames)
+}

@@ -1,0 +1,243 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/media/ffmpeg"
+)
+
+// soundtrack is the sound of a job: at first its speech track, and then that of its output.
+type soundtrack struct {
+	info    *ffmpeg.Info // of the speech track
+	encoded string       // path of the sound as the output will have it
+	pcm     string       // path of the samples of the speech
+	samples int64        // their number
+}
+
+// inspectSpeech inspects the speech track of a job, and writes its files.
+func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err error) {
+	path := job.Audio
+	if len(job.Segments) > 0 {
+		if path, err = w.assemble(ctx, job); err != nil {
+			return s, err
+		}
+	}
+	s.encoded, s.pcm = filepath.Join(w.dir, "speech"+job.Options.Output.Format.Extension()), filepath.Join(w.dir, "speech.pcm")
+	if s.info, err = w.probeAudio(ctx, path); err != nil {
+		return s, err
+	}
+	s.info.Begin = job.Options.Preview.Start
+	s.info.Audio.Opus = job.Options.Output.Format == lipsync.WebM
+	s.samples, err = w.transcode(ctx, s, job.Options.Preview.Length)
+	return s, err
+}
+
+// probeAudio inspects a speech track.
+func (w work) probeAudio(ctx context.Context, path string) (*ffmpeg.Info, error) {
+	info, err := w.probe(ctx, lipsync.Audio, path)
+	if err == nil && info.Audio == nil {
+		err = lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
+	}
+	return info, err
+}
+
+// transcode writes the two files of the speech track, or of a part of it unless part is 0, and returns its length in samples. That is
+// the real length, and not the one that the file states.
+func (w work) transcode(ctx context.Context, s soundtrack, part time.Duration) (int64, error) {
+	audio := s.info
+	pcm, err := os.Create(s.pcm)
+	if err != nil {
+		return 0, err
+	}
+	defer pcm.Close()
+	most := w.Limits.Duration + time.Second
+	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
+	if audio.Duration > w.Limits.Duration { // count first: the stated length may be wrong, and to encode an hour takes long
+		whole := *audio
+		whole.Begin = 0
+		if n, err := w.Media.CountSamples(ctx, &whole, most); err == nil && n > limit {
+			return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
+		}
+	}
+	if part > 0 {
+		most = min(most, part)
+	}
+	samples, err := w.Media.Transcode(ctx, audio, s.encoded, pcm, most)
+	switch {
+	case samples == 0 && err != nil && ctx.Err() == nil:
+		return 0, unsupported(lipsync.Audio, err)
+	case err != nil:
+		return 0, fmt.Errorf("decode audio: %w", err)
+	case samples == 0 && audio.Begin > 0:
+		return 0, afterEnd(lipsync.Audio)
+	case samples == 0:
+		return 0, lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
+	case samples > limit:
+		return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
+	}
+	return samples, pcm.Close()
+}
+
+// assemble writes a speech track that has the audio of each segment in its place, and returns the path of the track.
+func (w work) assemble(ctx context.Context, job Job) (path string, err error) {
+	audios := map[string]*ffmpeg.Info{}
+	for _, ref := range job.Segments.Refs() {
+		if audios[ref], err = w.probeAudio(ctx, job.Audios[ref]); err != nil {
+			return "", err
+		}
+	}
+	end := job.Segments[len(job.Segments)-1].End
+	if end > w.Limits.Duration {
+		return "", w.Limits.tooLong(lipsync.Audio, end)
+	}
+	path = filepath.Join(w.dir, "segments.wav")
+	track, err := ffmpeg.NewAssembly(path, end)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, track.Close()) }()
+	for rest := job.Segments; len(rest) > 0; {
+		n := joined(rest)
+		if err := w.place(ctx, track, audios[rest[0].Ref], rest[:n]); err != nil {
+			return "", err
+		}
+		rest = rest[n:]
+	}
+	return path, nil
+}
+
+// heard returns how long the audio of a segment is heard, if it doesn't end before.
+func heard(s lipsync.Segment) time.Duration {
+	if s.To == 0 {
+		return s.End - s.Start
+	}
+	return min(s.End-s.Start, s.To-s.From)
+}
+
+// joined returns the number of the first segments in which one audio goes on without a gap.
+func joined(all lipsync.Segments) int {
+	n := 1
+	for ; n < len(all); n++ {
+		a, b := all[n-1], all[n]
+		if a.Ref != b.Ref || a.End != b.Start || a.From+heard(a) != b.From || heard(a) < a.End-a.Start {
+			break
+		}
+	}
+	return n
+}
+
+// place adds the audio of joined segments to the track.
+func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.Info, all lipsync.Segments) error {
+	first, last := all[0], all[len(all)-1]
+	sound := *audio
+	sound.Begin = first.From
+	if first.From >= w.Limits.Duration {
+		return segmentAfterEnd(lipsync.Audio, first.From)
+	}
+	got, err := w.Media.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: first.Start, Length: last.Start - first.Start + heard(last)})
+	switch {
+	case err != nil && got == 0 && ctx.Err() == nil:
+		return unsupported(lipsync.Audio, err)
+	case err != nil:
+		return fmt.Errorf("decode audio: %w", err)
+	}
+	for _, s := range all {
+		if got <= s.Start-first.Start {
+			return segmentAfterEnd(lipsync.Audio, s.From)
+		}
+	}
+	return nil
+}
+
+// finishSound returns the sound of an output, made from the speech track and the video's own sound, and a warning if that can't be used. source is
+// the number of the video's frames, and frames that of the output. finishSound appends silence to samples that are shorter than the output, and leaves longer ones as they are, since an engine
+// may listen ahead.
+func (w work) finishSound(ctx context.Context, in input, source, frames int) (s soundtrack, warning lipsync.Warnings, err error) {
+	s = in.speech
+	mixed, warning, err := w.mix(ctx, in, source, frames)
+	if err != nil {
+		return s, "", fmt.Errorf("mix: %w", err)
+	}
+	if frames == in.spoken() { // then the speech track ends in the last frame
+		return s, warning, nil
+	}
+	length := in.length(frames)
+	if !mixed {
+		if _, err := w.Media.TranscodeTo(ctx, s.info, s.encoded, io.Discard, length); err != nil {
+			return s, "", fmt.Errorf("decode audio again: %w", err)
+		}
+	}
+	if samples := int64(length.Seconds() * ffmpeg.PCMRate); samples > s.samples {
+		s.samples = samples
+		return s, warning, os.Truncate(s.pcm, 2*samples) // appends zeros
+	}
+	return s, warning, nil
+}
+
+// mix makes the encoded sound of an output, unless that is just the speech track. If the options ask for the video's own sound, and it can't be
+// used, it returns a warning.
+func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool, warning lipsync.Warnings, err error) {
+	o := in.job.Options
+	m := ffmpeg.Mix{Voice: in.speech.info, VoiceGain: o.VoiceGain.Gain(), Length: in.length(frames),
+		VoiceParts: in.parts(func(o lipsync.Options) float64 { return o.VoiceGain.Gain() })}
+	if o.OriginalGain != 0 || len(in.job.Segments) > 0 {
+		m.Original = in.original(source, frames)
+	}
+	scratch := filepath.Join(w.dir, "original.wav")
+	if m.Original != nil {
+		err := w.Media.Mix(ctx, m, scratch, in.speech.encoded)
+		if !errors.Is(err, ffmpeg.ErrUnsupported) {
+			return err == nil, "", err
+		}
+		m.Original = nil
+	}
+	if in.hasOption(func(o lipsync.Options) bool { return o.OriginalGain != 0 }) || len(in.job.Segments) > 0 && in.video.Audio != nil {
+		warning = lipsync.NoOriginalSound
+	}
+	if !in.hasOption(func(o lipsync.Options) bool { return o.VoiceGain != 0 }) {
+		return false, warning, nil
+	}
+	err = w.Media.Mix(ctx, m, scratch, in.speech.encoded)
+	return err == nil, warning, err
+}
+
+// original returns the video's own sound in an output of a number of frames, nil if it has none. The sound follows the frames, except that it
+// never plays backward: where the sync mode is Bounce, it starts again.
+func (in input) original(source, frames int) *ffmpeg.Original {
+	if in.video.Audio == nil {
+		return nil
+	}
+	options := in.job.Options
+	o := &ffmpeg.Original{Video: in.video, Gain: float64(options.OriginalGain), Span: in.length(source), Speed: 1, Duck: bool(options.Duck)}
+	if len(in.job.Segments) > 0 {
+		o.Gain, o.Parts = 1, in.parts(func(o lipsync.Options) float64 { return float64(o.OriginalGain) })
+	}
+	switch {
+	case options.SyncMode == lipsync.Remap:
+		o.Speed = float64(source) / float64(frames)
+	case frames <= source:
+		o.Span = in.length(frames)
+	case options.SyncMode == lipsync.Bounce: // neither the first nor the last frame is shown twice in a row
+		o.Span, o.Repeat = in.length(max(1, source-1)), true
+	case options.SyncMode == lipsync.Loop:
+		o.Repeat = true
+	}
+	return o
+}
+
+// parts returns the segments as parts of the output's sound with the gains that their options have for it.
+func (in input) parts(gain func(lipsync.Options) float64) []ffmpeg.Part {
+	var all []ffmpeg.Part
+	begin := in.job.Options.Preview.Start
+	for _, s := range in.job.Segments {
+		all = append(all, ffmpeg.Part{From: max(0, s.Start-begin), To: s.End - begin, Gain: gain(s.Options)})
+	}
+	return all
+}
