@@ -54,7 +54,7 @@ func (s *Service) recoverDeliveries(ctx context.Context) error {
 			errs = append(errs, err)
 			for _, d := range due {
 				if d.State == DeliverySending {
-					d.State, d.Due = DeliveryWaiting, s.Now().Truncate(time.Microsecond).UTC()
+					d.State, d.Due = DeliveryWaiting, storedTime(s.Now())
 					errs = append(errs, s.swap(ctx, &d))
 				}
 			}

@@ -87,7 +87,7 @@ func (r Request) event(was Status) (event Delivery, ok bool) {
 	if t == "" || r.Status == was || was.Final() {
 		return Delivery{}, false
 	}
-	at = at.Truncate(time.Microsecond).UTC() // the precision of stored times
+	at = storedTime(at)
 	rank := 1
 	if r.Status.Final() {
 		rank = 2
@@ -113,7 +113,7 @@ func (r Request) News(was Status) []Delivery {
 	for i := range all {
 		for _, before := range started {
 			if before.Webhook == all[i].Webhook {
-				all[i].After = r.eventID(r.StartedAt.Truncate(time.Microsecond), 1)
+				all[i].After = r.eventID(storedTime(r.StartedAt), 1)
 			}
 		}
 	}

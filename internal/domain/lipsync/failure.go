@@ -107,6 +107,9 @@ type Details struct {
 	Status int       `json:"status,omitempty"` // HTTP status with which a server refused the output
 }
 
+// Free reports whether a request failed through no fault of its client. Such a request does not count as a use of the key.
+func (f Failure) Free() bool { return f.Code != "" && f.Code.Class() != OfInput }
+
 // Quantity is a size, length, frame rate, resolution, speed or frame of a medium. One of its units is set.
 type Quantity struct {
 	Bytes   int64   `json:"bytes,omitempty"`

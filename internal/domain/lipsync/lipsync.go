@@ -127,22 +127,6 @@ func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.D
 // overspent reports whether the request has been claimed more often than it may be.
 func (r Request) overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
 
-// EndDelays records that an attempt ended without a delay.
-func (r *Request) EndDelays() {
-	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
-}
-
-// End makes the request final with the outcome.
-func (r *Request) End(now time.Time, o Outcome) {
-	r.Status, r.FinishedAt, r.Failure = Completed, now, o.Failure
-	r.Output, r.Poster, r.Length, r.Size = o.Output, o.Poster, o.Length, o.Size
-	r.VideoLength, r.AudioLength = o.VideoLength, o.AudioLength
-	r.Frames, r.Warnings, r.Sync = o.Frames, o.Warnings, o.Sync
-	if o.Failure.Code != "" {
-		r.Status = Failed
-	}
-}
-
 // Key is an API key. The token itself is never stored.
 type Key struct {
 	ID        string

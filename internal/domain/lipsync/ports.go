@@ -71,10 +71,8 @@ type Requests interface {
 	// changes may be missing.
 	Uses(ctx context.Context, account, object string) (bool, error)
 
-	// ForgetMedia records that the media of a final request were deleted: it sets MediaDeletedAt to
-	// now and removes Output, Poster and VideoSum, and Size no longer counts as stored. It returns the stored
-	// request. A second call changes nothing. ForgetMedia returns Conflict if the request is not
-	// final, and NotFound if there is no such request.
+	// ForgetMedia records that the media of a final request were deleted, and returns the stored
+	// request: see Request.WithoutMedia. Size no longer counts as stored.
 	ForgetMedia(ctx context.Context, id string, now time.Time) (Request, error)
 
 	// Usage returns a Day for each of the last days (UTC), oldest first. The last Day is the day of
@@ -113,10 +111,6 @@ type Outcome struct {
 	VideoLength, AudioLength time.Duration // of the inputs, to the microsecond; 0 if nobody measured them
 }
 
-// Free reports whether the request failed through no fault of its client. Such a request does not
-// count as a use of the key.
-func (o Outcome) Free() bool { return o.Failure.Code != "" && o.Failure.Code.Class() != OfInput }
-
 // Day counts the requests that an account made on one day (UTC).
 type Day struct {
 	Requests int64
@@ -131,19 +125,16 @@ type Idempotency struct {
 	ExpiresAt   time.Time
 }
 
-// Leases gives requests to workers. Every change is a compare-and-swap: it succeeds only if the
-// request is in the state that the method names. A change of a request's status also adds the
-// deliveries that Request.News returns, in the same transaction. Progress belongs to the lease: every change except
-// Renew, Report and NoteVideo clears it.
+// Leases gives requests to workers. Every change is a compare-and-swap: it succeeds only if the request is in a state from which the
+// transition that its method names is allowed; else the method returns the error of the transition. A change of a request's status also
+// adds the deliveries that Request.News returns, and gives back a use of the key if Request.GivesBack says so, in the same transaction.
+// Progress belongs to the lease: every change except Renew, Report and NoteVideo clears it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
-	// request if id is "". A request is claimable if it is queued or processing and its LeaseUntil
-	// is not after now. The next request is the oldest claimable request of the account that has
+	// request if id is "". See Request.Claimed. The next request is the oldest claimable request of the account that has
 	// the fewest requests with a Lease at now. If several accounts have the fewest, Claim chooses
 	// the account whose last claim is longest ago; if that is not known, it chooses the oldest
-	// request. Claim sets the status to processing, adds one to Claims and Attempts, and sets Lease
-	// to the token. The first claim also sets StartedAt. If the request had a Lease that ran out,
-	// Claim ends its delays. Claim returns NotFound if there is nothing to claim; a request with
+	// request. Claim returns NotFound if there is nothing to claim; a request with
 	// the id may be unknown, final or leased.
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
 
@@ -159,32 +150,25 @@ type Leases interface {
 	// request.
 	NoteVideo(ctx context.Context, id, token string, sum [32]byte) error
 
-	// Release ends a held lease, so that a worker can claim the request at once. It subtracts one
-	// from Attempts, leaves Claims as they are, and ends the request's delays. It returns Conflict
-	// if the token no longer holds the request.
+	// Release ends a held lease, so that a worker can claim the request at once: see Request.Released.
 	Release(ctx context.Context, id, token string) error
 
-	// Postpone ends a held lease; no worker can claim the request before until. The argument r
-	// names the request and its lease. Postpone stores r's Attempts, Delays, Fetching,
-	// MissingSince, UnreachableSince and FailingSince. It returns Conflict if r's Lease no longer
-	// holds the request.
+	// Postpone ends a held lease; no worker can claim the request before until: see Request.Postponed. The argument r
+	// names the request and its lease.
 	Postpone(ctx context.Context, r Request, until time.Time) error
 
 	// Postponed returns up to limit requests that no worker holds and that are postponed until a time
 	// after the argument after. The list begins with the requests that can be claimed soonest.
 	Postponed(ctx context.Context, after time.Time, limit int) ([]Request, error)
 
-	// EndPause lets workers claim, from now on, a request that was postponed until r.LeaseUntil. It
-	// returns Conflict if the request is no longer postponed until that time.
+	// EndPause lets workers claim, from now on, a request that was postponed until r.LeaseUntil: see Request.Resumed.
 	EndPause(ctx context.Context, r Request, now time.Time) error
 
-	// Finish makes a held request final. If the outcome is Free, the request no longer counts as a
-	// use of its key. Finish returns Conflict if the token no longer holds the request.
+	// Finish makes a held request final: see Request.Ended.
 	Finish(ctx context.Context, id, token string, now time.Time, o Outcome) error
 
 	// Cancel sets an open request to failed with the failure f, even if a worker holds it, and
-	// returns the stored request. It sets StartedAt to now if the request was never claimed. It
-	// returns Conflict if the request is already final, and NotFound if there is no such request.
+	// returns the stored request: see Request.Canceled.
 	Cancel(ctx context.Context, id string, now time.Time, f Failure) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest first. The sweep uses it.

@@ -62,7 +62,7 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 			again = now.Add(s.transientPause(f.Code, lasts, err))
 		}
 	case f.Code.Class() == OfOurs && !r.Spent():
-		later.EndDelays()
+		later.endDelays()
 		again = now.Add(s.jitter(firstPause << (r.Attempts - 1)))
 	}
 	if again.IsZero() {

@@ -130,7 +130,10 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	} else if err != nil {
 		return err
 	}
-	r.End(now, o)
+	r, err = r.Ended(r.Lease, now, o)
+	if err != nil {
+		return err // can't happen: the store has done it
+	}
 	s.Watcher.Finished(r)
 	s.announce(ctx, 0, r.News(Processing)...)
 	s.dropMedia(ctx, r)

@@ -36,26 +36,15 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		if last = r; r.Lease == token {
 			return r, nil // an earlier try succeeded, but its answer was lost
 		}
-		if !r.claimable(now) {
-			return stored{}, notFound()
+		claimed, err := r.Claimed(token, now, lease)
+		if err == nil && r.Claims == 0 {
+			err = s.makeListed(ctx, r)
 		}
-		if r.Claims == 0 {
-			if err := s.makeListed(ctx, r); err != nil {
-				return stored{}, err
-			}
-		}
-		if r.Lease != "" {
-			r.EndDelays()
-		}
-		r.Status, r.Lease, r.LeaseUntil = lipsync.Processing, token, now.Add(lease)
-		r.Claims, r.Attempts, r.Progress = r.Claims+1, r.Attempts+1, lipsync.Progress{}
-		if r.StartedAt.IsZero() {
-			r.StartedAt = now
-		}
-		return r, nil
+		r.Request = claimed
+		return r, err
 	}
 	if id != "" {
-		return s.change(ctx, id, claim)
+		return s.replace(ctx, id, claim)
 	}
 	for range maxSurveys {
 		v, err := s.survey(ctx, now)
@@ -64,7 +53,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		}
 		lost := 0
 		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
-			claimed, err := s.change(ctx, c.id, claim)
+			claimed, err := s.replace(ctx, c.id, claim)
 			if lipsync.CodeOf(err) != lipsync.NotFound {
 				return claimed, err
 			}

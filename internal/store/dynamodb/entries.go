@@ -131,7 +131,10 @@ func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 // repairEntry writes the queue entry that the request should have. An entry is wrong if Upkeep put
 // it into the queue because the lease had ended, and the worker renewed the lease after all.
 func (s *Store) repairEntry(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, func(r stored) (stored, error) {
+	_, err := s.replace(ctx, id, func(r stored) (stored, error) {
+		if r.ID == "" {
+			return stored{}, notFound()
+		}
 		r.version++ // so that the request is written
 		return r, nil
 	})

@@ -16,9 +16,6 @@ type leases struct{ *Store }
 
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
-// claimable reports whether the request is open and nobody holds it.
-func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.LeaseUntil.After(now) }
-
 // Renew implements lipsync.Leases.
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
@@ -55,18 +52,14 @@ func (s *Store) updateLease(ctx context.Context, id, token string, c change) err
 
 // Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) error {
-	return s.changeHeld(ctx, id, token, func(r *stored) {
-		r.Attempts--
-		r.EndDelays()
-	})
+	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
+	return err
 }
 
 // Postpone implements lipsync.Leases.
-func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
-	return s.changeHeld(ctx, r.ID, r.Lease, func(now *stored) {
-		now.LeaseUntil, now.Attempts, now.Delays, now.Fetching = until, r.Attempts, r.Delays, r.Fetching
-		now.MissingSince, now.UnreachableSince, now.FailingSince = r.MissingSince, r.UnreachableSince, r.FailingSince
-	})
+func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
+	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
+	return err
 }
 
 // Postponed implements lipsync.Leases.
@@ -95,61 +88,20 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 }
 
 // EndPause implements lipsync.Leases.
-func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
-	over := refusal(lipsync.Conflict, "pause is over")
-	_, err := s.change(ctx, r.ID, func(current stored) (stored, error) {
-		if current.Lease != "" || current.LeaseUntil.IsZero() || !current.LeaseUntil.Equal(r.LeaseUntil) {
-			return stored{}, over
-		}
-		current.LeaseUntil = now
-		return current, nil
-	})
-	if lipsync.CodeOf(err) == lipsync.NotFound {
-		return over
-	}
+func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
+	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
 	return err
 }
 
 // Finish implements lipsync.Leases.
 func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	return s.changeHeld(ctx, id, token, func(r *stored) { r.End(now, o) })
+	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
+	return err
 }
 
 // Cancel implements lipsync.Leases.
 func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
-	now = now.Truncate(time.Microsecond) // the precision of the stored time
-	return s.change(ctx, id, func(r stored) (stored, error) {
-		if r.Status.Final() {
-			return stored{}, refusal(lipsync.Conflict, "request is final")
-		}
-		r.endLease()
-		r.Status, r.FinishedAt, r.Failure = lipsync.Failed, now, f
-		if r.StartedAt.IsZero() {
-			r.StartedAt = now
-		}
-		return r, nil
-	})
-}
-
-// endLease ends the lease, if there is one.
-func (r *stored) endLease() {
-	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
-}
-
-// changeHeld ends the lease with the token, and changes its request.
-func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
-	_, err := s.change(ctx, id, func(r stored) (stored, error) {
-		if token == "" || r.Lease != token {
-			return stored{}, lost()
-		}
-		r.endLease()
-		f(&r)
-		return r, nil
-	})
-	if lipsync.CodeOf(err) == lipsync.NotFound {
-		return lost()
-	}
-	return err
+	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
 
 // Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
@@ -180,7 +132,7 @@ func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.R
 			return nil, err
 		}
 		for _, r := range some {
-			if r.claimable(now) {
+			if r.Claimable(now) {
 				open = append(open, r.Request)
 			}
 		}

@@ -6,12 +6,21 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// change replaces the request by the result of next. If another process changed the request in
-// between, it reads the request and calls next again.
-func (s *Store) change(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
+// change replaces the request by the result of next, and returns it. If another process changed the request in
+// between, it reads the request and calls next again. If there is no such request, it calls next with a zero one, and
+// returns the error.
+func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request) (lipsync.Request, error)) (lipsync.Request, error) {
+	return s.replace(ctx, id, func(r stored) (_ stored, err error) {
+		r.Request, err = next(r.Request)
+		return r, err
+	})
+}
+
+// replace does what change does, for a function that needs what the table stores beside the request.
+func (s *Store) replace(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
 	err = retryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)
-		if err != nil {
+		if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
 			return err
 		}
 		to, err := next(seen)
@@ -41,9 +50,9 @@ func (s *Store) replacement(old, next stored) []step {
 	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
 	if !old.Status.Final() && next.Status.Final() {
 		steps = append(steps, s.countFinal(next.Request))
-		if (lipsync.Outcome{Failure: next.Failure}).Free() && next.KeyID != "" {
-			steps = append(steps, s.free(next.KeyID))
-		}
+	}
+	if next.GivesBack(old.Status) {
+		steps = append(steps, s.free(next.KeyID))
 	}
 	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
 		steps = append(steps, s.uncountSize(next.Request))

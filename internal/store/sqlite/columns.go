@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"crypto/sha256"
+	"database/sql/driver"
 	"fmt"
 	"time"
 
@@ -16,8 +17,10 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// instant scans a column with a time in microseconds since 1970.
+// instant reads and writes a column with a time in microseconds since 1970.
 type instant struct{ t *time.Time }
+
+func (i instant) Value() (driver.Value, error) { return micros(*i.t), nil }
 
 func (i instant) Scan(src any) error {
 	us, ok := src.(int64)
@@ -31,8 +34,10 @@ func (i instant) Scan(src any) error {
 	return nil
 }
 
-// span scans a column with a duration in microseconds.
+// span reads and writes a column with a duration in microseconds.
 type span struct{ d *time.Duration }
+
+func (s span) Value() (driver.Value, error) { return s.d.Microseconds(), nil }
 
 func (s span) Scan(src any) error {
 	us, ok := src.(int64)
@@ -43,8 +48,15 @@ func (s span) Scan(src any) error {
 	return nil
 }
 
-// digest scans a column with a SHA-256, which may be empty.
+// digest reads and writes a column with a SHA-256, which may be empty.
 type digest struct{ sum *[sha256.Size]byte }
+
+func (d digest) Value() (driver.Value, error) {
+	if *d.sum == [sha256.Size]byte{} {
+		return []byte{}, nil
+	}
+	return d.sum[:], nil
+}
 
 func (d digest) Scan(src any) error {
 	b, ok := src.([]byte)
@@ -56,8 +68,10 @@ func (d digest) Scan(src any) error {
 	return nil
 }
 
-// details scans a column with the details of a failure.
+// details reads and writes a column with the details of a failure.
 type details struct{ d *lipsync.Details }
+
+func (d details) Value() (driver.Value, error) { return d.d.Text(), nil }
 
 func (d details) Scan(src any) (err error) {
 	text, ok := src.(string)
@@ -68,8 +82,10 @@ func (d details) Scan(src any) (err error) {
 	return err
 }
 
-// syncScore scans a column with a sync score.
+// syncScore reads and writes a column with a sync score.
 type syncScore struct{ s *lipsync.SyncScore }
+
+func (s syncScore) Value() (driver.Value, error) { return s.s.Text(), nil }
 
 func (s syncScore) Scan(src any) (err error) {
 	text, ok := src.(string)
@@ -80,8 +96,10 @@ func (s syncScore) Scan(src any) (err error) {
 	return err
 }
 
-// tracks scans a column with the speech tracks of a request.
+// tracks reads and writes a column with the speech tracks of a request.
 type tracks struct{ t *lipsync.Tracks }
+
+func (t tracks) Value() (driver.Value, error) { return string(*t.t), nil }
 
 func (t tracks) Scan(src any) (err error) {
 	text, ok := src.(string)
@@ -92,8 +110,10 @@ func (t tracks) Scan(src any) (err error) {
 	return err
 }
 
-// targets scans a column with the webhooks of a request.
+// targets reads and writes a column with the webhooks of a request.
 type targets struct{ t *lipsync.Targets }
+
+func (t targets) Value() (driver.Value, error) { return string(*t.t), nil }
 
 func (t targets) Scan(src any) (err error) {
 	text, ok := src.(string)
@@ -104,8 +124,10 @@ func (t targets) Scan(src any) (err error) {
 	return err
 }
 
-// options scans a column with the options of a request.
+// options reads and writes a column with the options of a request.
 type options struct{ o *lipsync.Options }
+
+func (o options) Value() (driver.Value, error) { return o.o.Text(), nil }
 
 func (o options) Scan(src any) (err error) {
 	text, ok := src.(string)

@@ -45,39 +45,20 @@ func noteClaim(ctx context.Context, tx *sql.Tx, account string, now time.Time) e
 	return err
 }
 
-// Assignments for a request that no worker holds.
-const (
-	noProgress = "stage = '', percent = 0, ends = 0"
-	unheld     = "lease = '', " + noProgress
-	idle       = "lease_until = 0, " + unheld
-	noDelays   = "missing_since = 0, unreachable_since = 0, failing_since = 0"
-)
-
-// endedDelays ends the delays of a request whose lease ran out.
-const endedDelays = `missing_since = iif(lease = '', missing_since, 0), unreachable_since = iif(lease = '', unreachable_since, 0),
-	failing_since = iif(lease = '', failing_since, 0)`
-
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
 // Claim implements lipsync.Leases.
-func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	which, args := "n = ("+next+")", []any{micros(now), token, micros(now.Add(lease))}
-	if id != "" {
-		which, args = claimable+" AND id = ?4", append(args, id)
-	}
-	var r lipsync.Request
-	err := s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing',
-				claims = claims + 1, attempts = attempts + 1,
-				started_at = iif(started_at = 0, ?1, started_at), lease = ?2, lease_until = ?3, `+noProgress+", "+endedDelays+`
-			WHERE `+which+" RETURNING "+requestColumns, args...))
-		if err != nil {
-			return err
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
+	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		chosen := id
+		if chosen == "" {
+			err = tx.QueryRowContext(ctx, "SELECT id FROM requests WHERE n = ("+next+")", micros(now)).Scan(&chosen)
 		}
-		if r.Claims == 1 {
-			if err := addDeliveries(ctx, tx, r.News(lipsync.Queued)); err != nil {
-				return err
-			}
+		if err == nil {
+			r, err = change(ctx, tx, chosen, func(r lipsync.Request) (lipsync.Request, error) { return r.Claimed(token, now, lease) })
+		}
+		if err != nil {
+			return explain(err)
 		}
 		return noteClaim(ctx, tx, r.Account, now)
 	})
@@ -103,17 +84,14 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) e
 
 // Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) error {
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+", "+noDelays+`, attempts = attempts - 1
-		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
+	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
+	return err
 }
 
 // Postpone implements lipsync.Leases.
-func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+unheld+`, lease_until = ?, attempts = ?, delays = ?,
-			missing_since = ?, unreachable_since = ?, failing_since = ?, fetching = ?
-		WHERE id = ? AND lease = ? AND lease <> ''`,
-		micros(until), r.Attempts, r.Delays, micros(r.MissingSince), micros(r.UnreachableSince), micros(r.FailingSince),
-		r.Fetching.Microseconds(), r.ID, r.Lease)
+func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
+	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
+	return err
 }
 
 // postponed selects the requests that are postponed until a time after ?1.
@@ -125,54 +103,20 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 }
 
 // EndPause implements lipsync.Leases.
-func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
-	return s.changeRow(ctx, refusal(lipsync.Conflict, "pause is over"),
-		"UPDATE requests SET lease_until = ? WHERE id = ? AND lease = '' AND lease_until > 0 AND lease_until = ?",
-		micros(now), r.ID, micros(r.LeaseUntil))
+func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
+	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
+	return err
 }
 
 // Finish implements lipsync.Leases.
 func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	var r lipsync.Request
-	r.End(now, o)
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		stored, err := scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, poster = ?, length = ?, size = ?,
-				frames = ?, synced_frames = ?, warnings = ?, sync = ?, video_length = ?, audio_length = ?, failure = ?, failure_details = ?
-			WHERE id = ? AND lease = ? AND lease <> '' RETURNING `+requestColumns,
-			r.Status, micros(r.FinishedAt), r.Output, r.Poster, r.Length.Microseconds(), r.Size,
-			r.Frames.Total, r.Frames.Synced, r.Warnings, r.Sync.Text(), r.VideoLength.Microseconds(), r.AudioLength.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token))
-		if lipsync.CodeOf(err) == lipsync.NotFound {
-			return lost()
-		}
-		if err == nil && o.Free() {
-			_, err = tx.ExecContext(ctx, "UPDATE keys SET used = used - 1 WHERE id = ?", stored.KeyID)
-		}
-		if err != nil {
-			return err
-		}
-		return addDeliveries(ctx, tx, stored.News(lipsync.Processing))
-	})
+	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
+	return err
 }
 
 // Cancel implements lipsync.Leases.
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		r, err = scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = 'failed', failure = ?, failure_details = ?, finished_at = ?,
-				started_at = iif(started_at = 0, ?, started_at)
-			WHERE id = ? AND `+isOpen+` RETURNING `+requestColumns,
-			f.Code, f.Text(), micros(now), micros(now), id))
-		if err == nil {
-			return addDeliveries(ctx, tx, r.News(lipsync.Processing))
-		}
-		if lipsync.CodeOf(err) != lipsync.NotFound {
-			return err
-		}
-		if _, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id)); err != nil {
-			return err
-		}
-		return refusal(lipsync.Conflict, "request is final")
-	})
-	return r, err
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
+	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
 
 // Upkeep implements lipsync.Leases. In SQLite, claims leave no work for later.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -19,18 +18,6 @@ func (s requests) Uses(ctx context.Context, account, object string) (used bool, 
 }
 
 // ForgetMedia implements lipsync.Requests.
-func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE requests SET media_deleted_at = ?, output = '', poster = 0, video_sum = x''
-			WHERE id = ? AND media_deleted_at = 0 AND NOT `+isOpen, micros(now), id)
-		if err != nil {
-			return err
-		}
-		r, err = scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
-		if err == nil && !r.Status.Final() {
-			err = refusal(lipsync.Conflict, "request is not final")
-		}
-		return err
-	})
-	return r, err
+func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (lipsync.Request, error) {
+	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.WithoutMedia(now) })
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -15,22 +16,54 @@ import (
 // requests implements lipsync.Requests.
 type requests struct{ *Store }
 
-const requestColumns = `id, account, key_id, reference_id, status,
-	video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets,
-	created_at, started_at, finished_at, output, poster, length, size, frames, synced_frames, warnings, sync, video_length, audio_length, video_sum, media_deleted_at, failure, failure_details,
-	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
+// column is a column of a record: its name, and a place from which it is written and to which it is read.
+type column struct {
+	name  string
+	place any
+}
+
+// requestFields returns the columns of a request.
+func requestFields(r *lipsync.Request) []column {
+	return []column{
+		{"id", &r.ID}, {"account", &r.Account}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status},
+		{"video_url", &r.Video.URL}, {"video_object", &r.Video.Object}, {"video_name", &r.Video.Name},
+		{"audio_url", &r.Audio.URL}, {"audio_object", &r.Audio.Object}, {"audio_name", &r.Audio.Name},
+		{"tracks", tracks{&r.Tracks}}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", options{&r.Options}}, {"targets", targets{&r.Targets}},
+		{"created_at", instant{&r.CreatedAt}}, {"started_at", instant{&r.StartedAt}}, {"finished_at", instant{&r.FinishedAt}},
+		{"output", &r.Output}, {"poster", &r.Poster}, {"length", span{&r.Length}}, {"size", &r.Size},
+		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", syncScore{&r.Sync}},
+		{"video_length", span{&r.VideoLength}}, {"audio_length", span{&r.AudioLength}}, {"video_sum", digest{&r.VideoSum}},
+		{"media_deleted_at", instant{&r.MediaDeletedAt}}, {"failure", &r.Failure.Code}, {"failure_details", details{&r.Failure.Details}},
+		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missing_since", instant{&r.MissingSince}},
+		{"unreachable_since", instant{&r.UnreachableSince}}, {"failing_since", instant{&r.FailingSince}}, {"fetching", span{&r.Fetching}},
+		{"lease", &r.Lease}, {"lease_until", instant{&r.LeaseUntil}},
+		{"stage", &r.Progress.Stage}, {"percent", &r.Progress.Percent}, {"ends", instant{&r.Progress.Ends}},
+	}
+}
+
+// requestColumns has the names of the columns of a request, with commas between.
+var requestColumns = func() string {
+	var names []string
+	for _, c := range requestFields(new(lipsync.Request)) {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}()
 
 // row is a *sql.Row or *sql.Rows.
 type row interface{ Scan(dest ...any) error }
 
 func scanRequest(row row) (r lipsync.Request, err error) {
-	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Status,
-		&r.Video.URL, &r.Video.Object, &r.Video.Name, &r.Audio.URL, &r.Audio.Object, &r.Audio.Name, tracks{&r.Tracks}, &r.LargestFace, &r.Engine, options{&r.Options}, targets{&r.Targets},
-		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
-		&r.Output, &r.Poster, span{&r.Length}, &r.Size, &r.Frames.Total, &r.Frames.Synced, &r.Warnings, syncScore{&r.Sync}, span{&r.VideoLength}, span{&r.AudioLength}, digest{&r.VideoSum}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
-		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
-		&r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
+	err = row.Scan(places(&r)...)
 	return r, explain(err)
+}
+
+// places returns the places of the columns of a request.
+func places(r *lipsync.Request) (all []any) {
+	for _, c := range requestFields(r) {
+		all = append(all, c.place)
+	}
+	return all
 }
 
 // Create implements lipsync.Requests.
@@ -116,11 +149,8 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
-			status, video_url, video_object, video_name, audio_url, audio_object, audio_name, tracks, largest_face, engine, options, targets, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Account, r.KeyID, r.ReferenceID, seq, referenceSeq,
-		r.Status, r.Video.URL, r.Video.Object, r.Video.Name, r.Audio.URL, r.Audio.Object, r.Audio.Name, r.Tracks, r.LargestFace, r.Engine, r.Options.Text(), r.Targets, micros(r.CreatedAt))
+	all := append([]any{seq, referenceSeq}, places(&r)...)
+	_, err = tx.ExecContext(ctx, "INSERT INTO requests (seq, reference_seq, "+requestColumns+") VALUES (?"+strings.Repeat(", ?", len(all)-1)+")", all...)
 	return err
 }
 

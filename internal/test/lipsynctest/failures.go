@@ -73,9 +73,9 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	r.Claims, r.Attempts, r.Lease, r.LeaseUntil = 2, 1, "w2", at(160)
 	want(t, "claimed again", again, r)
-	again.EndDelays()
+	again.MissingSince, again.UnreachableSince, again.FailingSince = time.Time{}, time.Time{}, time.Time{}
 	must(t, store.Leases.Postpone(t.Context(), again, at(200)))
-	r.EndDelays()
+	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
 	r.Lease, r.LeaseUntil = "", at(200)
 	wantStored(t, store, r)
 }
@@ -97,7 +97,7 @@ func testDelaysEnd(t *testing.T, store lipsync.Store) {
 		r, err = claim(t, store, r.ID, fmt.Sprint("w", second, "b"), second+60)
 		must(t, err)
 		ended := r
-		ended.EndDelays()
+		ended.MissingSince, ended.UnreachableSince, ended.FailingSince = time.Time{}, time.Time{}, time.Time{}
 		want(t, "after another end", r, ended)
 		want(t, "what fetches took", r.Fetching, time.Minute)
 		want(t, "delays", r.Delays, delayed.Delays)

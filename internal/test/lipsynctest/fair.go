@@ -200,11 +200,12 @@ func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, d
 	}
 	r, err := create("a", 0)
 	must(t, err)
-	_, err = claim(t, store, r.ID, "w", 0)
+	r, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second, Size: 400}))
-	r.End(at(1), lipsync.Outcome{Output: "o", Length: time.Second, Size: 400})
-	r.StartedAt, r.Claims, r.Attempts = at(0), 1, 1
+	o := lipsync.Outcome{Output: "o", Length: time.Second, Size: 400}
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), o))
+	r, err = r.Ended("w", at(1), o)
+	must(t, err)
 	wantStored(t, store, r)
 
 	first, err := upload("u", "a", 500, 0)

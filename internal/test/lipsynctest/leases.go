@@ -156,8 +156,8 @@ func testFinish(t *testing.T, store lipsync.Store) {
 		r, err := claim(t, store, add(t, store, "x").ID, "w", 0)
 		must(t, err)
 		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), o))
-		r.End(at(9), o)
-		r.Lease, r.LeaseUntil = "", time.Time{}
+		r, err = r.Ended("w", at(9), o)
+		must(t, err)
 		wantStored(t, store, r)
 		for _, reference := range []string{"", "x"} {
 			page, _, err := store.Requests.List(t.Context(), "a", reference, 0, 1)

@@ -55,7 +55,7 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 		length += r.Length
 		if r.Status == lipsync.Failed {
 			failed++
-			if (lipsync.Outcome{Failure: r.Failure}).Free() {
+			if r.Failure.Free() {
 				free++
 			}
 		}

@@ -24,36 +24,36 @@ CREATE TABLE requests (
 	targets           TEXT NOT NULL,   -- webhooks that get its events: JSON
 
 	created_at        INTEGER NOT NULL,
-	started_at        INTEGER NOT NULL DEFAULT 0,
-	finished_at       INTEGER NOT NULL DEFAULT 0,
+	started_at        INTEGER NOT NULL,
+	finished_at       INTEGER NOT NULL,
 
-	output            TEXT NOT NULL DEFAULT '',
-	poster            INTEGER NOT NULL DEFAULT 0, -- whether a picture of the output lies beside it
-	length            INTEGER NOT NULL DEFAULT 0, -- of the output
-	size              INTEGER NOT NULL DEFAULT 0, -- of the output
-	frames            INTEGER NOT NULL DEFAULT 0, -- of the output
-	synced_frames     INTEGER NOT NULL DEFAULT 0, -- frames of the output with a painted mouth
-	warnings          TEXT NOT NULL DEFAULT '',   -- codes with spaces between
-	sync              TEXT NOT NULL DEFAULT '',   -- the sync score: JSON
-	video_length      INTEGER NOT NULL DEFAULT 0,
-	audio_length      INTEGER NOT NULL DEFAULT 0,
-	video_sum         BLOB NOT NULL DEFAULT x'',  -- SHA-256 of the video, if findings about it were kept or used
-	media_deleted_at  INTEGER NOT NULL DEFAULT 0, -- by the client
-	failure           TEXT NOT NULL DEFAULT '',   -- a code
-	failure_details   TEXT NOT NULL DEFAULT '',   -- JSON
+	output            TEXT NOT NULL,
+	poster            INTEGER NOT NULL, -- whether a picture of the output lies beside it
+	length            INTEGER NOT NULL, -- of the output
+	size              INTEGER NOT NULL, -- of the output
+	frames            INTEGER NOT NULL, -- of the output
+	synced_frames     INTEGER NOT NULL, -- frames of the output with a painted mouth
+	warnings          TEXT NOT NULL,   -- codes with spaces between
+	sync              TEXT NOT NULL,   -- the sync score: JSON
+	video_length      INTEGER NOT NULL,
+	audio_length      INTEGER NOT NULL,
+	video_sum         BLOB NOT NULL,  -- SHA-256 of the video, if findings about it were kept or used
+	media_deleted_at  INTEGER NOT NULL, -- by the client
+	failure           TEXT NOT NULL,   -- a code
+	failure_details   TEXT NOT NULL,   -- JSON
 
-	claims            INTEGER NOT NULL DEFAULT 0,
-	attempts          INTEGER NOT NULL DEFAULT 0,
-	delays            INTEGER NOT NULL DEFAULT 0,
-	missing_since     INTEGER NOT NULL DEFAULT 0,
-	unreachable_since INTEGER NOT NULL DEFAULT 0,
-	failing_since     INTEGER NOT NULL DEFAULT 0,
-	fetching          INTEGER NOT NULL DEFAULT 0, -- how long attempts took that ended while they fetched
-	lease             TEXT NOT NULL DEFAULT '',   -- the token of the worker that holds the request
-	lease_until       INTEGER NOT NULL DEFAULT 0, -- nobody else may claim the request before
-	stage             TEXT NOT NULL DEFAULT '',   -- progress of who holds it
-	percent           INTEGER NOT NULL DEFAULT 0,
-	ends              INTEGER NOT NULL DEFAULT 0
+	claims            INTEGER NOT NULL,
+	attempts          INTEGER NOT NULL,
+	delays            INTEGER NOT NULL,
+	missing_since     INTEGER NOT NULL,
+	unreachable_since INTEGER NOT NULL,
+	failing_since     INTEGER NOT NULL,
+	fetching          INTEGER NOT NULL, -- how long attempts took that ended while they fetched
+	lease             TEXT NOT NULL,   -- the token of the worker that holds the request
+	lease_until       INTEGER NOT NULL, -- nobody else may claim the request before
+	stage             TEXT NOT NULL,   -- progress of who holds it
+	percent           INTEGER NOT NULL,
+	ends              INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX requests_by_seq ON requests (account, seq);
 CREATE UNIQUE INDEX requests_by_reference ON requests (account, reference_id, reference_seq) WHERE reference_id <> '';
