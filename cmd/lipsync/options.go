@@ -105,7 +105,10 @@ func (f *optionFlags) segments(o lipsync.Options) (segments lipsync.Segments, er
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &segments); err != nil {
+	if err = json.Unmarshal(text, &segments); err == nil && segments == nil { // a null is no list
+		_, err = lipsync.ParseSegments(text)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Segments, err)
 	}
 	ref, unknown := segments.Unknown(slices.Collect(maps.Keys(f.audios(""))))

@@ -173,7 +173,7 @@ func (c *sendCommand) order() (o client.Order, err error) {
 		return o, err
 	}
 	options.Output = lipsync.Output{}
-	if options != (lipsync.Options{}) {
+	if !options.IsZero() {
 		o.Options = options
 	}
 	if output != (lipsync.Output{}) {

@@ -58,7 +58,7 @@ func TestDepth(t *testing.T) {
 					options.SyncMode, seconds = lipsync.Remap, "0.72"
 				}
 				r := newRenderer(t, &numberer{})
-				r.Tools = ffmpegtest.InstalledTools(t) // the quick ffmpeg encodes VP9 with 8 bits only
+				r.Media = ffmpegtest.InstalledTools(t) // the quick ffmpeg encodes VP9 with 8 bits only
 				output, result, err := renderBy(t, r, video, sound(t, "a.wav", seconds), options)
 				if err != nil {
 					t.Fatal(err)

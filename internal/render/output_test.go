@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func TestOutputRates(t *testing.T) {
 				}
 			}
 			length := c.seconds
-			if c.options != (lipsync.Options{Output: c.output}) {
+			if !reflect.DeepEqual(c.options, lipsync.Options{Output: c.output}) {
 				length = float64(c.frames) / info.Video.Rate.Float()
 			}
 			checkSound(t, info, length, min(length, c.seconds))

@@ -158,12 +158,12 @@ func (s *Service) batchTargets(ctx context.Context, c Caller, p BatchParams) (Ta
 	named := ""
 	if p.WebhookURL != nil {
 		if named = *p.WebhookURL; !validURL(named) {
-			return "", newError(Invalid, urlRule("webhook_url"))
+			return nil, newError(Invalid, urlRule("webhook_url"))
 		}
 	}
 	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	targets, err := NewTargets(named).Resolve(webhooks)
 	return targets, s.Limits.explain(explainTargets(err))

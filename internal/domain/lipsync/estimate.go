@@ -62,7 +62,7 @@ func (s *Service) Estimate(ctx context.Context, c Caller, p RequestParams) (id s
 	if err := s.checkTargets(ctx, c, r.Targets); err != nil {
 		return "", err
 	}
-	r.Account, r.KeyID, r.ReferenceID, r.Targets = ofEstimates(c.Account), "", "", ""
+	r.Account, r.KeyID, r.ReferenceID, r.Targets = ofEstimates(c.Account), "", "", nil
 	p.IdempotencyKey = nil
 	return s.create(ctx, r, p)
 }

@@ -102,7 +102,7 @@ func (r Request) event(was Status) (event Delivery, ok bool) {
 // in each change of a request, and writes the deliveries in the same transaction.
 func (r Request) News(was Status) []Delivery {
 	event, ok := r.event(was)
-	if !ok || r.Targets == "" {
+	if !ok || len(r.Targets) == 0 {
 		return nil
 	}
 	all := r.Targets.deliveries(event)

@@ -21,8 +21,11 @@ type Options struct {
 	Mask         Mask           `json:"mask,omitzero"`
 
 	// These are fields of their own in calls of clients.
-	Output   Output      `json:"output,omitzero"`
-	Segments SegmentList `json:"segments,omitzero"`
+	Output   Output   `json:"output,omitzero"`
+	Segments Segments `json:"segments,omitzero"`
+
+	// Unread says why the segments of a stored request can't be read: a newer version wrote them. It is nil if they can.
+	Unread error `json:"-"`
 }
 
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
@@ -64,14 +67,16 @@ func (o *Options) Set(name, text string) error {
 
 // Text returns the options as stores keep them: as JSON, or "" for the defaults.
 func (o Options) Text() string {
-	if o == (Options{}) {
+	if o.IsZero() {
 		return ""
 	}
-	text, err := json.Marshal(o)
-	if err != nil {
-		panic(err) // can't happen: names always encode
-	}
+	text, _ := json.Marshal(o) // names and numbers always encode
 	return string(text)
+}
+
+// IsZero reports whether all options have their defaults, and there are no segments.
+func (o Options) IsZero() bool {
+	return len(o.Segments) == 0 && !slices.ContainsFunc(table, func(option *Option) bool { return option.Changed(o) })
 }
 
 // ParseOptions parses the result of Text. It ignores names and values that a newer version added.
@@ -83,7 +88,12 @@ func ParseOptions(text string) (o Options, err error) {
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		return Options{}, fmt.Errorf("options of a request: %w", err)
 	}
-	o.Output, o.Segments = parseOutput(fields["output"]), SegmentList(fields["segments"])
+	o.Output = parseOutput(fields["output"])
+	if segments := fields["segments"]; segments != nil {
+		if o.Segments, err = ParseSegments(segments); err != nil {
+			o.Unread = fmt.Errorf("segments of a request: %s", MessageOf(err))
+		}
+	}
 	readKnown(&o, OfRequest, fields)
 	return o, nil
 }

@@ -29,39 +29,6 @@ type Segments []Segment
 // segmentFields lists the names in JSON of the fields of a segment.
 const segmentFields = "start, end, audio, options"
 
-// SegmentList is the JSON of Segments, "" for none. It is a string so that Options can be compared.
-type SegmentList string
-
-// UnmarshalJSON reads the list that a client sends, as Segments.UnmarshalJSON does. A null is no list.
-func (l *SegmentList) UnmarshalJSON(text []byte) error {
-	*l = ""
-	if string(text) == "null" {
-		return nil
-	}
-	var all Segments
-	err := all.UnmarshalJSON(text)
-	if err == nil {
-		text, err = json.Marshal(all)
-		*l = SegmentList(text)
-	}
-	return err
-}
-
-// MarshalJSON returns the list.
-func (l SegmentList) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(l, "null")), nil }
-
-// Segments returns the segments, nil for none. A newer version of the program may have written segments that this
-// one doesn't know. Then Segments returns an error.
-func (l SegmentList) Segments() (all Segments, err error) {
-	if l == "" {
-		return nil, nil
-	}
-	if err := all.UnmarshalJSON([]byte(l)); err != nil {
-		return nil, fmt.Errorf("segments of a request: %s", MessageOf(err))
-	}
-	return all, nil
-}
-
 // MarshalJSON returns what a client sends.
 func (s Segment) MarshalJSON() ([]byte, error) {
 	seconds := func(t time.Duration) json.Number { return json.Number(formatNumber(t.Seconds())) }
@@ -82,28 +49,35 @@ func (s Segment) MarshalJSON() ([]byte, error) {
 	}{seconds(s.Start), seconds(s.End), a, s.Options})
 }
 
-// UnmarshalJSON reads the list that a client sends. The error of a list that can't be used is Invalid, and says
-// what is possible.
-func (s *Segments) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON reads the list that a client sends, as ParseSegments does. A null is no list.
+func (s *Segments) UnmarshalJSON(text []byte) (err error) {
+	*s = nil
+	if string(text) != "null" {
+		*s, err = ParseSegments(text)
+	}
+	return err
+}
+
+// ParseSegments parses a list as a client sends it. The error of a list that can't be used is Invalid, and says what is possible.
+func ParseSegments(text []byte) (all Segments, err error) {
 	var list []json.RawMessage
 	if json.Unmarshal(text, &list) != nil || len(list) < 1 || len(list) > MostSegments {
-		return newError(Invalid, fmt.Sprintf("segments must be a list of 1 to %d segments", MostSegments))
+		return nil, newError(Invalid, fmt.Sprintf("segments must be a list of 1 to %d segments", MostSegments))
 	}
-	*s = nil
 	for _, text := range list {
 		segment, err := parseSegment(text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*s = append(*s, segment)
+		all = append(all, segment)
 	}
-	slices.SortStableFunc(*s, func(a, b Segment) int { return cmp.Compare(a.Start, b.Start) })
-	for i, b := range (*s)[1:] {
-		if a := (*s)[i]; b.Start < a.End {
-			return newError(Invalid, fmt.Sprintf("segments must not overlap: one ends at %g seconds, the next begins at %g", a.End.Seconds(), b.Start.Seconds()))
+	slices.SortStableFunc(all, func(a, b Segment) int { return cmp.Compare(a.Start, b.Start) })
+	for i, b := range all[1:] {
+		if a := all[i]; b.Start < a.End {
+			return nil, newError(Invalid, fmt.Sprintf("segments must not overlap: one ends at %g seconds, the next begins at %g", a.End.Seconds(), b.Start.Seconds()))
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // parseSegment parses a segment as a client sends it.

@@ -54,27 +54,30 @@ func TestSegments(t *testing.T) {
 		`[{"start":0,"end":1,"options":{"face":{"boxes_url":"https://a.example"}}}]`: "face of a segment must be auto, id, or frame and point",
 		`[{"start":0,"end":1,"options":{"silence":"no"}}]`:                           "silence must be one of: rest, keep",
 	} {
-		wantError(t, text, got.UnmarshalJSON([]byte(text)), lipsync.Invalid, sentence)
+		_, err := lipsync.ParseSegments([]byte(text))
+		wantError(t, text, err, lipsync.Invalid, sentence)
 	}
 }
 
-// TestSegmentList stores segments with the options, and reads them back.
-func TestSegmentList(t *testing.T) {
-	var got lipsync.SegmentList
+// TestStoredSegments stores segments with the options, and reads them back.
+func TestStoredSegments(t *testing.T) {
+	var got lipsync.Segments
 	must(t, json.Unmarshal([]byte(` [ {"start":1.50,"end":2,"audio":{"ref":"a<b","start":0,"end":0.25},"options":{"face":{"id":"1,2,3"},"silence":null}},
 		{"start":0,"end":1,"audio":{},"options":{}}, {"start":3e0,"end":4,"audio":{"ref":"ü"}}]`), &got))
-	want(t, "list", got, `[{"start":0,"end":1},{"start":1.5,"end":2,"audio":{"ref":"a\u003cb","start":0,"end":0.25},"options":{"face":{"frame":1,"point":[2,3]}}},{"start":3,"end":4,"audio":{"ref":"ü"}}]`)
+	text, err := json.Marshal(got)
+	must(t, err)
+	want(t, "list", string(text), `[{"start":0,"end":1},{"start":1.5,"end":2,"audio":{"ref":"a\u003cb","start":0,"end":0.25},"options":{"face":{"frame":1,"point":[2,3]}}},{"start":3,"end":4,"audio":{"ref":"ü"}}]`)
 	o := lipsync.Options{NoFace: lipsync.FailFaceless, Segments: got}
 	again, err := lipsync.ParseOptions(o.Text())
 	must(t, err)
 	want(t, "stored", again, o)
-	all, err := got.Segments()
-	must(t, err)
-	want(t, "segments", len(all) == 3 && all[1].Ref == "a<b" && all[1].To == 250*time.Millisecond, true)
+	want(t, "segments", len(got) == 3 && got[1].Ref == "a<b" && got[1].To == 250*time.Millisecond, true)
 	must(t, json.Unmarshal([]byte("null"), &got))
-	want(t, "null", got, "")
-	if _, err := lipsync.SegmentList(`[{"start":0,"end":1,"speed":2}]`).Segments(); err == nil || lipsync.CodeOf(err) == lipsync.Invalid {
-		t.Errorf("segments of a newer version: got %v, want an error of ours", err)
+	want(t, "null", got, nil)
+	newer, err := lipsync.ParseOptions(`{"silence":"keep","segments":[{"start":0,"end":1,"speed":2}]}`)
+	must(t, err)
+	if newer.Silence != lipsync.KeepSilent || newer.Segments != nil || newer.Unread == nil || lipsync.CodeOf(newer.Unread) == lipsync.Invalid {
+		t.Errorf("segments of a newer version: got %+v, want an error of ours", newer)
 	}
 }
 
@@ -96,14 +99,14 @@ func TestTracks(t *testing.T) {
 	must(t, err)
 	r, err := f.Details(t.Context(), c, id)
 	must(t, err)
-	want(t, "tracks", r.Tracks, `[{"ref":"ana"},{"url":"https://b.example/"}]`)
+	want(t, "tracks", r.Tracks.Text(), `[{"ref":"ana"},{"url":"https://b.example/"}]`)
 	want(t, "audios", reflect.DeepEqual(r.Audios(), []lipsync.NamedInput{{Ref: "ana", Input: lipsync.Input{URL: ana.URL}}, {Input: lipsync.Input{URL: plain.URL}}}), true)
 	want(t, "inputs", len(r.Inputs()), 3)
 	id, err = f.Generate(t.Context(), c, params(`[{"start":0,"end":1}]`, plain))
 	must(t, err)
 	r, err = f.Details(t.Context(), c, id)
 	must(t, err)
-	want(t, "one track", r.Tracks, "")
+	want(t, "one track", r.Tracks, nil)
 
 	many := []lipsync.Track{ana}
 	for range lipsync.MostTracks {

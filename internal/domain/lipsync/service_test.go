@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -123,9 +124,9 @@ func wantError(t testing.TB, what string, err error, code lipsync.Code, message 
 	}
 }
 
-func want[T comparable](t testing.TB, what string, got, want T) {
+func want[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }

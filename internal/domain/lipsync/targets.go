@@ -1,15 +1,10 @@
 package lipsync
 
-import (
-	"encoding/json"
-	"fmt"
-	"slices"
-)
+import "slices"
 
-// Targets has the webhooks that get the events of a request, as they were when the request was made.
-// It is a list in JSON, and a string so that requests can be compared. It is "" if there are none.
-// Before a store has resolved it, it has only the URL that the client named, if any.
-type Targets string
+// Targets has the webhooks that get the events of a request, as they were when the request was made. Before a store has resolved it, it has
+// only the URL that the client named, if any.
+type Targets []target
 
 // target is one webhook of Targets.
 type target struct {
@@ -21,47 +16,20 @@ type target struct {
 // NewTargets returns the unresolved Targets of a new request with the webhook_url, which may be "".
 func NewTargets(webhookURL string) Targets {
 	if webhookURL == "" {
-		return ""
-	}
-	return targetsOf([]target{{URL: webhookURL}})
-}
-
-// ParseTargets checks the Targets of a store.
-func ParseTargets(text string) (Targets, error) {
-	var list []target
-	if text == "" {
-		return "", nil
-	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) == 0 {
-		return "", fmt.Errorf("targets of a request: %.30q is no list", text)
-	}
-	return Targets(text), nil
-}
-
-func targetsOf(list []target) Targets {
-	if len(list) == 0 {
-		return ""
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		panic(err) // can't happen: strings always encode
-	}
-	return Targets(text)
-}
-
-func (t Targets) list() (list []target) {
-	if t == "" {
 		return nil
 	}
-	if err := json.Unmarshal([]byte(t), &list); err != nil {
-		panic(err) // can't happen: ParseTargets checked it
-	}
-	return list
+	return Targets{{URL: webhookURL}}
 }
+
+// Text returns the targets as stores keep them: as JSON, or "" for none.
+func (t Targets) Text() string { return listText(t) }
+
+// ParseTargets parses the result of Text.
+func ParseTargets(text string) (Targets, error) { return parseList[target]("targets", text) }
 
 // URL returns the webhook_url of the request, or "".
 func (t Targets) URL() string {
-	for _, target := range t.list() {
+	for _, target := range t {
 		if target.URL != "" {
 			return target.URL
 		}
@@ -76,13 +44,13 @@ func (t Targets) URL() string {
 // if the account is Full.
 func (t Targets) Resolve(a AccountWebhooks) (Targets, error) {
 	named := t.URL()
-	var list []target
+	var list Targets
 	found := named == ""
 	for _, w := range a.List {
 		same := named != "" && address(w.URL) == address(named)
 		switch {
 		case same && !w.DisabledAt.IsZero():
-			return "", newError(Finished, "the webhook with the URL is disabled")
+			return nil, newError(Finished, "the webhook with the URL is disabled")
 		case !w.DisabledAt.IsZero():
 		case same:
 			found = true
@@ -93,17 +61,17 @@ func (t Targets) Resolve(a AccountWebhooks) (Targets, error) {
 	}
 	switch {
 	case !found:
-		return "", newError(NotFound, "no webhook has the URL")
+		return nil, newError(NotFound, "no webhook has the URL")
 	case len(list) > 0 && a.Full:
-		return "", newError(EventLimit, "too many undelivered events")
+		return nil, newError(EventLimit, "too many undelivered events")
 	}
-	return targetsOf(list), nil
+	return list, nil
 }
 
 // deliveries returns the deliveries of an event to those targets that want its type. event has the
 // fields that are the same for all.
 func (t Targets) deliveries(event Delivery) (all []Delivery) {
-	for _, target := range t.list() {
+	for _, target := range t {
 		if target.Events == nil || slices.Contains(target.Events, event.Type) {
 			d := event
 			d.Webhook, d.URL = target.Webhook, target.URL

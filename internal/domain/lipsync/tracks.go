@@ -17,8 +17,8 @@ type Track struct {
 }
 
 // Tracks has the names of a request's speech tracks, and the inputs of all except the first one, which is Request.Audio.
-// It is a list in JSON, and a string so that requests can be compared. It is "" if there is only one track, without a name.
-type Tracks string
+// It is nil if there is only one track, without a name.
+type Tracks []NamedInput
 
 // NamedInput is an input with the name by which segments refer to it.
 type NamedInput struct {
@@ -26,30 +26,40 @@ type NamedInput struct {
 	Input
 }
 
-// ParseTracks checks a list that a store has.
-func ParseTracks(text string) (Tracks, error) {
-	var list []NamedInput
+// Text returns the tracks as stores keep them: as JSON, or "" for none.
+func (t Tracks) Text() string { return listText(t) }
+
+// ParseTracks parses the result of Text.
+func ParseTracks(text string) (Tracks, error) { return parseList[NamedInput]("speech tracks", text) }
+
+// listText returns a list of strings, or of structs with such, in JSON, or "" for none.
+func listText[T any](list []T) string {
+	if len(list) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(list) // strings always encode
+	return string(text)
+}
+
+// parseList parses the result of listText. The name says what the list has.
+func parseList[T any](name, text string) (list []T, err error) {
 	if text == "" {
-		return "", nil
+		return nil, nil
 	}
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) == 0 {
-		return "", fmt.Errorf("speech tracks of a request: %.30q is no list", text)
+		return nil, fmt.Errorf("%s of a request: %.30q is no list", name, text)
 	}
-	return Tracks(text), nil
+	return list, nil
 }
 
 // newTracks returns the Tracks of speech tracks.
 func newTracks(list []NamedInput) Tracks {
 	if len(list) == 1 && list[0].Ref == "" {
-		return ""
+		return nil
 	}
 	list = slices.Clone(list)
 	list[0].Input = Input{}
-	text, err := json.Marshal(list)
-	if err != nil {
-		panic(err) // can't happen: strings always encode
-	}
-	return Tracks(text)
+	return list
 }
 
 // Audios returns the request's speech tracks, with their names. An analysis has none.
@@ -57,12 +67,8 @@ func (r Request) Audios() []NamedInput {
 	if r.IsAnalysis() {
 		return nil
 	}
-	list := make([]NamedInput, 1)
-	if r.Tracks != "" {
-		if err := json.Unmarshal([]byte(r.Tracks), &list); err != nil {
-			panic(err) // can't happen: ParseTracks checked it
-		}
-	}
+	list := make([]NamedInput, max(1, len(r.Tracks)))
+	copy(list, r.Tracks)
 	list[0].Input = r.Audio
 	return list
 }
@@ -83,10 +89,7 @@ func (p RequestParams) tracks() []Track {
 
 // checkTracks returns an error, which is Invalid, unless each segment has a speech track, and each named speech track has a segment.
 func (p RequestParams) checkTracks() error {
-	segments, err := p.Options.Segments.Segments()
-	if err != nil {
-		return err
-	}
+	segments := p.Options.Segments
 	if len(segments) == 0 {
 		if p.AudioRef != "" || len(p.More) > 0 {
 			return newError(Invalid, "audios with ref need segments")

@@ -43,6 +43,9 @@ func (p *pages) newRequest(v *visit) error {
 		return p.showNew(v, http.StatusOK, newPage{})
 	}
 	r, err := p.service.Details(v.Context(), v.caller(), id)
+	if err == nil {
+		err = r.Options.Unread
+	}
 	if err != nil {
 		return err
 	}
@@ -55,11 +58,14 @@ func (p *pages) newRequest(v *visit) error {
 	if n.Video = video; video != "" {
 		n.VideoName = r.Video.Name
 	}
-	segments, err := firstUnnamed(audios, r.Options.Segments)
-	if err != nil {
-		return err
+	if segments := firstUnnamed(audios, r.Options.Segments); segments != nil {
+		text, err := json.Marshal(segments)
+		if err != nil {
+			return err
+		}
+		n.Segments = string(text)
 	}
-	n.Audio, n.More, n.Segments = audios[0], audios[1:], string(segments)
+	n.Audio, n.More = audios[0], audios[1:]
 	return p.showNew(v, http.StatusOK, n)
 }
 
@@ -84,23 +90,19 @@ func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video string, audios 
 
 // firstUnnamed makes the first audio the one without a name, since the form has no field for its name. If all audios
 // have names, the first one loses its name, also in the segments, which firstUnnamed returns.
-func firstUnnamed(audios []audio, list lipsync.SegmentList) (lipsync.SegmentList, error) {
+func firstUnnamed(audios []audio, segments lipsync.Segments) lipsync.Segments {
 	if i := slices.IndexFunc(audios, func(a audio) bool { return a.Ref == "" }); i >= 0 {
 		audios[0], audios[i] = audios[i], audios[0]
-		return list, nil
+		return segments
 	}
-	segments, err := list.Segments()
-	if err != nil {
-		return "", err
-	}
+	segments = slices.Clone(segments)
 	for i := range segments {
 		if segments[i].Ref == audios[0].Ref {
 			segments[i].Ref = ""
 		}
 	}
 	audios[0].Ref = ""
-	text, err := json.Marshal(segments)
-	return lipsync.SegmentList(text), err
+	return segments
 }
 
 // showNew shows the form. It has fields for as many audios as a request can have.

@@ -39,8 +39,7 @@ func (p *pages) showRequest(v *visit) error {
 	if page.Place, err = p.service.Place(v.Context(), r); err != nil {
 		return err
 	}
-	segments, unread := r.Options.Segments.Segments() // of a newer version; the page shows the rest
-	page.Segments = segmentsOf(segments)
+	page.Segments = segmentsOf(r.Options.Segments)
 	if r.MediaDeletedAt.IsZero() {
 		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
 			return err
@@ -53,7 +52,7 @@ func (p *pages) showRequest(v *visit) error {
 		}
 		page.Again = video != "" && !slices.ContainsFunc(audios, func(a audio) bool { return a.Source == "" })
 	}
-	return errors.Join(unread, v.show(http.StatusOK, "request", page.Name(), page))
+	return errors.Join(r.Options.Unread, v.show(http.StatusOK, "request", page.Name(), page)) // the page shows what can be read
 }
 
 // segment is a segment on the page of its request.
@@ -86,7 +85,7 @@ func segmentsOf(all lipsync.Segments) (shown []segment) {
 // Settings returns the options of the whole request. With segments most of them can't be set.
 func (r requestPage) Settings() []option {
 	return slices.DeleteFunc(optionsOf(r.Options), func(o option) bool {
-		return r.Options.Segments != "" && o.Whole()
+		return r.Options.Segments != nil && o.Whole()
 	})
 }
 

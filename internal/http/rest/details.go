@@ -21,7 +21,7 @@ type details struct {
 	MediaDeletedAt  time.Time           `json:"media_deleted_at,omitzero"`
 	Options         lipsync.Options     `json:"options,omitzero"`
 	Output          lipsync.Output      `json:"output,omitzero"`
-	Segments        lipsync.SegmentList `json:"segments,omitzero"`
+	Segments        lipsync.Segments    `json:"segments,omitzero"`
 	Frames          *frames             `json:"frames,omitempty"`
 	Warnings        []string            `json:"warnings,omitzero"`
 	Sync            *syncScore          `json:"sync,omitempty"`
@@ -54,7 +54,7 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: q.Options, Output: q.Options.Output, Segments: q.Options.Segments,
 		Provenance: q.Provenance(),
 	}
-	d.Options.Output, d.Options.Segments = lipsync.Output{}, "" // calls have them beside the options
+	d.Options.Output, d.Options.Segments = lipsync.Output{}, nil // calls have them beside the options
 	d.Output.UploadURL = d.Output.UploadURL.Origin()
 	if f := q.Frames; f.Total > 0 {
 		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()

@@ -14,13 +14,13 @@ type generateBody struct {
 		URL  string            `json:"url"`
 		Ref  *string           `json:"ref"`
 	} `json:"inputs"`
-	ReferenceID *string             `json:"reference_id"`
-	LargestFace bool                `json:"disable_active_speaker_detection"`
-	Model       string              `json:"model"`
-	Options     lipsync.Options     `json:"options"`
-	Output      lipsync.Output      `json:"output"`
-	Segments    lipsync.SegmentList `json:"segments"`
-	WebhookURL  *string             `json:"webhook_url"`
+	ReferenceID *string          `json:"reference_id"`
+	LargestFace bool             `json:"disable_active_speaker_detection"`
+	Model       string           `json:"model"`
+	Options     lipsync.Options  `json:"options"`
+	Output      lipsync.Output   `json:"output"`
+	Segments    lipsync.Segments `json:"segments"`
+	WebhookURL  *string          `json:"webhook_url"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -83,7 +83,7 @@ func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, e
 	switch {
 	case len(videos) != 1:
 		return video, nil, invalid("expected exactly one video input")
-	case len(audios) == 0 || len(audios) > 1 && b.Segments == "":
+	case len(audios) == 0 || len(audios) > 1 && b.Segments == nil:
 		return video, nil, invalid("expected exactly one audio input")
 	}
 	return videos[0].Source, audios, nil

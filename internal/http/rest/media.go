@@ -46,7 +46,7 @@ type form struct {
 	parts    *multipart.Reader
 	request  lipsync.RequestParams
 	outputAs lipsync.Output
-	segments lipsync.SegmentList
+	segments lipsync.Segments
 	seen     map[string]bool
 	text     int64 // bytes of text still allowed
 }

@@ -24,10 +24,7 @@ func TestOptions(t *testing.T) {
 				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}
 				j.Options = strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1)
 				job.Options = j.Wishes(t)
-				var err error
-				if job.Segments, err = job.Options.Segments.Segments(); err != nil {
-					t.Fatal(err)
-				}
+				job.Segments = job.Options.Segments
 				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Format.Extension())
 				if _, err := s.Render(t.Context(), job, nil); err != nil {
 					return "", string(lipsync.FailureOf(err).Code)

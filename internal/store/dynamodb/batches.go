@@ -34,25 +34,27 @@ func batchCountKey(account string) item { return key(batchesOf(account), "open")
 
 func batchSort(b lipsync.Batch) string { return padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
 
-func batchFields(b *lipsync.Batch) []field {
+// batchFields returns the fields of a batch, with the text of its targets.
+func batchFields(b *lipsync.Batch, targets *string) []field {
 	return []field{
-		{"id", &b.ID}, {"account", &b.Account}, {"keyID", &b.KeyID}, {"lines", &b.Lines}, {"targets", (*string)(&b.Targets)},
+		{"id", &b.ID}, {"account", &b.Account}, {"keyID", &b.KeyID}, {"lines", &b.Lines}, {"targets", targets},
 		{"fingerprint", &b.Fingerprint}, {"createdAt", &b.CreatedAt}, {"canceledAt", &b.CanceledAt}, {"finishedAt", &b.FinishedAt},
 		{"version", &b.Version},
 	}
 }
 
 func decodeBatch(i item) (b lipsync.Batch, err error) {
-	if err := decode(i, batchFields(&b)); err != nil {
+	var targets string
+	if err := decode(i, batchFields(&b, &targets)); err != nil {
 		return lipsync.Batch{}, err
 	}
-	b.Targets, err = lipsync.ParseTargets(string(b.Targets))
+	b.Targets, err = lipsync.ParseTargets(targets)
 	return b, err
 }
 
 // Create implements lipsync.Batches.
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
-	i := with(encode(batchFields(&b)), batchKey(b.ID))
+	i := with(encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
 	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
 	there := refusal(lipsync.Conflict, "the batch is there")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,7 +57,7 @@ func TestFaults(t *testing.T) {
 						}
 						return nil
 					}}))
-					if got != want {
+					if !reflect.DeepEqual(got, want) {
 						t.Errorf("got %+v, want %+v", got, want)
 					}
 				})

@@ -29,7 +29,7 @@ func TestEncode(t *testing.T) {
 	} {
 		var got values
 		i := encode(want.fields())
-		if err := decode(i, got.fields()); err != nil || got != want {
+		if err := decode(i, got.fields()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v (%v), want %v", got, err, want)
 		}
 	}

@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"reflect"
 
 	"lipsync/internal/domain/lipsync"
 )
@@ -25,7 +26,7 @@ func (s *Store) replace(ctx context.Context, id string, next func(stored) (store
 		}
 		to, err := next(seen)
 		changed = to.Request
-		if err != nil || to == seen {
+		if err != nil || reflect.DeepEqual(to, seen) {
 			return err
 		}
 		to.version++

@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -75,7 +76,7 @@ func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r
 // item returns the request's own item.
 func (r stored) item() item {
 	r.details, r.sync = r.Failure.Text(), r.Sync.Text()
-	r.options, r.tracks, r.targets = r.Options.Text(), string(r.Tracks), string(r.Targets)
+	r.options, r.tracks, r.targets = cmp.Or(r.options, r.Options.Text()), r.Tracks.Text(), r.Targets.Text() // a newer version may have stored further options
 	i := with(encode(r.fields()), requestKey(r.ID))
 	if r.Lease != "" {
 		i["holder"] = text(r.Lease)

@@ -3,6 +3,7 @@ package dynamodb_test
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -124,7 +125,7 @@ func TestClaimAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := s.Leases.Claim(t.Context(), first.ID, "w", now, time.Minute)
-	if err != nil || again != first {
+	if err != nil || !reflect.DeepEqual(again, first) {
 		t.Errorf("got %v (%v), want %v", again, err, first)
 	}
 }

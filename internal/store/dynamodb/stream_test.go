@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -113,7 +114,7 @@ func TestStream(t *testing.T) {
 	if c := p.changes[0]; c.Was != lipsync.Queued || c.Request.Status != lipsync.Processing || c.Request.ID != "r" {
 		t.Errorf("got %+v, want the claim", c)
 	}
-	if c := p.changes[1]; c.Was != lipsync.Processing || c.Request != stored {
+	if c := p.changes[1]; c.Was != lipsync.Processing || !reflect.DeepEqual(c.Request, stored) {
 		t.Errorf("got %+v, want the end of %+v", c, stored)
 	}
 	if c := p.changes[2]; c.Batch.ID != "b" || !c.Batch.FinishedAt.Equal(now) {

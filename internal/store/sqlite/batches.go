@@ -25,7 +25,7 @@ func scanBatch(row row) (b lipsync.Batch, err error) {
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			b.ID, b.Account, b.KeyID, b.Lines, b.Targets, b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
+			b.ID, b.Account, b.KeyID, b.Lines, b.Targets.Text(), b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
 		if err := changed(result, err, refusal(lipsync.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
 			return err
 		}

@@ -99,7 +99,7 @@ func (s syncScore) Scan(src any) (err error) {
 // tracks reads and writes a column with the speech tracks of a request.
 type tracks struct{ t *lipsync.Tracks }
 
-func (t tracks) Value() (driver.Value, error) { return string(*t.t), nil }
+func (t tracks) Value() (driver.Value, error) { return t.t.Text(), nil }
 
 func (t tracks) Scan(src any) (err error) {
 	text, ok := src.(string)
@@ -113,7 +113,7 @@ func (t tracks) Scan(src any) (err error) {
 // targets reads and writes a column with the webhooks of a request.
 type targets struct{ t *lipsync.Targets }
 
-func (t targets) Value() (driver.Value, error) { return string(*t.t), nil }
+func (t targets) Value() (driver.Value, error) { return t.t.Text(), nil }
 
 func (t targets) Scan(src any) (err error) {
 	text, ok := src.(string)

@@ -88,7 +88,7 @@ func testUses(t *testing.T, store lipsync.Store) {
 	_, err := claim(t, store, add(t, store, "").ID, "w", 0)
 	must(t, err)
 	both := newRequest("a", "")
-	both.Video, both.Tracks = lipsync.Input{Object: "uploads/v"}, `[{},{"ref":"ben","object":"uploads/b"}]`
+	both.Video, both.Tracks = lipsync.Input{Object: "uploads/v"}, lipsync.Tracks{{}, {Ref: "ben", Input: lipsync.Input{Object: "uploads/b"}}}
 	_, _, err = store.Requests.Create(t.Context(), both, nil, nil, lipsync.Limits{})
 	must(t, err)
 	check := func(account, object string, uses bool) {

@@ -6,6 +6,7 @@ package lipsynctest
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -121,9 +122,9 @@ func wantCode(t *testing.T, err error, want lipsync.Code) {
 }
 
 // want checks that two comparable values are the same.
-func want[T comparable](t *testing.T, what string, got, want T) {
+func want[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }

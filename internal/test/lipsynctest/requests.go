@@ -23,8 +23,8 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		},
 		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
 		func(r *lipsync.Request) {
-			r.Tracks = `[{"ref":"é"},{"url":"https://example.com/?a=%20&b"}]`
-			r.Options.Segments = `[{"start":0,"end":1,"audio":{"ref":"é"}},{"start":1,"end":2.5}]`
+			r.Tracks = lipsync.Tracks{{Ref: "é"}, {Input: lipsync.Input{URL: "https://example.com/?a=%20&b"}}}
+			r.Options.Segments = lipsync.Segments{{End: time.Second, Ref: "é"}, {Start: time.Second, End: 2500 * time.Millisecond}}
 		},
 	} {
 		r := newRequest("a", "")

@@ -257,7 +257,7 @@ func testTargets(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	other, err := create("b", "", nil)
 	must(t, err)
-	want(t, "targets without webhooks", other.Targets, "")
+	want(t, "targets without webhooks", other.Targets, nil)
 	a.Full = true
 	must(t, store.Webhooks.Put(t.Context(), a))
 	_, err = create("a", "", nil)

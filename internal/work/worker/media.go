@@ -58,9 +58,8 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 	if face.By == lipsync.FaceInBoxes {
 		get(lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
 	}
-	var err error
-	if job.Segments, err = r.Options.Segments.Segments(); err != nil {
-		errs = append(errs, err)
+	if job.Segments = r.Options.Segments; r.Options.Unread != nil {
+		errs = append(errs, r.Options.Unread)
 	}
 	return job, errs
 }

@@ -145,7 +145,7 @@ func TestTricklingServer(t *testing.T) {
 }
 
 // segments returns n segments, each with a speech track of its own.
-func segments(t *testing.T, n int) (all lipsync.SegmentList) {
+func segments(t *testing.T, n int) (all lipsync.Segments) {
 	var text []string
 	for i := range n {
 		text = append(text, fmt.Sprintf(`{"start": %d, "end": %d, "audio": {"ref": "%d"}}`, i, i+1, i))
