@@ -1,30 +1,18 @@
 package dynamodbtest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/big"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// value is an attribute's value, of kind S, N, BOOL, NULL, B (base64) or L.
-type value struct {
-	kind string
-	data any // string, bool or []value
-}
+// value is an attribute's value as JSON: {"S": "text"}. Its type is S, N, B, BOOL, NULL or L.
+type value struct{ types.AttributeValue }
 
+// item is an item as JSON.
 type item map[string]value
-
-func (v value) text() string {
-	s, _ := v.data.(string)
-	return s
-}
-
-func (v value) number() *big.Float {
-	f, _, _ := big.ParseFloat(v.text(), 10, 200, big.ToNearestEven) // it was parsed as a number before
-	return f
-}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *value) UnmarshalJSON(text []byte) error {
@@ -33,90 +21,95 @@ func (v *value) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("%s is not a value (%v)", text, err)
 	}
 	for kind, raw := range typed {
-		v.kind = kind
 		switch kind {
-		case "S", "N", "B":
-			var s string
-			if err := json.Unmarshal(raw, &s); err != nil {
+		case "S":
+			s := new(types.AttributeValueMemberS)
+			v.AttributeValue = s
+			return json.Unmarshal(raw, &s.Value)
+		case "N":
+			n := new(types.AttributeValueMemberN)
+			v.AttributeValue = n
+			if err := json.Unmarshal(raw, &n.Value); err != nil {
 				return err
 			}
-			if _, _, err := big.ParseFloat(s, 10, 200, big.ToNearestEven); kind == "N" && err != nil {
-				return err
-			}
-			v.data = s
-		case "BOOL", "NULL":
-			var b bool
-			if err := json.Unmarshal(raw, &b); err != nil {
-				return err
-			}
-			v.data = b
+			_, _, err := big.ParseFloat(n.Value, 10, 200, big.ToNearestEven)
+			return err
+		case "B":
+			b := new(types.AttributeValueMemberB)
+			v.AttributeValue = b
+			return json.Unmarshal(raw, &b.Value)
+		case "BOOL":
+			b := new(types.AttributeValueMemberBOOL)
+			v.AttributeValue = b
+			return json.Unmarshal(raw, &b.Value)
+		case "NULL":
+			v.AttributeValue = &types.AttributeValueMemberNULL{Value: true}
+			return nil
 		case "L":
 			var list []value
-			if err := json.Unmarshal(raw, &list); err != nil {
-				return err
+			err := json.Unmarshal(raw, &list)
+			l := &types.AttributeValueMemberL{}
+			for _, each := range list {
+				l.Value = append(l.Value, each.AttributeValue)
 			}
-			v.data = list
-		default:
-			return fmt.Errorf("a value of type %s", kind)
+			v.AttributeValue = l
+			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("a value of another type: %s", text)
 }
 
 // MarshalJSON implements json.Marshaler.
 func (v value) MarshalJSON() ([]byte, error) {
-	if list, ok := v.data.([]value); ok && list == nil {
-		v.data = []value{}
-	}
-	return json.Marshal(map[string]any{v.kind: v.data})
-}
-
-func (v value) equal(other value) bool {
-	if v.kind != other.kind {
-		return false
-	}
-	if v.kind == "N" {
-		return v.number().Cmp(other.number()) == 0
-	}
-	a, _ := json.Marshal(v)
-	b, _ := json.Marshal(other)
-	return bytes.Equal(a, b)
-}
-
-// size returns about how many bytes AWS counts.
-func (v value) size() int {
-	switch data := v.data.(type) {
-	case string:
-		switch v.kind {
-		case "N":
-			return len(data)/2 + 2
-		case "B":
-			return len(data) * 3 / 4
+	switch a := v.AttributeValue.(type) {
+	case *types.AttributeValueMemberS:
+		return json.Marshal(map[string]string{"S": a.Value})
+	case *types.AttributeValueMemberN:
+		return json.Marshal(map[string]string{"N": a.Value})
+	case *types.AttributeValueMemberB:
+		return json.Marshal(map[string][]byte{"B": a.Value})
+	case *types.AttributeValueMemberBOOL:
+		return json.Marshal(map[string]bool{"BOOL": a.Value})
+	case *types.AttributeValueMemberNULL:
+		return json.Marshal(map[string]bool{"NULL": a.Value})
+	case *types.AttributeValueMemberL:
+		list := make([]value, len(a.Value))
+		for n, each := range a.Value {
+			list[n] = value{each}
 		}
-		return len(data)
-	case []value:
-		n := 3
-		for _, each := range data {
-			n += 1 + each.size()
-		}
-		return n
+		return json.Marshal(map[string][]value{"L": list})
 	}
-	return 1
+	return nil, fmt.Errorf("a value of type %T", v.AttributeValue)
 }
 
-func (i item) size() (n int) {
-	for name, v := range i {
-		n += len(name) + v.size()
-	}
-	return n
-}
-
-// units returns how many write units it takes to write the item.
-func (i item) units() float64 { return float64((i.size() + 1023) / 1024) }
-
-func (i item) clone() item {
+// typed returns the item as the SDK has it. An item that is absent stays nil.
+func (i item) typed() map[string]types.AttributeValue {
 	if i == nil {
-		return item{}
+		return nil
 	}
-	return maps.Clone(i)
+	all := make(map[string]types.AttributeValue, len(i))
+	for name, v := range i {
+		all[name] = v.AttributeValue
+	}
+	return all
+}
+
+// wired is the inverse of typed.
+func wired(i map[string]types.AttributeValue) item {
+	if i == nil {
+		return nil
+	}
+	all := make(item, len(i))
+	for name, v := range i {
+		all[name] = value{v}
+	}
+	return all
+}
+
+func wiredAll(items []map[string]types.AttributeValue) []item {
+	all := make([]item, len(items))
+	for n, i := range items {
+		all[n] = wired(i)
+	}
+	return all
 }

@@ -20,39 +20,80 @@ type condition func(i, values item) bool
 // expressions caches the parsed form of each text; the store uses only some dozens. The name #x
 // stands for the attribute x, as in the store.
 type expressions struct {
-	conditions, updates, keys sync.Map
+	conditions, updates, keys, projections sync.Map
 }
 
-func (e *expressions) condition(text string) condition {
+// parsed is what a text means, with the names and values that it uses.
+type parsed[T any] struct {
+	meaning T
+	words
+}
+
+// words are names (#x) and values (:x) of expressions.
+type words map[string]bool
+
+func (e *expressions) condition(text string) (parsed[condition], error) {
 	if text == "" {
-		return func(item, item) bool { return true }
+		return parsed[condition]{meaning: func(item, item) bool { return true }}, nil
 	}
 	return read(&e.conditions, text, func(p *parser) condition { return p.or() })
 }
 
 // read returns the result of parse on the whole text.
-func read[T any](known *sync.Map, text string, parse func(*parser) T) T {
+func read[T any](known *sync.Map, text string, parse func(*parser) T) (made parsed[T], err error) {
 	if made, ok := known.Load(text); ok {
-		return made.(T)
+		return made.(parsed[T]), nil
 	}
-	p := &parser{tokens: token.FindAllString(text, -1), text: text}
-	made := parse(p)
+	defer func() {
+		if refused, ok := recover().(unreadable); ok {
+			err = invalid("%s", refused)
+		}
+	}()
+	p := &parser{tokens: token.FindAllString(text, -1), text: text, words: words{}}
+	made = parsed[T]{parse(p), p.words}
 	p.end()
 	known.Store(text, made)
-	return made
+	return made, nil
+}
+
+// check refuses names and values that no expression uses, those that are missing, and empty maps of them.
+func check(names map[string]string, values item, used ...words) error {
+	if names != nil && len(names) == 0 || values != nil && len(values) == 0 {
+		return invalid("ExpressionAttributeNames and ExpressionAttributeValues must not be empty")
+	}
+	for name, attribute := range names {
+		if name != "#"+attribute || !slices.ContainsFunc(used, func(w words) bool { return w[name] }) {
+			return invalid("%s, which stands for %s, is unused in expressions", name, attribute)
+		}
+	}
+	for name := range values {
+		if !slices.ContainsFunc(used, func(w words) bool { return w[name] }) {
+			return invalid("%s is unused in expressions", name)
+		}
+	}
+	for _, w := range used {
+		for name := range w {
+			if names[name] == "" && values[name] == nil {
+				return invalid("%s is not defined", name)
+			}
+		}
+	}
+	return nil
 }
 
 var token = regexp.MustCompile(`[#:]?[A-Za-z_0-9]+|<>|<=|>=|[=<>(),]`)
 
-// parser parses one expression. It panics if it can't, since that is a bug of the store or the
-// parser.
+// parser parses one expression. It panics with unreadable if it can't.
 type parser struct {
 	tokens []string
 	text   string
+	words  words
 }
 
+type unreadable string
+
 func (p *parser) fail() {
-	panic(fmt.Sprintf("unparsed rest %q of the expression %q", p.tokens, p.text))
+	panic(unreadable(fmt.Sprintf("unparsed rest %q of the expression %q", p.tokens, p.text)))
 }
 
 func (p *parser) end() {
@@ -84,12 +125,36 @@ func (p *parser) expect(t string) {
 	}
 }
 
+// attribute parses the name of an attribute, x or #x.
 func (p *parser) attribute() string {
 	t := p.next()
-	if t[0] != '#' {
+	switch t[0] {
+	case '#':
+		p.words[t] = true
+		return t[1:]
+	case ':':
 		p.fail()
 	}
-	return t[1:]
+	return t
+}
+
+// value parses the name of a value.
+func (p *parser) value() string {
+	t := p.next()
+	if t[0] != ':' {
+		p.fail()
+	}
+	p.words[t] = true
+	return t
+}
+
+// attributes parses a list of names.
+func (p *parser) attributes() []string {
+	all := []string{p.attribute()}
+	for p.accept(",") {
+		all = append(all, p.attribute())
+	}
+	return all
 }
 
 func (p *parser) or() condition {
@@ -139,8 +204,8 @@ func (p *parser) comparison() condition {
 		p.expect("AND")
 		high := p.operand()
 		return func(i, v item) bool {
-			is := left(i, v)
-			return is != nil && compare(low(i, v), is) <= 0 && compare(is, high(i, v)) <= 0
+			is, from, to := left(i, v), low(i, v), high(i, v)
+			return sameKind(is, from) && sameKind(is, to) && compare(from, is) <= 0 && compare(is, to) <= 0
 		}
 	}
 	right := p.operand()
@@ -154,6 +219,9 @@ func (p *parser) comparison() condition {
 			return equal(a, b)
 		case "<>":
 			return !equal(a, b)
+		}
+		if !sameKind(a, b) {
+			return false
 		}
 		n := compare(a, b)
 		return operator == "<" && n < 0 || operator == "<=" && n <= 0 || operator == ">" && n > 0 || operator == ">=" && n >= 0
@@ -181,11 +249,11 @@ func (p *parser) operand() operand {
 	case p.accept("size"):
 		list := p.one()
 		return func(i, v item) types.AttributeValue {
-			of := list(i, v)
-			if of == nil {
+			of, ok := list(i, v).(*types.AttributeValueMemberL)
+			if !ok {
 				return nil
 			}
-			return &types.AttributeValueMemberN{Value: strconv.Itoa(len(elements(of)))}
+			return &types.AttributeValueMemberN{Value: strconv.Itoa(len(of.Value))}
 		}
 	case p.accept("if_not_exists"):
 		first, second := p.two()
@@ -198,10 +266,15 @@ func (p *parser) operand() operand {
 	case p.accept("list_append"):
 		first, second := p.two()
 		return func(i, v item) types.AttributeValue {
-			return &types.AttributeValueMemberL{Value: slices.Concat(elements(first(i, v)), elements(second(i, v)))}
+			a, isList := first(i, v).(*types.AttributeValueMemberL)
+			b, both := second(i, v).(*types.AttributeValueMemberL)
+			if !isList || !both {
+				return nil
+			}
+			return &types.AttributeValueMemberL{Value: slices.Concat(a.Value, b.Value)}
 		}
 	case len(p.tokens) > 0 && strings.HasPrefix(p.tokens[0], ":"):
-		name := p.next()
+		name := p.value()
 		return func(_, v item) types.AttributeValue { return v[name] }
 	}
 	name := p.attribute()

@@ -14,24 +14,24 @@ type keyCondition struct {
 func readKey(p *parser) (k keyCondition) {
 	p.attribute()
 	p.expect("=")
-	k.partition = p.next()
+	k.partition = p.value()
 	if !p.accept("AND") {
 		return k
 	}
 	p.attribute()
 	switch p.next() {
 	case "BETWEEN":
-		k.low = p.next()
+		k.low = p.value()
 		p.expect("AND")
-		k.high = p.next()
+		k.high = p.value()
 	case ">":
-		k.low, k.aboveLow = p.next(), true
+		k.low, k.aboveLow = p.value(), true
 	case ">=":
-		k.low = p.next()
+		k.low = p.value()
 	case "<":
-		k.high, k.belowTop = p.next(), true
+		k.high, k.belowTop = p.value(), true
 	case "<=":
-		k.high = p.next()
+		k.high = p.value()
 	default:
 		p.fail()
 	}

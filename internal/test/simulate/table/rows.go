@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"lipsync/internal/store/dynamodb"
 )
 
 // row is an item as it was written. It never changes.
@@ -16,15 +14,31 @@ type row struct {
 	bytes                     int
 }
 
-func newRow(i item) *row {
+func (t *Table) newRow(i item) *row {
 	r := &row{
-		item: i, partition: text(i[dynamodb.PartitionKey]), sort: text(i[dynamodb.SortKey]),
-		indexPartition: text(i[dynamodb.OpenPartition]), indexSort: text(i[dynamodb.OpenSort]), bytes: sizeOf(i),
+		item: i, partition: text(i[t.Keys.Partition]), sort: text(i[t.Keys.Sort]),
+		indexPartition: text(i[t.Index.Partition]), indexSort: text(i[t.Index.Sort]), bytes: sizeOf(i),
 	}
 	if r.indexPartition == "" || r.indexSort == "" {
 		r.indexPartition, r.indexSort = "", ""
 	}
 	return r
+}
+
+// maxItem is the largest size of an item in bytes, as on AWS.
+const maxItem = 400 << 10
+
+// check refuses a row that AWS does not store.
+func (t *Table) check(r *row) error {
+	if r.bytes > maxItem {
+		return invalid("Item size has exceeded the maximum allowed size")
+	}
+	for _, name := range []string{t.Index.Partition, t.Index.Sort} {
+		if v, ok := r.item[name]; ok && text(v) == "" {
+			return invalid("the key %s of the index is empty or no string", name)
+		}
+	}
+	return nil
 }
 
 // units returns how many write units it takes to write the row; 0 for nil.

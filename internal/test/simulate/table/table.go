@@ -1,17 +1,21 @@
 // Package table has a DynamoDB table in memory for simulations. It answers the calls of this
 // service's store within microseconds of real time, and takes as long as AWS on the simulated
-// clock. It has AWS's limits: the table as a whole allows a number of units a second, and so does
+// clock. It refuses the calls that AWS refuses. It has AWS's limits: the table as a whole allows a number of units a second, and so does
 // each partition of the table or its index. Simultaneous transactions on one item cancel each other.
 package table
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	store "lipsync/internal/store/dynamodb"
 )
 
 // Limits has AWS's limits and durations. 0 means no limit, or no time.
@@ -29,9 +33,15 @@ type Limits struct {
 	Lost float64 // share of calls whose answers are lost, so that the client makes them again
 }
 
+// Keys has the names of the attributes of a key, which are strings.
+type Keys struct{ Partition, Sort string }
+
 // Table implements dynamodb.API. Set its fields once, before use.
 type Table struct {
 	Limits
+	Keys     Keys
+	Index    Keys // the index has items with both attributes, and all other attributes
+	Attempts int  // most times that a call is made
 
 	mu          sync.Mutex
 	expressions expressions
@@ -48,10 +58,11 @@ type Table struct {
 
 type address struct{ partition, sort string }
 
-// New returns an empty table.
+// New returns an empty table for the store.
 func New(l Limits) *Table {
 	return &Table{
-		Limits: l, items: make(map[string]rows), index: make(map[string]rows),
+		Limits: l, Keys: Keys{store.PartitionKey, store.SortKey}, Index: Keys{store.OpenPartition, store.OpenSort}, Attempts: 8, // as in dynamodb.New
+		items: make(map[string]rows), index: make(map[string]rows),
 		busy: make(map[address]bool), done: make(map[string]bool), loads: make(map[string]*load),
 	}
 }
@@ -76,8 +87,10 @@ var (
 	errConflict  = errors.New("transaction conflict")
 )
 
-// maxAttempts is the most times that a call is made, as in dynamodb.New.
-const maxAttempts = 8
+// invalid returns the error of a call that AWS refuses.
+func invalid(format string, args ...any) error {
+	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...)}
+}
 
 // try makes a call until it succeeds, as the SDK does with the options of dynamodb.New.
 func (t *Table) try(ctx context.Context, call func() error) error {
@@ -91,7 +104,7 @@ func (t *Table) try(ctx context.Context, call func() error) error {
 			return err
 		}
 		switch {
-		case n+1 < maxAttempts:
+		case n+1 < t.Attempts:
 		case err == errConflict:
 			return &types.TransactionConflictException{}
 		case err == errThrottled:

@@ -3,8 +3,6 @@ package table
 import (
 	"context"
 	"fmt"
-	"maps"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,7 +10,6 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
-	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -22,73 +19,6 @@ func TestStore(t *testing.T) {
 }
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
-
-// live creates, claims, reports, postpones, finishes and cancels requests, all within a second.
-func live(t *testing.T, s *dynamodb.Store) {
-	ctx, now := t.Context(), time.Now()
-	ok := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	ok(s.Keys.Create(ctx, lipsync.Key{ID: id(900), Account: "a", CreatedAt: now}))
-	for n := range 60 {
-		r := lipsync.Request{ID: id(n), Account: "a", KeyID: id(900), Status: lipsync.Queued, CreatedAt: now, Video: lipsync.Input{URL: "https://e.com/" + strings.Repeat("v", 900)}}
-		if n%2 == 0 {
-			r.ReferenceID = "r"
-		}
-		_, _, err := s.Requests.Create(ctx, r, nil, &lipsync.Idempotency{Key: r.ID, ExpiresAt: now.Add(time.Hour)}, lipsync.Limits{Open: 1000, Stored: 1 << 40})
-		ok(err)
-		_, err = s.Rates.Take(ctx, "rate", 1000, now)
-		ok(err)
-	}
-	for n := range 50 {
-		r, err := s.Leases.Claim(ctx, "", "token", now, time.Minute)
-		ok(err)
-		ok(s.Leases.Report(ctx, r.ID, "token", lipsync.Progress{Percent: 50}))
-		switch n % 4 {
-		case 0:
-			ok(s.Leases.Postpone(ctx, r, now.Add(time.Minute)))
-		case 1:
-			ok(s.Leases.Release(ctx, r.ID, "token"))
-		case 2:
-			_, err := s.Leases.Cancel(ctx, r.ID, now, lipsync.Failure{Code: lipsync.Canceled})
-			ok(err)
-		default:
-			ok(s.Leases.Finish(ctx, r.ID, "token", now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 1}))
-		}
-	}
-}
-
-// TestWrites compares the number of items written in each kind of partition with that of the table
-// that the store's tests use.
-func TestWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		other := &dynamodbtest.Table{
-			Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
-			Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
-		}
-		live(t, dynamodb.New(other.Config(), "t"))
-		want := make(map[string]int)
-		for _, p := range other.Busiest(10_000) {
-			if kind := kindOf(p.Name); !own(p.Name) {
-				want[kind] = max(want[kind], p.Writes)
-			}
-		}
-		table := New(Limits{})
-		live(t, dynamodb.On(table, "t"))
-		got := make(map[string]int)
-		for _, p := range table.Partitions() {
-			if p.Items > 0 {
-				got[p.Kind] = p.Items
-			}
-		}
-		if !maps.Equal(got, want) || len(got) < 10 {
-			t.Errorf("got  %v\nwant %v", got, want)
-		}
-	})
-}
 
 // together makes n creates of one account at once, and returns how many failed.
 func together(t *testing.T, table *Table, n int) (failed int) {

@@ -7,7 +7,7 @@ import (
 )
 
 // assignment makes one change of the item i. old is the item before the update.
-type assignment func(i, old, values item)
+type assignment func(i, old, values item) error
 
 // readUpdate parses the lists of SET, ADD and REMOVE.
 func readUpdate(p *parser) (all []assignment) {
@@ -29,15 +29,24 @@ func (p *parser) assignment(clause string) assignment {
 	case "SET":
 		p.expect("=")
 		value := p.operand()
-		return func(i, old, values item) { i[name] = value(old, values) }
+		return func(i, old, values item) error {
+			if i[name] = value(old, values); i[name] == nil {
+				return invalid("The provided expression refers to an attribute that does not exist in the item")
+			}
+			return nil
+		}
 	case "ADD":
 		value := p.operand()
-		return func(i, old, values item) {
-			sum := whole(old[name]) + whole(value(old, values))
-			i[name] = &types.AttributeValueMemberN{Value: strconv.FormatInt(sum, 10)}
+		return func(i, old, values item) error {
+			more := value(old, values)
+			if !isNumber(more) || old[name] != nil && !isNumber(old[name]) {
+				return invalid("ADD of a value that is not a number")
+			}
+			i[name] = &types.AttributeValueMemberN{Value: strconv.FormatInt(whole(old[name])+whole(more), 10)}
+			return nil
 		}
 	case "REMOVE":
-		return func(i, _, _ item) { delete(i, name) }
+		return func(i, _, _ item) error { delete(i, name); return nil }
 	}
 	p.fail()
 	return nil

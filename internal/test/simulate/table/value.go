@@ -65,8 +65,29 @@ func equal(a, b types.AttributeValue) bool {
 	case *types.AttributeValueMemberBOOL:
 		b, ok := b.(*types.AttributeValueMemberBOOL)
 		return ok && a.Value == b.Value
+	case *types.AttributeValueMemberNULL:
+		_, ok := b.(*types.AttributeValueMemberNULL)
+		return ok
+	case *types.AttributeValueMemberL:
+		b, ok := b.(*types.AttributeValueMemberL)
+		return ok && slices.EqualFunc(a.Value, b.Value, equal)
 	}
 	return false
+}
+
+func isNumber(v types.AttributeValue) bool {
+	_, ok := v.(*types.AttributeValueMemberN)
+	return ok
+}
+
+func isText(v types.AttributeValue) bool {
+	_, ok := v.(*types.AttributeValueMemberS)
+	return ok
+}
+
+// sameKind reports whether two values are both numbers or both strings.
+func sameKind(a, b types.AttributeValue) bool {
+	return isNumber(a) && isNumber(b) || isText(a) && isText(b)
 }
 
 // compare compares two numbers or two strings.
