@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
+	simulated "lipsync/internal/test/simulate/table"
 )
 
 // tables has each table in memory by its host name.
@@ -31,7 +32,8 @@ func inMemory() aws.Config {
 	return cfg
 }
 
-func open(testing.TB) *dynamodb.Store { return dynamodb.New(inMemory(), "t") }
+// open returns a store that calls a new table in memory directly, without the SDK's client.
+func open(testing.TB) *dynamodb.Store { return dynamodb.On(simulated.New(simulated.Limits{}), "t") }
 
 func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t).Store })

@@ -10,13 +10,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
-	"lipsync/internal/test/lipsynctest"
 )
-
-// TestStore runs the suite of the store's other tables on this one.
-func TestStore(t *testing.T) {
-	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.On(New(Limits{}), "t").Store })
-}
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
