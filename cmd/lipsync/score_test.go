@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestScore syncs videos of people, who rest or speak, with a speech, and measures how well their lips
+// TestScore_long syncs videos of people, who rest or speak, with a speech, and measures how well their lips
 // follow its phonemes. The clips and the program that measures are in the folder that LIPSYNC_SHARED
 // names, see docs/testing.md.
-func TestScore(t *testing.T) {
+func TestScore_long(t *testing.T) {
 	measure, speak := sharedtest.Path(t, "tools", "syncscore"), sharedtest.Path(t, "tools", "speak")
 	python := tool(t, ".cache/venv/bin/python")
 	const text = "Good morning. My name is Barbara, and I am happy to show you a map of the harbour before we leave."

@@ -20,10 +20,27 @@ import (
 
 var screens = flag.String("screens", "", "folder to write pictures of all pages to")
 
-// TestScreens opens all pages of a service without requests, and of one with many. It takes pictures of
+// TestScreens looks at all pages in both schemes of colours and in both widths, each once.
+func TestScreens(t *testing.T) {
+	lookAtAll(t, window{390, "light"}, window{1280, "dark"})
+}
+
+// TestScreens_long looks at them in the other pairs of width and scheme.
+func TestScreens_long(t *testing.T) {
+	lookAtAll(t, window{390, "dark"}, window{1280, "light"})
+}
+
+// window is a width in pixels, and a scheme of colours: light or dark.
+type window struct {
+	width  int64
+	scheme string
+}
+
+// lookAtAll opens all pages of a service without requests, and of one with many. It takes pictures of
 // them for people, and checks that no page is wider than its window or too large. If LIPSYNC_AXE is
 // the path of axe-core's script, that checks that people with disabilities can use the pages.
-func TestScreens(t *testing.T) {
+func lookAtAll(t *testing.T, windows ...window) {
+	t.Helper()
 	empty, full, strange := newFixture(t), newFixture(t), newFixture(t)
 	stage, elsewhere := newStage(t)
 	elsewhere.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "The sign-in was not completed."}
@@ -31,37 +48,34 @@ func TestScreens(t *testing.T) {
 	paths := full.seed(t)
 	paths["completed"] = played
 	a := album{t: t, b: browsertest.New(t), axe: readAxe(t)}
-	for _, a.scheme = range []string{"light", "dark"} {
-		for _, a.width = range []int64{390, 1280} {
-			a.b.Look(a.width, a.scheme)
-			a.b.Open(strange.URL + "/dashboard/sign-in?token=x")
-			a.look("sign-in")
-			a.b.Open(stage.URL + "/api/dashboard/sign-in?name=x")
-			a.look("provider-refused")
-			a.b.Open(stage.URL + "/api/dashboard/signed-out")
-			a.look("provider-signed-out")
-			a.b.Open(empty.URL + empty.newLink(t))
-			for _, path := range everyPage {
-				a.b.Open(empty.URL + path)
-				a.look("empty-" + filepath.Base(path))
-			}
-			a.b.Open(full.URL + full.newLink(t))
-			for name, path := range paths {
-				a.b.Open(full.URL + path)
-				a.look(name)
-			}
-			a.lookAtForms(full.URL)
+	for _, a.window = range windows {
+		a.b.Look(a.width, a.scheme)
+		a.b.Open(strange.URL + "/dashboard/sign-in?token=x")
+		a.look("sign-in")
+		a.b.Open(stage.URL + "/api/dashboard/sign-in?name=x")
+		a.look("provider-refused")
+		a.b.Open(stage.URL + "/api/dashboard/signed-out")
+		a.look("provider-signed-out")
+		a.b.Open(empty.URL + empty.newLink(t))
+		for _, path := range everyPage {
+			a.b.Open(empty.URL + path)
+			a.look("empty-" + filepath.Base(path))
 		}
+		a.b.Open(full.URL + full.newLink(t))
+		for name, path := range paths {
+			a.b.Open(full.URL + path)
+			a.look(name)
+		}
+		a.lookAtForms(full.URL)
 	}
 }
 
 // album takes pictures of pages in one width and scheme of colours.
 type album struct {
-	t      *testing.T
-	b      *browsertest.Browser
-	axe    string // text of axe-core's script, "" if there is none
-	width  int64  // pixels
-	scheme string // colours: light or dark
+	t   *testing.T
+	b   *browsertest.Browser
+	axe string // text of axe-core's script, "" if there is none
+	window
 }
 
 // look checks the open page, and takes its picture.

@@ -3,6 +3,7 @@
 package optiontest
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -51,6 +52,7 @@ type Media struct {
 	bright, clear                 string // head with a high dynamic range, and with alpha
 	speech, late, long, short     string // sounds that are spoken: of the video's length, after a pause, longer and shorter
 	tone, otherTone               string
+	drawn, spoken                 string // the sample's video and speech, of which the others are made
 	boxes                         string // of the right head of two
 }
 
@@ -60,35 +62,30 @@ var (
 	mouth      = image.Rect(140, 200, 180, 235)
 )
 
-// Make makes the media, for the time of the test.
-func Make(t *testing.T) (m Media) {
+// Make makes the media of all options, for the time of the test.
+func Make(t *testing.T) Media {
 	t.Helper()
-	dir := t.TempDir()
-	drawn, spoken := filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
-	if err := demo.Video(t.Context(), drawn, frames, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
-	if err := demo.Speech(t.Context(), spoken); err != nil {
-		t.Fatal(err)
-	}
-	film := func(filter string) string {
-		return ffmpegtest.Make(t, "in.mp4", "-i", drawn, "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames),
-			"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.2*sin(%d*2*PI*t):d=1.2:s=48000", original),
-			"-filter_complex", fmt.Sprintf("[0:v]crop=640:720,scale=%d:%d[head];%s[all];[1:v]crop=%d:16:0:0[number];[all][number]overlay=0:0,format=yuv420p[v]", wide, high, filter, ffmpegtest.Width),
-			"-map", "[v]", "-map", "2:a", "-crf", "12")
-	}
-	m.head, m.two = film("[head]null"), film("[head]split[l][r];[r]hflip[f];[l][f]hstack")
-	m.vanishing = film("[head]drawbox=color=gray:t=fill:enable=gte(n\\,15)")
+	m := makeFew(t)
+	m.vanishing = m.film(t, "[head]drawbox=color=gray:t=fill:enable=gte(n\\,15)")
 	m.bright = ffmpegtest.Make(t, "in.mp4", "-i", m.head, "-pix_fmt", "yuv420p10", "-c:v", "libx265", "-crf", "8", "-x265-params",
 		"log-level=none:colorprim=bt2020:colormatrix=bt2020nc:transfer=arib-std-b67")
 	m.clear = ffmpegtest.Make(t, "in.mov", "-i", m.head, "-vf", "format=yuva444p10,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='if(gt(Y,300),0,1023)'",
-		"-c:v", "prores_ks", "-profile:v", "4444", "-qscale:v", "16") // under the 1 MiB that the service takes in these tests
+		"-c:v", "prores_ks", "-profile:v", "4444", "-qscale:v", "16")
 	m.picture = ffmpegtest.Make(t, "in.png", "-i", m.head, "-frames:v", "1")
-	sound := func(filter string) string {
-		return ffmpegtest.Make(t, "in.wav", "-i", spoken, "-af", filter)
+	m.late, m.long, m.short = m.sound(t, "adelay=600,atrim=end=1.2"), m.sound(t, "atrim=end=2"), m.sound(t, "atrim=end=0.6")
+	return m
+}
+
+// makeFew makes the media that Few needs.
+func makeFew(t *testing.T) (m Media) {
+	t.Helper()
+	dir := t.TempDir()
+	m.drawn, m.spoken = filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
+	if err := errors.Join(demo.Video(t.Context(), m.drawn, frames, func(int) {}), demo.Speech(t.Context(), m.spoken)); err != nil {
+		t.Fatal(err)
 	}
-	m.speech, m.late = sound("atrim=end=1.2"), sound("adelay=600,atrim=end=1.2")
-	m.long, m.short = sound("atrim=end=2"), sound("atrim=end=0.6")
+	m.head, m.two = m.film(t, "[head]null"), m.film(t, "[head]split[l][r];[r]hflip[f];[l][f]hstack")
+	m.speech = m.sound(t, "atrim=end=1.2")
 	tone := func(hz int) string {
 		return ffmpegtest.Make(t, "in.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t):d=1.2:s=48000", hz))
 	}
@@ -99,6 +96,21 @@ func Make(t *testing.T) (m Media) {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// film makes a video of the drawn head, with numbered frames and the tone original.
+func (m Media) film(t *testing.T, filter string) string {
+	t.Helper()
+	return ffmpegtest.Make(t, "in.mp4", "-i", m.drawn, "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames),
+		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.2*sin(%d*2*PI*t):d=1.2:s=48000", original),
+		"-filter_complex", fmt.Sprintf("[0:v]crop=640:720,scale=%d:%d[head];%s[all];[1:v]crop=%d:16:0:0[number];[all][number]overlay=0:0,format=yuv420p[v]", wide, high, filter, ffmpegtest.Width),
+		"-map", "[v]", "-map", "2:a", "-crf", "12")
+}
+
+// sound makes a part of the speech.
+func (m Media) sound(t *testing.T, filter string) string {
+	t.Helper()
+	return ffmpegtest.Make(t, "in.wav", "-i", m.spoken, "-af", filter)
 }
 
 // output is a decoded output, beside its video.
@@ -158,8 +170,9 @@ func Run(t *testing.T, m Media, render Render) {
 	}
 }
 
-// Few renders some of the jobs: those with the names of options.
-func Few(t *testing.T, m Media, render Render, names ...string) {
+// Few renders some of the jobs: those with the names of options, whose media makeFew makes.
+func Few(t *testing.T, render Render, names ...string) {
+	m := makeFew(t)
 	s := &shared{videos: map[string][]*image.YCbCr{}}
 	found := 0
 	t.Run("options", func(t *testing.T) {

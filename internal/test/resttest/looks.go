@@ -23,7 +23,7 @@ func (s *suite) looks(t *testing.T, model string) {
 	if s.FetchesHere {
 		ofPerson = "face in boxes"
 	}
-	optiontest.Few(t, optiontest.Make(t), func(t *testing.T, j optiontest.Job) (path, failure string) {
+	optiontest.Few(t, func(t *testing.T, j optiontest.Job) (path, failure string) {
 		if j.Boxes != "" {
 			files := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(j.Boxes))))
 			defer files.Close()
