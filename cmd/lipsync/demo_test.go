@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/test/ffmpegtest"
 )
 
-func TestDemo(t *testing.T) {
+func TestDemo_long(t *testing.T) {
 	t.Setenv("PATH", ffmpegtest.InstalledPath()) // users run their own ffmpeg
 	dir := filepath.Join(t.TempDir(), "results")
 	out, said, status := command(t, "demo", "--output", dir)

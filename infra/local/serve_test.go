@@ -14,9 +14,9 @@ import (
 	"lipsync/internal/test/awstest"
 )
 
-// TestServe starts the service as make aws-local does, at a running emulator, and interrupts it.
+// TestServe_long starts the service as make aws-local does, at a running emulator, and interrupts it.
 // Nothing may be left there.
-func TestServe(t *testing.T) {
+func TestServe_long(t *testing.T) {
 	e := awstest.Own(t)
 	before := things(t, e)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))

@@ -9,9 +9,9 @@ import (
 	"lipsync/infra/smoke"
 )
 
-// TestSmoke runs the steps of make aws-smoke on the emulator. If they pass here but fail on AWS, AWS
+// TestSmoke_long runs the steps of make aws-smoke on the emulator. If they pass here but fail on AWS, AWS
 // differs from the emulator. TestContract runs the suite of the API.
-func TestSmoke(t *testing.T) {
+func TestSmoke_long(t *testing.T) {
 	d := faulty(t)
 	d.clean(t)
 	long := filepath.Join(t.TempDir(), "long.mp3")

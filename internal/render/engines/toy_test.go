@@ -23,10 +23,7 @@ func TestNewEngine(t *testing.T) {
 		t.Errorf("the engine has %d lines, want 150 at most (%v)", lines, err)
 	}
 	dir := t.TempDir()
-	drawn, voice := filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "voice.wav")
-	if err := demo.Video(t.Context(), drawn, 30, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
+	drawn, voice := ffmpegtest.Head(t, 30), filepath.Join(dir, "voice.wav")
 	if err := demo.Speech(t.Context(), voice); err != nil {
 		t.Fatal(err)
 	}

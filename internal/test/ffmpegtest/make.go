@@ -1,6 +1,7 @@
 package ffmpegtest
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lipsync/internal/media/demo"
 )
 
 // made has the files that Make has made in this process, by what they were made from. The values are
@@ -20,11 +23,33 @@ var made sync.Map
 func Make(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	content, _ := made.LoadOrStore(recipe(name, args), sync.OnceValues(func() ([]byte, error) { return encode(name, args) }))
+	return store(t, filepath.Join(t.TempDir(), name), content)
+}
+
+// heads has the videos that Head has drawn in this process, by their numbers of frames, as made has files.
+var heads sync.Map
+
+// Head draws the first frames of the sample's video into a file in the test's temporary folder, and returns its path. To draw a frame
+// takes .15 s, so it draws each number of frames only once in a process.
+func Head(t testing.TB, frames int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "drawn.mp4")
+	content, _ := heads.LoadOrStore(frames, sync.OnceValues(func() ([]byte, error) {
+		if err := demo.Video(context.Background(), path, frames, func(int) {}); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(path)
+	}))
+	return store(t, path, content)
+}
+
+// store writes what a function of made or heads returns.
+func store(t testing.TB, path string, content any) string {
+	t.Helper()
 	b, err := content.(func() ([]byte, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, b, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package optiontest
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -80,8 +79,8 @@ func Make(t *testing.T) Media {
 func makeFew(t *testing.T) (m Media) {
 	t.Helper()
 	dir := t.TempDir()
-	m.drawn, m.spoken = filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
-	if err := errors.Join(demo.Video(t.Context(), m.drawn, frames, func(int) {}), demo.Speech(t.Context(), m.spoken)); err != nil {
+	m.drawn, m.spoken = ffmpegtest.Head(t, frames), filepath.Join(dir, "spoken.wav")
+	if err := demo.Speech(t.Context(), m.spoken); err != nil {
 		t.Fatal(err)
 	}
 	m.head, m.two = m.film(t, "[head]null"), m.film(t, "[head]split[l][r];[r]hflip[f];[l][f]hstack")
