@@ -249,7 +249,8 @@ func TestTones(t *testing.T) {
 	for transfer, tags := range map[ffmpeg.Transfer][]string{ffmpeg.PQ: hdrTags("smpte2084"), ffmpeg.HLG: hdrTags("arib-std-b67")} {
 		grey := "color=gray:s=256x64:d=0.04:r=25,format=yuv420p10,geq=lum='64+876*X/W':cb=512:cr=512"
 		video := ffmpegtest.Make(t, "a.mkv", append([]string{"-f", "lavfi", "-i", grey, "-c:v", "ffv1", "-color_range", "tv"}, tags...)...)
-		converted, tones := pixelsOf(t, video)[0], newTones(transfer)
+		_, frames := ffmpegtest.Frames(t, video)
+		converted, tones := frames[0], newTones(transfer)
 		for x, value := range deepPixels(t, video, "yuv420p10le")[:256] {
 			if got, want := int(tones.down[value]), int(converted.Y[x]); got < want-1 || got > want+1 {
 				t.Errorf("transfer function %d: %d becomes %d, want %d", transfer, value, got, want)

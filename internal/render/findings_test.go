@@ -61,12 +61,12 @@ func (e *shown) Analyse(v Video) (Analyser, error) {
 
 func (e *shown) Code(c *serial.Coder) { serial.Slice(c, &e.seen, c.Int) }
 
-// count counts the findings that are kept.
-type count int
+// keptCount counts the findings that are kept.
+type keptCount int
 
-func (*count) Open(context.Context, string) (io.ReadCloser, error) { return nil, os.ErrNotExist }
+func (*keptCount) Open(context.Context, string) (io.ReadCloser, error) { return nil, os.ErrNotExist }
 
-func (n *count) Keep(_ context.Context, _ string, r io.Reader) error {
+func (n *keptCount) Keep(_ context.Context, _ string, r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	*n++
 	return err
@@ -89,11 +89,11 @@ func TestFindingsOfUnheardSound(t *testing.T) {
 	for name, c := range map[string]struct {
 		video string
 		media Media
-		kept  count
+		kept  keptCount
 	}{
 		"no sound": {silent, rendertest.Media{}, 1}, "sound": {heard, rendertest.Media{}, 1}, "unreadable sound": {heard, deaf{}, 0},
 	} {
-		var kept count
+		var kept keptCount
 		j := Job{Video: c.video, Audio: speech, Scratch: t.TempDir(), Findings: &kept}
 		j.Output = filepath.Join(j.Scratch, "out.mp4")
 		r := inMemory(t, &shown{})

@@ -14,127 +14,149 @@ import (
 	"lipsync/internal/test/ffmpegtest"
 )
 
-// TestMedia checks that the tools of the machine and their twin for tests do the same with a video of 20 numbered frames and a tone of .6 s.
+// mediaTest is a test of media with a video of 20 numbered frames and a sound of .8 s, and a tone of .6 s.
+type mediaTest struct {
+	*testing.T
+	media         Media
+	video, speech *ffmpeg.Info
+}
+
+// TestMedia checks that the tools of the machine and their twin for tests do the same.
 func TestMedia(t *testing.T) {
 	clip := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, 20)
 	clip.Samples = rendertest.Tone(.8, .1)
+	film := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20), "-f", "lavfi", "-i", "sine=d=0.8:r=16000", "-c:a", "flac")
 	for name, c := range map[string]struct {
 		media         Media
 		video, speech string
 	}{
-		"tools": {ffmpegtest.Tools(t), ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20), "-f", "lavfi", "-i", "sine=d=0.8:r=16000", "-c:a", "flac"), sound(t, "a.wav", "0.6")},
+		"tools": {ffmpegtest.Tools(t), film, sound(t, "a.wav", "0.6")},
 		"twin":  {rendertest.Media{}, clip.File(t, "video"), tone(t, "0.6")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, dir := t.Context(), t.TempDir()
-			probe := func(path string) *ffmpeg.Info {
-				t.Helper()
-				in, err := c.media.Probe(ctx, path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return in
+			m := mediaTest{T: t, media: c.media}
+			m.video, m.speech = m.probe(c.video), m.probe(c.speech)
+			v := m.video.Video
+			m.want("size and rate", []any{v.Width, v.Height, v.Rate}, []any{160, 96, "25/1"})
+			m.want("lengths", []any{v.Stated.Round(ms(40)), m.video.Duration.Round(ms(40)), m.speech.Duration.Round(ms(10))}, []any{ms(800), ms(800), ms(600)})
+			if _, err := c.media.Probe(t.Context(), write(t, "text", []byte("no clip"))); !errors.Is(err, ffmpeg.ErrUnsupported) || m.speech.Video != nil {
+				t.Errorf("text: got %v, want %v; a tone has the pictures %v", err, ffmpeg.ErrUnsupported, m.speech.Video)
 			}
-			want := func(what string, got, want any) {
-				t.Helper()
-				if fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Errorf("%s: got %v, want %v", what, got, want)
-				}
-			}
-			in, speech := probe(c.video), probe(c.speech)
-			want("size, rate and lengths", []any{in.Video.Width, in.Video.Height, in.Video.Rate, in.Video.Stated.Round(ms(40)), in.Duration.Round(ms(40)), speech.Duration.Round(ms(10)), speech.Video},
-				[]any{160, 96, "25/1", ms(800), ms(800), ms(600), (*ffmpeg.Video)(nil)})
-
-			read := func(f ffmpeg.Frames, err error) (all []int) {
-				t.Helper()
-				for frame := in.Video.NewFrame(); err == nil; {
-					if err = f.Read(frame); err == nil {
-						all = append(all, ffmpegtest.Number(frame, 0))
-					}
-				}
-				if err != io.EOF {
-					t.Fatal(err)
-				}
-				f.Close()
-				return all
-			}
-			counted := func(from, to int) (all []int) {
-				for n := from; n < to; n++ {
-					all = append(all, n)
-				}
-				return all
-			}
-			want("some frames", read(c.media.OpenFrames(ctx, in, 7)), counted(0, 7))
-			want("all frames", read(c.media.OpenFrames(ctx, in, 100)), counted(0, 20))
-			want("frames after a seek", read(c.media.OpenFramesAt(ctx, in, 3, 9)), counted(3, 9))
-			part := *in
-			part.Begin = ms(200)
-			want("frames of a part", read(c.media.OpenFrames(ctx, &part, 100)), counted(5, 20))
-			want("frames of a part after a seek", read(c.media.OpenFramesAt(ctx, &part, 3, 9)), counted(8, 14))
-			half := *in
-			video := *in.Video
-			video.Rate, video.Resampled = ffmpeg.RateOf(12500), true
-			half.Video = &video
-			want("frames at half the rate", len(read(c.media.OpenFrames(ctx, &half, 100))), 10)
-
-			own, err := c.media.OpenSound(ctx, &part, time.Hour)
-			if err != nil {
-				t.Fatal(err)
-			}
-			samples, err := io.ReadAll(own)
-			want("the video's own sound", []any{len(samples), err, own.Close()}, []any{2 * 9600, nil, nil})
-			encoded := filepath.Join(dir, "speech.m4a")
-			n, err := c.media.Transcode(ctx, speech, encoded, io.Discard, time.Hour)
-			want("the speech", []any{n, err}, []any{9600, nil})
-			n, err = c.media.TranscodeTo(ctx, speech, encoded, io.Discard, ms(400))
-			want("a part of the speech", []any{n, err}, []any{6400, nil})
-			n, err = c.media.TranscodeTo(ctx, speech, encoded, io.Discard, ms(800))
-			want("the speech and silence", []any{n, err}, []any{12800, nil})
-			n, err = c.media.CountSamples(ctx, speech, ms(500))
-			want("counted", []any{n, err}, []any{8000, nil})
-
-			encode := func(sound, path string, numbers []int) string {
-				t.Helper()
-				path = filepath.Join(dir, path)
-				e, err := c.media.Encode(ctx, in.Video, lipsync.Output{}, sound, path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, n := range numbers {
-					frame := in.Video.NewFrame()
-					ffmpegtest.Draw(frame, 0, n)
-					if err := e.WritePixels(ffmpeg.Bytes(frame)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := e.Finish(); err != nil {
-					t.Fatal(err)
-				}
-				return path
-			}
-			check := func(path string) {
-				t.Helper()
-				made := probe(path)
-				want("frames of "+path, read(c.media.OpenFrames(ctx, made, 100)), counted(0, 20))
-				if made.Audio == nil || made.Duration.Round(ms(100)) != ms(800) {
-					t.Errorf("%s: got %v, want sound", path, made.Duration)
-				}
-			}
-			check(encode(encoded, "whole.mp4", counted(0, 20)))
-			first, reel := encode(encoded, "first.mp4", counted(0, 12)), filepath.Join(dir, "reel.mp4")
-			if err := c.media.TakeReel(ctx, in.Video, lipsync.Output{}, first, reel); err != nil {
-				t.Fatal(err)
-			}
-			reels := []ffmpeg.Reel{{Path: reel, Frames: 12}, {Path: encode("", "second.mp4", counted(12, 20)), Frames: 8}}
-			joined := filepath.Join(dir, "joined.mp4")
-			if err := c.media.Join(ctx, in.Video, lipsync.Output{}, reels, encoded, joined); err != nil {
-				t.Fatal(err)
-			}
-			check(joined)
-			_, err = c.media.Probe(ctx, write(t, "text", []byte("no clip")))
-			if !errors.Is(err, ffmpeg.ErrUnsupported) {
-				t.Errorf("text: got %v, want %v", err, ffmpeg.ErrUnsupported)
-			}
+			m.reads()
+			m.hears()
+			m.writes()
 		})
+	}
+}
+
+func (m mediaTest) want(what string, got, want any) {
+	m.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		m.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func (m mediaTest) probe(path string) *ffmpeg.Info {
+	m.Helper()
+	in, err := m.media.Probe(m.Context(), path)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return in
+}
+
+// numbers returns the numbers of frames.
+func (m mediaTest) numbers(f ffmpeg.Frames, err error) (all []int) {
+	m.Helper()
+	for frame := m.video.Video.NewFrame(); err == nil; {
+		if err = f.Read(frame); err == nil {
+			all = append(all, ffmpegtest.Number(frame, 0))
+		}
+	}
+	if err != io.EOF {
+		m.Fatal(err)
+	}
+	f.Close()
+	return all
+}
+
+// count returns the numbers in [from, to).
+func count(from, to int) (all []int) {
+	for n := from; n < to; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+// reads reads frames.
+func (m mediaTest) reads() {
+	ctx, part, half, video := m.Context(), *m.video, *m.video, *m.video.Video
+	part.Begin = ms(200)
+	video.Rate, video.Resampled = ffmpeg.RateOf(12500), true
+	half.Video = &video
+	m.want("some frames", m.numbers(m.media.OpenFrames(ctx, m.video, 7)), count(0, 7))
+	m.want("all frames", m.numbers(m.media.OpenFrames(ctx, m.video, 100)), count(0, 20))
+	m.want("frames after a seek", m.numbers(m.media.OpenFramesAt(ctx, m.video, 3, 9)), count(3, 9))
+	m.want("frames of a part", m.numbers(m.media.OpenFrames(ctx, &part, 100)), count(5, 20))
+	m.want("frames of a part after a seek", m.numbers(m.media.OpenFramesAt(ctx, &part, 3, 9)), count(8, 14))
+	m.want("frames at half the rate", len(m.numbers(m.media.OpenFrames(ctx, &half, 100))), 10)
+}
+
+// hears reads and encodes sound.
+func (m mediaTest) hears() {
+	ctx, encoded, part := m.Context(), filepath.Join(m.TempDir(), "speech.m4a"), *m.video
+	part.Begin = ms(200)
+	own, err := m.media.OpenSound(ctx, &part, time.Hour)
+	if err != nil {
+		m.Fatal(err)
+	}
+	samples, err := io.ReadAll(own)
+	m.want("the video's own sound", []any{len(samples), err, own.Close()}, []any{2 * 9600, nil, nil})
+	n, err := m.media.Transcode(ctx, m.speech, encoded, io.Discard, time.Hour)
+	m.want("the speech", []any{n, err}, []any{9600, nil})
+	n, err = m.media.TranscodeTo(ctx, m.speech, encoded, io.Discard, ms(400))
+	m.want("a part of the speech", []any{n, err}, []any{6400, nil})
+	n, err = m.media.TranscodeTo(ctx, m.speech, encoded, io.Discard, ms(800))
+	m.want("the speech and silence", []any{n, err}, []any{12800, nil})
+	n, err = m.media.CountSamples(ctx, m.speech, ms(500))
+	m.want("counted samples", []any{n, err}, []any{8000, nil})
+}
+
+// writes writes an output at once, and joins one of two pieces.
+func (m mediaTest) writes() {
+	ctx, dir, v := m.Context(), m.TempDir(), m.video.Video
+	sound := filepath.Join(dir, "speech.m4a")
+	if _, err := m.media.Transcode(ctx, m.video, sound, io.Discard, time.Hour); err != nil {
+		m.Fatal(err)
+	}
+	encode := func(sound, name string, numbers []int) string {
+		m.Helper()
+		path := filepath.Join(dir, name)
+		e, err := m.media.Encode(ctx, v, lipsync.Output{}, sound, path)
+		if err != nil {
+			m.Fatal(err)
+		}
+		for _, n := range numbers {
+			frame := v.NewFrame()
+			ffmpegtest.Draw(frame, 0, n)
+			err = errors.Join(err, e.WritePixels(ffmpeg.Bytes(frame)))
+		}
+		if err := errors.Join(err, e.Finish()); err != nil {
+			m.Fatal(err)
+		}
+		return path
+	}
+	first, reel, joined := encode(sound, "first.mp4", count(0, 12)), filepath.Join(dir, "reel.mp4"), filepath.Join(dir, "joined.mp4")
+	err := m.media.TakeReel(ctx, v, lipsync.Output{}, first, reel)
+	reels := []ffmpeg.Reel{{Path: reel, Frames: 12}, {Path: encode("", "second.mp4", count(12, 20)), Frames: 8}}
+	if err := errors.Join(err, m.media.Join(ctx, v, lipsync.Output{}, reels, sound, joined)); err != nil {
+		m.Fatal(err)
+	}
+	for _, path := range []string{encode(sound, "whole.mp4", count(0, 20)), joined} {
+		made := m.probe(path)
+		m.want("frames of "+path, m.numbers(m.media.OpenFrames(ctx, made, 100)), count(0, 20))
+		if made.Audio == nil || made.Duration.Round(ms(100)) != ms(800) {
+			m.Errorf("%s: got %v, want sound", path, made.Duration)
+		}
 	}
 }

@@ -2,8 +2,6 @@ package render
 
 import (
 	"fmt"
-	"image"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -261,7 +259,8 @@ func probed(t *testing.T, path string) string {
 // psnr returns the PSNR of the luma of two videos of the same length from a row on, in dB.
 func psnr(t *testing.T, a, b string, row int) float64 {
 	t.Helper()
-	pictures, others := pixelsOf(t, a), pixelsOf(t, b)
+	_, pictures := ffmpegtest.Frames(t, a)
+	_, others := ffmpegtest.Frames(t, b)
 	if len(pictures) != len(others) {
 		t.Fatalf("got %d and %d frames", len(pictures), len(others))
 	}
@@ -275,28 +274,4 @@ func psnr(t *testing.T, a, b string, row int) float64 {
 		n += len(p.Y) - first
 	}
 	return 10 * math.Log10(255*255*float64(n)/max(sum, 1))
-}
-
-// pixelsOf returns the frames of a video.
-func pixelsOf(t *testing.T, path string) (all []*image.YCbCr) {
-	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames, err := tools.OpenFrames(t.Context(), info, 10000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer frames.Close()
-	for {
-		frame := info.Video.NewFrame()
-		if err := frames.Read(frame); err == io.EOF {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, frame)
-	}
 }

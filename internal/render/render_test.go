@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -204,26 +203,12 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Op
 // painted one.
 func numbers(t testing.TB, path string) (source, painted []int, info *ffmpeg.Info) {
 	t.Helper()
-	media := mediaOf(t, path)
-	info, err := media.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames, err := media.OpenFrames(t.Context(), info, 10000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer frames.Close()
-	frame := info.Video.NewFrame()
-	for {
-		if err := frames.Read(frame); err == io.EOF {
-			return source, painted, info
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	info, all := ffmpegtest.FramesBy(t, mediaOf(t, path), path)
+	for _, frame := range all {
 		source = append(source, ffmpegtest.Number(frame, 0))
 		painted = append(painted, ffmpegtest.Number(frame, paintedAt))
 	}
+	return source, painted, info
 }
 
 func TestRenderKeepsFramesInStep(t *testing.T) {

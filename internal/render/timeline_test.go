@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"io"
 	"slices"
 	"testing"
 
@@ -89,37 +88,12 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// straight returns the frames of a video, read once and in their order.
-func straight(t *testing.T, media Media, info *ffmpeg.Info) (all []*image.YCbCr) {
-	t.Helper()
-	frames, err := media.OpenFrames(t.Context(), info, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer frames.Close()
-	for {
-		frame := info.Video.NewFrame()
-		switch err := frames.Read(frame); err {
-		case nil:
-			all = append(all, frame)
-		case io.EOF:
-			return all
-		default:
-			t.Fatal(err)
-		}
-	}
-}
-
 // TestPlayModes plays timelines of each mode, from kept frames and from some that are decoded again, and compares each
 // byte with that of a straight read.
 func TestPlayModes(t *testing.T) {
 	media := rendertest.Media{}
 	for _, length := range []int{1, 23} {
-		info, err := media.Probe(t.Context(), numbered(t, "25", length))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := straight(t, media, info)
+		info, all := ffmpegtest.FramesBy(t, media, numbered(t, "25", length))
 		if len(all) != length || ffmpegtest.Number(all[length-1], 0) != length-1 {
 			t.Fatalf("got %d frames, want %d", len(all), length)
 		}

@@ -99,7 +99,7 @@ func (f *findingsFixture) render(t *testing.T, job render.Job, findings render.F
 	m.result = fmt.Sprintf("%+v", result)
 	m.scored = result.Sync.Known
 	h := sha256.New()
-	for _, frame := range frames(t, f.set, job.Output) {
+	for _, frame := range framesOf(t, job.Output) {
 		h.Write(frame.Y)
 		h.Write(frame.Cb)
 		h.Write(frame.Cr)

@@ -67,7 +67,7 @@ func TestOcclusion(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				before, after := frames(t, s, video), frames(t, s, job.Output)
+				before, after := framesOf(t, video), framesOf(t, job.Output)
 				if len(after) != ends {
 					t.Fatalf("got %d frames, want %d", len(after), ends)
 				}

@@ -145,7 +145,7 @@ func renderAndLook(t *testing.T, s *engines.Set, video, audio string) (told lips
 		t.Fatal(err)
 	}
 	fps = info.Video.Rate.Float()
-	all := frames(t, s, job.Output)
+	all := framesOf(t, job.Output)
 	for _, f := range alignedFrames(t, s, all, fps) {
 		left := -1
 		for i, face := range f.Faces {

@@ -45,7 +45,7 @@ func TestWhoIsPainted(t *testing.T) {
 			if _, err := s.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
-			before, after := frames(t, s, c.video), frames(t, s, job.Output)
+			before, after := framesOf(t, c.video), framesOf(t, job.Output)
 			right := 0
 			for i := range before {
 				changes := [2]float64{change(before[i], after[i], 0), change(before[i], after[i], 1)}
@@ -82,23 +82,9 @@ func change(a, b *image.YCbCr, half int) (largest float64) {
 	return largest
 }
 
-// frames reads a video.
-func frames(t *testing.T, s *engines.Set, path string) (all []*image.YCbCr) {
+// framesOf returns the frames of a video.
+func framesOf(t *testing.T, path string) []*image.YCbCr {
 	t.Helper()
-	info, err := s.Tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	video, err := s.Tools.OpenFrames(t.Context(), info, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer video.Close()
-	for {
-		frame := info.Video.NewFrame()
-		if video.Read(frame) != nil {
-			return all
-		}
-		all = append(all, frame)
-	}
+	_, all := ffmpegtest.Frames(t, path)
+	return all
 }

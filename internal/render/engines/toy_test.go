@@ -1,9 +1,7 @@
 package engines_test
 
 import (
-	"errors"
 	"image"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,25 +57,11 @@ func TestNewEngine(t *testing.T) {
 // mouths returns the mean luma around the drawn head's mouth in each frame of a video.
 func mouths(t *testing.T, path string) (luma []int) {
 	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames, err := tools.OpenFrames(t.Context(), info, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer frames.Close()
-	frame := info.Video.NewFrame()
-	for {
-		if err := frames.Read(frame); errors.Is(err, io.EOF) {
-			return luma
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	_, all := ffmpegtest.Frames(t, path)
+	for _, frame := range all {
 		luma = append(luma, mean(frame, image.Rect(310, 210, 330, 220)))
 	}
+	return luma
 }
 
 func mean(frame *image.YCbCr, area image.Rectangle) (sum int) {

@@ -235,22 +235,8 @@ func TestOptions(t *testing.T) {
 // readNumbers reads the number that is painted on each frame of a video.
 func readNumbers(t *testing.T, path string) (numbers []int) {
 	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames, err := tools.OpenFrames(t.Context(), info, 10000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer frames.Close()
-	for frame := info.Video.NewFrame(); ; {
-		if err := frames.Read(frame); err == io.EOF {
-			return numbers
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	_, all := ffmpegtest.Frames(t, path)
+	for _, frame := range all {
 		n := 0
 		for k := range bits {
 			x, y := sitter.At(bitLeft+(float64(k)+.5)*bitWide-1.2, bitTop+bitTall/2-.45)
@@ -260,4 +246,5 @@ func readNumbers(t *testing.T, path string) (numbers []int) {
 		}
 		numbers = append(numbers, n)
 	}
+	return numbers
 }

@@ -2,8 +2,10 @@
 package ffmpegtest
 
 import (
+	"context"
 	"fmt"
 	"image"
+	"io"
 	"math"
 	"sync"
 	"testing"
@@ -44,6 +46,41 @@ func Numbered(rate string, frames int) string {
 	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv420p,"+
 		"geq=lum='if(lt(Y,%d),40+mod(floor(N/pow(2,floor(X/%d))),2)*160,120)':cb=128:cr=128",
 		Width, Height, rate, frames, block, block)
+}
+
+// Reader reads the frames of files, as ffmpeg.Tools does.
+type Reader interface {
+	Probe(ctx context.Context, path string) (*ffmpeg.Info, error)
+	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
+}
+
+// Frames returns what a file says about itself, and its frames.
+func Frames(t testing.TB, path string) (*ffmpeg.Info, []*image.YCbCr) {
+	t.Helper()
+	return FramesBy(t, Tools(t), path)
+}
+
+// FramesBy is Frames by a reader.
+func FramesBy(t testing.TB, r Reader, path string) (in *ffmpeg.Info, all []*image.YCbCr) {
+	t.Helper()
+	in, err := r.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames, err := r.OpenFrames(t.Context(), in, 10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	for {
+		frame := in.Video.NewFrame()
+		if err := frames.Read(frame); err == io.EOF {
+			return in, all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, frame)
+	}
 }
 
 // Number reads the number in the row of blocks that starts at y.

@@ -135,7 +135,7 @@ func (s *shared) video(t *testing.T, path string) []*image.YCbCr {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.videos[path] == nil {
-		_, s.videos[path] = decode(t, path)
+		_, s.videos[path] = ffmpegtest.Frames(t, path)
 	}
 	return s.videos[path]
 }
@@ -289,7 +289,7 @@ func same(i int) int { return i }
 func read(t *testing.T, video, path string, s *shared) output {
 	t.Helper()
 	o := output{T: t, shared: s, source: s.video(t, video)}
-	o.info, o.frames = decode(t, path)
+	o.info, o.frames = ffmpegtest.Frames(t, path)
 	file, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -314,29 +314,6 @@ func sound(t *testing.T, info *ffmpeg.Info) (all []float64) {
 		all = append(all, float64(int16(uint16(pcm[i])|uint16(pcm[i+1])<<8))/32768)
 	}
 	return all
-}
-
-func decode(t *testing.T, path string) (info *ffmpeg.Info, all []*image.YCbCr) {
-	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	video, err := tools.OpenFrames(t.Context(), info, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer video.Close()
-	for {
-		frame := info.Video.NewFrame()
-		if err := video.Read(frame); err == io.EOF {
-			return info, all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, frame)
-	}
 }
 
 // shows checks the number of frames, and which frame of the video each one shows.

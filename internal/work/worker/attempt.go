@@ -108,8 +108,12 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		err := w.analyse(ctx, o, job.Video)
 		return o.request, err
 	}
+	if w.Service.KeepsFindings() {
+		job.Findings = &findings{w.Service, r, job.VideoSum, log}
+	}
+	job.Pieces, job.PieceTime = &pieces{w.Service, r, log}, w.PieceTime
 	started := time.Now()
-	made, err := w.Renderer.Render(ctx, w.kept(job, r, log), o)
+	made, err := w.Renderer.Render(ctx, job, o)
 	if r = o.request; err != nil {
 		return r, err
 	}
@@ -125,15 +129,6 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		w.noteSpeed(ctx, r, made.Size, time.Since(began), log)
 	}
 	return r, nil
-}
-
-// kept returns the job of a request with what earlier attempts and other jobs kept.
-func (w *Worker) kept(job render.Job, r lipsync.Request, log *slog.Logger) render.Job {
-	if w.Service.KeepsFindings() {
-		job.Findings = &findings{w.Service, r, job.VideoSum, log}
-	}
-	job.Pieces, job.PieceTime = &pieces{w.Service, r, log}, w.PieceTime
-	return job
 }
 
 // store signs and stores what was made, and completes the request.
