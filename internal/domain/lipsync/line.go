@@ -1,7 +1,9 @@
 package lipsync
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,47 +14,36 @@ const MostAhead = 1000
 // Line is what decides when workers claim a waiting request; see Leases.Line.
 type Line struct {
 	Ahead    int        // older claimable requests of the same account, at most the limit
-	Accounts []Standing // the request's account and those with claimable requests or leases, sorted by the age of their oldest claimable request
-}
-
-// Standing is what decides when workers claim requests of an account.
-type Standing struct {
-	Account string
-	Waiting int         // claimable requests, at most the limit
-	Held    []time.Time // when its requests that are held were claimed, or claimed first
-	Claimed time.Time   // the last claim; zero if unknown
+	Accounts []Standing // the request's account and those with claimable requests or leases
 }
 
 // before returns the number of requests that are claimed before the next request of the account behind
-// l.Ahead others, if no request ends meanwhile. quick is the number of estimates among them, which take little time.
-func (l Line) before(account string) (n, quick int) {
-	own, place := Standing{}, len(l.Accounts)
-	for i, s := range l.Accounts {
+// l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
+func (l Line) before(account string, now time.Time) (n, quick int) {
+	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
+	for i, s := range accounts {
+		accounts[i].Held = slices.Clip(s.Held)
 		if s.Account == account {
-			own, place = s, i
+			accounts[i].Waiting, accounts[i].Oldest = ahead+1, cmp.Or(s.Oldest, "~") // a request that isn't stored is the newest
 		}
 	}
-	n = l.Ahead
-	for i, s := range l.Accounts {
-		if i == place {
-			continue
+	for ; n < MostAhead; n++ {
+		i, ok := Turn(accounts)
+		if !ok { // the account isn't in the line
+			break
 		}
-		// When it is the turn of the request, its account has l.Ahead leases more than now. Another account
-		// with fewer leases goes first, as often as it has fewer. With as many it goes first if its last claim
-		// is longer ago: it has had them for longer, or both had them before and took turns since.
-		turns := len(own.Held) + l.Ahead - len(s.Held)
-		first := len(s.Held) > len(own.Held)
-		if len(s.Held) == len(own.Held) {
-			first = s.Claimed.Before(own.Claimed) || s.Claimed.Equal(own.Claimed) && i < place
+		next := &accounts[i]
+		if next.Account == account {
+			ahead--
 		}
-		if first {
-			turns++
+		if ahead < 0 {
+			break
 		}
-		turns = max(0, min(turns, s.Waiting))
-		n += turns
-		if ofEstimate(s.Account) {
-			quick += turns
+		if ofEstimate(next.Account) {
+			quick++
 		}
+		now = now.Add(1) // each claim is later than the one before
+		next.Waiting, next.Held, next.Claimed = next.Waiting-1, append(next.Held, now), now
 	}
 	return n, quick
 }
@@ -133,7 +124,7 @@ func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
 // known to be idle.
 func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time.Duration, idle int) Place {
 	now := s.Now()
-	ahead, quick := line.before(r.Account)
+	ahead, quick := line.before(r.Account, now)
 	p := Place{Position: min(ahead+1, MostAhead)}
 	var all Speed
 	for _, speed := range speeds {

@@ -131,11 +131,8 @@ type Idempotency struct {
 // Progress belongs to the lease: every change except Renew, Report and NoteVideo clears it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
-	// request if id is "". See Request.Claimed. The next request is the oldest claimable request of the account that has
-	// the fewest requests with a Lease at now. If several accounts have the fewest, Claim chooses
-	// the account whose last claim is longest ago; if that is not known, it chooses the oldest
-	// request. Claim returns NotFound if there is nothing to claim; a request with
-	// the id may be unknown, final or leased.
+	// request if id is "". See Request.Claimed. The next request is the oldest claimable request of the account whose Turn it is.
+	// Claim returns NotFound if there is nothing to claim; a request with the id may be unknown, final or leased.
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
 
 	// Renew sets the end of a held lease. It returns Conflict if the token no longer holds the

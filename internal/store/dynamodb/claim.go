@@ -60,7 +60,8 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			if last.queued {
 				err = s.repairEntry(ctx, c.id)
 			} else if !last.Status.Final() { // another worker was faster
-				v.running[c.account]++
+				of := v.of(c.account)
+				of.Held = append(of.Held, now)
 				lost++
 			}
 			if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {

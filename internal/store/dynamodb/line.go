@@ -1,10 +1,7 @@
 package dynamodb
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -56,37 +53,27 @@ func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error
 }
 
 // standings returns what decides when requests of an account, and of the accounts in the survey, are claimed.
-func (s *Store) standings(ctx context.Context, v *survey, own string, now time.Time, limit int) (all []lipsync.Standing, err error) {
-	others := make(map[string]bool)
-	for account := range v.waiting {
-		others[account] = true
+func (s *Store) standings(ctx context.Context, v *survey, own string, now time.Time, limit int) ([]lipsync.Standing, error) {
+	all := []lipsync.Standing{{Account: own}} // first, since lastClaims reads a limited number
+	for _, a := range v.accounts {
+		if v.cut[a.Account] && !v.whole {
+			a.Waiting = limit
+		}
+		if a.Waiting = min(a.Waiting, limit); a.Account == own {
+			all[0] = a
+		} else {
+			all = append(all, a)
+		}
 	}
-	for account := range v.running {
-		others[account] = true
+	var accounts []string
+	for _, a := range all {
+		accounts = append(accounts, a.Account)
 	}
-	delete(others, own)
-	accounts := slices.AppendSeq([]string{own}, maps.Keys(others)) // own is first: lastClaims reads a limited number
 	claimed, err := s.lastClaims(ctx, accounts, now)
-	if err != nil {
-		return nil, err
+	for i, a := range all {
+		all[i].Claimed = claimed[a.Account]
 	}
-	for _, account := range accounts {
-		waiting := len(v.waiting[account])
-		if v.cut[account] && !v.whole {
-			waiting = limit
-		}
-		all = append(all, lipsync.Standing{
-			Account: account, Waiting: min(waiting, limit), Held: v.since[account], Claimed: claimed[account],
-		})
-	}
-	slices.SortFunc(all, func(a, b lipsync.Standing) int {
-		first, second := v.waiting[a.Account], v.waiting[b.Account]
-		if len(first) == 0 || len(second) == 0 {
-			return cmp.Compare(len(second), len(first))
-		}
-		return first[0].before(second[0])
-	})
-	return all, nil
+	return all, err
 }
 
 // older counts the requests in the queue that are older than the request, of the same account: up to limit ÷ queueShards in each shard.

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -71,7 +72,9 @@ func withStatus(account, referenceID string, status lipsync.Status) string {
 
 // age returns the request's place among the requests of one status. Places sort by time of
 // creation.
-func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r.ID }
+func (r *stored) age() string { return age(r.CreatedAt, r.ID) }
+
+func age(created time.Time, id string) string { return padded(created.UnixMicro()) + "/" + id }
 
 // item returns the request's own item.
 func (r stored) item() item {

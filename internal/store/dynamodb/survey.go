@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"cmp"
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -14,19 +13,18 @@ import (
 
 // survey has the requests that a claim chooses from. They may have changed, since the index lags.
 type survey struct {
-	running map[string]int         // number of leases, by account
-	since   map[string][]time.Time // when their requests were claimed, by account
-	waiting map[string][]entry     // by account; each sorted by age once complete
-	claimed map[string]time.Time   // time of the last claim, by account; not of all
-	known   map[string]bool        // ids of requests
-	aside   []entry                // requests that pick passed over
-	whole   bool                   // whether no waiting request is missing
-	cut     map[string]bool        // accounts of which a shard may have more waiting requests
+	accounts []lipsync.Standing // with the times of the last claims of some
+	place    map[string]int     // of each account in accounts
+	waiting  map[string][]entry // by account; each sorted by age once complete
+	known    map[string]bool    // ids of requests
+	aside    []entry            // requests that pick passed over
+	whole    bool               // whether no waiting request is missing
+	cut      map[string]bool    // accounts of which a shard may have more waiting requests
 }
 
 // survey reads all shards: waiting requests, postponed requests that are due, and held requests.
 func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
-	v := &survey{running: make(map[string]int), since: make(map[string][]time.Time), waiting: make(map[string][]entry), known: make(map[string]bool), cut: make(map[string]bool), whole: true}
+	v := &survey{place: make(map[string]int), waiting: make(map[string][]entry), known: make(map[string]bool), cut: make(map[string]bool), whole: true}
 	var inQueue, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
@@ -64,10 +62,14 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 			}
 		}
 	}
-	for _, line := range v.waiting {
+	for account, line := range v.waiting {
 		slices.SortFunc(line, entry.before)
+		v.wait(account, line)
 	}
-	v.claimed, err = s.lastClaims(ctx, v.fewest(), now)
+	claimed, err := s.lastClaims(ctx, lipsync.Contenders(v.accounts), now)
+	for account, at := range claimed {
+		v.of(account).Claimed = at
+	}
 	return v, err
 }
 
@@ -115,26 +117,30 @@ func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {
 	return all, nil
 }
 
-// fewest returns the accounts with the fewest leases, in random order.
-func (v *survey) fewest() (accounts []string) {
-	least := math.MaxInt
-	for account := range v.waiting {
-		least = min(least, v.running[account])
+// of returns the standing of the account.
+func (v *survey) of(account string) *lipsync.Standing {
+	if _, ok := v.place[account]; !ok {
+		v.place[account] = len(v.accounts)
+		v.accounts = append(v.accounts, lipsync.Standing{Account: account})
 	}
-	for account := range v.waiting {
-		if v.running[account] == least {
-			accounts = append(accounts, account)
-		}
+	return &v.accounts[v.place[account]]
+}
+
+// wait sets the waiting requests of the account.
+func (v *survey) wait(account string, line []entry) {
+	v.waiting[account] = line
+	of := v.of(account)
+	if of.Waiting, of.Oldest = len(line), ""; len(line) > 0 {
+		of.Oldest = line[0].age()
 	}
-	return accounts
 }
 
 // runs counts the lease of a held request.
 func (v *survey) runs(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
-		v.running[e.account]++
-		v.since[e.account] = append(v.since[e.account], e.until.Add(-lipsync.Lease)) // a renewal doesn't change the entry
+		of := v.of(e.account)
+		of.Held = append(of.Held, e.until.Add(-lipsync.Lease)) // a renewal doesn't change the entry
 	}
 }
 
@@ -149,6 +155,9 @@ func (v *survey) add(e entry) {
 func (e entry) before(other entry) int {
 	return cmp.Or(e.created.Compare(other.created), cmp.Compare(e.id, other.id))
 }
+
+// age sorts as before does.
+func (e entry) age() string { return age(e.created, e.id) }
 
 // pick takes the next request. Many simultaneous claims want the same one. So a worker that has
 // lost a request to another chooses at random among the next two, and among twice as many after
@@ -170,21 +179,14 @@ func (v *survey) pick(lost int) (entry, bool) {
 	return e, true
 }
 
-// next takes the oldest request of the account with the fewest leases. If several accounts have
-// equally few, it takes the one whose last claim is longest ago.
-func (v *survey) next() (next entry, ok bool) {
-	for account, line := range v.waiting {
-		if len(line) == 0 {
-			continue
-		}
-		fewer := cmp.Compare(v.running[account], v.running[next.account])
-		earlier := v.claimed[account].Compare(v.claimed[next.account])
-		if !ok || cmp.Or(fewer, earlier, line[0].before(next)) < 0 {
-			next, ok = line[0], true
-		}
+// next takes the next request.
+func (v *survey) next() (entry, bool) {
+	i, ok := lipsync.Turn(v.accounts)
+	if !ok {
+		return entry{}, false
 	}
-	if ok {
-		v.waiting[next.account] = v.waiting[next.account][1:]
-	}
-	return next, ok
+	account := v.accounts[i].Account
+	line := v.waiting[account]
+	v.wait(account, line[1:])
+	return line[0], true
 }

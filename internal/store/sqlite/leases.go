@@ -28,16 +28,6 @@ const waitingAccounts = `WITH RECURSIVE waiting (account) AS (
 		FROM waiting WHERE account IS NOT NULL
 	)`
 
-// next selects the column n of the request to claim at the time ?1, or NULL. The cost grows with the number of accounts with open
-// requests and of leases, and not with the number of waiting requests.
-const next = waitingAccounts + `
-	SELECT (SELECT n FROM requests INDEXED BY requests_open_of_account
-			WHERE account = waiting.account AND ` + claimable + ` ORDER BY n LIMIT 1) AS oldest
-	FROM waiting ORDER BY oldest IS NULL, (SELECT count(*) FROM requests INDEXED BY requests_held_of_account
-			WHERE account = waiting.account AND lease <> '' AND lease_until > ?1),
-		(SELECT at FROM claimed WHERE account = waiting.account AND at <= ?1), oldest -- NULL comes first
-	LIMIT 1`
-
 // noteClaim stores the time of the account's last claim.
 func noteClaim(ctx context.Context, tx *sql.Tx, account string, now time.Time) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO claimed (account, at) VALUES (?1, ?2)
@@ -52,7 +42,7 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		chosen := id
 		if chosen == "" {
-			err = tx.QueryRowContext(ctx, "SELECT id FROM requests WHERE n = ("+next+")", micros(now)).Scan(&chosen)
+			chosen, err = next(ctx, tx, now)
 		}
 		if err == nil {
 			r, err = change(ctx, tx, chosen, func(r lipsync.Request) (lipsync.Request, error) { return r.Claimed(token, now, lease) })
@@ -63,6 +53,21 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 		return noteClaim(ctx, tx, r.Account, now)
 	})
 	return r, err
+}
+
+// next returns the id of the request to claim. The cost grows with the number of accounts with open
+// requests and of leases, and not with the number of waiting requests.
+func next(ctx context.Context, tx *sql.Tx, now time.Time) (id string, err error) {
+	all, err := standings(ctx, tx, now, 1)
+	if err != nil {
+		return "", err
+	}
+	i, ok := lipsync.Turn(all)
+	if !ok {
+		return "", refusal(lipsync.NotFound, "not found")
+	}
+	err = tx.QueryRowContext(ctx, "SELECT id FROM requests WHERE n = ?", all[i].Oldest).Scan(&id)
+	return id, explain(err)
 }
 
 // Renew implements lipsync.Leases.

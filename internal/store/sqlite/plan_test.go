@@ -25,15 +25,16 @@ func TestPlans(t *testing.T) {
 			[]any{"a", "x", "failed", 100, 20, 40},
 			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND reference_id=? AND status=? AND seq<?)"},
 		}, {
-			"next request to claim", next, []any{1},
+			"accounts of which one is next", accountsInLine, []any{1, 1},
 			[]string{
 				"SCAN requests USING INDEX requests_open_of_account",               // only its first row
 				"SEARCH requests USING INDEX requests_open_of_account (account>?)", // the next account, each time
 				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
-				"SEARCH requests USING INDEX requests_held_of_account (account=?)",
 				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
-				"USE TEMP B-TREE FOR ORDER BY", // of accounts
 			},
+		}, {
+			"held requests", held, []any{1},
+			[]string{"SCAN requests USING INDEX requests_held_of_account"},
 		}, {
 			"open requests of an account", openOfAccount, []any{"a", 10},
 			[]string{"SEARCH requests USING INDEX requests_open_of_account (account=?)"},

@@ -108,6 +108,7 @@ func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Ide
 
 // querier is a *sql.DB or *sql.Tx.
 type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 

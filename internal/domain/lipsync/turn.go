@@ -1,0 +1,42 @@
+package lipsync
+
+import (
+	"cmp"
+	"time"
+)
+
+// Standing is what decides when workers claim requests of an account.
+type Standing struct {
+	Account string
+	Waiting int         // claimable requests, at most the limit
+	Held    []time.Time // when its requests that are held were claimed, or claimed first
+	Claimed time.Time   // the last claim; zero if unknown
+	Oldest  string      // sorts by the age of the oldest claimable request, in this store; "" if none is stored
+}
+
+// Turn returns the index of the account whose oldest claimable request a worker claims next: of the accounts with claimable requests that
+// have the fewest leases, it is the one whose last claim is longest ago, or else the one with the oldest request. ok is false if no request is
+// claimable.
+func Turn(all []Standing) (next int, ok bool) {
+	for i, s := range all {
+		if s.Waiting > 0 && (!ok || s.compare(all[next]) < 0) {
+			next, ok = i, true
+		}
+	}
+	return next, ok
+}
+
+// Contenders returns the accounts of which Turn chooses one by their last claims. A store needs to know the last claims of these only.
+func Contenders(all []Standing) (some []string) {
+	next, _ := Turn(all)
+	for _, s := range all {
+		if s.Waiting > 0 && len(s.Held) == len(all[next].Held) {
+			some = append(some, s.Account)
+		}
+	}
+	return some
+}
+
+func (s Standing) compare(other Standing) int {
+	return cmp.Or(cmp.Compare(len(s.Held), len(other.Held)), s.Claimed.Compare(other.Claimed), cmp.Compare(s.Oldest, other.Oldest))
+}
