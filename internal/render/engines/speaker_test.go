@@ -7,7 +7,6 @@ import (
 
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
-	"lipsync/internal/render/engines"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
 )
