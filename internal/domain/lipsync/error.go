@@ -3,6 +3,7 @@ package lipsync
 import (
 	"errors"
 	"math"
+	"net/http"
 	"time"
 )
 
@@ -10,7 +11,7 @@ import (
 // of the service returned the error.
 type Code string
 
-// The codes of errors. Package rest has the table of their HTTP statuses.
+// The codes of errors. Status has the table of their HTTP statuses.
 const (
 	Invalid      Code = "invalid"       // the service can't accept the caller's input
 	Unauthorized Code = "unauthorized"  // the caller is not known
@@ -36,6 +37,33 @@ const (
 	PrivateHost  Code = "private_host"  // a host is in a private network, which is not allowed
 	Internal     Code = "internal"      // a fault of the service
 )
+
+// Status returns the HTTP status of an answer with the code. For a code that no client can cause, such as
+// Conflict, it is 500.
+func (c Code) Status() int {
+	switch c {
+	case Invalid:
+		return http.StatusBadRequest
+	case Unauthorized:
+		return http.StatusUnauthorized
+	case NotFound:
+		return http.StatusNotFound
+	case Finished, Unfinished, WebhookLimit, SameWebhook:
+		return http.StatusConflict
+	case TokenLimit:
+		return http.StatusPreconditionFailed
+	case TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case Reused:
+		return http.StatusUnprocessableEntity
+	case RateLimited, OpenLimit, BatchLimit, EventLimit, KeyLimit:
+		return http.StatusTooManyRequests
+	case StorageLimit, NoSpace:
+		return http.StatusInsufficientStorage
+	default:
+		return http.StatusInternalServerError
+	}
+}
 
 // Error is the error type of the service. Message is public: any client may read it, so it has no
 // path, address or output of a tool. Err is the cause, which only the logs have.

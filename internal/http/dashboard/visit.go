@@ -153,27 +153,9 @@ func (v *visit) problem(err error) problem {
 	if wait := lipsync.RetrySeconds(err); wait > 0 {
 		v.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
-	return problem{statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)}
-}
-
-// statusOf returns the HTTP status of an error's code.
-func statusOf(code lipsync.Code) int {
-	switch code {
-	case lipsync.Invalid:
-		return http.StatusBadRequest
-	case lipsync.Unauthorized:
-		return http.StatusForbidden
-	case lipsync.NotFound:
-		return http.StatusNotFound
-	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit, lipsync.SameWebhook:
-		return http.StatusConflict
-	case lipsync.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.BatchLimit, lipsync.EventLimit, lipsync.KeyLimit:
-		return http.StatusTooManyRequests
-	case lipsync.StorageLimit, lipsync.NoSpace:
-		return http.StatusInsufficientStorage
-	default:
-		return http.StatusInternalServerError
+	code := lipsync.CodeOf(err)
+	if code == lipsync.Unauthorized { // a page asks for no header, as 401 would
+		return problem{http.StatusForbidden, lipsync.MessageOf(err)}
 	}
+	return problem{code.Status(), lipsync.MessageOf(err)}
 }

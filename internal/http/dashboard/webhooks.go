@@ -61,7 +61,7 @@ func (p *pages) createWebhook(v *visit) error {
 		return p.showWebhooks(v, http.StatusOK, w, lipsync.EventTypes())
 	case lipsync.Invalid, lipsync.WebhookLimit, lipsync.SameWebhook:
 		w.Problem = lipsync.MessageOf(err)
-		return p.showWebhooks(v, statusOf(lipsync.CodeOf(err)), w, events)
+		return p.showWebhooks(v, lipsync.CodeOf(err).Status(), w, events)
 	default:
 		return err
 	}

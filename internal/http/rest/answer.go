@@ -76,36 +76,9 @@ func (w *answer) error(status int, message string) error {
 	return w.json(status, map[string]string{"error": message})
 }
 
-// statusOf returns the HTTP status for a code. For a code that no client can cause, such as
-// Conflict, it returns 500.
-func statusOf(code lipsync.Code) int {
-	switch code {
-	case lipsync.Invalid:
-		return http.StatusBadRequest
-	case lipsync.Unauthorized:
-		return http.StatusUnauthorized
-	case lipsync.NotFound:
-		return http.StatusNotFound
-	case lipsync.Finished, lipsync.Unfinished, lipsync.WebhookLimit, lipsync.SameWebhook:
-		return http.StatusConflict
-	case lipsync.TokenLimit:
-		return http.StatusPreconditionFailed
-	case lipsync.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case lipsync.Reused:
-		return http.StatusUnprocessableEntity
-	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.BatchLimit, lipsync.EventLimit:
-		return http.StatusTooManyRequests
-	case lipsync.StorageLimit, lipsync.NoSpace:
-		return http.StatusInsufficientStorage
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
 // fail renders err. The client gets only err's public message.
 func (w *answer) fail(err error) {
-	status, message := statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)
+	status, message := lipsync.CodeOf(err).Status(), lipsync.MessageOf(err)
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
