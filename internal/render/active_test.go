@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/test/facetest"

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 )
 
 // mute is an engine that needs no articulation.

@@ -12,7 +12,7 @@ import (
 
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/signal/serial"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 

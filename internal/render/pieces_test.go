@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 

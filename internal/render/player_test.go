@@ -11,7 +11,7 @@ import (
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 

@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/render/rendertest"
+	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
 )
 
