@@ -53,7 +53,7 @@ func makeFixtures(dir string) error {
 	f := &fixtures
 	f.program, f.video = filepath.Join(dir, "lipsync"), filepath.Join(dir, "video.mp4")
 	f.speech, f.long = filepath.Join(dir, "speech.wav"), filepath.Join(dir, "long.wav")
-	build := exec.Command("go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", f.program, ".")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-w", "-tags", "netgo,osusergo", "-o", f.program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}
