@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/occlusion"
+	"lipsync/internal/media/ffmpeg"
 )
 
 // plan says how each frame of an output is painted, and what is heard.
@@ -148,11 +150,12 @@ func (r *Renderer) Estimate(ctx context.Context, j Job) (e lipsync.Estimate, err
 			return err
 		})
 	}
-	reason := w.reason(ctx, err)
-	if reason == nil || reason != err { // it is no problem of the media
-		return e, reason
+	switch {
+	case ctx.Err() != nil, errors.Is(err, ffmpeg.ErrNotRun): // no problem of the media
+		return e, w.reason(ctx, err)
+	case err != nil:
+		e.Problems, err = lipsync.Problems(err)
 	}
-	e.Problems, err = lipsync.Problems(err)
 	return e, err
 }
 
