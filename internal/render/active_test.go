@@ -14,12 +14,12 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // Tracks of three people: one moves the lips, one is larger, and one stands in the

@@ -12,8 +12,8 @@ import (
 
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/signal/serial"
+	"lipsync/internal/test/rendertest"
 )
 
 // stalledFindings is a Findings that answers only when its context ends.

@@ -10,8 +10,8 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // mediaTest is a test of media with a video of 20 numbered frames and a sound of .8 s, and a tone of .6 s.

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // shelf keeps pieces in memory.

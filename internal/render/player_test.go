@@ -11,8 +11,8 @@ import (
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // playClips are files that are hard to seek in. None fits in one stretch.

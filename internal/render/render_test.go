@@ -16,10 +16,10 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // numberer is an engine that paints each output frame's number below the

@@ -9,8 +9,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // trackFunc is a tracker that returns faces by the number of the frame.

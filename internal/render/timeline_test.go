@@ -9,8 +9,8 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/test/rendertest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 func TestTimeline(t *testing.T) {

@@ -18,7 +18,7 @@ func variants(n int) lipsync.BatchParams {
 	var p lipsync.BatchParams
 	for i := range n {
 		p.Lines = append(p.Lines, lipsync.Variant{
-			Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i), ReferenceID: new(fmt.Sprint(i)),
+			Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i), Order: lipsync.Order{ReferenceID: new(fmt.Sprint(i))},
 		})
 	}
 	return p
@@ -77,7 +77,7 @@ func TestBatch(t *testing.T) {
 	p := variants(3)
 	p.Lines[1].Engine, p.Lines[1].LargestFace = "wav2lip", true
 	must(t, p.Lines[2].Options.Set("sync_mode", "loop"))
-	p.Lines[2].Options.Output.FileName = "name"
+	p.Lines[2].Output.FileName = "name"
 	b := f.batch(t, p)
 	want(t, "lines", b.Lines, "qqq")
 	for n, l := range p.Lines {
@@ -87,9 +87,11 @@ func TestBatch(t *testing.T) {
 		if engine == "" {
 			engine = "warp"
 		}
+		options := l.Options
+		options.Output = l.Output
 		want(t, "request", r, lipsync.Request{
 			ID: r.ID, Account: "a", KeyID: f.caller.KeyID, ReferenceID: *l.ReferenceID, Status: lipsync.Queued, LargestFace: l.LargestFace,
-			Video: lipsync.Input{URL: l.Video}, Audio: lipsync.Input{URL: l.Audio}, Engine: engine, Options: l.Options, Targets: r.Targets, CreatedAt: f.clock.Now(),
+			Video: lipsync.Input{URL: l.Video}, Audio: lipsync.Input{URL: l.Audio}, Engine: engine, Options: options, Targets: r.Targets, CreatedAt: f.clock.Now(),
 		})
 	}
 	want(t, "messages", len(f.queue.sent), 3)

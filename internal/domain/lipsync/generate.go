@@ -11,14 +11,12 @@ import (
 
 // RequestParams are the parameters of a new request.
 type RequestParams struct {
-	ID             string // id that StoreMedia was called with; "" if it was not called
-	Video, Audio   Source
-	AudioRef       string  // the name by which segments refer to Audio; "" if it has none
-	More           []Track // further speech tracks, for segments
-	LargestFace    bool
-	Engine         string // one of Service.Engines; "" means the default
-	Options        Options
-	ReferenceID    *string // may be nil
+	ID           string // id that StoreMedia was called with; "" if it was not called
+	Video, Audio Source
+	AudioRef     string  // the name by which segments refer to Audio; "" if it has none
+	More         []Track // further speech tracks, for segments
+	Order
+	Segments       Segments
 	IdempotencyKey *string // may be nil
 	WebhookURL     *string // URL of a webhook of the account, with any query, which gets all events; may be nil
 }
@@ -65,10 +63,10 @@ func (s *Service) check(p RequestParams) (engine string, err error) {
 	if err := p.validate(); err != nil {
 		return "", err
 	}
-	if err := p.Options.Output.Check(); err != nil {
+	if err := p.Output.Check(); err != nil {
 		return "", err
 	}
-	if err := s.CheckProvenance(p.Options.Output); err != nil {
+	if err := s.CheckProvenance(p.Output); err != nil {
 		return "", err
 	}
 	return s.engine(p.Engine)
@@ -82,7 +80,7 @@ func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, eng
 	}
 	r := Request{
 		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.reference(), Status: Queued,
-		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.Options,
+		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.options(),
 		Targets: NewTargets(p.webhookURL()), CreatedAt: s.Now(),
 	}
 	if r.ID == "" {
@@ -166,12 +164,11 @@ func (p RequestParams) webhookURL() string {
 	return *p.WebhookURL
 }
 
-// reference returns the reference id, or "" if there is none.
-func (p RequestParams) reference() string {
-	if p.ReferenceID == nil {
-		return ""
-	}
-	return *p.ReferenceID
+// options returns the options of the request, with its output and its segments.
+func (p RequestParams) options() Options {
+	o := p.whole()
+	o.Segments = p.Segments
+	return o
 }
 
 func (p RequestParams) validate() error {
@@ -247,7 +244,7 @@ func (p RequestParams) fingerprint() [32]byte {
 		WebhookURL   string  `json:",omitempty"` // absent in records of versions without webhooks
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.reference(), p.Engine, p.Options.Text(), p.AudioRef, more, p.webhookURL(),
+		p.LargestFace, p.reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
 	})
 	if err != nil {
 		panic(err) // can't happen: strings, booleans and bytes always encode

@@ -13,7 +13,7 @@ import (
 func (f *fixture) claimed(t *testing.T, o lipsync.Output) lipsync.Request {
 	t.Helper()
 	n := urls()
-	n.Options.Output = o
+	n.Output = o
 	id, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
 	r, err := f.Claim(t.Context(), id)

@@ -10,14 +10,14 @@ import (
 func TestRequireProvenance(t *testing.T) {
 	f := newFixture(t)
 	webm := urls()
-	webm.Options.Output.Format = lipsync.WebM
+	webm.Output.Format = lipsync.WebM
 	_, err := f.Generate(t.Context(), f.caller, webm)
 	must(t, err)
 	f.RequireProvenance = true
 	_, err = f.Generate(t.Context(), f.caller, webm)
 	wantError(t, "WebM", err, lipsync.Invalid, "format must be one that can be signed, since this service signs all outputs: mp4, mov")
 	mov := urls()
-	mov.Options.Output.Format = lipsync.MOV
+	mov.Output.Format = lipsync.MOV
 	_, err = f.Generate(t.Context(), f.caller, mov)
 	must(t, err)
 }

@@ -89,7 +89,7 @@ func TestTracks(t *testing.T) {
 	params := func(segments string, tracks ...lipsync.Track) lipsync.RequestParams {
 		p := lipsync.RequestParams{Video: lipsync.Source{URL: "https://a.example/v"}, Audio: tracks[0].Source, AudioRef: tracks[0].Ref, More: tracks[1:]}
 		if segments != "" {
-			must(t, json.Unmarshal([]byte(segments), &p.Options.Segments))
+			must(t, json.Unmarshal([]byte(segments), &p.Segments))
 		}
 		return p
 	}

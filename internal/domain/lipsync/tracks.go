@@ -89,7 +89,7 @@ func (p RequestParams) tracks() []Track {
 
 // checkTracks returns an error, which is Invalid, unless each segment has a speech track, and each named speech track has a segment.
 func (p RequestParams) checkTracks() error {
-	segments := p.Options.Segments
+	segments := p.Segments
 	if len(segments) == 0 {
 		if p.AudioRef != "" || len(p.More) > 0 {
 			return newError(Invalid, "audios with ref need segments")

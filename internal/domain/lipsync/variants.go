@@ -11,16 +11,13 @@ import (
 	"time"
 )
 
-// Variant has the parameters of a request of a batch.
+// Variant is a line of a new batch, in JSON as calls of the API have it.
 type Variant struct {
-	Video       string // URL or upload://ID, as is Audio
-	Audio       string
-	ReferenceID *string
-	LargestFace bool
-	Engine      string
-	Options     Options
+	Video string `json:"video"` // URL or upload://ID, as is Audio
+	Audio string `json:"audio"`
+	Order
 
-	Err error // why the variant can't be used, if that was found when it was read: an Error that is Invalid; otherwise nil
+	Err error `json:"-"` // why the variant can't be used, if that was found when it was read: an Error that is Invalid; otherwise nil
 }
 
 // storedLines has the lines of a batch as they are stored. Its media are the URLs of all lines, each once: most lines have the same video.
@@ -59,7 +56,7 @@ func encodeLines(lines []Variant) ([]byte, error) {
 		return places[url]
 	}
 	for _, l := range lines {
-		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.Options.Text()})
+		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.whole().Text()})
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -107,20 +104,16 @@ func decodeLines(text []byte) (lines []Variant, err error) {
 		if min(l.Video, l.Audio) < 0 || max(l.Video, l.Audio) >= len(stored.Media) {
 			return nil, errors.New("a line has a medium that is not there")
 		}
-		lines = append(lines, Variant{
-			Video: stored.Media[l.Video], Audio: stored.Media[l.Audio],
-			ReferenceID: l.ReferenceID, LargestFace: l.LargestFace, Engine: l.Engine, Options: options,
-		})
+		order := orderOf(options)
+		order.ReferenceID, order.LargestFace, order.Engine = l.ReferenceID, l.LargestFace, l.Engine
+		lines = append(lines, Variant{Video: stored.Media[l.Video], Audio: stored.Media[l.Audio], Order: order})
 	}
 	return lines, nil
 }
 
 // params returns the parameters of the variant's request.
 func (v Variant) params() RequestParams {
-	return RequestParams{
-		Video: Source{URL: v.Video}, Audio: Source{URL: v.Audio}, LargestFace: v.LargestFace, Engine: v.Engine, Options: v.Options,
-		ReferenceID: v.ReferenceID,
-	}
+	return RequestParams{Video: Source{URL: v.Video}, Audio: Source{URL: v.Audio}, Order: v.Order}
 }
 
 // checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it. It returns

@@ -135,7 +135,7 @@ func TestUnreachable(t *testing.T) {
 	for range 2 {
 		n := urls()
 		n.Video.URL, n.Audio.URL = f.upload(t, lipsync.Video, "video").Source, f.upload(t, lipsync.Audio, "audio").Source
-		n.Options.Output.UploadURL = "https://storage.example/"
+		n.Output.UploadURL = "https://storage.example/"
 		id, err := f.Generate(t.Context(), f.caller, n)
 		must(t, err)
 		f.attempt(t, id, unsent(lipsync.UploadUnreachable))

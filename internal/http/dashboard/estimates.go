@@ -19,9 +19,9 @@ func (p *pages) estimate(v *visit) error {
 	e := estimated{Status: lipsync.Queued}
 	err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall)
 	if err == nil {
-		var n newPage
-		if n, err = readNew(v.PostForm); err == nil {
-			e.ID, err = p.service.Estimate(v.Context(), v.caller(), n.params())
+		n, segments, unread := readNew(v.PostForm)
+		if err = unread; err == nil {
+			e.ID, err = p.service.Estimate(v.Context(), v.caller(), n.params(segments))
 		}
 	}
 	return v.answer(e, err)

@@ -16,18 +16,19 @@ import (
 
 // newPage is the form for a new request. If a sent form could not be used, it has the same content.
 type newPage struct {
-	Video, Reference, Engine string
-	VideoName                string // name of a file that was sent before
-	Audio                    audio
-	More                     []audio // for segments
-	Segments                 string  // as JSON
-	LargestFace              bool
-	Options                  lipsync.Options
-	Engines                  []string
-	MaxVideo, MaxAudio       int64 // bytes
-	Problem, CSRF            string
-	Once                     string // differs in each page, so that a form that is sent twice makes one request
+	Video, VideoName string // its URL, or that of an upload, and the name of a file that was sent before
+	Audio            audio
+	More             []audio // for segments
+	lipsync.Order
+	Segments           string // as JSON
+	Engines            []string
+	MaxVideo, MaxAudio int64 // bytes
+	Problem, CSRF      string
+	Once               string // differs in each page, so that a form that is sent twice makes one request
 }
+
+// Changed reports whether an option or a field of the output differs from its default.
+func (n newPage) Changed() bool { return !n.Options.IsZero() || n.Output != (lipsync.Output{}) }
 
 // audio is an audio in the form for a new request.
 type audio struct {
@@ -49,8 +50,8 @@ func (p *pages) newRequest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace, Options: r.Options}
-	n.Options.Output.UploadURL = "" // a signed URL is a secret, and is for one file
+	n := newPage{Order: r.Order()}
+	n.Output.UploadURL = "" // a signed URL is a secret, and is for one file
 	video, audios, err := p.sourcesAgain(v, r)
 	if err != nil {
 		return err
@@ -117,9 +118,9 @@ func (p *pages) showNew(v *visit, status int, n newPage) error {
 // page.
 func (p *pages) startRequest(v *visit) error {
 	var id string
-	n, err := readNew(v.PostForm)
+	n, segments, err := readNew(v.PostForm)
 	if err == nil {
-		id, err = p.generate(v, n)
+		id, err = p.generate(v, n.params(segments))
 	}
 	switch lipsync.CodeOf(err) {
 	case "":
@@ -133,17 +134,19 @@ func (p *pages) startRequest(v *visit) error {
 }
 
 // readNew reads the form for a new request. After an error, it has what could be read.
-func readNew(form url.Values) (newPage, error) {
-	n := newPage{
+func readNew(form url.Values) (n newPage, segments lipsync.Segments, err error) {
+	n = newPage{
 		Video: strings.TrimSpace(form.Get("video")), Audio: audio{Source: strings.TrimSpace(form.Get("audio"))}, More: readMore(form),
-		Reference: strings.TrimSpace(form.Get("reference_id")), Engine: form.Get("model"),
-		Segments: strings.TrimSpace(form.Get("segments")), LargestFace: form.Has("largest_face"),
+		Order: lipsync.Order{Engine: form.Get("model"), LargestFace: form.Has("largest_face")}, Segments: strings.TrimSpace(form.Get("segments")),
 	}
-	err := readOptions(form, &n.Options)
+	if reference := strings.TrimSpace(form.Get("reference_id")); reference != "" {
+		n.ReferenceID = &reference
+	}
+	err = readOptions(form, &n.Order)
 	if n.Segments != "" {
-		err = cmp.Or(err, n.Options.Segments.UnmarshalJSON([]byte(n.Segments)))
+		err = cmp.Or(err, segments.UnmarshalJSON([]byte(n.Segments)))
 	}
-	return n, err
+	return n, segments, err
 }
 
 // readMore reads the further audios of a form. It leaves out those without any content.
@@ -164,28 +167,23 @@ func readMore(form url.Values) (more []audio) {
 	return more
 }
 
-func (p *pages) generate(v *visit, n newPage) (id string, err error) {
+func (p *pages) generate(v *visit, params lipsync.RequestParams) (id string, err error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
 		return "", err
 	}
-	params := n.params()
 	if v.PostForm.Has("once") {
 		params.IdempotencyKey = new(digest(v.PostForm.Encode()))
 	}
 	return p.service.Generate(v.Context(), v.caller(), params)
 }
 
-// params returns the parameters of the request that the form describes.
-func (n newPage) params() lipsync.RequestParams {
+// params returns the parameters of the request that the form describes, with its segments.
+func (n newPage) params(segments lipsync.Segments) lipsync.RequestParams {
 	params := lipsync.RequestParams{
-		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source},
-		LargestFace: n.LargestFace, Engine: n.Engine, Options: n.Options,
+		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source}, Order: n.Order, Segments: segments,
 	}
 	for _, a := range n.More {
 		params.More = append(params.More, lipsync.Track{Ref: a.Ref, Source: lipsync.Source{URL: a.Source}})
-	}
-	if n.Reference != "" {
-		params.ReferenceID = &n.Reference
 	}
 	return params
 }

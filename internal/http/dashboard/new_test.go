@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -28,11 +29,11 @@ func TestNewOptions(t *testing.T) {
 		values := regexp.MustCompile(`value="(\w*)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
 		seen := map[string]bool{}
 		for _, value := range values {
-			var o lipsync.Options
+			var o lipsync.Order
 			if err := readOptions(url.Values{name: value[1:]}, &o); err != nil {
 				t.Error(err)
 			}
-			seen[o.Text()] = true
+			seen[fmt.Sprintf("%+v", o)] = true
 		}
 		if len(values) != want || len(seen) != want {
 			t.Errorf("%s: the form has %q, want %d values", name, values, want)

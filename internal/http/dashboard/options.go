@@ -64,7 +64,7 @@ func (o option) Says() string {
 
 // readOptions reads the options and the output of a form. A field that was not sent, or is empty, has its default. If
 // several can't be used, the error is that of the first, and the others are read nevertheless.
-func readOptions(form url.Values, o *lipsync.Options) (first error) {
+func readOptions(form url.Values, o *lipsync.Order) (first error) {
 	for _, option := range lipsync.OptionsAt(lipsync.OfRequest | lipsync.OfOutput) {
 		if value := form.Get(option.Name); value != "" {
 			first = cmp.Or(first, o.Set(option.Name, value))

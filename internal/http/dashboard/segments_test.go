@@ -91,7 +91,7 @@ func TestSegmentsAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		id, err := f.service.Generate(t.Context(), c, lipsync.RequestParams{Video: web("v").Source, Audio: web("ana").Source, AudioRef: "ana", More: []lipsync.Track{want.more},
-			Options: lipsync.Options{Segments: parsed}})
+			Segments: parsed})
 		if err != nil {
 			t.Fatal(err)
 		}

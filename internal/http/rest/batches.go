@@ -17,17 +17,6 @@ import (
 // Lambda has room for it.
 const MaxBatchBody = 4 << 20
 
-// variantBody is a line of a batch in JSON.
-type variantBody struct {
-	Video       string          `json:"video"` // "" for that of the batch
-	Audio       string          `json:"audio"`
-	ReferenceID *string         `json:"reference_id"`
-	LargestFace bool            `json:"disable_active_speaker_detection"`
-	Model       string          `json:"model"`
-	Options     lipsync.Options `json:"options"`
-	Output      lipsync.Output  `json:"output"`
-}
-
 // batchBody is the JSON body of a call that makes a batch.
 type batchBody struct {
 	Video      string   `json:"video"` // of the variants that name none
@@ -67,11 +56,9 @@ func (all *variants) add(text []byte) error {
 	if len(*all) == lipsync.MostLines {
 		return invalid(fmt.Sprintf("a batch has 1 to %d lines", lipsync.MostLines))
 	}
-	v, err := parseJSON[variantBody](text)
-	v.Options.Output = v.Output
-	*all = append(*all, lipsync.Variant{
-		Video: v.Video, Audio: v.Audio, ReferenceID: v.ReferenceID, LargestFace: v.LargestFace, Engine: v.Model, Options: v.Options, Err: err,
-	})
+	v, err := parseJSON[lipsync.Variant](text)
+	v.Err = err
+	*all = append(*all, v)
 	return nil
 }
 

@@ -48,13 +48,13 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	if err != nil {
 		return details{}, err
 	}
+	order := q.Order()
 	d := details{
 		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
-		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: q.Options, Output: q.Options.Output, Segments: q.Options.Segments,
+		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: order.Options, Output: order.Output, Segments: q.Options.Segments,
 		Provenance: q.Provenance(),
 	}
-	d.Options.Output, d.Options.Segments = lipsync.Output{}, nil // calls have them beside the options
 	d.Output.UploadURL = d.Output.UploadURL.Origin()
 	if f := q.Frames; f.Total > 0 {
 		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()

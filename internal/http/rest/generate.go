@@ -14,13 +14,9 @@ type generateBody struct {
 		URL  string            `json:"url"`
 		Ref  *string           `json:"ref"`
 	} `json:"inputs"`
-	ReferenceID *string          `json:"reference_id"`
-	LargestFace bool             `json:"disable_active_speaker_detection"`
-	Model       string           `json:"model"`
-	Options     lipsync.Options  `json:"options"`
-	Output      lipsync.Output   `json:"output"`
-	Segments    lipsync.Segments `json:"segments"`
-	WebhookURL  *string          `json:"webhook_url"`
+	lipsync.Order
+	Segments   lipsync.Segments `json:"segments"`
+	WebhookURL *string          `json:"webhook_url"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -51,11 +47,8 @@ func (b generateBody) params() (lipsync.RequestParams, error) {
 	if err != nil {
 		return lipsync.RequestParams{}, err
 	}
-	b.Options.Output, b.Options.Segments = b.Output, b.Segments
 	return lipsync.RequestParams{
-		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:],
-		LargestFace: b.LargestFace, Engine: b.Model, Options: b.Options, ReferenceID: b.ReferenceID,
-		WebhookURL: b.WebhookURL,
+		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL,
 	}, nil
 }
 

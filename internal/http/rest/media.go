@@ -45,8 +45,6 @@ type form struct {
 	arrived  int64 // bytes of files
 	parts    *multipart.Reader
 	request  lipsync.RequestParams
-	outputAs lipsync.Output
-	segments lipsync.Segments
 	seen     map[string]bool
 	text     int64 // bytes of text still allowed
 }
@@ -117,7 +115,6 @@ func (f *form) complete() error {
 	case f.request.Audio.Object == "":
 		return invalid("audio file is required")
 	}
-	f.request.Options.Output, f.request.Options.Segments = f.outputAs, f.segments
 	return nil
 }
 
@@ -152,11 +149,11 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 	case name == "model":
 		return f.model
 	case name == "options":
-		return f.options
+		return f.object(&f.request.Options)
 	case name == "output":
-		return f.output
+		return f.object(&f.request.Output)
 	case name == "segments":
-		return f.readSegments
+		return f.object(&f.request.Segments)
 	case name == "webhook_url":
 		return f.webhookURL
 	}
@@ -214,35 +211,22 @@ func (f *form) model(part *multipart.Part) (err error) {
 	return err
 }
 
-// options reads the options as JSON text.
-func (f *form) options(part *multipart.Part) error {
-	return f.object(part, &f.request.Options)
-}
-
-// output reads the output as JSON text.
-func (f *form) output(part *multipart.Part) error {
-	return f.object(part, &f.outputAs)
-}
-
-// readSegments reads the segments as JSON text.
-func (f *form) readSegments(part *multipart.Part) error {
-	return f.object(part, &f.segments)
-}
-
-// object reads a part with an object or a list as JSON text.
-func (f *form) object(part *multipart.Part, into any) error {
-	value, err := f.value(part)
-	if err != nil {
-		return err
+// object returns the function that reads a part with an object or a list as JSON text.
+func (f *form) object(into any) func(*multipart.Part) error {
+	return func(part *multipart.Part) error {
+		value, err := f.value(part)
+		if err != nil {
+			return err
+		}
+		err = json.Unmarshal([]byte(value), into)
+		if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
+			return err
+		}
+		if part.FormName() == "segments" {
+			return invalid(fmt.Sprintf("segments must be a list of 1 to %d segments, as JSON", lipsync.MostSegments))
+		}
+		return invalid(part.FormName() + " must be an object, as JSON")
 	}
-	err = json.Unmarshal([]byte(value), into)
-	if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
-		return err
-	}
-	if part.FormName() == "segments" {
-		return invalid(fmt.Sprintf("segments must be a list of 1 to %d segments, as JSON", lipsync.MostSegments))
-	}
-	return invalid(part.FormName() + " must be an object, as JSON")
 }
 
 // value reads a part that is not a file. All such parts together may have maxText bytes.

@@ -103,7 +103,7 @@ func (s *story) sendMedia(name string) error {
 		return err
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
-		ID: id, Video: video, Audio: audio, ReferenceID: new(name),
+		ID: id, Video: video, Audio: audio, Order: lipsync.Order{ReferenceID: new(name)},
 		IdempotencyKey: new(name),
 	})
 	return err
@@ -124,7 +124,7 @@ func (s *story) sendUpload() error {
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/audio.wav"},
-		ReferenceID: new("upload"), Options: lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM}},
+		Order: lipsync.Order{ReferenceID: new("upload"), Output: lipsync.Output{Format: lipsync.WebM}},
 	})
 	return err
 }

@@ -74,7 +74,7 @@ func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, erro
 		return lipsync.RequestParams{}, err
 	}
 	audio, err := p.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
-	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, ReferenceID: new("film"),
+	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, Order: lipsync.Order{ReferenceID: new("film")},
 		IdempotencyKey: new("once")}, err
 }
 
@@ -106,7 +106,7 @@ func (p *Past) Live(ctx context.Context) error {
 	}
 	p.now = p.now.Add(time.Hour)
 	web := lipsync.RequestParams{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
-		LargestFace: true, ReferenceID: new("film")}
+		Order: lipsync.Order{LargestFace: true, ReferenceID: new("film")}}
 	for _, fail := range []bool{true, false} {
 		if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 			return err

@@ -99,7 +99,7 @@ func TestCanceledUnseen(t *testing.T) {
 				}
 				return errors.Join(concatenate(ctx, j), said)
 			})
-			n := lipsync.RequestParams{ID: f.Service.NewRequestID(), ReferenceID: new("doomed")}
+			n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Order: lipsync.Order{ReferenceID: new("doomed")}}
 			for kind, source := range map[lipsync.MediaKind]*lipsync.Source{lipsync.Video: &n.Video, lipsync.Audio: &n.Audio} {
 				var err error
 				if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored")); err != nil {

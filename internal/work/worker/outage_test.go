@@ -117,7 +117,7 @@ func TestTricklingServer(t *testing.T) {
 	for n := 1; n < 5; n++ {
 		tracks.More = append(tracks.More, lipsync.Track{Ref: fmt.Sprint(n), Source: lipsync.Source{URL: fmt.Sprint("http://web/", n)}})
 	}
-	tracks.Options.Segments = segments(t, 5)
+	tracks.Segments = segments(t, 5)
 	boxes := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
 	boxes.Options.Face = lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "http://web/boxes"}
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ func (f *fixture) sendTo(t *testing.T, url string) string {
 	t.Helper()
 	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
-		Options: lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM, UploadURL: lipsync.UploadURL(url)}},
+		Order: lipsync.Order{Output: lipsync.Output{Format: lipsync.WebM, UploadURL: lipsync.UploadURL(url)}},
 	})
 	if err != nil {
 		t.Fatal(err)

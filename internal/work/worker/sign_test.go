@@ -53,7 +53,7 @@ func TestSign(t *testing.T) {
 				f.Signer = c.sign
 			}
 			p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
-			p.Options.Output.Format = c.format
+			p.Output.Format = c.format
 			id, err := f.Service.Generate(t.Context(), f.caller, p)
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestOlderThanProvenance(t *testing.T) {
 	})
 	f.Signer = &unableSigner{unable: true}
 	p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
-	p.Options.Output.Format = lipsync.WebM
+	p.Output.Format = lipsync.WebM
 	id, err := f.Service.Generate(t.Context(), f.caller, p)
 	if err != nil {
 		t.Fatal(err)

@@ -50,9 +50,9 @@ func TestWishes(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	f.Service.Engines = []string{"warp", "wav2lip"}
-	all := []lipsync.RequestParams{{}, {LargestFace: true}, {Engine: "wav2lip"}}
+	all := []lipsync.RequestParams{{}, {Order: lipsync.Order{LargestFace: true}}, {Order: lipsync.Order{Engine: "wav2lip"}}}
 	for _, j := range optiontest.Texts() {
-		p := lipsync.RequestParams{Options: j.Wishes(t)}
+		p := lipsync.RequestParams{Order: lipsync.Order{Options: j.Wishes(t)}}
 		if len(j.Audios) > 1 {
 			p.More = []lipsync.Track{{Ref: "ana", Source: lipsync.Source{URL: "http://web/more"}}}
 		}
@@ -184,7 +184,7 @@ func TestDoSegments(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Video: lipsync.Source{URL: "http://web/video"}, AudioRef: "ana"}
-	n.Options.Segments = lipsync.Segments{{End: time.Second}, {Start: time.Second, End: 2500 * time.Millisecond, Ref: "ana"}}
+	n.Segments = lipsync.Segments{{End: time.Second}, {Start: time.Second, End: 2500 * time.Millisecond, Ref: "ana"}}
 	var err error
 	if n.Audio, err = f.Service.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader("of ana")); err != nil {
 		t.Fatal(err)
@@ -649,7 +649,7 @@ func TestRendered(t *testing.T) {
 		var got []time.Duration
 		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
 		id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}, Options: options,
+			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}, Order: lipsync.Order{Options: options},
 		})
 		if err != nil {
 			t.Fatal(err)

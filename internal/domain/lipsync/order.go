@@ -1,0 +1,52 @@
+package lipsync
+
+// Order says how to render the media that it comes with, in JSON as calls of the API have it: a generate call, an estimate, a line of a
+// batch, and the form of the dashboard.
+type Order struct {
+	ReferenceID *string `json:"reference_id,omitzero"`                     // the client's own name for the request; nil if it has none
+	LargestFace bool    `json:"disable_active_speaker_detection,omitzero"` // see Request.LargestFace
+	Engine      string  `json:"model,omitzero"`                            // "" means the default of the service
+	Options     Options `json:"options,omitzero"`                          // without an output and segments, which are beside them
+	Output      Output  `json:"output,omitzero"`
+}
+
+// Set sets an option or a field of the output, as Options.Set does.
+func (o *Order) Set(name, text string) error {
+	options := o.whole()
+	err := options.Set(name, text)
+	set := orderOf(options)
+	o.Options, o.Output = set.Options, set.Output
+	return err
+}
+
+// orderOf returns an order with the options and the output of a request.
+func orderOf(options Options) (o Order) {
+	o.Output = options.Output
+	options.Output, options.Segments = Output{}, nil
+	o.Options = options
+	return o
+}
+
+// whole returns the options with the output, as a request has them.
+func (o Order) whole() Options {
+	o.Options.Output = o.Output
+	return o.Options
+}
+
+// reference returns the reference id, or "" if there is none.
+func (o Order) reference() string {
+	if o.ReferenceID == nil {
+		return ""
+	}
+	return *o.ReferenceID
+}
+
+// Order returns the order that a request is made of.
+func (r Request) Order() Order {
+	o := orderOf(r.Options)
+	o.LargestFace, o.Engine = r.LargestFace, r.Engine
+	if r.ReferenceID != "" {
+		o.ReferenceID = &r.ReferenceID
+	}
+	return o
+}
