@@ -88,7 +88,7 @@ func TestPreviewOfLongAudio(t *testing.T) {
 	t.Parallel()
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	o := lipsync.Options{Preview: lipsync.Preview{Length: 400 * time.Millisecond}}
-	if _, _, err := renderBy(t, newRenderer(t, &numberer{}), video, edit(t, sound(t, "a.m4a", "0.8"), claimHours), o); err != nil {
+	if _, _, err := renderBy(t, newRenderer(t, &numberer{}), video, edit(t, sound(t, "a.mka", "0.8"), claimHours), o); err != nil {
 		t.Error(err)
 	}
 }
