@@ -110,9 +110,9 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 	}
 }
 
-// whole returns an error if the file states far more frames than it has, which are n, of those that are needed: if a quarter of them is missing, and half a second. A whole file may state a few more. Lengths are
-// rounded; and if it was cut out of a longer video, its first group of pictures may lack its
-// beginning, and can't be decoded.
+// whole returns an error if the file states far more frames than it has, which are n, of those that are needed: if a
+// quarter of them is missing, and half a second. A whole file may state a few more. Lengths are rounded; and if it was
+// cut out of a longer video, its first group of pictures may lack its beginning, and can't be decoded.
 func (s source) whole(n int) error {
 	v := s.video.Video
 	stated := min(int((v.Stated-s.video.Begin).Seconds()*v.Rate.Float()), s.needed)
