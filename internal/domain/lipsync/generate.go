@@ -164,6 +164,16 @@ func (p RequestParams) webhookURL() string {
 	return *p.WebhookURL
 }
 
+// Order returns the order that a request is made of.
+func (r Request) Order() Order {
+	o := orderOf(r.Options)
+	o.LargestFace, o.Engine = r.LargestFace, r.Engine
+	if r.ReferenceID != "" {
+		o.ReferenceID = &r.ReferenceID
+	}
+	return o
+}
+
 // options returns the options of the request, with its output and its segments.
 func (p RequestParams) options() Options {
 	o := p.whole()

@@ -40,13 +40,3 @@ func (o Order) reference() string {
 	}
 	return *o.ReferenceID
 }
-
-// Order returns the order that a request is made of.
-func (r Request) Order() Order {
-	o := orderOf(r.Options)
-	o.LargestFace, o.Engine = r.LargestFace, r.Engine
-	if r.ReferenceID != "" {
-		o.ReferenceID = &r.ReferenceID
-	}
-	return o
-}

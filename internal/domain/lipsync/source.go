@@ -3,10 +3,7 @@ package lipsync
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Source is a video or a speech track as the client names it.
@@ -18,10 +15,7 @@ type Source struct {
 	Kept   bool     // the upload can be used although it has expired, since a line of a batch waited to use it
 }
 
-const (
-	uploadScheme = "upload://"
-	maxURL       = 8192 // bytes; signed URLs of clouds have some 2,000
-)
+const uploadScheme = "upload://"
 
 // upload returns the id of the upload that the source names. ok is false if it names none.
 func (src Source) upload() (id string, ok bool) { return strings.CutPrefix(src.URL, uploadScheme) }
@@ -61,19 +55,6 @@ func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Sourc
 		return Input{}, newError(Invalid, urlRule(string(kind)+" URL"))
 	}
 	return Input{URL: src.URL}, nil
-}
-
-// urlRule returns the sentence that says what validURL accepts.
-func urlRule(name string) string {
-	return fmt.Sprintf("%s must be an absolute http or https URL with a host, no user name and at most %d bytes", name, maxURL)
-}
-
-func validURL(text string) bool {
-	if len(text) > maxURL || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		return false
-	}
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
 func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, id string, kept bool) (Input, error) {

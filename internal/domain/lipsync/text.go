@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,6 +41,22 @@ func validMediaType(text string) bool {
 	odd := func(r rune) bool { return r < ' ' || r > '~' }
 	return validText(text) && kind != "" && more != "" && !strings.Contains(kind, " ") &&
 		strings.TrimSpace(more) == more && !strings.ContainsFunc(text, odd)
+}
+
+// maxURL is the largest number of bytes of a URL. Signed URLs of clouds have some 2,000.
+const maxURL = 8192
+
+// urlRule returns the sentence that says what validURL accepts.
+func urlRule(name string) string {
+	return fmt.Sprintf("%s must be an absolute http or https URL with a host, no user name and at most %d bytes", name, maxURL)
+}
+
+func validURL(text string) bool {
+	if len(text) > maxURL || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return false
+	}
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
 // LargerThan returns the public sentence for a medium with too many bytes, such as: video is larger
