@@ -17,7 +17,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	<-h.wake
-	if err := h.Send(t.Context(), lipsync.Request{ID: "estimate", Account: "a\x1festimates"}); err != nil {
+	if err := h.Send(t.Context(), lipsync.Request{ID: "estimate", Account: "a", Kind: lipsync.ToEstimate}); err != nil {
 		t.Fatal(err)
 	}
 	<-h.wake

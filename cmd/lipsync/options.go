@@ -28,8 +28,8 @@ type optionFlags struct {
 func newOptionFlags() optionFlags {
 	var fields []reflect.StructField
 	for _, o := range flagged() {
-		kind := o.Type()
-		if o.Kind == lipsync.Switch {
+		kind := o.Shape()
+		if o.Shape == lipsync.Switch {
 			kind = reflect.TypeFor[bool]()
 		}
 		tag := fmt.Sprintf("name:%q placeholder:%q help:%q", strings.ReplaceAll(o.Name, "_", "-"), o.Flag, o.Help)
@@ -50,7 +50,7 @@ func (f *optionFlags) options(output string) (options lipsync.Options) {
 	values := reflect.ValueOf(f.Options[0]).Elem()
 	for n, o := range flagged() {
 		if value := values.Field(n); !value.IsNil() {
-			o.Put(&options, value.Elem().Convert(o.Type()))
+			o.Put(&options, value.Elem().Convert(o.Shape()))
 		}
 	}
 	return options

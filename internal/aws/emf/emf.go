@@ -115,7 +115,7 @@ func (m *Metrics) Rendered(length, took time.Duration) {
 
 // about returns the members of a line that identify the request.
 func about(r lipsync.Request) map[string]any {
-	return map[string]any{"account": r.Owner(), "request": r.ID}
+	return map[string]any{"account": r.Account, "request": r.ID}
 }
 
 // metric is one value.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // Analysis describes a video and the people in it. Places are in pixels of the video as displayed, from its
@@ -44,18 +43,8 @@ type FaceBox struct {
 // maxAnalysis is the largest size of an analysis or an estimate, in bytes. On AWS an answer may have 6 MB.
 const maxAnalysis = 4 << 20
 
-// ofAnalyses returns the account of the requests that are analyses. So they are not in the lists of the
-// caller's account, and its limits and usage don't count them. No client's account has this name, since it
-// has a control character.
-func ofAnalyses(account string) string { return account + "\x1fanalyses" }
-
-// Owner returns the account of the client who made the request. It differs from Account for an analysis and an estimate.
-func (r Request) Owner() string {
-	return strings.TrimSuffix(strings.TrimSuffix(r.Account, ofAnalyses("")), ofEstimates(""))
-}
-
 // IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
-func (r Request) IsAnalysis() bool { return r.Audio == Input{} }
+func (r Request) IsAnalysis() bool { return r.Kind == ToAnalyze }
 
 // Analyze creates a request for an Analysis of a video and returns its id. It returns NoSpace if the disk
 // has too little space.
@@ -67,7 +56,7 @@ func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id strin
 	if err := s.Room(0); err != nil {
 		return "", err
 	}
-	r := Request{ID: s.NewID(), Account: ofAnalyses(c.Account), Status: Queued, Video: in, CreatedAt: s.Now()}
+	r := Request{ID: s.NewID(), Account: c.Account, Kind: ToAnalyze, Status: Queued, Video: in, CreatedAt: s.Now()}
 	return s.create(ctx, r, RequestParams{Video: video})
 }
 
@@ -90,7 +79,7 @@ func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *
 func (s *Service) DeleteAnalysis(ctx context.Context, c Caller, id string) (Request, error) {
 	r, err := s.findAnalysis(ctx, c, id)
 	if err == nil && !r.Status.Final() {
-		_, err = s.Cancel(ctx, Caller{Account: r.Account}, r.ID)
+		_, err = s.cancel(ctx, r.ID)
 		if CodeOf(err) == Finished { // just now
 			err = nil
 		}
@@ -106,17 +95,17 @@ func (s *Service) DeleteAnalysis(ctx context.Context, c Caller, id string) (Requ
 
 // findAnalysis returns the caller's request for an Analysis, or NotFound.
 func (s *Service) findAnalysis(ctx context.Context, c Caller, id string) (Request, error) {
-	return s.findOf(ctx, ofAnalyses(c.Account), id, "analysis not found")
+	return s.findOf(ctx, c.Account, ToAnalyze, id, "analysis not found")
 }
 
-// findOf returns the account's request with the id, or NotFound with the message.
-func (s *Service) findOf(ctx context.Context, account, id, missing string) (Request, error) {
+// findOf returns the account's request of the kind with the id, or NotFound with the message.
+func (s *Service) findOf(ctx context.Context, account string, kind Kind, id, missing string) (Request, error) {
 	id, ok := parseID(id)
 	if !ok {
 		return Request{}, newError(NotFound, missing)
 	}
 	r, err := s.Store.Requests.ByID(ctx, id)
-	if CodeOf(err) == NotFound || err == nil && r.Account != account {
+	if CodeOf(err) == NotFound || err == nil && (r.Account != account || r.Kind != kind) {
 		return Request{}, newError(NotFound, missing)
 	}
 	return r, err

@@ -27,7 +27,7 @@ func TestAnalysis(t *testing.T) {
 	r, err = f.Claim(t.Context(), "")
 	must(t, err)
 	want(t, "claimed", r.ID == id && r.IsAnalysis(), true)
-	want(t, "owner", r.Owner(), f.caller.Account)
+	want(t, "account", r.Account, f.caller.Account)
 	made := lipsync.Analysis{
 		Video: lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: 160, Height: 96, Frames: 60},
 		Faces: []lipsync.AnalyzedFace{{ID: "0,40,48", Last: 2.4, Share: 1, Boxes: []lipsync.FaceBox{{Box: [4]int{-1, 2, 3, 4}}}, JPEG: []byte("jpeg")}},

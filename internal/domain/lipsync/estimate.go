@@ -39,11 +39,8 @@ func Problems(errs ...error) (all []Problem, err error) {
 	return all, nil
 }
 
-// ofEstimates returns the account of the requests that are estimates; see ofAnalyses.
-func ofEstimates(account string) string { return account + "\x1festimates" }
-
 // IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
-func (r Request) IsEstimate() bool { return ofEstimate(r.Account) }
+func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
 
 // Estimate creates a request for an Estimate of a request with the parameters, and returns its id. It refuses what Generate would refuse,
 // except for limits. It doesn't use the key's limit, the reference id, the webhook or the idempotency key.
@@ -62,7 +59,7 @@ func (s *Service) Estimate(ctx context.Context, c Caller, p RequestParams) (id s
 	if err := s.checkTargets(ctx, c, r.Targets); err != nil {
 		return "", err
 	}
-	r.Account, r.KeyID, r.ReferenceID, r.Targets = ofEstimates(c.Account), "", "", nil
+	r.Kind, r.KeyID, r.ReferenceID, r.Targets = ToEstimate, "", "", nil
 	p.IdempotencyKey = nil
 	return s.create(ctx, r, p)
 }
@@ -91,7 +88,7 @@ type Estimated struct {
 
 // Estimated returns the caller's request for an Estimate. It returns NotFound for requests of other accounts.
 func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimated, err error) {
-	e.Request, err = s.findOf(ctx, ofEstimates(c.Account), id, "estimate not found")
+	e.Request, err = s.findOf(ctx, c.Account, ToEstimate, id, "estimate not found")
 	if err != nil {
 		return e, err
 	}

@@ -28,7 +28,7 @@ func TestEstimate(t *testing.T) {
 	r, err := f.Claim(t.Context(), "")
 	must(t, err)
 	want(t, "claimed", r.ID == id && r.IsEstimate() && !r.IsAnalysis(), true)
-	want(t, "owner", r.Owner(), f.caller.Account)
+	want(t, "account", r.Account, f.caller.Account)
 	made := lipsync.Estimate{VideoSeconds: 2, AudioSeconds: 3, OutputSeconds: 3, Frames: 75, Size: 2000}
 	must(t, f.CompleteEstimate(t.Context(), r, made))
 	must(t, f.Tidy(t.Context(), 0))

@@ -35,7 +35,7 @@ func (s *Service) KeepFindings(ctx context.Context, r Request, video [sha256.Siz
 	if err := s.noteVideo(ctx, r, video); err != nil {
 		return err
 	}
-	key := findingsOf(r.Owner(), video) + name
+	key := findingsOf(r.Account, video) + name
 	err := s.Objects.Put(ctx, key, &RoomReader{R: content, Room: s.Room}, -1)
 	// If the request was canceled meanwhile, its client may have deleted its media already.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
@@ -52,7 +52,7 @@ func (s *Service) KeepFindings(ctx context.Context, r Request, video [sha256.Siz
 // OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none,
 // and Conflict if the worker has lost the request.
 func (s *Service) OpenFindings(ctx context.Context, r Request, video [sha256.Size]byte, name string) (io.ReadCloser, error) {
-	content, _, err := s.Objects.Open(ctx, findingsOf(r.Owner(), video)+name)
+	content, _, err := s.Objects.Open(ctx, findingsOf(r.Account, video)+name)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) forgetFindings(ctx context.Context, r Request) error {
 	if r.VideoSum == [sha256.Size]byte{} { // it kept and used none
 		return nil
 	}
-	return s.Objects.DeleteAll(ctx, findingsOf(r.Owner(), r.VideoSum))
+	return s.Objects.DeleteAll(ctx, findingsOf(r.Account, r.VideoSum))
 }
 
 // tidyFindings deletes the findings that are too old, and the oldest of the others as long as all together are larger than MaxFindings.

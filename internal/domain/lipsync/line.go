@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -13,17 +12,17 @@ const MostAhead = 1000
 
 // Line is what decides when workers claim a waiting request; see Leases.Line.
 type Line struct {
-	Ahead    int        // older claimable requests of the same account, at most the limit
-	Accounts []Standing // the request's account and those with claimable requests or leases
+	Ahead    int        // older claimable requests of the same account and kind, at most the limit
+	Accounts []Standing // those of the request's account and kind, and others with claimable requests or leases
 }
 
-// before returns the number of requests that are claimed before the next request of the account behind
+// before returns the number of requests that are claimed before the next request of the account and kind behind
 // l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
-func (l Line) before(account string, now time.Time) (n, quick int) {
+func (l Line) before(account string, kind Kind, now time.Time) (n, quick int) {
 	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
 	for i, s := range accounts {
 		accounts[i].Held = slices.Clip(s.Held)
-		if s.Account == account {
+		if s.Account == account && s.Kind == kind {
 			accounts[i].Waiting, accounts[i].Oldest = ahead+1, cmp.Or(s.Oldest, "~") // a request that isn't stored is the newest
 		}
 	}
@@ -33,13 +32,13 @@ func (l Line) before(account string, now time.Time) (n, quick int) {
 			break
 		}
 		next := &accounts[i]
-		if next.Account == account {
+		if next.Account == account && next.Kind == kind {
 			ahead--
 		}
 		if ahead < 0 {
 			break
 		}
-		if ofEstimate(next.Account) {
+		if next.Kind == ToEstimate {
 			quick++
 		}
 		now = now.Add(1) // each claim is later than the one before
@@ -52,7 +51,7 @@ func (l Line) before(account string, now time.Time) (n, quick int) {
 // takes longer, an eighth of the mean time is expected to be left.
 func (l Line) ends(now time.Time, mean time.Duration) (all []time.Duration) {
 	for _, s := range l.Accounts {
-		if ofEstimate(s.Account) {
+		if s.Kind == ToEstimate {
 			continue
 		}
 		for _, since := range s.Held {
@@ -80,9 +79,6 @@ func (l Line) idle(now, ended time.Time) int {
 	}
 	return 1
 }
-
-// ofEstimate reports whether the account is one of estimates.
-func ofEstimate(account string) bool { return strings.HasSuffix(account, ofEstimates("")) }
 
 // Place is the place of a waiting request in the queue.
 type Place struct {
@@ -124,7 +120,7 @@ func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
 // known to be idle.
 func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time.Duration, idle int) Place {
 	now := s.Now()
-	ahead, quick := line.before(r.Account, now)
+	ahead, quick := line.before(r.Account, r.Kind, now)
 	p := Place{Position: min(ahead+1, MostAhead)}
 	var all Speed
 	for _, speed := range speeds {

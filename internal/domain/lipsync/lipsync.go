@@ -60,11 +60,25 @@ func (i Input) host() string {
 	return strings.ToLower(u.Hostname())
 }
 
+// Kind says what a request asks for. Requests of each kind have lists, counts, limits and a line of their own.
+type Kind string
+
+// The kinds of requests.
+const (
+	ToRender   Kind = ""         // an output
+	ToAnalyze  Kind = "analysis" // an Analysis of its video
+	ToEstimate Kind = "estimate" // an Estimate of itself
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{ToRender, ToAnalyze, ToEstimate} }
+
 // Request is a lip sync job, as the store keeps it: one video and its speech to render, and its
 // state.
 type Request struct {
 	ID          string // UUID, lower case
 	Account     string
+	Kind        Kind
 	KeyID       string // the key that made it; "" if a person made it in the dashboard
 	ReferenceID string // the client's own name for it; may be ""
 	Status      Status

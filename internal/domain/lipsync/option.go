@@ -18,7 +18,7 @@ import (
 type Option struct {
 	Name        string // in JSON and in the form; its flag has dashes
 	Where       Scope
-	Kind        Kind
+	Shape       Shape
 	Values      []Value // of Names and a Switch all, the default first; of others, names and examples
 	Shown       []int   // the order in which people read Values, if it is another one
 	Least, Most float64 // of a Number or an Integer
@@ -51,12 +51,12 @@ const (
 	ToAssistants                     // tools for assistants name it
 )
 
-// Kind is a kind of values.
-type Kind int
+// Shape is the shape of an option's values.
+type Shape int
 
-// The kinds. In JSON a Number, an Integer and a Switch aren't strings.
+// The shapes. In JSON a Number, an Integer and a Switch aren't strings.
 const (
-	Names Kind = iota
+	Names Shape = iota
 	Number
 	Integer
 	Switch
@@ -97,7 +97,7 @@ func (o *Option) Changed(options Options) bool {
 
 // Choices returns all values in the order in which people read them, nil if they are no Names and no Switch.
 func (o *Option) Choices() (all []Value) {
-	if o.Kind != Names && o.Kind != Switch {
+	if o.Shape != Names && o.Shape != Switch {
 		return nil
 	}
 	if o.Shown == nil {
@@ -157,7 +157,7 @@ func (o *Option) read(options *Options, value json.RawMessage) error {
 		return field.UnmarshalText(object.textOf(value))
 	}
 	text := err == nil
-	switch o.Kind {
+	switch o.Shape {
 	case Names, Text:
 		if text {
 			return field.UnmarshalText([]byte(*name))
@@ -166,7 +166,7 @@ func (o *Option) read(options *Options, value json.RawMessage) error {
 		if !text {
 			return field.UnmarshalText(value)
 		}
-		if o.Kind == Number && slices.Contains(o.Names(), *name) {
+		if o.Shape == Number && slices.Contains(o.Names(), *name) {
 			return field.UnmarshalText([]byte(*name))
 		}
 	}
@@ -195,12 +195,12 @@ func setName[T ~int](o *Option, value *T, name []byte) error {
 // number parses a number that the option takes.
 func (o *Option) number(text []byte) (float64, error) {
 	n, err := strconv.ParseFloat(string(text), 64)
-	whole := o.Kind != Integer || n == math.Trunc(n) // JSON has no integers: 1e3 is one
+	whole := o.Shape != Integer || n == math.Trunc(n) // JSON has no integers: 1e3 is one
 	if err == nil && n >= o.Least && n <= o.Most && whole {
 		return n, nil
 	}
 	rule := "a number"
-	if o.Kind == Integer {
+	if o.Shape == Integer {
 		rule = "a whole number"
 	}
 	rule = fmt.Sprintf("%s must be %s from %g to %g", o.Name, rule, o.Least, o.Most)

@@ -12,7 +12,8 @@ import (
 // error. A method returns an *Error with one of the codes that its comment names; any other error
 // means that the outcome is not known.
 
-// Requests stores requests.
+// Requests stores requests. Its lists and counts, and those of open requests and stored bytes by which it limits a request ToRender, have requests
+// ToRender only. Requests of another kind are limited by the counts of that kind.
 type Requests interface {
 	// Create writes the request, one use of the key (if KeyID is not "") and the idempotency record
 	// in one transaction. Once Create returns, the request is the newest one in the lists of its
@@ -24,7 +25,7 @@ type Requests interface {
 	// before the key's limit, so a replay succeeds even if the key has no calls left. Create
 	// returns TokenLimit if the key's Limit is used up.
 	//
-	// Create resolves r.Targets by the account's webhooks: see Targets.Resolve, whose errors it
+	// Create resolves r.Targets by the account's webhooks: see Request.Created, whose errors it
 	// returns.
 	//
 	// Create returns OpenLimit if the account has as many open requests as limits allow, and
@@ -67,7 +68,7 @@ type Requests interface {
 	// fingerprint differs.
 	Replayed(ctx context.Context, account string, idem Idempotency, now time.Time) (id string, err error)
 
-	// Uses reports whether an open request of the account has the object as an input. The last
+	// Uses reports whether an open request of the account, of any kind, has the object as an input. The last
 	// changes may be missing.
 	Uses(ctx context.Context, account, object string) (bool, error)
 
@@ -173,7 +174,7 @@ type Leases interface {
 	// depends only on limit.
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
 
-	// Line returns what decides when workers claim the request r, of which it uses ID, Account and CreatedAt. If r is not stored, it
+	// Line returns what decides when workers claim the request r, of which it uses ID, Account, Kind and CreatedAt. If r is not stored, it
 	// counts as the newest request. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
 	// accounts. SQLite is exact. DynamoDB is exact while few requests are open; the last changes may be missing.
 	Line(ctx context.Context, r Request, now time.Time, limit int) (Line, error)

@@ -30,7 +30,7 @@ func (c Change) event() (d Delivery, about Subject, ok bool) {
 		d, ok = c.Batch.event()
 		return d, Subject{Batch: c.Batch}, ok
 	}
-	if c.Request.Owner() != c.Request.Account { // an analysis or an estimate
+	if c.Request.Kind != ToRender {
 		return Delivery{}, Subject{}, false
 	}
 	d, ok = c.Request.event(c.Was)

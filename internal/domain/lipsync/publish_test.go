@@ -61,7 +61,7 @@ func TestPublish(t *testing.T) {
 	must(t, err)
 	note(lipsync.Queued, canceled)
 	analysis := completed
-	analysis.Account += "\x1fanalyses"
+	analysis.Kind = lipsync.ToAnalyze
 	batch := f.batch(t, variants(2))
 	changes = append(changes, lipsync.Change{Was: lipsync.Processing, Request: analysis}, lipsync.Change{Batch: batch})
 	batch.Lines, batch.FinishedAt = "cx", f.clock.Now()

@@ -47,7 +47,7 @@ func (s *Service) OutputExpires(r Request) time.Time {
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
 	if id, ok := parseID(idOrReference); ok {
 		r, err := s.Store.Requests.ByID(ctx, id)
-		if CodeOf(err) != NotFound && (err != nil || r.Account == account) {
+		if CodeOf(err) != NotFound && (err != nil || r.Account == account && r.Kind == ToRender) {
 			return r, err
 		}
 	}

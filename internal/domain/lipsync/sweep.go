@@ -235,12 +235,7 @@ func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
 	if err != nil || open {
 		return open, err
 	}
-	for _, account := range []string{u.Account, ofAnalyses(u.Account), ofEstimates(u.Account)} {
-		if used, err := s.Store.Requests.Uses(ctx, account, u.Object); err != nil || used {
-			return used, err
-		}
-	}
-	return false, nil
+	return s.Store.Requests.Uses(ctx, u.Account, u.Object)
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {

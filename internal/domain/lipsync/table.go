@@ -50,7 +50,7 @@ var (
 	}
 	voiceGainOption = Option{
 		Name: "voice_gain", Where: OfRequest | OfSegment | ToAssistants, Schema: "VoiceGain",
-		Kind: Number, Most: MostGain, Default: "1",
+		Shape: Number, Most: MostGain, Default: "1",
 		Label: "Gain of the audio",
 		Flag:  "FACTOR",
 		Help:  "Set a factor for the speech track, from 0 (silence) to 2 (default: 1).",
@@ -61,7 +61,7 @@ var (
 	}
 	originalGainOption = Option{
 		Name: "original_gain", Where: OfRequest | OfSegment | ToAssistants, Schema: "OriginalGain",
-		Kind: Number, Most: MostGain, Default: "0",
+		Shape: Number, Most: MostGain, Default: "0",
 		Label: "Gain of the video’s own sound",
 		Flag:  "FACTOR",
 		Help:  "Mix the video's own sound with the speech track, by a factor from 0 (silence, the default) to 2.",
@@ -73,7 +73,7 @@ var (
 	}
 	duckOption = Option{
 		Name: "duck", Where: OfRequest | ToAssistants, Schema: "Duck",
-		Kind: Switch, Values: []Value{{"false", "As loud as elsewhere", ""}, {"true", "Lowered", ""}},
+		Shape: Switch, Values: []Value{{"false", "As loud as elsewhere", ""}, {"true", "Lowered", ""}},
 		Label: "The video’s own sound under the audio",
 		Help:  "Lower the video's own sound, if it has a factor, while the speech track is heard.",
 		Brief: "true, false",
@@ -82,7 +82,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Duck },
 	}
 	previewOption = Option{
-		Name: "preview", Where: OfRequest | BesideSegments | ToAssistants, Schema: "Preview", Kind: Object,
+		Name: "preview", Where: OfRequest | BesideSegments | ToAssistants, Schema: "Preview", Shape: Object,
 		Label: "Preview: start, seconds", Example: "90, 5",
 		Flag:  "START,SECONDS",
 		Help:  "Render only a part: video and speech track from START on, for at most SECONDS, such as 90,5.",
@@ -91,7 +91,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Preview },
 	}
 	faceOption = Option{
-		Name: "face", Where: OfRequest | OfSegment | ToAssistants, Schema: "Face", Kind: Object,
+		Name: "face", Where: OfRequest | OfSegment | ToAssistants, Schema: "Face", Shape: Object,
 		Values: []Value{
 			{"auto", "", "the mouth of the person who speaks is synced"},
 			{`{"frame": 120, "point": [640, 360]}`, "", "that of the person at this point of this frame, in pixels of the video as displayed. Frames count from 0"},
@@ -110,7 +110,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Face },
 	}
 	maskOption = Option{
-		Name: "mask", Where: OfRequest | BesideSegments | ToAssistants, Schema: "Mask", Kind: Object,
+		Name: "mask", Where: OfRequest | BesideSegments | ToAssistants, Schema: "Mask", Shape: Object,
 		Label: "Mask: width of the edge, size",
 		Flag:  "FEATHER,EXPAND",
 		Help:  "Set factors of the width of the soft edge of the region that is painted around the mouth, from 0.25 to 2, and of the size of that region, from 0.85 to 1.25 (default: 1,1).",
@@ -158,7 +158,7 @@ var (
 	}
 	fpsOption = Option{
 		Name: "fps", Where: OfOutput | ToAssistants, Schema: "FrameRate",
-		Kind: Number, Least: 1, Most: MostFPS, Values: []Value{{sourceRate, "", ""}},
+		Shape: Number, Least: 1, Most: MostFPS, Values: []Value{{sourceRate, "", ""}},
 		Label: "Frames a second",
 		Flag:  "RATE",
 		Help:  "Set the frames a second, from 1 to 120 (default: source, as in the video).",
@@ -170,7 +170,7 @@ var (
 	}
 	widthOption = Option{
 		Name: "width", Where: OfOutput | ToAssistants, Schema: "Width",
-		Kind: Integer, Least: LeastWidth, Most: MostWidth,
+		Shape: Integer, Least: LeastWidth, Most: MostWidth,
 		Label: "Width in pixels", Example: "That of the video",
 		Flag:  "PIXELS",
 		Help:  "Set the width of the pictures (default, and the most: as in the video).",
@@ -180,7 +180,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.Width },
 	}
 	fileNameOption = Option{
-		Name: "file_name", Where: OfOutput | ToAssistants, Schema: "FileName", Kind: Text,
+		Name: "file_name", Where: OfOutput | ToAssistants, Schema: "FileName", Shape: Text,
 		Rules: []string{"minLength: 1", "maxLength: 255", `pattern: '^[^/\\\x00-\x1f\x7f-\x9f]*$'`},
 		Label: "File name",
 		Takes: "1 to 255 characters, no slashes", Meaning: "the name under which the output is downloaded. It gets the extension of the format, instead of one of another format",
@@ -189,7 +189,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.FileName },
 	}
 	uploadURLOption = Option{
-		Name: "upload_url", Where: OfOutput, Schema: "UploadURL", Kind: Text,
+		Name: "upload_url", Where: OfOutput, Schema: "UploadURL", Shape: Text,
 		Rules: []string{"format: uri", `pattern: "^[hH][tT][tT][pP][sS]?://"`, "maxLength: 8192"},
 		Label: "Also send it to (PUT)", Example: "https://",
 		Takes: "`https://…`", Meaning: "the service also sends the file there, by PUT",

@@ -9,6 +9,15 @@ import "time"
 // storedTime returns the time with the precision of stores.
 func storedTime(t time.Time) time.Time { return t.Truncate(time.Microsecond).UTC() }
 
+// Created returns a new request with the webhooks of its account that get its events: see Targets.Resolve, whose errors it returns. Only
+// a request ToRender has events.
+func (r Request) Created(a AccountWebhooks) (_ Request, err error) {
+	if r.Kind == ToRender {
+		r.Targets, err = r.Targets.Resolve(a)
+	}
+	return r, err
+}
+
 // Claimable reports whether a worker may claim the request at now: it is not final, and no other worker holds it.
 func (r Request) Claimable(now time.Time) bool {
 	return r.ID != "" && !r.Status.Final() && !r.LeaseUntil.After(now)

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Standing is what decides when workers claim requests of an account.
+// Standing is what decides when workers claim requests of one kind of an account.
 type Standing struct {
 	Account string
+	Kind    Kind
 	Waiting int         // claimable requests, at most the limit
 	Held    []time.Time // when its requests that are held were claimed, or claimed first
 	Claimed time.Time   // the last claim; zero if unknown
@@ -27,11 +28,11 @@ func Turn(all []Standing) (next int, ok bool) {
 }
 
 // Contenders returns the accounts of which Turn chooses one by their last claims. A store needs to know the last claims of these only.
-func Contenders(all []Standing) (some []string) {
+func Contenders(all []Standing) (some []Standing) {
 	next, _ := Turn(all)
 	for _, s := range all {
 		if s.Waiting > 0 && len(s.Held) == len(all[next].Held) {
-			some = append(some, s.Account)
+			some = append(some, s)
 		}
 	}
 	return some

@@ -37,7 +37,10 @@ func TestTurn(t *testing.T) {
 			if next := (c.next != ""); ok != next || ok && c.all[i].Account != c.next {
 				t.Errorf("%+v: got %d, %t, want %q", c.all, i, ok, c.next)
 			}
-			got := lipsync.Contenders(c.all)
+			var got []string
+			for _, s := range lipsync.Contenders(c.all) {
+				got = append(got, s.Account)
+			}
 			slices.Sort(got)
 			slices.Sort(c.contenders)
 			want(t, "contenders", fmt.Sprint(got), fmt.Sprint(c.contenders))

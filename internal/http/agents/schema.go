@@ -37,7 +37,7 @@ func brief(of lipsync.Scope) string {
 			continue
 		}
 		before := values
-		if values = o.Brief; o.Kind == lipsync.Names {
+		if values = o.Brief; o.Shape == lipsync.Names {
 			values = strings.Join(o.Names(), ", ")
 		}
 		last := len(all) - 1

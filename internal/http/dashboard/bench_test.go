@@ -54,17 +54,18 @@ func (f *fixture) fill(b *testing.B, n int) {
 	defer db.Close()
 	now := f.clock.Now().UnixMicro()
 	_, err = db.Exec(fmt.Sprintf(`
-		WITH RECURSIVE i (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM i WHERE i <= %[1]d)
-		INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq, status, video_url, video_object, audio_url,
-			audio_object, largest_face, created_at, started_at, finished_at, output, error, length)
-		SELECT 'id-' || i, '%[2]s', '', 'order-' || (i %% 1000), i, i / 1000 + 1, iif(i %% 100, '%[3]s', '%[4]s'),
-			'https://example.com/v.mp4', '', 'https://example.com/a.wav', '', 0,
-			%[5]d - i * 43200000, %[5]d, %[5]d, iif(i %% 100, 'outputs/' || i, ''), iif(i %% 100, '', 'no face found in the video'), 60000000
-		FROM i;
+		CREATE TEMP TABLE more AS
+			WITH RECURSIVE i (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM i WHERE i <= %[1]d)
+			SELECT i, one.* FROM i, (SELECT * FROM requests WHERE account = '%[2]s' AND seq = 1) one;
+		UPDATE more SET n = 1000000 + i, id = 'id-' || i, reference_id = 'order-' || (i %% 1000), seq = i, reference_seq = i / 1000 + 1,
+			status = iif(i %% 100, '%[3]s', '%[4]s'), created_at = %[5]d - i * 43200000, started_at = %[5]d, finished_at = %[5]d,
+			output = iif(i %% 100, 'outputs/' || i, ''), failure = iif(i %% 100, '', '%[6]s'), length = 60000000;
+		ALTER TABLE more DROP COLUMN i;
+		INSERT INTO requests SELECT * FROM more;
 		UPDATE counters SET total = %[1]d + 1 WHERE account = '%[2]s' AND reference_id = '';
-		INSERT INTO counters SELECT account, reference_id, max(reference_seq) FROM requests
-			WHERE account = '%[2]s' AND reference_id LIKE 'order-%%' GROUP BY 1, 2`,
-		n, account, lipsync.Completed, lipsync.Failed, now))
+		INSERT INTO counters SELECT account, kind, reference_id, max(reference_seq) FROM requests
+			WHERE account = '%[2]s' AND reference_id LIKE 'order-%%' GROUP BY 1, 2, 3`,
+		n, account, lipsync.Completed, lipsync.Failed, now, lipsync.NoFace))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func differing(o lipsync.Options, scopes lipsync.Scope) []option {
 }
 
 // Bounded reports whether the form has a field for numbers only.
-func (o option) Bounded() bool { return o.Kind == lipsync.Number && o.Values == nil }
+func (o option) Bounded() bool { return o.Shape == lipsync.Number && o.Values == nil }
 
 // OfSegment reports whether a segment can have the option.
 func (o option) OfSegment() bool { return o.Where&lipsync.OfSegment != 0 }

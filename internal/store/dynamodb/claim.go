@@ -25,7 +25,7 @@ const maxSurveys = 3
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
 	r, err := s.claim(ctx, id, token, now, lease)
 	if err == nil {
-		s.noteClaim(ctx, r.Account, now)
+		s.noteClaim(ctx, ownerOf(r), now)
 	}
 	return r, err
 }
@@ -60,7 +60,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			if last.queued {
 				err = s.repairEntry(ctx, c.id)
 			} else if !last.Status.Final() { // another worker was faster
-				of := v.of(c.account)
+				of := v.of(c.owner)
 				of.Held = append(of.Held, now)
 				lost++
 			}

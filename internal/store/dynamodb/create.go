@@ -17,7 +17,7 @@ import (
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
 	if limits.Stored > 0 { // checked once for all tries: a create takes less time than any upload or render
-		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits.Keep)
+		b, err := s.stored(ctx, ownerOf(r), r.CreatedAt, limits.Keep)
 		if err != nil {
 			return lipsync.Request{}, false, err
 		}
@@ -64,8 +64,8 @@ func (c *create) try(ctx context.Context) error {
 	case c.refused != nil:
 		return c.refused
 	}
-	r := c.request
-	if r.Targets, err = r.Targets.Resolve(seen.webhooks); err != nil {
+	r, err := c.request.Created(seen.webhooks)
+	if err != nil {
 		return err
 	}
 	c.made = stored{Request: r, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
@@ -85,7 +85,7 @@ func (c *create) try(ctx context.Context) error {
 func (c *create) write(ctx context.Context, seen snapshot) error {
 	err := c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
 	if err == error(laneFull{}) {
-		c.lane, err = c.findLane(ctx, c.request.Account, c.limits.Open)
+		c.lane, err = c.findLane(ctx, ownerOf(c.request), c.limits.Open)
 	}
 	return err
 }
@@ -111,9 +111,9 @@ type snapshot struct {
 }
 
 func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
-	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
+	keys := []item{headKey(list(ownerOf(r), "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
 	if r.ReferenceID != "" {
-		keys = append(keys, headKey(list(r.Account, r.ReferenceID)))
+		keys = append(keys, headKey(list(ownerOf(r), r.ReferenceID)))
 	}
 	if idem != nil {
 		keys = append(keys, idempotencyKey(r.Account, idem.Key))
@@ -142,7 +142,7 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 
 // creation returns the steps that create a request, except those for its lists.
 func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []step {
-	steps := []step{countOpened(r.Account, lane, limits.Open).step(s.table)}
+	steps := []step{countOpened(ownerOf(r.Request), lane, limits.Open).step(s.table)}
 	if r.KeyID != "" {
 		steps = append(steps, useKey(r.Request, seen).step(s.table))
 	}

@@ -24,12 +24,12 @@ const (
 // request has its place in a partition that claims read. A final one has it among the requests of
 // its reference id; without a reference id, entryItem returns nil.
 func (r *stored) entryItem() item {
-	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
+	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
 	switch {
 	case r.Status.Final() && r.ReferenceID == "":
 		return nil
 	case r.Status.Final():
-		return r.at(i, withStatus(r.Account, r.ReferenceID, r.Status), r.age())
+		return r.at(i, withStatus(ownerOf(r.Request), r.ReferenceID, r.Status), r.age())
 	case r.Lease != "":
 		i["until"] = micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry
 		return r.at(i, shard(held, shardOf(r.ID, queueShards)), isHeld+r.ID)
@@ -47,24 +47,25 @@ func (r *stored) at(i item, partition, sort string) item {
 
 // inQueue adds the place of a waiting request to its queue entry.
 func (r *stored) inQueue(i item) item {
-	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), digest(r.Account)+"/"+r.age())
+	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), ownerOf(r.Request).digest()+"/"+r.age())
 }
 
-// behind returns a place after all entries of the account.
-func behind(account string) string { return digest(account) + "0" } // 0 is the next character after /
+// behind returns a place after all entries of the owner.
+func behind(of owner) string { return of.digest() + "0" } // 0 is the next character after /
 
 // entry is a queue entry as the index has it.
 type entry struct {
-	id, account string
-	created     time.Time
-	until       time.Time // for a held request: its lease ends then or later
-	place       string
+	id      string
+	owner   owner
+	created time.Time
+	until   time.Time // for a held request: its lease ends then or later
+	place   string
 }
 
 // readEntries returns up to limit entries that a query of the index finds.
 func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
 	var e entry
-	fields := []field{{"id", &e.id}, {"account", &e.account}, {"createdAt", &e.created}, {"until", &e.until}, {OpenSort, &e.place}}
+	fields := []field{{"id", &e.id}, {"account", &e.owner.account}, {"kind", (*string)(&e.owner.kind)}, {"createdAt", &e.created}, {"until", &e.until}, {OpenSort, &e.place}}
 	for i, err := range s.query(ctx, limit, in) {
 		e = entry{}
 		if err == nil {

@@ -35,8 +35,8 @@ func part(number int64, i, n int) int64 {
 	return p
 }
 
-func laneKey(account string, lane int) item {
-	return key(list(account, "")+"/open/"+strconv.Itoa(lane), "open")
+func laneKey(of owner, lane int) item {
+	return key(list(of, "")+"/open/"+strconv.Itoa(lane), "open")
 }
 
 // laneFull is the error of a lane whose share is used up, or whose share is of another limit.
@@ -45,8 +45,8 @@ type laneFull struct{}
 func (laneFull) Error() string { return "the lane is full" }
 
 // countOpened counts a new request in its lane.
-func countOpened(account string, lane, limit int) change {
-	c := change{key: laneKey(account, lane), add: item{"opened": number(1)}, set: item{"limit": number(int64(limit))}, refused: laneFull{}}
+func countOpened(of owner, lane, limit int) change {
+	c := change{key: laneKey(of, lane), add: item{"opened": number(1)}, set: item{"limit": number(int64(limit))}, refused: laneFull{}}
 	if limit > 0 {
 		c.condition = "attribute_not_exists(#opened) OR #opened < :share AND #limit = :limit"
 		c.values = item{"share": number(part(int64(limit), lane, openLanes(limit)))}
@@ -61,12 +61,12 @@ type openLane struct {
 }
 
 // findLane finds a lane that is not full, if necessary by counting the open requests again. With
-// the lane it returns conflict, so that the caller tries again. It returns OpenLimit if the account
+// the lane it returns conflict, so that the caller tries again. It returns OpenLimit if the owner
 // has as many open requests as it may.
-func (s *Store) findLane(ctx context.Context, account string, limit int) (lane int, err error) {
+func (s *Store) findLane(ctx context.Context, of owner, limit int) (lane int, err error) {
 	var keys []item
 	for i := range lanes {
-		keys = append(keys, laneKey(account, i))
+		keys = append(keys, laneKey(of, i))
 	}
 	items, err := s.getAll(ctx, keys)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) findLane(ctx context.Context, account string, limit int) (lane i
 	if lane, ok := emptiest(seen, limit); ok {
 		return lane, conflict{}
 	}
-	return s.recount(ctx, account, limit, seen)
+	return s.recount(ctx, of, limit, seen)
 }
 
 // emptiest returns the lane with the most of its share left.
@@ -102,8 +102,8 @@ func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 
 // recount counts the open requests, and divides them among lanes, which must not have changed
 // since they were read.
-func (s *Store) recount(ctx context.Context, account string, limit int, seen []openLane) (lane int, err error) {
-	open, err := s.countAll(ctx, openQueries(account), limit)
+func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLane) (lane int, err error) {
+	open, err := s.countAll(ctx, openQueries(of), limit)
 	if err != nil {
 		return 0, err
 	}
@@ -113,7 +113,7 @@ func (s *Store) recount(ctx context.Context, account string, limit int, seen []o
 	n := openLanes(limit)
 	var steps []step
 	for i, l := range seen {
-		c := change{key: laneKey(account, i), condition: "attribute_not_exists(#opened)", refused: conflict{}}
+		c := change{key: laneKey(of, i), condition: "attribute_not_exists(#opened)", refused: conflict{}}
 		if l.exists {
 			c.condition, c.values = "#opened = :seen", item{"seen": number(l.opened)}
 		} else if i >= n {
@@ -142,7 +142,7 @@ const uploaded = "uploads"
 // uploadLane is the key of the item that counts the bytes of the upload and others.
 func uploadLane(account, id string) item {
 	lane := shardOf(id, lanes)
-	return key(shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
+	return key(shard(usagePartition(owner{account: account}), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
 }
 
 // gateKey is the key of the item by which uploads are announced one by one, once an account stores
@@ -155,10 +155,10 @@ type bytes struct {
 	lanes map[string]int64 // bytes of uploads, by sort key
 }
 
-// stored returns how many bytes the account stores.
-func (s *Store) stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (b bytes, err error) {
+// stored returns how many bytes the owner stores. Uploads are among those ToRender.
+func (s *Store) stored(ctx context.Context, of owner, now time.Time, keep lipsync.Retention) (b bytes, err error) {
 	first := now.UTC().AddDate(0, 0, 1-keep.OutputDays())
-	used, err := s.usage(ctx, account, day(first), uploaded+"/~") // after all lanes
+	used, err := s.usage(ctx, of, day(first), uploaded+"/~") // after all lanes
 	b.lanes = make(map[string]int64)
 	for _, u := range used {
 		b.all += u.size
@@ -169,7 +169,7 @@ func (s *Store) stored(ctx context.Context, account string, now time.Time, keep 
 
 // Stored implements lipsync.Requests.
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
-	b, err := s.stored(ctx, account, now, keep)
+	b, err := s.stored(ctx, owner{account: account}, now, keep)
 	return b.all, err
 }
 
@@ -182,11 +182,11 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	if limits.Stored == 0 {
 		return []step{lane.step(s.table)}, nil
 	}
-	b, err := s.stored(ctx, u.Account, u.CreatedAt, limits.Keep)
+	b, err := s.stored(ctx, owner{account: u.Account}, u.CreatedAt, limits.Keep)
 	if err == nil && b.all+u.Size > limits.Stored/2 {
 		var gate change
 		if gate, err = s.gate(ctx, u.Account); err == nil {
-			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits.Keep) // read after the gate
+			b, err = s.stored(ctx, owner{account: u.Account}, u.CreatedAt, limits.Keep) // read after the gate
 		}
 		steps = append(steps, gate.step(s.table))
 	}

@@ -16,11 +16,11 @@ func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limi
 	if err != nil {
 		return l, err
 	}
-	if l.Accounts, err = s.standings(ctx, v, r.Account, now, limit); err != nil {
+	if l.Accounts, err = s.standings(ctx, v, ownerOf(r), now, limit); err != nil {
 		return l, err
 	}
 	own := entry{id: r.ID, created: r.CreatedAt}
-	for _, e := range v.waiting[r.Account] {
+	for _, e := range v.waiting[ownerOf(r)] {
 		if r.ID == "" || e.id != r.ID && e.before(own) < 0 {
 			l.Ahead++
 		}
@@ -52,41 +52,35 @@ func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error
 	return v, err
 }
 
-// standings returns what decides when requests of an account, and of the accounts in the survey, are claimed.
-func (s *Store) standings(ctx context.Context, v *survey, own string, now time.Time, limit int) ([]lipsync.Standing, error) {
-	all := []lipsync.Standing{{Account: own}} // first, since lastClaims reads a limited number
+// standings returns what decides when requests of an owner, and of those in the survey, are claimed.
+func (s *Store) standings(ctx context.Context, v *survey, own owner, now time.Time, limit int) ([]lipsync.Standing, error) {
+	all := []lipsync.Standing{{Account: own.account, Kind: own.kind}} // first, since lastClaims reads a limited number
 	for _, a := range v.accounts {
-		if v.cut[a.Account] && !v.whole {
+		of := owner{a.Account, a.Kind}
+		if v.cut[of] && !v.whole {
 			a.Waiting = limit
 		}
-		if a.Waiting = min(a.Waiting, limit); a.Account == own {
+		a.Waiting, a.Claimed = min(a.Waiting, limit), time.Time{}
+		if of == own {
 			all[0] = a
 		} else {
 			all = append(all, a)
 		}
 	}
-	var accounts []string
-	for _, a := range all {
-		accounts = append(accounts, a.Account)
-	}
-	claimed, err := s.lastClaims(ctx, accounts, now)
-	for i, a := range all {
-		all[i].Claimed = claimed[a.Account]
-	}
-	return all, err
+	return all, s.lastClaims(ctx, all, now)
 }
 
 // older counts the requests in the queue that are older than the request, of the same account: up to limit ÷ queueShards in each shard.
 func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (n int, err error) {
 	var counts [queueShards]int
 	err = together(queueShards, func(i int) (err error) {
-		first := digest(r.Account) + "/"
+		first := ownerOf(r).digest() + "/"
 		in := inQueueAfter(i, "")
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :after AND :own")
 		in.ExpressionAttributeValues[":after"] = text(first)
 		in.ExpressionAttributeValues[":own"] = text(first + padded(r.CreatedAt.UnixMicro()-1) + "0")
 		if r.ID == "" {
-			in.ExpressionAttributeValues[":own"] = text(behind(r.Account))
+			in.ExpressionAttributeValues[":own"] = text(behind(ownerOf(r)))
 		}
 		counts[i], err = s.count(ctx, limit/queueShards, in)
 		return err

@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // A list has the ids of an account's requests, or of those with one reference id, in the order of
@@ -18,12 +20,29 @@ import (
 // one write unit of DynamoDB.
 const bucketSize = 50
 
-// list returns the partition of an account's list, or of the list for one reference id of it.
-func list(account, referenceID string) string {
-	if referenceID == "" {
-		return "account/" + digest(account)
+// owner is what owns requests in the names of partitions: an account with one kind of its requests. Those of each kind have lists, counts and
+// a place among the last claims of their own.
+type owner struct {
+	account string
+	kind    lipsync.Kind
+}
+
+func ownerOf(r lipsync.Request) owner { return owner{r.Account, r.Kind} }
+
+// digest stands for the owner in a key. No account has a control character in its name.
+func (o owner) digest() string {
+	if o.kind == lipsync.ToRender {
+		return digest(o.account)
 	}
-	return "account/" + digest(account) + "/reference/" + digest(referenceID)
+	return digest(o.account + "\x1f" + string(o.kind))
+}
+
+// list returns the partition of an owner's list, or of the list for one reference id of it.
+func list(of owner, referenceID string) string {
+	if referenceID == "" {
+		return "account/" + of.digest()
+	}
+	return "account/" + of.digest() + "/reference/" + digest(referenceID)
 }
 
 // head is the item with the number of a list's last bucket. All later buckets are empty.
@@ -142,9 +161,9 @@ type place struct {
 }
 
 func (r *stored) places() []place {
-	all := []place{{list(r.Account, ""), r.bucket}}
+	all := []place{{list(ownerOf(r.Request), ""), r.bucket}}
 	if r.ReferenceID != "" {
-		all = append(all, place{list(r.Account, r.ReferenceID), r.referenceBucket})
+		all = append(all, place{list(ownerOf(r.Request), r.ReferenceID), r.referenceBucket})
 	}
 	return all
 }

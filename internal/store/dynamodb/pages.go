@@ -24,7 +24,7 @@ func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[
 
 // List implements lipsync.Requests. It computes from the head which buckets have the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
-	name := list(account, referenceID)
+	name := list(owner{account: account}, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
 	if err != nil {
 		return nil, 0, err
@@ -99,7 +99,7 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 	if referenceID == "" {
 		return lipsync.Request{}, notFound()
 	}
-	name := list(account, referenceID)
+	name := list(owner{account: account}, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
 	if err != nil {
 		return lipsync.Request{}, err

@@ -34,7 +34,7 @@ type stored struct {
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
 func (r *stored) fields() []field {
 	return []field{
-		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
+		{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
 		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options}, {"targets", &r.targets},
@@ -64,10 +64,10 @@ func requestKey(id string) item { return key("request/"+id, ofRequest) }
 func leaseKey(id string) item   { return key("request/"+id, "lease") }
 func entryKey(id string) item   { return key("request/"+id, "turn") }
 
-// withStatus returns the partition of the index with the requests of one status of an account or
+// withStatus returns the partition of the index with the requests of one status of an owner or
 // reference id.
-func withStatus(account, referenceID string, status lipsync.Status) string {
-	return list(account, referenceID) + "/" + string(status)
+func withStatus(of owner, referenceID string, status lipsync.Status) string {
+	return list(of, referenceID) + "/" + string(status)
 }
 
 // age returns the request's place among the requests of one status. Places sort by time of
@@ -86,7 +86,7 @@ func (r stored) item() item {
 	} else if !r.LeaseUntil.IsZero() {
 		i["leaseUntil"] = micros(r.LeaseUntil)
 	}
-	i[OpenPartition] = text(shard(withStatus(r.Account, "", r.Status), shardOf(r.ID, statusShards)))
+	i[OpenPartition] = text(shard(withStatus(ownerOf(r.Request), "", r.Status), shardOf(r.ID, statusShards)))
 	i[OpenSort] = text(r.age())
 	return i
 }

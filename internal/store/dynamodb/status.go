@@ -43,10 +43,10 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
 // oldest.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
-	from := behindAll
+	from, of := behindAll, owner{account: q.Account}
 	if q.Before != "" {
 		r, err := s.request(ctx, q.Before)
-		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && r.Account != q.Account {
+		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && ownerOf(r.Request) != of {
 			return nil, 0, nil
 		}
 		if err != nil {
@@ -55,7 +55,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 		from = r.age()
 	}
 	if q.Count > 0 {
-		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, q.Count)
+		all, err := s.newest(ctx, statusQueries(of, q.Status, q.ReferenceID), from, q.Count)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -64,7 +64,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	}
 	for skip := q.Offset; ; skip = 0 {
 		most := skip + q.Limit
-		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most)
+		all, err := s.newest(ctx, statusQueries(of, q.Status, q.ReferenceID), from, most)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -143,14 +143,14 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 	}
 }
 
-// statusQueries returns the queries for the account's requests with one status. Final requests are
+// statusQueries returns the queries for the owner's requests with one status. Final requests are
 // also in a partition of their reference id; open ones are not.
-func statusQueries(account string, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
+func statusQueries(of owner, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
 	if referenceID != "" && status.Final() {
-		return []*dynamodb.QueryInput{inPartition(withStatus(account, referenceID, status))}
+		return []*dynamodb.QueryInput{inPartition(withStatus(of, referenceID, status))}
 	}
 	for n := range statusShards {
-		in := inPartition(shard(withStatus(account, "", status), n))
+		in := inPartition(shard(withStatus(of, "", status), n))
 		if referenceID != "" {
 			in.FilterExpression = aws.String("#referenceID = :reference")
 			in.ExpressionAttributeValues[":reference"] = text(referenceID)
@@ -160,9 +160,9 @@ func statusQueries(account string, status lipsync.Status, referenceID string) (a
 	return all
 }
 
-// openQueries returns the queries for the account's open requests.
-func openQueries(account string) []*dynamodb.QueryInput {
-	return append(statusQueries(account, lipsync.Queued, ""), statusQueries(account, lipsync.Processing, "")...)
+// openQueries returns the queries for the owner's open requests.
+func openQueries(of owner) []*dynamodb.QueryInput {
+	return append(statusQueries(of, lipsync.Queued, ""), statusQueries(of, lipsync.Processing, "")...)
 }
 
 // countAll returns the number of items that the queries of the index find. It counts no more than
@@ -190,7 +190,10 @@ func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, mo
 
 // Uses implements lipsync.Requests.
 func (s requests) Uses(ctx context.Context, account, object string) (bool, error) {
-	queries := openQueries(account)
+	var queries []*dynamodb.QueryInput
+	for _, kind := range lipsync.Kinds() {
+		queries = append(queries, openQueries(owner{account, kind})...)
+	}
 	uses := make([]bool, len(queries))
 	err := together(len(queries), func(i int) error {
 		in := queries[i]

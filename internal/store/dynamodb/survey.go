@@ -14,17 +14,17 @@ import (
 // survey has the requests that a claim chooses from. They may have changed, since the index lags.
 type survey struct {
 	accounts []lipsync.Standing // with the times of the last claims of some
-	place    map[string]int     // of each account in accounts
-	waiting  map[string][]entry // by account; each sorted by age once complete
+	place    map[owner]int      // of each owner in accounts
+	waiting  map[owner][]entry  // each sorted by age once complete
 	known    map[string]bool    // ids of requests
 	aside    []entry            // requests that pick passed over
 	whole    bool               // whether no waiting request is missing
-	cut      map[string]bool    // accounts of which a shard may have more waiting requests
+	cut      map[owner]bool     // those of which a shard may have more waiting requests
 }
 
 // survey reads all shards: waiting requests, postponed requests that are due, and held requests.
 func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
-	v := &survey{place: make(map[string]int), waiting: make(map[string][]entry), known: make(map[string]bool), cut: make(map[string]bool), whole: true}
+	v := &survey{place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[owner]bool), whole: true}
 	var inQueue, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
@@ -58,17 +58,18 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 		for i, e := range all {
 			v.add(e)
 			if page := i + 1; page%entryPage == 0 { // the last one of a call
-				v.cut[e.account] = true
+				v.cut[e.owner] = true
 			}
 		}
 	}
-	for account, line := range v.waiting {
+	for of, line := range v.waiting {
 		slices.SortFunc(line, entry.before)
-		v.wait(account, line)
+		v.wait(of, line)
 	}
-	claimed, err := s.lastClaims(ctx, lipsync.Contenders(v.accounts), now)
-	for account, at := range claimed {
-		v.of(account).Claimed = at
+	contenders := lipsync.Contenders(v.accounts)
+	err = s.lastClaims(ctx, contenders, now)
+	for _, c := range contenders {
+		v.of(owner{c.Account, c.Kind}).Claimed = c.Claimed
 	}
 	return v, err
 }
@@ -104,32 +105,32 @@ func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {
 	if err != nil || len(all) < page {
 		return all, err
 	}
-	after := behind(all[page-1].account)
+	after := behind(all[page-1].owner)
 	for pages := maxEntryPages; pages > 0; pages-- {
 		more, err := s.readEntries(ctx, page, inQueueAfter(n, after))
 		if all = append(all, more...); err != nil || len(more) < page {
 			return all, err
 		}
-		if after = behind(more[page-1].account); pages == maxEntryPages/2+1 {
+		if after = behind(more[page-1].owner); pages == maxEntryPages/2+1 {
 			after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
 		}
 	}
 	return all, nil
 }
 
-// of returns the standing of the account.
-func (v *survey) of(account string) *lipsync.Standing {
-	if _, ok := v.place[account]; !ok {
-		v.place[account] = len(v.accounts)
-		v.accounts = append(v.accounts, lipsync.Standing{Account: account})
+// of returns the standing of the owner.
+func (v *survey) of(o owner) *lipsync.Standing {
+	if _, ok := v.place[o]; !ok {
+		v.place[o] = len(v.accounts)
+		v.accounts = append(v.accounts, lipsync.Standing{Account: o.account, Kind: o.kind})
 	}
-	return &v.accounts[v.place[account]]
+	return &v.accounts[v.place[o]]
 }
 
-// wait sets the waiting requests of the account.
-func (v *survey) wait(account string, line []entry) {
-	v.waiting[account] = line
-	of := v.of(account)
+// wait sets the waiting requests of the owner.
+func (v *survey) wait(o owner, line []entry) {
+	v.waiting[o] = line
+	of := v.of(o)
 	if of.Waiting, of.Oldest = len(line), ""; len(line) > 0 {
 		of.Oldest = line[0].age()
 	}
@@ -139,7 +140,7 @@ func (v *survey) wait(account string, line []entry) {
 func (v *survey) runs(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
-		of := v.of(e.account)
+		of := v.of(e.owner)
 		of.Held = append(of.Held, e.until.Add(-lipsync.Lease)) // a renewal doesn't change the entry
 	}
 }
@@ -148,7 +149,7 @@ func (v *survey) runs(e entry) {
 func (v *survey) add(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
-		v.waiting[e.account] = append(v.waiting[e.account], e)
+		v.waiting[e.owner] = append(v.waiting[e.owner], e)
 	}
 }
 
@@ -185,8 +186,8 @@ func (v *survey) next() (entry, bool) {
 	if !ok {
 		return entry{}, false
 	}
-	account := v.accounts[i].Account
-	line := v.waiting[account]
-	v.wait(account, line[1:])
+	of := owner{v.accounts[i].Account, v.accounts[i].Kind}
+	line := v.waiting[of]
+	v.wait(of, line[1:])
 	return line[0], true
 }

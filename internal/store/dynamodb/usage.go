@@ -15,17 +15,17 @@ import (
 
 const secondsOfDay = 24 * 60 * 60
 
-// usagePartition returns the partition with an account's usage, or the first shard of it.
-func usagePartition(account string) string { return "usage/" + digest(account) }
+// usagePartition returns the partition with an owner's usage, or the first shard of it.
+func usagePartition(of owner) string { return "usage/" + of.digest() }
 
 // day returns the day of the time as a part of keys.
 func day(t time.Time) string { return padded(t.Unix() / secondsOfDay) }
 
-// dayKey is the key of the item that counts the request among the requests that its account made
+// dayKey is the key of the item that counts the request among the requests that its owner made
 // on the same day. Each day has several lanes.
 func dayKey(r lipsync.Request) item {
 	lane := shardOf(r.ID, lanes)
-	return key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
+	return key(shard(usagePartition(ownerOf(r)), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
 }
 
 // countCreated returns the step that counts a new request.
@@ -49,14 +49,14 @@ type used struct {
 	lipsync.Day
 }
 
-// usage returns the account's usage from one sort key to another.
-func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
+// usage returns the owner's usage from one sort key to another.
+func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used, error) {
 	shards := make([][]used, usageShards)
 	err := together(usageShards, func(n int) error {
 		for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
 			KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :last"),
 			ExpressionAttributeValues: item{
-				":usage": text(shard(usagePartition(account), n)), ":first": text(first), ":last": text(last),
+				":usage": text(shard(usagePartition(of), n)), ":first": text(first), ":last": text(last),
 			},
 			ConsistentRead: aws.Bool(true),
 		}) {
@@ -79,7 +79,7 @@ func (s *Store) usage(ctx context.Context, account, first, last string) ([]used,
 // Usage implements lipsync.Requests.
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	first := now.Unix()/secondsOfDay - int64(days) + 1
-	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // after all lanes
+	found, err := s.usage(ctx, owner{account: account}, padded(first), day(now)+"/~") // after all lanes
 	all := make([]lipsync.Day, days)
 	for i := range all {
 		for _, u := range found {

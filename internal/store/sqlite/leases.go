@@ -18,20 +18,21 @@ const (
 	claimable = isOpen + " AND lease_until <= ?1"
 )
 
-// waitingAccounts has the accounts with open requests, and NULL at the end. It goes from one to the next by an index.
-const waitingAccounts = `WITH RECURSIVE waiting (account) AS (
-		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
-			ORDER BY account LIMIT 1)
+// waiting has the accounts with open requests, and the kinds of these. It goes from one to the next by an index, in which SQLite also
+// looks for the kind only because of the plus: a column of text is not compared by an index with another one.
+const waiting = `WITH RECURSIVE waiting (account, kind) AS (
+		SELECT * FROM (SELECT account, kind FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
+			ORDER BY account, kind LIMIT 1)
 		UNION ALL
-		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
-			AND account > waiting.account ORDER BY account LIMIT 1)
-		FROM waiting WHERE account IS NOT NULL
+		SELECT r.account, r.kind FROM waiting CROSS JOIN requests r ON r.n = (
+			SELECT n FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
+			AND (account, kind) > (waiting.account, +waiting.kind) ORDER BY account, kind LIMIT 1)
 	)`
 
-// noteClaim stores the time of the account's last claim.
-func noteClaim(ctx context.Context, tx *sql.Tx, account string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO claimed (account, at) VALUES (?1, ?2)
-		ON CONFLICT DO UPDATE SET at = ?2`, account, micros(now))
+// noteClaim stores the time of the last claim of a request like r, which was claimed now.
+func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO claimed (account, kind, at) VALUES (?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET at = ?3`, r.Account, r.Kind, micros(now))
 	return err
 }
 
@@ -50,7 +51,7 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 		if err != nil {
 			return explain(err)
 		}
-		return noteClaim(ctx, tx, r.Account, now)
+		return noteClaim(ctx, tx, r, now)
 	})
 	return r, err
 }

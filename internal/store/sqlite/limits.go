@@ -8,15 +8,15 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// openOfAccount counts the open requests of an account, up to a limit.
+// openOfAccount counts the open requests of a kind of an account, up to a limit.
 const openOfAccount = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
-	WHERE account = ? AND ` + isOpen + ` LIMIT ?)`
+	WHERE account = ? AND kind = ? AND ` + isOpen + ` LIMIT ?)`
 
-// checkLimits returns OpenLimit or StorageLimit if the account has reached one of the limits.
-func checkLimits(ctx context.Context, tx *sql.Tx, account string, now time.Time, limits lipsync.Limits) error {
+// checkLimits returns OpenLimit or StorageLimit if the account of a new request has reached one of the limits.
+func checkLimits(ctx context.Context, tx *sql.Tx, r lipsync.Request, limits lipsync.Limits) error {
 	if limits.Open > 0 {
 		var open int
-		err := tx.QueryRowContext(ctx, openOfAccount, account, limits.Open).Scan(&open)
+		err := tx.QueryRowContext(ctx, openOfAccount, r.Account, r.Kind, limits.Open).Scan(&open)
 		if err != nil {
 			return err
 		}
@@ -24,16 +24,16 @@ func checkLimits(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 			return refusal(lipsync.OpenLimit, "too many open requests")
 		}
 	}
-	return checkStored(ctx, tx, account, now, 1, limits)
+	return checkStored(ctx, tx, r.Account, r.Kind, r.CreatedAt, 1, limits)
 }
 
 // checkStored returns StorageLimit if the account may not store the additional bytes.
-func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time, more int64, limits lipsync.Limits) error {
+func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.Kind, now time.Time, more int64, limits lipsync.Limits) error {
 	if limits.Stored == 0 {
 		return nil
 	}
 	var stored int64
-	err := tx.QueryRowContext(ctx, storedBytes, account, account, firstStored(now, limits.Keep)).Scan(&stored)
+	err := tx.QueryRowContext(ctx, storedBytes, account, kind, firstStored(now, limits.Keep)).Scan(&stored)
 	if err != nil {
 		return err
 	}
@@ -43,9 +43,9 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 	return nil
 }
 
-// storedBytes adds up the bytes of an account's uploads, and of its outputs from a day on.
-const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?), 0) +
-	(SELECT ifnull(sum(size), 0) FROM days WHERE account = ? AND day >= ?)`
+// storedBytes adds up the bytes of the account ?1: of the outputs of the kind ?2 from the day ?3 on, and, among those ToRender, of its uploads.
+const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?1 AND ?2 = ''), 0) +
+	(SELECT ifnull(sum(size), 0) FROM days WHERE account = ?1 AND kind = ?2 AND day >= ?3)`
 
 // firstStored returns the first day whose outputs count as stored at now.
 func firstStored(now time.Time, keep lipsync.Retention) int64 {
@@ -54,6 +54,6 @@ func firstStored(now time.Time, keep lipsync.Retention) int64 {
 
 // Stored implements lipsync.Requests.
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (stored int64, err error) {
-	err = s.read.QueryRowContext(ctx, storedBytes, account, account, firstStored(now, keep)).Scan(&stored)
+	err = s.read.QueryRowContext(ctx, storedBytes, account, lipsync.ToRender, firstStored(now, keep)).Scan(&stored)
 	return stored, explain(err)
 }

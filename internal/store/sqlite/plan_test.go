@@ -23,21 +23,21 @@ func TestPlans(t *testing.T) {
 		{
 			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus + inStatus,
 			[]any{"a", "x", "failed", 100, 20, 40},
-			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND reference_id=? AND status=? AND seq<?)"},
+			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND kind=? AND reference_id=? AND status=? AND seq<?)"},
 		}, {
-			"accounts of which one is next", accountsInLine, []any{1, 1},
+			"accounts of which one is next", inLine, []any{1, 1},
 			[]string{
-				"SCAN requests USING INDEX requests_open_of_account",               // only its first row
-				"SEARCH requests USING INDEX requests_open_of_account (account>?)", // the next account, each time
-				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
-				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
+				"SCAN requests USING INDEX requests_open_of_account",                          // only its first row
+				"SEARCH requests USING INDEX requests_open_of_account ((account,kind)>(?,?))", // the next account or kind, each time
+				"SEARCH requests USING INDEX requests_open_of_account (account=? AND kind=?)",
+				"SEARCH requests USING INDEX requests_open_of_account (account=? AND kind=?)",
 			},
 		}, {
 			"held requests", held, []any{1},
 			[]string{"SCAN requests USING INDEX requests_held_of_account"},
 		}, {
-			"open requests of an account", openOfAccount, []any{"a", 10},
-			[]string{"SEARCH requests USING INDEX requests_open_of_account (account=?)"},
+			"open requests of an account", openOfAccount, []any{"a", "", 10},
+			[]string{"SEARCH requests USING INDEX requests_open_of_account (account=? AND kind=?)"},
 		}, {
 			"postponed requests", "SELECT " + requestColumns + " FROM requests " + postponed, []any{1, 10},
 			[]string{"SEARCH requests USING INDEX requests_put_off (lease_until>?)"},

@@ -25,7 +25,7 @@ type column struct {
 // requestFields returns the columns of a request.
 func requestFields(r *lipsync.Request) []column {
 	return []column{
-		{"id", &r.ID}, {"account", &r.Account}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status},
+		{"id", &r.ID}, {"account", &r.Account}, {"kind", &r.Kind}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status},
 		{"video_url", &r.Video.URL}, {"video_object", &r.Video.Object}, {"video_name", &r.Video.Name},
 		{"audio_url", &r.Audio.URL}, {"audio_object", &r.Audio.Object}, {"audio_name", &r.Audio.Name},
 		{"tracks", tracks{&r.Tracks}}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", options{&r.Options}}, {"targets", targets{&r.Targets}},
@@ -50,6 +50,9 @@ var requestColumns = func() string {
 	return strings.Join(names, ", ")
 }()
 
+// toRender selects the requests ToRender.
+const toRender = "kind = ''"
+
 // row is a *sql.Row or *sql.Rows.
 type row interface{ Scan(dest ...any) error }
 
@@ -72,29 +75,29 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 		if idem != nil {
 			earlier, err := replay(ctx, tx, r.Account, *idem, r.CreatedAt)
 			if err != nil || earlier != "" {
-				r.ID, replayed = earlier, true
+				created.ID, replayed = earlier, true
 				return err
 			}
 		}
-		if err := checkLimits(ctx, tx, r.Account, r.CreatedAt, limits); err != nil {
+		if err := checkLimits(ctx, tx, r, limits); err != nil {
 			return err
 		}
 		a, err := webhooksOf(ctx, tx, r.Account)
 		if err != nil {
 			return err
 		}
-		if r.Targets, err = r.Targets.Resolve(a); err != nil {
+		if created, err = r.Created(a); err != nil {
 			return err
 		}
-		return insert(ctx, tx, r, uploads, idem, limits.Keep)
+		return insert(ctx, tx, created, uploads, idem, limits.Keep)
 	})
 	if err != nil {
 		return lipsync.Request{}, false, err
 	}
 	if replayed {
-		r, err = s.ByID(ctx, r.ID)
+		created, err = s.ByID(ctx, created.ID)
 	}
-	return r, replayed, err
+	return created, replayed, err
 }
 
 // Replayed implements lipsync.Requests.
@@ -140,13 +143,13 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 	if err := insertIdempotency(ctx, tx, r, idem); err != nil {
 		return err
 	}
-	seq, err := count(ctx, tx, r.Account, "")
+	seq, err := count(ctx, tx, r, "")
 	if err != nil {
 		return err
 	}
 	var referenceSeq int64
 	if r.ReferenceID != "" {
-		if referenceSeq, err = count(ctx, tx, r.Account, r.ReferenceID); err != nil {
+		if referenceSeq, err = count(ctx, tx, r, r.ReferenceID); err != nil {
 			return err
 		}
 	}
@@ -200,9 +203,9 @@ func insertIdempotency(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem 
 }
 
 // count adds one to a counter and returns it.
-func count(ctx context.Context, tx *sql.Tx, account, referenceID string) (total int64, err error) {
-	err = tx.QueryRowContext(ctx, `INSERT INTO counters (account, reference_id, total) VALUES (?, ?, 1)
-		ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`, account, referenceID).Scan(&total)
+func count(ctx context.Context, tx *sql.Tx, r lipsync.Request, referenceID string) (total int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO counters (account, kind, reference_id, total) VALUES (?, ?, ?, 1)
+		ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`, r.Account, r.Kind, referenceID).Scan(&total)
 	return total, err
 }
 
@@ -214,7 +217,7 @@ func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) 
 // ByReference implements lipsync.Requests.
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
 	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
-		WHERE account = ? AND reference_id = ? AND reference_id <> ''
+		WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> ''
 		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
 }
 
@@ -222,7 +225,7 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 // reads no rows before the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	var total int64
-	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND reference_id = ?",
+	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND "+toRender+" AND reference_id = ?",
 		account, referenceID).Scan(&total)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, explain(err)
@@ -232,10 +235,10 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	}
 	last := total - offset
 	if referenceID == "" {
-		list, err := s.selectRequests(ctx, "WHERE account = ? AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		list, err := s.selectRequests(ctx, "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
 		return list, total, err
 	}
-	list, err := s.selectRequests(ctx, `WHERE account = ? AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+	list, err := s.selectRequests(ctx, `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
 		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
 	return list, total, err
 }
@@ -244,7 +247,7 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
-		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", q.Before, q.Account).Scan(&last)
+		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ? AND "+toRender, q.Before, q.Account).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, 0, nil
 		}
@@ -268,7 +271,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 // statusClauses returns the clauses that select the requests of the query's account, status and reference id.
 func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 	if q.ReferenceID == "" {
-		return "WHERE account = ? AND status = ?", []any{q.Account, q.Status}
+		return "WHERE account = ? AND " + toRender + " AND status = ?", []any{q.Account, q.Status}
 	}
 	return withReferenceAndStatus, []any{q.Account, q.ReferenceID, q.Status}
 }
@@ -276,7 +279,7 @@ func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 // withReferenceAndStatus names its index. SQLite might otherwise choose another one and read every
 // request with the status.
 const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
-	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
+	WHERE account = ? AND ` + toRender + ` AND reference_id = ? AND reference_id <> '' AND status = ?`
 
 // inStatus selects a page of the requests with one status.
 const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
@@ -289,7 +292,7 @@ func (s requests) Usage(ctx context.Context, account string, now time.Time, days
 	last := now.Unix() / secondsOfDay
 	first := last - int64(days) + 1
 	rows, err := s.read.QueryContext(ctx, `SELECT day, requests, failed, length FROM days
-		WHERE account = ? AND day BETWEEN ? AND ?`, account, first, last)
+		WHERE account = ? AND `+toRender+` AND day BETWEEN ? AND ?`, account, first, last)
 	type dated struct {
 		day int64
 		lipsync.Day

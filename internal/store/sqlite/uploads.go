@@ -23,7 +23,7 @@ func scanUpload(row row) (u lipsync.Upload, err error) {
 // Create implements lipsync.Uploads.
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := checkStored(ctx, tx, u.Account, u.CreatedAt, u.Size, limits); err != nil {
+		if err := checkStored(ctx, tx, u.Account, lipsync.ToRender, u.CreatedAt, u.Size, limits); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

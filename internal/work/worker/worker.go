@@ -109,7 +109,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 		w.Log.Error("claim", "error", err)
 		return false, err
 	}
-	log := w.Log.With("account", r.Owner(), "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
+	log := w.Log.With("account", r.Account, "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
 	err = w.do(ctx, r, log)

@@ -98,7 +98,7 @@ func document() map[string]string {
 	}
 	for _, of := range []lipsync.Scope{lipsync.OfOutput, lipsync.OfRequest} {
 		for _, o := range lipsync.OptionsAt(of) {
-			if o.Kind != lipsync.Object {
+			if o.Shape != lipsync.Object {
 				parts["schemas"] += schema(o)
 			}
 		}
@@ -112,12 +112,12 @@ func reference(o *lipsync.Option) string {
 
 // schema returns the schema of an option that is no Object.
 func schema(o *lipsync.Option) string {
-	types := map[lipsync.Kind]string{
+	types := map[lipsync.Shape]string{
 		lipsync.Names: "string", lipsync.Number: "number", lipsync.Integer: "integer", lipsync.Switch: "boolean", lipsync.Text: "string",
 	}
-	lines := []string{"type: " + types[o.Kind]}
+	lines := []string{"type: " + types[o.Shape]}
 	standard := o.Default
-	switch o.Kind {
+	switch o.Shape {
 	case lipsync.Names:
 		lines = append(lines, "enum: ["+strings.Join(o.Names(), ", ")+"]")
 		standard = o.Values[0].Name

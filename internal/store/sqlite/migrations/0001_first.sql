@@ -5,10 +5,11 @@ CREATE TABLE requests (
 	n                 INTEGER PRIMARY KEY, -- order of creation over all accounts
 	id                TEXT NOT NULL UNIQUE,
 	account           TEXT NOT NULL,
+	kind              TEXT NOT NULL,       -- '' asks for an output, others for an analysis or an estimate
 	key_id            TEXT NOT NULL,
 	reference_id      TEXT NOT NULL,
-	seq               INTEGER NOT NULL,    -- 1, 2, … within the account
-	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account and reference id, 0 without one
+	seq               INTEGER NOT NULL,    -- 1, 2, … within account and kind
+	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account, kind and reference id, 0 without one
 	status            TEXT NOT NULL,
 
 	video_url         TEXT NOT NULL,
@@ -55,28 +56,31 @@ CREATE TABLE requests (
 	percent           INTEGER NOT NULL,
 	ends              INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX requests_by_seq ON requests (account, seq);
-CREATE UNIQUE INDEX requests_by_reference ON requests (account, reference_id, reference_seq) WHERE reference_id <> '';
-CREATE UNIQUE INDEX requests_by_status ON requests (account, status, seq);
-CREATE UNIQUE INDEX requests_by_reference_status ON requests (account, reference_id, status, seq) WHERE reference_id <> '';
+CREATE UNIQUE INDEX requests_by_seq ON requests (account, kind, seq);
+CREATE UNIQUE INDEX requests_by_reference ON requests (account, kind, reference_id, reference_seq) WHERE reference_id <> '';
+CREATE UNIQUE INDEX requests_by_status ON requests (account, kind, status, seq);
+CREATE UNIQUE INDEX requests_by_reference_status ON requests (account, kind, reference_id, status, seq) WHERE reference_id <> '';
 CREATE INDEX requests_open ON requests (n) WHERE status IN ('queued', 'processing');
-CREATE INDEX requests_open_of_account ON requests (account, n) WHERE status IN ('queued', 'processing');
+CREATE INDEX requests_open_of_account ON requests (account, kind, n) WHERE status IN ('queued', 'processing');
 CREATE INDEX requests_held_of_account ON requests (account) WHERE lease <> '';
 CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0;
 
--- How many requests an account has made, and how many with each reference id.
+-- How many requests of each kind an account has made, and how many with each reference id.
 -- Requests are never deleted, so that seq and reference_seq run from 1 to total.
 CREATE TABLE counters (
 	account      TEXT NOT NULL,
+	kind         TEXT NOT NULL,
 	reference_id TEXT NOT NULL, -- '' counts all of the account
 	total        INTEGER NOT NULL,
-	PRIMARY KEY (account, reference_id)
+	PRIMARY KEY (account, kind, reference_id)
 ) STRICT, WITHOUT ROWID;
 
--- When a request of an account was last claimed.
+-- When a request of a kind of an account was last claimed.
 CREATE TABLE claimed (
-	account TEXT PRIMARY KEY,
-	at      INTEGER NOT NULL
+	account TEXT NOT NULL,
+	kind    TEXT NOT NULL,
+	at      INTEGER NOT NULL,
+	PRIMARY KEY (account, kind)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency (
@@ -133,19 +137,20 @@ CREATE TRIGGER count_upload_gone AFTER DELETE ON uploads BEGIN
 	UPDATE uploaded SET size = size - old.size WHERE account = old.account;
 END;
 
--- What became of the requests that an account made on a day.
+-- What became of the requests of each kind that an account made on a day.
 CREATE TABLE days (
 	account  TEXT NOT NULL,
+	kind     TEXT NOT NULL,
 	day      INTEGER NOT NULL, -- days since 1970 UTC
 	requests INTEGER NOT NULL,
 	failed   INTEGER NOT NULL, -- except those that were canceled
 	length   INTEGER NOT NULL, -- of all outputs
 	size     INTEGER NOT NULL, -- of the outputs that are kept
-	PRIMARY KEY (account, day)
+	PRIMARY KEY (account, kind, day)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER count_created AFTER INSERT ON requests BEGIN
-	INSERT INTO days (account, day, requests, failed, length, size) VALUES (new.account, new.created_at / 86400000000, 1, 0, 0, 0)
+	INSERT INTO days (account, kind, day, requests, failed, length, size) VALUES (new.account, new.kind, new.created_at / 86400000000, 1, 0, 0, 0)
 	ON CONFLICT DO UPDATE SET requests = requests + 1;
 END;
 
@@ -153,11 +158,11 @@ END;
 CREATE TRIGGER count_final AFTER UPDATE OF status ON requests WHEN new.status IN ('completed', 'failed') BEGIN
 	UPDATE days SET failed = failed + (new.status = 'failed' AND new.failure <> 'canceled'), length = length + new.length,
 		size = size + new.size
-	WHERE account = new.account AND day = new.created_at / 86400000000;
+	WHERE account = new.account AND kind = new.kind AND day = new.created_at / 86400000000;
 END;
 
 CREATE TRIGGER count_size_gone AFTER UPDATE OF media_deleted_at ON requests WHEN old.media_deleted_at = 0 BEGIN
-	UPDATE days SET size = size - old.size WHERE account = old.account AND day = old.created_at / 86400000000;
+	UPDATE days SET size = size - old.size WHERE account = old.account AND kind = old.kind AND day = old.created_at / 86400000000;
 END;
 
 -- The webhooks of an account.
