@@ -8,7 +8,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// batches implements lipsync.Batches.
 type batches struct{ *Store }
 
 // unfinishedBatches is the partition of the index with an item for each batch that isn't finished. The batches of an account are in a
@@ -52,7 +51,6 @@ func decodeBatch(i item) (b lipsync.Batch, err error) {
 	return b, err
 }
 
-// Create implements lipsync.Batches.
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	i := with(encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
@@ -68,7 +66,6 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	})
 }
 
-// ByID implements lipsync.Batches.
 func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
 	i, err := s.get(ctx, batchKey(id))
 	if err != nil {
@@ -77,7 +74,6 @@ func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
 	return decodeBatch(i)
 }
 
-// Swap implements lipsync.Batches.
 func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	c := change{
 		key: batchKey(b.ID), set: item{"lines": text(b.Lines), "version": number(b.Version + 1)},
@@ -98,7 +94,6 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	})
 }
 
-// List implements lipsync.Batches.
 func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
 	in := inPartition(batchesOf(account))
 	in.ScanIndexForward = aws.Bool(false)
@@ -119,7 +114,6 @@ func (s batches) List(ctx context.Context, account string, before lipsync.Batch,
 	return all, nil
 }
 
-// Unfinished implements lipsync.Batches.
 func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
 	in := inPartition(unfinishedBatches)
 	if after.ID != "" {
@@ -150,7 +144,6 @@ func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int)
 	return all, err
 }
 
-// Count implements lipsync.Batches.
 func (s batches) Count(ctx context.Context, account string) (int, error) {
 	i, err := s.get(ctx, batchCountKey(account))
 	if lipsync.CodeOf(err) == lipsync.NotFound { // it never had any
@@ -164,7 +157,6 @@ func (s batches) Count(ctx context.Context, account string) (int, error) {
 	return int(n), err
 }
 
-// Several implements lipsync.Requests.
 func (s requests) Several(ctx context.Context, ids []string) (all []lipsync.Request, err error) {
 	var keys []item
 	for _, id := range ids {

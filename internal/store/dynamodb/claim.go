@@ -21,7 +21,6 @@ const (
 // workers claimed all requests that it found.
 const maxSurveys = 3
 
-// Claim implements lipsync.Leases.
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
 	r, err := s.claim(ctx, id, token, now, lease)
 	if err == nil {

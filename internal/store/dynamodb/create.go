@@ -189,7 +189,6 @@ func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) item {
 	return with(i, idempotencyKey(r.Account, idem.Key))
 }
 
-// Replayed implements lipsync.Requests.
 func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
 	i, err := s.get(ctx, idempotencyKey(account, idem.Key))
 	if err != nil {

@@ -62,7 +62,6 @@ func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []step) {
 	return steps
 }
 
-// Add implements lipsync.Webhooks.
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
 	there := refusal(lipsync.Conflict, "the delivery is there")
 	err := retryConflicts(ctx, func(int) error {
@@ -74,7 +73,6 @@ func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
 	return err
 }
 
-// Delivery implements lipsync.Webhooks.
 func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
 	if id == "" { // no attribute of a key may be ""
 		return lipsync.Delivery{}, notFound()
@@ -86,7 +84,6 @@ func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Del
 	return decodeDelivery(i)
 }
 
-// Swap implements lipsync.Webhooks.
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	seen := d.Version
 	d.Version++
@@ -105,13 +102,11 @@ func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	return err
 }
 
-// Drop implements lipsync.Webhooks.
 func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
 	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: deliveryKey(d.Webhook, d.ID)})
 	return s.explain(err)
 }
 
-// Due implements lipsync.Webhooks.
 func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
 	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput {
 		in := inPartition(shard(due+webhook, n))
@@ -145,7 +140,6 @@ func shareOf(limit int) int {
 	return min(limit, int(mean+5*math.Sqrt(mean))+1)
 }
 
-// Deliveries implements lipsync.Webhooks.
 func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) ([]lipsync.Delivery, error) {
 	if before == "" {
 		before = behindAll

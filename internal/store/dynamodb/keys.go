@@ -15,7 +15,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// keys implements lipsync.Keys.
 type keys struct{ *Store }
 
 func keyFields(k *lipsync.Key) []field {
@@ -50,7 +49,6 @@ func pointers(k lipsync.Key) []item {
 	return []item{byID, listed}
 }
 
-// Create implements lipsync.Keys.
 func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
 	steps := []step{s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
@@ -60,7 +58,6 @@ func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	return retryConflicts(ctx, func(int) error { return s.transact(ctx, steps) })
 }
 
-// ByHash implements lipsync.Keys.
 func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err error) {
 	i, err := s.get(ctx, hashKey(hash))
 	if err != nil {
@@ -81,7 +78,6 @@ func (s *Store) pointer(ctx context.Context, id string) (account string, key ite
 	return account, hashKey(hash), err
 }
 
-// Touch implements lipsync.Keys.
 func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	_, key, err := s.pointer(ctx, id)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
@@ -97,7 +93,6 @@ func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	return err
 }
 
-// Revoke implements lipsync.Keys.
 func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
 	owner, key, err := s.pointer(ctx, id)
 	if err != nil {

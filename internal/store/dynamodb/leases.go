@@ -11,17 +11,14 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// leases implements lipsync.Leases.
 type leases struct{ *Store }
 
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
-// Renew implements lipsync.Leases.
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
 }
 
-// Report implements lipsync.Leases.
 func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
 	r := stored{Request: lipsync.Request{Progress: p}}
 	c := change{set: encode(r.progress())}
@@ -33,7 +30,6 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 	return s.updateLease(ctx, id, token, c)
 }
 
-// NoteVideo implements lipsync.Leases.
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
 	_, err := s.update(ctx, change{
 		key: requestKey(id), set: encode([]field{{videoSum, &sum}}), add: item{"version": number(1)},
@@ -50,19 +46,16 @@ func (s *Store) updateLease(ctx context.Context, id, token string, c change) err
 	return err
 }
 
-// Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) error {
 	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
 	return err
 }
 
-// Postpone implements lipsync.Leases.
 func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
 	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
 	return err
 }
 
-// Postponed implements lipsync.Leases.
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	shards := make([][]entry, queueShards)
 	err := together(queueShards, func(n int) (err error) {
@@ -87,19 +80,16 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 	return requests, err
 }
 
-// EndPause implements lipsync.Leases.
 func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
 	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
 	return err
 }
 
-// Finish implements lipsync.Leases.
 func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
 	return err
 }
 
-// Cancel implements lipsync.Leases.
 func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
 	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }

@@ -167,7 +167,6 @@ func (s *Store) stored(ctx context.Context, of owner, now time.Time, keep lipsyn
 	return b, err
 }
 
-// Stored implements lipsync.Requests.
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
 	b, err := s.stored(ctx, owner{account: account}, now, keep)
 	return b.all, err

@@ -7,7 +7,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// ForgetMedia implements lipsync.Requests.
 func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (lipsync.Request, error) {
 	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.WithoutMedia(now) })
 }

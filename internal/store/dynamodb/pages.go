@@ -94,7 +94,6 @@ func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, 
 	return all, nil
 }
 
-// ByReference implements lipsync.Requests.
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
 	if referenceID == "" {
 		return lipsync.Request{}, notFound()

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// rates implements lipsync.Rates.
 type rates struct{ *Store }
 
 // window is a minute that begins with its first call.

@@ -11,7 +11,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// requests implements lipsync.Requests.
 type requests struct{ *Store }
 
 // stored is a request as the table stores it: one partition of up to three items.
@@ -171,7 +170,6 @@ func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 	return r, nil
 }
 
-// ByID implements lipsync.Requests.
 func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
 	r, err := s.request(ctx, id)
 	return r.Request, err

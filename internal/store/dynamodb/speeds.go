@@ -49,7 +49,6 @@ func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error 
 	return err
 }
 
-// All implements lipsync.Speeds.
 func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
 	all := map[string]lipsync.Speed{}
 	for i, err := range s.query(ctx, maxPage, &dynamodb.QueryInput{

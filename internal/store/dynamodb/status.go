@@ -188,7 +188,6 @@ func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, mo
 	return n, err
 }
 
-// Uses implements lipsync.Requests.
 func (s requests) Uses(ctx context.Context, account, object string) (bool, error) {
 	var queries []*dynamodb.QueryInput
 	for _, kind := range lipsync.Kinds() {

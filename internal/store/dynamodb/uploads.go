@@ -13,7 +13,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// uploads implements lipsync.Uploads.
 type uploads struct{ *Store }
 
 func uploadFields(u *lipsync.Upload) []field {
@@ -58,7 +57,6 @@ func useUpload(id string, r lipsync.Request, life time.Duration) change {
 	}
 }
 
-// ByID implements lipsync.Uploads.
 func (s uploads) ByID(ctx context.Context, id string) (u lipsync.Upload, err error) {
 	i, err := s.get(ctx, uploadKey(id))
 	if err != nil {
@@ -117,7 +115,6 @@ func (s *Store) expired(ctx context.Context, keys []item, now time.Time) (expire
 	return expired, err
 }
 
-// Drop implements lipsync.Uploads.
 func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
 	now, err := s.update(ctx, change{
 		key: uploadKey(u.ID),
@@ -133,7 +130,6 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 	return err
 }
 
-// Delete implements lipsync.Uploads.
 func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	gone := errors.New("the upload is gone")
 	err := retryConflicts(ctx, func(int) error {

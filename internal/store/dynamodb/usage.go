@@ -76,7 +76,6 @@ func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used
 	return slices.Concat(shards...), err
 }
 
-// Usage implements lipsync.Requests.
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	first := now.Unix()/secondsOfDay - int64(days) + 1
 	found, err := s.usage(ctx, owner{account: account}, padded(first), day(now)+"/~") // after all lanes

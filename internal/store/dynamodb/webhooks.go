@@ -9,7 +9,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// webhooks implements lipsync.Webhooks.
 type webhooks struct{ *Store }
 
 // allWebhooks is the partition of the index that has the webhooks of all accounts. One account has one
@@ -29,7 +28,6 @@ func decodeWebhooks(i item) (a lipsync.AccountWebhooks, err error) {
 	return a, err
 }
 
-// Of implements lipsync.Webhooks.
 func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
 	i, err := s.get(ctx, webhooksKey(account))
 	if lipsync.CodeOf(err) == lipsync.NotFound {
@@ -41,7 +39,6 @@ func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhoo
 	return decodeWebhooks(i)
 }
 
-// Put implements lipsync.Webhooks.
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 	c := change{
 		key: webhooksKey(a.Account),
@@ -63,7 +60,6 @@ func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 	return err
 }
 
-// All implements lipsync.Webhooks.
 func (s webhooks) All(ctx context.Context) (all []lipsync.AccountWebhooks, err error) {
 	for i, err := range s.query(ctx, math.MaxInt, inPartition(allWebhooks)) {
 		var a lipsync.AccountWebhooks

@@ -8,7 +8,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// batches implements lipsync.Batches.
 type batches struct{ *Store }
 
 const batchColumns = "id, account, key_id, lines, targets, fingerprint, created_at, canceled_at, finished_at, version"
@@ -21,7 +20,6 @@ func scanBatch(row row) (b lipsync.Batch, err error) {
 	return b, explain(err)
 }
 
-// Create implements lipsync.Batches.
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -41,12 +39,10 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 // unfinishedOfAccount counts the batches of an account that aren't finished. The limit keeps their number small.
 const unfinishedOfAccount = "SELECT count(*) FROM batches INDEXED BY batches_unfinished WHERE account = ? AND finished_at = 0"
 
-// ByID implements lipsync.Batches.
 func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
 	return scanBatch(s.read.QueryRowContext(ctx, "SELECT "+batchColumns+" FROM batches WHERE id = ?", id))
 }
 
-// Swap implements lipsync.Batches.
 func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE batches SET lines = ?, canceled_at = ?, finished_at = ?, version = version + 1
@@ -58,18 +54,15 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	})
 }
 
-// List implements lipsync.Batches.
 func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	return s.batches(ctx, `WHERE account = ?1 AND (?3 = '' OR (created_at, id) < (?2, ?3)) ORDER BY created_at DESC, id DESC LIMIT ?4`,
 		account, micros(before.CreatedAt), before.ID, limit)
 }
 
-// Unfinished implements lipsync.Batches.
 func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	return s.batches(ctx, "WHERE finished_at = 0 AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?", micros(after.CreatedAt), after.ID, limit)
 }
 
-// Count implements lipsync.Batches.
 func (s batches) Count(ctx context.Context, account string) (n int, err error) {
 	err = s.read.QueryRowContext(ctx, unfinishedOfAccount, account).Scan(&n)
 	return n, err
@@ -80,7 +73,6 @@ func (s batches) batches(ctx context.Context, clauses string, args ...any) ([]li
 	return collect(rows, err, scanBatch)
 }
 
-// Several implements lipsync.Requests.
 func (s requests) Several(ctx context.Context, ids []string) ([]lipsync.Request, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// keys implements lipsync.Keys.
 type keys struct{ *Store }
 
 const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, max_uses, used, start"
@@ -20,23 +19,19 @@ func scanKey(row row) (k lipsync.Key, err error) {
 	return k, explain(err)
 }
 
-// Create implements lipsync.Keys.
 func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	return s.changeRow(ctx, nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used, k.Start)
 }
 
-// ByHash implements lipsync.Keys.
 func (s keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
 	return scanKey(s.read.QueryRowContext(ctx, "SELECT "+keyColumns+" FROM keys WHERE hash = ?", hash[:]))
 }
 
-// Touch implements lipsync.Keys.
 func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	return s.changeRow(ctx, nil, "UPDATE keys SET last_used = ?1 WHERE id = ?2 AND last_used < ?1", micros(at), id)
 }
 
-// List implements lipsync.Keys.
 func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	which := "WHERE account = ?1"
 	if account == "" {
@@ -46,7 +41,6 @@ func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	return collect(rows, err, scanKey)
 }
 
-// Revoke implements lipsync.Keys.
 func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
 	return s.changeRow(ctx, refusal(lipsync.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
 		WHERE id = ?2 AND ?3 IN (account, '')`, micros(at), id, account)

@@ -8,7 +8,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// leases implements lipsync.Leases.
 type leases struct{ *Store }
 
 // isOpen selects requests that are not final. claimable selects the open requests that no worker
@@ -38,7 +37,6 @@ func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time
 
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
-// Claim implements lipsync.Leases.
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		chosen := id
@@ -71,30 +69,25 @@ func next(ctx context.Context, tx *sql.Tx, now time.Time) (id string, err error)
 	return id, explain(err)
 }
 
-// Renew implements lipsync.Leases.
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.changeRow(ctx, lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
 		micros(until), id, token)
 }
 
-// Report implements lipsync.Leases.
 func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
 	return s.changeRow(ctx, lost(), `UPDATE requests SET stage = ?, percent = ?, ends = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`, p.Stage, p.Percent, micros(p.Ends), id, token)
 }
 
-// NoteVideo implements lipsync.Leases.
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
 	return s.changeRow(ctx, lost(), "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
 }
 
-// Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) error {
 	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
 	return err
 }
 
-// Postpone implements lipsync.Leases.
 func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
 	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
 	return err
@@ -103,24 +96,20 @@ func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until t
 // postponed selects the requests that are postponed until a time after ?1.
 const postponed = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
 
-// Postponed implements lipsync.Leases.
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	return s.selectRequests(ctx, postponed, micros(after), limit)
 }
 
-// EndPause implements lipsync.Leases.
 func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
 	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
 	return err
 }
 
-// Finish implements lipsync.Leases.
 func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
 	return err
 }
 
-// Cancel implements lipsync.Leases.
 func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
 	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
@@ -128,7 +117,6 @@ func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 // Upkeep implements lipsync.Leases. In SQLite, claims leave no work for later.
 func (s leases) Upkeep(context.Context, time.Time) error { return nil }
 
-// Open implements lipsync.Leases.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	return s.selectRequests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
 }

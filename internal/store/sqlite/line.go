@@ -53,7 +53,6 @@ func standings(ctx context.Context, db querier, now time.Time, limit int) ([]lip
 const olderOpen = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
 	WHERE account = ?2 AND kind = ?5 AND n < ?3 AND ` + claimable + ` LIMIT ?4)`
 
-// Line implements lipsync.Leases.
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
 	number := int64(math.MaxInt64)
 	err = s.read.QueryRowContext(ctx, "SELECT n FROM requests WHERE id = ?", r.ID).Scan(&number)

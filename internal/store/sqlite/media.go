@@ -11,13 +11,11 @@ import (
 const usesObject = `SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_open_of_account
 	WHERE account = ?1 AND ` + isOpen + ` AND (video_object = ?2 OR audio_object = ?2 OR tracks LIKE '%"object":"' || ?2 || '"%'))`
 
-// Uses implements lipsync.Requests.
 func (s requests) Uses(ctx context.Context, account, object string) (used bool, err error) {
 	err = s.read.QueryRowContext(ctx, usesObject, account, object).Scan(&used)
 	return used, explain(err)
 }
 
-// ForgetMedia implements lipsync.Requests.
 func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (lipsync.Request, error) {
 	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.WithoutMedia(now) })
 }

@@ -27,7 +27,6 @@ func (w window) over(now time.Time) bool {
 	return now.Before(w.start) || !now.Before(w.start.Add(time.Minute))
 }
 
-// Take implements lipsync.Rates.
 func (r *rates) Take(_ context.Context, name string, limit int, now time.Time) (time.Duration, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// requests implements lipsync.Requests.
 type requests struct{ *Store }
 
 // column is a column of a record: its name, and a place from which it is written and to which it is read.
@@ -69,7 +68,6 @@ func places(r *lipsync.Request) (all []any) {
 	return all
 }
 
-// Create implements lipsync.Requests.
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
@@ -100,7 +98,6 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 	return created, replayed, err
 }
 
-// Replayed implements lipsync.Requests.
 func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
 	id, err := replay(ctx, s.read, account, idem, now)
 	if err == nil && id == "" {
@@ -209,12 +206,10 @@ func count(ctx context.Context, tx *sql.Tx, r lipsync.Request, referenceID strin
 	return total, err
 }
 
-// ByID implements lipsync.Requests.
 func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
 	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
 }
 
-// ByReference implements lipsync.Requests.
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
 	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
 		WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> ''
@@ -243,7 +238,6 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	return list, total, err
 }
 
-// ListByStatus implements lipsync.Requests.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
@@ -287,7 +281,6 @@ const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
 // older selects the requests that are older than a given one.
 const older = " AND seq < ?"
 
-// Usage implements lipsync.Requests.
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	last := now.Unix() / secondsOfDay
 	first := last - int64(days) + 1

@@ -7,10 +7,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// speeds implements lipsync.Speeds.
 type speeds struct{ *Store }
 
-// Note implements lipsync.Speeds.
 func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO speeds (engine, requests, size, took, inverse, pace) VALUES (?, ?, ?, ?, ?, ?)
@@ -27,7 +25,6 @@ func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error 
 	})
 }
 
-// All implements lipsync.Speeds.
 func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT engine, requests, size, took, inverse, pace FROM speeds")
 	all := map[string]lipsync.Speed{}

@@ -9,7 +9,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// uploads implements lipsync.Uploads.
 type uploads struct{ *Store }
 
 const uploadColumns = "id, account, kind, size, content_type, object, created_at, expires_at, request_id, dropped, name"
@@ -20,7 +19,6 @@ func scanUpload(row row) (u lipsync.Upload, err error) {
 	return u, explain(err)
 }
 
-// Create implements lipsync.Uploads.
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := checkStored(ctx, tx, u.Account, lipsync.ToRender, u.CreatedAt, u.Size, limits); err != nil {
@@ -32,7 +30,6 @@ func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Li
 	})
 }
 
-// ByID implements lipsync.Uploads.
 func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
 	return scanUpload(s.read.QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads WHERE id = ?", id))
 }
@@ -40,13 +37,11 @@ func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
 // expired selects a page of the expired uploads.
 const expired = "WHERE expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?"
 
-// Expired implements lipsync.Uploads.
 func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+uploadColumns+" FROM uploads "+expired, micros(now), micros(after.ExpiresAt), after.ID, limit)
 	return collect(rows, err, scanUpload)
 }
 
-// Drop implements lipsync.Uploads.
 func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var newest string
@@ -64,7 +59,6 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 	})
 }
 
-// Delete implements lipsync.Uploads.
 func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	return s.changeRow(ctx, nil, "DELETE FROM uploads WHERE id = ?", u.ID)
 }

@@ -9,10 +9,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// webhooks implements lipsync.Webhooks.
 type webhooks struct{ *Store }
 
-// Of implements lipsync.Webhooks.
 func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
 	a, err := webhooksOf(ctx, s.read, account)
 	return a, explain(err)
@@ -38,7 +36,6 @@ func scanWebhooks(row row) (a lipsync.AccountWebhooks, err error) {
 	return a, err
 }
 
-// Put implements lipsync.Webhooks.
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 	changed := refusal(lipsync.Conflict, "webhooks were changed")
 	if a.Version == 0 {
@@ -49,7 +46,6 @@ func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 		a.Text(), a.Full, a.Account, a.Version)
 }
 
-// All implements lipsync.Webhooks.
 func (s webhooks) All(ctx context.Context) ([]lipsync.AccountWebhooks, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+webhookColumns+" FROM webhooks WHERE list <> '[]'")
 	return collect(rows, err, scanWebhooks)
@@ -63,7 +59,6 @@ func scanDelivery(row row) (d lipsync.Delivery, err error) {
 	return d, explain(err)
 }
 
-// Add implements lipsync.Webhooks.
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error { return addDeliveries(ctx, tx, []lipsync.Delivery{d}) })
 }
@@ -82,12 +77,10 @@ func addDeliveries(ctx context.Context, tx *sql.Tx, all []lipsync.Delivery) erro
 	return nil
 }
 
-// Delivery implements lipsync.Webhooks.
 func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
 	return scanDelivery(s.read.QueryRowContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE webhook = ? AND id = ?", webhook, id))
 }
 
-// Swap implements lipsync.Webhooks.
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	return s.changeRow(ctx, refusal(lipsync.Conflict, "delivery was changed"), `UPDATE deliveries
 		SET after = ?, state = ?, due = ?, attempts = ?, attempted_at = ?, status = ?, problem = ?, version = version + 1
@@ -95,25 +88,21 @@ func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 		d.After, d.State, micros(d.Due), d.Attempts, micros(d.AttemptedAt), d.Status, d.Problem, d.Webhook, d.ID, d.Version)
 }
 
-// Drop implements lipsync.Webhooks.
 func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
 	return s.changeRow(ctx, nil, "DELETE FROM deliveries WHERE webhook = ? AND id = ?", d.Webhook, d.ID)
 }
 
 const isPending = "webhook = ?1 AND state IN ('waiting', 'sending')"
 
-// Due implements lipsync.Webhooks.
 func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
 	return s.deliveries(ctx, "WHERE "+isPending+" AND due <= ?2 ORDER BY due, id LIMIT ?3", webhook, micros(now), limit)
 }
 
-// Pending implements lipsync.Webhooks.
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (n int, err error) {
 	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE "+isPending+" LIMIT ?2)", webhook, limit).Scan(&n)
 	return n, explain(err)
 }
 
-// Deliveries implements lipsync.Webhooks.
 func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) ([]lipsync.Delivery, error) {
 	return s.deliveries(ctx, "WHERE webhook = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3", webhook, before, limit)
 }
@@ -126,7 +115,6 @@ func (s webhooks) deliveries(ctx context.Context, clauses string, args ...any) (
 // maxExpire is the number of deliveries that one call of Expire deletes. The sweep calls it each minute.
 const maxExpire = 1000
 
-// Expire implements lipsync.Webhooks.
 func (s webhooks) Expire(ctx context.Context, before time.Time) error {
 	var old bool
 	err := s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM deliveries WHERE created_at < ?)", micros(before)).Scan(&old)
