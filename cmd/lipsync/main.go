@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount},
+		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount, "segment_options": segmentOptions()},
 		describeFlags(map[string]string{settings.Data.Name: defaultData(), settings.Models.Name: defaultModels()}),
 		kong.Resolvers(kong.ResolverFunc(fromEnvironment)),
 		kong.BindTo(ctx, (*context.Context)(nil)),

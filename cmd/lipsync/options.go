@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -20,7 +21,7 @@ import (
 type optionFlags struct {
 	DisableActiveSpeakerDetection bool              `help:"Sync the largest face of each frame, no matter who speaks."`
 	Options                       kong.Plugins      `embed:""` // a struct with a pointer for each option that has a flag
-	Segments                      string            `placeholder:"FILE" help:"Give parts of the video speech of their own, and leave the rest as in the video. The file is a JSON list of {\"start\", \"end\", \"audio\": {\"ref\", \"start\", \"end\"}, \"options\": {\"silence\", \"voice_gain\", \"original_gain\", \"face\"}}, with times in seconds. audio and options may be absent."`
+	Segments                      string            `placeholder:"FILE" help:"Give parts of the video speech of their own, and leave the rest as in the video. The file is a JSON list of {\"start\", \"end\", \"audio\": {\"ref\", \"start\", \"end\"}, \"options\": {${segment_options}}}, with times in seconds. audio and options may be absent."`
 	Ref                           map[string]string `placeholder:"NAME=FILE" mapsep:"none" help:"Give segments another speech track, which they name by ref. Without ref they have AUDIO."`
 }
 
@@ -36,6 +37,15 @@ func newOptionFlags() optionFlags {
 		fields = append(fields, reflect.StructField{Name: o.Schema, Type: reflect.PointerTo(kind), Tag: reflect.StructTag(tag)})
 	}
 	return optionFlags{Options: kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}}
+}
+
+// segmentOptions lists the options that a segment can have, as its JSON has them.
+func segmentOptions() string {
+	var names []string
+	for _, o := range lipsync.OptionsAt(lipsync.OfSegment) {
+		names = append(names, strconv.Quote(o.Name))
+	}
+	return strings.Join(names, ", ")
 }
 
 // flagged returns the options that have flags.

@@ -7,27 +7,6 @@ import (
 	"slices"
 )
 
-// Options change how a request is rendered. The zero value of each field is its default, and is
-// absent in JSON.
-type Options struct {
-	SyncMode     SyncMode       `json:"sync_mode,omitzero"`
-	Silence      Silence        `json:"silence,omitzero"`
-	NoFace       FacelessFrames `json:"no_face,omitzero"`
-	VoiceGain    VoiceGain      `json:"voice_gain,omitzero"`
-	OriginalGain OriginalGain   `json:"original_gain,omitzero"`
-	Duck         Duck           `json:"duck,omitzero"`
-	Preview      Preview        `json:"preview,omitzero"`
-	Face         Face           `json:"face,omitzero"`
-	Mask         Mask           `json:"mask,omitzero"`
-
-	// These are fields of their own in calls of clients.
-	Output   Output   `json:"output,omitzero"`
-	Segments Segments `json:"segments,omitzero"`
-
-	// Unread says why the segments of a stored request can't be read: a newer version wrote them. It is nil if they can.
-	Unread error `json:"-"`
-}
-
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
 // an unknown name or value is Invalid, and lists those that exist.
 func (o *Options) UnmarshalJSON(text []byte) error {

@@ -11,19 +11,6 @@ import (
 	"strings"
 )
 
-// Output describes the file that a request makes. The zero value of each field is its default, and is
-// absent in JSON.
-type Output struct {
-	Format   Format    `json:"format,omitzero"`
-	Codec    Codec     `json:"codec,omitzero"`
-	Quality  Quality   `json:"quality,omitzero"`
-	FPS      FrameRate `json:"fps,omitzero"`
-	Width    Width     `json:"width,omitzero"`
-	FileName FileName  `json:"file_name,omitzero"`
-
-	UploadURL UploadURL `json:"upload_url,omitzero"`
-}
-
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of an
 // unknown name or value is Invalid, and lists those that exist.
 func (o *Output) UnmarshalJSON(text []byte) error {

@@ -2,6 +2,40 @@ package lipsync
 
 import "encoding"
 
+// Options change how a request is rendered. The zero value of each field is its default, and is
+// absent in JSON.
+type Options struct {
+	SyncMode     SyncMode       `json:"sync_mode,omitzero"`
+	Silence      Silence        `json:"silence,omitzero"`
+	NoFace       FacelessFrames `json:"no_face,omitzero"`
+	VoiceGain    VoiceGain      `json:"voice_gain,omitzero"`
+	OriginalGain OriginalGain   `json:"original_gain,omitzero"`
+	Duck         Duck           `json:"duck,omitzero"`
+	Preview      Preview        `json:"preview,omitzero"`
+	Face         Face           `json:"face,omitzero"`
+	Mask         Mask           `json:"mask,omitzero"`
+
+	// These are fields of their own in calls of clients.
+	Output   Output   `json:"output,omitzero"`
+	Segments Segments `json:"segments,omitzero"`
+
+	// Unread says why the segments of a stored request can't be read: a newer version wrote them. It is nil if they can.
+	Unread error `json:"-"`
+}
+
+// Output describes the file that a request makes. The zero value of each field is its default, and is
+// absent in JSON.
+type Output struct {
+	Format   Format    `json:"format,omitzero"`
+	Codec    Codec     `json:"codec,omitzero"`
+	Quality  Quality   `json:"quality,omitzero"`
+	FPS      FrameRate `json:"fps,omitzero"`
+	Width    Width     `json:"width,omitzero"`
+	FileName FileName  `json:"file_name,omitzero"`
+
+	UploadURL UploadURL `json:"upload_url,omitzero"`
+}
+
 // The rows of the table of options. Each type of a value is in the file of its subject.
 var (
 	syncModeOption = Option{
