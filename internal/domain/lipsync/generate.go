@@ -243,7 +243,7 @@ func (p RequestParams) fingerprint() [32]byte {
 	for _, t := range p.More {
 		more = append(more, track{t.Ref, source{t.URL, t.SHA256}})
 	}
-	text, err := json.Marshal(struct {
+	text, _ := json.Marshal(struct { // strings, booleans and bytes always encode
 		Video, Audio source
 		LargestFace  bool
 		ReferenceID  string
@@ -256,8 +256,5 @@ func (p RequestParams) fingerprint() [32]byte {
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
 		p.LargestFace, p.reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
 	})
-	if err != nil {
-		panic(err) // can't happen: strings, booleans and bytes always encode
-	}
 	return sha256.Sum256(text)
 }
