@@ -29,7 +29,7 @@ type optionFlags struct {
 func newOptionFlags() optionFlags {
 	var fields []reflect.StructField
 	for _, o := range flagged() {
-		kind := o.Shape()
+		kind := o.Type()
 		if o.Shape == lipsync.Switch {
 			kind = reflect.TypeFor[bool]()
 		}
@@ -60,7 +60,7 @@ func (f *optionFlags) options(output string) (options lipsync.Options) {
 	values := reflect.ValueOf(f.Options[0]).Elem()
 	for n, o := range flagged() {
 		if value := values.Field(n); !value.IsNil() {
-			o.Put(&options, value.Elem().Convert(o.Shape()))
+			o.Put(&options, value.Elem().Convert(o.Type()))
 		}
 	}
 	return options
