@@ -58,7 +58,7 @@ func (in input) chosen(f faces, choice lipsync.Face) (func(source int) int, erro
 
 // personAt returns the tracks, in each frame, of the person at the point of the choice.
 func (in input) personAt(f faces, choice lipsync.Face) ([]int, error) {
-	failure := func(code lipsync.FailureCode) error {
+	fault := func(code lipsync.FailureCode) error {
 		return lipsync.Failure{Code: code, Details: lipsync.Details{Value: lipsync.Quantity{Frame: choice.Frame}}}.Because(nil)
 	}
 	v := in.video.Video
@@ -68,12 +68,12 @@ func (in input) personAt(f faces, choice lipsync.Face) ([]int, error) {
 		frame-- // the chosen frame comes shortly before the end, and is not among the frames of a lower rate
 	}
 	if frame < 0 || frame >= len(f) {
-		return nil, failure(lipsync.FaceFrameUnused)
+		return nil, fault(lipsync.FaceFrameUnused)
 	}
 	across, down := in.scale()
 	tracks := f.personAt(frame, geom.Point{X: float32(choice.X) * across, Y: float32(choice.Y) * down})
 	if tracks == nil {
-		return nil, failure(lipsync.FaceNotThere)
+		return nil, fault(lipsync.FaceNotThere)
 	}
 	return tracks, nil
 }

@@ -163,17 +163,17 @@ func TestEstimateRefused(t *testing.T) {
 
 // TestProblems tells errors that a client can correct from those of the service.
 func TestProblems(t *testing.T) {
-	failure := func(code lipsync.FailureCode) error {
+	fault := func(code lipsync.FailureCode) error {
 		return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video}}.Because(nil)
 	}
-	all, err := lipsync.Problems(nil, failure(lipsync.MediaUnsupported), nil, failure(lipsync.MediaUnreachable))
+	all, err := lipsync.Problems(nil, fault(lipsync.MediaUnsupported), nil, fault(lipsync.MediaUnreachable))
 	must(t, err)
 	want(t, "problems", reflect.DeepEqual(all, []lipsync.Problem{
 		{Code: lipsync.MediaUnsupported, Message: "video is not a supported format"},
 		{Code: lipsync.MediaUnreachable, Message: "video URL is not accessible"},
 	}), true)
-	for _, ours := range []error{errors.New("x"), failure(lipsync.HostFailing), failure(lipsync.InternalFault)} {
-		if all, err := lipsync.Problems(failure(lipsync.NoPicture), ours); err != ours || all != nil {
+	for _, ours := range []error{errors.New("x"), fault(lipsync.HostFailing), fault(lipsync.InternalFault)} {
+		if all, err := lipsync.Problems(fault(lipsync.NoPicture), ours); err != ours || all != nil {
 			t.Errorf("got %v and %v, want %v", all, err, ours)
 		}
 	}

@@ -27,3 +27,21 @@ func ParseDetails(text string) (d Details, err error) {
 	}
 	return d, nil
 }
+
+// LargerThan returns the public sentence for a medium with too many bytes, such as: video is larger
+// than 5 GiB.
+func LargerThan(what string, limit int64) string { return what + " is larger than " + Spell(limit) }
+
+// Spell returns a number of bytes with a unit: 5 GiB, 500 MiB, 7 bytes.
+func Spell(n int64) string {
+	switch {
+	case n%(1<<30) == 0:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
+}
+
+const notSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"

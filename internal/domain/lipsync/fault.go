@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // Because returns the failure as the error of an attempt. The cause is for the logs and may be nil.
@@ -64,3 +65,24 @@ func isBusy(err error) bool {
 	}](err)
 	return ok && (answer.HTTPStatusCode() >= 500 || answer.HTTPStatusCode() == http.StatusTooManyRequests)
 }
+
+// ErrNoSpace returns an error with the code NoSpace, which tells the client to try again later. The
+// cause is for the logs and may be nil.
+func ErrNoSpace(cause error) error {
+	return &Error{Code: NoSpace, Message: "the service has too little disk space; try again later", Err: cause, RetryAfter: spaceRetry}
+}
+
+// DiskFull reports whether a full disk or a disk quota caused err.
+func DiskFull(err error) bool {
+	return CodeOf(err) == NoSpace || is(err, syscall.ENOSPC, syscall.EDQUOT)
+}
+
+// DiskFails reports whether a disk caused err that is full, that can't be read or written, or that
+// the system made read-only after errors.
+func DiskFails(err error) bool {
+	return DiskFull(err) || is(err, syscall.EIO, syscall.EROFS)
+}
+
+// spaceRetry is the time that a client must wait after NoSpace. The service can't know when the
+// disk has space again.
+const spaceRetry = time.Minute

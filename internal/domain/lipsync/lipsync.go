@@ -155,19 +155,6 @@ type Key struct {
 	Used      int64     // number of requests that it made, without those that failed through no fault of the client
 }
 
-// MediaKind is the kind of an input or an upload.
-type MediaKind string
-
-// The kinds of media.
-const (
-	Video MediaKind = "video"
-	Audio MediaKind = "audio"
-
-	// These are kinds of failures only, and never of uploads.
-	Boxes      MediaKind = "boxes file" // see FaceInBoxes
-	OutputFile MediaKind = "output"
-)
-
 // Upload is a file that a client announces, sends to a signed URL, and names as an input later.
 type Upload struct {
 	ID          string // UUID

@@ -264,3 +264,10 @@ func (u UploadURL) Origin() UploadURL {
 	}
 	return UploadURL(parsed.Scheme + "://" + parsed.Host)
 }
+
+
+// MostSigned is the size in bytes of the largest output that is signed, unless all outputs must be signed. For a while there are three copies of it.
+const MostSigned = 8 << 30
+
+// Signable reports whether files of the format can have a manifest of C2PA.
+func (f Format) Signable() bool { return f != WebM }

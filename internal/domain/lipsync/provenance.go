@@ -12,14 +12,6 @@ type Origin struct {
 	At     time.Time // the end of the rendering
 }
 
-// MostSigned is the size in bytes of the largest output that is signed, unless all outputs must be signed. For a while there are three copies of it.
-const MostSigned = 8 << 30
-
-// Signable reports whether files of the format can have a manifest of C2PA.
-func (f Format) Signable() bool { return f != WebM }
-
-const notSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"
-
 // CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
 func (s *Service) CheckProvenance(o Output) error {
 	if s.RequireProvenance && !o.Format.Signable() {

@@ -104,9 +104,9 @@ func decodeLines(text []byte) (lines []Variant, err error) {
 		if min(l.Video, l.Audio) < 0 || max(l.Video, l.Audio) >= len(stored.Media) {
 			return nil, errors.New("a line has a medium that is not there")
 		}
-		order := orderOf(options)
-		order.ReferenceID, order.LargestFace, order.Engine = l.ReferenceID, l.LargestFace, l.Engine
-		lines = append(lines, Variant{Video: stored.Media[l.Video], Audio: stored.Media[l.Audio], Order: order})
+		o := orderOf(options)
+		o.ReferenceID, o.LargestFace, o.Engine = l.ReferenceID, l.LargestFace, l.Engine
+		lines = append(lines, Variant{Video: stored.Media[l.Video], Audio: stored.Media[l.Audio], Order: o})
 	}
 	return lines, nil
 }

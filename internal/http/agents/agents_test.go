@@ -130,9 +130,9 @@ func TestLocal(t *testing.T) {
 	video, audio := filepath.Join(folder, "talk.mp4"), filepath.Join(folder, "speech.wav")
 	must(t, os.WriteFile(video, []byte("video"), 0o600))
 	must(t, os.WriteFile(audio, []byte("audio"), 0o600))
-	order := map[string]any{"video": video, "audio": audio, "idempotency_key": "once", "options": map[string]any{"sync_mode": "loop"}}
-	made, refusal := a.call(t, "create", order)
-	again, _ := a.call(t, "create", order)
+	asked := map[string]any{"video": video, "audio": audio, "idempotency_key": "once", "options": map[string]any{"sync_mode": "loop"}}
+	made, refusal := a.call(t, "create", asked)
+	again, _ := a.call(t, "create", asked)
 	if made["id"] == nil || made["id"] != again["id"] {
 		t.Fatalf("got %v (%s), then %v: want one request", made, refusal, again)
 	}

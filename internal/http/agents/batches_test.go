@@ -24,12 +24,12 @@ func TestBatches(t *testing.T) {
 		paths[name] = filepath.Join(folder, name)
 		must(t, os.WriteFile(paths[name], []byte(name), 0o600))
 	}
-	order := map[string]any{"video": paths["talk.mp4"], "idempotency_key": "once", "variants": []any{
+	asked := map[string]any{"video": paths["talk.mp4"], "idempotency_key": "once", "variants": []any{
 		map[string]any{"audio": paths["de.wav"], "reference_id": "de", "options": map[string]any{"sync_mode": "loop"}},
 		map[string]any{"audio": paths["fr.wav"], "video": paths["other.mp4"], "output": map[string]any{"format": "mov"}},
 	}}
-	made, refusal := a.call(t, "create_batch", order)
-	again, _ := a.call(t, "create_batch", order)
+	made, refusal := a.call(t, "create_batch", asked)
+	again, _ := a.call(t, "create_batch", asked)
 	if made["id"] == nil || made["id"] != again["id"] || made["lines"] != nil || made["idempotency_key"] != "once" {
 		t.Fatalf("got %v (%s), then %v: want one batch", made, refusal, again)
 	}

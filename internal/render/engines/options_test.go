@@ -20,7 +20,7 @@ func TestOptions(t *testing.T) {
 	media := optiontest.Make(t)
 	for _, engine := range []string{"warp", "wav2lip"} {
 		t.Run(engine, func(t *testing.T) {
-			optiontest.Run(t, media, func(t *testing.T, j optiontest.Job) (path, failure string) {
+			optiontest.Run(t, media, func(t *testing.T, j optiontest.Job) (path, code string) {
 				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}
 				j.Options = strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1)
 				job.Options = j.Wishes(t)
