@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -39,7 +40,7 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 	found, err := renderer.FindPeople(ctx, c.Video, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
 	bar.end()
 	switch {
-	case lipsync.CodeOf(err) == lipsync.Invalid:
+	case failure.CodeOf(err) == failure.Invalid:
 		return sentence(err)
 	case err != nil:
 		return err

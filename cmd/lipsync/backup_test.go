@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -288,11 +289,11 @@ func comeAndGo(ctx context.Context, s *lipsync.Service) error {
 	c := lipsync.Caller{Account: "a"}
 	for n := range 3 {
 		id := s.NewRequestID()
-		video, err := s.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
+		video, err := s.StoreMedia(ctx, id, failure.Video, strings.NewReader("video"))
 		if err != nil {
 			return err
 		}
-		audio, err := s.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
+		audio, err := s.StoreMedia(ctx, id, failure.Audio, strings.NewReader("audio"))
 		if err != nil {
 			return err
 		}

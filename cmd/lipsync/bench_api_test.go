@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	domain "lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/lipsync"
 )
 
 // clients is the number of clients in benchmarks of the API.
@@ -26,7 +26,7 @@ const clients = 16
 // api serves the API of a data folder, without workers. Its calls use one key.
 type api struct {
 	url, token string
-	key        domain.Key
+	key        lipsync.Key
 	data       *data
 }
 
@@ -124,10 +124,10 @@ func (a *api) fill(b *testing.B, n int) {
 	for range clients {
 		all.Go(func() error {
 			for left.Add(-1) >= 0 {
-				_, _, err := a.data.store.Requests.Create(b.Context(), domain.Request{
-					ID: uuid.NewString(), Account: a.key.Account, KeyID: a.key.ID, Status: domain.Queued, CreatedAt: time.Now(),
-					Video: domain.Input{URL: "https://example.com/v.mp4"}, Audio: domain.Input{URL: "https://example.com/a.wav"},
-				}, nil, nil, domain.Limits{})
+				_, _, err := a.data.store.Requests.Create(b.Context(), lipsync.Request{
+					ID: uuid.NewString(), Account: a.key.Account, KeyID: a.key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
+					Video: lipsync.Input{URL: "https://example.com/v.mp4"}, Audio: lipsync.Input{URL: "https://example.com/a.wav"},
+				}, nil, nil, lipsync.Limits{})
 				if err != nil {
 					return err
 				}

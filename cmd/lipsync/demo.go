@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/client"
@@ -95,9 +96,9 @@ func (f sample) send(ctx context.Context, c *client.Client, progress io.Writer) 
 	silent := func(done, total int64) {}
 	var order client.Order
 	for _, in := range []struct {
-		kind lipsync.MediaKind
+		kind failure.MediaKind
 		path string
-	}{{lipsync.Video, f.video}, {lipsync.Audio, f.speech}} {
+	}{{failure.Video, f.video}, {failure.Audio, f.speech}} {
 		fmt.Fprintf(progress, "POST %s%s%s, PUT %s\n", c.URL, rest.Base, rest.UploadsPath, filepath.Base(in.path))
 		upload, err := c.Send(ctx, in.kind, in.path, silent)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -77,10 +78,10 @@ func (c *revokeKeyCommand) Run(ctx context.Context) error {
 
 // sentence returns an error with only the public message of err, or err if it has no public message.
 func sentence(err error) error {
-	if code := lipsync.CodeOf(err); code == "" || code == lipsync.Internal {
+	if code := failure.CodeOf(err); code == "" || code == failure.Internal {
 		return err
 	}
-	return errors.New(lipsync.MessageOf(err))
+	return errors.New(failure.MessageOf(err))
 }
 
 // keyJSON is a key in the output of keys list --json.

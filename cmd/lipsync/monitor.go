@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/work/monitor"
@@ -49,7 +49,7 @@ func (c *serveCommand) listenMetrics() (net.Listener, error) {
 // checkStore reads a record that does not exist, and tries to change another such record. That
 // writes nothing, but it needs the database's lock for writes.
 func (d *data) checkStore(ctx context.Context) error {
-	if _, err := d.store.Requests.ByID(ctx, ""); lipsync.CodeOf(err) != lipsync.NotFound {
+	if _, err := d.store.Requests.ByID(ctx, ""); failure.CodeOf(err) != failure.NotFound {
 		return fmt.Errorf("read: %w", err)
 	}
 	if err := d.store.Keys.Touch(ctx, "", time.Now()); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // optionFlags are the options of an output, for commands that render it or let a service do so.
@@ -30,7 +30,7 @@ func newOptionFlags() optionFlags {
 	var fields []reflect.StructField
 	for _, o := range flagged() {
 		kind := o.Type()
-		if o.Shape == lipsync.Switch {
+		if o.Shape == order.Switch {
 			kind = reflect.TypeFor[bool]()
 		}
 		tag := fmt.Sprintf("name:%q placeholder:%q help:%q", strings.ReplaceAll(o.Name, "_", "-"), o.Flag, o.Help)
@@ -42,21 +42,21 @@ func newOptionFlags() optionFlags {
 // segmentOptions lists the options that a segment can have, as its JSON has them.
 func segmentOptions() string {
 	var names []string
-	for _, o := range lipsync.OptionsAt(lipsync.OfSegment) {
+	for _, o := range order.OptionsAt(order.OfSegment) {
 		names = append(names, strconv.Quote(o.Name))
 	}
 	return strings.Join(names, ", ")
 }
 
 // flagged returns the options that have flags.
-func flagged() []*lipsync.Option {
-	return slices.DeleteFunc(lipsync.OptionsAt(lipsync.OfRequest|lipsync.OfOutput), func(o *lipsync.Option) bool { return o.Help == "" })
+func flagged() []*order.Option {
+	return slices.DeleteFunc(order.OptionsAt(order.OfRequest|order.OfOutput), func(o *order.Option) bool { return o.Help == "" })
 }
 
 // options returns the options that the flags set, without the segments, for an output with the name. Without a flag its format is the one
 // of its name, if that has one.
-func (f *optionFlags) options(output string) (options lipsync.Options) {
-	options.Output.Format, _ = lipsync.FormatOf(output)
+func (f *optionFlags) options(output string) (options order.Options) {
+	options.Output.Format, _ = order.FormatOf(output)
 	values := reflect.ValueOf(f.Options[0]).Elem()
 	for n, o := range flagged() {
 		if value := values.Field(n); !value.IsNil() {
@@ -69,7 +69,7 @@ func (f *optionFlags) options(output string) (options lipsync.Options) {
 // check returns an error if the flags contradict each other, or the name of the output. The output may be a folder.
 func (f *optionFlags) check(output string, folder bool) error {
 	extension := filepath.Ext(output)
-	named, known := lipsync.FormatOf(output)
+	named, known := order.FormatOf(output)
 	options := f.options(output)
 	switch {
 	case f.DisableActiveSpeakerDetection && f.Segments != "":
@@ -107,7 +107,7 @@ func (f *optionFlags) audios(audio string) map[string]string {
 }
 
 // segments reads the file of segments. It returns nil if there is none.
-func (f *optionFlags) segments(o lipsync.Options) (segments lipsync.Segments, err error) {
+func (f *optionFlags) segments(o order.Options) (segments order.Segments, err error) {
 	if f.Segments == "" {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (f *optionFlags) segments(o lipsync.Options) (segments lipsync.Segments, er
 		return nil, err
 	}
 	if err = json.Unmarshal(text, &segments); err == nil && segments == nil { // a null is no list
-		_, err = lipsync.ParseSegments(text)
+		_, err = order.ParseSegments(text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Segments, err)

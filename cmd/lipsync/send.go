@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/client"
 )
@@ -62,7 +62,7 @@ func (c *sendCommand) Validate() error {
 	switch {
 	case c.Audio == "":
 		return nil
-	case c.DisableActiveSpeakerDetection && c.options(c.Output).Face.By != lipsync.AutoFace:
+	case c.DisableActiveSpeakerDetection && c.options(c.Output).Face.By != order.AutoFace:
 		return errors.New("--face and --disable-active-speaker-detection exclude each other")
 	}
 	return c.optionFlags.check(c.Output, isFolder(c.Audio))
@@ -172,11 +172,11 @@ func (c *sendCommand) order() (o client.Order, err error) {
 	if err != nil {
 		return o, err
 	}
-	options.Output = lipsync.Output{}
+	options.Output = order.Output{}
 	if !options.IsZero() {
 		o.Options = options
 	}
-	if output != (lipsync.Output{}) {
+	if output != (order.Output{}) {
 		o.Output = output
 	}
 	if segments != nil {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/client"
 )
 
@@ -91,11 +93,11 @@ func ofInput(err error) bool {
 
 // share uploads what all jobs share: the video, and the speech tracks with names.
 func (s *sender) share(ctx context.Context) error {
-	if err := s.upload(ctx, &s.order, lipsync.Video, s.command.Video, ""); err != nil {
+	if err := s.upload(ctx, &s.order, failure.Video, s.command.Video, ""); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.command.Ref)) {
-		if err := s.upload(ctx, &s.order, lipsync.Audio, s.command.Ref[name], name); err != nil {
+		if err := s.upload(ctx, &s.order, failure.Audio, s.command.Ref[name], name); err != nil {
 			return err
 		}
 	}
@@ -103,7 +105,7 @@ func (s *sender) share(ctx context.Context) error {
 }
 
 // upload uploads a file, and adds it to the inputs of an order.
-func (s *sender) upload(ctx context.Context, o *client.Order, kind lipsync.MediaKind, path, ref string) error {
+func (s *sender) upload(ctx context.Context, o *client.Order, kind failure.MediaKind, path, ref string) error {
 	url, err := s.client.Send(ctx, kind, path, s.moved("sending "+filepath.Base(path)))
 	if err == nil {
 		o.Inputs = append(slices.Clone(o.Inputs), client.Input{Type: kind, URL: url, Ref: ref})
@@ -119,7 +121,7 @@ func (s *sender) moved(stage string) func(done, total int64) {
 // start uploads the job's speech track, and makes its request.
 func (s *sender) start(ctx context.Context, j *job) error {
 	order := s.order
-	err := s.upload(ctx, &order, lipsync.Audio, j.audio, "")
+	err := s.upload(ctx, &order, failure.Audio, j.audio, "")
 	if err != nil {
 		return err
 	}
@@ -156,9 +158,9 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	var sync lipsync.SyncScore
+	var sync order.SyncScore
 	if d.Sync != nil {
-		sync = lipsync.SyncScore{Known: true, Confidence: d.Sync.Confidence, Offset: d.Sync.Offset}
+		sync = order.SyncScore{Known: true, Confidence: d.Sync.Confidence, Offset: d.Sync.Offset}
 	}
 	return printResult(s.said, d.Frames.Synced, d.Frames.Total, d.Warnings, sync)
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
@@ -164,7 +165,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	switch err := deployment.recover(ctx); {
-	case lipsync.DiskFull(err):
+	case failure.DiskFull(err):
 		log.Error("recover", "error", err) // leases that were not freed end by themselves
 	case err != nil:
 		return err

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/soak"
 )
 
@@ -114,7 +114,7 @@ func (s *soaked) die() {
 
 // note notes which requests the server, which has ended, completed, and which attempts it lost.
 func (s *soaked) note() {
-	s.ours = append(s.ours, s.log.with("class="+string(lipsync.OfOurs))...)
+	s.ours = append(s.ours, s.log.with("class="+string(failure.OfOurs))...)
 	for _, line := range s.log.with("msg=completed") {
 		_, id, _ := strings.Cut(line, "request=")
 		id, _, _ = strings.Cut(id, " ")

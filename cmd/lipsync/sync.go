@@ -12,7 +12,8 @@ import (
 	"runtime"
 	"strings"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -36,9 +37,9 @@ func (c *syncCommand) Validate() error {
 	switch {
 	case c.Audio == "":
 		return nil
-	case face == lipsync.FaceInBoxes:
+	case face == order.FaceInBoxes:
 		return errors.New("sync takes local files: give the file of boxes to --boxes")
-	case c.Boxes != "" && face != lipsync.AutoFace, c.DisableActiveSpeakerDetection && (c.Boxes != "" || face != lipsync.AutoFace):
+	case c.Boxes != "" && face != order.AutoFace, c.DisableActiveSpeakerDetection && (c.Boxes != "" || face != order.AutoFace):
 		return errors.New("--face, --boxes and --disable-active-speaker-detection exclude each other")
 	}
 	return c.optionFlags.check(c.Output, false)
@@ -71,7 +72,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	}
 	bar := newProgress(said)
 	if c.Boxes != "" {
-		options.Face.By = lipsync.FaceInBoxes
+		options.Face.By = order.FaceInBoxes
 	}
 	segments, err := c.segments(options)
 	if err != nil {
@@ -82,7 +83,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		LargestFace: c.DisableActiveSpeakerDetection, Options: options, Boxes: c.Boxes, Segments: segments, Audios: c.audios(c.Audio),
 	}, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
 	bar.end()
-	if lipsync.CodeOf(err) == lipsync.Invalid {
+	if failure.CodeOf(err) == failure.Invalid {
 		return sentence(err)
 	}
 	if err != nil {
@@ -95,7 +96,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 }
 
 // printResult prints the facts about an output that its user should know.
-func printResult(w io.Writer, synced, frames int, warnings []string, sync lipsync.SyncScore) error {
+func printResult(w io.Writer, synced, frames int, warnings []string, sync order.SyncScore) error {
 	lines := warnings
 	if synced < frames {
 		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", synced, frames)}, lines...)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
@@ -45,7 +46,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	}
 	defer os.RemoveAll(part)
 	digest, err := fetchModel(ctx, objects, part, catalog.FileName)
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return "", nil
 	}
 	if err != nil {
@@ -78,7 +79,7 @@ func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error
 		return nil
 	}
 	for _, m := range models.Models {
-		if _, err := fetchModel(ctx, objects, folder, m.File); err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+		if _, err := fetchModel(ctx, objects, folder, m.File); err != nil && failure.CodeOf(err) != failure.NotFound {
 			return err
 		}
 	}

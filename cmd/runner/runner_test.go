@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/cloud/media"
 	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/demo"
@@ -74,10 +75,10 @@ func (a *account) request(t *testing.T, video, audio string) string {
 	t.Helper()
 	n := lipsync.RequestParams{ID: a.service.NewRequestID()}
 	for _, m := range []struct {
-		kind   lipsync.MediaKind
+		kind   failure.MediaKind
 		path   string
 		source *lipsync.Source
-	}{{lipsync.Video, video, &n.Video}, {lipsync.Audio, audio, &n.Audio}} {
+	}{{failure.Video, video, &n.Video}, {failure.Audio, audio, &n.Audio}} {
 		file, err := os.Open(m.path)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/c2patest"
 )
@@ -52,7 +53,7 @@ func TestSign(t *testing.T) {
 			}
 		}
 	})
-	for id, want := range map[string]lipsync.Warnings{first: lipsync.NotSigned, second: lipsync.Signed} {
+	for id, want := range map[string]order.Warnings{first: order.NotSigned, second: order.Signed} {
 		a.want(t, id, lipsync.Completed, "", 1)
 		if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Warnings != want {
 			t.Errorf("got the warnings %q (%v), want %q", r.Warnings, err, want)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/dynamodb"
@@ -165,11 +166,11 @@ func (d *testDeployment) finish(b *testing.B) {
 	for store := d.service.Store; ; {
 		token := rand.Text()
 		r, err := store.Leases.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
-		if lipsync.CodeOf(err) == lipsync.NotFound {
+		if failure.CodeOf(err) == failure.NotFound {
 			return
 		}
 		if err == nil {
-			err = store.Leases.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+			err = store.Leases.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 		}
 		if err != nil {
 			b.Fatal(err)

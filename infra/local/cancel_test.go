@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/s3"
 )
@@ -54,7 +55,7 @@ func (j job) cancel(t *testing.T) {
 // wantCanceled checks that only the record of a canceled request is left.
 func (j job) wantCanceled(t *testing.T) {
 	t.Helper()
-	if r := j.record(t); r.Status != lipsync.Failed || r.Failure.Code != lipsync.Canceled || r.Lease != "" {
+	if r := j.record(t); r.Status != lipsync.Failed || r.Failure.Code != failure.Canceled || r.Lease != "" {
 		t.Errorf("got %+v, want it canceled", r)
 	}
 	objects, found := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{}), errors.New("the object is left")

@@ -22,6 +22,7 @@ import (
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	store "lipsync/internal/store/dynamodb"
 	"lipsync/internal/store/s3"
@@ -138,7 +139,7 @@ func (d *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 	case r.LeaseUntil.After(now):
 		err = leases.Leases.EndPause(ctx, r, now)
 	}
-	if lipsync.CodeOf(err) == lipsync.Conflict {
+	if failure.CodeOf(err) == failure.Conflict {
 		return nil // it ended by itself
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 )
 
@@ -45,7 +45,7 @@ func (s *service) alarms() []alarm {
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
 			metric: ownFaults(), limit: 1, periods: 1},
 		{id: "AttemptsPutOff", description: "Attempts fail and are postponed: S3, DynamoDB or the runners' machines fail: see the log of the runner",
-			metric: ofCode("AttemptsPutOff", lipsync.HostFailing), limit: 5, periods: 3},
+			metric: ofCode("AttemptsPutOff", failure.HostFailing), limit: 5, periods: 3},
 		{id: "HostFailing", description: "S3, DynamoDB or the runners' machines fail, and have held up a request for a quarter of an hour: see the log of the runner",
 			metric: ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",

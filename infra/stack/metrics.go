@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/dynamodb"
 )
@@ -34,7 +34,7 @@ func ours(name, statistic string) awscloudwatch.Metric {
 }
 
 // ofCode returns the sum of a metric for one code of failures.
-func ofCode(name string, code lipsync.FailureCode) awscloudwatch.Metric {
+func ofCode(name string, code failure.FailureCode) awscloudwatch.Metric {
 	return metric("Lipsync", name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
 }
 
@@ -50,7 +50,7 @@ func unreachableHosts() awscloudwatch.IMetric {
 // ownFaults counts the requests that failed through a fault of the service or of its machines.
 func ownFaults() awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
-	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing} {
+	for _, code := range []failure.FailureCode{failure.InternalFault, failure.HostFailing} {
 		metrics = append(metrics, ofCode("RequestsFailed", code))
 	}
 	return sum("ownFaults", metrics...)

@@ -1,7 +1,8 @@
-// Package domain groups what the product is, without HTTP, stores or media: requests and their rules,
-// the ports to everything outside, the table of settings, and the version.
+// Package domain groups what the product is, without HTTP, stores or media: failures, the order of a
+// client, requests and their rules with the ports to everything outside, the table of settings, and the
+// version.
 //
 // May import: nothing.
 //
-// Inside: lipsync/page → lipsync; settings/page → settings.
+// Inside: order → failure; order/page → order; lipsync → failure, order; settings/page → settings.
 package domain

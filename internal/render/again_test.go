@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -44,7 +44,7 @@ func TestStartAgain(t *testing.T) {
 		"any other error":    {errors.New("broken"), 2},
 		"a full disk":        {syscall.ENOSPC, 1},
 		"a killed program":   {ffmpeg.ErrKilled, 1},
-		"a failure of input": {lipsync.Failure{Code: lipsync.NoFace}.Because(nil), 1},
+		"a failure of input": {failure.Failure{Code: failure.NoFace}.Because(nil), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,17 +70,17 @@ func TestSpoiltPieces(t *testing.T) {
 		spoil  func(dir string) error
 		starts int
 		looks  int // of all starts
-		code   lipsync.FailureCode
+		code   failure.FailureCode
 	}{
 		"not taken": {2, func(dir string) error {
 			return os.MkdirAll(filepath.Join(dir, "piece-0.mp4", "in the way"), 0o700)
-		}, 1, 2, lipsync.HostFailing},
+		}, 1, 2, failure.HostFailing},
 		"not joined": {3, func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "piece-0.mp4"), []byte("no video"), 0o600)
 		}, 2, 6, ""},
 		"not begun": {3, func(dir string) error {
 			return os.MkdirAll(filepath.Join(dir, "piece-1.mp4.part", "in the way"), 0o700)
-		}, 1, 3, lipsync.HostFailing},
+		}, 1, 3, failure.HostFailing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,9 +101,9 @@ func TestSpoiltPieces(t *testing.T) {
 				return time.Unix(int64(looks), 0)
 			}
 			made, err := r.Render(t.Context(), j, o)
-			var code lipsync.FailureCode
+			var code failure.FailureCode
 			if err != nil {
-				code = lipsync.FailureOf(err).Code
+				code = failure.FailureOf(err).Code
 			}
 			if len(o.measured) != c.starts || made.Again != (c.starts > 1) || looks != c.looks || code != c.code {
 				t.Fatalf("started %d times with %d looks, got %q (%v), want %d, %d and %q", len(o.measured), looks, code, err, c.starts, c.looks, c.code)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -66,7 +66,7 @@ func BenchmarkEncode(b *testing.B) {
 		}
 		aac, n := sound(b, "a.m4a", "4"), 0
 		for b.Loop() {
-			encoder, err := tools.Encode(b.Context(), video.Video, lipsync.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
+			encoder, err := tools.Encode(b.Context(), video.Video, order.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
 			if err != nil {
 				b.Fatal(err)
 			}

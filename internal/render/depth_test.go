@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -41,21 +41,21 @@ func TestDepth(t *testing.T) {
 	for name, tags := range map[string][]string{"SDR": sdr, "PQ": hdrTags("smpte2084"), "HLG": hdrTags("arib-std-b67")} {
 		video := deepVideo(t, false, tags...)
 		for _, c := range []struct {
-			output lipsync.Output
+			output order.Output
 			want   string // profile and pixel format
 		}{
-			{lipsync.Output{Codec: lipsync.HEVC}, "Main 10,yuv420p10le"},
-			{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.HEVC}, "Main 10,yuv420p10le"},
-			{lipsync.Output{Codec: lipsync.VP9}, "Profile 2,yuv420p10le"},
-			{lipsync.Output{Format: lipsync.WebM}, "Profile 2,yuv420p10le"},
-			{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, "HQ,yuv422p10le"},
-			{lipsync.Output{}, "High,yuv420p"},
+			{order.Output{Codec: order.HEVC}, "Main 10,yuv420p10le"},
+			{order.Output{Format: order.MOV, Codec: order.HEVC}, "Main 10,yuv420p10le"},
+			{order.Output{Codec: order.VP9}, "Profile 2,yuv420p10le"},
+			{order.Output{Format: order.WebM}, "Profile 2,yuv420p10le"},
+			{order.Output{Format: order.MOV, Codec: order.ProRes}, "HQ,yuv422p10le"},
+			{order.Output{}, "High,yuv420p"},
 		} {
 			t.Run(fmt.Sprint(name, " ", c.output.Format, " ", c.output.VideoCodec()), func(t *testing.T) {
 				t.Parallel()
-				options, seconds := lipsync.Options{Output: c.output}, "0.48"
+				options, seconds := order.Options{Output: c.output}, "0.48"
 				if name == "SDR" { // mix frames too
-					options.SyncMode, seconds = lipsync.Remap, "0.72"
+					options.SyncMode, seconds = order.Remap, "0.72"
 				}
 				r := newRenderer(t, &numberer{})
 				r.Media = ffmpegtest.InstalledTools(t) // the quick ffmpeg encodes VP9 with 8 bits only
@@ -63,11 +63,11 @@ func TestDepth(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				kept := c.output.VideoCodec() != lipsync.H264
+				kept := c.output.VideoCodec() != order.H264
 				wantTags := "tv," + strings.Join([]string{tags[5], tags[3], tags[1]}, ",")
-				var warnings lipsync.Warnings
+				var warnings order.Warnings
 				if !kept && name != "SDR" {
-					wantTags, warnings = "tv,bt709,bt709,bt709", lipsync.ConvertedHDR
+					wantTags, warnings = "tv,bt709,bt709,bt709", order.ConvertedHDR
 				}
 				if got, want := colours(t, output), c.want+","+wantTags; got != want || result.Warnings != warnings {
 					t.Errorf("got %s and warnings %q, want %s and %q", got, result.Warnings, want, warnings)
@@ -134,32 +134,32 @@ func TestAlpha(t *testing.T) {
 	deep, hdr := deepVideo(t, true), deepVideo(t, true, hdrTags("arib-std-b67")...)
 	webm := ffmpegtest.Make(t, "a.webm", "-i", deep, "-pix_fmt", "yuva420p", "-c:v", "libvpx-vp9", "-crf", "8", "-b:v", "0")
 	picture := ffmpegtest.Make(t, "unstated.png", "-i", deep, "-frames:v", "1", "-pix_fmt", "rgba")
-	prores, vp9 := lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, lipsync.Output{Format: lipsync.WebM}
-	const lost = lipsync.LostAlpha
+	prores, vp9 := order.Output{Format: order.MOV, Codec: order.ProRes}, order.Output{Format: order.WebM}
+	const lost = order.LostAlpha
 	for _, c := range []struct {
 		name, video string
-		output      lipsync.Output
+		output      order.Output
 		want        string  // profile and pixel format that ffprobe's decoder makes
 		most        float64 // by how much the codec may change alpha, -1 if there is none
-		warnings    lipsync.Warnings
+		warnings    order.Warnings
 	}{
 		{"10 bits, ProRes", deep, prores, "4444,yuva444p12le", 0, ""},
 		{"10 bits, WebM", deep, vp9, "Profile 0,yuv420p", 12, ""},
 		{"HLG, ProRes", hdr, prores, "4444,yuva444p12le", 0, ""},
-		{"HLG, WebM", hdr, vp9, "Profile 0,yuv420p", 12, lipsync.ConvertedHDR},
-		{"HLG, HEVC", hdr, lipsync.Output{Codec: lipsync.HEVC}, "Main 10,yuv420p10le", -1, lost},
+		{"HLG, WebM", hdr, vp9, "Profile 0,yuv420p", 12, order.ConvertedHDR},
+		{"HLG, HEVC", hdr, order.Output{Codec: order.HEVC}, "Main 10,yuv420p10le", -1, lost},
 		{"WebM, ProRes", webm, prores, "4444,yuva444p12le", 0, ""},
 		{"WebM, WebM", webm, vp9, "Profile 0,yuv420p", 12, ""},
-		{"WebM, WebM at half width", webm, lipsync.Output{Format: lipsync.WebM, Width: ffmpegtest.Width / 2, FPS: 12500}, "Profile 0,yuv420p", 12, ""},
-		{"WebM, H.264", webm, lipsync.Output{}, "High,yuv420p", -1, lost},
-		{"WebM, VP9 in MP4", webm, lipsync.Output{Codec: lipsync.VP9}, "Profile 0,yuv420p", -1, lost},
+		{"WebM, WebM at half width", webm, order.Output{Format: order.WebM, Width: ffmpegtest.Width / 2, FPS: 12500}, "Profile 0,yuv420p", 12, ""},
+		{"WebM, H.264", webm, order.Output{}, "High,yuv420p", -1, lost},
+		{"WebM, VP9 in MP4", webm, order.Output{Codec: order.VP9}, "Profile 0,yuv420p", -1, lost},
 		{"PNG, ProRes", picture, prores, "4444,yuva444p12le", 0, ""},
 		{"PNG, WebM", picture, vp9, "Profile 0,yuv420p", 12, ""},
-		{"PNG, HEVC", picture, lipsync.Output{Codec: lipsync.HEVC}, "Main,yuv420p", -1, lost},
+		{"PNG, HEVC", picture, order.Output{Codec: order.HEVC}, "Main,yuv420p", -1, lost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			output, result, err := renderBy(t, newRenderer(t, &numberer{}), c.video, sound(t, "a.wav", "0.48"), lipsync.Options{Output: c.output})
+			output, result, err := renderBy(t, newRenderer(t, &numberer{}), c.video, sound(t, "a.wav", "0.48"), order.Options{Output: c.output})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func TestAlpha(t *testing.T) {
 				checkPainted(t, output, c.output)
 			}
 			var decoder []string
-			if c.output.Format == lipsync.WebM {
+			if c.output.Format == order.WebM {
 				decoder = []string{"-c:v", "libvpx-vp9"}
 			}
 			width, height := ffmpegtest.Width, ffmpegtest.Height
@@ -210,7 +210,7 @@ func tolerance(exact bool) float64 {
 }
 
 // checkPainted checks the numbers in the colours of an output with alpha.
-func checkPainted(t *testing.T, path string, o lipsync.Output) {
+func checkPainted(t *testing.T, path string, o order.Output) {
 	t.Helper()
 	info, err := ffmpegtest.Tools(t).Probe(t.Context(), path)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"image"
 	"io"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/sound/speech"
 )
@@ -55,7 +55,7 @@ type Output struct {
 	// hides any mouth.
 	Hidden func(track, source int) bool
 	// Mask says how large the masks of the mouths are, and how soft their edges.
-	Mask lipsync.Mask
+	Mask order.Mask
 }
 
 // Painter makes the mouths of the output's frames.

@@ -6,21 +6,23 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
 // late has the failures that only decoding shows, so that no estimate can have them.
-var late = []lipsync.FailureCode{
-	lipsync.NoFace, lipsync.FaceMissing, lipsync.FaceNotThere, lipsync.FaceFrameUnused, lipsync.BoxesWithoutFace, lipsync.MediaTruncated,
+var late = []failure.FailureCode{
+	failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxesWithoutFace, failure.MediaTruncated,
 }
 
 // compareEstimate checks an estimate of a job that was rendered, unless its video states no length, or a wrong one. The name of such a video begins with unstated,
 // or its estimate has no length. An output may have a frame more or less, since lengths are rounded.
 func compareEstimate(t testing.TB, r *Renderer, j Job, rendered Result, renderErr error) {
 	t.Helper()
-	f := lipsync.FailureOf(renderErr)
-	refused := renderErr != nil && f.Code.Class() == lipsync.OfInput && !slices.Contains(late, f.Code)
+	f := failure.FailureOf(renderErr)
+	refused := renderErr != nil && f.Code.Class() == failure.OfInput && !slices.Contains(late, f.Code)
 	if !refused && renderErr != nil || strings.HasPrefix(filepath.Base(j.Video), "unstated") {
 		return
 	}
@@ -43,7 +45,7 @@ func TestEstimateOfBoth(t *testing.T) {
 	r := newRenderer(t, &numberer{})
 	r.Limits.Width = 2
 	e, err := r.Estimate(t.Context(), Job{Video: picture, Audio: silent, Scratch: t.TempDir()})
-	if err != nil || len(e.Problems) != 2 || e.Problems[0].Code != lipsync.PictureLargerThan || e.Problems[1].Code != lipsync.MediaUnsupported {
+	if err != nil || len(e.Problems) != 2 || e.Problems[0].Code != failure.PictureLargerThan || e.Problems[1].Code != failure.MediaUnsupported {
 		t.Errorf("got %+v (%v), want problems of both media", e, err)
 	}
 }
@@ -58,9 +60,9 @@ func TestLargestOutput(t *testing.T) {
 		{9300, true, 0}, {9400, true, 8 << 30}, {9400, false, 0}, {37400, false, 0}, {37500, false, 32 << 30},
 	} {
 		in := input{job: Job{Signed: c.signed}, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
-		in.job.Options.Output = lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.High}
-		f := lipsync.FailureOf(in.checkSize(c.frames))
-		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != lipsync.MediaLargerThan || f.Details.Kind != lipsync.OutputFile) {
+		in.job.Options.Output = order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.High}
+		f := failure.FailureOf(in.checkSize(c.frames))
+		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != failure.MediaLargerThan || f.Details.Kind != failure.OutputFile) {
 			t.Errorf("%+v: got %+v", c, f)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"math"
 	"os"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/signal/geom"
@@ -45,10 +46,10 @@ func (f faces) of(track, source int) *seen {
 }
 
 // chosen returns a function that returns the track of the person whom the choice means in a source frame, -1 for none.
-func (in input) chosen(f faces, choice lipsync.Face) (func(source int) int, error) {
+func (in input) chosen(f faces, choice order.Face) (func(source int) int, error) {
 	var tracks []int
 	var err error
-	if choice.By == lipsync.FaceInBoxes {
+	if choice.By == order.FaceInBoxes {
 		tracks, err = f.inBoxes(in.boxOf)
 	} else {
 		tracks, err = in.personAt(f, choice)
@@ -57,9 +58,9 @@ func (in input) chosen(f faces, choice lipsync.Face) (func(source int) int, erro
 }
 
 // personAt returns the tracks, in each frame, of the person at the point of the choice.
-func (in input) personAt(f faces, choice lipsync.Face) ([]int, error) {
-	fault := func(code lipsync.FailureCode) error {
-		return lipsync.Failure{Code: code, Details: lipsync.Details{Value: lipsync.Quantity{Frame: choice.Frame}}}.Because(nil)
+func (in input) personAt(f faces, choice order.Face) ([]int, error) {
+	fault := func(code failure.FailureCode) error {
+		return failure.Failure{Code: code, Details: failure.Details{Value: failure.Quantity{Frame: choice.Frame}}}.Because(nil)
 	}
 	v := in.video.Video
 	at := float64(choice.Frame) / in.given.Rate.Float() * v.Rate.Float()
@@ -68,12 +69,12 @@ func (in input) personAt(f faces, choice lipsync.Face) ([]int, error) {
 		frame-- // the chosen frame comes shortly before the end, and is not among the frames of a lower rate
 	}
 	if frame < 0 || frame >= len(f) {
-		return nil, fault(lipsync.FaceFrameUnused)
+		return nil, fault(failure.FaceFrameUnused)
 	}
 	across, down := in.scale()
 	tracks := f.personAt(frame, geom.Point{X: float32(choice.X) * across, Y: float32(choice.Y) * down})
 	if tracks == nil {
-		return nil, fault(lipsync.FaceNotThere)
+		return nil, fault(failure.FaceNotThere)
 	}
 	return tracks, nil
 }
@@ -104,7 +105,7 @@ func (in input) boxOf(source int) *rect {
 
 // readBoxes reads the file of boxes, if the option face has one.
 func (in input) readBoxes(ctx context.Context) ([]*rect, error) {
-	if in.job.Options.Face.By != lipsync.FaceInBoxes {
+	if in.job.Options.Face.By != order.FaceInBoxes {
 		return nil, nil
 	}
 	file, err := os.Open(in.job.Boxes)
@@ -154,7 +155,7 @@ func (f faces) inBoxes(boxOf func(frame int) *rect) ([]int, error) {
 			return tracks, nil
 		}
 	}
-	return nil, lipsync.Failure{Code: lipsync.BoxesWithoutFace}.Because(nil)
+	return nil, failure.Failure{Code: failure.BoxesWithoutFace}.Because(nil)
 }
 
 // tracks returns, for each frame, the track of the face with the largest weight, or -1 if none has a weight above 0.
@@ -197,7 +198,7 @@ func parseBoxes(r io.Reader, n int) (boxes []*rect, err error) {
 	d := json.NewDecoder(r)
 	frame := 0
 	invalid := func(cause error) error {
-		return refuse(lipsync.Failure{Code: lipsync.BoxInvalid, Details: lipsync.Details{Value: lipsync.Quantity{Frame: frame}}}, cause)
+		return refuse(failure.Failure{Code: failure.BoxInvalid, Details: failure.Details{Value: failure.Quantity{Frame: frame}}}, cause)
 	}
 	if start, err := d.Token(); start != json.Delim('[') {
 		return nil, invalid(err)

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
@@ -53,40 +54,40 @@ func TestChosenFace(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		options lipsync.Options
+		options order.Options
 		speaker func(frame int) int // -1 for none
 	}{
-		{"left", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 0, X: 50, Y: 60}}, func(int) int { return 0 }},
-		{"right", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 12, X: 110, Y: 30}}, func(frame int) int { return min(frame/10, 1)*2 - 1 }},
-		{"in boxes", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceInBoxes}}, func(frame int) int {
+		{"left", order.Options{Face: order.Face{By: order.FaceAt, Frame: 0, X: 50, Y: 60}}, func(int) int { return 0 }},
+		{"right", order.Options{Face: order.Face{By: order.FaceAt, Frame: 12, X: 110, Y: 30}}, func(frame int) int { return min(frame/10, 1)*2 - 1 }},
+		{"in boxes", order.Options{Face: order.Face{By: order.FaceInBoxes}}, func(frame int) int {
 			if frame%2 == 1 || frame >= 28 {
 				return -1
 			}
 			return frame / 20
 		}},
-		{"right, in a preview", lipsync.Options{
-			Face: lipsync.Face{By: lipsync.FaceAt, Frame: 25, X: 110, Y: 30}, Preview: lipsync.Preview{Start: 200 * time.Millisecond, Length: time.Second},
+		{"right, in a preview", order.Options{
+			Face: order.Face{By: order.FaceAt, Frame: 25, X: 110, Y: 30}, Preview: order.Preview{Start: 200 * time.Millisecond, Length: time.Second},
 		}, func(frame int) int { return min((frame+5)/10, 1)*2 - 1 }},
-		{"right, at half the rate", lipsync.Options{
-			Face: lipsync.Face{By: lipsync.FaceAt, Frame: 12, X: 110, Y: 30}, Output: lipsync.Output{FPS: 12500},
+		{"right, at half the rate", order.Options{
+			Face: order.Face{By: order.FaceAt, Frame: 12, X: 110, Y: 30}, Output: order.Output{FPS: 12500},
 		}, func(frame int) int { return min(frame/5, 1)*2 - 1 }},
-		{"left, by the last frame, at half the rate", lipsync.Options{
-			Face: lipsync.Face{By: lipsync.FaceAt, Frame: 29, X: 50, Y: 60}, Output: lipsync.Output{FPS: 12500},
+		{"left, by the last frame, at half the rate", order.Options{
+			Face: order.Face{By: order.FaceAt, Frame: 29, X: 50, Y: 60}, Output: order.Output{FPS: 12500},
 		}, func(int) int { return 0 }},
-		{"in boxes, at twice the rate", lipsync.Options{
-			Face: lipsync.Face{By: lipsync.FaceInBoxes}, Output: lipsync.Output{FPS: 50000},
+		{"in boxes, at twice the rate", order.Options{
+			Face: order.Face{By: order.FaceInBoxes}, Output: order.Output{FPS: 50000},
 		}, func(frame int) int {
 			if frame /= 2; frame%2 == 1 || frame >= 28 {
 				return -1
 			}
 			return frame / 20
 		}},
-		{"in boxes, at half the rate, in a preview", lipsync.Options{
-			Face: lipsync.Face{By: lipsync.FaceInBoxes}, Output: lipsync.Output{FPS: 12500},
-			Preview: lipsync.Preview{Start: 240 * time.Millisecond, Length: 720 * time.Millisecond},
+		{"in boxes, at half the rate, in a preview", order.Options{
+			Face: order.Face{By: order.FaceInBoxes}, Output: order.Output{FPS: 12500},
+			Preview: order.Preview{Start: 240 * time.Millisecond, Length: 720 * time.Millisecond},
 		}, func(frame int) int { return (2*frame + 6) / 20 }},
-		{"in boxes, in a preview", lipsync.Options{
-			Face: lipsync.Face{By: lipsync.FaceInBoxes}, Preview: lipsync.Preview{Start: 200 * time.Millisecond, Length: 720 * time.Millisecond},
+		{"in boxes, in a preview", order.Options{
+			Face: order.Face{By: order.FaceInBoxes}, Preview: order.Preview{Start: 200 * time.Millisecond, Length: 720 * time.Millisecond},
 		}, func(frame int) int {
 			if frame%2 == 0 {
 				return -1
@@ -121,19 +122,19 @@ func TestChosenFace(t *testing.T) {
 // TestChosenFaceMissing refuses choices that choose nobody.
 func TestChosenFaceMissing(t *testing.T) {
 	video := numbered(t, "25", 30)
-	at := func(frame, x, y int) lipsync.Face { return lipsync.Face{By: lipsync.FaceAt, Frame: frame, X: x, Y: y} }
+	at := func(frame, x, y int) order.Face { return order.Face{By: order.FaceAt, Frame: frame, X: x, Y: y} }
 	for _, c := range []struct {
 		name, boxes string
-		face        lipsync.Face
+		face        order.Face
 		want        string
 	}{
 		{"a point beside the faces", "", at(12, 80, 48), "video shows no face at the point of frame 12"},
 		{"a frame too early", "", at(9, 120, 48), "video shows no face at the point of frame 9"},
 		{"a frame after the speech", "", at(20, 40, 48), "frame 20, in which the face is chosen, is not in the part of the video that is rendered"},
-		{"boxes beside the faces", "[[70,0,90,96],null]", lipsync.Face{}, "no box has a face in it"},
-		{"no boxes", "[]", lipsync.Face{}, "no box has a face in it"},
-		{"a wrong box", "[null,[1,2,3]]", lipsync.Face{}, "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 1 has neither"},
-		{"no list", `{"boxes":[]}`, lipsync.Face{}, "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 0 has neither"},
+		{"boxes beside the faces", "[[70,0,90,96],null]", order.Face{}, "no box has a face in it"},
+		{"no boxes", "[]", order.Face{}, "no box has a face in it"},
+		{"a wrong box", "[null,[1,2,3]]", order.Face{}, "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 1 has neither"},
+		{"no list", `{"boxes":[]}`, order.Face{}, "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 0 has neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -143,13 +144,13 @@ func TestChosenFaceMissing(t *testing.T) {
 			job := Job{Video: video, Audio: tone(t, "0.8"), Output: dir + "/o.mp4", Scratch: dir, Boxes: dir + "/boxes.json"}
 			job.Options.Face = c.face
 			if c.boxes != "" {
-				job.Options.Face.By = lipsync.FaceInBoxes
+				job.Options.Face.By = order.FaceInBoxes
 			}
 			if err := os.WriteFile(job.Boxes, []byte(c.boxes), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			_, err := r.Render(t.Context(), job, nil)
-			if got := lipsync.MessageOf(err); got != c.want || lipsync.CodeOf(err) != lipsync.Invalid {
+			if got := failure.MessageOf(err); got != c.want || failure.CodeOf(err) != failure.Invalid {
 				t.Errorf("got %q (%v), want %q", got, err, c.want)
 			}
 		})
@@ -201,7 +202,7 @@ func TestChosenFaceScaled(t *testing.T) {
 		boxes: []*rect{{180, 60, 300, 140}},
 	}
 	all := faces{{{track: 0, person: 0, box: detection.Box{X: 40, Y: 48, Size: 48}}, {track: 1, person: 1, box: detection.Box{X: 120, Y: 48, Size: 48}}}}
-	if got, err := in.personAt(all, lipsync.Face{By: lipsync.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
+	if got, err := in.personAt(all, order.Face{By: order.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
 		t.Errorf("at a point: got %v, %v, want track 1", got, err)
 	}
 	if got, err := all.inBoxes(in.boxOf); err != nil || got[0] != 1 {
@@ -218,7 +219,7 @@ func FuzzBoxes(f *testing.F) {
 		n = min(max(n, 0), 1000)
 		boxes, err := parseBoxes(strings.NewReader(text), n)
 		if err != nil {
-			if lipsync.FailureOf(err).Code != lipsync.BoxInvalid {
+			if failure.FailureOf(err).Code != failure.BoxInvalid {
 				t.Errorf("got %v", err)
 			}
 			return

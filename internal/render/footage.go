@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -88,7 +88,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 		}
 		switch {
 		case err == io.EOF && n == 0 && s.video.Begin > 0:
-			return f, afterEnd(lipsync.Video)
+			return f, afterEnd(failure.Video)
 		case err == io.EOF && n > 0:
 			f.frames = n
 			return f, s.whole(n)
@@ -96,7 +96,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			f.frames, f.damaged = n, true
 			return f, nil
 		case err != nil && n == 0 && ctx.Err() == nil:
-			return f, unsupported(lipsync.Video, err)
+			return f, unsupported(failure.Video, err)
 		case err != nil:
 			return f, fmt.Errorf("decode video: %w", err)
 		}
@@ -120,7 +120,7 @@ func (s source) whole(n int) error {
 	if 4*missing < stated || 2*float64(missing) < v.Rate.Float() {
 		return nil
 	}
-	f := lipsync.Failure{Code: lipsync.MediaTruncated, Details: lipsync.Details{Kind: lipsync.Video}}
+	f := failure.Failure{Code: failure.MediaTruncated, Details: failure.Details{Kind: failure.Video}}
 	f.Value.Seconds, f.Stated.Seconds = s.video.Begin.Seconds()+float64(n)/v.Rate.Float(), v.Stated.Seconds()
 	return f.Because(nil)
 }

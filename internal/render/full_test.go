@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -16,7 +16,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := work{Renderer: &Renderer{Media: tools, Limits: DefaultLimits()}}
-	if _, err := w.transcode(t.Context(), soundtrack{info: audio, encoded: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}, 0); lipsync.CodeOf(err) == lipsync.Invalid || !lipsync.DiskFull(err) {
+	if _, err := w.transcode(t.Context(), soundtrack{info: audio, encoded: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
 		t.Errorf("got %v, want a full disk", err)
 	}
 }

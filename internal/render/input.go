@@ -8,7 +8,8 @@ import (
 	"math"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -21,22 +22,22 @@ type Limits struct {
 
 // DefaultLimits returns the limits that the service documents.
 func DefaultLimits() Limits {
-	return Limits{Duration: time.Hour, Width: lipsync.MostWidth, Height: 4096, FPS: lipsync.MostFPS}
+	return Limits{Duration: time.Hour, Width: order.MostWidth, Height: 4096, FPS: order.MostFPS}
 }
 
 // refuse returns the error of media that are at fault. If the cause is rather a fault of the
 // machine, refuse returns the cause: a program found no space for its output, couldn't be run,
 // was killed by the system, or got no processor time.
-func refuse(f lipsync.Failure, cause error) error {
-	if lipsync.IsHostFault(cause) || ffmpeg.OfMachine(cause) {
+func refuse(f failure.Failure, cause error) error {
+	if failure.IsHostFault(cause) || ffmpeg.OfMachine(cause) {
 		return cause
 	}
 	return f.Because(cause)
 }
 
 // unsupported returns the error of a file that can't be decoded.
-func unsupported(kind lipsync.MediaKind, cause error) error {
-	return refuse(lipsync.Failure{Code: lipsync.MediaUnsupported, Details: lipsync.Details{Kind: kind}}, cause)
+func unsupported(kind failure.MediaKind, cause error) error {
+	return refuse(failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: kind}}, cause)
 }
 
 // input is what is known of a job before a frame of its video is decoded.
@@ -80,19 +81,19 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 // checkCodec returns an error if ffmpeg lacks an encoder that only some outputs need.
 func (w work) checkCodec(ctx context.Context, job Job) error {
 	o := job.Options.Output
-	if o.VideoCodec() == lipsync.H264 {
+	if o.VideoCodec() == order.H264 {
 		return nil
 	}
 	err := w.Media.CheckOutput(ctx, o)
 	if errors.Is(err, ffmpeg.ErrNoEncoder) {
-		return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: o.VideoCodec().String()}}.Because(err)
+		return failure.Failure{Code: failure.CodecNotInstalled, Details: failure.Details{Codec: o.VideoCodec().String()}}.Because(err)
 	}
 	return err
 }
 
 // inspectVideo returns the input without its speech.
 func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
-	info, err := w.probe(ctx, lipsync.Video, job.Video)
+	info, err := w.probe(ctx, failure.Video, job.Video)
 	if err != nil {
 		return in, err
 	}
@@ -105,7 +106,7 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 	}
 	info.Begin = in.length(int(math.Round(job.Options.Preview.Start.Seconds() * info.Video.Rate.Float())))
 	if stated := info.Video.Stated; stated > 0 && info.Begin > stated+statedError {
-		return in, afterEnd(lipsync.Video)
+		return in, afterEnd(failure.Video)
 	}
 	if stated := info.Video.Stated; stated > 0 {
 		return in, in.checkSegments(stated + statedError)
@@ -115,10 +116,10 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 
 // shape gives the video the size, the rate and the pixel format of the output. The decoder makes such frames, so everything
 // that follows has them.
-func shape(v *ffmpeg.Video, o lipsync.Output, limits Limits) error {
+func shape(v *ffmpeg.Video, o order.Output, limits Limits) error {
 	v.Pixels = v.Keep(o)
 	if fps := o.FPS.FPS(); fps > limits.FPS {
-		f := lipsync.Failure{Code: lipsync.OutputRateAbove}
+		f := failure.Failure{Code: failure.OutputRateAbove}
 		f.Limit.FPS, f.Value.FPS = limits.FPS, fps
 		return f.Because(nil)
 	}
@@ -130,7 +131,7 @@ func shape(v *ffmpeg.Video, o lipsync.Output, limits Limits) error {
 	}
 	width := int(o.Width) &^ 1
 	if width > v.Width {
-		f := lipsync.Failure{Code: lipsync.OutputTooWide}
+		f := failure.Failure{Code: failure.OutputTooWide}
 		f.Limit.Width, f.Value.Width = v.Width, int(o.Width)
 		return f.Because(nil)
 	}
@@ -142,19 +143,19 @@ func shape(v *ffmpeg.Video, o lipsync.Output, limits Limits) error {
 const statedError = 2 * time.Second
 
 // afterEnd returns the error of a medium that ends before the preview begins.
-func afterEnd(kind lipsync.MediaKind) error {
-	return lipsync.Failure{Code: lipsync.PreviewAfterEnd, Details: lipsync.Details{Kind: kind}}.Because(nil)
+func afterEnd(kind failure.MediaKind) error {
+	return failure.Failure{Code: failure.PreviewAfterEnd, Details: failure.Details{Kind: kind}}.Because(nil)
 }
 
 // probe inspects the file of one kind.
-func (w work) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
+func (w work) probe(ctx context.Context, kind failure.MediaKind, path string) (*ffmpeg.Info, error) {
 	info, err := w.Media.Probe(ctx, path)
 	switch {
-	case errors.Is(err, ffmpeg.ErrPicture) && kind == lipsync.Video:
-		return nil, refuse(lipsync.Failure{Code: lipsync.VideoIsPicture}, err)
+	case errors.Is(err, ffmpeg.ErrPicture) && kind == failure.Video:
+		return nil, refuse(failure.Failure{Code: failure.VideoIsPicture}, err)
 	case errors.Is(err, ffmpeg.ErrUnsupported):
 		return nil, unsupported(kind, err)
-	case err == nil && kind == lipsync.Audio && info.Still:
+	case err == nil && kind == failure.Audio && info.Still:
 		return nil, unsupported(kind, ffmpeg.ErrPicture)
 	case err != nil:
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
@@ -169,28 +170,28 @@ func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
 	switch {
 	case v == nil:
-		return lipsync.Failure{Code: lipsync.NoPicture}.Because(nil)
+		return failure.Failure{Code: failure.NoPicture}.Because(nil)
 	case in.Duration > l.Duration:
-		return l.tooLong(lipsync.Video, in.Duration)
+		return l.tooLong(failure.Video, in.Duration)
 	case v.Width > l.Width || v.Height > l.Height:
-		return over(lipsync.PictureLargerThan,
-			lipsync.Quantity{Width: l.Width, Height: l.Height}, lipsync.Quantity{Width: v.Width, Height: v.Height})
+		return over(failure.PictureLargerThan,
+			failure.Quantity{Width: l.Width, Height: l.Height}, failure.Quantity{Width: v.Width, Height: v.Height})
 	case v.Rate.Float() > l.FPS:
-		return over(lipsync.FrameRateAbove, lipsync.Quantity{FPS: l.FPS}, lipsync.Quantity{FPS: v.Rate.Float()})
+		return over(failure.FrameRateAbove, failure.Quantity{FPS: l.FPS}, failure.Quantity{FPS: v.Rate.Float()})
 	}
 	return nil
 }
 
 // over returns the error of a video that exceeds a limit.
-func over(code lipsync.FailureCode, limit, value lipsync.Quantity) error {
-	return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video, Limit: limit, Value: value}}.Because(nil)
+func over(code failure.FailureCode, limit, value failure.Quantity) error {
+	return failure.Failure{Code: code, Details: failure.Details{Kind: failure.Video, Limit: limit, Value: value}}.Because(nil)
 }
 
 // tooLong returns the error of a file that is longer than the limit. claimed is the length that
 // the file states. The failure names it only if it is over the limit, since the file may state a
 // shorter one.
-func (l Limits) tooLong(kind lipsync.MediaKind, claimed time.Duration) error {
-	f := lipsync.Failure{Code: lipsync.MediaLongerThan}
+func (l Limits) tooLong(kind failure.MediaKind, claimed time.Duration) error {
+	f := failure.Failure{Code: failure.MediaLongerThan}
 	f.Kind, f.Limit.Seconds = kind, l.Duration.Seconds()
 	if claimed > l.Duration {
 		f.Value.Seconds = claimed.Seconds()
@@ -199,13 +200,13 @@ func (l Limits) tooLong(kind lipsync.MediaKind, claimed time.Duration) error {
 }
 
 // warnings returns what the output loses of the video.
-func (in input) warnings() (all lipsync.Warnings) {
+func (in input) warnings() (all order.Warnings) {
 	v := in.video.Video
 	if v.LosesHDR() {
-		all = all.With(lipsync.ConvertedHDR)
+		all = all.With(order.ConvertedHDR)
 	}
 	if v.LosesAlpha() {
-		all = all.With(lipsync.LostAlpha)
+		all = all.With(order.LostAlpha)
 	}
 	return all
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
@@ -21,24 +22,24 @@ func TestSyncModes(t *testing.T) {
 	video := numbered(t, "25", length)
 	for _, c := range []struct {
 		name   string
-		mode   lipsync.SyncMode
+		mode   order.SyncMode
 		speech int // frames
 		frames int
 	}{
-		{"loop, longer speech", lipsync.Loop, 47, 47},
-		{"loop, shorter speech", lipsync.Loop, 8, 8},
-		{"cut off, longer speech", lipsync.CutOff, 47, length},
-		{"cut off, shorter speech", lipsync.CutOff, 8, 8},
-		{"silence, longer speech", lipsync.Pad, 47, 47},
-		{"silence, shorter speech", lipsync.Pad, 8, length},
-		{"remap, slower", lipsync.Remap, 40, 40},
-		{"remap, faster", lipsync.Remap, 10, 10},
+		{"loop, longer speech", order.Loop, 47, 47},
+		{"loop, shorter speech", order.Loop, 8, 8},
+		{"cut off, longer speech", order.CutOff, 47, length},
+		{"cut off, shorter speech", order.CutOff, 8, 8},
+		{"silence, longer speech", order.Pad, 47, 47},
+		{"silence, shorter speech", order.Pad, 8, length},
+		{"remap, slower", order.Remap, 40, 40},
+		{"remap, faster", order.Remap, 10, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			engine := &numberer{}
 			tone := tone(t, fmt.Sprint(float64(c.speech)/fps))
-			output, result, err := renderBy(t, inMemory(t, engine), video, tone, lipsync.Options{SyncMode: c.mode})
+			output, result, err := renderBy(t, inMemory(t, engine), video, tone, order.Options{SyncMode: c.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +56,7 @@ func TestSyncModes(t *testing.T) {
 					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
 				}
 			}
-			if got, want := len(engine.seen), min(length, map[lipsync.SyncMode]int{lipsync.Pad: length, lipsync.Remap: length}[c.mode]+c.speech); got != want {
+			if got, want := len(engine.seen), min(length, map[order.SyncMode]int{order.Pad: length, order.Remap: length}[c.mode]+c.speech); got != want {
 				t.Errorf("%d frames were analysed, want %d", got, want)
 			}
 			checkSound(t, info, float64(c.frames)/fps, float64(min(c.frames, c.speech))/fps)
@@ -70,22 +71,22 @@ func TestSyncModesWithinFrames(t *testing.T) {
 	video := numbered(t, "30000/1001", 20)
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}
 	for _, c := range []struct {
-		mode    lipsync.SyncMode
+		mode    order.SyncMode
 		seconds float64 // length of the tone
 		sources []int
 	}{
-		{lipsync.Bounce, .95, slices.Concat(all, []int{18, 17, 16, 15, 14, 13, 12, 11, 10})},
-		{lipsync.Loop, .95, slices.Concat(all, all[:9])},
-		{lipsync.CutOff, .95, all},
-		{lipsync.CutOff, .35, all[:11]},
-		{lipsync.Pad, .95, slices.Concat(all, []int{19, 19, 19, 19, 19, 19, 19, 19, 19})},
-		{lipsync.Pad, .35, all},
-		{lipsync.Remap, .35, []int{0, 2, 4, 6, 8, 10, 11, 13, 15, 17, 19}},
+		{order.Bounce, .95, slices.Concat(all, []int{18, 17, 16, 15, 14, 13, 12, 11, 10})},
+		{order.Loop, .95, slices.Concat(all, all[:9])},
+		{order.CutOff, .95, all},
+		{order.CutOff, .35, all[:11]},
+		{order.Pad, .95, slices.Concat(all, []int{19, 19, 19, 19, 19, 19, 19, 19, 19})},
+		{order.Pad, .35, all},
+		{order.Remap, .35, []int{0, 2, 4, 6, 8, 10, 11, 13, 15, 17, 19}},
 	} {
 		t.Run(fmt.Sprintf("%s, %.2f s", c.mode, c.seconds), func(t *testing.T) {
 			t.Parallel()
 			tone := tone(t, fmt.Sprint(c.seconds))
-			output, result, err := renderBy(t, inMemory(t, &numberer{}), video, tone, lipsync.Options{SyncMode: c.mode})
+			output, result, err := renderBy(t, inMemory(t, &numberer{}), video, tone, order.Options{SyncMode: c.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,8 +146,8 @@ func TestSpeeds(t *testing.T) {
 		t.Run(seconds, func(t *testing.T) {
 			t.Parallel()
 			engine := &numberer{}
-			_, _, err := renderBy(t, inMemory(t, engine), video, tone(t, seconds), lipsync.Options{SyncMode: lipsync.Remap})
-			if got := lipsync.MessageOf(err); got != want || lipsync.FailureOf(err).Code != lipsync.SpeedOutOfRange {
+			_, _, err := renderBy(t, inMemory(t, engine), video, tone(t, seconds), order.Options{SyncMode: order.Remap})
+			if got := failure.MessageOf(err); got != want || failure.FailureOf(err).Code != failure.SpeedOutOfRange {
 				t.Errorf("got %q, want %q (%v)", got, want, err)
 			}
 			// For .36 s the whole video is analysed: see limit.
@@ -160,8 +161,8 @@ func TestSpeeds(t *testing.T) {
 // TestUnknownSpeed checks the failure of a long video that states no length.
 func TestUnknownSpeed(t *testing.T) {
 	video := unstated(t, 50)
-	_, _, err := renderBy(t, inMemory(t, &numberer{}), video, tone(t, "0.2"), lipsync.Options{SyncMode: lipsync.Remap})
-	if got, want := lipsync.MessageOf(err), "video would have to play more than 2 times as fast: sync_mode remap allows a factor of 2"; got != want {
+	_, _, err := renderBy(t, inMemory(t, &numberer{}), video, tone(t, "0.2"), order.Options{SyncMode: order.Remap})
+	if got, want := failure.MessageOf(err), "video would have to play more than 2 times as fast: sync_mode remap allows a factor of 2"; got != want {
 		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
 }
@@ -174,8 +175,8 @@ func TestLimitOfOutput(t *testing.T) {
 		video := unstated(t, frames)
 		dir := t.TempDir()
 		_, err := r.Render(t.Context(), Job{Video: video, Audio: tone(t, "0.2"), Output: dir + "/o.mp4", Scratch: dir,
-			Options: lipsync.Options{SyncMode: lipsync.Pad}}, nil)
-		if got := lipsync.FailureOf(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
+			Options: order.Options{SyncMode: order.Pad}}, nil)
+		if got := failure.FailureOf(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
 			t.Errorf("%d frames: got %q, want %q (%v)", frames, got, want, err)
 		}
 	}
@@ -186,15 +187,15 @@ func TestFaceMissing(t *testing.T) {
 	video := numbered(t, "25", 40)
 	for _, c := range []struct {
 		name, seconds string
-		options       lipsync.Options
+		options       order.Options
 		want          string
 	}{
-		{"shown", "1.6", lipsync.Options{NoFace: lipsync.FailFaceless}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
-		{"not shown", "1.2", lipsync.Options{NoFace: lipsync.FailFaceless}, ""},
-		{"shown, faster", "1.2", lipsync.Options{NoFace: lipsync.FailFaceless, SyncMode: lipsync.Remap}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
-		{"in a preview", "1.6", lipsync.Options{NoFace: lipsync.FailFaceless, Preview: lipsync.Preview{Start: 400 * time.Millisecond, Length: time.Second}},
+		{"shown", "1.6", order.Options{NoFace: order.FailFaceless}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
+		{"not shown", "1.2", order.Options{NoFace: order.FailFaceless}, ""},
+		{"shown, faster", "1.2", order.Options{NoFace: order.FailFaceless, SyncMode: order.Remap}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
+		{"in a preview", "1.6", order.Options{NoFace: order.FailFaceless, Preview: order.Preview{Start: 400 * time.Millisecond, Length: time.Second}},
 			"video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
-		{"kept", "1.6", lipsync.Options{}, ""},
+		{"kept", "1.6", order.Options{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -206,11 +207,11 @@ func TestFaceMissing(t *testing.T) {
 				return []tracking.Face{someone(0, 60)}, frame == 0
 			}).new
 			_, result, err := renderBy(t, r, video, tone(t, c.seconds), c.options)
-			if got := lipsync.MessageOf(err); (err != nil) != (c.want != "") || err != nil && got != c.want {
+			if got := failure.MessageOf(err); (err != nil) != (c.want != "") || err != nil && got != c.want {
 				t.Errorf("got %q, want %q (%v)", got, c.want, err)
 			}
-			if err != nil && lipsync.FailureOf(err).Code != lipsync.FaceMissing {
-				t.Errorf("got %+v", lipsync.FailureOf(err))
+			if err != nil && failure.FailureOf(err).Code != failure.FaceMissing {
+				t.Errorf("got %+v", failure.FailureOf(err))
 			}
 			if err == nil && result.Frames.Synced != 30 {
 				t.Errorf("got %+v, want 30 synced frames", result.Frames)
@@ -224,14 +225,14 @@ func TestWarnings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
-		want lipsync.Warnings
+		want order.Warnings
 	}{
-		"PQ":  {hdr("smpte2084"), lipsync.ConvertedHDR},
-		"HLG": {hdr("arib-std-b67"), lipsync.ConvertedHDR},
+		"PQ":  {hdr("smpte2084"), order.ConvertedHDR},
+		"HLG": {hdr("arib-std-b67"), order.ConvertedHDR},
 		"SDR": {nil, ""},
 	} {
 		video := ffmpegtest.Make(t, "a.mp4", append([]string{"-f", "lavfi", "-i", ffmpegtest.Numbered("25", 5)}, c.args...)...)
-		_, result, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.2"), lipsync.Options{})
+		_, result, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.2"), order.Options{})
 		if err != nil || result.Warnings != c.want {
 			t.Errorf("%s: got %q, want %q (%v)", name, result.Warnings, c.want, err)
 		}

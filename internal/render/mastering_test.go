@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -25,8 +25,8 @@ func TestMastering(t *testing.T) {
 		t.Fatalf("the video tells %v, want %v", got, want)
 	}
 	speech := sound(t, "a.wav", "0.8")
-	for _, output := range []lipsync.Output{{Codec: lipsync.HEVC}, {Format: lipsync.MOV, Codec: lipsync.HEVC, Width: 64}} {
-		path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, lipsync.Options{Output: output})
+	for _, output := range []order.Output{{Codec: order.HEVC}, {Format: order.MOV, Codec: order.HEVC, Width: 64}} {
+		path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{Output: output})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,11 +34,11 @@ func TestMastering(t *testing.T) {
 			t.Errorf("%s tells %v, want %v", path, got, want)
 		}
 	}
-	joined, _ := kept(t, Job{Video: video, Audio: speech, Options: lipsync.Options{Output: lipsync.Output{Codec: lipsync.HEVC}}}, leastPiece, 1)
+	joined, _ := kept(t, Job{Video: video, Audio: speech, Options: order.Options{Output: order.Output{Codec: order.HEVC}}}, leastPiece, 1)
 	if got := masteringOf(t, joined); !reflect.DeepEqual(got, want) {
 		t.Errorf("the output from pieces tells %v, want %v", got, want)
 	}
-	path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, lipsync.Options{})
+	path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

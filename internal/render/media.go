@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -32,18 +32,18 @@ type Media interface {
 	Mix(ctx context.Context, m ffmpeg.Mix, scratch, encoded string) error
 
 	// CheckOutput returns ErrNoEncoder if outputs can't be encoded so.
-	CheckOutput(ctx context.Context, o lipsync.Output) error
+	CheckOutput(ctx context.Context, o order.Output) error
 	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
-	Encode(ctx context.Context, v *ffmpeg.Video, o lipsync.Output, sound, output string) (ffmpeg.Encoder, error)
+	Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
-	TakeReel(ctx context.Context, v *ffmpeg.Video, o lipsync.Output, from, to string) error
+	TakeReel(ctx context.Context, v *ffmpeg.Video, o order.Output, from, to string) error
 	// Join joins reels and a sound to a file.
-	Join(ctx context.Context, v *ffmpeg.Video, o lipsync.Output, reels []ffmpeg.Reel, sound, output string) error
+	Join(ctx context.Context, v *ffmpeg.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
 	// Poster returns a small picture of a video at a time, as a JPEG.
 	Poster(ctx context.Context, v *ffmpeg.Video, path string, at time.Duration) ([]byte, error)
 
 	// Decoder tells what decides which pixels the frames of a video have, besides its file.
 	Decoder() string
 	// Encoding tells all that decides how frames are encoded.
-	Encoding(ctx context.Context, v *ffmpeg.Video, o lipsync.Output) (string, error)
+	Encoding(ctx context.Context, v *ffmpeg.Video, o order.Output) (string, error)
 }

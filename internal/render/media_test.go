@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
@@ -132,7 +132,7 @@ func (m mediaTest) writes() {
 	encode := func(sound, name string, numbers []int) string {
 		m.Helper()
 		path := filepath.Join(dir, name)
-		e, err := m.media.Encode(ctx, v, lipsync.Output{}, sound, path)
+		e, err := m.media.Encode(ctx, v, order.Output{}, sound, path)
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -147,9 +147,9 @@ func (m mediaTest) writes() {
 		return path
 	}
 	first, reel, joined := encode(sound, "first.mp4", count(0, 12)), filepath.Join(dir, "reel.mp4"), filepath.Join(dir, "joined.mp4")
-	err := m.media.TakeReel(ctx, v, lipsync.Output{}, first, reel)
+	err := m.media.TakeReel(ctx, v, order.Output{}, first, reel)
 	reels := []ffmpeg.Reel{{Path: reel, Frames: 12}, {Path: encode("", "second.mp4", count(12, 20)), Frames: 8}}
-	if err := errors.Join(err, m.media.Join(ctx, v, lipsync.Output{}, reels, sound, joined)); err != nil {
+	if err := errors.Join(err, m.media.Join(ctx, v, order.Output{}, reels, sound, joined)); err != nil {
 		m.Fatal(err)
 	}
 	for _, path := range []string{encode(sound, "whole.mp4", count(0, 20)), joined} {

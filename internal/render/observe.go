@@ -9,7 +9,9 @@ import (
 	"os"
 	"slices"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/sound/speaker"
@@ -56,7 +58,7 @@ func (w work) observe(ctx context.Context, in input) (observation, error) {
 	}
 	if !slices.ContainsFunc(o.faces[:o.shown], func(all []seen) bool { return len(all) > 0 }) {
 		o.footage.close()
-		return o, lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+		return o, failure.Failure{Code: failure.NoFace}.Because(nil)
 	}
 	return o, nil
 }
@@ -204,7 +206,7 @@ func (w work) addAll(ctx context.Context, o *observation, progress *progress, sp
 
 // network returns the network that finds the speaker. It is nil if there is none, or if the job doesn't need it.
 func (w work) network(in input) *speaker.Network {
-	auto := slices.ContainsFunc(in.faceOptions(), func(f lipsync.Face) bool { return f.By == lipsync.AutoFace })
+	auto := slices.ContainsFunc(in.faceOptions(), func(f order.Face) bool { return f.By == order.AutoFace })
 	if in.job.LargestFace || !auto || in.video.Audio == nil {
 		return nil
 	}

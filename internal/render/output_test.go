@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -20,32 +21,32 @@ import (
 func TestOutputFormats(t *testing.T) {
 	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	const seconds, frames = .96, 24 // AAC ends with the last frame
-	usual, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", fmt.Sprint(seconds)), lipsync.Options{})
+	usual, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", fmt.Sprint(seconds)), order.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		output   lipsync.Output
+		output   order.Output
 		channels int
 		want     string // ffprobe's names of the format, the pictures and the sound
 	}{
-		{lipsync.Output{}, 1, "mov,mp4,m4a,3gp,3g2,mj2 h264,High,avc1,yuv420p aac"},
-		{lipsync.Output{Codec: lipsync.HEVC}, 2, "mov,mp4,m4a,3gp,3g2,mj2 hevc,Main,hvc1,yuv420p aac"},
-		{lipsync.Output{Codec: lipsync.VP9}, 1, "mov,mp4,m4a,3gp,3g2,mj2 vp9,Profile 0,vp09,yuv420p aac"},
-		{lipsync.Output{Format: lipsync.MOV}, 6, "mov,mp4,m4a,3gp,3g2,mj2 h264,High,avc1,yuv420p aac"},
-		{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.HEVC}, 1, "mov,mp4,m4a,3gp,3g2,mj2 hevc,Main,hvc1,yuv420p aac"},
-		{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, 2, "mov,mp4,m4a,3gp,3g2,mj2 prores,HQ,apch,yuv422p10le aac"},
-		{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.Medium}, 1, "mov,mp4,m4a,3gp,3g2,mj2 prores,Standard,apcn,yuv422p10le aac"},
-		{lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.Low}, 1, "mov,mp4,m4a,3gp,3g2,mj2 prores,Proxy,apco,yuv422p10le aac"},
-		{lipsync.Output{Format: lipsync.WebM}, 2, "matroska,webm vp9,Profile 0,[0][0][0][0],yuv420p opus"},
-		{lipsync.Output{Format: lipsync.WebM, Quality: lipsync.Low}, 6, "matroska,webm vp9,Profile 0,[0][0][0][0],yuv420p opus"},
+		{order.Output{}, 1, "mov,mp4,m4a,3gp,3g2,mj2 h264,High,avc1,yuv420p aac"},
+		{order.Output{Codec: order.HEVC}, 2, "mov,mp4,m4a,3gp,3g2,mj2 hevc,Main,hvc1,yuv420p aac"},
+		{order.Output{Codec: order.VP9}, 1, "mov,mp4,m4a,3gp,3g2,mj2 vp9,Profile 0,vp09,yuv420p aac"},
+		{order.Output{Format: order.MOV}, 6, "mov,mp4,m4a,3gp,3g2,mj2 h264,High,avc1,yuv420p aac"},
+		{order.Output{Format: order.MOV, Codec: order.HEVC}, 1, "mov,mp4,m4a,3gp,3g2,mj2 hevc,Main,hvc1,yuv420p aac"},
+		{order.Output{Format: order.MOV, Codec: order.ProRes}, 2, "mov,mp4,m4a,3gp,3g2,mj2 prores,HQ,apch,yuv422p10le aac"},
+		{order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.Medium}, 1, "mov,mp4,m4a,3gp,3g2,mj2 prores,Standard,apcn,yuv422p10le aac"},
+		{order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.Low}, 1, "mov,mp4,m4a,3gp,3g2,mj2 prores,Proxy,apco,yuv422p10le aac"},
+		{order.Output{Format: order.WebM}, 2, "matroska,webm vp9,Profile 0,[0][0][0][0],yuv420p opus"},
+		{order.Output{Format: order.WebM, Quality: order.Low}, 6, "matroska,webm vp9,Profile 0,[0][0][0][0],yuv420p opus"},
 	} {
 		t.Run(fmt.Sprint(c.output.Format, c.output.VideoCodec(), c.output.Quality), func(t *testing.T) {
 			t.Parallel()
 			channels := map[int]string{1: "mono", 2: "stereo", 6: "5.1(side)"}[c.channels]
 			// The filter makes each channel as loud as the tone.
 			tone := sound(t, "a.flac", fmt.Sprint(seconds), "-af", "pan="+channels+strings.Join([]string{"|c0=c0", "|c1=c0", "|c2=c0", "|c3=c0", "|c4=c0", "|c5=c0"}[:c.channels], ""))
-			output, _, err := renderBy(t, newRenderer(t, &numberer{}), video, tone, lipsync.Options{Output: c.output})
+			output, _, err := renderBy(t, newRenderer(t, &numberer{}), video, tone, order.Options{Output: c.output})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,27 +84,27 @@ func TestOutputRates(t *testing.T) {
 		return ffmpegtest.Make(t, "a.mp4", append([]string{"-f", "lavfi", "-i", ffmpegtest.Numbered(rate, frames)}, args...)...)
 	}
 	p30, p25, ntsc := clip("30", 60), clip("25", 20), clip("30000/1001", 60)
-	preview := lipsync.Preview{Start: 1010 * time.Millisecond, Length: 640 * time.Millisecond}
+	preview := order.Preview{Start: 1010 * time.Millisecond, Length: 640 * time.Millisecond}
 	for _, c := range []struct {
 		name, video string
 		fps         float64 // of the video
 		last        int     // its last frame
-		output      lipsync.Output
-		options     lipsync.Options
+		output      order.Output
+		options     order.Options
 		seconds     float64 // length of the speech track
 		frames      int
 		rate        string
 		first       int // source frame
 	}{
-		{"30 to 24", p30, 30, 59, lipsync.Output{FPS: 24000}, lipsync.Options{}, .64, 16, "24/1", 0},
-		{"30 to 24, preview", p30, 30, 59, lipsync.Output{FPS: 24000}, lipsync.Options{Preview: preview}, 1.9, 16, "24/1", 30},
-		{"25 to 50", p25, 25, 19, lipsync.Output{FPS: 50000, Format: lipsync.WebM}, lipsync.Options{}, .64, 32, "50/1", 0},
-		{"25 to 29.97", p25, 25, 19, lipsync.Output{FPS: 29970, Format: lipsync.MOV}, lipsync.Options{}, .64, 20, "30000/1001", 0},
-		{"25 to 23.976, as long as the video", p25, 25, 19, lipsync.Output{FPS: 23976}, lipsync.Options{SyncMode: lipsync.Pad}, .3, 20, "24000/1001", 0},
-		{"25 to 12.5, as long as the video", p25, 25, 19, lipsync.Output{FPS: 12500, Codec: lipsync.HEVC}, lipsync.Options{SyncMode: lipsync.CutOff}, 1.5, 10, "12500/1000", 0},
-		{"29.97 to 25", ntsc, 30000. / 1001, 59, lipsync.Output{FPS: 25000}, lipsync.Options{}, .64, 16, "25/1", 0},
-		{"25 to 120", p25, 25, 19, lipsync.Output{FPS: 120000}, lipsync.Options{}, .32, 39, "120/1", 0},
-		{"a short video at 1", clip("25", 2), 25, 1, lipsync.Output{FPS: 1000, Format: lipsync.WebM}, lipsync.Options{SyncMode: lipsync.CutOff}, 1.5, 1, "1000/1000", 0},
+		{"30 to 24", p30, 30, 59, order.Output{FPS: 24000}, order.Options{}, .64, 16, "24/1", 0},
+		{"30 to 24, preview", p30, 30, 59, order.Output{FPS: 24000}, order.Options{Preview: preview}, 1.9, 16, "24/1", 30},
+		{"25 to 50", p25, 25, 19, order.Output{FPS: 50000, Format: order.WebM}, order.Options{}, .64, 32, "50/1", 0},
+		{"25 to 29.97", p25, 25, 19, order.Output{FPS: 29970, Format: order.MOV}, order.Options{}, .64, 20, "30000/1001", 0},
+		{"25 to 23.976, as long as the video", p25, 25, 19, order.Output{FPS: 23976}, order.Options{SyncMode: order.Pad}, .3, 20, "24000/1001", 0},
+		{"25 to 12.5, as long as the video", p25, 25, 19, order.Output{FPS: 12500, Codec: order.HEVC}, order.Options{SyncMode: order.CutOff}, 1.5, 10, "12500/1000", 0},
+		{"29.97 to 25", ntsc, 30000. / 1001, 59, order.Output{FPS: 25000}, order.Options{}, .64, 16, "25/1", 0},
+		{"25 to 120", p25, 25, 19, order.Output{FPS: 120000}, order.Options{}, .32, 39, "120/1", 0},
+		{"a short video at 1", clip("25", 2), 25, 1, order.Output{FPS: 1000, Format: order.WebM}, order.Options{SyncMode: order.CutOff}, 1.5, 1, "1000/1000", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +128,7 @@ func TestOutputRates(t *testing.T) {
 				}
 			}
 			length := c.seconds
-			if !reflect.DeepEqual(c.options, lipsync.Options{Output: c.output}) {
+			if !reflect.DeepEqual(c.options, order.Options{Output: c.output}) {
 				length = float64(c.frames) / info.Video.Rate.Float()
 			}
 			checkSound(t, info, length, min(length, c.seconds))
@@ -137,10 +138,10 @@ func TestOutputRates(t *testing.T) {
 
 // TestOutputRateOfStill shows a picture at a low and at a high rate.
 func TestOutputRateOfStill(t *testing.T) {
-	for rate, frames := range map[lipsync.FrameRate]int{1000: 1, 60000: 39} {
+	for rate, frames := range map[order.FrameRate]int{1000: 1, 60000: 39} {
 		t.Run(rate.String(), func(t *testing.T) {
 			t.Parallel()
-			o := lipsync.Options{SyncMode: lipsync.CutOff, Output: lipsync.Output{FPS: rate}}
+			o := order.Options{SyncMode: order.CutOff, Output: order.Output{FPS: rate}}
 			output, _, err := renderBy(t, newRenderer(t, &numberer{}), photo(t, "unstated.png"), sound(t, "a.wav", "0.64"), o)
 			if err != nil {
 				t.Fatal(err)
@@ -160,24 +161,24 @@ func TestOutputWidths(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, video   string
-		output        lipsync.Output
+		output        order.Output
 		width, height int
 		want          string
 	}{
-		{"half", clip(192), lipsync.Output{Width: 160}, 160, 96, ""},
-		{"odd, slower", clip(192), lipsync.Output{Width: 161, FPS: 20000, Format: lipsync.WebM}, 160, 96, ""},
-		{"odd height", clip(186), lipsync.Output{Width: 160, Codec: lipsync.HEVC}, 160, 94, ""},
-		{"lying pixels", ffmpegtest.Make(t, "a.mp4", "-i", clip(192), "-vf", "scale=100:192,setsar=320/100"), lipsync.Output{Width: 160}, 160, 96, ""},
-		{"as wide", clip(192), lipsync.Output{Width: 321}, 320, 192, ""},
-		{"wider", clip(192), lipsync.Output{Width: 322}, 0, 0, "output is wider than the video: 322 pixels instead of at most 320"},
+		{"half", clip(192), order.Output{Width: 160}, 160, 96, ""},
+		{"odd, slower", clip(192), order.Output{Width: 161, FPS: 20000, Format: order.WebM}, 160, 96, ""},
+		{"odd height", clip(186), order.Output{Width: 160, Codec: order.HEVC}, 160, 94, ""},
+		{"lying pixels", ffmpegtest.Make(t, "a.mp4", "-i", clip(192), "-vf", "scale=100:192,setsar=320/100"), order.Output{Width: 160}, 160, 96, ""},
+		{"as wide", clip(192), order.Output{Width: 321}, 320, 192, ""},
+		{"wider", clip(192), order.Output{Width: 322}, 0, 0, "output is wider than the video: 322 pixels instead of at most 320"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			o := lipsync.Options{Output: c.output}
+			o := order.Options{Output: c.output}
 			engine := &numberer{}
 			output, _, err := renderBy(t, newRenderer(t, engine), c.video, sound(t, "a.wav", "0.64"), o)
 			if c.want != "" {
-				if got := lipsync.MessageOf(err); got != c.want || lipsync.FailureOf(err).Code != lipsync.OutputTooWide {
+				if got := failure.MessageOf(err); got != c.want || failure.FailureOf(err).Code != failure.OutputTooWide {
 					t.Errorf("got %q, want %q (%v)", got, c.want, err)
 				}
 				return
@@ -203,12 +204,12 @@ func TestOutputWidths(t *testing.T) {
 func TestQualities(t *testing.T) {
 	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 12)+",noise=alls=16:allf=t+u", "-c:v", "ffv1")
 	const below = paintedAt + 16
-	qualities := []lipsync.Quality{lipsync.High, lipsync.Medium, lipsync.Low}
+	qualities := []order.Quality{order.High, order.Medium, order.Low}
 	// measure returns the PSNR of each quality.
-	measure := func(t *testing.T, o lipsync.Output) (found []float64) {
+	measure := func(t *testing.T, o order.Output) (found []float64) {
 		size, near := int64(math.MaxInt64), math.Inf(1)
 		for _, o.Quality = range qualities {
-			path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.48"), lipsync.Options{Output: o})
+			path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.48"), order.Options{Output: o})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,12 +226,12 @@ func TestQualities(t *testing.T) {
 		}
 		return found
 	}
-	usual := measure(t, lipsync.Output{})
-	for _, o := range []lipsync.Output{{Codec: lipsync.HEVC}, {Format: lipsync.WebM}, {Format: lipsync.MOV, Codec: lipsync.ProRes}} {
+	usual := measure(t, order.Output{})
+	for _, o := range []order.Output{{Codec: order.HEVC}, {Format: order.WebM}, {Format: order.MOV, Codec: order.ProRes}} {
 		t.Run(o.VideoCodec().String(), func(t *testing.T) {
 			t.Parallel()
 			for i, got := range measure(t, o) {
-				if o.VideoCodec() != lipsync.ProRes && math.Abs(got-usual[i]) > 4 {
+				if o.VideoCodec() != order.ProRes && math.Abs(got-usual[i]) > 4 {
 					t.Errorf("%s: got %.1f dB, and %.1f dB in H.264", qualities[i], got, usual[i])
 				}
 			}

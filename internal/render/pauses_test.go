@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -50,7 +50,7 @@ func TestKeepSilent(t *testing.T) {
 	for name, engine := range map[string]Engine{"articulates": &numberer{}, "mute": &mute{}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			output, result, err := renderBy(t, newRenderer(t, engine), video, audio, lipsync.Options{Silence: lipsync.KeepSilent})
+			output, result, err := renderBy(t, newRenderer(t, engine), video, audio, order.Options{Silence: order.KeepSilent})
 			if err != nil {
 				t.Fatal(err)
 			}

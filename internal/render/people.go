@@ -12,7 +12,9 @@ import (
 	"slices"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/signal/geom"
@@ -32,7 +34,7 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 	w := work{Renderer: r, by: observed(o)}
 	err = Guard(func() error {
 		// With Pad, the first pass decodes the whole video.
-		in, err := w.inspectVideo(ctx, Job{Video: video, Options: lipsync.Options{SyncMode: lipsync.Pad}})
+		in, err := w.inspectVideo(ctx, Job{Video: video, Options: order.Options{SyncMode: order.Pad}})
 		if err != nil {
 			return err
 		}
@@ -69,7 +71,7 @@ func (w work) people(ctx context.Context, in input) (a lipsync.Analysis, err err
 		return a, err
 	}
 	if f.frames > in.mostOutput() {
-		return a, in.limits.tooLong(lipsync.Video, in.video.Duration)
+		return a, in.limits.tooLong(failure.Video, in.video.Duration)
 	}
 	a.Video = lipsync.AnalyzedVideo{Seconds: round(in.length(f.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
 	a.Faces, err = found.faces(f.frames, in.length)
@@ -177,8 +179,8 @@ func (p *people) faces(frames int, length func(frames int) time.Duration) ([]lip
 }
 
 // faceAt returns the choice of the person in the middle of a box.
-func faceAt(b lipsync.FaceBox) lipsync.Face {
-	return lipsync.Face{By: lipsync.FaceAt, Frame: b.Frame, X: max(0, (b.Box[0]+b.Box[2])/2), Y: max(0, (b.Box[1]+b.Box[3])/2)}
+func faceAt(b lipsync.FaceBox) order.Face {
+	return order.Face{By: order.FaceAt, Frame: b.Frame, X: max(0, (b.Box[0]+b.Box[2])/2), Y: max(0, (b.Box[1]+b.Box[3])/2)}
 }
 
 // placeOf returns the place of a face in a frame, rounded to pixels.

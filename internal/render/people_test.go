@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
@@ -58,7 +59,7 @@ func TestFindPeopleRefused(t *testing.T) {
 	} {
 		r := newRenderer(t, &numberer{})
 		r.Limits.Duration = 2 * time.Second
-		if _, err := r.FindPeople(t.Context(), c.path, nil); lipsync.MessageOf(err) != c.want {
+		if _, err := r.FindPeople(t.Context(), c.path, nil); failure.MessageOf(err) != c.want {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}

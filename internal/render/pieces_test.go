@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -121,20 +121,20 @@ func TestPieces(t *testing.T) {
 	deep, clear := deepVideo(t, false, hdrTags("smpte2084")...), deepVideo(t, true, "-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709")
 	for _, c := range []struct {
 		name, video string
-		output      lipsync.Output
+		output      order.Output
 	}{
-		{"H.264", sdr, lipsync.Output{}},
-		{"H.264, 29.97", ntsc, lipsync.Output{}},
-		{"H.264, MOV, 17.345", sdr, lipsync.Output{Format: lipsync.MOV, FPS: 17345}},
-		{"HEVC, PQ", deep, lipsync.Output{Codec: lipsync.HEVC}},
-		{"VP9, WebM", ntsc, lipsync.Output{Format: lipsync.WebM}},
-		{"VP9, MP4", sdr, lipsync.Output{Codec: lipsync.VP9}},
-		{"VP9, alpha", clear, lipsync.Output{Format: lipsync.WebM}},
-		{"ProRes, alpha", clear, lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}},
+		{"H.264", sdr, order.Output{}},
+		{"H.264, 29.97", ntsc, order.Output{}},
+		{"H.264, MOV, 17.345", sdr, order.Output{Format: order.MOV, FPS: 17345}},
+		{"HEVC, PQ", deep, order.Output{Codec: order.HEVC}},
+		{"VP9, WebM", ntsc, order.Output{Format: order.WebM}},
+		{"VP9, MP4", sdr, order.Output{Codec: order.VP9}},
+		{"VP9, alpha", clear, order.Output{Format: order.WebM}},
+		{"ProRes, alpha", clear, order.Output{Format: order.MOV, Codec: order.ProRes}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			j := Job{Video: c.video, Audio: sound(t, "a.wav", seconds), Options: lipsync.Options{Output: c.output}}
+			j := Job{Video: c.video, Audio: sound(t, "a.wav", seconds), Options: order.Options{Output: c.output}}
 			whole, _, wantResult, err := attempt(t, j, inPiece, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
 )
@@ -24,7 +25,7 @@ type plan struct {
 	line    timeline
 	sound   soundtrack
 	pcm     *os.File // samples of the speech; the caller closes it
-	warning lipsync.Warnings
+	warning order.Warnings
 	painter Painter
 	speaker func(source int) int // the track of the speaker in a source frame, -1 for none
 	shares  []uint8              // see blender.blend, of each frame of the output; nil means 255 for all
@@ -113,7 +114,7 @@ func (w work) planSum(ctx context.Context, in input, frames int) (string, error)
 	if len(in.job.Audios) == 0 {
 		paths = append(paths, in.job.Audio)
 	}
-	if in.job.Options.Face.By == lipsync.FaceInBoxes {
+	if in.job.Options.Face.By == order.FaceInBoxes {
 		paths = append(paths, in.job.Boxes)
 	}
 	for _, path := range paths {

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -23,24 +24,24 @@ func TestPreview(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		video        func(*testing.T) string
-		mode         lipsync.SyncMode
+		mode         order.SyncMode
 		from, length time.Duration
 		first        int // number of the source frame that is shown first
 		frames       int
 	}{
-		{"one key frame", clip("a.mp4", "25", "-g", "250"), lipsync.Bounce, 2 * time.Second, 400 * time.Millisecond, 50, 10},
-		{"start between two frames", clip("a.mp4", "25"), lipsync.Loop, 2010 * time.Millisecond, 400 * time.Millisecond, 50, 10},
-		{"29.97", clip("a.mkv", "30000/1001"), lipsync.CutOff, 2 * time.Second, 400 * time.Millisecond, 60, 12},
-		{"starts late", clip("a.mkv", "25", "-output_ts_offset", "7.03"), lipsync.Pad, 2 * time.Second, 400 * time.Millisecond, 50, 10},
-		{"no index", clip("unstated.mkv", "25", "-f", "matroska", "-live", "1"), lipsync.Bounce, 2 * time.Second, 400 * time.Millisecond, 50, 10},
-		{"WebM", clip("a.webm", "25", "-c:v", "libvpx", "-b:v", "1M"), lipsync.Remap, 2 * time.Second, 400 * time.Millisecond, 50, 10},
-		{"from the beginning", clip("a.avi", "25", "-c:v", "ffv1", "-c:a", "pcm_s16le"), lipsync.Bounce, 0, 400 * time.Millisecond, 0, 10},
-		{"a part of a frame at its end", clip("a.mp4", "25"), lipsync.Loop, 2 * time.Second, 410 * time.Millisecond, 50, 11},
-		{"near the end", clip("a.mp4", "25"), lipsync.CutOff, 3800 * time.Millisecond, time.Second, 95, 5},
+		{"one key frame", clip("a.mp4", "25", "-g", "250"), order.Bounce, 2 * time.Second, 400 * time.Millisecond, 50, 10},
+		{"start between two frames", clip("a.mp4", "25"), order.Loop, 2010 * time.Millisecond, 400 * time.Millisecond, 50, 10},
+		{"29.97", clip("a.mkv", "30000/1001"), order.CutOff, 2 * time.Second, 400 * time.Millisecond, 60, 12},
+		{"starts late", clip("a.mkv", "25", "-output_ts_offset", "7.03"), order.Pad, 2 * time.Second, 400 * time.Millisecond, 50, 10},
+		{"no index", clip("unstated.mkv", "25", "-f", "matroska", "-live", "1"), order.Bounce, 2 * time.Second, 400 * time.Millisecond, 50, 10},
+		{"WebM", clip("a.webm", "25", "-c:v", "libvpx", "-b:v", "1M"), order.Remap, 2 * time.Second, 400 * time.Millisecond, 50, 10},
+		{"from the beginning", clip("a.avi", "25", "-c:v", "ffv1", "-c:a", "pcm_s16le"), order.Bounce, 0, 400 * time.Millisecond, 0, 10},
+		{"a part of a frame at its end", clip("a.mp4", "25"), order.Loop, 2 * time.Second, 410 * time.Millisecond, 50, 11},
+		{"near the end", clip("a.mp4", "25"), order.CutOff, 3800 * time.Millisecond, time.Second, 95, 5},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			o := lipsync.Options{SyncMode: test.mode, OriginalGain: 1, Preview: lipsync.Preview{Start: test.from, Length: test.length}}
+			o := order.Options{SyncMode: test.mode, OriginalGain: 1, Preview: order.Preview{Start: test.from, Length: test.length}}
 			output, _, err := renderBy(t, newRenderer(t, &numberer{}), test.video(t), voice, o)
 			if err != nil {
 				t.Fatal(err)
@@ -75,7 +76,7 @@ func TestPreview(t *testing.T) {
 // TestPreviewOfStill renders a part of the speech track for a picture.
 func TestPreviewOfStill(t *testing.T) {
 	t.Parallel()
-	o := lipsync.Options{Preview: lipsync.Preview{Start: time.Second, Length: 400 * time.Millisecond}}
+	o := order.Options{Preview: order.Preview{Start: time.Second, Length: 400 * time.Millisecond}}
 	output, _, err := renderBy(t, newRenderer(t, &numberer{}), photo(t, "unstated.png"), sound(t, "a.wav", "1.2"), o)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func TestPreviewOfStill(t *testing.T) {
 func TestPreviewOfLongAudio(t *testing.T) {
 	t.Parallel()
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
-	o := lipsync.Options{Preview: lipsync.Preview{Length: 400 * time.Millisecond}}
+	o := order.Options{Preview: order.Preview{Length: 400 * time.Millisecond}}
 	if _, _, err := renderBy(t, newRenderer(t, &numberer{}), video, edit(t, sound(t, "a.mka", "0.8"), claimHours), o); err != nil {
 		t.Error(err)
 	}
@@ -105,9 +106,9 @@ func TestPreviewAfterEnd(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			o := lipsync.Options{Preview: lipsync.Preview{Start: 5 * time.Second, Length: time.Second}}
+			o := order.Options{Preview: order.Preview{Start: 5 * time.Second, Length: time.Second}}
 			_, _, err := renderBy(t, newRenderer(t, &numberer{}), test.video, test.audio, o)
-			if got := lipsync.MessageOf(err); got != test.want || lipsync.FailureOf(err).Code != lipsync.PreviewAfterEnd {
+			if got := failure.MessageOf(err); got != test.want || failure.FailureOf(err).Code != failure.PreviewAfterEnd {
 				t.Errorf("got %q (%v), want %q", got, err, test.want)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -19,16 +19,16 @@ func TestRefuse(t *testing.T) {
 	full := fmt.Errorf("ffmpeg: exit status 228: %w", syscall.ENOSPC)
 	for _, c := range []struct {
 		cause error
-		want  lipsync.FailureCode
+		want  failure.FailureCode
 	}{
-		{nil, lipsync.MediaUnsupported},
-		{errors.New("ffmpeg: exit status 1: invalid data"), lipsync.MediaUnsupported},
-		{full, lipsync.HostFailing},
-		{fmt.Errorf("ffmpeg: %w: signal: killed", ffmpeg.ErrKilled), lipsync.InternalFault},
-		{fmt.Errorf("start ffmpeg: %w: not found", ffmpeg.ErrNotRun), lipsync.InternalFault},
-		{fmt.Errorf("read frame: %w: i/o timeout", ffmpeg.ErrStarved), lipsync.InternalFault},
+		{nil, failure.MediaUnsupported},
+		{errors.New("ffmpeg: exit status 1: invalid data"), failure.MediaUnsupported},
+		{full, failure.HostFailing},
+		{fmt.Errorf("ffmpeg: %w: signal: killed", ffmpeg.ErrKilled), failure.InternalFault},
+		{fmt.Errorf("start ffmpeg: %w: not found", ffmpeg.ErrNotRun), failure.InternalFault},
+		{fmt.Errorf("read frame: %w: i/o timeout", ffmpeg.ErrStarved), failure.InternalFault},
 	} {
-		if got := lipsync.FailureOf(unsupported(lipsync.Audio, c.cause)).Code; got != c.want {
+		if got := failure.FailureOf(unsupported(failure.Audio, c.cause)).Code; got != c.want {
 			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)
 		}
 	}
@@ -48,8 +48,8 @@ func TestProgramGone(t *testing.T) {
 	for _, path := range []string{broken, filepath.Join(dir, "gone")} {
 		for _, tools := range []ffmpeg.Tools{{FFmpeg: path, FFprobe: there.FFprobe}, {FFmpeg: there.FFmpeg, FFprobe: path}} {
 			r.Media = &tools
-			if _, err := render(t, r, video, audio); lipsync.FailureOf(err).Code != lipsync.HostFailing {
-				t.Errorf("%+v: got %v, want %s", tools, err, lipsync.HostFailing)
+			if _, err := render(t, r, video, audio); failure.FailureOf(err).Code != failure.HostFailing {
+				t.Errorf("%+v: got %v, want %s", tools, err, failure.HostFailing)
 			}
 		}
 	}

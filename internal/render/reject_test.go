@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -139,7 +139,7 @@ func TestRefusedMedia(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := render(t, newRenderer(t, &numberer{}), test.video, test.audio)
-			if got := lipsync.MessageOf(err); got != test.want {
+			if got := failure.MessageOf(err); got != test.want {
 				t.Errorf("got %q, want %q (%v)", got, test.want, err)
 			}
 		})
@@ -152,7 +152,7 @@ func TestAudioOverTheLimit(t *testing.T) {
 	r := newRenderer(t, &numberer{})
 	r.Limits.Duration = 6 * time.Second
 	_, err := render(t, r, video, sound(t, "a.flac", "12"))
-	if got, want := lipsync.MessageOf(err), "audio is longer than 0.1 minutes: 0.2 minutes"; got != want {
+	if got, want := failure.MessageOf(err), "audio is longer than 0.1 minutes: 0.2 minutes"; got != want {
 		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
 }

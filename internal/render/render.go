@@ -8,7 +8,9 @@ import (
 	"os"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/sound/speaker"
@@ -51,10 +53,10 @@ type Job struct {
 	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
 	Findings    Findings // of earlier jobs with the same video; nil: none
-	Options     lipsync.Options
+	Options     order.Options
 	Boxes       string // path of the file of boxes, if the option face has one
 	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Preview, Mask and Output.
-	Segments lipsync.Segments
+	Segments order.Segments
 	Audios   map[string]string // paths of the audios of the segments, by their Ref
 	Signed   bool              // the output must be signed later, which takes four times its size on the disk
 	Poster   bool              // the result has a poster
@@ -101,9 +103,9 @@ type Reused struct {
 type Result struct {
 	Length   time.Duration
 	Size     int64 // of the job: see lipsync.Speed
-	Frames   lipsync.Frames
-	Warnings lipsync.Warnings
-	Sync     lipsync.SyncScore
+	Frames   order.Frames
+	Warnings order.Warnings
+	Sync     order.SyncScore
 	Poster   []byte // a small picture of the output (a JPEG), if the job asks for one
 	NoPoster error  // the reason why none could be made
 	Reused   Reused
@@ -162,7 +164,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 // mayDiffer reports whether a rendering that failed with err could succeed at once without findings and pieces: err is neither the
 // machine's fault nor a failure of the input.
 func mayDiffer(err error) bool {
-	return err != nil && !ffmpeg.OfMachine(err) && lipsync.FailureOf(err).Code.Class() == lipsync.OfOurs
+	return err != nil && !ffmpeg.OfMachine(err) && failure.FailureOf(err).Code.Class() == failure.OfOurs
 }
 
 // work is what all stages of a job work with. It doesn't change.
@@ -177,7 +179,7 @@ type work struct {
 func (r *Renderer) begin(j Job, o Observer) (w work, err error) {
 	engine := r.Engines[j.Engine]
 	if engine == nil {
-		return w, lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: j.Engine}}.Because(nil)
+		return w, failure.Failure{Code: failure.ModelNotInstalled, Details: failure.Details{Model: j.Engine}}.Because(nil)
 	}
 	dir, err := os.MkdirTemp(j.Scratch, "render-")
 	return work{Renderer: r, engine: engine, by: observed(o), dir: dir}, err
@@ -186,7 +188,7 @@ func (r *Renderer) begin(j Job, o Observer) (w work, err error) {
 // normal returns the job as the stages need it.
 func (j Job) normal() Job {
 	if len(j.Segments) > 0 {
-		j.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
+		j.Options.SyncMode = order.Pad // so that the first pass decodes the whole video
 		j.Segments = j.Segments.Within(j.Options.Preview)
 	}
 	return j
@@ -198,7 +200,7 @@ func (w work) reason(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx) // other errors only follow from it
 	case errors.Is(err, ffmpeg.ErrNotRun):
-		return lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
+		return failure.Failure{Code: failure.HostFailing}.Because(err)
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
@@ -165,12 +165,12 @@ func (n *notes) Progress(p Progress)   { n.progress = append(n.progress, p) }
 // render renders a job and returns the path of its output.
 func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 	t.Helper()
-	output, _, err := renderBy(t, r, video, audio, lipsync.Options{})
+	output, _, err := renderBy(t, r, video, audio, order.Options{})
 	return output, err
 }
 
 // renderBy renders a job with options. The name of a video that states no length begins with unstated.
-func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Options) (string, Result, error) {
+func renderBy(t testing.TB, r *Renderer, video, audio string, options order.Options) (string, Result, error) {
 	t.Helper()
 	dir := t.TempDir()
 	output := filepath.Join(dir, "out put"+options.Output.Format.Extension())
@@ -183,7 +183,7 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Op
 	if len(o.measured) > 0 {
 		measured = o.measured[0]
 	}
-	asSpeech := options.SyncMode != lipsync.CutOff && options.SyncMode != lipsync.Pad && options.Preview.Length == 0
+	asSpeech := options.SyncMode != order.CutOff && options.SyncMode != order.Pad && options.Preview.Length == 0
 	shortest := map[bool]time.Duration{true: 0, false: 1}[strings.HasPrefix(filepath.Base(video), "unstated")]
 	if frame := 100 * time.Millisecond; err == nil && (measured[0] < shortest || asSpeech && (measured[1]-told.Length).Abs() > frame) {
 		t.Errorf("measured media of %v for an output of %v", measured, told.Length)

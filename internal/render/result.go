@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/sound/score"
 )
 
@@ -105,7 +105,7 @@ func (s *scored) measured() (all []score.Frame) {
 func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err error) {
 	in, frames := p.input, p.line.frames
 	r = Result{
-		Length: in.length(frames), Size: in.size(p.seen.shown, frames), Frames: lipsync.Frames{Total: frames, Synced: made.synced},
+		Length: in.length(frames), Size: in.size(p.seen.shown, frames), Frames: order.Frames{Total: frames, Synced: made.synced},
 		Warnings: in.warnings().With(p.warning), Reused: Reused{Findings: p.seen.footage.recalled, Frames: made.resumed},
 	}
 	if r.Sync, err = syncScore(made.mouths, p.samples(), in.video.Video.Rate.Float()); err != nil {
@@ -118,14 +118,14 @@ func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err 
 }
 
 // syncScore returns the sync score of an output. samples are those of the speech, in the format of score.Read.
-func syncScore(mouths []score.Frame, samples io.Reader, fps float64) (lipsync.SyncScore, error) {
+func syncScore(mouths []score.Frame, samples io.Reader, fps float64) (order.SyncScore, error) {
 	sound, err := score.Read(samples)
 	if err != nil {
-		return lipsync.SyncScore{}, fmt.Errorf("score: %w", err)
+		return order.SyncScore{}, fmt.Errorf("score: %w", err)
 	}
 	s, ok := score.Of(mouths, sound, fps)
 	if !ok {
-		return lipsync.SyncScore{}, nil
+		return order.SyncScore{}, nil
 	}
-	return lipsync.SyncScore{Known: true, Confidence: math.Round(s.Confidence*1000) / 1000, Offset: s.Offset}, nil
+	return order.SyncScore{Known: true, Confidence: math.Round(s.Confidence*1000) / 1000, Offset: s.Offset}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
@@ -59,7 +60,7 @@ func TestNoFace(t *testing.T) {
 	r := inMemory(t, &numberer{})
 	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) { return nil, false }).new
 	_, err := render(t, r, video, tone(t, "1"))
-	if got, want := lipsync.MessageOf(err), "no face found in the video"; got != want {
+	if got, want := failure.MessageOf(err), "no face found in the video"; got != want {
 		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"math"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/sound/speech"
 )
 
@@ -15,7 +16,7 @@ func (in input) frameAt(t time.Duration) int {
 }
 
 // segmentAt returns the segment of a frame, nil if it is in none.
-func (in input) segmentAt(frame int) *lipsync.Segment {
+func (in input) segmentAt(frame int) *order.Segment {
 	for i := range in.job.Segments {
 		if s := &in.job.Segments[i]; frame >= in.frameAt(s.Start) && frame < in.frameAt(s.End) {
 			return s
@@ -25,11 +26,11 @@ func (in input) segmentAt(frame int) *lipsync.Segment {
 }
 
 // faceOptions returns the option face of each segment, or that of the job if it has no segments.
-func (in input) faceOptions() []lipsync.Face {
+func (in input) faceOptions() []order.Face {
 	if len(in.job.Segments) == 0 {
-		return []lipsync.Face{in.job.Options.Face}
+		return []order.Face{in.job.Options.Face}
 	}
-	var all []lipsync.Face
+	var all []order.Face
 	for _, s := range in.job.Segments {
 		all = append(all, s.Options.Face)
 	}
@@ -38,12 +39,12 @@ func (in input) faceOptions() []lipsync.Face {
 
 // keepsSilent reports whether a mouth stays as in the video somewhere because nobody speaks.
 func (in input) keepsSilent() bool {
-	return in.hasOption(func(o lipsync.Options) bool { return o.Silence == lipsync.KeepSilent })
+	return in.hasOption(func(o order.Options) bool { return o.Silence == order.KeepSilent })
 }
 
 // segmentAfterEnd returns the error of a medium that ends before its part of a segment begins.
-func segmentAfterEnd(kind lipsync.MediaKind, start time.Duration) error {
-	f := lipsync.Failure{Code: lipsync.SegmentAfterEnd, Details: lipsync.Details{Kind: kind}}
+func segmentAfterEnd(kind failure.MediaKind, start time.Duration) error {
+	f := failure.Failure{Code: failure.SegmentAfterEnd, Details: failure.Details{Kind: kind}}
 	f.Value.Seconds = start.Seconds()
 	return f.Because(nil)
 }
@@ -54,9 +55,9 @@ func (in input) checkSegments(end time.Duration) error {
 	for _, s := range in.job.Segments {
 		switch {
 		case in.video.Still && s.Options.Face != in.job.Segments[0].Options.Face:
-			return lipsync.Failure{Code: lipsync.FacesOfPicture}.Because(nil)
+			return failure.Failure{Code: failure.FacesOfPicture}.Because(nil)
 		case !in.video.Still && in.frameAt(s.Start) >= in.frameAt(end):
-			return segmentAfterEnd(lipsync.Video, s.Start)
+			return segmentAfterEnd(failure.Video, s.Start)
 		}
 	}
 	return nil
@@ -64,11 +65,11 @@ func (in input) checkSegments(end time.Duration) error {
 
 // speaker returns a function for the speaker in each source frame. With segments that is the speaker of the frame's segment.
 func (in input) speaker(seen observation) (func(source int) int, error) {
-	speakers := map[lipsync.Face]func(source int) int{}
+	speakers := map[order.Face]func(source int) int{}
 	for _, face := range in.faceOptions() {
 		var err error
 		switch {
-		case face.By != lipsync.AutoFace:
+		case face.By != order.AutoFace:
 			speakers[face], err = in.chosen(seen.faces, face)
 		case in.job.LargestFace:
 			speakers[face] = seen.largest()
@@ -109,7 +110,7 @@ func (in input) shares(spoken []speech.Articulation, frames int) []uint8 {
 		for i := from; i < to; i++ {
 			all[i] = 255
 		}
-		if s.Options.Silence == lipsync.KeepSilent && from < to {
+		if s.Options.Silence == order.KeepSilent && from < to {
 			copy(all[from:to], shares(spoken[from:to], fps))
 		}
 		in.fade(all, from, to)
@@ -139,7 +140,7 @@ func (in input) sameFace(frame, other int) bool {
 }
 
 // hasOption reports whether the options of the job or of a segment are such.
-func (in input) hasOption(is func(lipsync.Options) bool) bool {
+func (in input) hasOption(is func(order.Options) bool) bool {
 	for _, s := range in.job.Segments {
 		if is(s.Options) {
 			return true

@@ -10,14 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
 
 // renderSegments renders a video with options and segments. They name the audios a, b and so on.
-func renderSegments(t *testing.T, r *Renderer, o lipsync.Options, video string, segments lipsync.Segments, audios ...string) (string, Result, error) {
+func renderSegments(t *testing.T, r *Renderer, o order.Options, video string, segments order.Segments, audios ...string) (string, Result, error) {
 	t.Helper()
 	dir := t.TempDir()
 	j := Job{Video: video, Output: dir + "/o", Scratch: dir, Options: o, Segments: segments, Audios: map[string]string{}}
@@ -42,22 +43,22 @@ func TestSegments(t *testing.T) {
 		return ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=gte(t\\,.5)*.3*sin(%d*2*PI*t):s=44100:d=1.5", hz))
 	}
 	const secondTone = 2000
-	left, right := lipsync.Face{By: lipsync.FaceAt, X: 40, Y: 48}, lipsync.Face{By: lipsync.FaceAt, Frame: 12, X: 120, Y: 48}
-	mask := lipsync.Mask{Feather: 500, Expand: -100}
+	left, right := order.Face{By: order.FaceAt, X: 40, Y: 48}, order.Face{By: order.FaceAt, Frame: 12, X: 120, Y: 48}
+	mask := order.Mask{Feather: 500, Expand: -100}
 	engine := &numberer{}
 	r := newRenderer(t, engine)
 	r.NewTracker = couple
-	output, result, err := renderSegments(t, r, lipsync.Options{Mask: mask}, video, lipsync.Segments{
-		{Start: ms(200), End: ms(600), Ref: "a", From: ms(500), To: ms(700), Options: lipsync.Options{Face: left, OriginalGain: .5}},
-		{Start: ms(1000), End: ms(1200), Ref: "b", From: ms(600), To: ms(1500), Options: lipsync.Options{Face: right}},
-		{Start: ms(1200), End: ms(1600), Ref: "a", Options: lipsync.Options{Face: right}},
+	output, result, err := renderSegments(t, r, order.Options{Mask: mask}, video, order.Segments{
+		{Start: ms(200), End: ms(600), Ref: "a", From: ms(500), To: ms(700), Options: order.Options{Face: left, OriginalGain: .5}},
+		{Start: ms(1000), End: ms(1200), Ref: "b", From: ms(600), To: ms(1500), Options: order.Options{Face: right}},
+		{Start: ms(1200), End: ms(1600), Ref: "a", Options: order.Options{Face: right}},
 	}, audio(voiceTone), audio(secondTone))
 	if err != nil {
 		t.Fatal(err)
 	}
 	source, painted, _ := numbers(t, output)
 	in := func(frame int) bool { return frame >= 5 && frame < 15 || frame >= 25 && frame < 40 }
-	if len(source) != 50 || result.Frames != (lipsync.Frames{Total: 50, Synced: 25}) || result.Length != 2*time.Second || result.Warnings != "" {
+	if len(source) != 50 || result.Frames != (order.Frames{Total: 50, Synced: 25}) || result.Length != 2*time.Second || result.Warnings != "" {
 		t.Fatalf("got %d frames and %+v, want 50, of which 25 are synced", len(source), result)
 	}
 	for i := range source {
@@ -124,9 +125,9 @@ func TestSegmentGains(t *testing.T) {
 		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.99*sin(%d*2*PI*t):d=2:s=48000", originalTone), "-c:a", "flac")
 	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t):s=48000:d=2", voiceTone))
 	engine := &listener{numberer: &numberer{}}
-	output, result, err := renderSegments(t, newRenderer(t, engine), lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM}}, video, lipsync.Segments{
-		{Start: ms(400), End: ms(800), Ref: "a", Options: lipsync.Options{VoiceGain: -1}},
-		{Start: ms(1200), End: ms(1600), Ref: "a", Options: lipsync.Options{VoiceGain: 1}},
+	output, result, err := renderSegments(t, newRenderer(t, engine), order.Options{Output: order.Output{Format: order.WebM}}, video, order.Segments{
+		{Start: ms(400), End: ms(800), Ref: "a", Options: order.Options{VoiceGain: -1}},
+		{Start: ms(1200), End: ms(1600), Ref: "a", Options: order.Options{VoiceGain: 1}},
 	}, tone)
 	if err != nil || result.Frames.Synced != 20 {
 		t.Fatalf("got %v, %+v, want 20 synced frames", err, result)
@@ -152,11 +153,11 @@ func TestSegmentsOfSilentVideo(t *testing.T) {
 	picture := ffmpegtest.Make(t, "in.png", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
 	tone := sound(t, "a.wav", "2")
 	for path, frames := range map[string]int{video: 20, picture: 30} {
-		output, result, err := renderSegments(t, newRenderer(t, &numberer{}), lipsync.Options{}, path, lipsync.Segments{{Start: ms(400), End: ms(1200), Ref: "a"}}, tone)
+		output, result, err := renderSegments(t, newRenderer(t, &numberer{}), order.Options{}, path, order.Segments{{Start: ms(400), End: ms(1200), Ref: "a"}}, tone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (lipsync.Frames{Total: frames, Synced: frames - 10}); result.Frames != want || result.Warnings != "" {
+		if want := (order.Frames{Total: frames, Synced: frames - 10}); result.Frames != want || result.Warnings != "" {
 			t.Errorf("%s: got %+v, want %+v and no warning", path, result, want)
 		}
 		amplitude := amplitudes(t, output)
@@ -173,27 +174,27 @@ func TestSegmentsRefused(t *testing.T) {
 	picture := ffmpegtest.Make(t, "in.png", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
 	tone := sound(t, "a.wav", "1")
 	for _, c := range []struct {
-		segment lipsync.Segment
+		segment order.Segment
 		audio   string
 		want    string
 	}{
-		{lipsync.Segment{Start: ms(9000), End: ms(9200), Ref: "a"}, tone, "video ends before 9 seconds, where a segment begins"},
-		{lipsync.Segment{End: 2 * time.Hour, Ref: "a"}, tone, "audio is longer than 60 minutes: 120 minutes"},
-		{lipsync.Segment{End: ms(400), Ref: "a", From: 2 * time.Hour, To: 3 * time.Hour}, tone, "audio ends before 7200 seconds, where a segment begins"},
-		{lipsync.Segment{Start: ms(800), End: ms(1200), Ref: "a"}, tone, "video ends before 0.8 seconds, where a segment begins"},
-		{lipsync.Segment{End: ms(400), Ref: "a", From: ms(1100), To: ms(1200)}, tone, "audio ends before 1.1 seconds, where a segment begins"},
-		{lipsync.Segment{End: ms(400), Ref: "a"}, video, "audio has no sound track"},
-		{lipsync.Segment{End: ms(400), Ref: "a"}, write(t, "a.wav", []byte("RIFF? no")), "audio is not a supported format"},
+		{order.Segment{Start: ms(9000), End: ms(9200), Ref: "a"}, tone, "video ends before 9 seconds, where a segment begins"},
+		{order.Segment{End: 2 * time.Hour, Ref: "a"}, tone, "audio is longer than 60 minutes: 120 minutes"},
+		{order.Segment{End: ms(400), Ref: "a", From: 2 * time.Hour, To: 3 * time.Hour}, tone, "audio ends before 7200 seconds, where a segment begins"},
+		{order.Segment{Start: ms(800), End: ms(1200), Ref: "a"}, tone, "video ends before 0.8 seconds, where a segment begins"},
+		{order.Segment{End: ms(400), Ref: "a", From: ms(1100), To: ms(1200)}, tone, "audio ends before 1.1 seconds, where a segment begins"},
+		{order.Segment{End: ms(400), Ref: "a"}, video, "audio has no sound track"},
+		{order.Segment{End: ms(400), Ref: "a"}, write(t, "a.wav", []byte("RIFF? no")), "audio is not a supported format"},
 	} {
-		_, _, err := renderSegments(t, newRenderer(t, &numberer{}), lipsync.Options{}, video, lipsync.Segments{c.segment}, c.audio)
-		if got := lipsync.MessageOf(err); lipsync.CodeOf(err) != lipsync.Invalid || !strings.HasPrefix(got, c.want) {
+		_, _, err := renderSegments(t, newRenderer(t, &numberer{}), order.Options{}, video, order.Segments{c.segment}, c.audio)
+		if got := failure.MessageOf(err); failure.CodeOf(err) != failure.Invalid || !strings.HasPrefix(got, c.want) {
 			t.Errorf("got %q (%v), want %q", got, err, c.want)
 		}
 	}
-	_, _, err := renderSegments(t, newRenderer(t, &numberer{}), lipsync.Options{}, picture, lipsync.Segments{
-		{End: ms(400), Ref: "a"}, {Start: ms(400), End: ms(800), Ref: "a", Options: lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, X: 40, Y: 48}}},
+	_, _, err := renderSegments(t, newRenderer(t, &numberer{}), order.Options{}, picture, order.Segments{
+		{End: ms(400), Ref: "a"}, {Start: ms(400), End: ms(800), Ref: "a", Options: order.Options{Face: order.Face{By: order.FaceAt, X: 40, Y: 48}}},
 	}, tone)
-	if code := lipsync.FailureOf(err).Code; code != lipsync.FacesOfPicture {
+	if code := failure.FailureOf(err).Code; code != failure.FacesOfPicture {
 		t.Errorf("a picture with two faces: got %v", err)
 	}
 }
@@ -214,23 +215,23 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 	}
 	job := func(end time.Duration) error {
 		dir := t.TempDir()
-		_, err := r.Render(t.Context(), Job{Video: video, Output: dir + "/o.mp4", Scratch: dir, Options: lipsync.Options{NoFace: lipsync.FailFaceless},
-			Segments: lipsync.Segments{{Start: ms(200), End: end}}, Audios: map[string]string{"": sound(t, "a.wav", "1")}}, nil)
+		_, err := r.Render(t.Context(), Job{Video: video, Output: dir + "/o.mp4", Scratch: dir, Options: order.Options{NoFace: order.FailFaceless},
+			Segments: order.Segments{{Start: ms(200), End: end}}, Audios: map[string]string{"": sound(t, "a.wav", "1")}}, nil)
 		return err
 	}
 	if err := job(ms(800)); err != nil {
 		t.Error(err)
 	}
 	r.Engines[""] = &numberer{}
-	if err := job(ms(900)); lipsync.FailureOf(err).Code != lipsync.FaceMissing {
+	if err := job(ms(900)); failure.FailureOf(err).Code != failure.FaceMissing {
 		t.Errorf("got %v, want a missing face", err)
 	}
 }
 
 // TestSharesOfSegments checks the fades at the ends of segments. The third segment has another face than the second.
 func TestSharesOfSegments(t *testing.T) {
-	other := lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, X: 1}}
-	in := input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, job: Job{Segments: lipsync.Segments{
+	other := order.Options{Face: order.Face{By: order.FaceAt, X: 1}}
+	in := input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, job: Job{Segments: order.Segments{
 		{Start: ms(80), End: ms(240)}, {Start: ms(240), End: ms(400)}, {Start: ms(400), End: ms(560), Options: other}, {Start: ms(840), End: ms(880)},
 	}}}
 	want := []uint8{0, 0, 63, 127, 255, 255, 255, 255, 127, 63, 63, 127, 127, 63, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0}
@@ -247,18 +248,18 @@ func TestPreviewOfSegments(t *testing.T) {
 	picture := ffmpegtest.Make(t, "in.png", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
 	// Each second of the audio has another tone.
 	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t*(1+gte(t\\,1))):s=48000:d=2", voiceTone))
-	segments := lipsync.Segments{
+	segments := order.Segments{
 		{Start: ms(200), End: ms(800), Ref: "a", From: ms(800), To: ms(1400)},
 		{Start: ms(1200), End: ms(1800), Ref: "a"},
 		{Start: ms(1880), End: ms(9000), Ref: "a", From: ms(9000), To: ms(9900)}, // outside of the preview nothing is checked
 	}
-	o := lipsync.Options{Preview: lipsync.Preview{Start: ms(400), Length: ms(1200)}}
+	o := order.Options{Preview: order.Preview{Start: ms(400), Length: ms(1200)}}
 	output, result, err := renderSegments(t, newRenderer(t, &numberer{}), o, video, segments, tone)
 	if err != nil {
 		t.Fatal(err)
 	}
 	source, painted, _ := numbers(t, output)
-	if len(source) != 30 || result.Frames != (lipsync.Frames{Total: 30, Synced: 20}) || result.Length != ms(1200) {
+	if len(source) != 30 || result.Frames != (order.Frames{Total: 30, Synced: 20}) || result.Length != ms(1200) {
 		t.Fatalf("got %d frames and %+v, want 30, of which 20 are synced", len(source), result)
 	}
 	for i := range source {
@@ -281,12 +282,12 @@ func TestPreviewOfSegments(t *testing.T) {
 		}
 	}
 	_, result, err = renderSegments(t, newRenderer(t, &numberer{}), o, picture, segments, tone)
-	if want := (lipsync.Frames{Total: 30, Synced: 20}); err != nil || result.Frames != want {
+	if want := (order.Frames{Total: 30, Synced: 20}); err != nil || result.Frames != want {
 		t.Errorf("a picture: got %+v, %v, want %+v", result, err, want)
 	}
-	o.Preview = lipsync.Preview{Start: ms(1900), Length: ms(500)}
-	_, _, err = renderSegments(t, newRenderer(t, &numberer{}), o, video, lipsync.Segments{{Start: ms(2000), End: ms(2200), Ref: "a"}}, tone)
-	if got := lipsync.MessageOf(err); got != "video ends before 2 seconds, where a segment begins" {
+	o.Preview = order.Preview{Start: ms(1900), Length: ms(500)}
+	_, _, err = renderSegments(t, newRenderer(t, &numberer{}), o, video, order.Segments{{Start: ms(2000), End: ms(2200), Ref: "a"}}, tone)
+	if got := failure.MessageOf(err); got != "video ends before 2 seconds, where a segment begins" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -298,14 +299,14 @@ func TestSpeechThroughSegments(t *testing.T) {
 	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50))
 	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t):s=22050:d=1.5", voiceTone))
 	engine := &listener{numberer: &numberer{}}
-	render := func(segments ...lipsync.Segment) error {
-		_, _, err := renderSegments(t, newRenderer(t, engine), lipsync.Options{}, video, segments, tone)
+	render := func(segments ...order.Segment) error {
+		_, _, err := renderSegments(t, newRenderer(t, engine), order.Options{}, video, segments, tone)
 		return err
 	}
 	err := render(
-		lipsync.Segment{Start: ms(200), End: ms(600), Ref: "a"},
-		lipsync.Segment{Start: ms(600), End: ms(1000), Ref: "a", From: ms(400), To: ms(800)},
-		lipsync.Segment{Start: ms(1000), End: ms(1400), Ref: "a", From: ms(400), To: ms(800)},
+		order.Segment{Start: ms(200), End: ms(600), Ref: "a"},
+		order.Segment{Start: ms(600), End: ms(1000), Ref: "a", From: ms(400), To: ms(800)},
+		order.Segment{Start: ms(1000), End: ms(1400), Ref: "a", From: ms(400), To: ms(800)},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -318,10 +319,10 @@ func TestSpeechThroughSegments(t *testing.T) {
 		}
 	}
 	err = render(
-		lipsync.Segment{Start: ms(0), End: ms(600), Ref: "a", From: ms(1000), To: ms(1600)},
-		lipsync.Segment{Start: ms(600), End: ms(1000), Ref: "a", From: ms(1600), To: ms(2000)},
+		order.Segment{Start: ms(0), End: ms(600), Ref: "a", From: ms(1000), To: ms(1600)},
+		order.Segment{Start: ms(600), End: ms(1000), Ref: "a", From: ms(1600), To: ms(2000)},
 	)
-	if got := lipsync.MessageOf(err); got != "audio ends before 1.6 seconds, where a segment begins" {
+	if got := failure.MessageOf(err); got != "audio ends before 1.6 seconds, where a segment begins" {
 		t.Errorf("got %q", got)
 	}
 }

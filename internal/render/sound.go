@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -34,16 +35,16 @@ func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err err
 		return s, err
 	}
 	s.info.Begin = job.Options.Preview.Start
-	s.info.Audio.Opus = job.Options.Output.Format == lipsync.WebM
+	s.info.Audio.Opus = job.Options.Output.Format == order.WebM
 	s.samples, err = w.transcode(ctx, s, job.Options.Preview.Length)
 	return s, err
 }
 
 // probeAudio inspects a speech track.
 func (w work) probeAudio(ctx context.Context, path string) (*ffmpeg.Info, error) {
-	info, err := w.probe(ctx, lipsync.Audio, path)
+	info, err := w.probe(ctx, failure.Audio, path)
 	if err == nil && info.Audio == nil {
-		err = lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
+		err = failure.Failure{Code: failure.NoSoundTrack}.Because(nil)
 	}
 	return info, err
 }
@@ -63,7 +64,7 @@ func (w work) transcode(ctx context.Context, s soundtrack, part time.Duration) (
 		whole := *audio
 		whole.Begin = 0
 		if n, err := w.Media.CountSamples(ctx, &whole, most); err == nil && n > limit {
-			return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
+			return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
 		}
 	}
 	if part > 0 {
@@ -72,15 +73,15 @@ func (w work) transcode(ctx context.Context, s soundtrack, part time.Duration) (
 	samples, err := w.Media.Transcode(ctx, audio, s.encoded, pcm, most)
 	switch {
 	case samples == 0 && err != nil && ctx.Err() == nil:
-		return 0, unsupported(lipsync.Audio, err)
+		return 0, unsupported(failure.Audio, err)
 	case err != nil:
 		return 0, fmt.Errorf("decode audio: %w", err)
 	case samples == 0 && audio.Begin > 0:
-		return 0, afterEnd(lipsync.Audio)
+		return 0, afterEnd(failure.Audio)
 	case samples == 0:
-		return 0, lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
+		return 0, failure.Failure{Code: failure.NoSoundTrack}.Because(nil)
 	case samples > limit:
-		return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
+		return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
 	}
 	return samples, pcm.Close()
 }
@@ -95,7 +96,7 @@ func (w work) assemble(ctx context.Context, job Job) (path string, err error) {
 	}
 	end := job.Segments[len(job.Segments)-1].End
 	if end > w.Limits.Duration {
-		return "", w.Limits.tooLong(lipsync.Audio, end)
+		return "", w.Limits.tooLong(failure.Audio, end)
 	}
 	path = filepath.Join(w.dir, "segments.wav")
 	track, err := ffmpeg.NewAssembly(path, end)
@@ -114,7 +115,7 @@ func (w work) assemble(ctx context.Context, job Job) (path string, err error) {
 }
 
 // heard returns how long the audio of a segment is heard, if it doesn't end before.
-func heard(s lipsync.Segment) time.Duration {
+func heard(s order.Segment) time.Duration {
 	if s.To == 0 {
 		return s.End - s.Start
 	}
@@ -122,7 +123,7 @@ func heard(s lipsync.Segment) time.Duration {
 }
 
 // joined returns the number of the first segments in which one audio goes on without a gap.
-func joined(all lipsync.Segments) int {
+func joined(all order.Segments) int {
 	n := 1
 	for ; n < len(all); n++ {
 		a, b := all[n-1], all[n]
@@ -134,23 +135,23 @@ func joined(all lipsync.Segments) int {
 }
 
 // place adds the audio of joined segments to the track.
-func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.Info, all lipsync.Segments) error {
+func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.Info, all order.Segments) error {
 	first, last := all[0], all[len(all)-1]
 	sound := *audio
 	sound.Begin = first.From
 	if first.From >= w.Limits.Duration {
-		return segmentAfterEnd(lipsync.Audio, first.From)
+		return segmentAfterEnd(failure.Audio, first.From)
 	}
 	got, err := w.Media.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: first.Start, Length: last.Start - first.Start + heard(last)})
 	switch {
 	case err != nil && got == 0 && ctx.Err() == nil:
-		return unsupported(lipsync.Audio, err)
+		return unsupported(failure.Audio, err)
 	case err != nil:
 		return fmt.Errorf("decode audio: %w", err)
 	}
 	for _, s := range all {
 		if got <= s.Start-first.Start {
-			return segmentAfterEnd(lipsync.Audio, s.From)
+			return segmentAfterEnd(failure.Audio, s.From)
 		}
 	}
 	return nil
@@ -159,7 +160,7 @@ func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.I
 // finishSound returns the sound of an output, made from the speech track and the video's own sound, and a warning if that can't be used. source is
 // the number of the video's frames, and frames that of the output. finishSound appends silence to samples that are shorter than the output, and leaves longer ones as they are, since an engine
 // may listen ahead.
-func (w work) finishSound(ctx context.Context, in input, source, frames int) (s soundtrack, warning lipsync.Warnings, err error) {
+func (w work) finishSound(ctx context.Context, in input, source, frames int) (s soundtrack, warning order.Warnings, err error) {
 	s = in.speech
 	mixed, warning, err := w.mix(ctx, in, source, frames)
 	if err != nil {
@@ -183,10 +184,10 @@ func (w work) finishSound(ctx context.Context, in input, source, frames int) (s 
 
 // mix makes the encoded sound of an output, unless that is just the speech track. If the options ask for the video's own sound, and it can't be
 // used, it returns a warning.
-func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool, warning lipsync.Warnings, err error) {
+func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool, warning order.Warnings, err error) {
 	o := in.job.Options
 	m := ffmpeg.Mix{Voice: in.speech.info, VoiceGain: o.VoiceGain.Gain(), Length: in.length(frames),
-		VoiceParts: in.parts(func(o lipsync.Options) float64 { return o.VoiceGain.Gain() })}
+		VoiceParts: in.parts(func(o order.Options) float64 { return o.VoiceGain.Gain() })}
 	if o.OriginalGain != 0 || len(in.job.Segments) > 0 {
 		m.Original = in.original(source, frames)
 	}
@@ -198,10 +199,10 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 		}
 		m.Original = nil
 	}
-	if in.hasOption(func(o lipsync.Options) bool { return o.OriginalGain != 0 }) || len(in.job.Segments) > 0 && in.video.Audio != nil {
-		warning = lipsync.NoOriginalSound
+	if in.hasOption(func(o order.Options) bool { return o.OriginalGain != 0 }) || len(in.job.Segments) > 0 && in.video.Audio != nil {
+		warning = order.NoOriginalSound
 	}
-	if !in.hasOption(func(o lipsync.Options) bool { return o.VoiceGain != 0 }) {
+	if !in.hasOption(func(o order.Options) bool { return o.VoiceGain != 0 }) {
 		return false, warning, nil
 	}
 	err = w.Media.Mix(ctx, m, scratch, in.speech.encoded)
@@ -217,23 +218,23 @@ func (in input) original(source, frames int) *ffmpeg.Original {
 	options := in.job.Options
 	o := &ffmpeg.Original{Video: in.video, Gain: float64(options.OriginalGain), Span: in.length(source), Speed: 1, Duck: bool(options.Duck)}
 	if len(in.job.Segments) > 0 {
-		o.Gain, o.Parts = 1, in.parts(func(o lipsync.Options) float64 { return float64(o.OriginalGain) })
+		o.Gain, o.Parts = 1, in.parts(func(o order.Options) float64 { return float64(o.OriginalGain) })
 	}
 	switch {
-	case options.SyncMode == lipsync.Remap:
+	case options.SyncMode == order.Remap:
 		o.Speed = float64(source) / float64(frames)
 	case frames <= source:
 		o.Span = in.length(frames)
-	case options.SyncMode == lipsync.Bounce: // neither the first nor the last frame is shown twice in a row
+	case options.SyncMode == order.Bounce: // neither the first nor the last frame is shown twice in a row
 		o.Span, o.Repeat = in.length(max(1, source-1)), true
-	case options.SyncMode == lipsync.Loop:
+	case options.SyncMode == order.Loop:
 		o.Repeat = true
 	}
 	return o
 }
 
 // parts returns the segments as parts of the output's sound with the gains that their options have for it.
-func (in input) parts(gain func(lipsync.Options) float64) []ffmpeg.Part {
+func (in input) parts(gain func(order.Options) float64) []ffmpeg.Part {
 	var all []ffmpeg.Part
 	begin := in.job.Options.Preview.Start
 	for _, s := range in.job.Segments {

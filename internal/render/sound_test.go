@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -64,27 +64,27 @@ func TestOriginalSound(t *testing.T) {
 		"-f", "lavfi", "-i", "aevalsrc=between(t\\,0\\,.4)*.2*sin(600*PI*t):d=0.8:s=48000", "-c:a", "flac")
 	for _, c := range []struct {
 		name     string
-		mode     lipsync.SyncMode
+		mode     order.SyncMode
 		speech   string           // seconds
 		original map[float64]bool // whether the video's tone is heard from some times on
 		voice    map[float64]bool // whether the voice is
 	}{
-		{"bounce", lipsync.Bounce, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{.1: true, 1.3: true}},
+		{"bounce", order.Bounce, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{.1: true, 1.3: true}},
 		// The pictures turn every .76 s: 8 × .76 s is 6.08 s.
-		{"bounce, eight turns", lipsync.Bounce, "6.6", map[float64]bool{5.95: false, 6.1: true, 6.35: true, 6.5: false}, map[float64]bool{6: true}},
-		{"a longer video", lipsync.Bounce, "0.3", map[float64]bool{.1: true}, map[float64]bool{.1: true}},
-		{"loop", lipsync.Loop, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{1.3: true}},
-		{"cut off", lipsync.CutOff, "1.6", map[float64]bool{.1: true, .5: false}, map[float64]bool{.5: true}},
-		{"silence, shorter speech", lipsync.Pad, "0.2", map[float64]bool{.25: true, .5: false}, map[float64]bool{.05: true, .5: false}},
-		{"silence, longer speech", lipsync.Pad, "1.6", map[float64]bool{.1: true, .5: false, .9: false, 1.3: false}, map[float64]bool{1.3: true}},
-		{"slower", lipsync.Remap, "1.2", map[float64]bool{.1: true, .45: true, .75: false, 1: false}, map[float64]bool{1: true}},
-		{"faster", lipsync.Remap, "0.6", map[float64]bool{.1: true, .4: false}, map[float64]bool{.4: true}},
+		{"bounce, eight turns", order.Bounce, "6.6", map[float64]bool{5.95: false, 6.1: true, 6.35: true, 6.5: false}, map[float64]bool{6: true}},
+		{"a longer video", order.Bounce, "0.3", map[float64]bool{.1: true}, map[float64]bool{.1: true}},
+		{"loop", order.Loop, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{1.3: true}},
+		{"cut off", order.CutOff, "1.6", map[float64]bool{.1: true, .5: false}, map[float64]bool{.5: true}},
+		{"silence, shorter speech", order.Pad, "0.2", map[float64]bool{.25: true, .5: false}, map[float64]bool{.05: true, .5: false}},
+		{"silence, longer speech", order.Pad, "1.6", map[float64]bool{.1: true, .5: false, .9: false, 1.3: false}, map[float64]bool{1.3: true}},
+		{"slower", order.Remap, "1.2", map[float64]bool{.1: true, .45: true, .75: false, 1: false}, map[float64]bool{1: true}},
+		{"faster", order.Remap, "0.6", map[float64]bool{.1: true, .4: false}, map[float64]bool{.4: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d="+c.speech)
 			output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone,
-				lipsync.Options{SyncMode: c.mode, OriginalGain: 1, VoiceGain: -.5})
+				order.Options{SyncMode: c.mode, OriginalGain: 1, VoiceGain: -.5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestNoOriginalSound(t *testing.T) {
 	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d=0.6")
 	for _, test := range []struct {
 		name, video string
-		gain        lipsync.VoiceGain
+		gain        order.VoiceGain
 		loud        float64
 	}{
 		{"no sound", silent, 0, .3},
@@ -125,13 +125,13 @@ func TestNoOriginalSound(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			o := lipsync.Options{OriginalGain: 1, Duck: true, VoiceGain: test.gain}
+			o := order.Options{OriginalGain: 1, Duck: true, VoiceGain: test.gain}
 			output, result, err := renderBy(t, newRenderer(t, &numberer{}), test.video, tone, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if result.Warnings != lipsync.NoOriginalSound {
-				t.Errorf("got warnings %q, want %q", result.Warnings, lipsync.NoOriginalSound)
+			if result.Warnings != order.NoOriginalSound {
+				t.Errorf("got warnings %q, want %q", result.Warnings, order.NoOriginalSound)
 			}
 			if got := amplitudes(t, output)(voiceTone, .2); math.Abs(got-test.loud) > .02 {
 				t.Errorf("got a voice of %.3f, want %.3f", got, test.loud)

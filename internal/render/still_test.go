@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -29,23 +29,23 @@ func turn(orientation uint16) func([]byte) []byte {
 func TestStill(t *testing.T) {
 	for _, test := range []struct {
 		name, video string
-		mode        lipsync.SyncMode
+		mode        order.SyncMode
 	}{
-		{"PNG", photo(t, "unstated.png"), lipsync.Bounce},
-		{"transparent PNG", photo(t, "unstated.png", "-pix_fmt", "rgba"), lipsync.Loop},
-		{"JPEG", photo(t, "unstated.jpg", "-q:v", "2"), lipsync.CutOff},
-		{"JPEG upside down", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "hflip,vflip"), turn(3)), lipsync.Bounce},
-		{"JPEG on its side", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "transpose=cclock"), turn(6)), lipsync.Bounce},
-		{"JPEG on its other side", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "transpose=clock"), turn(8)), lipsync.Bounce},
-		{"WebP", photo(t, "unstated.webp", "-quality", "90"), lipsync.Pad},
-		{"AVIF", photo(t, "unstated.avif", "-c:v", "libaom-av1", "-cpu-used", "8", "-still-picture", "1"), lipsync.Bounce},
-		{"named as a video", photo(t, "unstated.mp4", "-c:v", "png", "-f", "image2pipe"), lipsync.Remap},
-		{"a series of files by its name", photo(t, "unstated%03d.jpg", "-q:v", "2", "-f", "image2pipe"), lipsync.Bounce},
-		{"a video of one frame", ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 8)+",select=eq(n\\,7)", "-frames:v", "1"), lipsync.Bounce},
+		{"PNG", photo(t, "unstated.png"), order.Bounce},
+		{"transparent PNG", photo(t, "unstated.png", "-pix_fmt", "rgba"), order.Loop},
+		{"JPEG", photo(t, "unstated.jpg", "-q:v", "2"), order.CutOff},
+		{"JPEG upside down", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "hflip,vflip"), turn(3)), order.Bounce},
+		{"JPEG on its side", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "transpose=cclock"), turn(6)), order.Bounce},
+		{"JPEG on its other side", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "transpose=clock"), turn(8)), order.Bounce},
+		{"WebP", photo(t, "unstated.webp", "-quality", "90"), order.Pad},
+		{"AVIF", photo(t, "unstated.avif", "-c:v", "libaom-av1", "-cpu-used", "8", "-still-picture", "1"), order.Bounce},
+		{"named as a video", photo(t, "unstated.mp4", "-c:v", "png", "-f", "image2pipe"), order.Remap},
+		{"a series of files by its name", photo(t, "unstated%03d.jpg", "-q:v", "2", "-f", "image2pipe"), order.Bounce},
+		{"a video of one frame", ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 8)+",select=eq(n\\,7)", "-frames:v", "1"), order.Bounce},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			output, result, err := renderBy(t, newRenderer(t, &numberer{}), test.video, sound(t, "a.wav", "0.4"), lipsync.Options{SyncMode: test.mode})
+			output, result, err := renderBy(t, newRenderer(t, &numberer{}), test.video, sound(t, "a.wav", "0.4"), order.Options{SyncMode: test.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestStill(t *testing.T) {
 			if !slices.Equal(source, slices.Repeat([]int{7}, 10)) || !slices.Equal(painted, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
 				t.Errorf("shows the pictures %v, painted %v", source, painted)
 			}
-			if want := (lipsync.Frames{Total: 10, Synced: 10}); result.Frames != want {
+			if want := (order.Frames{Total: 10, Synced: 10}); result.Frames != want {
 				t.Errorf("got frames %+v, want %+v", result.Frames, want)
 			}
 			checkOutput(t, output, .4)

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -22,15 +23,15 @@ type moment struct {
 
 // newTimeline returns the timeline of a sync mode. source and speech are the lengths of the video and of the speech track in
 // frames, at least 1. cuts has the source frames that begin a shot, in their order.
-func newTimeline(mode lipsync.SyncMode, source, speech int, cuts []int) timeline {
+func newTimeline(mode order.SyncMode, source, speech int, cuts []int) timeline {
 	switch mode {
-	case lipsync.Loop:
+	case order.Loop:
 		return loop(source, speech)
-	case lipsync.CutOff:
+	case order.CutOff:
 		return hold(source, min(source, speech))
-	case lipsync.Pad:
+	case order.Pad:
 		return hold(source, max(source, speech))
-	case lipsync.Remap:
+	case order.Remap:
 		return remap(source, speech, cuts)
 	default:
 		return bounce(source, speech)
@@ -120,13 +121,13 @@ func (t timeline) shownOnce(from, to int) bool {
 
 // timeline returns the timeline of the output. It fails if the options don't allow an output of these media.
 func (in input) timeline(seen observation) (line timeline, err error) {
-	if line, err = in.timelineFor(seen.shown, seen.cuts); err != nil || in.job.Options.NoFace != lipsync.FailFaceless {
+	if line, err = in.timelineFor(seen.shown, seen.cuts); err != nil || in.job.Options.NoFace != order.FailFaceless {
 		return line, err
 	}
 	face := seen.largest()
 	for o := range line.frames {
 		if i := line.source(o); face(i) < 0 && (len(in.job.Segments) == 0 || in.segmentAt(o) != nil) {
-			f := lipsync.Failure{Code: lipsync.FaceMissing}
+			f := failure.Failure{Code: failure.FaceMissing}
 			f.Value.Seconds = (in.video.Begin + in.length(i)).Seconds()
 			return line, f.Because(nil)
 		}
@@ -140,10 +141,10 @@ func (in input) timelineFor(source int, cuts []int) (line timeline, err error) {
 	mode := in.job.Options.SyncMode
 	switch {
 	case in.video.Still: // it has no length, so each mode shows it as long as somebody speaks
-		mode = lipsync.Bounce
-	case mode == lipsync.Pad && source > in.mostOutput():
-		return line, in.limits.tooLong(lipsync.Video, in.video.Duration)
-	case mode == lipsync.Remap && max(source, in.spoken()) > lipsync.MostSpeed*min(source, in.spoken()):
+		mode = order.Bounce
+	case mode == order.Pad && source > in.mostOutput():
+		return line, in.limits.tooLong(failure.Video, in.video.Duration)
+	case mode == order.Remap && max(source, in.spoken()) > order.MostSpeed*min(source, in.spoken()):
 		return line, in.tooFast(source)
 	}
 	speech := in.spoken()
@@ -164,8 +165,8 @@ func (in input) timelineFor(source int, cuts []int) (line timeline, err error) {
 // frames were decoded. Then the speed comes from the length that the file states, and it is not known if the file states none.
 func (in input) tooFast(source int) error {
 	v := in.video.Video
-	f := lipsync.Failure{Code: lipsync.SpeedOutOfRange}
-	f.Limit.Speed, f.Value.Speed = lipsync.MostSpeed, float64(source)/float64(in.spoken())
+	f := failure.Failure{Code: failure.SpeedOutOfRange}
+	f.Limit.Speed, f.Value.Speed = order.MostSpeed, float64(source)/float64(in.spoken())
 	if source > in.spoken() {
 		f.Value.Speed = 0
 		part := cmp.Or(in.job.Options.Preview.Length, in.limits.Duration)
@@ -203,12 +204,12 @@ func (in input) limit() int {
 
 // mostOf returns the largest number of source frames that a sync mode needs. In the modes that refuse a long video it is one more than
 // they allow, which shows that the video is too long.
-func (in input) mostOf(mode lipsync.SyncMode) int {
+func (in input) mostOf(mode order.SyncMode) int {
 	switch mode {
-	case lipsync.Pad:
+	case order.Pad:
 		return in.mostOutput() + 1
-	case lipsync.Remap:
-		return lipsync.MostSpeed*in.spoken() + 1
+	case order.Remap:
+		return order.MostSpeed*in.spoken() + 1
 	default:
 		return in.spoken()
 	}
@@ -259,12 +260,12 @@ func (in input) size(source, output int) int64 {
 }
 
 // mostBytes bounds outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
-// one of them, or for one of lipsync.MostSigned and its three copies while it is signed.
+// one of them, or for one of order.MostSigned and its three copies while it is signed.
 const mostBytes = 32 << 30
 
 // proResBits has the bits of a pixel in each quality of ProRes. Apple's white paper (2022) gives 220, 147 and 45 Mbit/s for 1920 × 1080
 // pixels and 29.97 frames/s.
-var proResBits = map[lipsync.Quality]float64{lipsync.High: 3.54, lipsync.Medium: 2.37, lipsync.Low: .72}
+var proResBits = map[order.Quality]float64{order.High: 3.54, order.Medium: 2.37, order.Low: .72}
 
 // proRes4444Bits has the bits of a pixel in ProRes 4444, from the same paper: 330 Mbit/s. Alpha takes little more, unless it is noise.
 const proRes4444Bits = 5.31
@@ -272,7 +273,7 @@ const proRes4444Bits = 5.31
 // proResSize returns the size in bytes of an output of ProRes of a number of frames, 0 of other codecs.
 func (in input) proResSize(frames int) float64 {
 	o, v := in.job.Options.Output, in.video.Video
-	if o.VideoCodec() != lipsync.ProRes {
+	if o.VideoCodec() != order.ProRes {
 		return 0
 	}
 	bits := proResBits[o.Quality]
@@ -286,12 +287,12 @@ func (in input) proResSize(frames int) float64 {
 func (in input) checkSize(frames int) error {
 	most := int64(mostBytes)
 	if in.job.Signed {
-		most = lipsync.MostSigned
+		most = order.MostSigned
 	}
 	if in.proResSize(frames) <= float64(most) {
 		return nil
 	}
-	f := lipsync.Failure{Code: lipsync.MediaLargerThan, Details: lipsync.Details{Kind: lipsync.OutputFile}}
+	f := failure.Failure{Code: failure.MediaLargerThan, Details: failure.Details{Kind: failure.OutputFile}}
 	f.Limit.Bytes = most
 	return f.Because(nil)
 }

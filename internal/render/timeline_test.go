@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
@@ -21,32 +21,32 @@ func TestTimeline(t *testing.T) {
 		return all
 	}
 	for _, test := range []struct {
-		mode           lipsync.SyncMode
+		mode           order.SyncMode
 		source, speech int
 		cuts           []int
 		want           []moment
 	}{
-		{lipsync.Bounce, 4, 9, nil, moments(0, 1, 2, 3, 2, 1, 0, 1, 2)},
-		{lipsync.Bounce, 2, 5, nil, moments(0, 1, 0, 1, 0)},
-		{lipsync.Bounce, 1, 3, nil, moments(0, 0, 0)},
-		{lipsync.Bounce, 9, 3, nil, moments(0, 1, 2)},
-		{lipsync.Loop, 4, 9, nil, moments(0, 1, 2, 3, 0, 1, 2, 3, 0)},
-		{lipsync.Loop, 2, 5, nil, moments(0, 1, 0, 1, 0)},
-		{lipsync.Loop, 1, 3, nil, moments(0, 0, 0)},
-		{lipsync.Loop, 9, 3, nil, moments(0, 1, 2)},
-		{lipsync.CutOff, 4, 9, nil, moments(0, 1, 2, 3)},
-		{lipsync.CutOff, 4, 4, nil, moments(0, 1, 2, 3)},
-		{lipsync.CutOff, 1, 3, nil, moments(0)},
-		{lipsync.CutOff, 9, 3, nil, moments(0, 1, 2)},
-		{lipsync.Pad, 4, 6, nil, moments(0, 1, 2, 3, 3, 3)},
-		{lipsync.Pad, 1, 3, nil, moments(0, 0, 0)},
-		{lipsync.Pad, 5, 3, nil, moments(0, 1, 2, 3, 4)},
-		{lipsync.Remap, 3, 3, nil, moments(0, 1, 2)},
-		{lipsync.Remap, 10, 5, nil, moments(1, 3, 5, 7, 9)},
-		{lipsync.Remap, 7, 5, nil, moments(0, 2, 3, 4, 6)},
-		{lipsync.Remap, 1, 2, nil, moments(0, 0)},
-		{lipsync.Remap, 3, 6, nil, []moment{{0, 0}, {0, 63}, {0, 191}, {1, 63}, {1, 191}, {2, 0}}},
-		{lipsync.Remap, 3, 6, []int{0, 1}, []moment{{0, 0}, {0, 0}, {1, 0}, {1, 63}, {1, 191}, {2, 0}}},
+		{order.Bounce, 4, 9, nil, moments(0, 1, 2, 3, 2, 1, 0, 1, 2)},
+		{order.Bounce, 2, 5, nil, moments(0, 1, 0, 1, 0)},
+		{order.Bounce, 1, 3, nil, moments(0, 0, 0)},
+		{order.Bounce, 9, 3, nil, moments(0, 1, 2)},
+		{order.Loop, 4, 9, nil, moments(0, 1, 2, 3, 0, 1, 2, 3, 0)},
+		{order.Loop, 2, 5, nil, moments(0, 1, 0, 1, 0)},
+		{order.Loop, 1, 3, nil, moments(0, 0, 0)},
+		{order.Loop, 9, 3, nil, moments(0, 1, 2)},
+		{order.CutOff, 4, 9, nil, moments(0, 1, 2, 3)},
+		{order.CutOff, 4, 4, nil, moments(0, 1, 2, 3)},
+		{order.CutOff, 1, 3, nil, moments(0)},
+		{order.CutOff, 9, 3, nil, moments(0, 1, 2)},
+		{order.Pad, 4, 6, nil, moments(0, 1, 2, 3, 3, 3)},
+		{order.Pad, 1, 3, nil, moments(0, 0, 0)},
+		{order.Pad, 5, 3, nil, moments(0, 1, 2, 3, 4)},
+		{order.Remap, 3, 3, nil, moments(0, 1, 2)},
+		{order.Remap, 10, 5, nil, moments(1, 3, 5, 7, 9)},
+		{order.Remap, 7, 5, nil, moments(0, 2, 3, 4, 6)},
+		{order.Remap, 1, 2, nil, moments(0, 0)},
+		{order.Remap, 3, 6, nil, []moment{{0, 0}, {0, 63}, {0, 191}, {1, 63}, {1, 191}, {2, 0}}},
+		{order.Remap, 3, 6, []int{0, 1}, []moment{{0, 0}, {0, 0}, {1, 0}, {1, 63}, {1, 191}, {2, 0}}},
 	} {
 		line := newTimeline(test.mode, test.source, test.speech, test.cuts)
 		var got []moment
@@ -105,7 +105,7 @@ func TestPlayModes(t *testing.T) {
 				if want := length <= most; (s.kept != nil) != want {
 					t.Fatalf("frames are kept: %t, want %t", !want, want)
 				}
-				for mode := lipsync.Bounce; mode <= lipsync.Remap; mode++ {
+				for mode := order.Bounce; mode <= order.Remap; mode++ {
 					for _, speech := range []int{length/2 + 1, length, length + 1, 2 * length} {
 						checkPlayed(t, &player{s, newTimeline(mode, length, speech, nil)}, all, fmt.Sprintf("mode %d, speech of %d", mode, speech))
 					}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
@@ -65,7 +66,7 @@ func TestWrongClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, other := range machines {
-			if stolen, err := other.Claim(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
+			if stolen, err := other.Claim(t.Context(), id); failure.CodeOf(err) != failure.NotFound {
 				t.Errorf("machine %d took what machine %d holds: %+v (%v)", j, i, stolen, err)
 			}
 		}
@@ -76,7 +77,7 @@ func TestWrongClocks(t *testing.T) {
 		if r, err = next.Claim(t.Context(), ""); err != nil || r.Attempts != 1 {
 			t.Fatalf("got %+v (%v), want the first attempt of the request", r, err)
 		}
-		if err := next.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}); err != nil {
+		if err := next.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -62,7 +63,7 @@ func (m *Metrics) Finished(r lipsync.Request) {
 }
 
 // Postponed implements lipsync.Watcher.
-func (m *Metrics) Postponed(r lipsync.Request, f lipsync.Failure) {
+func (m *Metrics) Postponed(r lipsync.Request, f failure.Failure) {
 	members := about(r)
 	members["Code"], members["details"] = f.Code, f.Details
 	m.write(members, "Code", metric{"AttemptsPutOff", count, 1})

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"lipsync/internal/aws/emf"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // fetches is a Fetcher that returns the error.
@@ -30,13 +32,13 @@ func TestLines(t *testing.T) {
 	completed, failed := r, r
 	completed.Status = lipsync.Completed
 	unsigned := completed
-	unsigned.Warnings = lipsync.NotSigned
+	unsigned.Warnings = order.NotSigned
 	webM := unsigned
-	webM.Options.Output.Format = lipsync.WebM
-	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
-		Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3660},
+	webM.Options.Output.Format = order.WebM
+	failed.Status, failed.Failure = lipsync.Failed, failure.Failure{Code: failure.MediaLongerThan, Details: failure.Details{
+		Kind: failure.Video, Limit: failure.Quantity{Seconds: 3600}, Value: failure.Quantity{Seconds: 3660},
 	}}
-	unreachable := lipsync.Failure{Code: lipsync.MediaUnreachable, Details: lipsync.Details{Kind: lipsync.Audio}}
+	unreachable := failure.Failure{Code: failure.MediaUnreachable, Details: failure.Details{Kind: failure.Audio}}
 	var _ lipsync.Watcher = (*emf.Metrics)(nil)
 	for name, c := range map[string]struct {
 		tell func(*emf.Metrics)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Analysis describes a video and the people in it. Places are in pixels of the video as displayed, from its
@@ -49,7 +51,7 @@ func (r Request) IsAnalysis() bool { return r.Kind == ToAnalyze }
 // Analyze creates a request for an Analysis of a video and returns its id. It returns NoSpace if the disk
 // has too little space.
 func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id string, err error) {
-	in, err := s.input(ctx, c, Video, video)
+	in, err := s.input(ctx, c, failure.Video, video)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +82,7 @@ func (s *Service) DeleteAnalysis(ctx context.Context, c Caller, id string) (Requ
 	r, err := s.findAnalysis(ctx, c, id)
 	if err == nil && !r.Status.Final() {
 		_, err = s.cancel(ctx, r.ID)
-		if CodeOf(err) == Finished { // just now
+		if failure.CodeOf(err) == failure.Finished { // just now
 			err = nil
 		}
 		if err == nil {
@@ -102,11 +104,11 @@ func (s *Service) findAnalysis(ctx context.Context, c Caller, id string) (Reques
 func (s *Service) findOf(ctx context.Context, account string, kind Kind, id, missing string) (Request, error) {
 	id, ok := parseID(id)
 	if !ok {
-		return Request{}, newError(NotFound, missing)
+		return Request{}, failure.New(failure.NotFound, missing)
 	}
 	r, err := s.Store.Requests.ByID(ctx, id)
-	if CodeOf(err) == NotFound || err == nil && (r.Account != account || r.Kind != kind) {
-		return Request{}, newError(NotFound, missing)
+	if failure.CodeOf(err) == failure.NotFound || err == nil && (r.Account != account || r.Kind != kind) {
+		return Request{}, failure.New(failure.NotFound, missing)
 	}
 	return r, err
 }
@@ -117,7 +119,7 @@ func (s *Service) readOutput(ctx context.Context, r Request, v any) (kept bool, 
 		return false, nil
 	}
 	err = s.readJSON(ctx, r.Output, v)
-	return err == nil, unless(NotFound, err) // NotFound: it is being deleted
+	return err == nil, unless(failure.NotFound, err) // NotFound: it is being deleted
 }
 
 // readJSON reads an output in JSON into v.

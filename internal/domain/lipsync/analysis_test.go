@@ -5,14 +5,16 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // analyze starts an analysis of a video.
 func (f *fixture) analyze(t *testing.T, url string) (id string) {
 	t.Helper()
 	id, err := f.Analyze(t.Context(), f.caller, lipsync.Source{URL: url})
-	must(t, err)
+	check.Must(t, err)
 	return id
 }
 
@@ -21,23 +23,23 @@ func TestAnalysis(t *testing.T) {
 	f := newFixture(t)
 	id := f.analyze(t, "https://example.com/video")
 	r, a, err := f.Analysis(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "status", r.Status, lipsync.Queued)
-	want(t, "nothing found yet", a == nil, true)
+	check.Must(t, err)
+	check.Want(t, "status", r.Status, lipsync.Queued)
+	check.Want(t, "nothing found yet", a == nil, true)
 	r, err = f.Claim(t.Context(), "")
-	must(t, err)
-	want(t, "claimed", r.ID == id && r.IsAnalysis(), true)
-	want(t, "account", r.Account, f.caller.Account)
+	check.Must(t, err)
+	check.Want(t, "claimed", r.ID == id && r.IsAnalysis(), true)
+	check.Want(t, "account", r.Account, f.caller.Account)
 	made := lipsync.Analysis{
 		Video: lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: 160, Height: 96, Frames: 60},
 		Faces: []lipsync.AnalyzedFace{{ID: "0,40,48", Last: 2.4, Share: 1, Boxes: []lipsync.FaceBox{{Box: [4]int{-1, 2, 3, 4}}}, JPEG: []byte("jpeg")}},
 	}
-	must(t, f.CompleteAnalysis(t.Context(), r, made))
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.CompleteAnalysis(t.Context(), r, made))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	r, a, err = f.Analysis(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "status", r.Status, lipsync.Completed)
-	want(t, "analysis", reflect.DeepEqual(a, &made), true)
+	check.Must(t, err)
+	check.Want(t, "status", r.Status, lipsync.Completed)
+	check.Want(t, "analysis", reflect.DeepEqual(a, &made), true)
 
 	_, other := f.newCaller(t, "other", 0)
 	for _, c := range []struct {
@@ -45,20 +47,20 @@ func TestAnalysis(t *testing.T) {
 		id     string
 	}{{other, id}, {f.caller, "x"}, {f.caller, f.generate(t, "")}, {f.caller, f.NewID()}} {
 		_, _, err = f.Analysis(t.Context(), c.caller, c.id)
-		wantError(t, c.id, err, lipsync.NotFound, "analysis not found")
+		check.Error(t, c.id, err, failure.NotFound, "analysis not found")
 	}
 	_, err = f.Details(t.Context(), f.caller, id)
-	wantError(t, "as a request", err, lipsync.NotFound, "lipsync request not found")
+	check.Error(t, "as a request", err, failure.NotFound, "lipsync request not found")
 	_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 10})
-	must(t, err)
-	want(t, "requests", total, 1)
+	check.Must(t, err)
+	check.Want(t, "requests", total, 1)
 
 	f.clock.Advance(30 * 24 * time.Hour)
 	_, a, err = f.Analysis(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "expired", a == nil, true)
+	check.Must(t, err)
+	check.Want(t, "expired", a == nil, true)
 	f.clock.Advance(3 * time.Hour)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	f.wantEmpty(t)
 }
 
@@ -72,23 +74,23 @@ func TestDeleteAnalysis(t *testing.T) {
 		if status != lipsync.Queued {
 			var err error
 			r, err = f.Claim(t.Context(), id)
-			must(t, err)
+			check.Must(t, err)
 		}
 		if status == lipsync.Completed {
-			must(t, f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{}))
+			check.Must(t, f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{}))
 		}
 		_, err := f.DeleteAnalysis(t.Context(), other, id)
-		wantError(t, "of another account", err, lipsync.NotFound, "analysis not found")
+		check.Error(t, "of another account", err, failure.NotFound, "analysis not found")
 		for range 2 {
 			r, err := f.DeleteAnalysis(t.Context(), f.caller, id)
-			must(t, err)
-			want(t, "completed", r.Status == lipsync.Completed, status == lipsync.Completed)
-			want(t, "canceled", r.Failure.Code == lipsync.Canceled, status != lipsync.Completed)
-			want(t, "deleted", r.MediaDeletedAt.IsZero(), false)
+			check.Must(t, err)
+			check.Want(t, "completed", r.Status == lipsync.Completed, status == lipsync.Completed)
+			check.Want(t, "canceled", r.Failure.Code == failure.Canceled, status != lipsync.Completed)
+			check.Want(t, "deleted", r.MediaDeletedAt.IsZero(), false)
 		}
 		_, a, err := f.Analysis(t.Context(), f.caller, id)
-		must(t, err)
-		want(t, "analysis", a == nil, true)
+		check.Must(t, err)
+		check.Want(t, "analysis", a == nil, true)
 		f.wantEmpty(t)
 	}
 }
@@ -96,21 +98,21 @@ func TestDeleteAnalysis(t *testing.T) {
 // TestAnalyzedUpload keeps an upload while an analysis of it is open, even if a request that used it later has ended.
 func TestAnalyzedUpload(t *testing.T) {
 	f := newFixture(t)
-	u := f.upload(t, lipsync.Video, "video")
+	u := f.upload(t, failure.Video, "video")
 	id := f.analyze(t, u.Source)
 	n := urls()
 	n.Video = lipsync.Source{URL: u.Source}
 	request, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.Cancel(t.Context(), f.caller, request)
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(3 * 24 * time.Hour)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, true)
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
-	must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoPicture}))
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, err)
+	check.Must(t, f.Fail(t.Context(), r, failure.Failure{Code: failure.NoPicture}))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, false)
 }
 
@@ -119,13 +121,13 @@ func TestAnalyzeRefused(t *testing.T) {
 	f := newFixture(t)
 	for url, sentence := range map[string]string{
 		"file:///etc/passwd":                       "video URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes",
-		f.upload(t, lipsync.Audio, "audio").Source: "video upload was announced as audio",
+		f.upload(t, failure.Audio, "audio").Source: "video upload was announced as audio",
 	} {
 		_, err := f.Analyze(t.Context(), f.caller, lipsync.Source{URL: url})
-		wantError(t, url, err, lipsync.Invalid, sentence)
+		check.Error(t, url, err, failure.Invalid, sentence)
 	}
 	r, err := f.Claim(t.Context(), f.analyze(t, "https://example.com/video"))
-	must(t, err)
+	check.Must(t, err)
 	if f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{Faces: []lipsync.AnalyzedFace{{JPEG: make([]byte, 4<<20)}}}) == nil {
 		t.Error("an analysis was stored that is larger than an answer may be")
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // CallKind is a group of calls that shares a rate.
@@ -28,12 +31,12 @@ const touchEvery = time.Minute
 // each time, so it refuses a revoked key at once.
 func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return Caller{}, newError(Unauthorized, "invalid token")
+		return Caller{}, failure.New(failure.Unauthorized, "invalid token")
 	}
 	k, err := s.Store.Keys.ByHash(ctx, sha256.Sum256([]byte(token)))
 	switch {
-	case CodeOf(err) == NotFound, err == nil && !k.RevokedAt.IsZero():
-		return Caller{}, newError(Unauthorized, "invalid token")
+	case failure.CodeOf(err) == failure.NotFound, err == nil && !k.RevokedAt.IsZero():
+		return Caller{}, failure.New(failure.Unauthorized, "invalid token")
 	case err != nil:
 		return Caller{}, err
 	}
@@ -62,7 +65,7 @@ func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 		return err
 	}
 	if wait > 0 {
-		return &Error{Code: RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
+		return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
 	}
 	return nil
 }
@@ -75,12 +78,12 @@ const keyStart = len("lipsync_") + 4
 // the key's token, which is not stored.
 func (s *Service) CreateKey(ctx context.Context, account, name string, limit int64) (token string, k Key, err error) {
 	switch {
-	case !validName(account):
-		return "", Key{}, newError(Invalid, "account must be 1 to 255 characters with no control characters")
-	case !validName(name):
-		return "", Key{}, newError(Invalid, "name must be 1 to 255 characters with no control characters")
+	case !order.ValidName(account):
+		return "", Key{}, failure.New(failure.Invalid, "account must be 1 to 255 characters with no control characters")
+	case !order.ValidName(name):
+		return "", Key{}, failure.New(failure.Invalid, "name must be 1 to 255 characters with no control characters")
 	case limit < 0:
-		return "", Key{}, newError(Invalid, "limit must be 0 or more")
+		return "", Key{}, failure.New(failure.Invalid, "limit must be 0 or more")
 	}
 	if err := s.roomForKey(ctx, account); err != nil {
 		return "", Key{}, err
@@ -114,7 +117,7 @@ func (s *Service) roomForKey(ctx context.Context, account string) error {
 		}
 	}
 	if active >= limit {
-		return newError(KeyLimit, fmt.Sprintf("account has as many active keys as it may have, %d; revoke one first", limit))
+		return failure.New(failure.KeyLimit, fmt.Sprintf("account has as many active keys as it may have, %d; revoke one first", limit))
 	}
 	return nil
 }
@@ -128,5 +131,5 @@ func (s *Service) Keys(ctx context.Context, account string) ([]Key, error) {
 // if there is no such key. A revoked key stays as it is.
 func (s *Service) RevokeKey(ctx context.Context, account, id string) error {
 	err := s.Store.Keys.Revoke(ctx, account, id, s.Now())
-	return restate(err, NotFound, "key not found")
+	return failure.Restate(err, failure.NotFound, "key not found")
 }

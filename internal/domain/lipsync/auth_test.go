@@ -5,14 +5,16 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 func TestAuthenticate(t *testing.T) {
 	f := newFixture(t)
 	got, err := f.Authenticate(t.Context(), f.token)
-	must(t, err)
-	want(t, "caller", got, f.caller)
+	check.Must(t, err)
+	check.Want(t, "caller", got, f.caller)
 
 	half := len(f.token) / 2
 	for _, token := range []string{
@@ -20,17 +22,17 @@ func TestAuthenticate(t *testing.T) {
 		f.token + "\x00", f.token + "\u00a0", f.token[1:], strings.ToUpper(f.token), "\xff",
 	} {
 		_, err := f.Authenticate(t.Context(), token)
-		wantError(t, token, err, lipsync.Unauthorized, "invalid token")
+		check.Error(t, token, err, failure.Unauthorized, "invalid token")
 	}
 }
 
 func TestRevokedKey(t *testing.T) {
 	f := newFixture(t)
 	err := f.RevokeKey(t.Context(), "b", f.caller.KeyID)
-	wantError(t, "another account's", err, lipsync.NotFound, "key not found")
-	must(t, f.RevokeKey(t.Context(), "", f.caller.KeyID))
+	check.Error(t, "another account's", err, failure.NotFound, "key not found")
+	check.Must(t, f.RevokeKey(t.Context(), "", f.caller.KeyID))
 	_, err = f.Authenticate(t.Context(), f.token)
-	wantError(t, "revoked", err, lipsync.Unauthorized, "invalid token")
+	check.Error(t, "revoked", err, failure.Unauthorized, "invalid token")
 }
 
 func TestLastUsed(t *testing.T) {
@@ -41,10 +43,10 @@ func TestLastUsed(t *testing.T) {
 	} {
 		f.clock.Advance(c.advance)
 		_, err := f.Authenticate(t.Context(), f.token)
-		must(t, err)
+		check.Must(t, err)
 		keys, err := f.Store.Keys.List(t.Context(), "a")
-		must(t, err)
-		want(t, "last used", keys[0].LastUsed.Sub(start), c.want)
+		check.Must(t, err)
+		check.Want(t, "last used", keys[0].LastUsed.Sub(start), c.want)
 	}
 }
 
@@ -52,22 +54,22 @@ func TestAllow(t *testing.T) {
 	f := newFixture(t)
 	for kind, limit := range map[lipsync.CallKind]int{lipsync.GenerateCall: 2, lipsync.ReadCall: 3} {
 		for range limit {
-			must(t, f.Allow(t.Context(), f.caller, kind))
+			check.Must(t, f.Allow(t.Context(), f.caller, kind))
 		}
 		err := f.Allow(t.Context(), f.caller, kind)
-		wantError(t, string(kind), err, lipsync.RateLimited, "rate limit exceeded")
-		want(t, "retry after", err.(*lipsync.Error).RetryAfter, time.Minute)
+		check.Error(t, string(kind), err, failure.RateLimited, "rate limit exceeded")
+		check.Want(t, "retry after", err.(*failure.Error).RetryAfter, time.Minute)
 	}
 	_, other := f.newCaller(t, "a", 0)
-	must(t, f.Allow(t.Context(), other, lipsync.GenerateCall))
+	check.Must(t, f.Allow(t.Context(), other, lipsync.GenerateCall))
 	for _, account := range []string{"a", "b"} {
 		person := lipsync.Caller{Account: account}
-		for _, code := range []lipsync.Code{"", "", lipsync.RateLimited} {
-			want(t, "person of "+account, lipsync.CodeOf(f.Allow(t.Context(), person, lipsync.GenerateCall)), code)
+		for _, code := range []failure.Code{"", "", failure.RateLimited} {
+			check.Want(t, "person of "+account, failure.CodeOf(f.Allow(t.Context(), person, lipsync.GenerateCall)), code)
 		}
 	}
 	f.clock.Advance(time.Minute)
-	must(t, f.Allow(t.Context(), f.caller, lipsync.GenerateCall))
+	check.Must(t, f.Allow(t.Context(), f.caller, lipsync.GenerateCall))
 }
 
 func TestCreateKey(t *testing.T) {
@@ -87,18 +89,18 @@ func TestCreateKey(t *testing.T) {
 		{"", "x", 0, "account must be 1 to 255 characters with no control characters"},
 		{"a", "x", -1, "limit must be 0 or more"},
 	} {
-		code := lipsync.Invalid
+		code := failure.Invalid
 		if c.message == "" {
 			code = ""
 		}
 		_, _, err := f.CreateKey(t.Context(), c.account, c.name, c.limit)
-		wantError(t, c.account+" "+c.name, err, code, c.message)
+		check.Error(t, c.account+" "+c.name, err, code, c.message)
 	}
 }
 
 func TestTokensDiffer(t *testing.T) {
 	f := newFixture(t)
 	other, _ := f.newCaller(t, "a", 0)
-	want(t, "same token", other == f.token, false)
-	want(t, "length", len(other), len("lipsync_")+43) // 256 bits at 6 a character
+	check.Want(t, "same token", other == f.token, false)
+	check.Want(t, "length", len(other), len("lipsync_")+43) // 256 bits at 6 a character
 }

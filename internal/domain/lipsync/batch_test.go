@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+	"lipsync/internal/test/check"
 )
 
 // variants returns n lines with one video.
@@ -18,7 +21,7 @@ func variants(n int) lipsync.BatchParams {
 	var p lipsync.BatchParams
 	for i := range n {
 		p.Lines = append(p.Lines, lipsync.Variant{
-			Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i), Order: lipsync.Order{ReferenceID: new(fmt.Sprint(i))},
+			Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i), Order: order.Order{ReferenceID: new(fmt.Sprint(i))},
 		})
 	}
 	return p
@@ -28,7 +31,7 @@ func variants(n int) lipsync.BatchParams {
 func (f *fixture) wantLines(t *testing.T, what string, b lipsync.Batch, want string) {
 	t.Helper()
 	stored, err := f.Store.Batches.ByID(t.Context(), b.ID)
-	must(t, err)
+	check.Must(t, err)
 	if stored.Lines != want {
 		t.Errorf("%s: got lines %s, want %s", what, stored.Lines, want)
 	}
@@ -38,13 +41,13 @@ func (f *fixture) wantLines(t *testing.T, what string, b lipsync.Batch, want str
 func (f *fixture) later(t *testing.T) {
 	t.Helper()
 	f.clock.Advance(time.Minute)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 }
 
 func (f *fixture) batch(t *testing.T, p lipsync.BatchParams) lipsync.Batch {
 	t.Helper()
 	b, err := f.CreateBatch(t.Context(), f.caller, p)
-	must(t, err)
+	check.Must(t, err)
 	return b
 }
 
@@ -57,15 +60,15 @@ func TestLinesStored(t *testing.T) {
 	}
 	f.batch(t, p)
 	stored := 0
-	must(t, f.Objects.List(t.Context(), "batches/", func(key string, _ time.Time) error {
+	check.Must(t, f.Objects.List(t.Context(), "batches/", func(key string, _ time.Time) error {
 		stored++
 		if size, err := f.Objects.Size(t.Context(), key); err != nil || size > 200<<10 {
 			t.Errorf("the lines take %d bytes (%v), want the URL once", size, err)
 		}
 		return nil
 	}))
-	want(t, "stored batches", stored, 1)
-	if _, err := f.CheckBatch(t.Context(), f.caller, variants(lipsync.MostLines+1)); lipsync.CodeOf(err) != lipsync.Invalid {
+	check.Want(t, "stored batches", stored, 1)
+	if _, err := f.CheckBatch(t.Context(), f.caller, variants(lipsync.MostLines+1)); failure.CodeOf(err) != failure.Invalid {
 		t.Errorf("got %v for too many lines, want Invalid", err)
 	}
 }
@@ -76,59 +79,59 @@ func TestBatch(t *testing.T) {
 	all, ends := f.webhook(t), f.webhook(t, lipsync.RequestFailed)
 	p := variants(3)
 	p.Lines[1].Engine, p.Lines[1].LargestFace = "wav2lip", true
-	must(t, p.Lines[2].Options.Set("sync_mode", "loop"))
+	check.Must(t, p.Lines[2].Options.Set("sync_mode", "loop"))
 	p.Lines[2].Output.FileName = "name"
 	b := f.batch(t, p)
-	want(t, "lines", b.Lines, "qqq")
+	check.Want(t, "lines", b.Lines, "qqq")
 	for n, l := range p.Lines {
 		r, err := f.Store.Requests.ByID(t.Context(), b.RequestID(n))
-		must(t, err)
+		check.Must(t, err)
 		engine := l.Engine
 		if engine == "" {
 			engine = "warp"
 		}
 		options := l.Options
 		options.Output = l.Output
-		want(t, "request", r, lipsync.Request{
+		check.Want(t, "request", r, lipsync.Request{
 			ID: r.ID, Account: "a", KeyID: f.caller.KeyID, ReferenceID: *l.ReferenceID, Status: lipsync.Queued, LargestFace: l.LargestFace,
 			Video: lipsync.Input{URL: l.Video}, Audio: lipsync.Input{URL: l.Audio}, Engine: engine, Options: options, Targets: r.Targets, CreatedAt: f.clock.Now(),
 		})
 	}
-	want(t, "messages", len(f.queue.sent), 3)
+	check.Want(t, "messages", len(f.queue.sent), 3)
 	f.complete(t, b.RequestID(0))
 	_, err := f.Claim(t.Context(), b.RequestID(1))
-	must(t, err)
+	check.Must(t, err)
 	got, err := f.Batch(t.Context(), f.caller, strings.ToUpper(b.ID))
-	must(t, err)
-	want(t, "read before a sweep", got.Lines, "cpq")
+	check.Must(t, err)
+	check.Want(t, "read before a sweep", got.Lines, "cpq")
 	f.later(t)
 	f.wantLines(t, "after a sweep", b, "cpq")
 	_, err = f.Cancel(t.Context(), f.caller, b.RequestID(1))
-	must(t, err)
+	check.Must(t, err)
 	f.complete(t, b.RequestID(2))
 	f.later(t)
 	f.wantLines(t, "in the end", b, "cxc")
 	got, err = f.Batch(t.Context(), f.caller, b.ID)
-	must(t, err)
-	want(t, "status", got.Status(), lipsync.BatchCompleted)
-	want(t, "end", got.FinishedAt, f.clock.Now())
-	want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Completed: 2, Canceled: 1})
+	check.Must(t, err)
+	check.Want(t, "status", got.Status(), lipsync.BatchCompleted)
+	check.Want(t, "end", got.FinishedAt, f.clock.Now())
+	check.Want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Completed: 2, Canceled: 1})
 	f.later(t)
 	f.later(t)
 	events := 0
 	for _, d := range f.deliveries(t, all) {
 		if d.Type == lipsync.BatchFinished {
 			events++
-			want(t, "subject", d.Request, b.ID)
+			check.Want(t, "subject", d.Request, b.ID)
 		}
 	}
-	want(t, "events of the batch", events, 1)
-	want(t, "events of one that wants failures", len(f.deliveries(t, ends)), 0)
+	check.Want(t, "events of the batch", events, 1)
+	check.Want(t, "events of one that wants failures", len(f.deliveries(t, ends)), 0)
 	_, c := f.newCaller(t, "other", 0)
 	_, err = f.Batch(t.Context(), c, b.ID)
-	wantError(t, "of another account", err, lipsync.NotFound, "batch not found")
+	check.Error(t, "of another account", err, failure.NotFound, "batch not found")
 	_, err = f.CancelBatch(t.Context(), f.caller, b.ID)
-	wantError(t, "cancel", err, lipsync.Finished, "batch is already finished")
+	check.Error(t, "cancel", err, failure.Finished, "batch is already finished")
 }
 
 // TestBatchRefused has batches of which no request may be made.
@@ -151,20 +154,20 @@ func TestBatchRefused(t *testing.T) {
 		p := variants(3)
 		c.change(&p)
 		_, err := f.CreateBatch(t.Context(), f.caller, p)
-		wantError(t, c.name, err, lipsync.Invalid, c.message)
+		check.Error(t, c.name, err, failure.Invalid, c.message)
 	}
 	p := variants(4)
 	p.Lines[1].Audio, p.Lines[3].ReferenceID = "ftp://example.com/a", new("")
 	problems, err := f.CheckBatch(t.Context(), f.caller, p)
-	must(t, err)
-	want(t, "problems", fmt.Sprint(problems), "[{2 audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes} "+
+	check.Must(t, err)
+	check.Want(t, "problems", fmt.Sprint(problems), "[{2 audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes} "+
 		"{4 reference_id must be 1 to 255 characters}]")
 	_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 1})
-	must(t, err)
-	want(t, "requests", total, 0)
+	check.Must(t, err)
+	check.Want(t, "requests", total, 0)
 	batches, err := f.Batches(t.Context(), f.caller, "", 10)
-	must(t, err)
-	want(t, "batches", len(batches), 0)
+	check.Must(t, err)
+	check.Want(t, "batches", len(batches), 0)
 }
 
 func TestBatchReplay(t *testing.T) {
@@ -173,14 +176,14 @@ func TestBatchReplay(t *testing.T) {
 	p.IdempotencyKey = new("k")
 	b := f.batch(t, p)
 	f.clock.Advance(48 * time.Hour)
-	want(t, "again", f.batch(t, p).ID, b.ID)
+	check.Want(t, "again", f.batch(t, p).ID, b.ID)
 	_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 1})
-	must(t, err)
-	want(t, "requests", total, 2)
+	check.Must(t, err)
+	check.Want(t, "requests", total, 2)
 	other := variants(2)
 	other.IdempotencyKey, other.Lines[1].Audio = p.IdempotencyKey, "https://example.com/other"
 	_, err = f.CreateBatch(t.Context(), f.caller, other)
-	wantError(t, "another batch", err, lipsync.Reused, "idempotency key was used with a different request")
+	check.Error(t, "another batch", err, failure.Reused, "idempotency key was used with a different request")
 	_, f.caller = f.newCaller(t, "b", 0)
 	if f.batch(t, p).ID == b.ID {
 		t.Error("two accounts have one batch")
@@ -196,7 +199,7 @@ func TestLinesRefusedLater(t *testing.T) {
 	}{
 		"the model is gone": {func(f *fixture) { f.Engines = []string{"wav2lip"} }, lipsync.LineUnoffered, "the service no longer has the model or an option of the line"},
 		"the lines are gone": {func(f *fixture) {
-			must(t, f.Objects.DeleteAll(t.Context(), "batches/"))
+			check.Must(t, f.Objects.DeleteAll(t.Context(), "batches/"))
 		}, lipsync.LineForgotten, "the line waited for too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,12 +213,12 @@ func TestLinesRefusedLater(t *testing.T) {
 			f.complete(t, b.RequestID(made))
 			f.later(t)
 			got, err := f.Batch(t.Context(), f.caller, b.ID)
-			must(t, err)
-			want(t, "counts", got.Counts(), lipsync.Counts{Lines: 2, Completed: 1, Refused: 1})
+			check.Must(t, err)
+			check.Want(t, "counts", got.Counts(), lipsync.Counts{Lines: 2, Completed: 1, Refused: 1})
 			refused := got.State(1 - made)
-			want(t, "state", refused, c.want)
-			want(t, "reason", refused.Problem(), c.reason)
-			want(t, "has a request", refused.Made(), false)
+			check.Want(t, "state", refused, c.want)
+			check.Want(t, "reason", refused.Problem(), c.reason)
+			check.Want(t, "has a request", refused.Made(), false)
 		})
 	}
 }
@@ -225,12 +228,12 @@ func TestBatchLimits(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Open = 3
 	b := f.batch(t, variants(7))
-	want(t, "made by the call", strings.Count(b.Lines, "q"), 3)
+	check.Want(t, "made by the call", strings.Count(b.Lines, "q"), 3)
 	for made := 3; made < 7; {
 		f.later(t)
 		stored, err := f.Store.Batches.ByID(t.Context(), b.ID)
-		must(t, err)
-		want(t, "made", 7-strings.Count(stored.Lines, "w"), made)
+		check.Must(t, err)
+		check.Want(t, "made", 7-strings.Count(stored.Lines, "w"), made)
 		if n := strings.IndexAny(stored.Lines, "q"); n >= 0 {
 			f.complete(t, b.RequestID(n))
 			made++
@@ -238,8 +241,8 @@ func TestBatchLimits(t *testing.T) {
 	}
 	f.later(t)
 	_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 1})
-	must(t, err)
-	want(t, "requests", total, 7)
+	check.Must(t, err)
+	check.Want(t, "requests", total, 7)
 }
 
 // TestBatchLinesRefused has lines whose requests can't be made when their turn comes.
@@ -248,26 +251,26 @@ func TestBatchLinesRefused(t *testing.T) {
 	_, f.caller = f.newCaller(t, "a", 2)
 	b := f.batch(t, variants(3))
 	c := b.Counts()
-	want(t, "counts with a used up key", c, lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
+	check.Want(t, "counts with a used up key", c, lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
 	n := strings.Index(b.Lines, string(lipsync.LineOverLimit))
-	want(t, "problem", b.State(n).Problem(), "token limit reached")
+	check.Want(t, "problem", b.State(n).Problem(), "token limit reached")
 
 	f = newFixture(t)
 	f.Limits.Open = 1
 	p := variants(2)
-	u := f.upload(t, lipsync.Audio, "fives")
+	u := f.upload(t, failure.Audio, "fives")
 	p.Lines[0].Audio, p.Lines[1].Audio = u.Source, u.Source
 	f.generate(t, "")
 	b = f.batch(t, p)
-	want(t, "lines of a full account", b.Lines, "ww")
-	must(t, f.Store.Uploads.Delete(t.Context(), u.Upload))
+	check.Want(t, "lines of a full account", b.Lines, "ww")
+	check.Must(t, f.Store.Uploads.Delete(t.Context(), u.Upload))
 	f.Limits.Open = 2
 	f.later(t)
 	f.wantLines(t, "after the loss of the upload", b, "rr")
 	got, err := f.Batch(t.Context(), f.caller, b.ID)
-	must(t, err)
-	want(t, "status", got.Status(), lipsync.BatchCompleted)
-	want(t, "finished", got.FinishedAt.IsZero(), false)
+	check.Must(t, err)
+	check.Want(t, "status", got.Status(), lipsync.BatchCompleted)
+	check.Want(t, "finished", got.FinishedAt.IsZero(), false)
 }
 
 func TestCancelBatch(t *testing.T) {
@@ -277,23 +280,23 @@ func TestCancelBatch(t *testing.T) {
 	made := strings.Index(b.Lines, "q")
 	f.complete(t, b.RequestID(made))
 	got, err := f.CancelBatch(t.Context(), f.caller, b.ID)
-	must(t, err)
-	want(t, "status", got.Status(), lipsync.BatchCanceling)
-	want(t, "counts", got.Counts(), lipsync.Counts{Lines: 5, Waiting: 2, Completed: 1, Canceled: 2})
+	check.Must(t, err)
+	check.Want(t, "status", got.Status(), lipsync.BatchCanceling)
+	check.Want(t, "counts", got.Counts(), lipsync.Counts{Lines: 5, Waiting: 2, Completed: 1, Canceled: 2})
 	again, err := f.CancelBatch(t.Context(), f.caller, b.ID)
-	must(t, err)
-	want(t, "canceled again", again.CanceledAt, got.CanceledAt)
+	check.Must(t, err)
+	check.Want(t, "canceled again", again.CanceledAt, got.CanceledAt)
 	f.later(t)
 	f.later(t)
 	f.later(t)
 	got, err = f.Batch(t.Context(), f.caller, b.ID)
-	must(t, err)
-	want(t, "status in the end", got.Status(), lipsync.BatchCanceled)
-	want(t, "counts in the end", got.Counts(), lipsync.Counts{Lines: 5, Completed: 1, Canceled: 4})
-	want(t, "finished", got.FinishedAt.IsZero(), false)
+	check.Must(t, err)
+	check.Want(t, "status in the end", got.Status(), lipsync.BatchCanceled)
+	check.Want(t, "counts in the end", got.Counts(), lipsync.Counts{Lines: 5, Completed: 1, Canceled: 4})
+	check.Want(t, "finished", got.FinishedAt.IsZero(), false)
 	_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 1})
-	must(t, err)
-	want(t, "requests", total, 3)
+	check.Must(t, err)
+	check.Want(t, "requests", total, 3)
 }
 
 // forgetful is a lipsync.Batches that can't be changed for a while, as if each process that tries to died just before.
@@ -322,35 +325,35 @@ func TestBatchSurvives(t *testing.T) {
 		store := &forgetful{Batches: f.Store.Batches, fails: 2}
 		f.Store.Batches = store
 		b := f.batch(t, variants(40))
-		must(t, f.Recover(t.Context())) // doesn't delete the lines
+		check.Must(t, f.Recover(t.Context())) // doesn't delete the lines
 		f.clock.Advance(time.Minute)
 		if err := f.Sweep(t.Context()); err == nil {
 			t.Error("the second process didn't die")
 		}
 		f.wantLines(t, "after two processes", b, strings.Repeat("w", 40))
 		_, total, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 1})
-		must(t, err)
+		check.Must(t, err)
 		if total == 0 || total > 20 {
 			t.Errorf("two processes made %d requests of 40", total)
 		}
 		if cancel {
 			_, err := f.CancelBatch(t.Context(), f.caller, b.ID)
-			must(t, err)
+			check.Must(t, err)
 		}
 		for range 3 {
 			f.later(t)
 		}
 		_, after, err := f.Requests(t.Context(), f.caller, lipsync.ListQuery{Limit: 1})
-		must(t, err)
+		check.Must(t, err)
 		stored, err := f.Store.Batches.ByID(t.Context(), b.ID)
-		must(t, err)
+		check.Must(t, err)
 		if cancel {
-			want(t, "requests of a canceled batch", after, total)
-			want(t, "canceled requests", strings.Count(stored.Lines, "x"), int(total))
-			want(t, "lines without a request", strings.Count(stored.Lines, "d"), 40-int(total))
+			check.Want(t, "requests of a canceled batch", after, total)
+			check.Want(t, "canceled requests", strings.Count(stored.Lines, "x"), int(total))
+			check.Want(t, "lines without a request", strings.Count(stored.Lines, "d"), 40-int(total))
 		} else {
-			want(t, "lines in the end", stored.Lines, strings.Repeat("q", 40))
-			want(t, "requests", after, 40)
+			check.Want(t, "lines in the end", stored.Lines, strings.Repeat("q", 40))
+			check.Want(t, "requests", after, 40)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 const (
@@ -59,11 +62,11 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 		CreatedAt: s.Now().Truncate(time.Microsecond).UTC(), Version: 1,
 	}
 	if b.ID = s.NewID(); p.IdempotencyKey != nil {
-		if !validText(*p.IdempotencyKey) {
-			return Batch{}, newError(Invalid, "Idempotency-Key must be 1 to 255 characters")
+		if !order.ValidText(*p.IdempotencyKey) {
+			return Batch{}, failure.New(failure.Invalid, "Idempotency-Key must be 1 to 255 characters")
 		}
 		b.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte("lipsync batch\x00"+c.Account+"\x00"+*p.IdempotencyKey)).String()
-		if earlier, err := s.replayedBatch(ctx, b); CodeOf(err) != NotFound {
+		if earlier, err := s.replayedBatch(ctx, b); failure.CodeOf(err) != failure.NotFound {
 			if err == nil && earlier.KeyID == c.KeyID { // the first call may have died. Another key's batch is left to the sweeps, since that key may be revoked
 				s.makeFirst(ctx, &earlier, end)
 			}
@@ -75,7 +78,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	}
 	problems, err := s.checkLines(ctx, c, p.Lines, end)
 	if err == nil && len(problems) > 0 {
-		err = newError(Invalid, fmt.Sprintf("line %d: %s", problems[0].Line, problems[0].Message))
+		err = failure.New(failure.Invalid, fmt.Sprintf("line %d: %s", problems[0].Line, problems[0].Message))
 	}
 	if err == nil {
 		err = s.Room(0)
@@ -83,8 +86,8 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	if err == nil {
 		err = s.roomForBatch(ctx, c.Account)
 	}
-	if CodeOf(err) == BatchLimit && p.IdempotencyKey != nil { // a call with the same key may have made the last batch meanwhile
-		if earlier, replayErr := s.replayedBatch(ctx, b); CodeOf(replayErr) != NotFound {
+	if failure.CodeOf(err) == failure.BatchLimit && p.IdempotencyKey != nil { // a call with the same key may have made the last batch meanwhile
+		if earlier, replayErr := s.replayedBatch(ctx, b); failure.CodeOf(replayErr) != failure.NotFound {
 			return earlier, replayErr
 		}
 	}
@@ -100,7 +103,7 @@ func (s *Service) roomForBatch(ctx context.Context, account string) error {
 	limits := s.Limits
 	n, err := s.Store.Batches.Count(ctx, account)
 	if err == nil && n >= limits.Batches {
-		err = limits.explain(newError(BatchLimit, "too many unfinished batches"))
+		err = limits.explain(failure.New(failure.BatchLimit, "too many unfinished batches"))
 	}
 	return err
 }
@@ -112,14 +115,14 @@ func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared 
 		return Batch{}, err
 	}
 	limits := s.Limits
-	switch err := s.Store.Batches.Create(ctx, b, limits); CodeOf(err) {
+	switch err := s.Store.Batches.Create(ctx, b, limits); failure.CodeOf(err) {
 	case "":
-	case BatchLimit:
+	case failure.BatchLimit:
 		if !shared { // no orphan stays, since such calls cost the account nothing
 			err = errors.Join(err, s.Objects.Delete(ctx, b.object()))
 		}
 		return Batch{}, limits.explain(err)
-	case Conflict: // a call with the same idempotency key was faster
+	case failure.Conflict: // a call with the same idempotency key was faster
 		return s.replayedBatch(ctx, b)
 	default:
 		return Batch{}, err // if it is not stored, its object is an orphan
@@ -139,7 +142,7 @@ func (s *Service) makeFirst(ctx context.Context, b *Batch, end time.Time) {
 func (s *Service) replayedBatch(ctx context.Context, b Batch) (Batch, error) {
 	earlier, err := s.Store.Batches.ByID(ctx, b.ID)
 	if err == nil && earlier.Fingerprint != b.Fingerprint {
-		return Batch{}, explainReplay(newError(Reused, "another batch"))
+		return Batch{}, explainReplay(failure.New(failure.Reused, "another batch"))
 	}
 	return earlier, err
 }
@@ -157,8 +160,8 @@ func (p BatchParams) fingerprint(lines []byte) [32]byte {
 func (s *Service) batchTargets(ctx context.Context, c Caller, p BatchParams) (Targets, error) {
 	named := ""
 	if p.WebhookURL != nil {
-		if named = *p.WebhookURL; !validURL(named) {
-			return nil, newError(Invalid, urlRule("webhook_url"))
+		if named = *p.WebhookURL; !order.ValidURL(named) {
+			return nil, failure.New(failure.Invalid, order.URLRule("webhook_url"))
 		}
 	}
 	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)
@@ -179,13 +182,13 @@ func (s *Service) Batch(ctx context.Context, c Caller, id string) (Batch, error)
 }
 
 func (s *Service) findBatch(ctx context.Context, c Caller, id string) (Batch, error) {
-	missing := newError(NotFound, "batch not found")
+	missing := failure.New(failure.NotFound, "batch not found")
 	id, ok := parseID(id)
 	if !ok {
 		return Batch{}, missing
 	}
 	b, err := s.Store.Batches.ByID(ctx, id)
-	if CodeOf(err) == NotFound || err == nil && b.Account != c.Account {
+	if failure.CodeOf(err) == failure.NotFound || err == nil && b.Account != c.Account {
 		return Batch{}, missing
 	}
 	return b, err
@@ -198,7 +201,7 @@ func (s *Service) Batches(ctx context.Context, c Caller, before string, limit in
 	if before != "" {
 		var err error
 		if from, err = s.findBatch(ctx, c, before); err != nil {
-			return nil, restate(err, NotFound, "batch not found")
+			return nil, failure.Restate(err, failure.NotFound, "batch not found")
 		}
 	}
 	return s.Store.Batches.List(ctx, c.Account, from, limit)
@@ -216,23 +219,23 @@ func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, 
 		case err != nil:
 			return Batch{}, err
 		case b.CanceledAt.IsZero() && b.final():
-			return Batch{}, newError(Finished, "batch is already finished")
+			return Batch{}, failure.New(failure.Finished, "batch is already finished")
 		case !b.CanceledAt.IsZero():
 			return b, nil
 		}
 		b.CanceledAt = s.Now().Truncate(time.Microsecond).UTC()
-		switch err := s.swapBatch(ctx, &b); CodeOf(err) {
+		switch err := s.swapBatch(ctx, &b); failure.CodeOf(err) {
 		case "":
 			if err := s.closeLines(ctx, &b, end); err != nil { // sweeps go on
 				s.Log.WarnContext(ctx, "cancel requests of a batch", "batch", b.ID, "error", err)
 			}
 			return b, nil
-		case Conflict: // a sweep was faster
+		case failure.Conflict: // a sweep was faster
 		default:
 			return Batch{}, err
 		}
 	}
-	return Batch{}, &Error{Code: RateLimited, Message: "rate limit exceeded", Err: errors.New("the batch changes all the time")}
+	return Batch{}, &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: errors.New("the batch changes all the time")}
 }
 
 // swapBatch stores the batch, unless another process has changed it.

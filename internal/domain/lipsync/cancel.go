@@ -1,6 +1,10 @@
 package lipsync
 
-import "context"
+import (
+	"context"
+
+	"lipsync/internal/domain/failure"
+)
 
 // Cancel sets the caller's request to failed, whether it waits or is processed. The worker that
 // holds the request soon learns that it lost the lease, and stops. Cancel returns Finished if the
@@ -9,17 +13,17 @@ import "context"
 func (s *Service) Cancel(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	found, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
-		return Request{}, restate(err, NotFound, "lipsync request not found")
+		return Request{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
 	}
 	return s.cancel(ctx, found.ID)
 }
 
 // cancel sets the request with the id to failed; see Cancel.
 func (s *Service) cancel(ctx context.Context, id string) (Request, error) {
-	r, err := s.Store.Leases.Cancel(ctx, id, s.Now(), Failure{Code: Canceled})
-	if CodeOf(err) == Conflict {
-		if r, err = s.Store.Requests.ByID(ctx, id); err == nil && r.Failure.Code != Canceled {
-			err = newError(Finished, "lipsync request is already finished")
+	r, err := s.Store.Leases.Cancel(ctx, id, s.Now(), failure.Failure{Code: failure.Canceled})
+	if failure.CodeOf(err) == failure.Conflict {
+		if r, err = s.Store.Requests.ByID(ctx, id); err == nil && r.Failure.Code != failure.Canceled {
+			err = failure.New(failure.Finished, "lipsync request is already finished")
 		}
 	} else if err == nil {
 		s.Watcher.Finished(r)

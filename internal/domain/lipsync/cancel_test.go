@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 func TestCancel(t *testing.T) {
@@ -14,43 +16,46 @@ func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		prepare func(t *testing.T, f *fixture, id string)
-		code    lipsync.Code
+		code    failure.Code
 		message string
 		told    []string
 	}{
 		{"queued", func(*testing.T, *fixture, string) {}, "", "",
 			[]string{"failed canceled after 3s and 0 attempts"}},
-		{"processing", func(t *testing.T, f *fixture, id string) { _, err := f.Claim(t.Context(), id); must(t, err) }, "", "",
+		{"processing", func(t *testing.T, f *fixture, id string) { _, err := f.Claim(t.Context(), id); check.Must(t, err) }, "", "",
 			[]string{"started after 3s", "failed canceled after 3s and 1 attempts"}},
-		{"canceled", func(t *testing.T, f *fixture, id string) { _, err := f.Cancel(t.Context(), f.caller, id); must(t, err) }, "", "",
+		{"canceled", func(t *testing.T, f *fixture, id string) {
+			_, err := f.Cancel(t.Context(), f.caller, id)
+			check.Must(t, err)
+		}, "", "",
 			[]string{"failed canceled after 3s and 0 attempts"}},
-		{"completed", func(t *testing.T, f *fixture, id string) { f.complete(t, id) }, lipsync.Finished, finished,
+		{"completed", func(t *testing.T, f *fixture, id string) { f.complete(t, id) }, failure.Finished, finished,
 			[]string{"started after 3s", "completed  after 3s and 1 attempts"}},
 		{"failed", func(t *testing.T, f *fixture, id string) {
 			r, err := f.Claim(t.Context(), id)
-			must(t, err)
-			must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
-		}, lipsync.Finished, finished, []string{"started after 3s", "failed no_face after 3s and 1 attempts"}},
+			check.Must(t, err)
+			check.Must(t, f.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace}))
+		}, failure.Finished, finished, []string{"started after 3s", "failed no_face after 3s and 1 attempts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
 			n := f.media(t, "v", "a")
 			id, err := f.Generate(t.Context(), f.caller, n)
-			must(t, err)
+			check.Must(t, err)
 			var w watcher
 			f.Watcher = &w
 			f.clock.Advance(3 * time.Second)
 			c.prepare(t, f, id)
 			got, err := f.Cancel(t.Context(), f.caller, id)
-			wantError(t, "cancel", err, c.code, c.message)
+			check.Error(t, "cancel", err, c.code, c.message)
 			w.want(t, c.told...)
 			f.wantObject(t, n.Video.Object, false)
 			f.wantObject(t, n.Audio.Object, false)
 			if c.code == "" {
 				stored, _, err := f.Request(t.Context(), f.caller, id)
-				must(t, err)
-				want(t, "answer", got, stored)
-				want(t, "failure", got.Failure, lipsync.Failure{Code: lipsync.Canceled})
+				check.Must(t, err)
+				check.Want(t, "answer", got, stored)
+				check.Want(t, "failure", got.Failure, failure.Failure{Code: failure.Canceled})
 			}
 		})
 	}
@@ -61,16 +66,16 @@ func TestCancelByName(t *testing.T) {
 	f := newFixture(t)
 	older, newer := f.generate(t, "x"), f.generate(t, "x")
 	got, err := f.Cancel(t.Context(), f.caller, "x")
-	must(t, err)
-	want(t, "canceled", got.ID, newer)
+	check.Must(t, err)
+	check.Want(t, "canceled", got.ID, newer)
 	_, other := f.newCaller(t, "b", 0)
 	for _, name := range []string{older, "x", "unknown", ""} {
 		_, err := f.Cancel(t.Context(), other, name)
-		wantError(t, "other account, "+name, err, lipsync.NotFound, "lipsync request not found")
+		check.Error(t, "other account, "+name, err, failure.NotFound, "lipsync request not found")
 	}
 	r, _, err := f.Request(t.Context(), f.caller, older)
-	must(t, err)
-	want(t, "status of the older", r.Status, lipsync.Queued)
+	check.Must(t, err)
+	check.Want(t, "status of the older", r.Status, lipsync.Queued)
 }
 
 // TestCanceledWhileStored cancels a request while the worker stores its output, and checks that the
@@ -79,21 +84,21 @@ func TestCanceledWhileStored(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
 	_, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
-	must(t, f.Held(t.Context(), r))
+	check.Must(t, err)
+	check.Must(t, f.Held(t.Context(), r))
 	output := reader(func([]byte) (int, error) {
 		_, err := f.Cancel(t.Context(), f.caller, n.ID)
-		must(t, err)
+		check.Must(t, err)
 		return copy(make([]byte, 6), "output"), errors.New("stopped")
 	})
 	if err := f.Complete(t.Context(), r, output, 6); err == nil {
 		t.Error("a canceled request was completed")
 	}
-	want(t, "code of a look", lipsync.CodeOf(f.Held(t.Context(), r)), lipsync.Conflict)
+	check.Want(t, "code of a look", failure.CodeOf(f.Held(t.Context(), r)), failure.Conflict)
 	err = f.Complete(t.Context(), r, strings.NewReader("output"), 6)
-	want(t, "code of a complete", lipsync.CodeOf(err), lipsync.Conflict)
+	check.Want(t, "code of a complete", failure.CodeOf(err), failure.Conflict)
 	f.wantEmpty(t)
 }
 
@@ -106,7 +111,7 @@ func TestNothingOfTheDead(t *testing.T) {
 			return err
 		},
 		"failed": func(f *fixture, r lipsync.Request) error {
-			return f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace})
+			return f.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace})
 		},
 	} {
 		f := newFixture(t)
@@ -115,7 +120,7 @@ func TestNothingOfTheDead(t *testing.T) {
 		for range 2 {
 			var err error
 			r, err = f.Claim(t.Context(), id)
-			must(t, err)
+			check.Must(t, err)
 			dying := *f.Service
 			dying.Store.Leases = silent{f.Store.Leases}
 			if dying.Complete(t.Context(), r, strings.NewReader("output"), 6) == nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // DeleteMedia deletes the stored media of the caller's request: inputs, output, unfinished
@@ -14,10 +16,10 @@ import (
 func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
-		return Request{}, restate(err, NotFound, "lipsync request not found")
+		return Request{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
 	}
 	if !r.Status.Final() {
-		return Request{}, newError(Unfinished, "lipsync request is not finished; cancel it first, or wait for its end")
+		return Request{}, failure.New(failure.Unfinished, "lipsync request is not finished; cancel it first, or wait for its end")
 	}
 	uploaded, err := s.ownUploads(ctx, r)
 	if err != nil {
@@ -54,7 +56,7 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	now := s.Now()
 	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
 		err = errors.Join(err, s.Store.Uploads.Create(ctx, Upload{
-			ID: s.NewID(), Account: r.Account, Kind: Video, Object: r.outputKey(claim),
+			ID: s.NewID(), Account: r.Account, Kind: failure.Video, Object: r.outputKey(claim),
 			CreatedAt: now, ExpiresAt: now, Dropped: true,
 		}, Limits{}))
 	}
@@ -72,7 +74,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 			continue
 		}
 		u, err := s.Store.Uploads.ByID(ctx, id)
-		switch CodeOf(err) {
+		switch failure.CodeOf(err) {
 		case "":
 			if lines == nil {
 				lines, err = s.awaitedOf(ctx, r.Account, s.Now().Add(makeTime))
@@ -80,7 +82,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 			if err == nil {
 				err = s.unused(ctx, u, lines)
 			}
-		case NotFound:
+		case failure.NotFound:
 			u, err = Upload{Object: in.Object}, nil
 		}
 		if err != nil {
@@ -101,13 +103,13 @@ func (s *Service) unused(ctx context.Context, u Upload, lines *awaited) error {
 		used, err = lines.need(ctx, u)
 	}
 	if err == nil && used {
-		err = newError(Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
+		err = failure.New(failure.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
 	}
 	return err
 }
 
 func errShared() error {
-	return newError(Unfinished, "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end")
+	return failure.New(failure.Unfinished, "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end")
 }
 
 // deleteUpload deletes the upload's object. It also deletes the record, unless the signed URL for
@@ -117,7 +119,7 @@ func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
 	sendable := u.CreatedAt.Add(putURLLife)
 	if u.ID != "" {
 		err := s.Store.Uploads.Drop(ctx, u, sendable)
-		if CodeOf(err) == Conflict {
+		if failure.CodeOf(err) == failure.Conflict {
 			err = errShared() // a request that was made just now uses it
 		}
 		if err != nil {

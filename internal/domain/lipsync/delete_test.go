@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 const unfinished = "lipsync request is not finished; cancel it first, or wait for its end"
@@ -16,42 +18,45 @@ func TestDeleteMedia(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		prepare func(t *testing.T, f *fixture, id string)
-		code    lipsync.Code
+		code    failure.Code
 		message string
 	}{
-		{"queued", func(*testing.T, *fixture, string) {}, lipsync.Unfinished, unfinished},
-		{"processing", func(t *testing.T, f *fixture, id string) { _, err := f.Claim(t.Context(), id); must(t, err) }, lipsync.Unfinished, unfinished},
-		{"canceled", func(t *testing.T, f *fixture, id string) { _, err := f.Cancel(t.Context(), f.caller, id); must(t, err) }, "", ""},
+		{"queued", func(*testing.T, *fixture, string) {}, failure.Unfinished, unfinished},
+		{"processing", func(t *testing.T, f *fixture, id string) { _, err := f.Claim(t.Context(), id); check.Must(t, err) }, failure.Unfinished, unfinished},
+		{"canceled", func(t *testing.T, f *fixture, id string) {
+			_, err := f.Cancel(t.Context(), f.caller, id)
+			check.Must(t, err)
+		}, "", ""},
 		{"completed", func(t *testing.T, f *fixture, id string) { f.complete(t, id) }, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
 			n := f.media(t, "v", "a")
 			id, err := f.Generate(t.Context(), f.caller, n)
-			must(t, err)
+			check.Must(t, err)
 			c.prepare(t, f, id)
 			// A worker that dies while it stores its output leaves these objects.
 			orphan := "outputs/" + id + "/7.mp4"
 			for _, key := range []string{orphan, "pieces/" + id + "/7/0", "pieces/" + id + "/7/1"} {
-				must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
+				check.Must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
 			}
 			before, _, err := f.Request(t.Context(), f.caller, id)
-			must(t, err)
+			check.Must(t, err)
 			now := f.clock.Now()
 			for range 2 {
 				got, err := f.DeleteMedia(t.Context(), f.caller, id)
-				wantError(t, "delete", err, c.code, c.message)
+				check.Error(t, "delete", err, c.code, c.message)
 				if c.code != "" {
 					f.wantObject(t, n.Video.Object, true)
 					f.wantObject(t, orphan, true)
 					return
 				}
 				before.Output, before.MediaDeletedAt = "", now
-				want(t, "answer", got, before)
+				check.Want(t, "answer", got, before)
 				stored, output, err := f.Request(t.Context(), f.caller, id)
-				must(t, err)
-				want(t, "stored", stored, before)
-				want(t, "has an output", output != nil, false)
+				check.Must(t, err)
+				check.Want(t, "stored", stored, before)
+				check.Want(t, "has an output", output != nil, false)
 				f.wantEmpty(t)
 				f.clock.Advance(time.Hour)
 			}
@@ -65,26 +70,26 @@ func TestDeleteLate(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.Cancel(t.Context(), f.caller, id)
-	must(t, err)
+	check.Must(t, err)
 	for range 2 {
 		_, err = f.DeleteMedia(t.Context(), f.caller, id)
-		must(t, err)
+		check.Must(t, err)
 	}
 	late := fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims)
-	must(t, f.Objects.Put(t.Context(), late, strings.NewReader("x"), 1))
+	check.Must(t, f.Objects.Put(t.Context(), late, strings.NewReader("x"), 1))
 	f.clock.Advance(time.Hour + time.Second)
 	left, err := f.Store.Uploads.Expired(t.Context(), f.clock.Now(), lipsync.Upload{}, 10)
-	must(t, err)
-	want(t, "outputs to delete", len(left), 1)
+	check.Must(t, err)
+	check.Want(t, "outputs to delete", len(left), 1)
 	_, err = f.Generate(t.Context(), f.caller, lipsync.RequestParams{Video: lipsync.Source{URL: "upload://" + left[0].ID}, Audio: urls().Audio})
-	wantError(t, "use of it", err, lipsync.Invalid, "video upload does not exist")
-	must(t, f.Sweep(t.Context()))
+	check.Error(t, "use of it", err, failure.Invalid, "video upload does not exist")
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, late, false)
 	left, err = f.Store.Uploads.Expired(t.Context(), f.clock.Now(), lipsync.Upload{}, 10)
-	must(t, err)
-	want(t, "records that are left", len(left), 0)
+	check.Must(t, err)
+	check.Want(t, "records that are left", len(left), 0)
 }
 
 // TestDeleteByName checks that a reference id names the newest request, as in reads.
@@ -94,75 +99,75 @@ func TestDeleteByName(t *testing.T) {
 	f.complete(t, older)
 	f.complete(t, newer)
 	got, err := f.DeleteMedia(t.Context(), f.caller, "x")
-	must(t, err)
-	want(t, "deleted", got.ID, newer)
+	check.Must(t, err)
+	check.Want(t, "deleted", got.ID, newer)
 	_, other := f.newCaller(t, "b", 0)
 	for _, name := range []string{older, "x", "unknown", ""} {
 		_, err := f.DeleteMedia(t.Context(), other, name)
-		wantError(t, "other account, "+name, err, lipsync.NotFound, "lipsync request not found")
+		check.Error(t, "other account, "+name, err, failure.NotFound, "lipsync request not found")
 	}
 	r, output, err := f.Request(t.Context(), f.caller, older)
-	must(t, err)
-	want(t, "the older has an output", output != nil && r.MediaDeletedAt.IsZero(), true)
+	check.Must(t, err)
+	check.Want(t, "the older has an output", output != nil && r.MediaDeletedAt.IsZero(), true)
 }
 
 // TestDeleteUpload deletes the media of a request whose upload other requests use too.
 func TestDeleteUpload(t *testing.T) {
 	const shared = "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end"
 	f := newFixture(t)
-	u := f.upload(t, lipsync.Video, "fives")
+	u := f.upload(t, failure.Video, "fives")
 	n := urls()
 	n.Video.URL = u.Source
 	var ids []string
 	for range 3 {
 		id, err := f.Generate(t.Context(), f.caller, n)
-		must(t, err)
+		check.Must(t, err)
 		ids = append(ids, id)
 	}
 	refused := func(id string) {
 		t.Helper()
 		_, err := f.DeleteMedia(t.Context(), f.caller, id)
-		wantError(t, "delete", err, lipsync.Unfinished, shared)
+		check.Error(t, "delete", err, failure.Unfinished, shared)
 		f.wantObject(t, u.Object, true)
 	}
 	for _, id := range ids[1:] {
 		_, err := f.Cancel(t.Context(), f.caller, id)
-		must(t, err)
+		check.Must(t, err)
 	}
 	refused(ids[2]) // an older one than the newest user waits
 	f.complete(t, ids[0])
 	n.IdempotencyKey = new("k")
 	last, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	refused(ids[2])
 	f.complete(t, last)
 
 	_, err = f.DeleteMedia(t.Context(), f.caller, ids[2])
-	must(t, err)
+	check.Must(t, err)
 	f.wantObject(t, u.Object, false)
 	again, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
-	want(t, "replay", again, last)
+	check.Must(t, err)
+	check.Want(t, "replay", again, last)
 	n.LargestFace = true
 	_, err = f.Generate(t.Context(), f.caller, n)
-	wantError(t, "other body", err, lipsync.Reused, "idempotency key was used with a different request")
+	check.Error(t, "other body", err, failure.Reused, "idempotency key was used with a different request")
 	n.IdempotencyKey = new("new")
 	_, err = f.Generate(t.Context(), f.caller, n)
-	wantError(t, "use after the delete", err, lipsync.Invalid, "video upload does not exist")
+	check.Error(t, "use after the delete", err, failure.Invalid, "video upload does not exist")
 
 	// The signed URL is still valid. A file sent to it counts, and is deleted too.
-	must(t, f.Objects.Put(t.Context(), u.Object, strings.NewReader("again"), 5))
+	check.Must(t, f.Objects.Put(t.Context(), u.Object, strings.NewReader("again"), 5))
 	f.Limits.Stored = 5 + 3*6 // with the outputs
-	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 10})
-	want(t, "code", lipsync.CodeOf(err), lipsync.StorageLimit)
+	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 10})
+	check.Want(t, "code", failure.CodeOf(err), failure.StorageLimit)
 	f.clock.Advance(2*time.Hour + time.Second)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, false)
 	_, err = f.Store.Uploads.ByID(t.Context(), u.ID)
-	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
 	for _, id := range ids { // also where the record of the upload is gone
 		_, err = f.DeleteMedia(t.Context(), f.caller, id)
-		must(t, err)
+		check.Must(t, err)
 	}
 }
 
@@ -170,18 +175,18 @@ func TestDeleteUpload(t *testing.T) {
 // once.
 func TestDeleteOldUpload(t *testing.T) {
 	f := newFixture(t)
-	u := f.upload(t, lipsync.Video, "fives")
+	u := f.upload(t, failure.Video, "fives")
 	n := urls()
 	n.Video.URL = u.Source
 	id, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	f.complete(t, id)
 	f.clock.Advance(time.Hour)
 	_, err = f.DeleteMedia(t.Context(), f.caller, id)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.Store.Uploads.ByID(t.Context(), u.ID)
-	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
 	f.Limits.Stored = 100
-	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 100})
-	must(t, err)
+	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 100})
+	check.Must(t, err)
 }

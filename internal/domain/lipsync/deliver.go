@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -44,7 +46,7 @@ type Answer struct {
 // time.
 func (s *Service) Deliver(ctx context.Context, webhook, id string) error {
 	d, err := s.Store.Webhooks.Delivery(ctx, webhook, id)
-	if CodeOf(err) == NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return nil
 	}
 	if err != nil || !d.State.Pending() || d.Due.After(s.Now()) {
@@ -69,7 +71,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	}
 	d.State, d.Due = DeliverySending, s.Now().Add(sendLease).Truncate(time.Microsecond).UTC()
 	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
-		return unless(Conflict, err) // another process sends it
+		return unless(failure.Conflict, err) // another process sends it
 	}
 	d.Version++
 	if err := s.attempt(ctx, w, &d); err != nil {
@@ -92,7 +94,7 @@ func (s *Service) waitForEarlier(ctx context.Context, d *Delivery) (bool, error)
 	}
 	d.State, d.Due = DeliveryWaiting, slices.MaxFunc([]time.Time{due, s.Now().Add(time.Second)}, time.Time.Compare).Truncate(time.Microsecond)
 	if err := s.Store.Webhooks.Swap(ctx, *d); err != nil {
-		return true, unless(Conflict, err)
+		return true, unless(failure.Conflict, err)
 	}
 	d.Version++
 	_, pending, err = s.earlier(ctx, *d)
@@ -105,7 +107,7 @@ func (s *Service) earlier(ctx context.Context, d Delivery) (due time.Time, pendi
 		return time.Time{}, false, nil
 	}
 	e, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, d.After)
-	return e.Due, err == nil && e.State.Pending(), unless(NotFound, err)
+	return e.Due, err == nil && e.State.Pending(), unless(failure.NotFound, err)
 }
 
 // deliverNext delivers the event of the same request that had to wait for d, if there is one.
@@ -115,12 +117,12 @@ func (s *Service) deliverNext(ctx context.Context, d Delivery) error {
 	}
 	r, err := s.Store.Requests.ByID(ctx, d.Request)
 	if err != nil || !r.Status.Final() {
-		return unless(NotFound, err)
+		return unless(failure.NotFound, err)
 	}
 	_, at := r.eventOf()
 	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, r.eventID(at, 2))
 	if err != nil || next.State != DeliveryWaiting || next.Attempts > 0 { // one with attempts keeps its pause
-		return unless(NotFound, err)
+		return unless(failure.NotFound, err)
 	}
 	return s.deliver(ctx, next)
 }
@@ -139,7 +141,7 @@ func (s *Service) webhookOf(ctx context.Context, d Delivery) (w Webhook, known b
 // when the hold ends, the delivery is due again.
 func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 	body, err := s.eventBody(ctx, *d)
-	if CodeOf(err) == NotFound { // no record says what happened
+	if failure.CodeOf(err) == failure.NotFound { // no record says what happened
 		return s.Store.Webhooks.Drop(ctx, *d)
 	}
 	if err != nil {
@@ -152,7 +154,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 	}
 	if answer.Status == http.StatusGone {
 		_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *Webhook) { w.DisabledAt = began.Truncate(time.Microsecond).UTC() })
-		if unless(NotFound, err) != nil {
+		if unless(failure.NotFound, err) != nil {
 			return err
 		}
 	}
@@ -181,20 +183,20 @@ func (d *Delivery) end(began, now time.Time, answer Answer, err error, spread fl
 
 // problem returns the sentence that says why an attempt failed, or "" if it didn't.
 func problem(answer Answer, err error) string {
-	switch code := CodeOf(err); {
+	switch code := failure.CodeOf(err); {
 	case code == "" && answer.Status/100 == 2:
 		return ""
 	case code == "" && answer.Status/100 == 3:
 		return fmt.Sprintf("answered with status %d; redirects are not followed", answer.Status)
 	case code == "":
 		return fmt.Sprintf("answered with status %d", answer.Status)
-	case code == TooSlow:
+	case code == failure.TooSlow:
 		return "did not answer in time"
-	case code == NoHost:
+	case code == failure.NoHost:
 		return "host does not exist, refuses connections, or has no valid certificate"
-	case code == PrivateHost:
+	case code == failure.PrivateHost:
 		return "address is in a private network"
-	case code == NotFound:
+	case code == failure.NotFound:
 		return "URL can't be called"
 	default:
 		return "connection failed"
@@ -257,12 +259,12 @@ func signed(id string, at time.Time, body []byte, secrets []string) http.Header 
 func (s *Service) swap(ctx context.Context, d *Delivery) error {
 	err := s.Store.Webhooks.Swap(ctx, *d)
 	d.Version++
-	return unless(Conflict, err)
+	return unless(failure.Conflict, err)
 }
 
 // unless returns err, or nil if it has the code.
-func unless(code Code, err error) error {
-	if CodeOf(err) == code {
+func unless(code failure.Code, err error) error {
+	if failure.CodeOf(err) == code {
 		return nil
 	}
 	return err

@@ -15,8 +15,10 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -56,8 +58,8 @@ func answers(code int) func(post) (lipsync.Answer, error) {
 	return func(post) (lipsync.Answer, error) { return lipsync.Answer{Status: code}, nil }
 }
 
-func problem(code lipsync.Code) func(post) (lipsync.Answer, error) {
-	return func(post) (lipsync.Answer, error) { return lipsync.Answer{}, &lipsync.Error{Code: code} }
+func problem(code failure.Code) func(post) (lipsync.Answer, error) {
+	return func(post) (lipsync.Answer, error) { return lipsync.Answer{}, &failure.Error{Code: code} }
 }
 
 // withReceiver lets the fixture make deliveries, by a source of randomness that gives only zeros to jitter.
@@ -70,9 +72,9 @@ func (f *fixture) withReceiver(answer func(post) (lipsync.Answer, error)) *recei
 func (f *fixture) webhook(t *testing.T, events ...lipsync.EventType) lipsync.Webhook {
 	t.Helper()
 	all, err := f.Webhooks(t.Context(), f.caller)
-	must(t, err)
+	check.Must(t, err)
 	w, err := f.CreateWebhook(t.Context(), f.caller, fmt.Sprintf("https://example.com/hook%d", len(all)), events)
-	must(t, err)
+	check.Must(t, err)
 	return w
 }
 
@@ -80,13 +82,13 @@ func (f *fixture) webhook(t *testing.T, events ...lipsync.EventType) lipsync.Web
 func (f *fixture) deliverDue(t *testing.T) {
 	t.Helper()
 	accounts, err := f.Store.Webhooks.All(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	for _, a := range accounts {
 		for _, w := range a.List {
 			due, err := f.Store.Webhooks.Due(t.Context(), w.ID, f.Now(), 1000)
-			must(t, err)
+			check.Must(t, err)
 			for _, d := range due {
-				must(t, f.Deliver(t.Context(), w.ID, d.ID))
+				check.Must(t, f.Deliver(t.Context(), w.ID, d.ID))
 			}
 		}
 	}
@@ -95,7 +97,7 @@ func (f *fixture) deliverDue(t *testing.T) {
 func (f *fixture) deliveries(t *testing.T, w lipsync.Webhook) []lipsync.Delivery {
 	t.Helper()
 	all, err := f.Deliveries(t.Context(), f.caller, w.ID, "", 100)
-	must(t, err)
+	check.Must(t, err)
 	return all
 }
 
@@ -106,7 +108,7 @@ func TestDeliverySchedule(t *testing.T) {
 	down := func(until time.Duration, then int) func(post) (lipsync.Answer, error) {
 		return func(p post) (lipsync.Answer, error) {
 			if p.at < until {
-				return problem(lipsync.NoHost)(p)
+				return problem(failure.NoHost)(p)
 			}
 			return answers(then)(p)
 		}
@@ -121,7 +123,7 @@ func TestDeliverySchedule(t *testing.T) {
 	}
 	short := strings.NewReplacer("h0m0s", " h", "m0s", " min", "h", " h ", "m", " min ", "s", " s")
 	page, err := os.ReadFile("../../../docs/webhooks.md")
-	must(t, err)
+	check.Must(t, err)
 	_, after, _ := strings.Cut(string(page), "| Receiver | Attempts after the event | Then |\n|---|---|---|\n")
 	table, _, _ := strings.Cut(after, "\n\n")
 	rows := strings.Split(table, "\n")
@@ -134,9 +136,9 @@ func TestDeliverySchedule(t *testing.T) {
 	}{
 		{"answers 200", answers(200), whole[:1], lipsync.DeliveryDelivered, ""},
 		{"is down for an hour", down(time.Hour, 200), whole[:5], lipsync.DeliveryDelivered, ""},
-		{"is down for good", problem(lipsync.NoHost), whole, lipsync.DeliveryFailed, "host does not exist, refuses connections, or has no valid certificate"},
-		{"does not answer in 20 s", problem(lipsync.TooSlow), whole, lipsync.DeliveryFailed, "did not answer in time"},
-		{"closes the connection half-way", problem(lipsync.Unavailable), whole, lipsync.DeliveryFailed, "connection failed"},
+		{"is down for good", problem(failure.NoHost), whole, lipsync.DeliveryFailed, "host does not exist, refuses connections, or has no valid certificate"},
+		{"does not answer in 20 s", problem(failure.TooSlow), whole, lipsync.DeliveryFailed, "did not answer in time"},
+		{"closes the connection half-way", problem(failure.Unavailable), whole, lipsync.DeliveryFailed, "connection failed"},
 		{"redirects", answers(302), whole, lipsync.DeliveryFailed, "answered with status 302; redirects are not followed"},
 		{"answers 500", answers(500), whole, lipsync.DeliveryFailed, "answered with status 500"},
 		{"answers 400", answers(400), whole, lipsync.DeliveryFailed, "answered with status 400"},
@@ -144,7 +146,7 @@ func TestDeliverySchedule(t *testing.T) {
 		{"answers 503 for an hour, with Retry-After of an hour", busy(time.Hour), []string{"0s", "1h0m0s"}, lipsync.DeliveryDelivered, ""},
 		{"answers 503 with Retry-After of a week, in 5 days", busy(7 * 24 * time.Hour), []string{"0s", "24h0m0s", "48h0m0s", "72h0m0s", "96h0m0s", "120h0m0s"}, lipsync.DeliveryWaiting, "answered with status 503"},
 	}
-	want(t, "rows in docs/webhooks.md", len(rows), len(cases))
+	check.Want(t, "rows in docs/webhooks.md", len(rows), len(cases))
 	for n, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
@@ -152,7 +154,7 @@ func TestDeliverySchedule(t *testing.T) {
 			r := f.withReceiver(c.answer)
 			w := f.webhook(t)
 			_, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-			must(t, err)
+			check.Must(t, err)
 			for f.clock.Now().Sub(lipsynctest.Start()) <= 5*24*time.Hour {
 				f.deliverDue(t)
 				next := f.deliveries(t, w)[0].Due
@@ -164,22 +166,22 @@ func TestDeliverySchedule(t *testing.T) {
 			var at []string
 			for _, call := range r.calls {
 				at = append(at, call.at.String())
-				want(t, "id", call.id, r.calls[0].id)
+				check.Want(t, "id", call.id, r.calls[0].id)
 			}
 			if !slices.Equal(at, c.want) {
 				t.Errorf("sent after %v, want %v", at, c.want)
 			}
 			d := f.deliveries(t, w)[0]
-			want(t, "state", d.State, c.state)
-			want(t, "problem", d.Problem, c.why)
+			check.Want(t, "state", d.State, c.state)
+			check.Want(t, "problem", d.Problem, c.why)
 			after, err := f.Webhook(t.Context(), f.caller, w.ID)
-			must(t, err)
-			want(t, "disabled", !after.DisabledAt.IsZero(), c.name == "answers 410")
+			check.Must(t, err)
+			check.Want(t, "disabled", !after.DisabledAt.IsZero(), c.name == "answers 410")
 			then := strings.TrimSuffix(string(d.State)+": "+d.Problem, ": ")
 			if !after.DisabledAt.IsZero() {
 				then += "; the webhook is disabled"
 			}
-			want(t, "row in docs/webhooks.md", rows[n], fmt.Sprintf("| %s | %s | %s |", c.name, short.Replace(strings.Join(at, ", ")), then))
+			check.Want(t, "row in docs/webhooks.md", rows[n], fmt.Sprintf("| %s | %s | %s |", c.name, short.Replace(strings.Join(at, ", ")), then))
 		})
 	}
 }
@@ -192,7 +194,7 @@ func TestOwnFaults(t *testing.T) {
 	r := f.withReceiver(answers(500))
 	w := f.webhook(t)
 	d, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
+	check.Must(t, err)
 	body := f.EventBody
 	broken := errors.New("store is away")
 	f.EventBody = func(lipsync.Delivery, lipsync.Subject) ([]byte, error) { return nil, broken }
@@ -211,22 +213,22 @@ func TestOwnFaults(t *testing.T) {
 	if err := f.Deliver(ending, w.ID, d.ID); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the end of the process", err)
 	}
-	want(t, "state", f.deliveries(t, w)[0].State, lipsync.DeliverySending)
+	check.Want(t, "state", f.deliveries(t, w)[0].State, lipsync.DeliverySending)
 	f.Store.Webhooks = fewDue{f.Store.Webhooks, t}
-	must(t, f.Recover(t.Context()))
-	want(t, "state after the next start", f.deliveries(t, w)[0].State, lipsync.DeliveryWaiting)
-	want(t, "due", f.deliveries(t, w)[0].Due, f.clock.Now())
+	check.Must(t, f.Recover(t.Context()))
+	check.Want(t, "state after the next start", f.deliveries(t, w)[0].State, lipsync.DeliveryWaiting)
+	check.Want(t, "due", f.deliveries(t, w)[0].Due, f.clock.Now())
 	got := f.deliveries(t, w)[0]
-	want(t, "attempts", fmt.Sprint(got.Attempts, got.AttemptedAt.IsZero()), "0 true")
+	check.Want(t, "attempts", fmt.Sprint(got.Attempts, got.AttemptedAt.IsZero()), "0 true")
 	r.calls, r.answer = nil, answers(500)
 	for next := f.clock.Now(); !next.IsZero(); next = f.deliveries(t, w)[0].Due {
 		f.clock.Advance(next.Sub(f.clock.Now()))
 		f.deliverDue(t)
 	}
-	want(t, "calls", len(r.calls), 10)
+	check.Want(t, "calls", len(r.calls), 10)
 	got = f.deliveries(t, w)[0]
-	want(t, "last attempt", got.AttemptedAt, f.clock.Now())
-	want(t, "state", got.State, lipsync.DeliveryFailed)
+	check.Want(t, "last attempt", got.AttemptedAt, f.clock.Now())
+	check.Want(t, "state", got.State, lipsync.DeliveryFailed)
 }
 
 // fewDue lets the test fail if more than 1000 deliveries could be read at once.
@@ -270,19 +272,19 @@ func TestSignatures(t *testing.T) {
 		f.clock.Advance(c.after)
 		if c.rotate {
 			rotated, err := f.RotateWebhook(t.Context(), f.caller, w.ID)
-			must(t, err)
+			check.Must(t, err)
 			second = rotated.Secret
 		}
 		d, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-		must(t, err)
-		must(t, f.Deliver(t.Context(), w.ID, d.ID))
+		check.Must(t, err)
+		check.Must(t, f.Deliver(t.Context(), w.ID, d.ID))
 		call := r.calls[len(r.calls)-1]
-		want(t, "webhook-id", call.id, d.ID)
-		want(t, "webhook-timestamp", call.header.Get("webhook-timestamp"), fmt.Sprint(f.clock.Now().Unix()))
-		want(t, "the old secret verifies", verifies(t, first, call), c.old)
-		want(t, "the new secret verifies", second != "" && verifies(t, second, call), c.new)
+		check.Want(t, "webhook-id", call.id, d.ID)
+		check.Want(t, "webhook-timestamp", call.header.Get("webhook-timestamp"), fmt.Sprint(f.clock.Now().Unix()))
+		check.Want(t, "the old secret verifies", verifies(t, first, call), c.old)
+		check.Want(t, "the new secret verifies", second != "" && verifies(t, second, call), c.new)
 		call.body = append(slices.Clone(call.body), ' ')
-		want(t, "another body verifies", verifies(t, first, call), false)
+		check.Want(t, "another body verifies", verifies(t, first, call), false)
 	}
 	if strings.TrimPrefix(first, "whsec_") == first || len(first) < 38 || first == second {
 		t.Errorf("got the secrets %q and %q", first, second)
@@ -294,7 +296,7 @@ func TestSignatures(t *testing.T) {
 func verifies(t *testing.T, secret string, call post) bool {
 	t.Helper()
 	w, err := standardwebhooks.NewWebhook(secret)
-	must(t, err)
+	check.Must(t, err)
 	return w.VerifyIgnoringTimestamp(call.body, call.header) == nil
 }
 
@@ -304,9 +306,9 @@ func (f *fixture) startRequest(t *testing.T, webhookURL *string) lipsync.Request
 	p := urls()
 	p.WebhookURL = webhookURL
 	id, err := f.Generate(t.Context(), f.caller, p)
-	must(t, err)
+	check.Must(t, err)
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	return r
 }
 
@@ -327,7 +329,7 @@ func TestOrder(t *testing.T) {
 	f.deliverDue(t)
 	for _, q := range []lipsync.Request{slow, quick} {
 		f.clock.Advance(time.Second)
-		must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+		check.Must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
 	}
 	for range 4 * 3600 {
 		f.deliverDue(t)
@@ -341,8 +343,8 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
-	want(t, "calls of the slow one", strings.Join(got["slow"], " "), "processing processing processing processing completed")
-	want(t, "calls of the quick one", strings.Join(got["quick"], " "), "processing completed")
+	check.Want(t, "calls of the slow one", strings.Join(got["slow"], " "), "processing processing processing processing completed")
+	check.Want(t, "calls of the quick one", strings.Join(got["quick"], " "), "processing completed")
 	if i := slices.IndexFunc(r.calls, func(p post) bool { return p.kind == lipsync.RequestCompleted }); r.calls[i].at > 5*time.Second {
 		t.Errorf("the quick one waited until %s", r.calls[i].at)
 	}
@@ -373,17 +375,17 @@ func TestOrderRace(t *testing.T) {
 	q := f.startRequest(t, nil)
 	first := f.deliveries(t, w)[0]
 	first.State, first.Due = lipsync.DeliverySending, f.clock.Now().Add(time.Minute)
-	must(t, f.Store.Webhooks.Swap(t.Context(), first))
-	must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+	check.Must(t, f.Store.Webhooks.Swap(t.Context(), first))
+	check.Must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
 	store := f.Store.Webhooks
 	f.Store.Webhooks = &raced{Webhooks: store, id: first.ID, after: func() {
 		first.Version++
 		first.State, first.Due = lipsync.DeliveryDelivered, time.Time{}
-		must(t, store.Swap(t.Context(), first))
+		check.Must(t, store.Swap(t.Context(), first))
 	}}
-	must(t, f.Deliver(t.Context(), w.ID, f.deliveries(t, w)[0].ID))
-	want(t, "calls", len(r.calls), 1)
-	want(t, "event", r.calls[0].kind, lipsync.RequestCompleted)
+	check.Must(t, f.Deliver(t.Context(), w.ID, f.deliveries(t, w)[0].ID))
+	check.Want(t, "calls", len(r.calls), 1)
+	check.Want(t, "event", r.calls[0].kind, lipsync.RequestCompleted)
 }
 
 // TestEventBody checks the bodies of all events of a request. Each has the request as it was then.
@@ -393,31 +395,31 @@ func TestEventBody(t *testing.T) {
 	w := f.webhook(t)
 	q := f.startRequest(t, nil)
 	f.clock.Advance(time.Minute)
-	must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1)) // before anything was sent
+	check.Must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1)) // before anything was sent
 	canceled := f.startRequest(t, nil)
 	_, err := f.Cancel(t.Context(), f.caller, canceled.ID)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.TestWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
+	check.Must(t, err)
 	f.deliverDue(t)
 	bodies := map[lipsync.EventType]map[string]any{}
 	for _, call := range r.calls {
 		var body map[string]any
-		must(t, json.Unmarshal(call.body, &body))
+		check.Must(t, json.Unmarshal(call.body, &body))
 		if data := body["data"].(map[string]any); data["id"] == q.ID || call.kind != lipsync.RequestProcessing {
 			bodies[call.kind] = body
 		}
 	}
 	data := func(kind lipsync.EventType) map[string]any { return bodies[kind]["data"].(map[string]any) }
-	want(t, "processing", fmt.Sprintln(data(lipsync.RequestProcessing)["status"], data(lipsync.RequestProcessing)["output_url"], data(lipsync.RequestProcessing)["finished_at"]), "processing <nil> <nil>\n")
-	want(t, "time", fmt.Sprint(bodies[lipsync.RequestProcessing]["timestamp"]), lipsynctest.Start().Format(time.RFC3339Nano))
+	check.Want(t, "processing", fmt.Sprintln(data(lipsync.RequestProcessing)["status"], data(lipsync.RequestProcessing)["output_url"], data(lipsync.RequestProcessing)["finished_at"]), "processing <nil> <nil>\n")
+	check.Want(t, "time", fmt.Sprint(bodies[lipsync.RequestProcessing]["timestamp"]), lipsynctest.Start().Format(time.RFC3339Nano))
 	completed := data(lipsync.RequestCompleted)
-	want(t, "completed", fmt.Sprintln(completed["status"], completed["id"] == q.ID), "completed true\n")
+	check.Want(t, "completed", fmt.Sprintln(completed["status"], completed["id"] == q.ID), "completed true\n")
 	if !strings.Contains(fmt.Sprint(completed["output_url"]), q.ID) {
 		t.Errorf("got %v, want a link to the output", completed)
 	}
-	want(t, "canceled", fmt.Sprint(data(lipsync.RequestCanceled)["error_message"]), "canceled by the client")
-	want(t, "test", fmt.Sprint(data(lipsync.TestEvent)), fmt.Sprint(map[string]any{"webhook_id": w.ID}))
+	check.Want(t, "canceled", fmt.Sprint(data(lipsync.RequestCanceled)["error_message"]), "canceled by the client")
+	check.Want(t, "test", fmt.Sprint(data(lipsync.TestEvent)), fmt.Sprint(map[string]any{"webhook_id": w.ID}))
 }
 
 // TestWebhookURL sends the events of one request to a URL with a query.
@@ -425,13 +427,13 @@ func TestWebhookURL(t *testing.T) {
 	f := newFixture(t)
 	r := f.withReceiver(answers(200))
 	w, err := f.CreateWebhook(t.Context(), f.caller, "https://example.com/hook", []lipsync.EventType{})
-	must(t, err)
+	check.Must(t, err)
 	f.startRequest(t, nil)
 	named := f.startRequest(t, new("https://EXAMPLE.com/hook?job=1"))
 	f.deliverDue(t)
-	want(t, "calls", len(r.calls), 1)
-	want(t, "URL", r.calls[0].url, "https://EXAMPLE.com/hook?job=1")
-	want(t, "request", f.deliveries(t, w)[0].Request, named.ID)
+	check.Want(t, "calls", len(r.calls), 1)
+	check.Want(t, "URL", r.calls[0].url, "https://EXAMPLE.com/hook?job=1")
+	check.Want(t, "request", f.deliveries(t, w)[0].Request, named.ID)
 	for url, message := range map[string]string{
 		"https://example.com/other": "webhook_url must be the URL of a webhook of the account, with any query",
 		"example.com/hook":          "webhook_url must be an absolute http or https URL with a host, no user name and at most 8192 bytes",
@@ -440,7 +442,7 @@ func TestWebhookURL(t *testing.T) {
 		p := urls()
 		p.WebhookURL = &url
 		_, err := f.Generate(t.Context(), f.caller, p)
-		wantError(t, url, err, lipsync.Invalid, message)
+		check.Error(t, url, err, failure.Invalid, message)
 	}
 }
 
@@ -450,24 +452,24 @@ func TestRedeliver(t *testing.T) {
 	r := f.withReceiver(answers(200))
 	w := f.webhook(t)
 	d, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.Redeliver(t.Context(), f.caller, w.ID, d.ID)
-	wantError(t, "pending", err, lipsync.Unfinished, "delivery is not finished")
+	check.Error(t, "pending", err, failure.Unfinished, "delivery is not finished")
 	f.deliverDue(t)
 	again, err := f.Redeliver(t.Context(), f.caller, w.ID, d.ID)
-	must(t, err)
-	want(t, "state", again.State, lipsync.DeliveryWaiting)
+	check.Must(t, err)
+	check.Want(t, "state", again.State, lipsync.DeliveryWaiting)
 	r.answer = answers(500)
 	f.deliverDue(t)
-	want(t, "calls", len(r.calls), 2)
-	want(t, "id", r.calls[1].id, r.calls[0].id)
-	want(t, "attempts", f.deliveries(t, w)[0].Attempts, 1)
+	check.Want(t, "calls", len(r.calls), 2)
+	check.Want(t, "id", r.calls[1].id, r.calls[0].id)
+	check.Want(t, "attempts", f.deliveries(t, w)[0].Attempts, 1)
 	for _, id := range []string{"", "x", strings.Repeat("é", 300)} {
 		_, err = f.Redeliver(t.Context(), f.caller, w.ID, id)
-		wantError(t, id, err, lipsync.NotFound, "delivery not found")
+		check.Error(t, id, err, failure.NotFound, "delivery not found")
 	}
 	_, err = f.Redeliver(t.Context(), lipsync.Caller{Account: "other"}, w.ID, d.ID)
-	wantError(t, "other account", err, lipsync.NotFound, "webhook not found")
+	check.Error(t, "other account", err, failure.NotFound, "webhook not found")
 }
 
 // TestRedeliverEarlier sends the first event of a request again while the last one waits for its next attempt. That one keeps its pause.
@@ -477,18 +479,18 @@ func TestRedeliverEarlier(t *testing.T) {
 	w := f.webhook(t)
 	q := f.startRequest(t, nil)
 	f.deliverDue(t)
-	must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+	check.Must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
 	r.answer = answers(500)
 	f.deliverDue(t)
 	r.answer = answers(200)
 	_, err := f.Redeliver(t.Context(), f.caller, w.ID, f.deliveries(t, w)[1].ID)
-	must(t, err)
+	check.Must(t, err)
 	f.deliverDue(t)
 	var kinds []string
 	for _, p := range r.calls {
 		kinds = append(kinds, strings.TrimPrefix(string(p.kind), "lipsync."))
 	}
-	want(t, "calls", strings.Join(kinds, " "), "processing completed processing")
+	check.Want(t, "calls", strings.Join(kinds, " "), "processing completed processing")
 }
 
 // TestDeleteWebhook deletes a webhook with deliveries that wait.
@@ -498,17 +500,17 @@ func TestDeleteWebhook(t *testing.T) {
 	w := f.webhook(t)
 	q := f.startRequest(t, nil)
 	d, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.DeleteWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
-	must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
-	must(t, f.Deliver(t.Context(), w.ID, d.ID))
+	check.Must(t, err)
+	check.Must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+	check.Must(t, f.Deliver(t.Context(), w.ID, d.ID))
 	f.deliverDue(t)
-	want(t, "calls", len(r.calls), 0)
+	check.Want(t, "calls", len(r.calls), 0)
 	_, err = f.Store.Webhooks.Delivery(t.Context(), w.ID, d.ID)
-	want(t, "dropped", lipsync.CodeOf(err), lipsync.NotFound)
+	check.Want(t, "dropped", failure.CodeOf(err), failure.NotFound)
 	_, err = f.DeleteWebhook(t.Context(), f.caller, w.ID)
-	wantError(t, "again", err, lipsync.NotFound, "webhook not found")
+	check.Error(t, "again", err, failure.NotFound, "webhook not found")
 }
 
 // TestDisabled has a receiver that answers 410 while other deliveries wait.
@@ -518,16 +520,16 @@ func TestDisabled(t *testing.T) {
 	w := f.webhook(t)
 	for range 3 {
 		_, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-		must(t, err)
+		check.Must(t, err)
 	}
 	f.deliverDue(t)
-	want(t, "calls", len(r.calls), 1)
+	check.Want(t, "calls", len(r.calls), 1)
 	problems := map[string]int{}
 	for _, d := range f.deliveries(t, w) {
-		want(t, "state", d.State, lipsync.DeliveryFailed)
+		check.Want(t, "state", d.State, lipsync.DeliveryFailed)
 		problems[d.Problem]++
 	}
-	want(t, "problems", fmt.Sprint(problems), fmt.Sprint(map[string]int{"answered with status 410": 1, "webhook is disabled": 2}))
+	check.Want(t, "problems", fmt.Sprint(problems), fmt.Sprint(map[string]int{"answered with status 410": 1, "webhook is disabled": 2}))
 	for _, call := range []func() (lipsync.Delivery, error){
 		func() (lipsync.Delivery, error) { return f.TestWebhook(t.Context(), f.caller, w.ID) },
 		func() (lipsync.Delivery, error) {
@@ -535,27 +537,27 @@ func TestDisabled(t *testing.T) {
 		},
 	} {
 		_, err := call()
-		wantError(t, "disabled", err, lipsync.Finished, "webhook is disabled, since its URL answered 410; enable it first")
+		check.Error(t, "disabled", err, failure.Finished, "webhook is disabled, since its URL answered 410; enable it first")
 	}
 	f.startRequest(t, nil)
-	want(t, "deliveries", len(f.deliveries(t, w)), 3)
+	check.Want(t, "deliveries", len(f.deliveries(t, w)), 3)
 	named := urls()
 	named.WebhookURL = new(w.URL + "?job=1")
 	_, err := f.Generate(t.Context(), f.caller, named)
-	wantError(t, "webhook_url", err, lipsync.Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
+	check.Error(t, "webhook_url", err, failure.Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
 	_, err = f.EnableWebhook(t.Context(), lipsync.Caller{Account: "other"}, w.ID)
-	wantError(t, "other account", err, lipsync.NotFound, "webhook not found")
+	check.Error(t, "other account", err, failure.NotFound, "webhook not found")
 	enabled, err := f.EnableWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
-	want(t, "enabled", enabled.DisabledAt.IsZero(), true)
+	check.Must(t, err)
+	check.Want(t, "enabled", enabled.DisabledAt.IsZero(), true)
 	f.GenerateRate = 10
 	r.answer = answers(200)
 	_, err = f.Generate(t.Context(), f.caller, named)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.Redeliver(t.Context(), f.caller, w.ID, f.deliveries(t, w)[0].ID)
-	must(t, err)
+	check.Must(t, err)
 	f.deliverDue(t)
-	want(t, "calls after it was enabled", len(r.calls), 2)
+	check.Want(t, "calls after it was enabled", len(r.calls), 2)
 }
 
 // TestWebhookLimits reaches the limits on webhooks and on undelivered events.
@@ -566,26 +568,26 @@ func TestWebhookLimits(t *testing.T) {
 	f.webhook(t)
 	w := f.webhook(t)
 	_, err := f.CreateWebhook(t.Context(), f.caller, "https://example.com/third", nil)
-	wantError(t, "third", err, lipsync.WebhookLimit, "account has as many webhooks as it may have, 2; delete one first")
+	check.Error(t, "third", err, failure.WebhookLimit, "account has as many webhooks as it may have, 2; delete one first")
 	f.startRequest(t, nil)
 	f.startRequest(t, nil)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	_, err = f.Generate(t.Context(), f.caller, urls())
-	wantError(t, "fourth event", err, lipsync.EventLimit, "account has as many undelivered events as it may have, 3; delete the webhook that doesn't take them, or try again later")
-	want(t, "seconds", lipsync.RetrySeconds(err), 60)
+	check.Error(t, "fourth event", err, failure.EventLimit, "account has as many undelivered events as it may have, 3; delete the webhook that doesn't take them, or try again later")
+	check.Want(t, "seconds", failure.RetrySeconds(err), 60)
 	_, err = f.DeleteWebhook(t.Context(), f.caller, w.ID)
-	must(t, err)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, err)
+	check.Must(t, f.Sweep(t.Context()))
 	_, err = f.Generate(t.Context(), f.caller, urls())
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/hook0?a=1", nil)
-	wantError(t, "same URL", err, lipsync.SameWebhook, "account already has a webhook with this URL")
+	check.Error(t, "same URL", err, failure.SameWebhook, "account already has a webhook with this URL")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/x", []lipsync.EventType{"x"})
-	wantError(t, "unknown event", err, lipsync.Invalid, "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled, batch.completed")
+	check.Error(t, "unknown event", err, failure.Invalid, "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled, batch.completed")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "https://example.com/x", []lipsync.EventType{"lipsync.failed", "lipsync.failed"})
-	wantError(t, "twice", err, lipsync.Invalid, "events has lipsync.failed twice")
+	check.Error(t, "twice", err, failure.Invalid, "events has lipsync.failed twice")
 	_, err = f.CreateWebhook(t.Context(), f.caller, "ftp://example.com/x", nil)
-	wantError(t, "bad URL", err, lipsync.Invalid, "url must be an absolute http or https URL with a host, no user name and at most 8192 bytes")
+	check.Error(t, "bad URL", err, failure.Invalid, "url must be an absolute http or https URL with a host, no user name and at most 8192 bytes")
 }
 
 // announced is a lipsync.Announcer that counts the announced deliveries of each webhook.
@@ -604,13 +606,13 @@ func TestSweepBesideFullWebhook(t *testing.T) {
 	full, other := f.webhook(t), f.webhook(t)
 	for _, w := range []lipsync.Webhook{full, full, other} {
 		_, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-		must(t, err)
+		check.Must(t, err)
 	}
 	found := announced{}
 	f.Announcer = found
-	must(t, f.Sweep(t.Context()))
-	want(t, "of the full one", found[full.ID], 2)
-	want(t, "of the other one", found[other.ID], 1)
+	check.Must(t, f.Sweep(t.Context()))
+	check.Want(t, "of the full one", found[full.ID], 2)
+	check.Want(t, "of the other one", found[other.ID], 1)
 }
 
 // slowly is a lipsync.Announcer whose calls take a second each, on the clock.
@@ -637,11 +639,11 @@ func TestSweepOfManyAccounts(t *testing.T) {
 	for i := range accounts {
 		c := lipsync.Caller{Account: fmt.Sprint("account", i)}
 		w, err := f.CreateWebhook(t.Context(), c, "https://example.com/hook", nil)
-		must(t, err)
+		check.Must(t, err)
 		hooks = append(hooks, w.ID)
 		for range 30 {
 			_, err := f.TestWebhook(t.Context(), c, w.ID)
-			must(t, err)
+			check.Must(t, err)
 		}
 	}
 	found := &slowly{clock: f.clock, found: map[string]int{}}
@@ -656,7 +658,7 @@ func TestSweepOfManyAccounts(t *testing.T) {
 	}
 	for sweep := 1; missing() > 0; sweep++ {
 		began := f.clock.Now()
-		must(t, f.Sweep(t.Context()))
+		check.Must(t, f.Sweep(t.Context()))
 		if took := f.clock.Now().Sub(began); took > 40*time.Second {
 			t.Fatalf("the sweep took %s", took)
 		}
@@ -690,7 +692,7 @@ func TestDeliverDue(t *testing.T) {
 	for range n {
 		for _, w := range []lipsync.Webhook{hangs, quick} {
 			_, err := f.TestWebhook(t.Context(), f.caller, w.ID)
-			must(t, err)
+			check.Must(t, err)
 		}
 	}
 	wake <- struct{}{}
@@ -701,12 +703,12 @@ func TestDeliverDue(t *testing.T) {
 	stop()
 	close(never)
 	<-ended
-	want(t, "sent twice", len(got), 0)
+	check.Want(t, "sent twice", len(got), 0)
 	sending := 0
 	for _, d := range f.deliveries(t, hangs) {
 		if d.State == lipsync.DeliverySending {
 			sending++
 		}
 	}
-	want(t, "calls of the one that hangs, at a time", sending, 8)
+	check.Want(t, "calls of the one that hangs, at a time", sending, 8)
 }

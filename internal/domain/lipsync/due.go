@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -173,7 +175,7 @@ func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks, end time.
 	}
 	if full := pending >= limit; full != a.Full && errors.Join(errs...) == nil {
 		a.Full = full
-		errs = append(errs, unless(Conflict, s.Store.Webhooks.Put(ctx, a)))
+		errs = append(errs, unless(failure.Conflict, s.Store.Webhooks.Put(ctx, a)))
 	}
 	return errors.Join(errs...)
 }

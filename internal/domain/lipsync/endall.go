@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Ended counts what EndAll ended.
@@ -28,7 +30,7 @@ func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 		return e, err
 	}
 	for _, r := range open {
-		if _, err := s.Store.Leases.Cancel(ctx, r.ID, s.Now(), Failure{Code: Canceled}); err != nil {
+		if _, err := s.Store.Leases.Cancel(ctx, r.ID, s.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
 			return e, err
 		}
 		e.Requests++

@@ -3,6 +3,8 @@ package lipsync
 import (
 	"context"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Estimate is what a client learns about a request before it makes it.
@@ -19,18 +21,18 @@ type Estimate struct {
 
 // Problem is a reason for which a request would fail.
 type Problem struct {
-	Code    FailureCode `json:"code"`
-	Message string      `json:"message"`
+	Code    failure.FailureCode `json:"code"`
+	Message string              `json:"message"`
 }
 
 // Problems returns the problems of a request whose attempts would end with the errors; nil errors are left out. If an error says nothing
 // about the client's call or its media, Problems returns that error.
 func Problems(errs ...error) (all []Problem, err error) {
 	for _, err := range errs {
-		f := FailureOf(err)
+		f := failure.FailureOf(err)
 		switch {
 		case err == nil:
-		case f.Code.Class() != OfInput && !f.Code.ofFetch():
+		case f.Code.Class() != failure.OfInput && !f.Code.OfFetch():
 			return nil, err
 		default:
 			all = append(all, Problem{f.Code, f.Sentence()})
@@ -74,7 +76,7 @@ func (s *Service) checkTargets(ctx context.Context, c Caller, t Targets) error {
 		return err
 	}
 	_, err = t.Resolve(webhooks)
-	return unless(EventLimit, explainTargets(err))
+	return unless(failure.EventLimit, explainTargets(err))
 }
 
 // Estimated is a request for an Estimate.

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // DeliveryState is the state of a delivery. It goes from waiting to sending at each attempt. Delivered
@@ -123,7 +125,7 @@ func (r Request) News(was Status) []Delivery {
 // before returns the request as it was when an event of the type happened.
 func (r Request) before(t EventType) Request {
 	if t == RequestProcessing {
-		r.Status, r.FinishedAt, r.Output, r.Failure = Processing, time.Time{}, "", Failure{}
+		r.Status, r.FinishedAt, r.Output, r.Failure = Processing, time.Time{}, "", failure.Failure{}
 	}
 	return r
 }

@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // unreachable returns a transient fault.
 func unreachable(retryAfter time.Duration) error {
-	f := lipsync.Failure{Code: lipsync.MediaUnreachable, Details: lipsync.Details{Kind: lipsync.Video}}
-	return f.Because(&lipsync.Error{Code: lipsync.Unavailable, RetryAfter: retryAfter})
+	f := failure.Failure{Code: failure.MediaUnreachable, Details: failure.Details{Kind: failure.Video}}
+	return f.Because(&failure.Error{Code: failure.Unavailable, RetryAfter: retryAfter})
 }
 
 // attempt claims the request and ends the attempt with err at once. It returns the pause after
@@ -28,48 +30,48 @@ func (f *fixture) attempt(t *testing.T, id string, err error) time.Duration {
 func (f *fixture) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
 	t.Helper()
 	r, claimErr := f.Claim(t.Context(), id)
-	must(t, claimErr)
+	check.Must(t, claimErr)
 	f.clock.Advance(took)
 	_, again, reported := f.Fault(t.Context(), r, err, took)
-	must(t, reported)
+	check.Must(t, reported)
 	if again.IsZero() {
 		return 0
 	}
 	_, claimErr = f.Claim(t.Context(), id)
-	want(t, "code of a claim in the pause", lipsync.CodeOf(claimErr), lipsync.NotFound)
+	check.Want(t, "code of a claim in the pause", failure.CodeOf(claimErr), failure.NotFound)
 	return again.Sub(f.clock.Now())
 }
 
-func (f *fixture) failureOf(t *testing.T, id string) lipsync.FailureCode {
+func (f *fixture) failureOf(t *testing.T, id string) failure.FailureCode {
 	t.Helper()
 	r, err := f.Store.Requests.ByID(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	return r.Failure.Code
 }
 
 // noHost returns the fault of a missing host.
 func noHost() error {
-	return lipsync.Failure{Code: lipsync.MediaHostMissing, Details: lipsync.Details{Kind: lipsync.Audio}}.Because(nil)
+	return failure.Failure{Code: failure.MediaHostMissing, Details: failure.Details{Kind: failure.Audio}}.Because(nil)
 }
 
 // unsent returns a fault of sending an output.
-func unsent(code lipsync.FailureCode) error { return lipsync.Failure{Code: code}.Because(nil) }
+func unsent(code failure.FailureCode) error { return failure.Failure{Code: code}.Because(nil) }
 
 // TestTransient repeats a transient fault. The pauses grow, no attempt counts, and the request
 // fails only after hours.
 func TestTransient(t *testing.T) {
 	for name, c := range map[string]struct {
 		err               error
-		code              lipsync.FailureCode
+		code              failure.FailureCode
 		patience, longest time.Duration
 		atLeast           int // number of attempts
 	}{
-		"no network":         {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
-		"disk full":          {syscall.ENOSPC, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
-		"disk fails":         {&os.PathError{Op: "write", Err: syscall.EIO}, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
-		"no host":            {noHost(), lipsync.MediaHostMissing, time.Minute, time.Minute, 4},
-		"no storage":         {unsent(lipsync.UploadUnreachable), lipsync.UploadUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
-		"no host of storage": {unsent(lipsync.UploadHostMissing), lipsync.UploadHostMissing, time.Minute, time.Minute, 4},
+		"no network":         {unreachable(0), failure.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
+		"disk full":          {syscall.ENOSPC, failure.HostFailing, 72 * time.Hour, time.Hour, 72},
+		"disk fails":         {&os.PathError{Op: "write", Err: syscall.EIO}, failure.HostFailing, 72 * time.Hour, time.Hour, 72},
+		"no host":            {noHost(), failure.MediaHostMissing, time.Minute, time.Minute, 4},
+		"no storage":         {unsent(failure.UploadUnreachable), failure.UploadUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
+		"no host of storage": {unsent(failure.UploadHostMissing), failure.UploadHostMissing, time.Minute, time.Minute, 4},
 	} {
 		f := newFixture(t)
 		id, began, tries := f.generate(t, ""), f.clock.Now(), 0
@@ -91,7 +93,7 @@ func TestTransient(t *testing.T) {
 		if took < c.patience || took > c.patience+c.longest || tries < c.atLeast {
 			t.Errorf("%s: given up after %s and %d tries, want %s and %d or more", name, took, tries, c.patience, c.atLeast)
 		}
-		want(t, name, f.failureOf(t, id), c.code)
+		check.Want(t, name, f.failureOf(t, id), c.code)
 	}
 }
 
@@ -102,13 +104,13 @@ func TestKindsOfFaults(t *testing.T) {
 		first    error
 		lasts    time.Duration
 		then     error
-		code     lipsync.FailureCode
+		code     failure.FailureCode
 		patience time.Duration
 	}{
-		"no network, then no host":   {unreachable(0), 5 * time.Hour, noHost(), lipsync.MediaHostMissing, time.Minute},
-		"disk full, then no host":    {syscall.ENOSPC, 60 * time.Hour, noHost(), lipsync.MediaHostMissing, time.Minute},
-		"disk full, then no network": {syscall.ENOSPC, 60 * time.Hour, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
-		"no host, then no network":   {noHost(), 50 * time.Second, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
+		"no network, then no host":   {unreachable(0), 5 * time.Hour, noHost(), failure.MediaHostMissing, time.Minute},
+		"disk full, then no host":    {syscall.ENOSPC, 60 * time.Hour, noHost(), failure.MediaHostMissing, time.Minute},
+		"disk full, then no network": {syscall.ENOSPC, 60 * time.Hour, unreachable(0), failure.MediaUnreachable, 6 * time.Hour},
+		"no host, then no network":   {noHost(), 50 * time.Second, unreachable(0), failure.MediaUnreachable, 6 * time.Hour},
 	} {
 		f := newFixture(t)
 		id := f.generate(t, "")
@@ -122,7 +124,7 @@ func TestKindsOfFaults(t *testing.T) {
 		if took := f.clock.Now().Sub(began); took < c.patience || took > 2*c.patience {
 			t.Errorf("%s: given up after %s, want %s", name, took, c.patience)
 		}
-		want(t, name, f.failureOf(t, id), c.code)
+		check.Want(t, name, f.failureOf(t, id), c.code)
 	}
 }
 
@@ -153,27 +155,27 @@ func TestAlternatingFaults(t *testing.T) {
 // request fails after an hour in total, and does not count as a use of its key.
 func TestHeldWorkers(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault []lipsync.FailureCode
+		fault []failure.FailureCode
 		took  time.Duration
 		tries int
 	}{
-		"drips and resets":          {[]lipsync.FailureCode{lipsync.MediaUnreachable}, 19 * time.Minute, 4},
-		"too slow":                  {[]lipsync.FailureCode{lipsync.MediaTooSlow}, 20 * time.Minute, 3},
-		"in turn":                   {[]lipsync.FailureCode{lipsync.MediaTooSlow, lipsync.MediaUnreachable}, 20 * time.Minute, 3},
-		"slow video, missing audio": {[]lipsync.FailureCode{lipsync.MediaHostMissing, lipsync.MediaUnreachable}, 19 * time.Minute, 4},
-		"two media":                 {[]lipsync.FailureCode{lipsync.MediaTooSlow}, 39 * time.Minute, 2},
+		"drips and resets":          {[]failure.FailureCode{failure.MediaUnreachable}, 19 * time.Minute, 4},
+		"too slow":                  {[]failure.FailureCode{failure.MediaTooSlow}, 20 * time.Minute, 3},
+		"in turn":                   {[]failure.FailureCode{failure.MediaTooSlow, failure.MediaUnreachable}, 20 * time.Minute, 3},
+		"slow video, missing audio": {[]failure.FailureCode{failure.MediaHostMissing, failure.MediaUnreachable}, 19 * time.Minute, 4},
+		"two media":                 {[]failure.FailureCode{failure.MediaTooSlow}, 39 * time.Minute, 2},
 	} {
 		fx := newFixture(t)
 		_, fx.caller = fx.newCaller(t, "b", 1)
 		id, tries, pause := fx.generate(t, ""), 0, time.Duration(1)
 		for pause > 0 {
-			f := lipsync.Failure{Code: c.fault[tries%len(c.fault)], Details: lipsync.Details{Kind: lipsync.Video}}
+			f := failure.Failure{Code: c.fault[tries%len(c.fault)], Details: failure.Details{Kind: failure.Video}}
 			pause = fx.longAttempt(t, id, f.Because(nil), c.took)
 			fx.clock.Advance(pause)
 			tries++
 		}
-		want(t, name+": tries", tries, c.tries)
-		want(t, name, fx.failureOf(t, id), lipsync.MediaTooSlow)
+		check.Want(t, name+": tries", tries, c.tries)
+		check.Want(t, name, fx.failureOf(t, id), failure.MediaTooSlow)
 		fx.generate(t, "") // the key may make one request
 	}
 }
@@ -186,18 +188,18 @@ func TestUnsent(t *testing.T) {
 		_, f.caller = f.newCaller(t, "b", 1)
 		id, n, pause := f.generate(t, ""), 0, time.Duration(1)
 		for pause > 0 {
-			pause = f.longAttempt(t, id, unsent(lipsync.UploadUnreachable), took)
+			pause = f.longAttempt(t, id, unsent(failure.UploadUnreachable), took)
 			f.clock.Advance(pause)
 			n++
 		}
-		want(t, fmt.Sprint("tries of ", took), n, tries)
-		want(t, "failure", f.failureOf(t, id), lipsync.UploadUnreachable)
+		check.Want(t, fmt.Sprint("tries of ", took), n, tries)
+		check.Want(t, "failure", f.failureOf(t, id), failure.UploadUnreachable)
 		_, err := f.Generate(t.Context(), f.caller, urls())
-		want(t, "next call", lipsync.CodeOf(err), lipsync.TokenLimit)
+		check.Want(t, "next call", failure.CodeOf(err), failure.TokenLimit)
 	}
 	f := newFixture(t)
 	id := f.generate(t, "")
-	f.clock.Advance(f.longAttempt(t, id, unsent(lipsync.UploadUnreachable), 3*time.Hour))
+	f.clock.Advance(f.longAttempt(t, id, unsent(failure.UploadUnreachable), 3*time.Hour))
 	f.clock.Advance(f.longAttempt(t, id, syscall.ENOSPC, time.Minute))
 	f.complete(t, id)
 }
@@ -226,8 +228,8 @@ func TestDelaysEnd(t *testing.T) {
 		f.attempt(t, id, unreachable(0))
 		f.clock.Advance(7 * time.Hour)
 		r, err := f.Claim(t.Context(), id)
-		must(t, err)
-		must(t, end(f, r))
+		check.Must(t, err)
+		check.Must(t, end(f, r))
 		if pause := f.attempt(t, id, unreachable(0)); pause == 0 || pause > 5*time.Second {
 			t.Errorf("%s: got a pause of %s, want the shortest", name, pause)
 		}
@@ -242,12 +244,12 @@ func TestRetryAfter(t *testing.T) {
 		{7 * time.Minute, 7 * time.Minute}, {1000 * time.Hour, time.Hour},
 	} {
 		pause := f.attempt(t, id, unreachable(c.asked))
-		want(t, "pause", pause, c.want)
+		check.Want(t, "pause", pause, c.want)
 		f.clock.Advance(pause)
 	}
-	asked := lipsync.Failure{Code: lipsync.UploadUnreachable}.Because(&lipsync.Error{Code: lipsync.Unavailable, RetryAfter: 50 * time.Minute})
+	asked := failure.Failure{Code: failure.UploadUnreachable}.Because(&failure.Error{Code: failure.Unavailable, RetryAfter: 50 * time.Minute})
 	pause := f.attempt(t, id, asked)
-	want(t, "pause of a storage", pause, 50*time.Minute)
+	check.Want(t, "pause of a storage", pause, 50*time.Minute)
 	f.clock.Advance(pause)
 	if pause := f.attempt(t, id, unreachable(time.Second)); pause < 5*time.Minute {
 		t.Errorf("got a pause of %s, want no shorter one than without being asked", pause)
@@ -266,7 +268,7 @@ func TestOurFault(t *testing.T) {
 		f.wantAttempts(t, id, attempt+1)
 		f.clock.Advance(pause)
 	}
-	want(t, "failure", f.failureOf(t, id), lipsync.InternalFault)
+	check.Want(t, "failure", f.failureOf(t, id), failure.InternalFault)
 }
 
 // TestTransientBeforeFault checks that faults of the service and transient faults count separately.
@@ -291,8 +293,8 @@ func TestTransientBeforeFault(t *testing.T) {
 func TestInputFault(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
-	want(t, "pause", f.attempt(t, id, lipsync.Failure{Code: lipsync.NoFace}.Because(syscall.ENOSPC)), 0)
-	want(t, "failure", f.failureOf(t, id), lipsync.NoFace)
+	check.Want(t, "pause", f.attempt(t, id, failure.Failure{Code: failure.NoFace}.Because(syscall.ENOSPC)), 0)
+	check.Want(t, "failure", f.failureOf(t, id), failure.NoFace)
 }
 
 // TestFaultOfLost checks Fault of a worker that has lost its request.
@@ -300,13 +302,13 @@ func TestFaultOfLost(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
 	slow, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(lipsync.Lease)
 	_, err = f.Claim(t.Context(), id)
-	must(t, err)
-	for _, fault := range []error{errors.New("ours"), unreachable(0), lipsync.Failure{Code: lipsync.NoFace}.Because(nil)} {
+	check.Must(t, err)
+	for _, fault := range []error{errors.New("ours"), unreachable(0), failure.Failure{Code: failure.NoFace}.Because(nil)} {
 		_, _, err := f.Fault(t.Context(), slow, fault, 0)
-		want(t, "code", lipsync.CodeOf(err), lipsync.Conflict)
+		check.Want(t, "code", failure.CodeOf(err), failure.Conflict)
 	}
 }
 
@@ -320,12 +322,12 @@ func TestPostpone(t *testing.T) {
 	f.Watcher, f.queue.sent = &w, nil
 	pause := f.attempt(t, id, unreachable(time.Minute))
 	w.want(t, "started after 1h0m0s", "postponed by media_unreachable with 0 attempts and 1 delays")
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "unreachable 1")
-	want(t, "messages in the pause", len(f.queue.sent), 0)
+	check.Want(t, "messages in the pause", len(f.queue.sent), 0)
 
 	f.clock.Advance(pause + 3*time.Second)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 3s", "unreachable 1") // not 1 h: it waits for a worker only now
-	want(t, "messages after it", fmt.Sprint(f.queue.sent), fmt.Sprint([]string{id}))
+	check.Want(t, "messages after it", fmt.Sprint(f.queue.sent), fmt.Sprint([]string{id}))
 }

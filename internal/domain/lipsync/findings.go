@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // MostFindings is the largest size of all findings on one machine, in bytes. Those of a video of a minute take about 10 MB.
@@ -71,7 +73,7 @@ func (s *Service) noteVideo(ctx context.Context, r Request, video [sha256.Size]b
 	case [sha256.Size]byte{}:
 		return s.Store.Leases.NoteVideo(ctx, r.ID, r.Lease, video)
 	default:
-		return newError(NotFound, "an earlier attempt had another video")
+		return failure.New(failure.NotFound, "an earlier attempt had another video")
 	}
 }
 
@@ -102,7 +104,7 @@ func (s *Service) tidyFindings(ctx context.Context) error {
 	var errs []error
 	for _, o := range all {
 		size, err := s.Objects.Size(ctx, o.key)
-		if CodeOf(err) == NotFound {
+		if failure.CodeOf(err) == failure.NotFound {
 			continue
 		}
 		errs = append(errs, err)

@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // keepFindings keeps findings about a video for a new claimed request of a caller, and returns the request.
 func (f *fixture) keepFindings(t *testing.T, c lipsync.Caller, video, name, content string) lipsync.Request {
 	t.Helper()
 	id, err := f.Generate(t.Context(), c, urls())
-	must(t, err)
+	check.Must(t, err)
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
-	must(t, f.KeepFindings(t.Context(), r, sha256.Sum256([]byte(video)), name, strings.NewReader(content)))
+	check.Must(t, err)
+	check.Must(t, f.KeepFindings(t.Context(), r, sha256.Sum256([]byte(video)), name, strings.NewReader(content)))
 	return r
 }
 
@@ -27,14 +29,14 @@ func (f *fixture) wantFindings(t *testing.T, r lipsync.Request, video, name, con
 	t.Helper()
 	object, err := f.OpenFindings(t.Context(), r, sha256.Sum256([]byte(video)), name)
 	if content == "" {
-		want(t, "findings that are not there", lipsync.CodeOf(err), lipsync.NotFound)
+		check.Want(t, "findings that are not there", failure.CodeOf(err), failure.NotFound)
 		return
 	}
-	must(t, err)
+	check.Must(t, err)
 	got, err := io.ReadAll(object)
-	must(t, err)
-	must(t, object.Close())
-	want(t, "findings", string(got), content)
+	check.Must(t, err)
+	check.Must(t, object.Close())
+	check.Want(t, "findings", string(got), content)
 }
 
 // TestFindings keeps findings of two accounts about the same video. None finds those of the other, nor those about another video.
@@ -61,13 +63,13 @@ func TestForgetFindings(t *testing.T) {
 	b := f.keepFindings(t, stranger, "video", "x", "of b")
 	id := f.generate(t, "")
 	used, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	f.wantFindings(t, used, "video", "x", "of a")
 	_, err = f.Cancel(t.Context(), f.caller, id)
-	must(t, err)
+	check.Must(t, err)
 	for range 2 {
 		_, err = f.DeleteMedia(t.Context(), f.caller, id)
-		must(t, err)
+		check.Must(t, err)
 		f.wantFindings(t, kept, "video", "x", "")
 		f.wantFindings(t, other, "another video", "x", "of another")
 		f.wantFindings(t, b, "video", "x", "of b")
@@ -84,12 +86,12 @@ func TestForgetLaterFindings(t *testing.T) {
 	f.clock.Advance(23 * time.Hour)
 	later := f.keepFindings(t, f.caller, "video", "y", "of a later one")
 	f.clock.Advance(2 * time.Hour)
-	must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
+	check.Must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
 	f.wantFindings(t, later, "video", "x", "")
 	f.wantFindings(t, later, "video", "y", "of a later one")
-	must(t, f.Complete(t.Context(), first, strings.NewReader("output"), 6))
+	check.Must(t, f.Complete(t.Context(), first, strings.NewReader("output"), 6))
 	_, err := f.DeleteMedia(t.Context(), f.caller, first.ID)
-	must(t, err)
+	check.Must(t, err)
 	f.wantFindings(t, later, "video", "y", "")
 }
 
@@ -112,17 +114,17 @@ func TestLateFindings(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	err = f.KeepFindings(t.Context(), r, sha256.Sum256([]byte("video")), "x", &ending{strings.NewReader("late"), func() {
 		_, err := f.Cancel(t.Context(), f.caller, id)
-		must(t, err)
+		check.Must(t, err)
 		_, err = f.DeleteMedia(t.Context(), f.caller, id)
-		must(t, err)
+		check.Must(t, err)
 	}})
-	want(t, "code", lipsync.CodeOf(err), lipsync.Conflict)
+	check.Want(t, "code", failure.CodeOf(err), failure.Conflict)
 	f.wantEmpty(t)
 	err = f.KeepFindings(t.Context(), r, sha256.Sum256([]byte("video")), "x", strings.NewReader("later"))
-	want(t, "code after the deletion", lipsync.CodeOf(err), lipsync.Conflict)
+	check.Want(t, "code after the deletion", failure.CodeOf(err), failure.Conflict)
 	f.wantEmpty(t)
 }
 
@@ -131,11 +133,11 @@ func TestFindingsOfChangedVideo(t *testing.T) {
 	f := newFixture(t)
 	r := f.keepFindings(t, f.caller, "video", "x", "before")
 	other := f.keepFindings(t, f.caller, "another", "x", "of another request")
-	must(t, f.Release(t.Context(), r))
+	check.Must(t, f.Release(t.Context(), r))
 	again, err := f.Claim(t.Context(), r.ID)
-	must(t, err)
+	check.Must(t, err)
 	err = f.KeepFindings(t.Context(), again, sha256.Sum256([]byte("third")), "x", strings.NewReader("x"))
-	want(t, "code", lipsync.CodeOf(err), lipsync.NotFound)
+	check.Want(t, "code", failure.CodeOf(err), failure.NotFound)
 	f.wantFindings(t, again, "another", "x", "")
 	f.wantFindings(t, again, "video", "x", "before")
 	f.wantFindings(t, other, "another", "x", "of another request")
@@ -163,7 +165,7 @@ func TestTidyFindings(t *testing.T) {
 	f.GenerateRate = 100
 	f.Objects = &dated{f.Objects, f.clock.Now, map[string]time.Time{}}
 	f.Limits.Keep.Findings = time.Hour
-	want(t, "keeps findings", f.KeepsFindings(), true)
+	check.Want(t, "keeps findings", f.KeepsFindings(), true)
 	f.MaxFindings = 3*10 - 1
 	first := f.keepFindings(t, f.caller, "1", "x", "0123456789")
 	f.clock.Advance(time.Minute)
@@ -174,23 +176,23 @@ func TestTidyFindings(t *testing.T) {
 	f.wantFindings(t, last, "3", "x", "0123456789")
 	f.wantFindings(t, last, "1", "x", "")
 	f.clock.Advance(time.Hour - time.Second)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	f.wantFindings(t, last, "2", "x", "")
 	f.wantFindings(t, last, "3", "x", "0123456789")
 	f.Limits.Keep.Findings = 0
-	want(t, "keeps findings", f.KeepsFindings(), false)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Want(t, "keeps findings", f.KeepsFindings(), false)
+	check.Must(t, f.Tidy(t.Context(), 0))
 	left := 0
-	must(t, f.Objects.List(t.Context(), "findings/", func(string, time.Time) error { left++; return nil }))
-	want(t, "objects left", left, 0)
+	check.Must(t, f.Objects.List(t.Context(), "findings/", func(string, time.Time) error { left++; return nil }))
+	check.Want(t, "objects left", left, 0)
 }
 
 // TestFindingsWithoutSpace keeps nothing on a full disk.
 func TestFindingsWithoutSpace(t *testing.T) {
 	f := newFixture(t)
 	r := f.keepFindings(t, f.caller, "video", "x", "before")
-	f.Room = func(int64) error { return &lipsync.Error{Code: lipsync.NoSpace, Message: "full"} }
+	f.Room = func(int64) error { return &failure.Error{Code: failure.NoSpace, Message: "full"} }
 	err := f.KeepFindings(t.Context(), r, sha256.Sum256([]byte("other")), "x", strings.NewReader("content"))
-	want(t, "code", lipsync.CodeOf(err), lipsync.NoSpace)
+	check.Want(t, "code", failure.CodeOf(err), failure.NoSpace)
 	f.wantFindings(t, r, "other", "x", "")
 }

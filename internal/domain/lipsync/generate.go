@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // RequestParams are the parameters of a new request.
@@ -15,8 +18,8 @@ type RequestParams struct {
 	Video, Audio Source
 	AudioRef     string  // the name by which segments refer to Audio; "" if it has none
 	More         []Track // further speech tracks, for segments
-	Order
-	Segments       Segments
+	order.Order
+	Segments       order.Segments
 	IdempotencyKey *string // may be nil
 	WebhookURL     *string // URL of a webhook of the account, with any query, which gets all events; may be nil
 }
@@ -40,10 +43,10 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 		return "", err
 	}
 	r, err := s.newRequest(ctx, c, p, engine)
-	if CodeOf(err) == Invalid && p.IdempotencyKey != nil {
+	if failure.CodeOf(err) == failure.Invalid && p.IdempotencyKey != nil {
 		// A repeated call gets the first call's answer, even if its uploads have been deleted
 		// since.
-		if id, replayed := s.Store.Requests.Replayed(ctx, c.Account, *p.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
+		if id, replayed := s.Store.Requests.Replayed(ctx, c.Account, *p.idempotency(s.Now()), s.Now()); failure.CodeOf(replayed) != failure.NotFound {
 			return id, explainReplay(replayed)
 		}
 	}
@@ -79,7 +82,7 @@ func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, eng
 		return Request{}, err
 	}
 	r := Request{
-		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.reference(), Status: Queued,
+		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.Reference(), Status: Queued,
 		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.options(),
 		Targets: NewTargets(p.webhookURL()), CreatedAt: s.Now(),
 	}
@@ -93,15 +96,15 @@ func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, eng
 func (s *Service) create(ctx context.Context, r Request, p RequestParams) (string, error) {
 	limits := s.Limits
 	created, replayed, err := s.Store.Requests.Create(ctx, r, p.uploads(), p.idempotency(r.CreatedAt), limits)
-	switch CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
-	case TokenLimit:
-		return "", restate(err, TokenLimit, "token limit reached")
-	case Reused:
+	case failure.TokenLimit:
+		return "", failure.Restate(err, failure.TokenLimit, "token limit reached")
+	case failure.Reused:
 		return "", explainReplay(err)
-	case Invalid:
-		return "", restate(err, Invalid, "upload does not exist")
-	case NotFound, Finished:
+	case failure.Invalid:
+		return "", failure.Restate(err, failure.Invalid, "upload does not exist")
+	case failure.NotFound, failure.Finished:
 		return "", explainTargets(err)
 	default:
 		return "", limits.explain(err)
@@ -117,11 +120,11 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 // explainTargets gives an error of Targets.Resolve about a webhook_url the message for the client. It returns any other
 // error as it is.
 func explainTargets(err error) error {
-	switch CodeOf(err) {
-	case NotFound:
-		return newError(Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
-	case Finished:
-		return newError(Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
+	switch failure.CodeOf(err) {
+	case failure.NotFound:
+		return failure.New(failure.Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
+	case failure.Finished:
+		return failure.New(failure.Invalid, "webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
 	default:
 		return err
 	}
@@ -130,16 +133,16 @@ func explainTargets(err error) error {
 // explainReplay gives an error with the code Reused the message for the client. It returns any
 // other error as it is.
 func explainReplay(err error) error {
-	return restate(err, Reused, "idempotency key was used with a different request")
+	return failure.Restate(err, failure.Reused, "idempotency key was used with a different request")
 }
 
 // inputs checks that the caller may use all sources, and returns them as inputs.
 func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video Input, audios []NamedInput, err error) {
-	if video, err = s.input(ctx, c, Video, p.Video); err != nil {
+	if video, err = s.input(ctx, c, failure.Video, p.Video); err != nil {
 		return Input{}, nil, err
 	}
 	for _, track := range p.tracks() {
-		in, err := s.input(ctx, c, Audio, track.Source)
+		in, err := s.input(ctx, c, failure.Audio, track.Source)
 		if err != nil {
 			return Input{}, nil, err
 		}
@@ -165,8 +168,8 @@ func (p RequestParams) webhookURL() string {
 }
 
 // Order returns the order that a request is made of.
-func (r Request) Order() Order {
-	o := orderOf(r.Options)
+func (r Request) Order() order.Order {
+	o := order.OrderOf(r.Options)
 	o.LargestFace, o.Engine = r.LargestFace, r.Engine
 	if r.ReferenceID != "" {
 		o.ReferenceID = &r.ReferenceID
@@ -175,24 +178,24 @@ func (r Request) Order() Order {
 }
 
 // options returns the options of the request, with its output and its segments.
-func (p RequestParams) options() Options {
-	o := p.whole()
+func (p RequestParams) options() order.Options {
+	o := p.Whole()
 	o.Segments = p.Segments
 	return o
 }
 
 func (p RequestParams) validate() error {
-	if p.ReferenceID != nil && !validText(*p.ReferenceID) {
-		return newError(Invalid, "reference_id must be 1 to 255 characters")
+	if p.ReferenceID != nil && !order.ValidText(*p.ReferenceID) {
+		return failure.New(failure.Invalid, "reference_id must be 1 to 255 characters")
 	}
-	if p.IdempotencyKey != nil && !validText(*p.IdempotencyKey) {
-		return newError(Invalid, "Idempotency-Key must be 1 to 255 characters")
+	if p.IdempotencyKey != nil && !order.ValidText(*p.IdempotencyKey) {
+		return failure.New(failure.Invalid, "Idempotency-Key must be 1 to 255 characters")
 	}
-	if p.LargestFace && p.Options.Face.By != AutoFace {
-		return newError(Invalid, "face can't be chosen with disable_active_speaker_detection")
+	if p.LargestFace && p.Options.Face.By != order.AutoFace {
+		return failure.New(failure.Invalid, "face can't be chosen with disable_active_speaker_detection")
 	}
-	if p.WebhookURL != nil && !validURL(*p.WebhookURL) {
-		return newError(Invalid, urlRule("webhook_url"))
+	if p.WebhookURL != nil && !order.ValidURL(*p.WebhookURL) {
+		return failure.New(failure.Invalid, order.URLRule("webhook_url"))
 	}
 	return p.checkTracks()
 }
@@ -203,7 +206,7 @@ func (s *Service) engine(name string) (string, error) {
 	case name == "" && len(s.Engines) > 0:
 		return s.Engines[0], nil
 	case !slices.Contains(s.Engines, name):
-		return "", newError(Invalid, "model must be one of: "+strings.Join(s.Engines, ", "))
+		return "", failure.New(failure.Invalid, "model must be one of: "+strings.Join(s.Engines, ", "))
 	}
 	return name, nil
 }
@@ -254,7 +257,7 @@ func (p RequestParams) fingerprint() [32]byte {
 		WebhookURL   string  `json:",omitempty"` // absent in records of versions without webhooks
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
+		p.LargestFace, p.Reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
 	})
 	return sha256.Sum256(text)
 }

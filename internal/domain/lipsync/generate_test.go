@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+	"lipsync/internal/test/check"
 )
 
 func TestGenerate(t *testing.T) {
@@ -14,15 +17,15 @@ func TestGenerate(t *testing.T) {
 	n := urls()
 	n.LargestFace, n.ReferenceID = true, new("ref")
 	id, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	got, err := f.Store.Requests.ByID(t.Context(), id)
-	must(t, err)
-	want(t, "request", got, lipsync.Request{
+	check.Must(t, err)
+	check.Want(t, "request", got, lipsync.Request{
 		ID: id, Account: "a", KeyID: f.caller.KeyID, ReferenceID: "ref", Status: lipsync.Queued,
 		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audio.URL},
 		LargestFace: true, Engine: "warp", CreatedAt: f.clock.Now(),
 	})
-	want(t, "sent", strings.Join(f.queue.sent, ","), id)
+	check.Want(t, "sent", strings.Join(f.queue.sent, ","), id)
 }
 
 func TestGenerateWithQueueDown(t *testing.T) {
@@ -30,8 +33,8 @@ func TestGenerateWithQueueDown(t *testing.T) {
 	f.queue.down = true
 	id := f.generate(t, "")
 	f.queue.down = false
-	must(t, f.Sweep(t.Context()))
-	want(t, "sent by the sweep", strings.Join(f.queue.sent, ","), id)
+	check.Must(t, f.Sweep(t.Context()))
+	check.Want(t, "sent by the sweep", strings.Join(f.queue.sent, ","), id)
 }
 
 func TestGenerateTexts(t *testing.T) {
@@ -57,11 +60,11 @@ func TestGenerateTexts(t *testing.T) {
 		n := urls()
 		c.change(&n)
 		_, err := f.Generate(t.Context(), f.caller, n)
-		code := lipsync.Invalid
+		code := failure.Invalid
 		if c.message == "" {
 			code = ""
 		}
-		wantError(t, c.name, err, code, c.message)
+		check.Error(t, c.name, err, code, c.message)
 	}
 }
 
@@ -71,15 +74,15 @@ func TestGenerateEngine(t *testing.T) {
 		n := urls()
 		n.Engine = c.engine
 		id, err := f.Generate(t.Context(), f.caller, n)
-		must(t, err)
+		check.Must(t, err)
 		r, err := f.Store.Requests.ByID(t.Context(), id)
-		must(t, err)
-		want(t, "engine for "+c.engine, r.Engine, c.want)
+		check.Must(t, err)
+		check.Want(t, "engine for "+c.engine, r.Engine, c.want)
 	}
 	n := urls()
 	n.Engine = "Warp"
 	_, err := f.Generate(t.Context(), f.caller, n)
-	wantError(t, "unknown engine", err, lipsync.Invalid, "model must be one of: warp, wav2lip")
+	check.Error(t, "unknown engine", err, failure.Invalid, "model must be one of: warp, wav2lip")
 }
 
 func TestGenerateReplay(t *testing.T) {
@@ -87,11 +90,11 @@ func TestGenerateReplay(t *testing.T) {
 	first := urls()
 	first.IdempotencyKey = new("k")
 	id, err := f.Generate(t.Context(), f.caller, first)
-	must(t, err)
+	check.Must(t, err)
 	again, err := f.Generate(t.Context(), f.caller, first)
-	must(t, err)
-	want(t, "replayed id", again, id)
-	want(t, "messages sent", len(f.queue.sent), 1)
+	check.Must(t, err)
+	check.Want(t, "replayed id", again, id)
+	check.Want(t, "messages sent", len(f.queue.sent), 1)
 
 	for name, change := range map[string]func(n *lipsync.RequestParams){
 		"video":     func(n *lipsync.RequestParams) { n.Video.URL += "x" },
@@ -99,7 +102,7 @@ func TestGenerateReplay(t *testing.T) {
 		"swapped":   func(n *lipsync.RequestParams) { n.Video, n.Audio = n.Audio, n.Video },
 		"flag":      func(n *lipsync.RequestParams) { n.LargestFace = true },
 		"engine":    func(n *lipsync.RequestParams) { n.Engine = "warp" },
-		"options":   func(n *lipsync.RequestParams) { n.Options.NoFace = lipsync.FailFaceless },
+		"options":   func(n *lipsync.RequestParams) { n.Options.NoFace = order.FailFaceless },
 		"reference": func(n *lipsync.RequestParams) { n.ReferenceID = new("r") },
 		"endpoint": func(n *lipsync.RequestParams) {
 			n.Video, n.Audio = lipsync.Source{Object: "inputs/x/video"}, lipsync.Source{Object: "inputs/x/audio"}
@@ -108,12 +111,12 @@ func TestGenerateReplay(t *testing.T) {
 		n := first
 		change(&n)
 		_, err := f.Generate(t.Context(), f.caller, n)
-		wantError(t, name, err, lipsync.Reused, "idempotency key was used with a different request")
+		check.Error(t, name, err, failure.Reused, "idempotency key was used with a different request")
 	}
 	f.clock.Advance(24 * time.Hour)
 	later, err := f.Generate(t.Context(), f.caller, first)
-	must(t, err)
-	want(t, "same id a day later", later == id, false)
+	check.Must(t, err)
+	check.Want(t, "same id a day later", later == id, false)
 }
 
 // media stores both inputs of a new request.
@@ -121,10 +124,10 @@ func (f *fixture) media(t *testing.T, video, audio string) lipsync.RequestParams
 	t.Helper()
 	n := lipsync.RequestParams{ID: f.NewRequestID()}
 	var err error
-	n.Video, err = f.StoreMedia(t.Context(), n.ID, lipsync.Video, strings.NewReader(video))
-	must(t, err)
-	n.Audio, err = f.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader(audio))
-	must(t, err)
+	n.Video, err = f.StoreMedia(t.Context(), n.ID, failure.Video, strings.NewReader(video))
+	check.Must(t, err)
+	n.Audio, err = f.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader(audio))
+	check.Must(t, err)
 	return n
 }
 
@@ -132,7 +135,7 @@ func (f *fixture) media(t *testing.T, video, audio string) lipsync.RequestParams
 func (f *fixture) wantObject(t *testing.T, key string, exists bool) {
 	t.Helper()
 	_, err := f.Objects.Size(t.Context(), key)
-	want(t, key+" exists", err == nil, exists)
+	check.Want(t, key+" exists", err == nil, exists)
 }
 
 func TestGenerateMedia(t *testing.T) {
@@ -144,21 +147,21 @@ func TestGenerateMedia(t *testing.T) {
 		return n, id, err
 	}
 	first, id, err := send("v", "a")
-	must(t, err)
-	want(t, "id", id, first.ID)
+	check.Must(t, err)
+	check.Want(t, "id", id, first.ID)
 	f.wantObject(t, first.Video.Object, true)
-	must(t, f.DiscardMedia(t.Context(), first)) // leaves an existing request as it is
+	check.Must(t, f.DiscardMedia(t.Context(), first)) // leaves an existing request as it is
 	f.wantObject(t, first.Video.Object, true)
 
 	again, id, err := send("v", "a")
-	must(t, err)
-	want(t, "replayed id", id, first.ID)
+	check.Must(t, err)
+	check.Want(t, "replayed id", id, first.ID)
 	f.wantObject(t, again.Video.Object, false)
 	f.wantObject(t, again.Audio.Object, false)
 	f.wantObject(t, first.Video.Object, true)
 
 	other, _, err := send("v", "another")
-	wantError(t, "other contents", err, lipsync.Reused, "idempotency key was used with a different request")
+	check.Error(t, "other contents", err, failure.Reused, "idempotency key was used with a different request")
 	f.wantObject(t, other.Audio.Object, false)
 }
 
@@ -166,19 +169,19 @@ func TestStoreMediaLimit(t *testing.T) {
 	f := newFixture(t)
 	f.MaxVideo, f.MaxAudio = 5, 4
 	for _, c := range []struct {
-		kind          lipsync.MediaKind
+		kind          failure.MediaKind
 		text, message string
 	}{
-		{lipsync.Video, "fives", ""},
-		{lipsync.Video, "sixsix", "video is larger than 5 bytes"},
-		{lipsync.Audio, "fives", "audio is larger than 4 bytes"},
+		{failure.Video, "fives", ""},
+		{failure.Video, "sixsix", "video is larger than 5 bytes"},
+		{failure.Audio, "fives", "audio is larger than 4 bytes"},
 	} {
 		src, err := f.StoreMedia(t.Context(), "id", c.kind, strings.NewReader(c.text))
-		code := lipsync.TooLarge
+		code := failure.TooLarge
 		if c.message == "" {
 			code = ""
 		}
-		wantError(t, c.text, err, code, c.message)
+		check.Error(t, c.text, err, code, c.message)
 		if c.message == "" {
 			f.wantObject(t, src.Object, true)
 		}
@@ -192,11 +195,11 @@ func TestTokenLimit(t *testing.T) {
 	bad := urls()
 	bad.Video.URL = "ftp://example.com/"
 	_, err := f.Generate(t.Context(), c, bad)
-	wantError(t, "refused", err, lipsync.Invalid, badVideoURL)
+	check.Error(t, "refused", err, failure.Invalid, badVideoURL)
 	_, err = f.Generate(t.Context(), c, urls())
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.Generate(t.Context(), c, urls())
-	wantError(t, "spent", err, lipsync.TokenLimit, "token limit reached")
+	check.Error(t, "spent", err, failure.TokenLimit, "token limit reached")
 }
 
 // TestGenerateCancelled checks a client that has gone before its request is stored.
@@ -206,6 +209,6 @@ func TestGenerateCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := f.Generate(ctx, f.caller, n)
-	wantError(t, "cancelled", err, lipsync.Internal, "internal error")
+	check.Error(t, "cancelled", err, failure.Internal, "internal error")
 	f.wantEmpty(t)
 }

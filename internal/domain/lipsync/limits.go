@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Limits bound the data of one account, because all accounts share the machine. In a call of a
@@ -76,7 +78,7 @@ func (l Limits) complete() Limits {
 // may store.
 func (s *Service) CheckArriving(bytes int64) error {
 	if l := s.Limits; bytes > l.Stored {
-		return l.explain(newError(StorageLimit, "more bytes arrive"))
+		return l.explain(failure.New(failure.StorageLimit, "more bytes arrive"))
 	}
 	return nil
 }
@@ -84,24 +86,24 @@ func (s *Service) CheckArriving(bytes int64) error {
 // explain gives an OpenLimit, BatchLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
 // other error as it is.
 func (l Limits) explain(err error) error {
-	switch CodeOf(err) {
-	case OpenLimit:
-		return &Error{
-			Code: OpenLimit, Err: err, RetryAfter: openRetry,
+	switch failure.CodeOf(err) {
+	case failure.OpenLimit:
+		return &failure.Error{
+			Code: failure.OpenLimit, Err: err, RetryAfter: openRetry,
 			Message: fmt.Sprintf("account has as many open requests as it may have, %d; try again when one is finished", l.Open),
 		}
-	case BatchLimit:
-		return &Error{
-			Code: BatchLimit, Err: err, RetryAfter: openRetry,
+	case failure.BatchLimit:
+		return &failure.Error{
+			Code: failure.BatchLimit, Err: err, RetryAfter: openRetry,
 			Message: fmt.Sprintf("account has as many unfinished batches as it may have, %d; try again when one is finished", l.Batches),
 		}
-	case EventLimit:
-		return &Error{
-			Code: EventLimit, Err: err, RetryAfter: openRetry,
+	case failure.EventLimit:
+		return &failure.Error{
+			Code: failure.EventLimit, Err: err, RetryAfter: openRetry,
 			Message: fmt.Sprintf("account has as many undelivered events as it may have, %d; delete the webhook that doesn't take them, or try again later", l.Undelivered),
 		}
-	case StorageLimit:
-		return restate(err, StorageLimit, fmt.Sprintf("account's uploads and outputs may take %s, and there is no room for more", Spell(l.Stored)))
+	case failure.StorageLimit:
+		return failure.Restate(err, failure.StorageLimit, fmt.Sprintf("account's uploads and outputs may take %s, and there is no room for more", failure.Spell(l.Stored)))
 	default:
 		return err
 	}

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 func TestOpenLimit(t *testing.T) {
@@ -13,17 +15,17 @@ func TestOpenLimit(t *testing.T) {
 	first := f.generate(t, "")
 	f.generate(t, "")
 	_, err := f.Generate(t.Context(), f.caller, urls())
-	wantError(t, "third", err, lipsync.OpenLimit, "account has as many open requests as it may have, 2; try again when one is finished")
-	if e, ok := err.(*lipsync.Error); !ok || e.RetryAfter <= 0 {
+	check.Error(t, "third", err, failure.OpenLimit, "account has as many open requests as it may have, 2; try again when one is finished")
+	if e, ok := err.(*failure.Error); !ok || e.RetryAfter <= 0 {
 		t.Errorf("got %#v, want when to try again", err)
 	}
 	media := f.media(t, "v", "a")
 	_, err = f.Generate(t.Context(), f.caller, media)
-	want(t, "code", lipsync.CodeOf(err), lipsync.OpenLimit)
+	check.Want(t, "code", failure.CodeOf(err), failure.OpenLimit)
 	f.wantObject(t, media.Video.Object, false)
 	_, other := f.newCaller(t, "b", 0)
 	_, err = f.Generate(t.Context(), other, urls())
-	must(t, err)
+	check.Must(t, err)
 	f.complete(t, first)
 	f.generate(t, "")
 }
@@ -32,28 +34,28 @@ func TestStorageLimit(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Stored = 10
 	const message = "account's uploads and outputs may take 10 bytes, and there is no room for more"
-	f.upload(t, lipsync.Video, "fives")
-	_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 6})
-	wantError(t, "upload", err, lipsync.StorageLimit, message)
-	f.upload(t, lipsync.Video, "fives")
+	f.upload(t, failure.Video, "fives")
+	_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 6})
+	check.Error(t, "upload", err, failure.StorageLimit, message)
+	f.upload(t, failure.Video, "fives")
 	_, err = f.Generate(t.Context(), f.caller, urls())
-	wantError(t, "request", err, lipsync.StorageLimit, message)
+	check.Error(t, "request", err, failure.StorageLimit, message)
 	f.clock.Advance(2 * lipsync.Retention{}.InputLife())
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.complete(t, f.generate(t, "")) // its output counts too
-	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 10})
-	wantError(t, "upload beside an output", err, lipsync.StorageLimit, message)
+	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 10})
+	check.Error(t, "upload beside an output", err, failure.StorageLimit, message)
 }
 
 func TestKeyLimit(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Keys = 2 // newFixture has made one
 	_, k, err := f.CreateKey(t.Context(), "a", "second", 0)
-	must(t, err)
+	check.Must(t, err)
 	_, _, err = f.CreateKey(t.Context(), "a", "third", 0)
-	wantError(t, "third", err, lipsync.KeyLimit, "account has as many active keys as it may have, 2; revoke one first")
+	check.Error(t, "third", err, failure.KeyLimit, "account has as many active keys as it may have, 2; revoke one first")
 	f.newCaller(t, "b", 0)
-	must(t, f.RevokeKey(t.Context(), "a", k.ID))
+	check.Must(t, f.RevokeKey(t.Context(), "a", k.ID))
 	f.newCaller(t, "a", 0)
 }
 
@@ -61,32 +63,32 @@ func TestKeyLimit(t *testing.T) {
 func TestRetention(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Keep = lipsync.Retention{Inputs: 3 * time.Hour, Outputs: 5 * time.Hour}
-	u := f.upload(t, lipsync.Video, "fives")
-	want(t, "upload expires", u.ExpiresAt, f.clock.Now().Add(3*time.Hour))
+	u := f.upload(t, failure.Video, "fives")
+	check.Want(t, "upload expires", u.ExpiresAt, f.clock.Now().Add(3*time.Hour))
 	f.clock.Advance(time.Hour)
 	n := urls()
 	n.Video.URL = u.Source
 	id, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	used, err := f.Store.Uploads.ByID(t.Context(), u.ID)
-	must(t, err)
-	want(t, "used upload expires", used.ExpiresAt, f.clock.Now().Add(3*time.Hour))
+	check.Must(t, err)
+	check.Want(t, "used upload expires", used.ExpiresAt, f.clock.Now().Add(3*time.Hour))
 	f.complete(t, id)
 	r, output, err := f.Request(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "output expires", f.OutputExpires(r), r.FinishedAt.Add(5*time.Hour))
-	want(t, "has an output", output != nil, true)
+	check.Must(t, err)
+	check.Want(t, "output expires", f.OutputExpires(r), r.FinishedAt.Add(5*time.Hour))
+	check.Want(t, "has an output", output != nil, true)
 
 	f.clock.Advance(4*time.Hour + time.Second)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, false)
 	f.clock.Advance(time.Hour)
 	_, output, err = f.Request(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "has an output after its time", output != nil, false)
-	must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
+	check.Must(t, err)
+	check.Want(t, "has an output after its time", output != nil, false)
+	check.Must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
 	f.wantObject(t, r.Output, true) // its last URL is valid for two hours
 	f.clock.Advance(2 * time.Hour)
-	must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
+	check.Must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
 	f.wantObject(t, r.Output, false)
 }

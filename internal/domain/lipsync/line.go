@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
@@ -105,7 +107,7 @@ func (s *Service) Place(ctx context.Context, r Request) (Place, error) {
 // line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
 func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
 	line, err := s.Store.Leases.Line(ctx, r, s.Now(), MostAhead)
-	if err != nil && FailureOf(err).Code == HostFailing {
+	if err != nil && failure.FailureOf(err).Code == failure.HostFailing {
 		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
 	}

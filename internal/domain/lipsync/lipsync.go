@@ -10,6 +10,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // Status is the state of a request. It goes from queued to processing, and from there to completed
@@ -48,7 +51,7 @@ func (i Input) FileName() string {
 	if err != nil {
 		return ""
 	}
-	return fileName(u.Path)
+	return order.BaseName(u.Path)
 }
 
 // host returns the host of the input's URL in lower case and without a port, or "" for an object.
@@ -90,20 +93,20 @@ type Request struct {
 	LargestFace bool
 	// Engine is the name of the engine that makes the mouths.
 	Engine  string
-	Options Options
+	Options order.Options
 	Targets Targets // webhooks that get its events
 
 	CreatedAt  time.Time
-	StartedAt  time.Time     // zero until first claimed
-	FinishedAt time.Time     // zero until final
-	Output     string        // object key of the output, if completed; "" after the media were deleted
-	Poster     bool          // whether the output has a poster
-	Failure    Failure       // reason, if failed
-	Length     time.Duration // length of the output, if completed; 0 if unknown
-	Size       int64         // size of the output in bytes, if completed; 0 if unknown
-	Frames     Frames        // of the output, if completed; zero if unknown
-	Warnings   Warnings      // about the output
-	Sync       SyncScore     // of the output
+	StartedAt  time.Time       // zero until first claimed
+	FinishedAt time.Time       // zero until final
+	Output     string          // object key of the output, if completed; "" after the media were deleted
+	Poster     bool            // whether the output has a poster
+	Failure    failure.Failure // reason, if failed
+	Length     time.Duration   // length of the output, if completed; 0 if unknown
+	Size       int64           // size of the output in bytes, if completed; 0 if unknown
+	Frames     order.Frames    // of the output, if completed; zero if unknown
+	Warnings   order.Warnings  // about the output
+	Sync       order.SyncScore // of the output
 
 	VideoLength, AudioLength time.Duration // lengths of the inputs, as the last attempt measured them; 0 if unknown
 
@@ -132,7 +135,7 @@ type Request struct {
 
 // Failed reports whether the request failed and was not canceled. A canceled request also has the
 // status Failed.
-func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != Canceled }
+func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != failure.Canceled }
 
 // Spent reports whether the request has used up its claims. If a worker holds it, that worker makes
 // the last attempt.
@@ -159,7 +162,7 @@ type Key struct {
 type Upload struct {
 	ID          string // UUID
 	Account     string
-	Kind        MediaKind
+	Kind        failure.MediaKind
 	Size        int64 // announced size in bytes; the file must have it
 	ContentType string
 	Name        string // name of the client's file; "" if unknown

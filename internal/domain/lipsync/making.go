@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -130,7 +132,7 @@ func (a *awaited) read(ctx context.Context, batches []Batch) (map[string]bool, e
 			return nil, nil
 		}
 		lines, err := a.readLines(ctx, b)
-		if CodeOf(err) == NotFound { // no request can be made
+		if failure.CodeOf(err) == failure.NotFound { // no request can be made
 			continue
 		}
 		if err != nil {
@@ -200,7 +202,7 @@ func (s *Service) refuseWaiting(ctx context.Context, b *Batch, state LineState) 
 	for _, n := range b.linesIn(LineWaiting) {
 		b.set(n, state)
 	}
-	return unless(Conflict, s.swapBatch(ctx, b))
+	return unless(failure.Conflict, s.swapBatch(ctx, b))
 }
 
 // makeLines makes requests for the lines that wait, until the time end or until the account may have no more, which full reports. It stops if
@@ -211,7 +213,7 @@ func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full 
 		return false, nil
 	}
 	lines, err := s.readLines(ctx, *b)
-	if CodeOf(err) == NotFound { // it waited for so long that they were deleted
+	if failure.CodeOf(err) == failure.NotFound { // it waited for so long that they were deleted
 		return false, s.refuseWaiting(ctx, b, LineForgotten)
 	}
 	if err != nil {
@@ -226,7 +228,7 @@ func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full 
 		errs = append(errs, err)
 		if b.Lines != before {
 			if err := s.swapBatch(ctx, b); err != nil {
-				return full, errors.Join(append(errs, unless(Conflict, err))...)
+				return full, errors.Join(append(errs, unless(failure.Conflict, err))...)
 			}
 		}
 		if full || s.ended(end) {
@@ -242,8 +244,8 @@ func (s *Service) makeSome(ctx context.Context, b *Batch, some []int, lines []Va
 	var noRoom atomic.Bool
 	err = s.sweepAll(len(some), end, func(i int) (err error) {
 		states[i], err = s.makeLine(ctx, *b, some[i], lines[some[i]])
-		switch CodeOf(err) {
-		case OpenLimit, StorageLimit, EventLimit, NoSpace, RateLimited:
+		switch failure.CodeOf(err) {
+		case failure.OpenLimit, failure.StorageLimit, failure.EventLimit, failure.NoSpace, failure.RateLimited:
 			noRoom.Store(true)
 			return nil
 		default:
@@ -266,11 +268,11 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 	if err == nil {
 		return lineState(made), nil
 	}
-	if CodeOf(err) != NotFound {
+	if failure.CodeOf(err) != failure.NotFound {
 		return 0, err
 	}
 	engine, err := s.check(p)
-	if CodeOf(err) == Invalid { // the service has another set of engines now
+	if failure.CodeOf(err) == failure.Invalid { // the service has another set of engines now
 		return LineUnoffered, nil
 	}
 	if err == nil {
@@ -282,10 +284,10 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 	if made, readErr := s.Store.Requests.ByID(ctx, p.ID); readErr == nil { // another process made it at the same time
 		return lineState(made), nil
 	}
-	switch CodeOf(err) {
-	case TokenLimit:
+	switch failure.CodeOf(err) {
+	case failure.TokenLimit:
 		return LineOverLimit, nil
-	case Invalid:
+	case failure.Invalid:
 		return LineRefused, nil
 	default:
 		return 0, err
@@ -347,7 +349,7 @@ func (s *Service) closeLines(ctx context.Context, b *Batch, end time.Time) error
 		return err
 	}
 	if swapErr := s.swapBatch(ctx, b); swapErr != nil || b.FinishedAt.IsZero() {
-		return errors.Join(err, unless(Conflict, swapErr))
+		return errors.Join(err, unless(failure.Conflict, swapErr))
 	}
 	s.announce(ctx, 0, b.News()...)
 	return errors.Join(err, s.Objects.Delete(ctx, b.object()))
@@ -359,7 +361,7 @@ func (s *Service) cancelLines(ctx context.Context, b *Batch, open []int, end tim
 	err := s.sweepAll(len(open), end, func(i int) error {
 		_, err := s.cancel(ctx, b.RequestID(open[i]))
 		ended[i] = err == nil
-		return unless(Finished, err)
+		return unless(failure.Finished, err)
 	})
 	for i, n := range open {
 		if ended[i] {

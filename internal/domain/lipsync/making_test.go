@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // TestBatchLimit makes more batches than an account may have that aren't finished.
@@ -24,10 +26,10 @@ func TestBatchLimit(t *testing.T) {
 	third := variants(1)
 	third.IdempotencyKey = new("k")
 	_, err := f.CreateBatch(t.Context(), f.caller, third)
-	wantError(t, "third batch", err, lipsync.BatchLimit, "account has as many unfinished batches as it may have, 2; try again when one is finished")
+	check.Error(t, "third batch", err, failure.BatchLimit, "account has as many unfinished batches as it may have, 2; try again when one is finished")
 	objects := 0
-	must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))
-	want(t, "stored lines", objects, 2)
+	check.Must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))
+	check.Want(t, "stored lines", objects, 2)
 	f.complete(t, first.RequestID(0))
 	f.later(t)
 	f.batch(t, variants(1))
@@ -56,12 +58,12 @@ func TestLastBatchTwice(t *testing.T) {
 	var first lipsync.Batch
 	f.Store.Batches = &beforeCount{f.Store.Batches, func() { first = f.batch(t, p) }}
 	second, err := f.CreateBatch(t.Context(), f.caller, p)
-	must(t, err)
-	want(t, "second call's batch", second.ID, first.ID)
+	check.Must(t, err)
+	check.Want(t, "second call's batch", second.ID, first.ID)
 	p.Lines[0].Audio = "https://example.com/other"
 	f.Store.Batches = &beforeCount{Batches: f.Store.Batches}
 	_, err = f.CreateBatch(t.Context(), f.caller, p)
-	want(t, "another body", lipsync.CodeOf(err), lipsync.Reused)
+	check.Want(t, "another body", failure.CodeOf(err), failure.Reused)
 }
 
 // counting counts creates of requests.
@@ -101,8 +103,8 @@ func TestSweepFullAccount(t *testing.T) {
 	requests.creates.Store(0)
 	objects.opens.Store(0)
 	f.later(t)
-	want(t, "tried lines", requests.creates.Load(), 1)
-	want(t, "read batches", objects.opens.Load(), 1)
+	check.Want(t, "tried lines", requests.creates.Load(), 1)
+	check.Want(t, "read batches", objects.opens.Load(), 1)
 	f.complete(t, open)
 	f.later(t)
 	f.wantLines(t, "oldest batch", all[0], "q"+strings.Repeat("w", 19))
@@ -113,7 +115,7 @@ func TestSweepManyBatches(t *testing.T) {
 	f := newFixture(t)
 	for range 1100 {
 		b := lipsync.Batch{ID: uuid.NewString(), Account: "other", Lines: "q", CreatedAt: f.clock.Now(), Version: 1}
-		must(t, f.Store.Batches.Create(t.Context(), b, lipsync.Limits{}))
+		check.Must(t, f.Store.Batches.Create(t.Context(), b, lipsync.Limits{}))
 	}
 	f.clock.Advance(time.Second)
 	f.Limits.Open = 1
@@ -147,13 +149,13 @@ func TestSweepBatchesEnds(t *testing.T) {
 	f := newFixture(t)
 	handled, batches := 0, f.Store.Batches
 	f.Store.Batches = endless{batches, f.clock.Advance, &handled}
-	u := f.upload(t, lipsync.Audio, "bytes")
+	u := f.upload(t, failure.Audio, "bytes")
 	f.clock.Advance(48 * time.Hour)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, true)
-	want(t, "handled batches", handled, 1)
+	check.Want(t, "handled batches", handled, 1)
 	f.Store.Batches = batches
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, u.Object, false)
 }
 
@@ -169,33 +171,33 @@ func TestLinesKeepUploads(t *testing.T) {
 	withUploads := func() lipsync.Batch {
 		p := variants(3)
 		for n := range p.Lines {
-			uploads = append(uploads, f.upload(t, lipsync.Audio, "fives"))
+			uploads = append(uploads, f.upload(t, failure.Audio, "fives"))
 			p.Lines[n].Audio = uploads[len(uploads)-1].Source
 		}
 		return f.batch(t, p)
 	}
 	kept := withUploads()
 	canceled := withUploads()
-	unused := f.upload(t, lipsync.Audio, "fives")
+	unused := f.upload(t, failure.Audio, "fives")
 	f.clock.Advance(72 * time.Hour)
 	_, err := f.CancelBatch(t.Context(), f.caller, canceled.ID)
-	must(t, err)
+	check.Must(t, err)
 	objects.opens.Store(0)
 	f.later(t)
-	want(t, "reads of lines", objects.opens.Load(), 2) // one to make requests, one for the uploads
+	check.Want(t, "reads of lines", objects.opens.Load(), 2) // one to make requests, one for the uploads
 	f.wantObject(t, unused.Object, false)
 	for n, u := range uploads {
 		f.wantObject(t, u.Object, n < 3)
 	}
 	_, err = f.Generate(t.Context(), f.caller, lipsync.RequestParams{Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: uploads[0].Source}})
-	wantError(t, "another call with the upload", err, lipsync.Invalid, "audio upload has expired")
+	check.Error(t, "another call with the upload", err, failure.Invalid, "audio upload has expired")
 	for n := range 3 {
 		f.complete(t, open)
 		f.later(t)
 		open = kept.RequestID(n)
 		r, err := f.Store.Requests.ByID(t.Context(), open)
-		must(t, err)
-		want(t, "audio", r.Audio.Object, uploads[n].Object)
+		check.Must(t, err)
+		check.Want(t, "audio", r.Audio.Object, uploads[n].Object)
 		f.clock.Advance(30 * time.Hour)
 	}
 	f.later(t)
@@ -209,21 +211,21 @@ func TestDeleteMediaOfLines(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Open = 1
 	p := variants(3)
-	u := f.upload(t, lipsync.Video, "fives")
+	u := f.upload(t, failure.Video, "fives")
 	for n := range p.Lines {
 		p.Lines[n].Video = u.Source
 	}
 	b := f.batch(t, p)
 	f.complete(t, b.RequestID(0))
 	_, err := f.DeleteMedia(t.Context(), f.caller, b.RequestID(0))
-	wantError(t, "while lines wait", err, lipsync.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
+	check.Error(t, "while lines wait", err, failure.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
 	f.wantObject(t, u.Object, true)
 	f.later(t)
 	f.wantLines(t, "after a sweep", b, "cqw")
 	_, err = f.CancelBatch(t.Context(), f.caller, b.ID)
-	must(t, err)
+	check.Must(t, err)
 	_, err = f.DeleteMedia(t.Context(), f.caller, b.RequestID(0))
-	must(t, err)
+	check.Must(t, err)
 	f.wantObject(t, u.Object, false)
 }
 
@@ -239,13 +241,13 @@ func TestDeleteMediaOfUnlisted(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Open = 1
 	p := variants(2)
-	u := f.upload(t, lipsync.Video, "fives")
+	u := f.upload(t, failure.Video, "fives")
 	p.Lines[0].Video, p.Lines[1].Video = u.Source, u.Source
 	b := f.batch(t, p)
 	f.complete(t, b.RequestID(0))
 	f.Store.Batches = unlisted{f.Store.Batches}
 	_, err := f.DeleteMedia(t.Context(), f.caller, b.RequestID(0))
-	wantError(t, "while a line waits", err, lipsync.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
+	check.Error(t, "while a line waits", err, failure.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
 	f.wantObject(t, u.Object, true)
 }
 
@@ -265,12 +267,12 @@ func TestSweepManyLines(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Open = 1
 	f.generate(t, "")
-	unused := f.upload(t, lipsync.Audio, "fives")
+	unused := f.upload(t, failure.Audio, "fives")
 	for range 3 {
 		f.batch(t, variants(1))
 	}
 	_, f.caller = f.newCaller(t, "b", 0)
-	other := f.upload(t, lipsync.Audio, "fives")
+	other := f.upload(t, failure.Audio, "fives")
 	f.clock.Advance(48 * time.Hour)
 	objects := f.Objects
 	f.Objects = slow{objects, f.clock.Advance}
@@ -287,18 +289,18 @@ func TestBatchOfRevokedKey(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Open = 2
 	b := f.batch(t, variants(3))
-	want(t, "made by the call", strings.Count(b.Lines, "q"), 2)
+	check.Want(t, "made by the call", strings.Count(b.Lines, "q"), 2)
 	b.Lines = "www" // as if the process had died
-	must(t, f.Store.Batches.Swap(t.Context(), b))
-	must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
+	check.Must(t, f.Store.Batches.Swap(t.Context(), b))
+	check.Must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
 	f.Limits.Open = 9
 	f.later(t) // another process may still make requests that it began before
 	f.wantLines(t, "a minute later", b, "www")
 	f.later(t)
 	got, err := f.Batch(t.Context(), f.caller, b.ID)
-	must(t, err)
-	want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
-	want(t, "reason", got.State(strings.Index(got.Lines, "k")).Problem(), "the key was revoked")
+	check.Must(t, err)
+	check.Want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
+	check.Want(t, "reason", got.State(strings.Index(got.Lines, "k")).Problem(), "the key was revoked")
 }
 
 // TestBatchByOtherKey repeats the call of a batch with another key of the account, after the first key was revoked. The call makes no requests.
@@ -308,10 +310,10 @@ func TestBatchByOtherKey(t *testing.T) {
 	p := variants(3)
 	p.IdempotencyKey = new("k")
 	b := f.batch(t, p)
-	must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
+	check.Must(t, f.Store.Keys.Revoke(t.Context(), f.caller.Account, f.caller.KeyID, f.clock.Now()))
 	f.Limits.Open = 9
 	_, f.caller = f.newCaller(t, f.caller.Account, 0)
-	want(t, "again", f.batch(t, p).ID, b.ID)
+	check.Want(t, "again", f.batch(t, p).ID, b.ID)
 	f.wantLines(t, "after the call", b, "qww")
 	f.later(t)
 	f.later(t)
@@ -336,7 +338,7 @@ func TestMakersMeet(t *testing.T) {
 	f.Limits.Open = 1
 	open := f.create(t, "a")
 	b := f.batch(t, variants(1))
-	want(t, "lines of a full account", b.Lines, "w")
+	check.Want(t, "lines of a full account", b.Lines, "w")
 	f.complete(t, open)
 	f.Limits.Open = 9
 	f.clock.Advance(time.Minute)
@@ -349,7 +351,7 @@ func TestMakersMeet(t *testing.T) {
 		sweeps.Go(func() { errs[i] = f.Sweep(t.Context()) })
 	}
 	sweeps.Wait()
-	must(t, errors.Join(errs...))
+	check.Must(t, errors.Join(errs...))
 	f.wantLines(t, "in the end", b, "q")
 }
 
@@ -376,7 +378,7 @@ func TestFailingLine(t *testing.T) {
 	f = newFixture(t)
 	f.Store.Requests = &failing{f.Store.Requests, requests.id}
 	b := f.batch(t, p)
-	want(t, "lines", b.Lines, strings.Repeat("q", 20)+"w"+strings.Repeat("q", 39))
+	check.Want(t, "lines", b.Lines, strings.Repeat("q", 20)+"w"+strings.Repeat("q", 39))
 }
 
 // lateObjects takes long to store an object, and notes the time that was left.
@@ -400,7 +402,7 @@ func TestBatchCallEnds(t *testing.T) {
 	objects := &lateObjects{Objects: f.Objects, advance: f.clock.Advance}
 	f.Objects = objects
 	b := f.batch(t, variants(3))
-	want(t, "lines", b.Lines, "www")
+	check.Want(t, "lines", b.Lines, "www")
 	if objects.left <= 0 || objects.left > 20*time.Second {
 		t.Errorf("%v are left for storing the lines, want up to 20 s", objects.left)
 	}

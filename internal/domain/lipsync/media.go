@@ -8,6 +8,8 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Prefixes of object keys. The id of the record that names the object follows, except after findings.
@@ -50,20 +52,20 @@ func (s *Service) NewRequestID() string { return s.NewID() }
 // StoreMedia stores a video or a speech track before its request is created. It returns TooLarge if
 // the medium is larger than its kind may be, and NoSpace if the disk has too little space. After
 // any error, nothing is stored.
-func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
+func (s *Service) StoreMedia(ctx context.Context, requestID string, kind failure.MediaKind, r io.Reader) (Source, error) {
 	return s.storeMedia(ctx, inputKey(requestID, string(kind)), kind, r)
 }
 
 // StoreTrack stores a speech track beside the one of StoreMedia, as StoreMedia does. n differs for each track
 // of the request.
 func (s *Service) StoreTrack(ctx context.Context, requestID string, n int, r io.Reader) (Source, error) {
-	return s.storeMedia(ctx, inputKey(requestID, fmt.Sprintf("%s-%d", Audio, n)), Audio, r)
+	return s.storeMedia(ctx, inputKey(requestID, fmt.Sprintf("%s-%d", failure.Audio, n)), failure.Audio, r)
 }
 
-func (s *Service) storeMedia(ctx context.Context, key string, kind MediaKind, r io.Reader) (Source, error) {
+func (s *Service) storeMedia(ctx context.Context, key string, kind failure.MediaKind, r io.Reader) (Source, error) {
 	sum := sha256.New()
 	limit := s.MaxSize(kind)
-	limited := &limitReader{r: r, left: limit, err: newError(TooLarge, LargerThan(string(kind), limit))}
+	limited := &limitReader{r: r, left: limit, err: failure.New(failure.TooLarge, failure.LargerThan(string(kind), limit))}
 	src := Source{Object: key}
 	media := io.TeeReader(&RoomReader{R: limited, Room: s.Room}, sum)
 	if err := s.Objects.Put(ctx, src.Object, media, -1); err != nil {
@@ -76,7 +78,7 @@ func (s *Service) storeMedia(ctx context.Context, key string, kind MediaKind, r 
 // DiscardMedia deletes the stored media of a request that was not created.
 func (s *Service) DiscardMedia(ctx context.Context, p RequestParams) error {
 	_, err := s.Store.Requests.ByID(ctx, p.ID)
-	if CodeOf(err) != NotFound {
+	if failure.CodeOf(err) != failure.NotFound {
 		return err
 	}
 	err = nil

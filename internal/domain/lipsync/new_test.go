@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // TestNew checks which configurations and ports are refused, and which defaults a service has.
@@ -32,14 +34,14 @@ func TestNew(t *testing.T) {
 		}
 	}
 	s, err := lipsync.New(lipsync.Config{Limits: lipsync.Limits{Open: 7}}, lipsync.Ports{})
-	must(t, err)
+	check.Must(t, err)
 	limits := lipsync.DefaultLimits()
 	limits.Open = 7
-	want(t, "limits", s.Limits, limits)
-	want(t, "largest video", s.MaxSize(lipsync.Video), 5<<30)
-	want(t, "largest audio", s.MaxSize(lipsync.Audio), 500<<20)
-	want(t, "leases can be compared", s.Settled(), true)
-	must(t, s.Room(1<<62))
+	check.Want(t, "limits", s.Limits, limits)
+	check.Want(t, "largest video", s.MaxSize(failure.Video), 5<<30)
+	check.Want(t, "largest audio", s.MaxSize(failure.Audio), 500<<20)
+	check.Want(t, "leases can be compared", s.Settled(), true)
+	check.Must(t, s.Room(1<<62))
 	if since := time.Since(s.Now()); since < 0 || since > time.Minute {
 		t.Errorf("the clock is %s late", since)
 	}

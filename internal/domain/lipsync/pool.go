@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -49,9 +51,9 @@ func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePa
 func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) error {
 	for end := time.Now().Add(patience); ; {
 		err := s.scaleOnce(ctx, late)
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*failure.Error](err)
 		switch {
-		case !ok || e.Code != Conflict:
+		case !ok || e.Code != failure.Conflict:
 			return err
 		case time.Until(end) < e.RetryAfter:
 			s.Log.InfoContext(ctx, "another process starts workers")

@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -55,7 +57,7 @@ func (p *pool) LockScaling(_ context.Context, now, until time.Time) (time.Durati
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Before(p.until) {
-		return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: p.until.Sub(now)}
+		return 0, &failure.Error{Code: failure.Conflict, RetryAfter: p.until.Sub(now)}
 	}
 	p.until = until
 	return p.mean, nil
@@ -104,12 +106,12 @@ func TestScale(t *testing.T) {
 		{"very short ones", 1000, 0, 0, 10_000, 6, time.Second},
 	} {
 		p := &pool{requests: c.requests, waiting: c.waiting, running: c.running, mean: c.mean}
-		must(t, scaled(t, p, c.most).Scale(t.Context()))
+		check.Must(t, scaled(t, p, c.most).Scale(t.Context()))
 		got := 0
 		for _, n := range p.started {
 			got += n
 		}
-		want(t, c.name, got, c.n)
+		check.Want(t, c.name, got, c.n)
 	}
 }
 
@@ -121,11 +123,11 @@ func TestScaleAtOnce(t *testing.T) {
 		for range 3 {
 			var all sync.WaitGroup
 			for range 8 {
-				all.Go(func() { must(t, scaled(t, p, 10_000).Scale(t.Context())) })
+				all.Go(func() { check.Must(t, scaled(t, p, 10_000).Scale(t.Context())) })
 			}
 			all.Wait()
 		}
-		want(t, "started", fmt.Sprint(p.started), "[167]")
+		check.Want(t, "started", fmt.Sprint(p.started), "[167]")
 	})
 }
 
@@ -136,7 +138,7 @@ func TestScaleEnds(t *testing.T) {
 		p := &pool{until: time.Now().Add(10 * time.Second)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		want(t, "code", lipsync.CodeOf(scaled(t, p, 1).Scale(ctx)), lipsync.Conflict)
+		check.Want(t, "code", failure.CodeOf(scaled(t, p, 1).Scale(ctx)), failure.Conflict)
 	})
 }
 
@@ -145,7 +147,7 @@ func TestScaleEnds(t *testing.T) {
 func TestScaleLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, began := &busy{pool{}}, time.Now()
-		must(t, scaled(t, p, 1).Scale(t.Context()))
+		check.Must(t, scaled(t, p, 1).Scale(t.Context()))
 		if took := time.Since(began); took < 5*time.Second || took > 15*time.Second {
 			t.Errorf("waited for %s, want 5 s to 15 s", took)
 		}
@@ -156,7 +158,7 @@ func TestScaleLeaves(t *testing.T) {
 type busy struct{ pool }
 
 func (*busy) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
-	return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: 5 * time.Second}
+	return 0, &failure.Error{Code: failure.Conflict, RetryAfter: 5 * time.Second}
 }
 
 // TestSweepScalesLate checks that Sweep starts workers for requests that have waited too long for
@@ -168,8 +170,8 @@ func TestSweepScalesLate(t *testing.T) {
 		f.Pool, f.Demand, f.Pooled, f.Workers = p, p, true, 200
 		f.generate(t, "")
 		f.clock.Advance(after)
-		must(t, f.Sweep(t.Context()))
-		want(t, "started by the sweep after "+after.String(), fmt.Sprint(p.started), started)
+		check.Must(t, f.Sweep(t.Context()))
+		check.Want(t, "started by the sweep after "+after.String(), fmt.Sprint(p.started), started)
 	}
 }
 
@@ -182,11 +184,11 @@ func TestSweepScalesUnknown(t *testing.T) {
 	f.Pool, f.Demand, f.Pooled, f.Workers = p, p, true, 2000
 	f.generate(t, "")
 	f.clock.Advance(50 * time.Second)
-	must(t, f.Sweep(t.Context()))
-	want(t, "started in the first minute", fmt.Sprint(p.started), "[]")
+	check.Must(t, f.Sweep(t.Context()))
+	check.Want(t, "started in the first minute", fmt.Sprint(p.started), "[]")
 	f.clock.Advance(11 * time.Second)
-	must(t, f.Sweep(t.Context()))
-	want(t, "started after it", fmt.Sprint(p.started), "[666]")
+	check.Must(t, f.Sweep(t.Context()))
+	check.Want(t, "started after it", fmt.Sprint(p.started), "[666]")
 }
 
 // TestSweepScales checks that Sweep starts workers for waiting requests although some run, and
@@ -197,7 +199,7 @@ func TestSweepScales(t *testing.T) {
 	f.Pool, f.Demand, f.Pooled, f.Workers = p, p, true, 10
 	f.generate(t, "")
 	f.queue.sent = nil
-	must(t, f.Sweep(t.Context()))
-	want(t, "started by the sweep", fmt.Sprint(p.started), "[1]")
-	want(t, "sent", fmt.Sprint(f.queue.sent), "[]")
+	check.Must(t, f.Sweep(t.Context()))
+	check.Want(t, "started by the sweep", fmt.Sprint(p.started), "[1]")
+	check.Want(t, "sent", fmt.Sprint(f.queue.sent), "[]")
 }

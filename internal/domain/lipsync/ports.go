@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // The methods of every port are safe for concurrent use. The caller may retry a method after an
@@ -100,14 +103,14 @@ type StatusQuery struct {
 
 // Outcome says how a request ended: it completed with Output, or failed.
 type Outcome struct {
-	Output   string        // object key
-	Poster   bool          // whether the output has a poster
-	Length   time.Duration // of the output, to the microsecond
-	Size     int64         // of the output, in bytes
-	Frames   Frames        // of the output
-	Warnings Warnings      // about the output
-	Sync     SyncScore     // of the output, to a thousandth
-	Failure  Failure       // zero if it completed
+	Output   string          // object key
+	Poster   bool            // whether the output has a poster
+	Length   time.Duration   // of the output, to the microsecond
+	Size     int64           // of the output, in bytes
+	Frames   order.Frames    // of the output
+	Warnings order.Warnings  // about the output
+	Sync     order.SyncScore // of the output, to a thousandth
+	Failure  failure.Failure // zero if it completed
 
 	VideoLength, AudioLength time.Duration // of the inputs, to the microsecond; 0 if nobody measured them
 }
@@ -167,7 +170,7 @@ type Leases interface {
 
 	// Cancel sets an open request to failed with the failure f, even if a worker holds it, and
 	// returns the stored request: see Request.Canceled.
-	Cancel(ctx context.Context, id string, now time.Time, f Failure) (Request, error)
+	Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest first. The sweep uses it.
 	// If many more requests are claimable, the result may lack the oldest ones, because the cost

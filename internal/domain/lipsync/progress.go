@@ -3,6 +3,8 @@ package lipsync
 import (
 	"context"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Stage is the step of an attempt that a worker is at.
@@ -27,7 +29,7 @@ type Progress struct {
 func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, Place, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
-		return Request{}, Progress{}, Place{}, restate(err, NotFound, "lipsync request not found")
+		return Request{}, Progress{}, Place{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
 	}
 	place, err := s.Place(ctx, r)
 	return r, r.ProgressAt(s.Now()), place, err

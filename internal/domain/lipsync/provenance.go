@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // Origin is the data about the origin of an output that its signed manifest has.
@@ -13,26 +16,26 @@ type Origin struct {
 }
 
 // CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
-func (s *Service) CheckProvenance(o Output) error {
+func (s *Service) CheckProvenance(o order.Output) error {
 	if s.RequireProvenance && !o.Format.Signable() {
-		return Failure{Code: NotSignable}.Because(nil)
+		return failure.Failure{Code: failure.NotSignable}.Because(nil)
 	}
 	return nil
 }
 
 // Unsigned reports whether the request's output has no signed manifest although the service signs outputs and this one can be signed.
 func (r Request) Unsigned() bool {
-	return r.Options.Output.Format.Signable() && r.Size <= MostSigned && r.warned(NotSigned)
+	return r.Options.Output.Format.Signable() && r.Size <= order.MostSigned && r.warned(order.NotSigned)
 }
 
 // Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.
 func (r Request) Provenance() string {
-	if r.warned(Signed) {
+	if r.warned(order.Signed) {
 		return "c2pa"
 	}
 	return ""
 }
 
-func (r Request) warned(w Warnings) bool {
+func (r Request) warned(w order.Warnings) bool {
 	return slices.Contains(strings.Fields(string(r.Warnings)), string(w))
 }

@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/check"
 )
 
 // bus is a lipsync.Bus that keeps what it gets.
@@ -42,7 +43,7 @@ func TestPublish(t *testing.T) {
 	note := func(was lipsync.Status, id string) lipsync.Request {
 		t.Helper()
 		r, err := f.Store.Requests.ByID(t.Context(), id)
-		must(t, err)
+		check.Must(t, err)
 		changes = append(changes, lipsync.Change{Was: was, Request: r})
 		return r
 	}
@@ -50,15 +51,15 @@ func TestPublish(t *testing.T) {
 	note(lipsync.Queued, done)
 	f.analyze(t, "https://example.com/v.mp4")
 	r, err := f.Claim(t.Context(), done)
-	must(t, err)
+	check.Must(t, err)
 	note(lipsync.Queued, done)
-	must(t, f.Release(t.Context(), r))
+	check.Must(t, f.Release(t.Context(), r))
 	note(lipsync.Processing, done)
 	f.complete(t, done)
 	completed := note(lipsync.Processing, done)
 	note(lipsync.Completed, done)
 	_, err = f.Cancel(t.Context(), f.caller, canceled)
-	must(t, err)
+	check.Must(t, err)
 	note(lipsync.Queued, canceled)
 	analysis := completed
 	analysis.Kind = lipsync.ToAnalyze
@@ -68,8 +69,8 @@ func TestPublish(t *testing.T) {
 	changes = append(changes, lipsync.Change{Batch: batch})
 
 	n, err := f.Publish(t.Context(), changes)
-	must(t, err)
-	want(t, "done", n, len(changes))
+	check.Must(t, err)
+	check.Want(t, "done", n, len(changes))
 	var got []string
 	for _, all := range b.calls {
 		for _, e := range all {
@@ -81,14 +82,14 @@ func TestPublish(t *testing.T) {
 					OutputURL  string `json:"output_url"`
 				}
 			}
-			must(t, json.Unmarshal(e.Body, &body))
+			check.Must(t, json.Unmarshal(e.Body, &body))
 			if body.ID != e.ID || body.Type != e.Type || body.Account != "a" || !strings.HasPrefix(e.ID, fmt.Sprintf("msg_%016x", e.At.UnixMicro())) {
 				t.Errorf("got %s of %s at %s with %s", e.Type, e.ID, e.At, e.Body)
 			}
 			got = append(got, fmt.Sprint(e.Type, " ", body.Data.ID, " ", body.Data.Status, " ", body.Data.OutputURL != ""))
 		}
 	}
-	want(t, "events", strings.Join(got, "\n"), strings.Join([]string{
+	check.Want(t, "events", strings.Join(got, "\n"), strings.Join([]string{
 		"lipsync.processing " + done + " processing false", "lipsync.completed " + done + " completed true",
 		"lipsync.canceled " + canceled + " failed false", "batch.completed " + batch.ID + " completed false",
 	}, "\n"))
@@ -102,15 +103,15 @@ func TestPublishedAsDelivered(t *testing.T) {
 	f.complete(t, f.generate(t, "one"))
 	for _, d := range f.deliveries(t, w) {
 		r, err := f.Store.Requests.ByID(t.Context(), d.Request)
-		must(t, err)
+		check.Must(t, err)
 		if d.Type == lipsync.RequestProcessing {
 			continue
 		}
 		_, err = f.Publish(t.Context(), []lipsync.Change{{Was: lipsync.Processing, Request: r}})
-		must(t, err)
-		want(t, "id", b.calls[0][0].ID, d.ID)
+		check.Must(t, err)
+		check.Want(t, "id", b.calls[0][0].ID, d.ID)
 	}
-	want(t, "calls", len(b.calls), 1)
+	check.Want(t, "calls", len(b.calls), 1)
 }
 
 // TestBrokenBus checks which changes are done if the bus fails after some events.
@@ -120,7 +121,7 @@ func TestBrokenBus(t *testing.T) {
 	id := f.generate(t, "one")
 	f.complete(t, id)
 	r, err := f.Store.Requests.ByID(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	changes := make([]lipsync.Change, 25)
 	for i := range changes {
 		changes[i] = lipsync.Change{Was: lipsync.Processing, Request: r}

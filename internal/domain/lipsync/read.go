@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // Page is one page of a list.
@@ -23,7 +26,7 @@ type Page struct {
 func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (Request, *url.URL, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
-		return Request{}, nil, restate(err, NotFound, "lipsync request not found")
+		return Request{}, nil, failure.Restate(err, failure.NotFound, "lipsync request not found")
 	}
 	output, err := s.outputURL(ctx, r)
 	return r, output, err
@@ -32,7 +35,7 @@ func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (
 // Details returns the caller's request; see Request.
 func (s *Service) Details(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
-	return r, restate(err, NotFound, "lipsync request not found")
+	return r, failure.Restate(err, failure.NotFound, "lipsync request not found")
 }
 
 // OutputExpires returns the time from which the request's output is no longer available, or the zero
@@ -47,12 +50,12 @@ func (s *Service) OutputExpires(r Request) time.Time {
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
 	if id, ok := parseID(idOrReference); ok {
 		r, err := s.Store.Requests.ByID(ctx, id)
-		if CodeOf(err) != NotFound && (err != nil || r.Account == account && r.Kind == ToRender) {
+		if failure.CodeOf(err) != failure.NotFound && (err != nil || r.Account == account && r.Kind == ToRender) {
 			return r, err
 		}
 	}
-	if !validText(idOrReference) {
-		return Request{}, newError(NotFound, "lipsync request not found")
+	if !order.ValidText(idOrReference) {
+		return Request{}, failure.New(failure.NotFound, "lipsync request not found")
 	}
 	return s.Store.Requests.ByReference(ctx, account, idOrReference)
 }
@@ -120,10 +123,10 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	if r.Video.Object == "" {
 		return url.Parse(r.Video.URL)
 	}
-	switch _, err := s.Objects.Size(ctx, r.Video.Object); CodeOf(err) {
+	switch _, err := s.Objects.Size(ctx, r.Video.Object); failure.CodeOf(err) {
 	case "":
 		return s.Objects.SignGet(ctx, r.Video.Object, "video", s.Now().Add(getURLLife))
-	case NotFound:
+	case failure.NotFound:
 		return nil, nil
 	default:
 		return nil, err
@@ -178,7 +181,7 @@ func outputName(r Request) string {
 	extension := path.Ext(r.Output)
 	switch {
 	case r.Options.Output.FileName != "":
-		return r.Options.Output.FileName.with(extension)
+		return r.Options.Output.FileName.With(extension)
 	case r.Video.Name == "":
 		return r.ID + extension
 	}

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
+	"lipsync/internal/test/check"
 )
 
 func TestRequest(t *testing.T) {
@@ -35,12 +37,12 @@ func TestRequest(t *testing.T) {
 	} {
 		got, output, err := f.Request(t.Context(), c.caller, c.text)
 		if c.want == "" {
-			wantError(t, c.name, err, lipsync.NotFound, "lipsync request not found")
+			check.Error(t, c.name, err, failure.NotFound, "lipsync request not found")
 			continue
 		}
-		must(t, err)
-		want(t, c.name, got.ID, c.want)
-		want(t, c.name+" has an output", output != nil, false)
+		check.Must(t, err)
+		check.Want(t, c.name, got.ID, c.want)
+		check.Want(t, c.name+" has an output", output != nil, false)
 	}
 }
 
@@ -52,16 +54,16 @@ func TestStrangersID(t *testing.T) {
 	_, f.caller = f.newCaller(t, "b", 0)
 	mine := f.generate(t, id)
 	got, _, err := f.Request(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "request", got.ID, mine)
+	check.Must(t, err)
+	check.Want(t, "request", got.ID, mine)
 }
 
 // complete works on the request until it is completed.
 func (f *fixture) complete(t *testing.T, id string) {
 	t.Helper()
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
-	must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	check.Must(t, err)
+	check.Must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
 }
 
 // get fetches a signed URL, and returns its status and body.
@@ -76,22 +78,22 @@ func TestOutputURL(t *testing.T) {
 	id := f.generate(t, "")
 	f.complete(t, id)
 	f.clock.Advance(30*24*time.Hour - time.Second)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	_, output, err := f.Request(t.Context(), f.caller, id)
-	must(t, err)
+	check.Must(t, err)
 
 	// A URL that was signed at the last moment is still valid for an hour.
 	f.clock.Advance(time.Hour)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	status, body := f.get(output)
-	want(t, "status", status, 200)
-	want(t, "body", body, "output")
+	check.Want(t, "status", status, 200)
+	check.Want(t, "body", body, "output")
 	_, late, err := f.Request(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "has an output after 30 days", late != nil, false)
+	check.Must(t, err)
+	check.Want(t, "has an output after 30 days", late != nil, false)
 
 	f.clock.Advance(2 * time.Hour)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	f.wantEmpty(t)
 }
 
@@ -116,13 +118,13 @@ func TestRequestPage(t *testing.T) {
 		{"never", 0, 20, nil, 0},
 	} {
 		page, err := f.RequestPage(t.Context(), f.caller, lipsync.ListQuery{ReferenceID: c.reference, Offset: c.offset, Limit: c.limit})
-		must(t, err)
-		want(t, "total", page.Total, c.total)
-		want(t, "requests", len(page.Requests), len(c.want))
-		want(t, "outputs", len(page.Outputs), len(c.want))
+		check.Must(t, err)
+		check.Want(t, "total", page.Total, c.total)
+		check.Want(t, "requests", len(page.Requests), len(c.want))
+		check.Want(t, "outputs", len(page.Outputs), len(c.want))
 		for i, n := range c.want {
-			want(t, "id", page.Requests[i].ID, ids[n])
-			want(t, "has an output", page.Outputs[i] != nil, n == 3)
+			check.Want(t, "id", page.Requests[i].ID, ids[n])
+			check.Want(t, "has an output", page.Outputs[i] != nil, n == 3)
 		}
 	}
 }
@@ -140,13 +142,13 @@ func TestVideoURL(t *testing.T) {
 		{stored, "<nil>"},
 	} {
 		got, err := f.VideoURL(t.Context(), c.r)
-		must(t, err)
-		want(t, "address", fmt.Sprint(got), c.want)
+		check.Must(t, err)
+		check.Want(t, "address", fmt.Sprint(got), c.want)
 	}
-	must(t, f.Objects.Put(t.Context(), stored.Video.Object, strings.NewReader("video"), -1))
+	check.Must(t, f.Objects.Put(t.Context(), stored.Video.Object, strings.NewReader("video"), -1))
 	got, err := f.VideoURL(t.Context(), stored)
-	must(t, err)
-	want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
+	check.Must(t, err)
+	check.Want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
 }
 
 // TestRequestDetails checks the data of a final request, and when its output expires.
@@ -154,19 +156,19 @@ func TestRequestDetails(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "x")
 	r, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	r.VideoLength, r.AudioLength, r.Length = 3*time.Second, 2*time.Second, 2*time.Second
-	must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	check.Must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
 	for _, name := range []string{id, strings.ToUpper(id), "x"} {
 		got, err := f.Details(t.Context(), f.caller, name)
-		must(t, err)
-		want(t, name, fmt.Sprintln(got.ID, got.Attempts, got.Engine, got.VideoLength, got.AudioLength, got.Length), id+" 1 warp 3s 2s 2s\n")
-		want(t, "expires", f.OutputExpires(got), f.clock.Now().Add(30*24*time.Hour))
+		check.Must(t, err)
+		check.Want(t, name, fmt.Sprintln(got.ID, got.Attempts, got.Engine, got.VideoLength, got.AudioLength, got.Length), id+" 1 warp 3s 2s 2s\n")
+		check.Want(t, "expires", f.OutputExpires(got), f.clock.Now().Add(30*24*time.Hour))
 	}
 	got, err := f.DeleteMedia(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "expires without an output", f.OutputExpires(got), time.Time{})
+	check.Must(t, err)
+	check.Want(t, "expires without an output", f.OutputExpires(got), time.Time{})
 	_, other := f.newCaller(t, "b", 0)
 	_, err = f.Details(t.Context(), other, id)
-	wantError(t, "other account", err, lipsync.NotFound, "lipsync request not found")
+	check.Error(t, "other account", err, failure.NotFound, "lipsync request not found")
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Pauses between attempts.
@@ -49,19 +51,19 @@ const (
 //
 // A request with faults of the service is tried MaxAttempts times. Transient faults do not count as
 // attempts: the request is tried for a time that begins with the first of these faults in a row.
-func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Duration) (f Failure, again time.Time, _ error) {
-	f, now, later := FailureOf(err), s.Now(), r
+func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error) {
+	f, now, later := failure.FailureOf(err), s.Now(), r
 	switch {
-	case f.Code.postpones():
+	case f.Code.Postpones():
 		lasts, patience := later.delay(f.Code, now, held)
 		switch {
-		case f.Code.ofUpload() && r.Fetching >= fetchTime:
-		case f.Code.ofFetch() && later.Fetching >= fetchTime:
-			f.Code = MediaTooSlow
+		case f.Code.OfUpload() && r.Fetching >= fetchTime:
+		case f.Code.OfFetch() && later.Fetching >= fetchTime:
+			f.Code = failure.MediaTooSlow
 		case lasts < patience:
 			again = now.Add(s.transientPause(f.Code, lasts, err))
 		}
-	case f.Code.Class() == OfOurs && !r.Spent():
+	case f.Code.Class() == failure.OfOurs && !r.Spent():
 		later.endDelays()
 		again = now.Add(s.jitter(firstPause << (r.Attempts - 1)))
 	}
@@ -81,16 +83,16 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 // Each kind of fault has its own first time, so the time of another kind does not count. A fault of
 // a kind with more patience resets the kinds with less. Kinds that alternate therefore also end,
 // with the patience of the longest.
-func (r *Request) delay(code FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
+func (r *Request) delay(code failure.FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
 	r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
-	if code.ofFetch() || code.ofUpload() {
+	if code.OfFetch() || code.OfUpload() {
 		r.Fetching += held
 	}
 	var first *time.Time
 	switch code {
-	case MediaHostMissing, UploadHostMissing:
+	case failure.MediaHostMissing, failure.UploadHostMissing:
 		first, patience = &r.MissingSince, missingPatience
-	case HostFailing:
+	case failure.HostFailing:
 		r.MissingSince, r.UnreachableSince = time.Time{}, time.Time{}
 		first, patience = &r.FailingSince, hostPatience
 	default:
@@ -111,13 +113,13 @@ func (r Request) delayed() bool {
 // transientPause returns the pause after a fault whose first one in a row was the time lasts ago.
 // The pause is at least as long as the other server asked for in RetryAfter. The RetryAfter of
 // NoSpace is for clients and does not count.
-func (s *Service) transientPause(code FailureCode, lasts time.Duration, err error) time.Duration {
+func (s *Service) transientPause(code failure.FailureCode, lasts time.Duration, err error) time.Duration {
 	longest := longestPause
-	if code == HostFailing {
+	if code == failure.HostFailing {
 		longest = longestHostPause
 	}
 	pause := s.jitter(min(max(lasts, shortestPause), longest))
-	if e, ok := errors.AsType[*Error](err); ok && e.Code != NoSpace {
+	if e, ok := errors.AsType[*failure.Error](err); ok && e.Code != failure.NoSpace {
 		pause = max(pause, min(e.RetryAfter, longestRetryAfter))
 	}
 	return pause

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // Durations of the service.
@@ -163,11 +166,11 @@ func (p Ports) complete() Ports {
 }
 
 // MaxSize returns the largest size in bytes of a medium of the kind.
-func (s *Service) MaxSize(kind MediaKind) int64 {
+func (s *Service) MaxSize(kind failure.MediaKind) int64 {
 	switch kind {
-	case Boxes:
+	case failure.Boxes:
 		return maxBoxes
-	case Video:
+	case failure.Video:
 		return s.MaxVideo
 	default:
 		return s.MaxAudio
@@ -176,9 +179,9 @@ func (s *Service) MaxSize(kind MediaKind) int64 {
 
 // MaxMedia returns the largest size of all media of a request in bytes.
 func (s *Service) MaxMedia(r Request) int64 {
-	size := s.MaxSize(Video) + int64(len(r.Audios()))*s.MaxSize(Audio)
-	if r.Options.Face.By == FaceInBoxes {
-		size += s.MaxSize(Boxes)
+	size := s.MaxSize(failure.Video) + int64(len(r.Audios()))*s.MaxSize(failure.Audio)
+	if r.Options.Face.By == order.FaceInBoxes {
+		size += s.MaxSize(failure.Boxes)
 	}
 	return size
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"reflect"
 	"sync"
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -74,7 +74,7 @@ func newFixture(t testing.TB) *fixture {
 func (f *fixture) newCaller(t testing.TB, account string, limit int64) (token string, c lipsync.Caller) {
 	t.Helper()
 	token, k, err := f.CreateKey(t.Context(), account, "laptop", limit)
-	must(t, err)
+	check.Must(t, err)
 	return token, lipsync.Caller{Account: account, KeyID: k.ID, KeyName: k.Name}
 }
 
@@ -94,41 +94,15 @@ func (f *fixture) generate(t testing.TB, referenceID string) string {
 		n.ReferenceID = &referenceID
 	}
 	id, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	return id
 }
 
 func (f *fixture) wantAttempts(t *testing.T, id string, n int) {
 	t.Helper()
 	r, err := f.Store.Requests.ByID(t.Context(), id)
-	must(t, err)
-	want(t, "attempts", r.Attempts, n)
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wantError checks an error's code and public message. Both are "" for no error.
-func wantError(t testing.TB, what string, err error, code lipsync.Code, message string) {
-	t.Helper()
-	got := ""
-	if err != nil {
-		got = lipsync.MessageOf(err)
-	}
-	if lipsync.CodeOf(err) != code || got != message {
-		t.Errorf("%s: got %q %q (%v), want %q %q", what, lipsync.CodeOf(err), got, err, code, message)
-	}
-}
-
-func want[T any](t testing.TB, what string, got, want T) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
+	check.Must(t, err)
+	check.Want(t, "attempts", r.Attempts, n)
 }
 
 func TestCrashes(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // Source is a video or a speech track as the client names it.
@@ -31,12 +34,12 @@ func (i Input) Again() string {
 
 // SourceAgain returns a source for an input of the caller's request in another request; see
 // Input.Again. It returns "" if Generate would refuse that source, for example an expired upload.
-func (s *Service) SourceAgain(ctx context.Context, c Caller, kind MediaKind, i Input) (string, error) {
+func (s *Service) SourceAgain(ctx context.Context, c Caller, kind failure.MediaKind, i Input) (string, error) {
 	source := i.Again()
-	switch _, err := s.input(ctx, c, kind, Source{URL: source}); CodeOf(err) {
+	switch _, err := s.input(ctx, c, kind, Source{URL: source}); failure.CodeOf(err) {
 	case "":
 		return source, nil
-	case Invalid:
+	case failure.Invalid:
 		return "", nil
 	default:
 		return "", err
@@ -44,38 +47,38 @@ func (s *Service) SourceAgain(ctx context.Context, c Caller, kind MediaKind, i I
 }
 
 // input checks that the caller may use the source, and returns it as an input.
-func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Source) (Input, error) {
+func (s *Service) input(ctx context.Context, c Caller, kind failure.MediaKind, src Source) (Input, error) {
 	if src.Object != "" {
-		return Input{Object: src.Object, Name: fileName(src.Name)}, nil
+		return Input{Object: src.Object, Name: order.BaseName(src.Name)}, nil
 	}
 	if id, ok := src.upload(); ok {
 		return s.uploadedInput(ctx, c, kind, id, src.Kept)
 	}
-	if !validURL(src.URL) {
-		return Input{}, newError(Invalid, urlRule(string(kind)+" URL"))
+	if !order.ValidURL(src.URL) {
+		return Input{}, failure.New(failure.Invalid, order.URLRule(string(kind)+" URL"))
 	}
 	return Input{URL: src.URL}, nil
 }
 
-func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, id string, kept bool) (Input, error) {
+func (s *Service) uploadedInput(ctx context.Context, c Caller, kind failure.MediaKind, id string, kept bool) (Input, error) {
 	u, err := s.Store.Uploads.ByID(ctx, id)
-	if err != nil && CodeOf(err) != NotFound {
+	if err != nil && failure.CodeOf(err) != failure.NotFound {
 		return Input{}, err
 	}
 	switch {
 	case err != nil || u.Account != c.Account || u.Dropped:
-		return Input{}, newError(Invalid, fmt.Sprintf("%s upload does not exist", kind))
+		return Input{}, failure.New(failure.Invalid, fmt.Sprintf("%s upload does not exist", kind))
 	case !kept && !s.Now().Before(u.ExpiresAt):
-		return Input{}, newError(Invalid, fmt.Sprintf("%s upload has expired", kind))
+		return Input{}, failure.New(failure.Invalid, fmt.Sprintf("%s upload has expired", kind))
 	case u.Kind != kind:
-		return Input{}, newError(Invalid, fmt.Sprintf("%s upload was announced as %s", kind, u.Kind))
+		return Input{}, failure.New(failure.Invalid, fmt.Sprintf("%s upload was announced as %s", kind, u.Kind))
 	}
 	size, err := s.Objects.Size(ctx, u.Object)
-	if err != nil && CodeOf(err) != NotFound {
+	if err != nil && failure.CodeOf(err) != failure.NotFound {
 		return Input{}, err
 	}
 	if err != nil || size != u.Size {
-		return Input{}, newError(Invalid, fmt.Sprintf("%s upload is not complete", kind))
+		return Input{}, failure.New(failure.Invalid, fmt.Sprintf("%s upload is not complete", kind))
 	}
 	return Input{Object: u.Object, Name: u.Name}, nil
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 const badVideoURL = "video URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
@@ -43,9 +45,9 @@ func TestSourceURLs(t *testing.T) {
 		n.Video.URL = address
 		_, err := f.Generate(t.Context(), f.caller, n)
 		if ok {
-			wantError(t, address, err, "", "")
+			check.Error(t, address, err, "", "")
 		} else {
-			wantError(t, address, err, lipsync.Invalid, badVideoURL)
+			check.Error(t, address, err, failure.Invalid, badVideoURL)
 		}
 	}
 }
@@ -61,7 +63,7 @@ func FuzzSourceURL(f *testing.F) {
 		n.Audio.URL = address
 		id, err := fx.Generate(t.Context(), fx.caller, n)
 		if err != nil {
-			if lipsync.CodeOf(err) != lipsync.Invalid {
+			if failure.CodeOf(err) != failure.Invalid {
 				t.Errorf("got %v, want an Invalid", err)
 			}
 			return
@@ -71,20 +73,20 @@ func FuzzSourceURL(f *testing.F) {
 			t.Errorf("accepted %q: %v", address, err)
 		}
 		r, err := fx.Store.Requests.ByID(t.Context(), id)
-		must(t, err)
-		want(t, "stored URL", r.Audio.URL, address)
+		check.Must(t, err)
+		check.Want(t, "stored URL", r.Audio.URL, address)
 		_, err = fx.Cancel(t.Context(), fx.caller, id) // an account may have only so many open requests
-		must(t, err)
+		check.Must(t, err)
 	})
 }
 
 // upload announces an upload of 5 bytes and stores the text as its file.
-func (f *fixture) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
+func (f *fixture) upload(t *testing.T, kind failure.MediaKind, text string) lipsync.SignedUpload {
 	t.Helper()
 	u, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: kind, Size: 5})
-	must(t, err)
+	check.Must(t, err)
 	if text != "" {
-		must(t, f.Objects.Put(t.Context(), u.Object, strings.NewReader(text), -1))
+		check.Must(t, f.Objects.Put(t.Context(), u.Object, strings.NewReader(text), -1))
 	}
 	return u
 }
@@ -92,9 +94,9 @@ func (f *fixture) upload(t *testing.T, kind lipsync.MediaKind, text string) lips
 func TestUploadSources(t *testing.T) {
 	f := newFixture(t)
 	_, stranger := f.newCaller(t, "b", 0)
-	expired := f.upload(t, lipsync.Video, "fives")
+	expired := f.upload(t, failure.Video, "fives")
 	f.clock.Advance(24 * time.Hour)
-	good := f.upload(t, lipsync.Video, "fives")
+	good := f.upload(t, failure.Video, "fives")
 	for _, c := range []struct {
 		name, source, message string
 		caller                lipsync.Caller
@@ -105,21 +107,21 @@ func TestUploadSources(t *testing.T) {
 		{"missing", "upload://never", "video upload does not exist", f.caller},
 		{"no id", "upload://", "video upload does not exist", f.caller},
 		{"expired", expired.Source, "video upload has expired", f.caller},
-		{"empty", f.upload(t, lipsync.Video, "").Source, "video upload is not complete", f.caller},
-		{"short", f.upload(t, lipsync.Video, "four").Source, "video upload is not complete", f.caller},
-		{"other kind", f.upload(t, lipsync.Audio, "fives").Source, "video upload was announced as audio", f.caller},
+		{"empty", f.upload(t, failure.Video, "").Source, "video upload is not complete", f.caller},
+		{"short", f.upload(t, failure.Video, "four").Source, "video upload is not complete", f.caller},
+		{"other kind", f.upload(t, failure.Audio, "fives").Source, "video upload was announced as audio", f.caller},
 	} {
 		n := urls()
 		n.Video.URL = c.source
 		id, err := f.Generate(t.Context(), c.caller, n)
 		if c.message != "" {
-			wantError(t, c.name, err, lipsync.Invalid, c.message)
+			check.Error(t, c.name, err, failure.Invalid, c.message)
 			continue
 		}
-		must(t, err)
+		check.Must(t, err)
 		r, err := f.Store.Requests.ByID(t.Context(), id)
-		must(t, err)
-		want(t, c.name, r.Video, lipsync.Input{Object: good.Object})
+		check.Must(t, err)
+		check.Want(t, c.name, r.Video, lipsync.Input{Object: good.Object})
 	}
 }
 
@@ -128,70 +130,70 @@ func TestUploadSources(t *testing.T) {
 func TestSourceAgain(t *testing.T) {
 	f := newFixture(t)
 	_, stranger := f.newCaller(t, "b", 0)
-	u := f.upload(t, lipsync.Video, "fives")
-	empty := f.upload(t, lipsync.Video, "")
-	check := func(name string, c lipsync.Caller, kind lipsync.MediaKind, i lipsync.Input, wanted string) {
+	u := f.upload(t, failure.Video, "fives")
+	empty := f.upload(t, failure.Video, "")
+	check := func(name string, c lipsync.Caller, kind failure.MediaKind, i lipsync.Input, wanted string) {
 		t.Helper()
 		got, err := f.SourceAgain(t.Context(), c, kind, i)
-		must(t, err)
-		want(t, name, got, wanted)
+		check.Must(t, err)
+		check.Want(t, name, got, wanted)
 	}
-	check("upload", f.caller, lipsync.Video, lipsync.Input{Object: u.Object}, u.Source)
-	check("URL", f.caller, lipsync.Audio, lipsync.Input{URL: "https://example.com/a.wav"}, "https://example.com/a.wav")
-	check("file of a form", f.caller, lipsync.Video, lipsync.Input{Object: "requests/x/video"}, "")
-	check("another account's", stranger, lipsync.Video, lipsync.Input{Object: u.Object}, "")
-	check("gone", f.caller, lipsync.Video, lipsync.Input{Object: empty.Object}, "")
+	check("upload", f.caller, failure.Video, lipsync.Input{Object: u.Object}, u.Source)
+	check("URL", f.caller, failure.Audio, lipsync.Input{URL: "https://example.com/a.wav"}, "https://example.com/a.wav")
+	check("file of a form", f.caller, failure.Video, lipsync.Input{Object: "requests/x/video"}, "")
+	check("another account's", stranger, failure.Video, lipsync.Input{Object: u.Object}, "")
+	check("gone", f.caller, failure.Video, lipsync.Input{Object: empty.Object}, "")
 	f.clock.Advance(lipsync.Retention{}.InputLife())
-	check("expired", f.caller, lipsync.Video, lipsync.Input{Object: u.Object}, "")
+	check("expired", f.caller, failure.Video, lipsync.Input{Object: u.Object}, "")
 }
 
 // TestUploadReplay repeats a call after the time at which the unused upload would have expired.
 func TestUploadReplay(t *testing.T) {
 	f := newFixture(t)
 	n := urls()
-	n.Video.URL = f.upload(t, lipsync.Video, "fives").Source
+	n.Video.URL = f.upload(t, failure.Video, "fives").Source
 	n.IdempotencyKey = new("k")
 	f.clock.Advance(23 * time.Hour)
 	id, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(23 * time.Hour)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	again, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
-	want(t, "replayed id", again, id)
+	check.Must(t, err)
+	check.Want(t, "replayed id", again, id)
 }
 
 func TestCreateUpload(t *testing.T) {
 	f := newFixture(t)
-	u, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
-	must(t, err)
-	want(t, "source", u.Source, "upload://"+u.ID)
-	want(t, "expires", u.ExpiresAt, f.clock.Now().Add(24*time.Hour))
-	want(t, "header", u.Headers.Get("Content-Type"), "audio/wav; codecs=1")
+	u, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
+	check.Must(t, err)
+	check.Want(t, "source", u.Source, "upload://"+u.ID)
+	check.Want(t, "expires", u.ExpiresAt, f.clock.Now().Add(24*time.Hour))
+	check.Want(t, "header", u.Headers.Get("Content-Type"), "audio/wav; codecs=1")
 	stored, err := f.Store.Uploads.ByID(t.Context(), u.ID)
-	must(t, err)
-	want(t, "stored", stored, u.Upload)
+	check.Must(t, err)
+	check.Want(t, "stored", stored, u.Upload)
 
 	const badType = "content_type must be a media type such as video/mp4"
 	for _, c := range []struct {
-		kind        lipsync.MediaKind
+		kind        failure.MediaKind
 		size        int64
 		contentType string
-		code        lipsync.Code
+		code        failure.Code
 		message     string
 	}{
-		{lipsync.Video, 5 << 30, "", "", ""},
-		{lipsync.Video, 5<<30 + 1, "", lipsync.TooLarge, "video is larger than 5 GiB: 5368709121 bytes"},
-		{lipsync.Audio, 500<<20 + 1, "", lipsync.TooLarge, "audio is larger than 500 MiB: 524288001 bytes"},
-		{lipsync.Video, 0, "", lipsync.Invalid, "size must be at least 1"},
-		{lipsync.Video, -1, "", lipsync.Invalid, "size must be at least 1"},
-		{"", 1, "", lipsync.Invalid, `type must be "video" or "audio"`},
-		{"image", 1, "", lipsync.Invalid, `type must be "video" or "audio"`},
-		{lipsync.Video, 1, "video/mp4\r\nX: y", lipsync.Invalid, badType},
-		{lipsync.Video, 1, "video/", lipsync.Invalid, badType},
-		{lipsync.Video, 1, "a/" + strings.Repeat("b", 300), lipsync.Invalid, badType},
+		{failure.Video, 5 << 30, "", "", ""},
+		{failure.Video, 5<<30 + 1, "", failure.TooLarge, "video is larger than 5 GiB: 5368709121 bytes"},
+		{failure.Audio, 500<<20 + 1, "", failure.TooLarge, "audio is larger than 500 MiB: 524288001 bytes"},
+		{failure.Video, 0, "", failure.Invalid, "size must be at least 1"},
+		{failure.Video, -1, "", failure.Invalid, "size must be at least 1"},
+		{"", 1, "", failure.Invalid, `type must be "video" or "audio"`},
+		{"image", 1, "", failure.Invalid, `type must be "video" or "audio"`},
+		{failure.Video, 1, "video/mp4\r\nX: y", failure.Invalid, badType},
+		{failure.Video, 1, "video/", failure.Invalid, badType},
+		{failure.Video, 1, "a/" + strings.Repeat("b", 300), failure.Invalid, badType},
 	} {
 		_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: c.kind, Size: c.size, ContentType: c.contentType})
-		wantError(t, string(c.kind)+c.contentType, err, c.code, c.message)
+		check.Error(t, string(c.kind)+c.contentType, err, c.code, c.message)
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 const noSpace = "the service has too little disk space; try again later"
@@ -19,13 +21,13 @@ const noSpace = "the service has too little disk space; try again later"
 type fullKeys struct{ lipsync.Keys }
 
 func (fullKeys) Touch(context.Context, string, time.Time) error {
-	return lipsync.ErrNoSpace(syscall.ENOSPC)
+	return failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 type fullUploads struct{ lipsync.Uploads }
 
 func (fullUploads) Delete(context.Context, lipsync.Upload) error {
-	return lipsync.ErrNoSpace(syscall.ENOSPC)
+	return failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 // TestTouchFails checks that a call succeeds even if the key's last use can't be stored.
@@ -36,25 +38,25 @@ func TestTouchFails(t *testing.T) {
 	f.Store.Keys = fullKeys{f.Store.Keys}
 	f.clock.Advance(time.Hour)
 	got, err := f.Authenticate(t.Context(), f.token)
-	must(t, err)
-	want(t, "caller", got, f.caller)
-	want(t, "logged", strings.Contains(log.String(), "no space left on device"), true)
+	check.Must(t, err)
+	check.Want(t, "caller", got, f.caller)
+	check.Want(t, "logged", strings.Contains(log.String(), "no space left on device"), true)
 }
 
 // TestSweepOfFull sweeps an expired upload while the database can't be written. The file is deleted
 // at once, and the record as soon as possible.
 func TestSweepOfFull(t *testing.T) {
 	f := newFixture(t)
-	u := f.upload(t, lipsync.Video, "fives")
+	u := f.upload(t, failure.Video, "fives")
 	f.clock.Advance(26 * time.Hour)
 	uploads := f.Store.Uploads
 	f.Store.Uploads = fullUploads{uploads}
-	want(t, "code", lipsync.CodeOf(f.Sweep(t.Context())), lipsync.NoSpace)
+	check.Want(t, "code", failure.CodeOf(f.Sweep(t.Context())), failure.NoSpace)
 	f.wantObject(t, u.Object, false)
 	f.Store.Uploads = uploads
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	_, err := uploads.ByID(t.Context(), u.ID)
-	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
 }
 
 // TestRoom checks that new media are refused if the disk has no space, and that everything else
@@ -62,40 +64,40 @@ func TestSweepOfFull(t *testing.T) {
 func TestRoom(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
-	stored := f.upload(t, lipsync.Video, "fives")
+	stored := f.upload(t, failure.Video, "fives")
 	running := f.generate(t, "")
 	left := int64(4)
 	f.Room = func(size int64) error {
 		if size > left {
-			return lipsync.ErrNoSpace(nil)
+			return failure.ErrNoSpace(nil)
 		}
 		return nil
 	}
-	_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
-	wantError(t, "upload that is too large", err, lipsync.NoSpace, noSpace)
-	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 4})
-	must(t, err)
+	_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 5})
+	check.Error(t, "upload that is too large", err, failure.NoSpace, noSpace)
+	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 4})
+	check.Must(t, err)
 
 	left = -1
-	_, err = f.StoreMedia(t.Context(), "id", lipsync.Video, strings.NewReader("video"))
-	wantError(t, "form", err, lipsync.NoSpace, noSpace)
+	_, err = f.StoreMedia(t.Context(), "id", failure.Video, strings.NewReader("video"))
+	check.Error(t, "form", err, failure.NoSpace, noSpace)
 	_, err = f.Generate(t.Context(), f.caller, urls())
-	wantError(t, "URLs", err, lipsync.NoSpace, noSpace)
+	check.Error(t, "URLs", err, failure.NoSpace, noSpace)
 	_, err = f.Generate(t.Context(), f.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: stored.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
 	})
-	wantError(t, "upload that is there", err, lipsync.NoSpace, noSpace)
+	check.Error(t, "upload that is there", err, failure.NoSpace, noSpace)
 	used := func() int64 {
 		keys, err := f.Store.Keys.List(t.Context(), "a")
-		must(t, err)
+		check.Must(t, err)
 		return keys[0].Used
 	}
-	want(t, "uses of the key", used(), 1)
+	check.Want(t, "uses of the key", used(), 1)
 	_, err = f.Generate(t.Context(), f.caller, n)
-	must(t, err) // its media were stored while the disk had space
+	check.Must(t, err) // its media were stored while the disk had space
 	f.complete(t, running)
 	_, err = f.Cancel(t.Context(), f.caller, n.ID)
-	must(t, err)
+	check.Must(t, err)
 }
 
 // TestRoomWithinMedia checks that nothing is stored if the disk's space ends within a medium of
@@ -105,12 +107,12 @@ func TestRoomWithinMedia(t *testing.T) {
 	read := &counter{r: bytes.NewReader(make([]byte, 64<<20))}
 	f.Room = func(int64) error {
 		if read.n >= 20<<20 {
-			return lipsync.ErrNoSpace(nil)
+			return failure.ErrNoSpace(nil)
 		}
 		return nil
 	}
-	_, err := f.StoreMedia(t.Context(), "id", lipsync.Video, read)
-	wantError(t, "store", err, lipsync.NoSpace, noSpace)
+	_, err := f.StoreMedia(t.Context(), "id", failure.Video, read)
+	check.Error(t, "store", err, failure.NoSpace, noSpace)
 	if read.n > 40<<20 {
 		t.Errorf("took %d bytes, want no more than a part after the room ended", read.n)
 	}

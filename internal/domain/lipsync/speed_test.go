@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // TestSpeed fits times of requests that take a time each, and one for each pixel, with errors of a fifth.
@@ -23,7 +25,7 @@ func TestSpeed(t *testing.T) {
 		"equal sizes":   {3, 1e-5, 1},
 	} {
 		var s lipsync.Speed
-		want(t, name+": nothing known", s.Time(1000), 0)
+		check.Want(t, name+": nothing known", s.Time(1000), 0)
 		sizes := func(share float64) float64 { return 100_000 * math.Pow(c.most, share) }
 		for range 100 {
 			size := sizes(dice.Float64())
@@ -50,12 +52,12 @@ func TestSpeed(t *testing.T) {
 func TestPlaceOfPool(t *testing.T) {
 	f := newFixture(t)
 	f.Pooled, f.Workers = true, 10
-	must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, time.Minute))
+	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, time.Minute))
 	place := func(what, id string, wanted lipsync.Place) {
 		t.Helper()
 		_, _, got, err := f.Progress(t.Context(), f.caller, id)
-		must(t, err)
-		want(t, what, got, wanted)
+		check.Must(t, err)
+		check.Want(t, what, got, wanted)
 	}
 	first, second := f.generate(t, ""), f.generate(t, "")
 	place("first", first, lipsync.Place{Position: 1, Left: 4 * time.Minute})
@@ -65,7 +67,7 @@ func TestPlaceOfPool(t *testing.T) {
 	f.clock.Advance(time.Minute)
 	place("when no worker came", first, lipsync.Place{Position: 1})
 	_, err := f.Claim(t.Context(), first)
-	must(t, err)
+	check.Must(t, err)
 	place("claimed", first, lipsync.Place{})
 	place("while one worker is busy", second, lipsync.Place{Position: 1, Left: 2 * time.Minute})
 	f.clock.Advance(20 * time.Second)
@@ -81,7 +83,7 @@ func TestPlaceOfPool(t *testing.T) {
 type busyLine struct{ lipsync.Leases }
 
 func (busyLine) Line(context.Context, lipsync.Request, time.Time, int) (lipsync.Line, error) {
-	return lipsync.Line{}, &lipsync.Error{Code: lipsync.Unavailable}
+	return lipsync.Line{}, &failure.Error{Code: failure.Unavailable}
 }
 
 // TestBusyLine reads the progress of a request while the store is too busy to tell its place.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -138,7 +140,7 @@ func failing(delayed []Request, now time.Time) (longest time.Duration) {
 // endPause ends the pause of a request, unless another call has changed the request meanwhile.
 func (s *Service) endPause(ctx context.Context, r Request) error {
 	err := s.Store.Leases.EndPause(ctx, r, s.Now())
-	if CodeOf(err) == Conflict {
+	if failure.CodeOf(err) == failure.Conflict {
 		return nil
 	}
 	return err
@@ -157,10 +159,10 @@ func (r Request) waited(now time.Time) time.Duration {
 // succeeds, and closeSpent releases the request again.
 func (s *Service) closeSpent(ctx context.Context, id string) error {
 	r, err := s.Claim(ctx, id)
-	switch CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
 		return s.Release(ctx, r)
-	case NotFound:
+	case failure.NotFound:
 		return nil
 	default:
 		return err
@@ -243,7 +245,7 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 		return false, nil
 	}
 	r, err := s.Store.Requests.ByID(ctx, requestID)
-	if CodeOf(err) == NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return false, nil
 	}
 	return !r.Status.Final(), err
@@ -303,7 +305,7 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 		r, err = s.Store.Requests.ByID(ctx, id)
 		v = s.judgeMedia(r, key)
 	}
-	if CodeOf(err) == NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return orphan, nil
 	}
 	return v, err

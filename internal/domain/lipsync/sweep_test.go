@@ -9,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 func TestSweepSends(t *testing.T) {
@@ -20,15 +22,15 @@ func TestSweepSends(t *testing.T) {
 	}
 	f.complete(t, ids[0])
 	_, err := f.Claim(t.Context(), ids[1])
-	must(t, err)
+	check.Must(t, err)
 	for _, c := range []struct {
 		advance time.Duration
 		want    []string
 	}{{0, ids[2:]}, {lipsync.Lease, ids[1:]}} {
 		f.clock.Advance(c.advance)
 		f.queue.sent = nil
-		must(t, f.Sweep(t.Context()))
-		want(t, "sent", fmt.Sprint(f.queue.sent), fmt.Sprint(c.want))
+		check.Must(t, f.Sweep(t.Context()))
+		check.Want(t, "sent", fmt.Sprint(f.queue.sent), fmt.Sprint(c.want))
 	}
 }
 
@@ -37,30 +39,30 @@ func TestSweepCloses(t *testing.T) {
 	id := f.generate(t, "")
 	for range lipsync.MaxAttempts {
 		_, err := f.Claim(t.Context(), id)
-		must(t, err)
-		must(t, f.Sweep(t.Context())) // leaves held requests as they are
+		check.Must(t, err)
+		check.Must(t, f.Sweep(t.Context())) // leaves held requests as they are
 		f.clock.Advance(lipsync.Lease)
 	}
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	r, _, err := f.Request(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Failure.Sentence(), "processing failed")
+	check.Must(t, err)
+	check.Want(t, "status", r.Status, lipsync.Failed)
+	check.Want(t, "error", r.Failure.Sentence(), "processing failed")
 }
 
 func TestSweepUploads(t *testing.T) {
 	f := newFixture(t)
-	unused := f.upload(t, lipsync.Video, "fives")
-	used := f.upload(t, lipsync.Video, "fives")
+	unused := f.upload(t, failure.Video, "fives")
+	used := f.upload(t, failure.Video, "fives")
 	n := urls()
 	n.Video.URL = used.Source
 	id, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	sweepAfter := func(d time.Duration, unusedStays, usedStays bool) {
 		t.Helper()
 		f.clock.Advance(d)
-		must(t, f.Sweep(t.Context()))
-		must(t, f.Tidy(t.Context(), 0))
+		check.Must(t, f.Sweep(t.Context()))
+		check.Must(t, f.Tidy(t.Context(), 0))
 		f.wantObject(t, unused.Object, unusedStays)
 		f.wantObject(t, used.Object, usedStays)
 	}
@@ -70,28 +72,28 @@ func TestSweepUploads(t *testing.T) {
 	f.complete(t, id)
 	sweepAfter(0, false, false)
 	_, err = f.Store.Uploads.ByID(t.Context(), used.ID)
-	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
 }
 
 // TestSweepSharedUpload has two requests with one upload. The later request ends first, and the
 // earlier one still needs the file.
 func TestSweepSharedUpload(t *testing.T) {
 	f := newFixture(t)
-	shared := f.upload(t, lipsync.Video, "fives")
+	shared := f.upload(t, failure.Video, "fives")
 	var ids []string
 	for range 2 {
 		n := urls()
 		n.Video.URL = shared.Source
 		id, err := f.Generate(t.Context(), f.caller, n)
-		must(t, err)
+		check.Must(t, err)
 		ids = append(ids, id)
 	}
 	f.complete(t, ids[1])
 	f.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, shared.Object, true)
 	f.complete(t, ids[0])
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	f.wantObject(t, shared.Object, false)
 }
 
@@ -102,22 +104,22 @@ func TestSweepManyUploads(t *testing.T) {
 	const used, unused = 200, 500
 	for i := range used / 2 {
 		n := urls()
-		n.Video.URL = f.upload(t, lipsync.Video, "fives").Source
-		n.Audio.URL = f.upload(t, lipsync.Audio, "fives").Source
+		n.Video.URL = f.upload(t, failure.Video, "fives").Source
+		n.Audio.URL = f.upload(t, failure.Audio, "fives").Source
 		n.ReferenceID = new(fmt.Sprint(i))
 		_, err := f.Generate(t.Context(), f.caller, n)
-		must(t, err)
+		check.Must(t, err)
 	}
 	f.clock.Advance(time.Second)
 	for range unused {
-		_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
-		must(t, err)
+		_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: failure.Video, Size: 5})
+		check.Must(t, err)
 	}
 	f.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	left, err := f.Store.Uploads.Expired(t.Context(), f.clock.Now(), lipsync.Upload{}, 1000)
-	must(t, err)
-	want(t, "uploads that are left", len(left), used)
+	check.Must(t, err)
+	check.Want(t, "uploads that are left", len(left), used)
 }
 
 // TestTidyAge checks objects without a record that may still get one.
@@ -128,14 +130,14 @@ func TestTidyAge(t *testing.T) {
 	n := f.media(t, "v", "a")
 	keys := []string{n.Video.Object, n.Audio.Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key", "pieces/never/1/0", "pieces/odd"}
 	for _, key := range keys[2:] {
-		must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
+		check.Must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
 	}
-	must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
+	check.Must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
 	for _, key := range keys {
 		f.wantObject(t, key, true)
 	}
 	f.Now = func() time.Time { return time.Now().Add(lipsync.OrphanAge + time.Hour) }
-	must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
+	check.Must(t, f.Tidy(t.Context(), lipsync.OrphanAge))
 	f.wantEmpty(t)
 }
 
@@ -143,9 +145,9 @@ func TestTidyKeepsWhatIsNamed(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
 	_, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(1000 * time.Hour)
-	must(t, f.Tidy(t.Context(), 0))
+	check.Must(t, f.Tidy(t.Context(), 0))
 	f.wantObject(t, n.Video.Object, true)
 	f.wantObject(t, n.Audio.Object, true)
 }
@@ -156,10 +158,10 @@ func TestRecover(t *testing.T) {
 	id := f.generate(t, "")
 	for range 2 * lipsync.MaxAttempts {
 		r, err := f.Claim(t.Context(), "")
-		must(t, err)
-		want(t, "claimed at once", r.ID, id)
-		must(t, f.Objects.Put(t.Context(), fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims), strings.NewReader("x"), 1))
-		must(t, f.Recover(t.Context()))
+		check.Must(t, err)
+		check.Want(t, "claimed at once", r.ID, id)
+		check.Must(t, f.Objects.Put(t.Context(), fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims), strings.NewReader("x"), 1))
+		check.Must(t, f.Recover(t.Context()))
 		f.wantEmpty(t)
 	}
 	f.complete(t, id)
@@ -171,12 +173,12 @@ func TestRecoverClockSetBack(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
 	_, err := f.Claim(t.Context(), "")
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(-time.Hour)
-	must(t, f.Recover(t.Context()))
+	check.Must(t, f.Recover(t.Context()))
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
-	want(t, "claimed at once", r.ID, id)
+	check.Must(t, err)
+	check.Want(t, "claimed at once", r.ID, id)
 }
 
 // TestSweepPauses has a request in a pause that ends too late, behind more open requests than one
@@ -187,7 +189,7 @@ func TestSweepPauses(t *testing.T) {
 	for i := range 2 {
 		f.clock.Advance(time.Second)
 		_, err := f.Claim(t.Context(), f.create(t, []string{other.Account, f.caller.Account}[i]))
-		must(t, err)
+		check.Must(t, err)
 	}
 	var all sync.WaitGroup
 	for range 1000 {
@@ -198,18 +200,18 @@ func TestSweepPauses(t *testing.T) {
 	id := f.create(t, f.caller.Account)
 	pause := f.attempt(t, id, unreachable(0))
 	before, err := f.Store.Requests.ByID(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(-2 * time.Hour)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	after, err := f.Store.Requests.ByID(t.Context(), id)
-	must(t, err)
-	want(t, "end of the pause", after.LeaseUntil, f.clock.Now())
+	check.Must(t, err)
+	check.Want(t, "end of the pause", after.LeaseUntil, f.clock.Now())
 	after.LeaseUntil = before.LeaseUntil
-	want(t, "request", after, before)
+	check.Want(t, "request", after, before)
 	f.clock.Advance(2*time.Hour + pause)
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
-	want(t, "account of the next request", r.Account, other.Account)
+	check.Must(t, err)
+	check.Want(t, "account of the next request", r.Account, other.Account)
 }
 
 // create makes a request of the account in the store.
@@ -229,14 +231,14 @@ func TestPoison(t *testing.T) {
 	id := f.generate(t, "")
 	for range lipsync.MaxClaims {
 		_, err := f.Claim(t.Context(), id)
-		must(t, err)
-		must(t, f.Recover(t.Context()))
+		check.Must(t, err)
+		check.Must(t, f.Recover(t.Context()))
 	}
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	r, _, err := f.Request(t.Context(), f.caller, id)
-	must(t, err)
-	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.InternalFault})
+	check.Must(t, err)
+	check.Want(t, "status", r.Status, lipsync.Failed)
+	check.Want(t, "failure", r.Failure, failure.Failure{Code: failure.InternalFault})
 }
 
 // TestSweepEnds makes each call of another service slow. The sweep ends in time, and later sweeps
@@ -246,7 +248,7 @@ func TestSweepEnds(t *testing.T) {
 		f, start := newFixture(t), time.Now()
 		const n, uploads = 30, 300
 		for range uploads {
-			f.upload(t, lipsync.Video, "fives")
+			f.upload(t, failure.Video, "fives")
 		}
 		f.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
 		f.GenerateRate = 100
@@ -257,12 +259,12 @@ func TestSweepEnds(t *testing.T) {
 		f.Queue, f.Objects = slowQueue{f.queue}, slowObjects{f.Objects}
 		for sweep := 1; ; sweep++ {
 			began := time.Now()
-			must(t, f.Sweep(t.Context()))
+			check.Must(t, f.Sweep(t.Context()))
 			if took := time.Since(began); took > 45*time.Second {
 				t.Errorf("took %s, want less than the 55 s that it has", took)
 			}
 			left, err := f.Store.Uploads.Expired(t.Context(), f.Now(), lipsync.Upload{}, 1000)
-			must(t, err)
+			check.Must(t, err)
 			if len(left) == 0 {
 				break
 			}

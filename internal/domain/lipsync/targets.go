@@ -1,6 +1,10 @@
 package lipsync
 
-import "slices"
+import (
+	"slices"
+
+	"lipsync/internal/domain/failure"
+)
 
 // Targets has the webhooks that get the events of a request, as they were when the request was made. Before a store has resolved it, it has
 // only the URL that the client named, if any.
@@ -50,7 +54,7 @@ func (t Targets) Resolve(a AccountWebhooks) (Targets, error) {
 		same := named != "" && address(w.URL) == address(named)
 		switch {
 		case same && !w.DisabledAt.IsZero():
-			return nil, newError(Finished, "the webhook with the URL is disabled")
+			return nil, failure.New(failure.Finished, "the webhook with the URL is disabled")
 		case !w.DisabledAt.IsZero():
 		case same:
 			found = true
@@ -61,9 +65,9 @@ func (t Targets) Resolve(a AccountWebhooks) (Targets, error) {
 	}
 	switch {
 	case !found:
-		return nil, newError(NotFound, "no webhook has the URL")
+		return nil, failure.New(failure.NotFound, "no webhook has the URL")
 	case len(list) > 0 && a.Full:
-		return nil, newError(EventLimit, "too many undelivered events")
+		return nil, failure.New(failure.EventLimit, "too many undelivered events")
 	}
 	return list, nil
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // MostTracks is the largest number of speech tracks of a request.
@@ -92,29 +95,29 @@ func (p RequestParams) checkTracks() error {
 	segments := p.Segments
 	if len(segments) == 0 {
 		if p.AudioRef != "" || len(p.More) > 0 {
-			return newError(Invalid, "audios with ref need segments")
+			return failure.New(failure.Invalid, "audios with ref need segments")
 		}
 		return nil
 	}
 	if p.LargestFace {
-		return newError(Invalid, "segments can't be used with disable_active_speaker_detection")
+		return failure.New(failure.Invalid, "segments can't be used with disable_active_speaker_detection")
 	}
 	if len(p.More) >= MostTracks {
-		return newError(Invalid, fmt.Sprintf("there can be at most %d audios", MostTracks))
+		return failure.New(failure.Invalid, fmt.Sprintf("there can be at most %d audios", MostTracks))
 	}
 	var names, quoted []string
 	for _, track := range p.tracks() {
 		switch used := slices.Contains(segments.Refs(), track.Ref); {
-		case track.Ref != "" && !validText(track.Ref):
-			return newError(Invalid, "ref of an audio must be 1 to 255 characters")
+		case track.Ref != "" && !order.ValidText(track.Ref):
+			return failure.New(failure.Invalid, "ref of an audio must be 1 to 255 characters")
 		case slices.Contains(names, track.Ref) && track.Ref == "":
-			return newError(Invalid, "two audios have no ref")
+			return failure.New(failure.Invalid, "two audios have no ref")
 		case slices.Contains(names, track.Ref):
-			return newError(Invalid, fmt.Sprintf("two audios have the ref %.60q", track.Ref))
+			return failure.New(failure.Invalid, fmt.Sprintf("two audios have the ref %.60q", track.Ref))
 		case !used && track.Ref == "":
-			return newError(Invalid, "no segment has the audio without ref")
+			return failure.New(failure.Invalid, "no segment has the audio without ref")
 		case !used:
-			return newError(Invalid, fmt.Sprintf("no segment has the audio %.60q", track.Ref))
+			return failure.New(failure.Invalid, fmt.Sprintf("no segment has the audio %.60q", track.Ref))
 		}
 		name := fmt.Sprintf("%.60q", track.Ref)
 		if track.Ref == "" {
@@ -123,9 +126,9 @@ func (p RequestParams) checkTracks() error {
 		names, quoted = append(names, track.Ref), append(quoted, name)
 	}
 	if ref, unknown := segments.Unknown(names); unknown && ref == "" {
-		return newError(Invalid, "segment has an audio without ref; there is: "+strings.Join(quoted, ", "))
+		return failure.New(failure.Invalid, "segment has an audio without ref; there is: "+strings.Join(quoted, ", "))
 	} else if unknown {
-		return newError(Invalid, fmt.Sprintf("segment has the audio %.60q; there is: %s", ref, strings.Join(quoted, ", ")))
+		return failure.New(failure.Invalid, fmt.Sprintf("segment has the audio %.60q; there is: %s", ref, strings.Join(quoted, ", ")))
 	}
 	return segments.Check(p.Options)
 }

@@ -1,6 +1,10 @@
 package lipsync
 
-import "time"
+import (
+	"time"
+
+	"lipsync/internal/domain/failure"
+)
 
 // Here is how a request changes, and when it may. A store reads a request, calls one of these methods, and writes the result unless
 // another process has changed the request meanwhile. If there is no such request, the store calls it for the zero Request, and returns
@@ -27,7 +31,7 @@ func (r Request) Claimable(now time.Time) bool {
 // whose lease ran out counts as one without a delay.
 func (r Request) Claimed(token string, now time.Time, lease time.Duration) (Request, error) {
 	if !r.Claimable(now) {
-		return Request{}, newError(NotFound, "not found")
+		return Request{}, failure.New(failure.NotFound, "not found")
 	}
 	if r.Lease != "" {
 		r.endDelays()
@@ -43,7 +47,7 @@ func (r Request) Claimed(token string, now time.Time, lease time.Duration) (Requ
 // unheld returns the request without the lease that has the token, or Conflict if that lease is lost.
 func (r Request) unheld(token string) (Request, error) {
 	if token == "" || r.Lease != token {
-		return Request{}, newError(Conflict, "lease lost")
+		return Request{}, failure.New(failure.Conflict, "lease lost")
 	}
 	return r.withoutLease(), nil
 }
@@ -79,7 +83,7 @@ func (r Request) Postponed(attempted Request, until time.Time) (Request, error) 
 // Resumed returns the request as workers may claim it from now on, or Conflict if it is not postponed until the time until.
 func (r Request) Resumed(until, now time.Time) (Request, error) {
 	if r.Lease != "" || r.LeaseUntil.IsZero() || !r.LeaseUntil.Equal(until) {
-		return Request{}, newError(Conflict, "pause is over")
+		return Request{}, failure.New(failure.Conflict, "pause is over")
 	}
 	r.LeaseUntil = storedTime(now)
 	return r, nil
@@ -103,12 +107,12 @@ func (r Request) Ended(token string, now time.Time, o Outcome) (Request, error) 
 
 // Canceled returns the request as its client has ended it, with the failure, even while a worker holds it. It returns NotFound if there
 // is no request, and Conflict if it is final.
-func (r Request) Canceled(now time.Time, f Failure) (Request, error) {
+func (r Request) Canceled(now time.Time, f failure.Failure) (Request, error) {
 	switch {
 	case r.ID == "":
-		return Request{}, newError(NotFound, "not found")
+		return Request{}, failure.New(failure.NotFound, "not found")
 	case r.Status.Final():
-		return Request{}, newError(Conflict, "request is final")
+		return Request{}, failure.New(failure.Conflict, "request is final")
 	}
 	r = r.withoutLease()
 	r.Status, r.FinishedAt, r.Failure = Failed, storedTime(now), f
@@ -123,9 +127,9 @@ func (r Request) Canceled(now time.Time, f Failure) (Request, error) {
 func (r Request) WithoutMedia(now time.Time) (Request, error) {
 	switch {
 	case r.ID == "":
-		return Request{}, newError(NotFound, "not found")
+		return Request{}, failure.New(failure.NotFound, "not found")
 	case !r.Status.Final():
-		return Request{}, newError(Conflict, "request is not final")
+		return Request{}, failure.New(failure.Conflict, "request is not final")
 	case r.MediaDeletedAt.IsZero():
 		r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = storedTime(now), "", false, [len(r.VideoSum)]byte{}
 	}

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // TestTransitions changes requests in each state in each way, and compares the fields that differ afterwards.
@@ -46,13 +48,13 @@ func TestTransitions(t *testing.T) {
 	resume := func(until int) change {
 		return func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(at(until), at(50).Add(999)) }
 	}
-	good := lipsync.Outcome{Output: "o", Poster: true, Length: time.Second, Size: 7, Frames: lipsync.Frames{Total: 25, Synced: 24},
-		Warnings: "w", Sync: lipsync.SyncScore{Known: true}, VideoLength: 2 * time.Second, AudioLength: 3 * time.Second}
+	good := lipsync.Outcome{Output: "o", Poster: true, Length: time.Second, Size: 7, Frames: order.Frames{Total: 25, Synced: 24},
+		Warnings: "w", Sync: order.SyncScore{Known: true}, VideoLength: 2 * time.Second, AudioLength: 3 * time.Second}
 	end := func(token string, o lipsync.Outcome) change {
 		return func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, at(50).Add(999), o) }
 	}
-	failed := lipsync.Failure{Code: lipsync.InternalFault}
-	canceled := lipsync.Failure{Code: lipsync.Canceled}
+	failed := failure.Failure{Code: failure.InternalFault}
+	canceled := failure.Failure{Code: failure.Canceled}
 	cancel := func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(at(50).Add(999), canceled) }
 	forget := func(r lipsync.Request) (lipsync.Request, error) { return r.WithoutMedia(at(50).Add(999)) }
 	type to func(*lipsync.Request)
@@ -70,45 +72,45 @@ func TestTransitions(t *testing.T) {
 	for name, c := range map[string]struct {
 		from lipsync.Request
 		do   change
-		code lipsync.Code
+		code failure.Code
 		to   to
 	}{
-		"claim nothing":         {lipsync.Request{}, claim(5), lipsync.NotFound, nil},
+		"claim nothing":         {lipsync.Request{}, claim(5), failure.NotFound, nil},
 		"claim a queued one":    {queued, claim(5), "", func(r *lipsync.Request) { claimed(5)(r); r.StartedAt = at(5) }},
-		"claim a held one":      {held, claim(60), lipsync.NotFound, nil},
+		"claim a held one":      {held, claim(60), failure.NotFound, nil},
 		"claim a dead one":      {delayed, claim(61), "", func(r *lipsync.Request) { claimed(61)(r); noDelays(r) }},
-		"claim a postponed one": {postponed, claim(99), lipsync.NotFound, nil},
+		"claim a postponed one": {postponed, claim(99), failure.NotFound, nil},
 		"claim a due one":       {postponed, claim(100), "", claimed(100)},
-		"claim a final one":     {final, claim(999), lipsync.NotFound, nil},
+		"claim a final one":     {final, claim(999), failure.NotFound, nil},
 
-		"release nothing":        {lipsync.Request{}, release("w"), lipsync.Conflict, nil},
+		"release nothing":        {lipsync.Request{}, release("w"), failure.Conflict, nil},
 		"release a held one":     {delayed, release("w"), "", func(r *lipsync.Request) { idle(r); noDelays(r); r.Attempts-- }},
-		"release another's":      {held, release("x"), lipsync.Conflict, nil},
-		"release without token":  {queued, release(""), lipsync.Conflict, nil},
-		"release a final one":    {final, release("w"), lipsync.Conflict, nil},
-		"postpone nothing":       {lipsync.Request{}, postpone("w"), lipsync.Conflict, nil},
-		"postpone another's":     {held, postpone("x"), lipsync.Conflict, nil},
-		"postpone without token": {postponed, postpone(""), lipsync.Conflict, nil},
+		"release another's":      {held, release("x"), failure.Conflict, nil},
+		"release without token":  {queued, release(""), failure.Conflict, nil},
+		"release a final one":    {final, release("w"), failure.Conflict, nil},
+		"postpone nothing":       {lipsync.Request{}, postpone("w"), failure.Conflict, nil},
+		"postpone another's":     {held, postpone("x"), failure.Conflict, nil},
+		"postpone without token": {postponed, postpone(""), failure.Conflict, nil},
 		"postpone a held one": {held, postpone("w"), "", func(r *lipsync.Request) {
 			idle(r)
 			r.LeaseUntil, r.Attempts, r.Delays, r.Fetching = at(200), 2, 3, time.Hour
 			r.MissingSince, r.UnreachableSince, r.FailingSince = at(11), at(12), at(13)
 		}},
 
-		"resume nothing":          {lipsync.Request{}, resume(100), lipsync.Conflict, nil},
+		"resume nothing":          {lipsync.Request{}, resume(100), failure.Conflict, nil},
 		"resume a postponed one":  {postponed, resume(100), "", func(r *lipsync.Request) { r.LeaseUntil = at(50) }},
-		"resume after a change":   {postponed, resume(101), lipsync.Conflict, nil},
-		"resume a held one":       {held, resume(61), lipsync.Conflict, nil},
-		"resume a queued one":     {queued, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(time.Time{}, at(1)) }, lipsync.Conflict, nil},
-		"complete nothing":        {lipsync.Request{}, end("w", good), lipsync.Conflict, nil},
-		"complete another's":      {held, end("x", good), lipsync.Conflict, nil},
-		"complete without token":  {queued, end("", good), lipsync.Conflict, nil},
-		"complete a final one":    {final, end("w", good), lipsync.Conflict, nil},
+		"resume after a change":   {postponed, resume(101), failure.Conflict, nil},
+		"resume a held one":       {held, resume(61), failure.Conflict, nil},
+		"resume a queued one":     {queued, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(time.Time{}, at(1)) }, failure.Conflict, nil},
+		"complete nothing":        {lipsync.Request{}, end("w", good), failure.Conflict, nil},
+		"complete another's":      {held, end("x", good), failure.Conflict, nil},
+		"complete without token":  {queued, end("", good), failure.Conflict, nil},
+		"complete a final one":    {final, end("w", good), failure.Conflict, nil},
 		"fail a held one":         {held, end("w", lipsync.Outcome{Failure: failed}), "", func(r *lipsync.Request) { idle(r); r.Status, r.FinishedAt, r.Failure = lipsync.Failed, at(50), failed }},
-		"cancel nothing":          {lipsync.Request{}, cancel, lipsync.NotFound, nil},
-		"cancel a final one":      {final, cancel, lipsync.Conflict, nil},
-		"delete media of nothing": {lipsync.Request{}, forget, lipsync.NotFound, nil},
-		"delete media of open":    {held, forget, lipsync.Conflict, nil},
+		"cancel nothing":          {lipsync.Request{}, cancel, failure.NotFound, nil},
+		"cancel a final one":      {final, cancel, failure.Conflict, nil},
+		"delete media of nothing": {lipsync.Request{}, forget, failure.NotFound, nil},
+		"delete media of open":    {held, forget, failure.Conflict, nil},
 		"delete media": {final, forget, "", func(r *lipsync.Request) {
 			r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = at(50), "", false, [32]byte{}
 		}},
@@ -127,7 +129,7 @@ func TestTransitions(t *testing.T) {
 		}},
 	} {
 		got, err := c.do(c.from)
-		if lipsync.CodeOf(err) != c.code {
+		if failure.CodeOf(err) != c.code {
 			t.Errorf("%s: got the error %v, want %q", name, err, c.code)
 			continue
 		}
@@ -145,19 +147,19 @@ func TestTransitions(t *testing.T) {
 func TestGivesBack(t *testing.T) {
 	for _, c := range []struct {
 		was, is lipsync.Status
-		code    lipsync.FailureCode
+		code    failure.FailureCode
 		key     string
 		want    bool
 	}{
-		{lipsync.Processing, lipsync.Failed, lipsync.InternalFault, "k", true},
-		{lipsync.Processing, lipsync.Failed, lipsync.MediaUnreachable, "k", true},
-		{lipsync.Processing, lipsync.Failed, lipsync.NoFace, "k", false},
-		{lipsync.Queued, lipsync.Failed, lipsync.Canceled, "k", false},
-		{lipsync.Processing, lipsync.Failed, lipsync.InternalFault, "", false},
-		{lipsync.Failed, lipsync.Failed, lipsync.InternalFault, "k", false}, // its media were deleted
+		{lipsync.Processing, lipsync.Failed, failure.InternalFault, "k", true},
+		{lipsync.Processing, lipsync.Failed, failure.MediaUnreachable, "k", true},
+		{lipsync.Processing, lipsync.Failed, failure.NoFace, "k", false},
+		{lipsync.Queued, lipsync.Failed, failure.Canceled, "k", false},
+		{lipsync.Processing, lipsync.Failed, failure.InternalFault, "", false},
+		{lipsync.Failed, lipsync.Failed, failure.InternalFault, "k", false}, // its media were deleted
 		{lipsync.Processing, lipsync.Completed, "", "k", false},
 	} {
-		r := lipsync.Request{Status: c.is, KeyID: c.key, Failure: lipsync.Failure{Code: c.code}}
+		r := lipsync.Request{Status: c.is, KeyID: c.key, Failure: failure.Failure{Code: c.code}}
 		if got := r.GivesBack(c.was); got != c.want {
 			t.Errorf("%+v: got %t", c, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // TestTurn chooses among accounts in any order.
@@ -43,7 +44,7 @@ func TestTurn(t *testing.T) {
 			}
 			slices.Sort(got)
 			slices.Sort(c.contenders)
-			want(t, "contenders", fmt.Sprint(got), fmt.Sprint(c.contenders))
+			check.Want(t, "contenders", fmt.Sprint(got), fmt.Sprint(c.contenders))
 			slices.Reverse(c.all)
 		}
 	}

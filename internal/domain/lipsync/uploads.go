@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // SignedUpload is an upload with the signed URL for its bytes.
@@ -17,7 +20,7 @@ type SignedUpload struct {
 
 // UploadParams are the properties of a file that a client announces.
 type UploadParams struct {
-	Kind        MediaKind
+	Kind        failure.MediaKind
 	Size        int64  // bytes
 	ContentType string // "" allows any
 	Name        string // name of the client's file; may be ""
@@ -33,7 +36,7 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (S
 	}
 	now := s.Now()
 	u := Upload{
-		ID: s.NewID(), Account: c.Account, Kind: p.Kind, Size: p.Size, ContentType: p.ContentType, Name: fileName(p.Name),
+		ID: s.NewID(), Account: c.Account, Kind: p.Kind, Size: p.Size, ContentType: p.ContentType, Name: order.BaseName(p.Name),
 		CreatedAt: now, ExpiresAt: now.Add(s.Limits.Keep.InputLife()),
 	}
 	u.Object = uploadKey(u.ID)
@@ -49,20 +52,20 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (S
 }
 
 func (s *Service) validUpload(p UploadParams) error {
-	if p.Kind != Video && p.Kind != Audio {
-		return newError(Invalid, `type must be "video" or "audio"`)
+	if p.Kind != failure.Video && p.Kind != failure.Audio {
+		return failure.New(failure.Invalid, `type must be "video" or "audio"`)
 	}
 	if p.Size < 1 {
-		return newError(Invalid, "size must be at least 1")
+		return failure.New(failure.Invalid, "size must be at least 1")
 	}
 	if limit := s.MaxSize(p.Kind); p.Size > limit {
-		return newError(TooLarge, fmt.Sprintf("%s: %d bytes", LargerThan(string(p.Kind), limit), p.Size))
+		return failure.New(failure.TooLarge, fmt.Sprintf("%s: %d bytes", failure.LargerThan(string(p.Kind), limit), p.Size))
 	}
-	if p.ContentType != "" && !validMediaType(p.ContentType) {
-		return newError(Invalid, "content_type must be a media type such as video/mp4")
+	if p.ContentType != "" && !order.ValidMediaType(p.ContentType) {
+		return failure.New(failure.Invalid, "content_type must be a media type such as video/mp4")
 	}
-	if p.Name != "" && !validName(p.Name) {
-		return newError(Invalid, "file_name must be 1 to 255 characters with no control characters")
+	if p.Name != "" && !order.ValidName(p.Name) {
+		return failure.New(failure.Invalid, "file_name must be 1 to 255 characters with no control characters")
 	}
 	return nil
 }

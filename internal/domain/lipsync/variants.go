@@ -9,13 +9,16 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // Variant is a line of a new batch, in JSON as calls of the API have it.
 type Variant struct {
 	Video string `json:"video"` // URL or upload://ID, as is Audio
 	Audio string `json:"audio"`
-	Order
+	order.Order
 
 	Err error `json:"-"` // why the variant can't be used, if that was found when it was read: an Error that is Invalid; otherwise nil
 }
@@ -44,7 +47,7 @@ func waitingLines(n int) string { return strings.Repeat(string(rune(LineWaiting)
 // encodeLines returns the lines in JSON. It returns Invalid if there are too many, or if they are too large.
 func encodeLines(lines []Variant) ([]byte, error) {
 	if len(lines) < 1 || len(lines) > MostLines {
-		return nil, newError(Invalid, fmt.Sprintf("a batch has 1 to %d lines", MostLines))
+		return nil, failure.New(failure.Invalid, fmt.Sprintf("a batch has 1 to %d lines", MostLines))
 	}
 	var stored storedLines
 	places := make(map[string]int)
@@ -56,7 +59,7 @@ func encodeLines(lines []Variant) ([]byte, error) {
 		return places[url]
 	}
 	for _, l := range lines {
-		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.whole().Text()})
+		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.Whole().Text()})
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -65,7 +68,7 @@ func encodeLines(lines []Variant) ([]byte, error) {
 		return nil, err
 	}
 	if text.Len() > maxLines {
-		return nil, newError(Invalid, "the lines of the batch are too large")
+		return nil, failure.New(failure.Invalid, "the lines of the batch are too large")
 	}
 	return text.Bytes(), nil
 }
@@ -97,14 +100,14 @@ func decodeLines(text []byte) (lines []Variant, err error) {
 		return nil, err
 	}
 	for _, l := range stored.Lines {
-		options, err := ParseOptions(l.Options)
+		options, err := order.ParseOptions(l.Options)
 		if err != nil {
 			return nil, err
 		}
 		if min(l.Video, l.Audio) < 0 || max(l.Video, l.Audio) >= len(stored.Media) {
 			return nil, errors.New("a line has a medium that is not there")
 		}
-		o := orderOf(options)
+		o := order.OrderOf(options)
 		o.ReferenceID, o.LargestFace, o.Engine = l.ReferenceID, l.LargestFace, l.Engine
 		lines = append(lines, Variant{Video: stored.Media[l.Video], Audio: stored.Media[l.Audio], Order: o})
 	}
@@ -120,7 +123,7 @@ func (v Variant) params() RequestParams {
 // RateLimited if that isn't done at the time end.
 func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end time.Time) ([]LineProblem, error) {
 	type medium struct {
-		kind MediaKind
+		kind failure.MediaKind
 		url  string
 	}
 	known := make(map[medium]int) // places in media
@@ -129,7 +132,7 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end
 		if l.Err != nil {
 			continue
 		}
-		for _, m := range []medium{{Video, l.Video}, {Audio, l.Audio}} {
+		for _, m := range []medium{{failure.Video, l.Video}, {failure.Audio, l.Audio}} {
 			if _, ok := known[m]; !ok {
 				known[m] = len(media)
 				media = append(media, m)
@@ -139,10 +142,10 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end
 	refusals := make([]error, len(media))
 	err := s.sweepAll(len(media), end, func(i int) error {
 		_, refusals[i] = s.input(ctx, c, media[i].kind, Source{URL: media[i].url})
-		return unless(Invalid, refusals[i])
+		return unless(failure.Invalid, refusals[i])
 	})
 	if err == nil && s.ended(end) {
-		err = &Error{Code: RateLimited, Message: "rate limit exceeded", Err: errors.New("the uploads took too long to check")}
+		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: errors.New("the uploads took too long to check")}
 	}
 	if err != nil {
 		return nil, err
@@ -153,13 +156,13 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end
 		if err == nil {
 			_, err = s.check(l.params())
 		}
-		for _, m := range []medium{{Video, l.Video}, {Audio, l.Audio}} {
+		for _, m := range []medium{{failure.Video, l.Video}, {failure.Audio, l.Audio}} {
 			if err == nil {
 				err = refusals[known[m]]
 			}
 		}
 		if err != nil {
-			problems = append(problems, LineProblem{n + 1, MessageOf(err)})
+			problems = append(problems, LineProblem{n + 1, failure.MessageOf(err)})
 		}
 	}
 	return problems, nil

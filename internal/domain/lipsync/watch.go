@@ -3,6 +3,8 @@ package lipsync
 import (
 	"context"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Watcher receives events for metrics. Its methods are quick and safe for concurrent use. Events
@@ -15,7 +17,7 @@ type Watcher interface {
 	// Finished reports a request that became final.
 	Finished(r Request)
 	// Postponed reports that the failure ended an attempt and that the request is postponed.
-	Postponed(r Request, f Failure)
+	Postponed(r Request, f failure.Failure)
 	// Waiting reports, at each sweep, the longest time that a request has waited for a worker since
 	// its creation or the end of a delay. It is 0 if no request waits.
 	Waiting(oldest time.Duration)
@@ -35,14 +37,14 @@ type Watcher interface {
 // nobody is a Watcher and an Announcer that does nothing.
 type nobody struct{}
 
-func (nobody) Created(Request)            {}
-func (nobody) Started(Request)            {}
-func (nobody) Finished(Request)           {}
-func (nobody) Postponed(Request, Failure) {}
-func (nobody) Waiting(time.Duration)      {}
-func (nobody) Unreachable(int)            {}
-func (nobody) Failing(time.Duration)      {}
-func (nobody) Refused(BusEvent)           {}
+func (nobody) Created(Request)                    {}
+func (nobody) Started(Request)                    {}
+func (nobody) Finished(Request)                   {}
+func (nobody) Postponed(Request, failure.Failure) {}
+func (nobody) Waiting(time.Duration)              {}
+func (nobody) Unreachable(int)                    {}
+func (nobody) Failing(time.Duration)              {}
+func (nobody) Refused(BusEvent)                   {}
 
 func (nobody) Posted(Delivery, time.Duration) {}
 

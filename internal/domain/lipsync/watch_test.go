@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // watcher records each event as a line.
@@ -21,7 +23,7 @@ func (w *watcher) Started(r lipsync.Request) {
 func (w *watcher) Finished(r lipsync.Request) {
 	w.note(r.Status, r.Failure.Code, "after", r.FinishedAt.Sub(r.CreatedAt), "and", r.Attempts, "attempts")
 }
-func (w *watcher) Postponed(r lipsync.Request, f lipsync.Failure) {
+func (w *watcher) Postponed(r lipsync.Request, f failure.Failure) {
 	w.note("postponed by", f.Code, "with", r.Attempts, "attempts and", r.Delays, "delays")
 }
 func (w *watcher) Posted(d lipsync.Delivery, _ time.Duration) { w.note("posted", d.Type, d.State) }
@@ -64,23 +66,23 @@ func TestWatcher(t *testing.T) {
 	n.IdempotencyKey = new("k")
 	for range 2 {
 		_, err := f.Generate(t.Context(), f.caller, n)
-		must(t, err)
+		check.Must(t, err)
 	}
 	w.want(t, "created queued")
 
 	f.clock.Advance(7 * time.Second)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 7s")
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, err)
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "started after 7s", "oldest 0s")
 
-	must(t, f.Release(t.Context(), r))
+	check.Must(t, f.Release(t.Context(), r))
 	r, err = f.Claim(t.Context(), "")
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(3 * time.Second)
-	must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
+	check.Must(t, f.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace}))
 	w.want(t, "failed no_face after 10s and 1 attempts")
 }
 
@@ -90,12 +92,12 @@ func TestWatcherOfSpent(t *testing.T) {
 	id := f.generate(t, "")
 	for range lipsync.MaxAttempts {
 		_, err := f.Claim(t.Context(), id)
-		must(t, err)
+		check.Must(t, err)
 		f.clock.Advance(lipsync.Lease)
 	}
 	var w watcher
 	f.Watcher = &w
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 3m0s", "failed internal after 3m0s and 4 attempts")
 }
 
@@ -120,29 +122,29 @@ func TestUnreachable(t *testing.T) {
 			id, err := f.Generate(t.Context(), f.caller, lipsync.RequestParams{
 				Video: lipsync.Source{URL: "https://" + in[0] + "/v"}, Audio: lipsync.Source{URL: "https://" + in[1] + "/a"},
 			})
-			must(t, err)
+			check.Must(t, err)
 			if c.err != nil {
 				f.attempt(t, id, c.err)
 			}
 		}
 		var w watcher
 		f.Watcher = &w
-		must(t, f.Sweep(t.Context()))
+		check.Must(t, f.Sweep(t.Context()))
 		t.Log(name)
 		w.want(t, c.want...)
 	}
 	f := newFixture(t)
 	for range 2 {
 		n := urls()
-		n.Video.URL, n.Audio.URL = f.upload(t, lipsync.Video, "video").Source, f.upload(t, lipsync.Audio, "audio").Source
+		n.Video.URL, n.Audio.URL = f.upload(t, failure.Video, "video").Source, f.upload(t, failure.Audio, "audio").Source
 		n.Output.UploadURL = "https://storage.example/"
 		id, err := f.Generate(t.Context(), f.caller, n)
-		must(t, err)
-		f.attempt(t, id, unsent(lipsync.UploadUnreachable))
+		check.Must(t, err)
+		f.attempt(t, id, unsent(failure.UploadUnreachable))
 	}
 	var w watcher
 	f.Watcher = &w
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "unreachable 1")
 }
 
@@ -158,12 +160,12 @@ func TestFailing(t *testing.T) {
 	f.attempt(t, id, syscall.ENOSPC)
 	w.want(t, "postponed by host_failing with 0 attempts and 2 delays")
 	f.clock.Advance(time.Minute)
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "failing for 21m0s")
 
 	f.clock.Advance(time.Hour)
 	f.attempt(t, id, unreachable(0))
 	w.want(t, "postponed by media_unreachable with 0 attempts and 3 delays")
-	must(t, f.Sweep(t.Context()))
+	check.Must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "unreachable 1")
 }

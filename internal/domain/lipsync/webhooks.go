@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 const (
@@ -24,8 +27,8 @@ const (
 // CreateWebhook makes a webhook with a new secret. It returns WebhookLimit if the account has as many
 // webhooks as it may have.
 func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, events []EventType) (made Webhook, err error) {
-	if !validURL(rawURL) {
-		return Webhook{}, newError(Invalid, urlRule("url"))
+	if !order.ValidURL(rawURL) {
+		return Webhook{}, failure.New(failure.Invalid, order.URLRule("url"))
 	}
 	if err := checkEvents(events); err != nil {
 		return Webhook{}, err
@@ -38,9 +41,9 @@ func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, ev
 	err = s.changeWebhooks(ctx, c.Account, func(a *AccountWebhooks) error {
 		switch {
 		case len(a.List) >= limit:
-			return newError(WebhookLimit, fmt.Sprintf("account has as many webhooks as it may have, %d; delete one first", limit))
+			return failure.New(failure.WebhookLimit, fmt.Sprintf("account has as many webhooks as it may have, %d; delete one first", limit))
 		case slices.ContainsFunc(a.List, func(w Webhook) bool { return address(w.URL) == address(rawURL) }):
-			return newError(SameWebhook, "account already has a webhook with this URL")
+			return failure.New(failure.SameWebhook, "account already has a webhook with this URL")
 		}
 		a.List = append(a.List, made)
 		return nil
@@ -56,10 +59,10 @@ func checkEvents(events []EventType) error {
 			for _, known := range EventTypes() {
 				names = append(names, string(known))
 			}
-			return newError(Invalid, "events must be of: "+strings.Join(names, ", "))
+			return failure.New(failure.Invalid, "events must be of: "+strings.Join(names, ", "))
 		}
 		if slices.Contains(events[:i], t) {
-			return newError(Invalid, fmt.Sprintf("events has %s twice", t))
+			return failure.New(failure.Invalid, fmt.Sprintf("events has %s twice", t))
 		}
 	}
 	return nil
@@ -84,11 +87,11 @@ func (s *Service) changeWebhooks(ctx context.Context, account string, change fun
 		if err := change(&a); err != nil {
 			return err
 		}
-		if err = s.Store.Webhooks.Put(ctx, a); CodeOf(err) != Conflict {
+		if err = s.Store.Webhooks.Put(ctx, a); failure.CodeOf(err) != failure.Conflict {
 			return err
 		}
 	}
-	return &Error{Code: RateLimited, Message: "rate limit exceeded", Err: err}
+	return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: err}
 }
 
 // Webhooks returns the caller's webhooks, oldest first.
@@ -110,7 +113,7 @@ func (s *Service) Webhook(ctx context.Context, c Caller, id string) (Webhook, er
 	return a.List[i], nil
 }
 
-func noWebhook() error { return newError(NotFound, "webhook not found") }
+func noWebhook() error { return failure.New(failure.NotFound, "webhook not found") }
 
 // changeWebhook changes the caller's webhook with the id, and returns it.
 func (s *Service) changeWebhook(ctx context.Context, account, id string, change func(*Webhook)) (changed Webhook, err error) {
@@ -180,7 +183,7 @@ func (s *Service) TestWebhook(ctx context.Context, c Caller, id string) (Deliver
 func (s *Service) usable(ctx context.Context, c Caller, id string) error {
 	w, err := s.Webhook(ctx, c, id)
 	if err == nil && !w.DisabledAt.IsZero() {
-		err = newError(Finished, "webhook is disabled, since its URL answered 410; enable it first")
+		err = failure.New(failure.Finished, "webhook is disabled, since its URL answered 410; enable it first")
 	}
 	return err
 }
@@ -200,20 +203,20 @@ func (s *Service) Redeliver(ctx context.Context, c Caller, id, delivery string) 
 	if err := s.usable(ctx, c, id); err != nil {
 		return Delivery{}, err
 	}
-	if !validText(delivery) {
-		return Delivery{}, newError(NotFound, "delivery not found")
+	if !order.ValidText(delivery) {
+		return Delivery{}, failure.New(failure.NotFound, "delivery not found")
 	}
 	d, err := s.Store.Webhooks.Delivery(ctx, id, delivery)
 	if err != nil {
-		return Delivery{}, restate(err, NotFound, "delivery not found")
+		return Delivery{}, failure.Restate(err, failure.NotFound, "delivery not found")
 	}
 	if d.State.Pending() {
-		return Delivery{}, newError(Unfinished, "delivery is not finished")
+		return Delivery{}, failure.New(failure.Unfinished, "delivery is not finished")
 	}
 	d.State, d.Due, d.Attempts, d.After = DeliveryWaiting, s.Now().Truncate(time.Microsecond).UTC(), 0, ""
 	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
-		if CodeOf(err) == Conflict { // another call was faster
-			err = newError(Unfinished, "delivery is not finished")
+		if failure.CodeOf(err) == failure.Conflict { // another call was faster
+			err = failure.New(failure.Unfinished, "delivery is not finished")
 		}
 		return Delivery{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Claim leases the request with the id to the caller, or the next request if id is ""; see
@@ -13,7 +15,7 @@ import (
 // forward.
 func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 	if !s.Settled() {
-		return Request{}, newError(NotFound, "the clock was set forward")
+		return Request{}, failure.New(failure.NotFound, "the clock was set forward")
 	}
 	for {
 		r, err := s.Store.Leases.Claim(ctx, id, s.NewID(), s.Now(), Lease)
@@ -27,7 +29,7 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 		if !r.overspent() {
 			return r, nil
 		}
-		if err := s.Fail(ctx, r, Failure{Code: InternalFault}); err != nil && CodeOf(err) != Conflict {
+		if err := s.Fail(ctx, r, failure.Failure{Code: failure.InternalFault}); err != nil && failure.CodeOf(err) != failure.Conflict {
 			return Request{}, err
 		}
 	}
@@ -50,7 +52,7 @@ func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
 func (s *Service) Held(ctx context.Context, r Request) error {
 	stored, err := s.Store.Requests.ByID(ctx, r.ID)
 	if err == nil && stored.Lease != r.Lease {
-		return newError(Conflict, "lease lost")
+		return failure.New(failure.Conflict, "lease lost")
 	}
 	return err
 }
@@ -99,17 +101,17 @@ func (s *Service) CompleteAfter(ctx context.Context, r Request, output io.Reader
 	err := s.finish(last, r, Outcome{
 		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Warnings: r.Warnings, Sync: r.Sync,
 	})
-	if CodeOf(err) == Conflict {
+	if failure.CodeOf(err) == failure.Conflict {
 		_ = s.deleteOutput(late, key) // if this fails, Tidy deletes it
 	}
 	if err != nil && last.Err() != nil {
-		return &Error{Code: Unavailable, Message: "the store doesn't answer", Err: err}
+		return &failure.Error{Code: failure.Unavailable, Message: "the store doesn't answer", Err: err}
 	}
 	return err
 }
 
 // Fail makes a claimed request failed. It returns Conflict if the worker has lost the request.
-func (s *Service) Fail(ctx context.Context, r Request, f Failure) error {
+func (s *Service) Fail(ctx context.Context, r Request, f failure.Failure) error {
 	return s.finish(ctx, r, Outcome{Failure: f})
 }
 
@@ -119,7 +121,7 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	now := s.Now()
 	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
 	err := s.Store.Leases.Finish(ctx, r.ID, r.Lease, now, o)
-	if CodeOf(err) == Conflict {
+	if failure.CodeOf(err) == failure.Conflict {
 		stored, getErr := s.Store.Requests.ByID(ctx, r.ID)
 		if getErr != nil {
 			return getErr

@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/check"
 )
 
 // wantEmpty checks that no object exists.
 func (f *fixture) wantEmpty(t *testing.T) {
 	t.Helper()
-	must(t, f.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
+	check.Must(t, f.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
 		t.Errorf("object %s is left", key)
 		return nil
 	}))
@@ -25,20 +27,20 @@ func TestAttempts(t *testing.T) {
 	spent, other := f.generate(t, ""), f.generate(t, "")
 	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
 		r, err := f.Claim(t.Context(), spent)
-		must(t, err)
-		want(t, "attempts", r.Attempts, attempt)
+		check.Must(t, err)
+		check.Want(t, "attempts", r.Attempts, attempt)
 		f.clock.Advance(lipsync.Lease) // the worker died
 	}
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
-	want(t, "claimed instead", r.ID, other)
+	check.Must(t, err)
+	check.Want(t, "claimed instead", r.ID, other)
 	r, _, err = f.Request(t.Context(), f.caller, spent)
-	must(t, err)
-	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Failure.Sentence(), "processing failed")
+	check.Must(t, err)
+	check.Want(t, "status", r.Status, lipsync.Failed)
+	check.Want(t, "error", r.Failure.Sentence(), "processing failed")
 	for _, id := range []string{spent, other, ""} {
 		_, err := f.Claim(t.Context(), id)
-		want(t, "code", lipsync.CodeOf(err), lipsync.NotFound)
+		check.Want(t, "code", failure.CodeOf(err), failure.NotFound)
 	}
 }
 
@@ -47,8 +49,8 @@ func TestReleaseGivesBack(t *testing.T) {
 	id := f.generate(t, "")
 	for range 2 * lipsync.MaxAttempts {
 		r, err := f.Claim(t.Context(), "")
-		must(t, err)
-		must(t, f.Release(t.Context(), r))
+		check.Must(t, err)
+		check.Must(t, f.Release(t.Context(), r))
 	}
 	f.complete(t, id)
 }
@@ -57,37 +59,37 @@ func TestLostLease(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
 	_, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	slow, err := f.Claim(t.Context(), "")
-	must(t, err)
+	check.Must(t, err)
 	f.clock.Advance(lipsync.Lease)
 	quick, err := f.Claim(t.Context(), "")
-	must(t, err)
+	check.Must(t, err)
 	for name, err := range map[string]error{
 		"renew":    f.Renew(t.Context(), slow),
 		"release":  f.Release(t.Context(), slow),
-		"fail":     f.Fail(t.Context(), slow, lipsync.Failure{Code: lipsync.NoFace}),
+		"fail":     f.Fail(t.Context(), slow, failure.Failure{Code: failure.NoFace}),
 		"complete": f.Complete(t.Context(), slow, strings.NewReader("slow"), 4),
 	} {
-		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
+		check.Want(t, name, failure.CodeOf(err), failure.Conflict)
 	}
 	f.wantObject(t, n.Video.Object, true)
-	must(t, f.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
+	check.Must(t, f.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
 	_, output, err := f.Request(t.Context(), f.caller, n.ID)
-	must(t, err)
+	check.Must(t, err)
 	_, body := f.get(output)
-	want(t, "output", body, "quick")
+	check.Want(t, "output", body, "quick")
 	f.wantObject(t, n.Video.Object, false)
 
 	// Both may try again. The first got no answer, and the second fails again.
-	must(t, f.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
+	check.Must(t, f.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
 	err = f.Complete(t.Context(), slow, strings.NewReader("slow"), 4)
-	want(t, "slow again", lipsync.CodeOf(err), lipsync.Conflict)
+	check.Want(t, "slow again", failure.CodeOf(err), failure.Conflict)
 	_, body = f.get(output)
-	want(t, "output after that", body, "quick")
+	check.Want(t, "output after that", body, "quick")
 	objects := 0
-	must(t, f.Objects.List(t.Context(), "", func(string, time.Time) error { objects++; return nil }))
-	want(t, "objects", objects, 1)
+	check.Must(t, f.Objects.List(t.Context(), "", func(string, time.Time) error { objects++; return nil }))
+	check.Want(t, "objects", objects, 1)
 }
 
 // TestOneOutput has a worker that dies after it stored its output and before it finishes the
@@ -96,7 +98,7 @@ func TestOneOutput(t *testing.T) {
 	f := newFixture(t)
 	id := f.generate(t, "")
 	dead, err := f.Claim(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	leases := f.Store.Leases
 	f.Store.Leases = silent{leases}
 	if err := f.Complete(t.Context(), dead, strings.NewReader("first"), 5); err == nil {
@@ -105,11 +107,11 @@ func TestOneOutput(t *testing.T) {
 	f.Store.Leases = leases
 	f.clock.Advance(lipsync.Lease)
 	next, err := f.Claim(t.Context(), id)
-	must(t, err)
-	must(t, f.Complete(t.Context(), next, strings.NewReader("second"), 6))
+	check.Must(t, err)
+	check.Must(t, f.Complete(t.Context(), next, strings.NewReader("second"), 6))
 	var keys []string
-	must(t, f.Objects.List(t.Context(), "", func(key string, _ time.Time) error { keys = append(keys, key); return nil }))
-	want(t, "outputs", strings.Join(keys, " "), "outputs/"+id+"/2.mp4")
+	check.Must(t, f.Objects.List(t.Context(), "", func(key string, _ time.Time) error { keys = append(keys, key); return nil }))
+	check.Want(t, "outputs", strings.Join(keys, " "), "outputs/"+id+"/2.mp4")
 }
 
 // silent is a store that a dying worker can't reach.
@@ -123,16 +125,16 @@ func TestFail(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
 	_, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
-	must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
+	check.Must(t, err)
+	check.Must(t, f.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace}))
 	r, output, err := f.Request(t.Context(), f.caller, n.ID)
-	must(t, err)
-	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.NoFace})
-	want(t, "finished", r.FinishedAt, f.clock.Now())
-	want(t, "has an output", output != nil, false)
+	check.Must(t, err)
+	check.Want(t, "status", r.Status, lipsync.Failed)
+	check.Want(t, "failure", r.Failure, failure.Failure{Code: failure.NoFace})
+	check.Want(t, "finished", r.FinishedAt, f.clock.Now())
+	check.Want(t, "has an output", output != nil, false)
 	f.wantEmpty(t)
 }
 
@@ -140,12 +142,12 @@ func TestOpenMedia(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "the video", "a")
 	media, size, err := f.OpenMedia(t.Context(), lipsync.Input{Object: n.Video.Object})
-	must(t, err)
+	check.Must(t, err)
 	defer media.Close()
 	text, err := io.ReadAll(media)
-	must(t, err)
-	want(t, "media", string(text), "the video")
-	want(t, "size", size, 9)
+	check.Must(t, err)
+	check.Want(t, "media", string(text), "the video")
+	check.Want(t, "size", size, 9)
 }
 
 // TestLastWord ends the caller's context while the request becomes final, as a worker's context
@@ -154,12 +156,12 @@ func TestLastWord(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
 	_, err := f.Generate(t.Context(), f.caller, n)
-	must(t, err)
+	check.Must(t, err)
 	r, err := f.Claim(t.Context(), "")
-	must(t, err)
+	check.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	f.Store.Leases = hasty{f.Store.Leases, stop}
-	must(t, f.Complete(ctx, r, strings.NewReader("output"), 6))
+	check.Must(t, f.Complete(ctx, r, strings.NewReader("output"), 6))
 	f.wantObject(t, n.Video.Object, false)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/rest"
@@ -139,7 +140,7 @@ func TestLocal(t *testing.T) {
 	id := made["id"].(string)
 	r := s.Work(t, id)
 	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 40}))
-	if r.Options.SyncMode != lipsync.Loop || r.Video.Name != "talk.mp4" {
+	if r.Options.SyncMode != order.Loop || r.Video.Name != "talk.mp4" {
 		t.Errorf("got the request %+v", r)
 	}
 	open, _ := a.call(t, "get", map[string]any{"id": id, "wait_seconds": 3})

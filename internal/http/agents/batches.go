@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/client"
 )
@@ -54,7 +55,7 @@ const unsent = "https://upload.invalid/"
 
 // batch returns the batch of the input, after it has uploaded the files that the input names. In a dry run it only checks that the files are there.
 func (t *tools) batch(ctx context.Context, c *client.Client, r *mcp.CallToolRequest, in batchInput) (b client.Batch, err error) {
-	place := func(kind lipsync.MediaKind, from string) (to string) {
+	place := func(kind failure.MediaKind, from string) (to string) {
 		switch {
 		case err != nil || from == "":
 		case in.DryRun && t.local(from):
@@ -65,10 +66,10 @@ func (t *tools) batch(ctx context.Context, c *client.Client, r *mcp.CallToolRequ
 		}
 		return to
 	}
-	b.DryRun, b.Video = in.DryRun, place(lipsync.Video, in.Video)
+	b.DryRun, b.Video = in.DryRun, place(failure.Video, in.Video)
 	for _, v := range in.Variants {
 		b.Variants = append(b.Variants, client.Variant{
-			Video: place(lipsync.Video, v.Video), Audio: place(lipsync.Audio, v.Audio), Choices: v.Choices,
+			Video: place(failure.Video, v.Video), Audio: place(failure.Audio, v.Audio), Choices: v.Choices,
 		})
 	}
 	return b, err

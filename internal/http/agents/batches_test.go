@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/clienttest"
 )
 
@@ -44,10 +45,10 @@ func TestBatches(t *testing.T) {
 	for _, line := range b["lines"].([]any) {
 		all = append(all, s.Work(t, line.(map[string]any)["request_id"].(string)))
 	}
-	if r := all[0]; r.ReferenceID != "de" || r.Options.SyncMode != lipsync.Loop || r.Video.Name != "talk.mp4" || r.Audio.Name != "de.wav" {
+	if r := all[0]; r.ReferenceID != "de" || r.Options.SyncMode != order.Loop || r.Video.Name != "talk.mp4" || r.Audio.Name != "de.wav" {
 		t.Errorf("got the request %+v", r)
 	}
-	if r := all[1]; r.Options.Output.Format != lipsync.MOV || r.Video.Name != "other.mp4" || r.Audio.Name != "fr.wav" {
+	if r := all[1]; r.Options.Output.Format != order.MOV || r.Video.Name != "other.mp4" || r.Audio.Name != "fr.wav" {
 		t.Errorf("got the request %+v", r)
 	}
 	a.asleep = func() {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/rest"
 )
@@ -72,10 +72,10 @@ func within(api http.Handler, h http.Header) *client.Client {
 // refuse answers with an error of the API.
 func refuse(w http.ResponseWriter, err error) {
 	var answer *client.Error
-	var header *lipsync.Error
+	var header *failure.Error
 	switch {
 	case errors.As(err, &answer):
-	case errors.As(err, &header) && header.Code == lipsync.Unauthorized:
+	case errors.As(err, &header) && header.Code == failure.Unauthorized:
 		answer = &client.Error{Status: http.StatusUnauthorized, Message: header.Message}
 	default:
 		answer = &client.Error{Status: http.StatusInternalServerError, Message: "internal error"}
@@ -83,7 +83,7 @@ func refuse(w http.ResponseWriter, err error) {
 	if answer.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if wait := lipsync.RetrySeconds(&lipsync.Error{RetryAfter: answer.After}); wait > 0 {
+	if wait := failure.RetrySeconds(&failure.Error{RetryAfter: answer.After}); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	w.Header().Set("Content-Type", "application/json")

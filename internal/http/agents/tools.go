@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/client"
 )
@@ -30,7 +31,7 @@ type tools struct {
 
 // file is a local file in one state.
 type file struct {
-	kind    lipsync.MediaKind
+	kind    failure.MediaKind
 	path    string
 	size    int64
 	changed time.Time
@@ -96,7 +97,7 @@ func (t *tools) estimate(ctx context.Context, r *mcp.CallToolRequest, in orderIn
 // order returns the order of the input, after it has uploaded the files that the input names.
 func (t *tools) order(ctx context.Context, c *client.Client, r *mcp.CallToolRequest, in orderInput) (client.Order, error) {
 	order := client.Order{Choices: in.Choices}
-	for _, medium := range []client.Input{{Type: lipsync.Video, URL: in.Video}, {Type: lipsync.Audio, URL: in.Audio}} {
+	for _, medium := range []client.Input{{Type: failure.Video, URL: in.Video}, {Type: failure.Audio, URL: in.Audio}} {
 		u, err := t.place(ctx, c, r, medium)
 		if err != nil {
 			return client.Order{}, err
@@ -199,7 +200,7 @@ type analyzeInput struct {
 
 func (t *tools) analyze(ctx context.Context, r *mcp.CallToolRequest, in analyzeInput) (made, error) {
 	c := t.client(r)
-	u, err := t.place(ctx, c, r, client.Input{Type: lipsync.Video, URL: in.Video})
+	u, err := t.place(ctx, c, r, client.Input{Type: failure.Video, URL: in.Video})
 	if err != nil {
 		return made{}, err
 	}
@@ -208,7 +209,7 @@ func (t *tools) analyze(ctx context.Context, r *mcp.CallToolRequest, in analyzeI
 }
 
 type uploadInput struct {
-	Type     lipsync.MediaKind `json:"type" jsonschema:"video or audio"`
+	Type     failure.MediaKind `json:"type" jsonschema:"video or audio"`
 	Size     int64             `json:"size" jsonschema:"bytes of the file"`
 	FileName string            `json:"file_name,omitempty"`
 }

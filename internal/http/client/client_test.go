@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/client"
 	"lipsync/internal/test/clienttest"
@@ -64,7 +65,7 @@ func silent(done, total int64) {}
 func (f *fixture) request(t *testing.T) string {
 	t.Helper()
 	var o client.Order
-	for kind, name := range map[lipsync.MediaKind]string{lipsync.Video: "talk.mp4", lipsync.Audio: "speech.wav"} {
+	for kind, name := range map[failure.MediaKind]string{failure.Video: "talk.mp4", failure.Audio: "speech.wav"} {
 		u, err := f.Send(t.Context(), kind, file(t, name, 1000), silent)
 		must(t, err)
 		o.Inputs = append(o.Inputs, client.Input{Type: kind, URL: u})
@@ -245,7 +246,7 @@ func TestUploadFaults(t *testing.T) {
 		return false
 	})
 	var most int64
-	u, err := f.Send(t.Context(), lipsync.Video, file(t, "talk.mp4", 4<<20), func(done, total int64) {
+	u, err := f.Send(t.Context(), failure.Video, file(t, "talk.mp4", 4<<20), func(done, total int64) {
 		most = max(most, done)
 		if total != 4<<20 {
 			t.Errorf("got the size %d", total)
@@ -259,7 +260,7 @@ func TestUploadFaults(t *testing.T) {
 		t.Errorf("paused %v", f.pauses)
 	}
 	f.Break(nil)
-	_, err = f.Send(t.Context(), lipsync.Audio, file(t, "speech.wav", 2<<20), silent)
+	_, err = f.Send(t.Context(), failure.Audio, file(t, "speech.wav", 2<<20), silent)
 	var refused *client.Error
 	if !errors.As(err, &refused) || refused.Status != http.StatusRequestEntityTooLarge || !strings.Contains(refused.Message, "1 MiB") {
 		t.Errorf("got %v, want the sentence of the API", err)
@@ -332,7 +333,7 @@ func TestClosedConnection(t *testing.T) {
 		return false
 	})
 	_, err = f.Generate(t.Context(), client.Order{Inputs: []client.Input{
-		{Type: lipsync.Video, URL: "https://example.com/v"}, {Type: lipsync.Audio, URL: "https://example.com/a"},
+		{Type: failure.Video, URL: "https://example.com/v"}, {Type: failure.Audio, URL: "https://example.com/a"},
 	}}, "key")
 	if err != nil || len(f.faults) > 0 || len(bodies) != 2 || bodies[0] == "" || bodies[0] != bodies[1] {
 		t.Errorf("sent %q (%v) with the faults %q, want the same twice without a fault", bodies, err, f.faults)
@@ -369,7 +370,7 @@ func TestBusyAtFirst(t *testing.T) {
 func TestWithin(t *testing.T) {
 	f := newFixture(t)
 	within := &client.Client{URL: &url.URL{Scheme: "https", Host: "lips.example"}, Key: f.Service.Key, Calls: f.API}
-	u, err := within.Announce(t.Context(), client.Announcement{Type: lipsync.Video, Size: 5})
+	u, err := within.Announce(t.Context(), client.Announcement{Type: failure.Video, Size: 5})
 	must(t, err)
 	if !strings.HasPrefix(u.UploadURL, "https://lips.example/") {
 		t.Errorf("got the URL %s", u.UploadURL)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/http/rest"
 )
 
@@ -22,7 +22,7 @@ type Upload struct {
 
 // Announcement is the body of the call that announces an upload.
 type Announcement struct {
-	Type     lipsync.MediaKind `json:"type"`
+	Type     failure.MediaKind `json:"type"`
 	Size     int64             `json:"size"` // bytes
 	FileName string            `json:"file_name,omitzero"`
 }
@@ -35,7 +35,7 @@ func (c *Client) Announce(ctx context.Context, a Announcement) (u Upload, err er
 
 // Send uploads a file and returns the URL that names it as an input. It calls sent with the bytes that went out, of how
 // many; after a fault both begin again.
-func (c *Client) Send(ctx context.Context, kind lipsync.MediaKind, path string, sent func(done, total int64)) (string, error) {
+func (c *Client) Send(ctx context.Context, kind failure.MediaKind, path string, sent func(done, total int64)) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err

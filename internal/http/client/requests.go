@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
 )
@@ -16,7 +17,7 @@ import (
 type Order struct {
 	Inputs []Input `json:"inputs"`
 	Choices
-	Segments any `json:"segments,omitempty"` // lipsync.Segments, or JSON of the same form
+	Segments any `json:"segments,omitempty"` // order.Segments, or JSON of the same form
 }
 
 // Choices say how to render the media of an Order, or of a Variant.
@@ -25,14 +26,14 @@ type Choices struct {
 	LargestFace bool   `json:"disable_active_speaker_detection,omitzero"`
 	Model       string `json:"model,omitzero"`
 
-	// These are sent as they are, so that the service judges them: a lipsync.Options and a lipsync.Output, or JSON of the same form.
+	// These are sent as they are, so that the service judges them: a order.Options and a order.Output, or JSON of the same form.
 	Options any `json:"options,omitempty"`
 	Output  any `json:"output,omitempty"`
 }
 
 // Input is a medium of an Order, by a URL or as an upload.
 type Input struct {
-	Type lipsync.MediaKind `json:"type"`
+	Type failure.MediaKind `json:"type"`
 	URL  string            `json:"url"`
 	Ref  string            `json:"ref,omitzero"` // the name that segments have for an audio
 }

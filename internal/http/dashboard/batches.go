@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -98,7 +99,7 @@ func (p *pages) cancelBatch(v *visit) error {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
 		return err
 	}
-	if _, err := p.service.CancelBatch(v.Context(), v.caller(), v.PathValue("id")); err != nil && lipsync.CodeOf(err) != lipsync.Finished {
+	if _, err := p.service.CancelBatch(v.Context(), v.caller(), v.PathValue("id")); err != nil && failure.CodeOf(err) != failure.Finished {
 		return err
 	}
 	return v.leadTo(p.root + "/batches/" + url.PathEscape(v.PathValue("id")))

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -65,7 +66,7 @@ func (f *fixture) fill(b *testing.B, n int) {
 		UPDATE counters SET total = %[1]d + 1 WHERE account = '%[2]s' AND reference_id = '';
 		INSERT INTO counters SELECT account, kind, reference_id, max(reference_seq) FROM requests
 			WHERE account = '%[2]s' AND reference_id LIKE 'order-%%' GROUP BY 1, 2, 3`,
-		n, account, lipsync.Completed, lipsync.Failed, now, lipsync.NoFace))
+		n, account, lipsync.Completed, lipsync.Failed, now, failure.NoFace))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/browsertest"
 )
@@ -94,7 +95,7 @@ func TestNoFacesInBrowser(t *testing.T) {
 	b.Do(chromedp.SetValue("input[name=video]", "https://example.com/v.mp4"), chromedp.Click("[data-find]"))
 	b.WaitText("[data-found]", "waiting for its turn")
 	r := f.start(t, "", lipsync.Progress{})
-	if err := f.service.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoPicture}); err != nil {
+	if err := f.service.Fail(t.Context(), r, failure.Failure{Code: failure.NoPicture}); err != nil {
 		t.Fatal(err)
 	}
 	b.WaitText("[data-found]", "video has no picture.")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/browsertest"
 )
@@ -70,7 +71,7 @@ func TestLiveInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("progress").value === 60 && window.spoken.isConnected && window.spoken.innerText.endsWith("rendering")`)
-	if err := f.service.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}); err != nil {
+	if err := f.service.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace}); err != nil {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("[role=alert]")?.textContent.includes("no face found in the video")`)

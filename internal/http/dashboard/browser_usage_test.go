@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/browsertest"
 )
@@ -81,7 +82,7 @@ func TestStoredInBrowser(t *testing.T) {
 		{5 << 28, account, "Stored: 2.0 GiB of 2 GiB", 1},
 	} {
 		if want.announced > 0 {
-			_, err := f.service.CreateUpload(t.Context(), f.caller(t, want.account), lipsync.UploadParams{Kind: lipsync.Video, Size: want.announced})
+			_, err := f.service.CreateUpload(t.Context(), f.caller(t, want.account), lipsync.UploadParams{Kind: failure.Video, Size: want.announced})
 			if err != nil {
 				t.Fatal(err)
 			}

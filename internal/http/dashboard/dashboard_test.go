@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -240,15 +241,15 @@ func (f *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 }
 
 // noFace is the failure of a video without a face.
-var noFace = lipsync.Failure{Code: lipsync.NoFace}
+var noFace = failure.Failure{Code: failure.NoFace}
 
 // noCodec is a failure whose sentence has the text.
-func noCodec(text string) lipsync.Failure {
-	return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: text}}
+func noCodec(text string) failure.Failure {
+	return failure.Failure{Code: failure.CodecNotInstalled, Details: failure.Details{Codec: text}}
 }
 
 // fail makes a request fail, as a worker does.
-func (f *fixture) fail(t testing.TB, id string, why lipsync.Failure) {
+func (f *fixture) fail(t testing.TB, id string, why failure.Failure) {
 	t.Helper()
 	r, err := f.service.Claim(t.Context(), id)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -57,7 +58,7 @@ func TestEstimates(t *testing.T) {
 	complete(lipsync.Estimate{Problems: []lipsync.Problem{{Message: "video is not a supported format"}, {Message: "audio has no sound track"}}})
 	says(second, "The request would fail now. Video is not a supported format. Audio has no sound track.")
 	third := estimate()
-	if err := f.service.Fail(t.Context(), f.start(t, "", lipsync.Progress{}), lipsync.Failure{Code: lipsync.InternalFault}); err != nil {
+	if err := f.service.Fail(t.Context(), f.start(t, "", lipsync.Progress{}), failure.Failure{Code: failure.InternalFault}); err != nil {
 		t.Fatal(err)
 	}
 	says(third, "There is no estimate: processing failed.")

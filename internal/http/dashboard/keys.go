@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -41,14 +42,14 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 func (p *pages) createKey(v *visit) error {
 	k := keysPage{Name: strings.TrimSpace(v.PostForm.Get("name")), Limit: strings.TrimSpace(v.PostForm.Get("limit"))}
 	token, err := p.newKey(v, k)
-	switch lipsync.CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
 		return p.showKeys(v, http.StatusOK, keysPage{Token: token})
-	case lipsync.Invalid:
-		k.Problem = lipsync.MessageOf(err)
+	case failure.Invalid:
+		k.Problem = failure.MessageOf(err)
 		return p.showKeys(v, http.StatusBadRequest, k)
-	case lipsync.KeyLimit:
-		k.Problem = lipsync.MessageOf(err)
+	case failure.KeyLimit:
+		k.Problem = failure.MessageOf(err)
 		return p.showKeys(v, http.StatusTooManyRequests, k)
 	default:
 		return err
@@ -61,7 +62,7 @@ func (p *pages) newKey(v *visit, k keysPage) (token string, err error) {
 	var limit int64
 	if k.Limit != "" {
 		if limit, err = strconv.ParseInt(k.Limit, 10, 64); err != nil || limit < 1 {
-			return "", &lipsync.Error{Code: lipsync.Invalid, Message: "limit must be a whole number from 1, or nothing for any number of requests"}
+			return "", &failure.Error{Code: failure.Invalid, Message: "limit must be a whole number from 1, or nothing for any number of requests"}
 		}
 	}
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {

@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // newPage is the form for a new request. If a sent form could not be used, it has the same content.
@@ -19,7 +21,7 @@ type newPage struct {
 	Video, VideoName string // its URL, or that of an upload, and the name of a file that was sent before
 	Audio            audio
 	More             []audio // for segments
-	lipsync.Order
+	order.Order
 	Segments           string // as JSON
 	Engines            []string
 	MaxVideo, MaxAudio int64 // bytes
@@ -28,7 +30,7 @@ type newPage struct {
 }
 
 // Changed reports whether an option or a field of the output differs from its default.
-func (n newPage) Changed() bool { return !n.Options.IsZero() || n.Output != (lipsync.Output{}) }
+func (n newPage) Changed() bool { return !n.Options.IsZero() || n.Output != (order.Output{}) }
 
 // audio is an audio in the form for a new request.
 type audio struct {
@@ -73,12 +75,12 @@ func (p *pages) newRequest(v *visit) error {
 // sourcesAgain returns the URLs with which another request can name the same video and audios, "" for an input
 // that can't be used again.
 func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video string, audios []audio, err error) {
-	if video, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Video, r.Video); err != nil {
+	if video, err = p.service.SourceAgain(v.Context(), v.caller(), failure.Video, r.Video); err != nil {
 		return "", nil, err
 	}
 	for _, in := range r.Audios() {
 		a := audio{Ref: in.Ref}
-		if a.Source, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Audio, in.Input); err != nil {
+		if a.Source, err = p.service.SourceAgain(v.Context(), v.caller(), failure.Audio, in.Input); err != nil {
 			return "", nil, err
 		}
 		if a.Source != "" {
@@ -91,7 +93,7 @@ func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video string, audios 
 
 // firstUnnamed makes the first audio the one without a name, since the form has no field for its name. If all audios
 // have names, the first one loses its name, also in the segments, which firstUnnamed returns.
-func firstUnnamed(audios []audio, segments lipsync.Segments) lipsync.Segments {
+func firstUnnamed(audios []audio, segments order.Segments) order.Segments {
 	if i := slices.IndexFunc(audios, func(a audio) bool { return a.Ref == "" }); i >= 0 {
 		audios[0], audios[i] = audios[i], audios[0]
 		return segments
@@ -110,7 +112,7 @@ func firstUnnamed(audios []audio, segments lipsync.Segments) lipsync.Segments {
 func (p *pages) showNew(v *visit, status int, n newPage) error {
 	n.More = append(n.More, make([]audio, max(0, lipsync.MostTracks-1-len(n.More)))...)
 	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
-	n.MaxVideo, n.MaxAudio = p.service.MaxSize(lipsync.Video), p.service.MaxSize(lipsync.Audio)
+	n.MaxVideo, n.MaxAudio = p.service.MaxSize(failure.Video), p.service.MaxSize(failure.Audio)
 	return v.show(status, "new", "New", n)
 }
 
@@ -122,11 +124,11 @@ func (p *pages) startRequest(v *visit) error {
 	if err == nil {
 		id, err = p.generate(v, n.params(segments))
 	}
-	switch lipsync.CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
 		return v.leadTo(p.root + "/requests/" + id)
-	case lipsync.Invalid:
-		n.Problem = lipsync.MessageOf(err)
+	case failure.Invalid:
+		n.Problem = failure.MessageOf(err)
 		return p.showNew(v, http.StatusBadRequest, n)
 	default:
 		return err
@@ -134,10 +136,10 @@ func (p *pages) startRequest(v *visit) error {
 }
 
 // readNew reads the form for a new request. After an error, it has what could be read.
-func readNew(form url.Values) (n newPage, segments lipsync.Segments, err error) {
+func readNew(form url.Values) (n newPage, segments order.Segments, err error) {
 	n = newPage{
 		Video: strings.TrimSpace(form.Get("video")), Audio: audio{Source: strings.TrimSpace(form.Get("audio"))}, More: readMore(form),
-		Order: lipsync.Order{Engine: form.Get("model"), LargestFace: form.Has("largest_face")}, Segments: strings.TrimSpace(form.Get("segments")),
+		Order: order.Order{Engine: form.Get("model"), LargestFace: form.Has("largest_face")}, Segments: strings.TrimSpace(form.Get("segments")),
 	}
 	if reference := strings.TrimSpace(form.Get("reference_id")); reference != "" {
 		n.ReferenceID = &reference
@@ -178,7 +180,7 @@ func (p *pages) generate(v *visit, params lipsync.RequestParams) (id string, err
 }
 
 // params returns the parameters of the request that the form describes, with its segments.
-func (n newPage) params(segments lipsync.Segments) lipsync.RequestParams {
+func (n newPage) params(segments order.Segments) lipsync.RequestParams {
 	params := lipsync.RequestParams{
 		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source}, Order: n.Order, Segments: segments,
 	}
@@ -202,7 +204,7 @@ func (p *pages) createUpload(v *visit) error {
 		size = 0 // the service's own message follows
 	}
 	made, err := p.announce(v, lipsync.UploadParams{
-		Kind: lipsync.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
+		Kind: failure.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
 	})
 	return v.answer(made, err)
 }

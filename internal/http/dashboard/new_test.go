@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // TestNewOptions checks that the form offers each value of each option once.
@@ -29,7 +30,7 @@ func TestNewOptions(t *testing.T) {
 		values := regexp.MustCompile(`value="(\w*)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
 		seen := map[string]bool{}
 		for _, value := range values {
-			var o lipsync.Order
+			var o order.Order
 			if err := readOptions(url.Values{name: value[1:]}, &o); err != nil {
 				t.Error(err)
 			}
@@ -65,9 +66,9 @@ func TestNew(t *testing.T) {
 		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""}, "voice_gain": {"1.5"}, "original_gain": {"0.25"}, "duck": {"true"}, "preview": {"1.5, 2"}, "mask": {"0.5, 1.2"},
 		"format": {"mov"}, "codec": {"h264"}, "quality": {"medium"}, "fps": {"29.97"}, "width": {"640"}, "file_name": {""}, "upload_url": {"https://storage.example/secret?signature=secret"},
 	}
-	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, VoiceGain: .5, OriginalGain: .25, Duck: true,
-		Preview: lipsync.Preview{Start: 1500 * time.Millisecond, Length: 2 * time.Second}, Mask: lipsync.Mask{Feather: -500, Expand: 200},
-		Output: lipsync.Output{Format: lipsync.MOV, Quality: lipsync.Medium, FPS: 29970, Width: 640, UploadURL: "https://storage.example/secret?signature=secret"}}
+	options := order.Options{SyncMode: order.Remap, Silence: order.KeepSilent, VoiceGain: .5, OriginalGain: .25, Duck: true,
+		Preview: order.Preview{Start: 1500 * time.Millisecond, Length: 2 * time.Second}, Mask: order.Mask{Feather: -500, Expand: 200},
+		Output: order.Output{Format: order.MOV, Quality: order.Medium, FPS: 29970, Width: 640, UploadURL: "https://storage.example/secret?signature=secret"}}
 	for _, kind := range []string{"video", "audio"} {
 		form.Set(kind, f.upload(t, kind))
 	}

@@ -5,51 +5,51 @@ import (
 	"net/url"
 	"slices"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // option is an option with its value, as the form for a new request offers it and the page of a request shows it.
 type option struct {
-	*lipsync.Option
+	*order.Option
 	Value string // name of the chosen value, or the number or text
 }
 
 // valuesOf returns the options of the scopes, with the values that o has.
-func valuesOf(o lipsync.Options, scopes lipsync.Scope) (all []option) {
-	for _, row := range lipsync.OptionsAt(scopes) {
+func valuesOf(o order.Options, scopes order.Scope) (all []option) {
+	for _, row := range order.OptionsAt(scopes) {
 		all = append(all, option{row, row.Text(o)})
 	}
 	return all
 }
 
 // optionsOf returns all options, with the values that o has.
-func optionsOf(o lipsync.Options) []option { return valuesOf(o, lipsync.OfRequest) }
+func optionsOf(o order.Options) []option { return valuesOf(o, order.OfRequest) }
 
 // outputOf returns all fields of an output, with the values that o has.
-func outputOf(o lipsync.Output) []option {
-	return valuesOf(lipsync.Options{Output: o}, lipsync.OfOutput)
+func outputOf(o order.Output) []option {
+	return valuesOf(order.Options{Output: o}, order.OfOutput)
 }
 
 // changed returns the fields of an output that differ from the defaults, as the page of a request shows them.
-func changed(o lipsync.Output) []option {
+func changed(o order.Output) []option {
 	o.UploadURL = o.UploadURL.Origin()
-	return differing(lipsync.Options{Output: o}, lipsync.OfOutput)
+	return differing(order.Options{Output: o}, order.OfOutput)
 }
 
 // differing returns the options of the scopes that differ from the defaults.
-func differing(o lipsync.Options, scopes lipsync.Scope) []option {
+func differing(o order.Options, scopes order.Scope) []option {
 	return slices.DeleteFunc(valuesOf(o, scopes), func(field option) bool { return !field.Changed(o) })
 }
 
 // Bounded reports whether the form has a field for numbers only.
-func (o option) Bounded() bool { return o.Shape == lipsync.Number && o.Values == nil }
+func (o option) Bounded() bool { return o.Shape == order.Number && o.Values == nil }
 
 // OfSegment reports whether a segment can have the option.
-func (o option) OfSegment() bool { return o.Where&lipsync.OfSegment != 0 }
+func (o option) OfSegment() bool { return o.Where&order.OfSegment != 0 }
 
 // Whole reports whether the option is one of a whole request without segments. A segment can have some of these of its own.
 func (o option) Whole() bool {
-	return o.Where&lipsync.OfRequest != 0 && o.Where&lipsync.BesideSegments == 0
+	return o.Where&order.OfRequest != 0 && o.Where&order.BesideSegments == 0
 }
 
 // Says returns the text of the value, for people.
@@ -64,8 +64,8 @@ func (o option) Says() string {
 
 // readOptions reads the options and the output of a form. A field that was not sent, or is empty, has its default. If
 // several can't be used, the error is that of the first, and the others are read nevertheless.
-func readOptions(form url.Values, o *lipsync.Order) (first error) {
-	for _, option := range lipsync.OptionsAt(lipsync.OfRequest | lipsync.OfOutput) {
+func readOptions(form url.Values, o *order.Order) (first error) {
+	for _, option := range order.OptionsAt(order.OfRequest | order.OfOutput) {
 		if value := form.Get(option.Name); value != "" {
 			first = cmp.Or(first, o.Set(option.Name, value))
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -42,7 +42,7 @@ func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (Person, boo
 func (p *provider) Confirm(_ context.Context, who Person) (Person, error) {
 	p.confirms++
 	if p.gone[who.Account] {
-		return Person{}, &lipsync.Error{Code: lipsync.Unauthorized, Message: "Gone.", Err: errors.New("this person was disabled")}
+		return Person{}, &failure.Error{Code: failure.Unauthorized, Message: "Gone.", Err: errors.New("this person was disabled")}
 	}
 	return who, p.err
 }
@@ -69,7 +69,7 @@ func TestProvider(t *testing.T) {
 	f.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
 	f.do(t, http.MethodHead, "/api/dashboard/sign-in?name=x", nil).must(t, http.StatusForbidden)
 
-	p.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "Not you.", Err: errors.New("the cause")}
+	p.err = &failure.Error{Code: failure.Unauthorized, Message: "Not you.", Err: errors.New("the cause")}
 	f.get(t, "/api/dashboard/sign-in?name=x").must(t, http.StatusForbidden, "Not you.", `href="/api/dashboard/sign-in">Try again`)
 	p.err = errors.New("no route to host")
 	away := f.get(t, "/api/dashboard/sign-in?name=x")

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // requestPage is the page of a request.
@@ -65,18 +67,18 @@ type segment struct {
 }
 
 // segmentsOf returns the segments for the page of their request.
-func segmentsOf(all lipsync.Segments) (shown []segment) {
+func segmentsOf(all order.Segments) (shown []segment) {
 	part := func(start, end time.Duration) string { return fmt.Sprintf("%g–%g s", start.Seconds(), end.Seconds()) }
 	for _, s := range all {
 		one := segment{Part: part(s.Start, s.End), Audio: s.Ref, Face: "The one who speaks"}
 		if s.To > 0 {
 			one.Heard = part(s.From, s.To)
 		}
-		if face := s.Options.Face; face.By != lipsync.AutoFace {
+		if face := s.Options.Face; face.By != order.AutoFace {
 			one.Face = fmt.Sprintf("The one at %d, %d in frame %d", face.X, face.Y, face.Frame)
 		}
-		s.Options.Face = lipsync.Face{}
-		one.Options = differing(s.Options, lipsync.OfSegment)
+		s.Options.Face = order.Face{}
+		one.Options = differing(s.Options, order.OfSegment)
 		shown = append(shown, one)
 	}
 	return shown
@@ -133,7 +135,7 @@ func (p *pages) cancel(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.service.Cancel(v.Context(), v.caller(), r.ID); err != nil && lipsync.CodeOf(err) != lipsync.Finished {
+	if _, err := p.service.Cancel(v.Context(), v.caller(), r.ID); err != nil && failure.CodeOf(err) != failure.Finished {
 		return err
 	}
 	return v.leadTo(p.root + "/requests/" + r.ID)
@@ -164,73 +166,73 @@ func (p *pages) deleteMedia(v *visit) error {
 }
 
 // hint returns what people can do about a failure, "" for no failure.
-func hint(code lipsync.FailureCode) string {
+func hint(code failure.FailureCode) string {
 	switch code {
 	case "":
 		return ""
-	case lipsync.Canceled:
+	case failure.Canceled:
 		return "Start it again from New whenever you like."
-	case lipsync.InternalFault:
+	case failure.InternalFault:
 		return "The fault is ours, and the service tried more than once. Try again later. If it fails again, tell the operator of this service."
-	case lipsync.HostFailing:
+	case failure.HostFailing:
 		return "The service had a fault of its own, such as a full disk, no network, no ffmpeg or outputs that could not be signed, and tried for hours. Try again later. If it fails again, tell the operator of this service."
-	case lipsync.MediaNotAccessible:
+	case failure.MediaNotAccessible:
 		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
-	case lipsync.MediaPrivate:
+	case failure.MediaPrivate:
 		return "The address is of a private network. Send the file itself from New, or ask the operator of this service to allow such addresses."
-	case lipsync.MediaHostMissing:
+	case failure.MediaHostMissing:
 		return "The host doesn’t exist, or accepts no connections. Check the address, or send the file itself from New."
-	case lipsync.MediaUnreachable:
+	case failure.MediaUnreachable:
 		return "The server gave no usable answer for hours. Try again when it works, or send the file itself from New."
-	case lipsync.MediaTooSlow:
+	case failure.MediaTooSlow:
 		return "The server sends the file too slowly. Send the file itself from New."
-	case lipsync.MediaUnsupported:
+	case failure.MediaUnsupported:
 		return "Videos may be MP4, MOV, WebM, MKV or AVI, or a picture as PNG, JPEG or WebP; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
-	case lipsync.VideoIsPicture:
+	case failure.VideoIsPicture:
 		return "Convert a photo to JPEG or PNG, and a GIF to MP4."
-	case lipsync.MediaTruncated:
+	case failure.MediaTruncated:
 		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
-	case lipsync.NoFace:
+	case failure.NoFace:
 		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
-	case lipsync.FaceMissing:
+	case failure.FaceMissing:
 		return "Cut the part without a face, or choose that frames without a face stay as they are."
-	case lipsync.SpeedOutOfRange:
+	case failure.SpeedOutOfRange:
 		return "One is more than twice as long as the other. Cut the longer one, or choose another length."
-	case lipsync.FaceNotThere:
+	case failure.FaceNotThere:
 		return "Numbers of frames begin at 0. The point is in pixels from the top left corner of the video as you see it, and is on the face."
-	case lipsync.BoxesWithoutFace:
+	case failure.BoxesWithoutFace:
 		return "The first box is for the first frame of the video. Boxes are in pixels from the top left corner of the video as you see it."
-	case lipsync.FaceFrameUnused:
+	case failure.FaceFrameUnused:
 		return "The video is cut where the audio or the preview ends. Choose the face in an earlier frame."
-	case lipsync.BoxInvalid:
+	case failure.BoxInvalid:
 		return "The file is a list in JSON, such as [[600, 200, 720, 340], null], with left, top, right and bottom of a box."
-	case lipsync.PreviewAfterEnd:
+	case failure.PreviewAfterEnd:
 		return "Choose a part that begins earlier."
-	case lipsync.SegmentAfterEnd:
+	case failure.SegmentAfterEnd:
 		return "Let each segment begin before the end of the video, and its part of the audio before the end of the audio."
-	case lipsync.FacesOfPicture:
+	case failure.FacesOfPicture:
 		return "A picture shows one moment, so one person speaks in all of it. Make a request for each person."
-	case lipsync.OutputTooWide:
+	case failure.OutputTooWide:
 		return "Choose a smaller width, or none to keep that of the video."
-	case lipsync.OutputRateAbove:
+	case failure.OutputRateAbove:
 		return "Choose fewer frames a second, or none to keep those of the video."
-	case lipsync.CodecNotInstalled:
+	case failure.CodecNotInstalled:
 		return "The ffmpeg of this service can’t write this codec. Choose another one, or ask the operator of this service to install it."
-	case lipsync.NotSignable:
+	case failure.NotSignable:
 		return "Since this request was made, the operator of this service requires a signed manifest in each output. Choose mp4 or mov."
-	case lipsync.UploadRefused:
+	case failure.UploadRefused:
 		return "The storage refused the output. Perhaps the signature of its address has expired, or is not for PUT with the type of the file."
-	case lipsync.UploadPrivate:
+	case failure.UploadPrivate:
 		return "The address to send the output to is of a private network. Leave it out, or ask the operator of this service to allow such addresses."
-	case lipsync.UploadHostMissing:
+	case failure.UploadHostMissing:
 		return "The host to send the output to doesn’t exist, or accepts no connections. Check the address, or leave it out."
-	case lipsync.UploadUnreachable:
+	case failure.UploadUnreachable:
 		return "The storage failed or was too slow each time. Try again when it works, or leave out its address and download the output."
-	case lipsync.NoPicture, lipsync.NoSoundTrack:
+	case failure.NoPicture, failure.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
-	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:
+	case failure.MediaLargerThan, failure.MediaLongerThan, failure.PictureLargerThan, failure.FrameRateAbove:
 		return "Cut it, or make it smaller, and send it again."
-	case lipsync.ProcessingTooLong:
+	case failure.ProcessingTooLong:
 		return "Convert the video to H.264, with a smaller picture or fewer frames per second, and send it again."
 	default:
 		return "Play both files first. If they play well, try again."

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // TestRequestPage follows a request through its states.
@@ -31,7 +33,7 @@ func TestRequestPage(t *testing.T) {
 	r := f.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: ends})
 	f.get(t, path).must(t, http.StatusOK, "data-live", `value="62"`, "rendering", "1 min 05 s left")
 
-	r.Frames, r.Warnings, r.Sync = lipsync.Frames{Total: 250, Synced: 249}, lipsync.ConvertedHDR.With(lipsync.Signed), lipsync.SyncScore{Known: true, Confidence: .998, Offset: -5}
+	r.Frames, r.Warnings, r.Sync = order.Frames{Total: 250, Synced: 249}, order.ConvertedHDR.With(order.Signed), order.SyncScore{Known: true, Confidence: .998, Offset: -5}
 	if err := f.service.Complete(t.Context(), r, strings.NewReader("video"), -1); err != nil {
 		t.Fatal(err)
 	}
@@ -129,24 +131,24 @@ func TestFailures(t *testing.T) {
 	fx.signIn(t)
 	c := fx.caller(t, account)
 	other := map[string]bool{hint("of a newer version"): true}
-	for _, code := range []lipsync.FailureCode{
-		lipsync.MediaNotAccessible, lipsync.MediaPrivate, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
-		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.FaceMissing, lipsync.FaceNotThere, lipsync.FaceFrameUnused, lipsync.BoxInvalid, lipsync.BoxesWithoutFace, lipsync.SpeedOutOfRange, lipsync.PreviewAfterEnd, lipsync.SegmentAfterEnd, lipsync.FacesOfPicture, lipsync.OutputTooWide, lipsync.OutputRateAbove, lipsync.CodecNotInstalled, lipsync.NotSignable, lipsync.UploadRefused, lipsync.UploadPrivate, lipsync.UploadHostMissing, lipsync.UploadUnreachable, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
+	for _, code := range []failure.FailureCode{
+		failure.MediaNotAccessible, failure.MediaPrivate, failure.MediaHostMissing, failure.MediaUnreachable, failure.MediaTooSlow, failure.MediaUnsupported,
+		failure.MediaLongerThan, failure.MediaTruncated, failure.VideoIsPicture, failure.NoPicture, failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxInvalid, failure.BoxesWithoutFace, failure.SpeedOutOfRange, failure.PreviewAfterEnd, failure.SegmentAfterEnd, failure.FacesOfPicture, failure.OutputTooWide, failure.OutputRateAbove, failure.CodecNotInstalled, failure.NotSignable, failure.UploadRefused, failure.UploadPrivate, failure.UploadHostMissing, failure.UploadUnreachable, failure.ProcessingTooLong, failure.InternalFault, failure.HostFailing, failure.Canceled,
 	} {
 		id := fx.add(t, c, "")
 		r, err := fx.service.Claim(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video}}
-		if code == lipsync.SpeedOutOfRange {
-			f.Limit.Speed, f.Value.Speed = lipsync.MostSpeed, 3
+		f := failure.Failure{Code: code, Details: failure.Details{Kind: failure.Video}}
+		if code == failure.SpeedOutOfRange {
+			f.Limit.Speed, f.Value.Speed = order.MostSpeed, 3
 		}
 		if err := fx.service.Fail(t.Context(), r, f); err != nil {
 			t.Fatal(err)
 		}
 		role := `role="alert"`
-		if code == lipsync.Canceled {
+		if code == failure.Canceled {
 			role = `class="notice" role="status"`
 		}
 		fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, f.Sentence(), html.EscapeString(hint(code)), role)
@@ -156,7 +158,7 @@ func TestFailures(t *testing.T) {
 		other[hint(code)] = true
 	}
 	id := fx.add(t, c, "")
-	fx.fail(t, id, lipsync.Failure{Code: "of a newer version"})
+	fx.fail(t, id, failure.Failure{Code: "of a newer version"})
 	fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, "processing failed", hint("of a newer version"), `role="alert"`)
 }
 
@@ -215,7 +217,7 @@ func TestOthersRequest(t *testing.T) {
 		f.get(t, path+"/delete").must(t, http.StatusNotFound)
 		f.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
-	u, err := f.service.CreateUpload(t.Context(), other, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
+	u, err := f.service.CreateUpload(t.Context(), other, lipsync.UploadParams{Kind: failure.Video, Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

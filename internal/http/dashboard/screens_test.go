@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/browsertest"
 	"lipsync/internal/test/ffmpegtest"
@@ -43,7 +44,7 @@ func lookAtAll(t *testing.T, windows ...window) {
 	t.Helper()
 	empty, full, strange := newFixture(t), newFixture(t), newFixture(t)
 	stage, elsewhere := newStage(t)
-	elsewhere.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "The sign-in was not completed."}
+	elsewhere.err = &failure.Error{Code: failure.Unauthorized, Message: "The sign-in was not completed."}
 	played := full.play(t)
 	paths := full.seed(t)
 	paths["completed"] = played
@@ -177,7 +178,7 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 		id := f.add(t, c, []string{"", "spring-campaign/hero-de", "order-" + fmt.Sprint(1200+i)}[i%3])
 		switch {
 		case i%9 == 4:
-			f.fail(t, id, lipsync.Failure{Code: lipsync.MediaNotAccessible, Details: lipsync.Details{Kind: lipsync.Video}})
+			f.fail(t, id, failure.Failure{Code: failure.MediaNotAccessible, Details: failure.Details{Kind: failure.Video}})
 			pages["failed"] = "/dashboard/requests/" + id
 		case i == 35:
 			f.complete(t, id)
@@ -220,7 +221,7 @@ func (f *fixture) play(t *testing.T) string {
 	t.Helper()
 	c := f.caller(t, account)
 	clip := newClip(t)
-	u, err := f.service.CreateUpload(t.Context(), c, lipsync.UploadParams{Kind: lipsync.Video, Size: int64(len(clip))})
+	u, err := f.service.CreateUpload(t.Context(), c, lipsync.UploadParams{Kind: failure.Video, Size: int64(len(clip))})
 	if err == nil {
 		err = f.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
 	}

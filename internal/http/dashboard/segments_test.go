@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // defaults returns the fields of the form as browsers send them if a person changes nothing.
 func (f *fixture) defaults(t testing.TB) url.Values {
 	t.Helper()
 	form := url.Values{"more_ref": make([]string, lipsync.MostTracks-1), "more_audio": make([]string, lipsync.MostTracks-1), "segments": {""}}
-	for _, option := range append(optionsOf(lipsync.Options{}), outputOf(lipsync.Output{})...) {
+	for _, option := range append(optionsOf(order.Options{}), outputOf(order.Output{})...) {
 		form.Set(option.Name, option.Value)
 	}
 	page := f.get(t, "/dashboard/new").body
@@ -86,7 +87,7 @@ func TestSegmentsAgain(t *testing.T) {
 		`[{"start":0,"end":1,"audio":{"ref":"ana"}},{"start":1,"end":2,"audio":{"ref":"ben"}}]`: {
 			web("ben"), []string{"https://example.com/ana", "ben", "https://example.com/ben"}, `[{"start":0,"end":1},{"start":1,"end":2,"audio":{"ref":"ben"}}]`},
 	} {
-		parsed, err := lipsync.ParseSegments([]byte(segments))
+		parsed, err := order.ParseSegments([]byte(segments))
 		if err != nil {
 			t.Fatal(err)
 		}

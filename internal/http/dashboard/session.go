@@ -14,7 +14,7 @@ import (
 	"net/url"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -157,11 +157,11 @@ func (v *visit) confirm(s session) (*session, error) {
 		return &s, nil
 	}
 	who, err := v.pages.SignIn.Confirm(v.Context(), s.Person)
-	switch lipsync.CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
 		s.Person, s.Confirmed = who, now
 		return &s, v.keep(s)
-	case lipsync.Unauthorized:
+	case failure.Unauthorized:
 		v.pages.Log.Info("session ended", "account", s.Account, "cause", errors.Unwrap(err))
 		v.dropCookie(sessionCookie, v.pages.root)
 		return nil, nil
@@ -188,7 +188,7 @@ func (p *pages) signedIn(h handler) handler {
 			return h(v)
 		}
 		if err := origin.Check(v.Request); err != nil {
-			return &lipsync.Error{Code: lipsync.Unauthorized, Message: "this came from another site", Err: err}
+			return &failure.Error{Code: failure.Unauthorized, Message: "this came from another site", Err: err}
 		}
 		if err := v.checkToken(); err != nil {
 			return err
@@ -201,9 +201,9 @@ func (p *pages) signedIn(h handler) handler {
 func (v *visit) checkToken() error {
 	if err := v.ParseForm(); err != nil {
 		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return &lipsync.Error{Code: lipsync.TooLarge, Message: lipsync.LargerThan("form", e.Limit)}
+			return &failure.Error{Code: failure.TooLarge, Message: failure.LargerThan("form", e.Limit)}
 		}
-		return &lipsync.Error{Code: lipsync.Invalid, Message: "this form can't be read", Err: err}
+		return &failure.Error{Code: failure.Invalid, Message: "this form can't be read", Err: err}
 	}
 	if subtle.ConstantTimeCompare([]byte(v.PostForm.Get("csrf")), []byte(v.session.CSRF)) != 1 {
 		return refused("this form is out of date: go back, load the page again, and send it once more")
@@ -212,5 +212,5 @@ func (v *visit) checkToken() error {
 }
 
 func refused(message string) error {
-	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message}
+	return &failure.Error{Code: failure.Unauthorized, Message: message}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // signIn signs a person in, or shows how to sign in. It shows errors on the same page, which never
@@ -20,14 +20,14 @@ func (p *pages) signIn(v *visit) error {
 	if err == nil {
 		err = v.begin(who)
 	}
-	switch lipsync.CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
 		return v.leadTo(v.wanted())
-	case lipsync.Unauthorized:
+	case failure.Unauthorized:
 		if s, _ := v.resume(); s != nil { // the person is signed in already
 			return v.leadTo(p.root)
 		}
-		return errors.Join(errors.Unwrap(err), v.showSignIn(http.StatusForbidden, lipsync.MessageOf(err))) // the cause is for the log
+		return errors.Join(errors.Unwrap(err), v.showSignIn(http.StatusForbidden, failure.MessageOf(err))) // the cause is for the log
 	default:
 		const sorry = "Signing in doesn’t work just now. The fault is not yours: try again in a moment."
 		return errors.Join(err, v.showSignIn(http.StatusServiceUnavailable, sorry))

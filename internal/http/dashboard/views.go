@@ -15,7 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 //go:embed pages
@@ -153,7 +155,7 @@ func (v views) functions(root string) template.FuncMap {
 		"lower":      strings.ToLower,
 		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
 		"tab":        func(path, name, view string) tab { return newTab(root+path, name, view) },
-		"bytes":      lipsync.Spell,
+		"bytes":      failure.Spell,
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
 		"size":       size,
 		"state":      state,
@@ -173,8 +175,8 @@ func text(s string) template.HTML {
 
 // state returns the status of the request, or canceled, which people don't call a failure.
 func state(r lipsync.Request) string {
-	if r.Failure.Code == lipsync.Canceled {
-		return string(lipsync.Canceled)
+	if r.Failure.Code == failure.Canceled {
+		return string(failure.Canceled)
 	}
 	return string(r.Status)
 }
@@ -222,9 +224,9 @@ func newTab(path, name, view string) tab {
 }
 
 // syncText says in words what a known sync score means.
-func syncText(s lipsync.SyncScore) string {
+func syncText(s order.SyncScore) string {
 	switch {
-	case s.Confidence < lipsync.Synced:
+	case s.Confidence < order.Synced:
 		return "Not sure that the lips move with the speech"
 	case s.InSync():
 		return "The lips move with the speech"

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -133,7 +134,7 @@ func (v *visit) leadTo(path string) error {
 }
 
 func missing() error {
-	return &lipsync.Error{Code: lipsync.NotFound, Message: "there is no such page"}
+	return &failure.Error{Code: failure.NotFound, Message: "there is no such page"}
 }
 
 // problem is the page about an error.
@@ -150,12 +151,12 @@ func (v *visit) fail(err error) error {
 
 // problem returns the page about err. If err says when to try again, it sets the header Retry-After.
 func (v *visit) problem(err error) problem {
-	if wait := lipsync.RetrySeconds(err); wait > 0 {
+	if wait := failure.RetrySeconds(err); wait > 0 {
 		v.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
-	code := lipsync.CodeOf(err)
-	if code == lipsync.Unauthorized { // a page asks for no header, as 401 would
-		return problem{http.StatusForbidden, lipsync.MessageOf(err)}
+	code := failure.CodeOf(err)
+	if code == failure.Unauthorized { // a page asks for no header, as 401 would
+		return problem{http.StatusForbidden, failure.MessageOf(err)}
 	}
-	return problem{code.Status(), lipsync.MessageOf(err)}
+	return problem{code.Status(), failure.MessageOf(err)}
 }

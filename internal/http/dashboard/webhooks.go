@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -55,13 +56,13 @@ func (p *pages) createWebhook(v *visit) error {
 	if err == nil {
 		w.Made, err = p.service.CreateWebhook(v.Context(), v.caller(), w.URL, asked)
 	}
-	switch lipsync.CodeOf(err) {
+	switch failure.CodeOf(err) {
 	case "":
 		w.URL = ""
 		return p.showWebhooks(v, http.StatusOK, w, lipsync.EventTypes())
-	case lipsync.Invalid, lipsync.WebhookLimit, lipsync.SameWebhook:
-		w.Problem = lipsync.MessageOf(err)
-		return p.showWebhooks(v, lipsync.CodeOf(err).Status(), w, events)
+	case failure.Invalid, failure.WebhookLimit, failure.SameWebhook:
+		w.Problem = failure.MessageOf(err)
+		return p.showWebhooks(v, failure.CodeOf(err).Status(), w, events)
 	default:
 		return err
 	}

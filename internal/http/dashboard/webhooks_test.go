@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/browsertest"
 )
@@ -22,7 +23,7 @@ type replies struct{}
 func (replies) Post(_ context.Context, address string, _ http.Header, _ []byte) (lipsync.Answer, error) {
 	status := map[string]int{"200": 200, "410": 410, "503": 503}[address[max(0, len(address)-3):]]
 	if status == 0 {
-		return lipsync.Answer{}, &lipsync.Error{Code: lipsync.TooSlow, Err: errors.New("no answer")}
+		return lipsync.Answer{}, &failure.Error{Code: failure.TooSlow, Err: errors.New("no answer")}
 	}
 	return lipsync.Answer{Status: status}, nil
 }

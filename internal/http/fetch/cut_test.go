@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // cutting serves a file in parts of 4 bytes, and closes the connection after each part. It records
@@ -71,25 +71,25 @@ func TestCutOff(t *testing.T) {
 	all := []string{"", "bytes=4-", "bytes=8-", "bytes=12-"}
 	for name, c := range map[string]struct {
 		server cutting
-		code   lipsync.Code
+		code   failure.Code
 		asked  []string
 	}{
 		"by tag":                  {cutting{header: tagged}, "", all},
 		"by time":                 {cutting{header: dated}, "", all},
-		"weak tag":                {cutting{header: http.Header{"Etag": {`W/"v1"`}}}, lipsync.Unavailable, all[:1]},
-		"no version":              {cutting{}, lipsync.Unavailable, all[:1]},
-		"no ranges":               {cutting{header: tagged, whole: true}, lipsync.Unavailable, all[:2]},
-		"new version":             {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}}, lipsync.Unavailable, all[:2]},
+		"weak tag":                {cutting{header: http.Header{"Etag": {`W/"v1"`}}}, failure.Unavailable, all[:1]},
+		"no version":              {cutting{}, failure.Unavailable, all[:1]},
+		"no ranges":               {cutting{header: tagged, whole: true}, failure.Unavailable, all[:2]},
+		"new version":             {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}}, failure.Unavailable, all[:2]},
 		"in parts":                {cutting{header: tagged, parts: true}, "", all},
-		"rest of another version": {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}, blind: true}, lipsync.Unavailable, all[:2]},
-		"rest of another time":    {cutting{header: dated, later: http.Header{"Last-Modified": {"Sun, 06 Nov 1994 08:49:38 GMT"}}, blind: true}, lipsync.Unavailable, all[:2]},
+		"rest of another version": {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}, blind: true}, failure.Unavailable, all[:2]},
+		"rest of another time":    {cutting{header: dated, later: http.Header{"Last-Modified": {"Sun, 06 Nov 1994 08:49:38 GMT"}}, blind: true}, failure.Unavailable, all[:2]},
 	} {
 		server := httptest.NewServer(&c.server)
 		client := open()
 		client.pause = time.Millisecond
 		var got bytes.Buffer
 		err := client.Fetch(t.Context(), server.URL, &got, 16)
-		if code := lipsync.CodeOf(err); code != c.code {
+		if code := failure.CodeOf(err); code != c.code {
 			t.Errorf("%s: got %v, want code %q", name, err, c.code)
 		}
 		if err == nil && got.String() != cutFile {
@@ -122,8 +122,8 @@ func TestCutOffForever(t *testing.T) {
 	client := open()
 	client.pause = time.Millisecond
 	err := client.Fetch(t.Context(), source, io.Discard, 9)
-	if code := lipsync.CodeOf(err); code != lipsync.Unavailable || calls != 1+maxCuts {
-		t.Errorf("got %v after %d calls, want code %q after %d", err, calls, lipsync.Unavailable, 1+maxCuts)
+	if code := failure.CodeOf(err); code != failure.Unavailable || calls != 1+maxCuts {
+		t.Errorf("got %v after %d calls, want code %q after %d", err, calls, failure.Unavailable, 1+maxCuts)
 	}
 }
 
@@ -133,26 +133,26 @@ func TestStatus(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		header http.Header
-		code   lipsync.Code
+		code   failure.Code
 		after  time.Duration
 	}{
-		{204, nil, lipsync.NotFound, 0},
-		{302, nil, lipsync.NotFound, 0}, // without a Location
-		{400, nil, lipsync.NotFound, 0},
-		{401, nil, lipsync.NotFound, 0},
-		{403, nil, lipsync.NotFound, 0},
-		{404, nil, lipsync.NotFound, 0},
-		{410, nil, lipsync.NotFound, 0},
-		{408, nil, lipsync.Unavailable, 0},
-		{425, nil, lipsync.Unavailable, 0},
-		{429, http.Header{"Retry-After": {"7"}}, lipsync.Unavailable, 7 * time.Second},
-		{500, nil, lipsync.Unavailable, 0},
-		{502, nil, lipsync.Unavailable, 0},
-		{503, http.Header{"Retry-After": {"Sun, 06 Nov 1994 08:51:37 GMT"}, "Date": {date}}, lipsync.Unavailable, 2 * time.Minute},
-		{503, http.Header{"Retry-After": {"Sun, 06 Nov 1994 08:40:00 GMT"}, "Date": {date}}, lipsync.Unavailable, 0},
-		{503, http.Header{"Retry-After": {"-1"}}, lipsync.Unavailable, 0},
-		{503, http.Header{"Retry-After": {"soon"}}, lipsync.Unavailable, 0},
-		{504, http.Header{"Retry-After": {"999999999"}}, lipsync.Unavailable, 999999999 * time.Second},
+		{204, nil, failure.NotFound, 0},
+		{302, nil, failure.NotFound, 0}, // without a Location
+		{400, nil, failure.NotFound, 0},
+		{401, nil, failure.NotFound, 0},
+		{403, nil, failure.NotFound, 0},
+		{404, nil, failure.NotFound, 0},
+		{410, nil, failure.NotFound, 0},
+		{408, nil, failure.Unavailable, 0},
+		{425, nil, failure.Unavailable, 0},
+		{429, http.Header{"Retry-After": {"7"}}, failure.Unavailable, 7 * time.Second},
+		{500, nil, failure.Unavailable, 0},
+		{502, nil, failure.Unavailable, 0},
+		{503, http.Header{"Retry-After": {"Sun, 06 Nov 1994 08:51:37 GMT"}, "Date": {date}}, failure.Unavailable, 2 * time.Minute},
+		{503, http.Header{"Retry-After": {"Sun, 06 Nov 1994 08:40:00 GMT"}, "Date": {date}}, failure.Unavailable, 0},
+		{503, http.Header{"Retry-After": {"-1"}}, failure.Unavailable, 0},
+		{503, http.Header{"Retry-After": {"soon"}}, failure.Unavailable, 0},
+		{504, http.Header{"Retry-After": {"999999999"}}, failure.Unavailable, 999999999 * time.Second},
 	} {
 		source := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			for name, values := range c.header {
@@ -162,10 +162,10 @@ func TestStatus(t *testing.T) {
 		})
 		err := open().Fetch(t.Context(), source, io.Discard, 10)
 		var after time.Duration
-		if e, ok := errors.AsType[*lipsync.Error](err); ok {
+		if e, ok := errors.AsType[*failure.Error](err); ok {
 			after = e.RetryAfter
 		}
-		if code := lipsync.CodeOf(err); code != c.code || after != c.after {
+		if code := failure.CodeOf(err); code != c.code || after != c.after {
 			t.Errorf("%d %v: got %v, after %s, want code %q after %s", c.status, c.header, err, after, c.code, c.after)
 		}
 	}
@@ -177,8 +177,8 @@ func TestDistrusted(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-	if err := open().Fetch(t.Context(), server.URL, io.Discard, 1); lipsync.CodeOf(err) != lipsync.NoHost {
-		t.Errorf("got %v, want code %q", err, lipsync.NoHost)
+	if err := open().Fetch(t.Context(), server.URL, io.Discard, 1); failure.CodeOf(err) != failure.NoHost {
+		t.Errorf("got %v, want code %q", err, failure.NoHost)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // refused is the reason why a URL or a redirect is not fetched.
@@ -61,24 +61,24 @@ func explain(err error) error {
 		return written.error
 	}
 	err = withoutURL(err)
-	if err == nil || lipsync.IsHostFault(err) {
+	if err == nil || failure.IsHostFault(err) {
 		return err
 	}
 	_, private := errors.AsType[privateAddress](err)
 	answer, answered := errors.AsType[*statusError](err)
 	switch {
 	case err == errTooLarge:
-		return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large", Err: err}
+		return &failure.Error{Code: failure.TooLarge, Message: "file is too large", Err: err}
 	case answered && answer.busy():
-		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not available", Err: err, RetryAfter: answer.retryAfter}
+		return &failure.Error{Code: failure.Unavailable, Message: "server is not available", Err: err, RetryAfter: answer.retryAfter}
 	case private:
-		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is in a private network", Err: err}
+		return &failure.Error{Code: failure.PrivateHost, Message: "URL is in a private network", Err: err}
 	case answered, isRefused(err):
-		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible", Err: err}
+		return &failure.Error{Code: failure.NotFound, Message: "URL is not accessible", Err: err}
 	case isMissing(err):
-		return &lipsync.Error{Code: lipsync.NoHost, Message: "host does not exist", Err: err}
+		return &failure.Error{Code: failure.NoHost, Message: "host does not exist", Err: err}
 	default:
-		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: err}
+		return &failure.Error{Code: failure.Unavailable, Message: "server is not reachable", Err: err}
 	}
 }
 

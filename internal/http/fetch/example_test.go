@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/http/fetch"
 )
 
@@ -23,7 +23,7 @@ func ExampleClient_Fetch() {
 		client := fetch.New(fetch.Options{AllowPrivate: private, Total: time.Minute, Stall: 10 * time.Second})
 		var file strings.Builder
 		err := client.Fetch(context.Background(), server.URL, &file, 1<<20)
-		fmt.Printf("private networks allowed: %t, got %q, code %q\n", private, &file, lipsync.CodeOf(err))
+		fmt.Printf("private networks allowed: %t, got %q, code %q\n", private, &file, failure.CodeOf(err))
 	}
 	// Output:
 	// private networks allowed: false, got "", code "private_host"

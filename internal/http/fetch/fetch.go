@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // These limits of a fetch are fixed.
@@ -128,7 +128,7 @@ func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit in
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil && bounded.Err() != nil && d.done > 0:
-			return &lipsync.Error{Code: lipsync.TooSlow, Message: "file comes too slowly", Err: err}
+			return &failure.Error{Code: failure.TooSlow, Message: "file comes too slowly", Err: err}
 		case err == nil || !d.cut || cut == maxCuts:
 			return explain(err)
 		}

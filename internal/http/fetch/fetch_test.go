@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // open returns a client that may connect to the tests' servers.
@@ -85,36 +85,36 @@ func TestFetch(t *testing.T) {
 	tests := []struct {
 		url   string
 		limit int64
-		want  lipsync.Code
+		want  failure.Code
 	}{
 		{origin + "/file", 10, ""},
-		{origin + "/file", 9, lipsync.TooLarge},
+		{origin + "/file", 9, failure.TooLarge},
 		{origin + "/chunked", 10, ""},
-		{origin + "/chunked", 9, lipsync.TooLarge},
-		{origin + "/endless", 1 << 20, lipsync.TooLarge},
-		{origin + "/short", 100, lipsync.Unavailable},
+		{origin + "/chunked", 9, failure.TooLarge},
+		{origin + "/endless", 1 << 20, failure.TooLarge},
+		{origin + "/short", 100, failure.Unavailable},
 		{origin + "/gzip", 1 << 20, "gzip"}, // not decompressed
-		{origin + "/headers", 10, lipsync.Unavailable},
-		{origin + "/partial", 10, lipsync.NotFound},
-		{origin + "/missing", 10, lipsync.NotFound},
+		{origin + "/headers", 10, failure.Unavailable},
+		{origin + "/partial", 10, failure.NotFound},
+		{origin + "/missing", 10, failure.NotFound},
 		{origin + "/redirect/5", 10, ""},
-		{origin + "/redirect/6", 10, lipsync.NotFound},
-		{origin + "/loop", 10, lipsync.NotFound},
-		{origin + "/ftp", 10, lipsync.NotFound},
-		{origin + "/local", 10, lipsync.NotFound},
+		{origin + "/redirect/6", 10, failure.NotFound},
+		{origin + "/loop", 10, failure.NotFound},
+		{origin + "/ftp", 10, failure.NotFound},
+		{origin + "/local", 10, failure.NotFound},
 		{strings.Replace(origin, "//", "//a:b@", 1) + "/auth", 10, ""},
-		{origin + "/auth", 10, lipsync.NotFound},
-		{"http://127.0.0.1:1/refused", 10, lipsync.NoHost},
-		{strings.Replace(origin, "http:", "https:", 1) + "/file", 10, lipsync.NotFound},
-		{"http://name.invalid/", 10, lipsync.NotFound},
-		{"http://INVALID./", 10, lipsync.NotFound},
-		{"http:///file", 10, lipsync.NotFound},
-		{"http://:80/file", 10, lipsync.NotFound},
-		{"/file", 10, lipsync.NotFound},
-		{"ftp://example.com/file", 10, lipsync.NotFound},
-		{"file:///etc/hostname", 10, lipsync.NotFound},
-		{"http://exa mple.com/", 10, lipsync.NotFound},
-		{"", 10, lipsync.NotFound},
+		{origin + "/auth", 10, failure.NotFound},
+		{"http://127.0.0.1:1/refused", 10, failure.NoHost},
+		{strings.Replace(origin, "http:", "https:", 1) + "/file", 10, failure.NotFound},
+		{"http://name.invalid/", 10, failure.NotFound},
+		{"http://INVALID./", 10, failure.NotFound},
+		{"http:///file", 10, failure.NotFound},
+		{"http://:80/file", 10, failure.NotFound},
+		{"/file", 10, failure.NotFound},
+		{"ftp://example.com/file", 10, failure.NotFound},
+		{"file:///etc/hostname", 10, failure.NotFound},
+		{"http://exa mple.com/", 10, failure.NotFound},
+		{"", 10, failure.NotFound},
 	}
 	for _, test := range tests {
 		var got bytes.Buffer
@@ -125,7 +125,7 @@ func TestFetch(t *testing.T) {
 			}
 			continue
 		}
-		if code := lipsync.CodeOf(err); code != test.want {
+		if code := failure.CodeOf(err); code != test.want {
 			t.Errorf("%s, limit %d: got %v, want code %q", test.url, test.limit, err, test.want)
 		}
 		if err == nil && got.String() != content {
@@ -150,14 +150,14 @@ func TestPrivate(t *testing.T) {
 	} {
 		err := client.Fetch(t.Context(), "http://"+host+":"+u.Port()+"/", io.Discard, 1)
 		a, notAddress := netip.ParseAddr(strings.Trim(host, "[]"))
-		want := lipsync.NotFound
+		want := failure.NotFound
 		if newPolicy(true).allows(a) {
-			want = lipsync.PrivateHost
+			want = failure.PrivateHost
 		}
-		if code := lipsync.CodeOf(err); err == nil || notAddress == nil && code != want {
+		if code := failure.CodeOf(err); err == nil || notAddress == nil && code != want {
 			t.Errorf("%s: got %v, want an error, of an address with code %q", host, err, want)
 		}
-		if lipsync.CodeOf(err) == lipsync.PrivateHost && !strings.HasSuffix(err.Error(), "is in a private network: --private allows those") {
+		if failure.CodeOf(err) == failure.PrivateHost && !strings.HasSuffix(err.Error(), "is in a private network: --private allows those") {
 			t.Errorf("%s: got %v, want it to end with the hint", host, err)
 		}
 	}
@@ -217,18 +217,18 @@ func TestSlowSources(t *testing.T) {
 	tests := []struct {
 		name, url    string
 		total, stall time.Duration
-		want         lipsync.Code
+		want         failure.Code
 	}{
-		{"no header, stall", silent, long, short, lipsync.Unavailable},
-		{"no header, total", silent, short, long, lipsync.Unavailable},
-		{"body stops, stall", stalling, long, short, lipsync.Unavailable},
-		{"body stops, total", stalling, short, long, lipsync.TooSlow},
-		{"body drips, total", dripping, short, long, lipsync.TooSlow},
+		{"no header, stall", silent, long, short, failure.Unavailable},
+		{"no header, total", silent, short, long, failure.Unavailable},
+		{"body stops, stall", stalling, long, short, failure.Unavailable},
+		{"body stops, total", stalling, short, long, failure.TooSlow},
+		{"body drips, total", dripping, short, long, failure.TooSlow},
 	}
 	for _, test := range tests {
 		client := New(Options{AllowPrivate: true, Total: test.total, Stall: test.stall})
 		err := client.Fetch(t.Context(), test.url, io.Discard, 1<<30)
-		if code := lipsync.CodeOf(err); code != test.want {
+		if code := failure.CodeOf(err); code != test.want {
 			t.Errorf("%s: got %v, want code %q", test.name, err, test.want)
 		}
 	}
@@ -253,7 +253,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestWriteErrorIsOurs(t *testing.T) {
 	source := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "some") })
-	if code := lipsync.CodeOf(open().Fetch(t.Context(), source, full{}, 10)); code != lipsync.Internal {
-		t.Errorf("got code %q, want %q", code, lipsync.Internal)
+	if code := failure.CodeOf(open().Fetch(t.Context(), source, full{}, 10)); code != failure.Internal {
+		t.Errorf("got code %q, want %q", code, failure.Internal)
 	}
 }

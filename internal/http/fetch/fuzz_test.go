@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // scripted is a connection to a server that sends its answer after the request, and closes.
@@ -47,8 +47,8 @@ func FuzzResponse(f *testing.F) {
 		const limit = 64
 		var got bytes.Buffer
 		err := client.Fetch(t.Context(), "http://a.example/", &got, limit)
-		theirs := []lipsync.Code{"", lipsync.NotFound, lipsync.TooLarge, lipsync.Unavailable, lipsync.TooSlow, lipsync.NoHost}
-		if !slices.Contains(theirs, lipsync.CodeOf(err)) {
+		theirs := []failure.Code{"", failure.NotFound, failure.TooLarge, failure.Unavailable, failure.TooSlow, failure.NoHost}
+		if !slices.Contains(theirs, failure.CodeOf(err)) {
 			t.Errorf("%q: got %v", answer, err)
 		}
 		if err == nil && got.Len() > limit || got.Len() > limit+1 {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -21,7 +22,7 @@ func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, bo
 	case ctx.Err() != nil:
 		return lipsync.Answer{}, ctx.Err()
 	case bounded.Err() != nil || isTimeout(err):
-		return lipsync.Answer{}, &lipsync.Error{Code: lipsync.TooSlow, Message: "server does not answer", Err: withoutURL(err)}
+		return lipsync.Answer{}, &failure.Error{Code: failure.TooSlow, Message: "server does not answer", Err: withoutURL(err)}
 	}
 	return lipsync.Answer{}, explain(err)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -18,7 +19,7 @@ func TestPost(t *testing.T) {
 		answer     func(w http.ResponseWriter, r *http.Request)
 		status     int
 		retryAfter time.Duration
-		code       lipsync.Code
+		code       failure.Code
 	}{
 		"ok":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, 0, ""},
 		"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }, 302, 0, ""},
@@ -27,8 +28,8 @@ func TestPost(t *testing.T) {
 			w.Header().Set("Retry-After", "90")
 			w.WriteHeader(503)
 		}, 503, 90 * time.Second, ""},
-		"closes half-way": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, 0, lipsync.Unavailable},
-		"slow":            {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, 0, lipsync.TooSlow},
+		"closes half-way": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, 0, failure.Unavailable},
+		"slow":            {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, 0, failure.TooSlow},
 		"endless body": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
@@ -50,8 +51,8 @@ func TestPost(t *testing.T) {
 			defer server.Close()
 			client := New(Options{AllowPrivate: true, Total: time.Second, Stall: time.Second})
 			got, err := client.Post(t.Context(), server.URL+"/hook?a=b", http.Header{"Webhook-Id": {"msg_1"}}, []byte(`{"a":1}`))
-			if want := (lipsync.Answer{Status: c.status, RetryAfter: c.retryAfter}); got != want || lipsync.CodeOf(err) != c.code {
-				t.Errorf("got %+v and %q (%v), want %+v and %q", got, lipsync.CodeOf(err), err, want, c.code)
+			if want := (lipsync.Answer{Status: c.status, RetryAfter: c.retryAfter}); got != want || failure.CodeOf(err) != c.code {
+				t.Errorf("got %+v and %q (%v), want %+v and %q", got, failure.CodeOf(err), err, want, c.code)
 			}
 			if calls.Load() != 1 {
 				t.Errorf("got %d calls, want 1", calls.Load())
@@ -64,12 +65,12 @@ func TestPost(t *testing.T) {
 func TestPostRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was called") }))
 	defer server.Close()
-	for url, want := range map[string]lipsync.Code{
-		server.URL: lipsync.PrivateHost, "http://169.254.169.254/": lipsync.NotFound, "ftp://example.com/": lipsync.NotFound,
-		"https://receiver.invalid/": lipsync.NotFound, "%": lipsync.NotFound,
+	for url, want := range map[string]failure.Code{
+		server.URL: failure.PrivateHost, "http://169.254.169.254/": failure.NotFound, "ftp://example.com/": failure.NotFound,
+		"https://receiver.invalid/": failure.NotFound, "%": failure.NotFound,
 	} {
 		_, err := New(Options{Total: time.Second, Stall: time.Second}).Post(t.Context(), url, http.Header{}, nil)
-		if got := lipsync.CodeOf(err); got != want {
+		if got := failure.CodeOf(err); got != want {
 			t.Errorf("%s: got %q (%v), want %q", url, got, err, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // TestNameOfThisMachine resolves a public name to this machine, as the owner of a name can do
@@ -24,16 +24,16 @@ func TestNameOfThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for answer, want := range map[string]lipsync.Code{
-		"127.0.0.1": lipsync.PrivateHost, "::1": lipsync.PrivateHost, "::ffff:127.0.0.1": lipsync.PrivateHost,
-		"0.0.0.0": lipsync.NotFound, "::": lipsync.NotFound,
+	for answer, want := range map[string]failure.Code{
+		"127.0.0.1": failure.PrivateHost, "::1": failure.PrivateHost, "::ffff:127.0.0.1": failure.PrivateHost,
+		"0.0.0.0": failure.NotFound, "::": failure.NotFound,
 	} {
 		resolver := answering(t, netip.MustParseAddr(answer))
 		source := "http://video.example:" + u.Port() + "/"
 
 		client := newClient(Options{Total: time.Minute, Stall: time.Minute}, resolver)
 		err := client.Fetch(t.Context(), source, io.Discard, 1)
-		if code := lipsync.CodeOf(err); code != want || asked {
+		if code := failure.CodeOf(err); code != want || asked {
 			t.Errorf("%s: got %v, asked %t, want code %q", answer, err, asked, want)
 		}
 	}
@@ -53,14 +53,14 @@ func TestNames(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		resolver *net.Resolver
-		want     lipsync.Code
+		want     failure.Code
 	}{
-		"no such name": {saying(t, func(query []byte) []byte { return fail(query, 3) }), lipsync.NoHost},
-		"server fails": {saying(t, func(query []byte) []byte { return fail(query, 2) }), lipsync.Unavailable},
-		"no network":   {failing(&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}), lipsync.Unavailable},
+		"no such name": {saying(t, func(query []byte) []byte { return fail(query, 3) }), failure.NoHost},
+		"server fails": {saying(t, func(query []byte) []byte { return fail(query, 2) }), failure.Unavailable},
+		"no network":   {failing(&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}), failure.Unavailable},
 	} {
 		err := newClient(Options{Total: time.Minute, Stall: time.Minute}, c.resolver).Fetch(t.Context(), "http://video.example./", io.Discard, 1)
-		if code := lipsync.CodeOf(err); code != c.want {
+		if code := failure.CodeOf(err); code != c.want {
 			t.Errorf("%s: got %v, want code %q", name, err, c.want)
 		}
 	}

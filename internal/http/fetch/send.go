@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // Send puts the first size bytes of the file at the URL, by PUT, as object stores take them at signed
@@ -30,7 +30,7 @@ func (c *Client) Send(ctx context.Context, rawURL string, file io.ReaderAt, size
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case bounded.Err() != nil:
-			return &lipsync.Error{Code: lipsync.TooSlow, Message: "file is taken too slowly", Err: err}
+			return &failure.Error{Code: failure.TooSlow, Message: "file is taken too slowly", Err: err}
 		case cut == maxCuts || !mayPass(err, pause):
 			return err
 		}
@@ -40,8 +40,8 @@ func (c *Client) Send(ctx context.Context, rawURL string, file io.ReaderAt, size
 
 // mayPass reports whether another try after the pause may succeed.
 func mayPass(err error, pause time.Duration) bool {
-	e, ok := err.(*lipsync.Error)
-	return ok && (e.Code == lipsync.Unavailable || e.Code == lipsync.NoHost) && e.RetryAfter <= pause
+	e, ok := err.(*failure.Error)
+	return ok && (e.Code == failure.Unavailable || e.Code == failure.NoHost) && e.RetryAfter <= pause
 }
 
 // put sends the file once. It reads nothing of the answer except its header: the bodies of object

@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // zeros is a file of any size. It counts the reads.
@@ -72,7 +72,7 @@ func TestSend(t *testing.T) {
 	wait := http.Header{"Retry-After": {"1"}}
 	for name, c := range map[string]struct {
 		server storage
-		code   lipsync.Code
+		code   failure.Code
 		status int // in the error
 		tries  int
 	}{
@@ -82,20 +82,20 @@ func TestSend(t *testing.T) {
 		"later":        {storage{statuses: []int{503, 503, 200}}, "", 0, 3},
 		"other faults": {storage{statuses: []int{429, 408, 500, 502, 201}}, "", 0, 5},
 		"cut off":      {storage{statuses: []int{0, 0, 200}}, "", 0, 3},
-		"never":        {storage{statuses: []int{503}}, lipsync.Unavailable, 503, 1 + maxCuts},
-		"much later":   {storage{statuses: []int{503, 200}, header: wait}, lipsync.Unavailable, 503, 1},
-		"expired":      {storage{statuses: []int{403, 200}}, lipsync.NotFound, 403, 1},
-		"no bucket":    {storage{statuses: []int{404, 200}}, lipsync.NotFound, 404, 1},
-		"too large":    {storage{statuses: []int{413, 200}}, lipsync.NotFound, 413, 1},
-		"redirect":     {storage{statuses: []int{307, 200}, header: http.Header{"Location": {"/elsewhere"}}}, lipsync.NotFound, 307, 1},
-		"see other":    {storage{statuses: []int{303, 200}, header: http.Header{"Location": {"/elsewhere"}}}, lipsync.NotFound, 303, 1},
-		"not modified": {storage{statuses: []int{304, 200}}, lipsync.NotFound, 304, 1},
+		"never":        {storage{statuses: []int{503}}, failure.Unavailable, 503, 1 + maxCuts},
+		"much later":   {storage{statuses: []int{503, 200}, header: wait}, failure.Unavailable, 503, 1},
+		"expired":      {storage{statuses: []int{403, 200}}, failure.NotFound, 403, 1},
+		"no bucket":    {storage{statuses: []int{404, 200}}, failure.NotFound, 404, 1},
+		"too large":    {storage{statuses: []int{413, 200}}, failure.NotFound, 413, 1},
+		"redirect":     {storage{statuses: []int{307, 200}, header: http.Header{"Location": {"/elsewhere"}}}, failure.NotFound, 307, 1},
+		"see other":    {storage{statuses: []int{303, 200}, header: http.Header{"Location": {"/elsewhere"}}}, failure.NotFound, 303, 1},
+		"not modified": {storage{statuses: []int{304, 200}}, failure.NotFound, 304, 1},
 	} {
 		server := httptest.NewServer(&c.server)
 		err := sendingClient().Send(t.Context(), server.URL+"/bucket/talk.mp4?signature=secret", strings.NewReader(content+"more"), int64(len(content)), "video/mp4")
 		server.Close()
 		answer, _ := errors.AsType[*statusError](err)
-		if code := lipsync.CodeOf(err); code != c.code || (c.status != 0) != (answer != nil) || answer != nil && answer.HTTPStatusCode() != c.status {
+		if code := failure.CodeOf(err); code != c.code || (c.status != 0) != (answer != nil) || answer != nil && answer.HTTPStatusCode() != c.status {
 			t.Errorf("%s: got %v, want code %q and status %d", name, err, c.code, c.status)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
@@ -124,7 +124,7 @@ func TestSendRetryAfter(t *testing.T) {
 		w.Header().Set("Retry-After", "90")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	if got := lipsync.RetrySeconds(sendingClient().Send(t.Context(), origin, strings.NewReader("file"), 4, "video/mp4")); got != 90 {
+	if got := failure.RetrySeconds(sendingClient().Send(t.Context(), origin, strings.NewReader("file"), 4, "video/mp4")); got != 90 {
 		t.Errorf("got %d s, want 90", got)
 	}
 }
@@ -135,8 +135,8 @@ func TestSendRefusedEarly(t *testing.T) {
 	client, file := sendingClient(), new(zeros)
 	client.sender.Transport.(*http.Transport).ExpectContinueTimeout = time.Minute
 	err := client.Send(t.Context(), origin, file, 1<<40, "video/mp4")
-	if n := file.reads.Load(); lipsync.CodeOf(err) != lipsync.NotFound || n > 0 {
-		t.Errorf("got %v after %d reads, want %q and none", err, n, lipsync.NotFound)
+	if n := file.reads.Load(); failure.CodeOf(err) != failure.NotFound || n > 0 {
+		t.Errorf("got %v after %d reads, want %q and none", err, n, failure.NotFound)
 	}
 }
 
@@ -153,22 +153,22 @@ func TestSendRefused(t *testing.T) {
 	for _, c := range []struct {
 		client *Client
 		url    string
-		want   lipsync.Code
+		want   failure.Code
 	}{
-		{private, origin, lipsync.PrivateHost},
-		{private, "http://[::ffff:127.0.0.1]:" + u.Port(), lipsync.PrivateHost},
-		{private, "http://0.0.0.0:" + u.Port(), lipsync.NotFound},
-		{private, "http://169.254.169.254/latest", lipsync.NotFound},
-		{rebound, "http://storage.example:" + u.Port(), lipsync.PrivateHost},
-		{sendingClient(), "https" + strings.TrimPrefix(origin, "http"), lipsync.NotFound},
-		{sendingClient(), "http://127.0.0.1:1/refused", lipsync.NoHost},
-		{sendingClient(), "http://name.invalid/", lipsync.NotFound},
-		{sendingClient(), "file:///etc/hostname", lipsync.NotFound},
-		{sendingClient(), "http://exa mple.com/", lipsync.NotFound},
-		{sendingClient(), "", lipsync.NotFound},
+		{private, origin, failure.PrivateHost},
+		{private, "http://[::ffff:127.0.0.1]:" + u.Port(), failure.PrivateHost},
+		{private, "http://0.0.0.0:" + u.Port(), failure.NotFound},
+		{private, "http://169.254.169.254/latest", failure.NotFound},
+		{rebound, "http://storage.example:" + u.Port(), failure.PrivateHost},
+		{sendingClient(), "https" + strings.TrimPrefix(origin, "http"), failure.NotFound},
+		{sendingClient(), "http://127.0.0.1:1/refused", failure.NoHost},
+		{sendingClient(), "http://name.invalid/", failure.NotFound},
+		{sendingClient(), "file:///etc/hostname", failure.NotFound},
+		{sendingClient(), "http://exa mple.com/", failure.NotFound},
+		{sendingClient(), "", failure.NotFound},
 	} {
 		err := c.client.Send(t.Context(), c.url+"?signature=secret", strings.NewReader("file"), 4, "video/mp4")
-		if code := lipsync.CodeOf(err); code != c.want || asked || strings.Contains(err.Error(), "secret") {
+		if code := failure.CodeOf(err); code != c.want || asked || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v, asked %t, want code %q without the signature", c.url, err, asked, c.want)
 		}
 	}
@@ -214,19 +214,19 @@ func TestSendSlowly(t *testing.T) {
 		name, url    string
 		size         int64
 		total, stall time.Duration
-		want         lipsync.Code
+		want         failure.Code
 		says         string
 	}{
-		{"nothing is taken, stall", deaf(t), 1 << 40, long, short, lipsync.Unavailable, "nothing was taken for 100ms"},
-		{"nothing is taken, total", deaf(t), 1 << 40, short, long, lipsync.TooSlow, ""},
-		{"a drip, total", dripping, 1 << 40, short, long, lipsync.TooSlow, ""},
-		{"no answer, stall", silent, 4, long, short, lipsync.Unavailable, ""},
-		{"no answer, total", silent, 4, short, long, lipsync.TooSlow, ""},
+		{"nothing is taken, stall", deaf(t), 1 << 40, long, short, failure.Unavailable, "nothing was taken for 100ms"},
+		{"nothing is taken, total", deaf(t), 1 << 40, short, long, failure.TooSlow, ""},
+		{"a drip, total", dripping, 1 << 40, short, long, failure.TooSlow, ""},
+		{"no answer, stall", silent, 4, long, short, failure.Unavailable, ""},
+		{"no answer, total", silent, 4, short, long, failure.TooSlow, ""},
 	} {
 		client := New(Options{AllowPrivate: true, Total: c.total, Stall: c.stall})
 		client.pause = time.Millisecond
 		err := client.Send(t.Context(), c.url, new(zeros), c.size, "video/mp4")
-		if code := lipsync.CodeOf(err); code != c.want || !strings.Contains(err.Error(), c.says) {
+		if code := failure.CodeOf(err); code != c.want || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want code %q and %q", c.name, err, c.want, c.says)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/http/dashboard"
 )
 
@@ -189,5 +189,5 @@ func unproven(err error) error { return refused("The sign-in could not be verifi
 
 // refused returns an error with a message for the person and a cause for the log.
 func refused(message string, cause error) error {
-	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message, Err: cause}
+	return &failure.Error{Code: failure.Unauthorized, Message: message, Err: cause}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/http/dashboard"
 	"lipsync/internal/http/openid"
 )
@@ -141,7 +141,7 @@ func TestBadTokens(t *testing.T) {
 func wantRefused(t *testing.T, name string, s *openid.SignIn, back string, cookies []*http.Cookie, want string) {
 	t.Helper()
 	who, _, err := visit(s, back, cookies)
-	if lipsync.CodeOf(err) != lipsync.Unauthorized || lipsync.MessageOf(err) != want || who != (dashboard.Person{}) {
+	if failure.CodeOf(err) != failure.Unauthorized || failure.MessageOf(err) != want || who != (dashboard.Person{}) {
 		t.Errorf("%s: got %+v, %v, want: %s", name, who, err, want)
 	}
 }
@@ -170,17 +170,17 @@ func TestConfirm(t *testing.T) {
 		t.Errorf("without an ID token: got %+v, %v, want %+v", got, err, want)
 	}
 	f.answer, f.change = nil, map[string]any{"sub": "user-2"}
-	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
+	if got, err := f.Confirm(t.Context(), who); failure.CodeOf(err) != failure.Unauthorized {
 		t.Errorf("of another person: got %+v, %v", got, err)
 	}
 	f.change = nil
 	f.down.Store(true)
-	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Internal {
+	if got, err := f.Confirm(t.Context(), who); failure.CodeOf(err) != failure.Internal {
 		t.Errorf("down: got %+v, %v", got, err)
 	}
 	f.down.Store(false)
 	f.gone = true
-	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
+	if got, err := f.Confirm(t.Context(), who); failure.CodeOf(err) != failure.Unauthorized {
 		t.Errorf("disabled: got %+v, %v", got, err)
 	}
 }
@@ -220,7 +220,7 @@ func TestNoRefreshToken(t *testing.T) {
 	back, cookies := f.start(t)
 	nonce := f.codes[valueOf(t, back, "code")].Get("nonce")
 	f.answer = map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": f.sign(nonce)}
-	if who, _, err := visit(f.SignIn, back, cookies); lipsync.CodeOf(err) != lipsync.Internal || !strings.Contains(err.Error(), "no refresh token") {
+	if who, _, err := visit(f.SignIn, back, cookies); failure.CodeOf(err) != failure.Internal || !strings.Contains(err.Error(), "no refresh token") {
 		t.Errorf("got %+v, %v", who, err)
 	}
 }
@@ -291,7 +291,7 @@ func TestTwoTabs(t *testing.T) {
 	first, _ := f.start(t)
 	second, cookies := f.start(t)
 	_, answer, err := visit(f.SignIn, first, cookies)
-	if lipsync.CodeOf(err) != lipsync.Unauthorized || len(answer.Cookies()) != 0 {
+	if failure.CodeOf(err) != failure.Unauthorized || len(answer.Cookies()) != 0 {
 		t.Errorf("first: got %v with cookies %v", err, answer.Cookies())
 	}
 	if _, _, err := visit(f.SignIn, second, cookies); err != nil {
@@ -311,7 +311,7 @@ func TestDown(t *testing.T) {
 	f := newFixture(t)
 	wantFault := func(name, address string, cookies []*http.Cookie) {
 		t.Helper()
-		if _, answer, err := visit(f.SignIn, address, cookies); lipsync.CodeOf(err) != lipsync.Internal || answer.Header.Get("Location") != "" {
+		if _, answer, err := visit(f.SignIn, address, cookies); failure.CodeOf(err) != failure.Internal || answer.Header.Get("Location") != "" {
 			t.Errorf("%s: got %v, want an internal error", name, err)
 		}
 	}

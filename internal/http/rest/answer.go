@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -78,14 +79,14 @@ func (w *answer) error(status int, message string) error {
 
 // fail renders err. The client gets only err's public message.
 func (w *answer) fail(err error) {
-	status, message := lipsync.CodeOf(err).Status(), lipsync.MessageOf(err)
+	status, message := failure.CodeOf(err).Status(), failure.MessageOf(err)
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusInternalServerError:
 		message = "internal error"
 	}
-	if wait := lipsync.RetrySeconds(err); wait > 0 {
+	if wait := failure.RetrySeconds(err); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	w.error(status, message)
@@ -137,7 +138,7 @@ func (a *api) log(r *http.Request, w *answer, err error, route, id string, took 
 		attrs = append(attrs, slog.String("error", err.Error()))
 		// A call that the client ended, or of an account at its storage limit, is no fault of the
 		// service.
-		ours := w.status >= http.StatusInternalServerError && lipsync.CodeOf(err) != lipsync.StorageLimit
+		ours := w.status >= http.StatusInternalServerError && failure.CodeOf(err) != failure.StorageLimit
 		if ours && !errors.Is(r.Context().Err(), context.Canceled) {
 			level = slog.LevelError
 		}

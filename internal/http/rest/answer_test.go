@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -20,21 +21,21 @@ func TestFail(t *testing.T) {
 		status  int
 		message string
 	}{
-		{&lipsync.Error{Code: lipsync.Invalid, Message: "m", Err: cause}, 400, "m"},
-		{&lipsync.Error{Code: lipsync.Unauthorized, Message: "m"}, 401, "m"},
-		{&lipsync.Error{Code: lipsync.NotFound, Message: "m"}, 404, "m"},
-		{&lipsync.Error{Code: lipsync.Finished, Message: "m"}, 409, "m"},
-		{&lipsync.Error{Code: lipsync.TokenLimit, Message: "m"}, 412, "m"},
-		{&lipsync.Error{Code: lipsync.TooLarge, Message: "m"}, 413, "m"},
-		{&lipsync.Error{Code: lipsync.Reused, Message: "m"}, 422, "m"},
-		{&lipsync.Error{Code: lipsync.RateLimited, Message: "m"}, 429, "m"},
-		{&lipsync.Error{Code: lipsync.OpenLimit, Message: "m"}, 429, "m"},
-		{&lipsync.Error{Code: lipsync.BatchLimit, Message: "m"}, 429, "m"},
-		{&lipsync.Error{Code: lipsync.StorageLimit, Message: "m"}, 507, "m"},
-		{&lipsync.Error{Code: lipsync.Conflict, Message: "lease lost"}, 500, "internal error"},
-		{&lipsync.Error{Code: lipsync.Internal, Message: "m", Err: cause}, 500, "internal error"},
+		{&failure.Error{Code: failure.Invalid, Message: "m", Err: cause}, 400, "m"},
+		{&failure.Error{Code: failure.Unauthorized, Message: "m"}, 401, "m"},
+		{&failure.Error{Code: failure.NotFound, Message: "m"}, 404, "m"},
+		{&failure.Error{Code: failure.Finished, Message: "m"}, 409, "m"},
+		{&failure.Error{Code: failure.TokenLimit, Message: "m"}, 412, "m"},
+		{&failure.Error{Code: failure.TooLarge, Message: "m"}, 413, "m"},
+		{&failure.Error{Code: failure.Reused, Message: "m"}, 422, "m"},
+		{&failure.Error{Code: failure.RateLimited, Message: "m"}, 429, "m"},
+		{&failure.Error{Code: failure.OpenLimit, Message: "m"}, 429, "m"},
+		{&failure.Error{Code: failure.BatchLimit, Message: "m"}, 429, "m"},
+		{&failure.Error{Code: failure.StorageLimit, Message: "m"}, 507, "m"},
+		{&failure.Error{Code: failure.Conflict, Message: "lease lost"}, 500, "internal error"},
+		{&failure.Error{Code: failure.Internal, Message: "m", Err: cause}, 500, "internal error"},
 		{cause, 500, "internal error"},
-		{fmt.Errorf("wrapped: %w", &lipsync.Error{Code: lipsync.NotFound, Message: "m"}), 404, "m"},
+		{fmt.Errorf("wrapped: %w", &failure.Error{Code: failure.NotFound, Message: "m"}), 404, "m"},
 	} {
 		w := httptest.NewRecorder()
 		(&answer{ResponseWriter: w}).fail(test.err)
@@ -49,15 +50,15 @@ func TestRetryAfter(t *testing.T) {
 		0: "1", time.Nanosecond: "1", time.Second: "1", time.Second + 1: "2", 59500 * time.Millisecond: "60",
 	} {
 		w := httptest.NewRecorder()
-		(&answer{ResponseWriter: w}).fail(&lipsync.Error{Code: lipsync.RateLimited, RetryAfter: wait})
+		(&answer{ResponseWriter: w}).fail(&failure.Error{Code: failure.RateLimited, RetryAfter: wait})
 		if got := w.Header().Get("Retry-After"); got != want {
 			t.Errorf("%v: got Retry-After %q, want %q", wait, got, want)
 		}
 	}
-	for code, want := range map[lipsync.Code]string{lipsync.NoSpace: "60", lipsync.StorageLimit: "", lipsync.Internal: ""} {
-		err := error(&lipsync.Error{Code: code})
-		if code == lipsync.NoSpace {
-			err = lipsync.ErrNoSpace(nil)
+	for code, want := range map[failure.Code]string{failure.NoSpace: "60", failure.StorageLimit: "", failure.Internal: ""} {
+		err := error(&failure.Error{Code: code})
+		if code == failure.NoSpace {
+			err = failure.ErrNoSpace(nil)
 		}
 		w := httptest.NewRecorder()
 		(&answer{ResponseWriter: w}).fail(err)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -84,5 +85,5 @@ func present(token string) (string, error) {
 }
 
 func unauthorized(message string) error {
-	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message}
+	return &failure.Error{Code: failure.Unauthorized, Message: message}
 }

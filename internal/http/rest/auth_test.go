@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 func TestTokenOf(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTokenOf(t *testing.T) {
 		got, err := Token(h)
 		message := ""
 		if err != nil {
-			message = lipsync.MessageOf(err)
+			message = failure.MessageOf(err)
 		}
 		if got != test.want || message != test.err {
 			t.Errorf("%+v: got %q, %q", test, got, message)

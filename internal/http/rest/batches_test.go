@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // TestManyVariants reads bodies with very many variants in little memory.
@@ -25,7 +25,7 @@ func TestManyVariants(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			err := read()
 			runtime.ReadMemStats(&after)
-			if lipsync.MessageOf(err) != "a batch has 1 to 1000 lines" {
+			if failure.MessageOf(err) != "a batch has 1 to 1000 lines" {
 				t.Errorf("got %v, want a refusal of their number", err)
 			}
 			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8*MaxBatchBody {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -55,7 +56,7 @@ func parseJSON[In any](body []byte) (in In, err error) {
 	case !utf8.Valid(body):
 		return in, unreadable(errors.New("not UTF-8"))
 	case err != nil:
-		if _, ok := errors.AsType[*lipsync.Error](err); ok {
+		if _, ok := errors.AsType[*failure.Error](err); ok {
 			return in, err // it names the field
 		}
 		return in, unreadable(err)
@@ -77,13 +78,13 @@ func unreadable(err error) error {
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge("request body", e.Limit)
 	}
-	return &lipsync.Error{Code: lipsync.Invalid, Message: "invalid request body", Err: err}
+	return &failure.Error{Code: failure.Invalid, Message: "invalid request body", Err: err}
 }
 
 func invalid(message string) error {
-	return &lipsync.Error{Code: lipsync.Invalid, Message: message}
+	return &failure.Error{Code: failure.Invalid, Message: message}
 }
 
 func tooLarge(what string, limit int64) error {
-	return &lipsync.Error{Code: lipsync.TooLarge, Message: lipsync.LargerThan(what, limit)}
+	return &failure.Error{Code: failure.TooLarge, Message: failure.LargerThan(what, limit)}
 }

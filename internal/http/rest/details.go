@@ -4,14 +4,16 @@ import (
 	"net/http"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // details has further data of a request for its client. Fields without a value are absent.
 type details struct {
 	ID              string              `json:"id"`
 	Status          lipsync.Status      `json:"status"`
-	FailureCode     lipsync.FailureCode `json:"failure_code,omitempty"`
+	FailureCode     failure.FailureCode `json:"failure_code,omitempty"`
 	Attempts        int                 `json:"attempts"`
 	Engine          string              `json:"engine"`
 	VideoSeconds    float64             `json:"video_seconds,omitzero"`
@@ -19,9 +21,9 @@ type details struct {
 	OutputSeconds   float64             `json:"output_seconds,omitzero"`
 	OutputExpiresAt time.Time           `json:"output_expires_at,omitzero"`
 	MediaDeletedAt  time.Time           `json:"media_deleted_at,omitzero"`
-	Options         lipsync.Options     `json:"options,omitzero"`
-	Output          lipsync.Output      `json:"output,omitzero"`
-	Segments        lipsync.Segments    `json:"segments,omitzero"`
+	Options         order.Options       `json:"options,omitzero"`
+	Output          order.Output        `json:"output,omitzero"`
+	Segments        order.Segments      `json:"segments,omitzero"`
 	Frames          *frames             `json:"frames,omitempty"`
 	Warnings        []string            `json:"warnings,omitzero"`
 	Sync            *syncScore          `json:"sync,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -23,7 +24,7 @@ func FuzzVariants(f *testing.F) {
 	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body, query string) {
 		all, err := parseVariants([]byte(body))
-		if err != nil && lipsync.CodeOf(err) != lipsync.Invalid || len(all) > lipsync.MostLines {
+		if err != nil && failure.CodeOf(err) != failure.Invalid || len(all) > lipsync.MostLines {
 			t.Errorf("%q: got %d variants and %v", body, len(all), err)
 		}
 		b, err := parseBatchQuery(query)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // post calls an endpoint with a JSON body.
@@ -63,7 +63,7 @@ func FuzzGenerateBody(f *testing.F) {
 			wantRefusal(t, body, w)
 			return
 		}
-		kinds := map[lipsync.MediaKind]int{}
+		kinds := map[failure.MediaKind]int{}
 		var in generateBody
 		if err := json.Unmarshal(body, &in); err != nil || !utf8.Valid(body) {
 			t.Errorf("%q was taken", body)
@@ -71,7 +71,7 @@ func FuzzGenerateBody(f *testing.F) {
 		for _, i := range in.Inputs {
 			kinds[i.Type]++
 		}
-		if kinds[lipsync.Video] != 1 || kinds[lipsync.Audio] != 1 || len(in.Inputs) != 2 {
+		if kinds[failure.Video] != 1 || kinds[failure.Audio] != 1 || len(in.Inputs) != 2 {
 			t.Errorf("%q was taken", body)
 		}
 	})

@@ -3,20 +3,22 @@ package rest
 import (
 	"net/http"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // generateBody is the JSON body of a call that names its inputs by URL. A null counts as an absent
 // field.
 type generateBody struct {
 	Inputs []struct {
-		Type lipsync.MediaKind `json:"type"`
+		Type failure.MediaKind `json:"type"`
 		URL  string            `json:"url"`
 		Ref  *string           `json:"ref"`
 	} `json:"inputs"`
-	lipsync.Order
-	Segments   lipsync.Segments `json:"segments"`
-	WebhookURL *string          `json:"webhook_url"`
+	order.Order
+	Segments   order.Segments `json:"segments"`
+	WebhookURL *string        `json:"webhook_url"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -55,15 +57,15 @@ func (b generateBody) params() (lipsync.RequestParams, error) {
 // sources returns the only video, and the audios: only one without segments. It checks the type of each input
 // before their number.
 func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, err error) {
-	found := map[lipsync.MediaKind][]lipsync.Track{}
+	found := map[failure.MediaKind][]lipsync.Track{}
 	for _, in := range b.Inputs {
-		if in.Type != lipsync.Video && in.Type != lipsync.Audio {
+		if in.Type != failure.Video && in.Type != failure.Audio {
 			return video, nil, invalid(`input type must be "video" or "audio"`)
 		}
 		track := lipsync.Track{Source: lipsync.Source{URL: in.URL}}
 		switch {
 		case in.Ref == nil:
-		case in.Type == lipsync.Video:
+		case in.Type == failure.Video:
 			return video, nil, invalid("only an audio input can have a ref")
 		case *in.Ref == "":
 			return video, nil, invalid("ref of an audio must be 1 to 255 characters")
@@ -72,7 +74,7 @@ func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, e
 		}
 		found[in.Type] = append(found[in.Type], track)
 	}
-	videos, audios := found[lipsync.Video], found[lipsync.Audio]
+	videos, audios := found[failure.Video], found[failure.Audio]
 	switch {
 	case len(videos) != 1:
 		return video, nil, invalid("expected exactly one video input")

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 const (
@@ -57,13 +59,13 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := a.service.MaxSize(lipsync.Video) + a.service.MaxSize(lipsync.Audio) + 2*maxText // with the headers of the parts
+	limit := a.service.MaxSize(failure.Video) + a.service.MaxSize(failure.Audio) + 2*maxText // with the headers of the parts
 	if r.ContentLength > limit {
 		return nil, tooLarge("request body", limit)
 	}
 	if a.MaxForm > 0 && r.ContentLength > a.MaxForm {
-		return nil, &lipsync.Error{Code: lipsync.TooLarge,
-			Message: lipsync.LargerThan("request body", a.MaxForm) + "; send larger files by POST " + UploadsPath}
+		return nil, &failure.Error{Code: failure.TooLarge,
+			Message: failure.LargerThan("request body", a.MaxForm) + "; send larger files by POST " + UploadsPath}
 	}
 	r.Body = io.NopCloser(bodyOf(http.MaxBytesReader(nil, r.Body, limit)))
 	parts, err := r.MultipartReader()
@@ -161,7 +163,7 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 }
 
 func (f *form) video(part *multipart.Part) (err error) {
-	f.request.Video, err = f.store(part, lipsync.Video)
+	f.request.Video, err = f.store(part, failure.Video)
 	return err
 }
 
@@ -172,14 +174,14 @@ func (f *form) audio(part *multipart.Part) (err error) {
 	ref := audioPart.FindStringSubmatch(part.FormName())[1]
 	if f.request.Audio.Object == "" {
 		f.request.AudioRef = ref
-		f.request.Audio, err = f.store(part, lipsync.Audio)
+		f.request.Audio, err = f.store(part, failure.Audio)
 		return err
 	}
 	n := len(f.request.More) + 1
 	if n == lipsync.MostTracks {
 		return invalid(fmt.Sprintf("there can be at most %d audios", n))
 	}
-	source, err := f.store(part, lipsync.Audio)
+	source, err := f.store(part, failure.Audio)
 	f.request.More = append(f.request.More, lipsync.Track{Ref: ref, Source: source})
 	return err
 }
@@ -219,11 +221,11 @@ func (f *form) object(into any) func(*multipart.Part) error {
 			return err
 		}
 		err = json.Unmarshal([]byte(value), into)
-		if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
+		if _, ok := errors.AsType[*failure.Error](err); err == nil || ok {
 			return err
 		}
 		if part.FormName() == "segments" {
-			return invalid(fmt.Sprintf("segments must be a list of 1 to %d segments, as JSON", lipsync.MostSegments))
+			return invalid(fmt.Sprintf("segments must be a list of 1 to %d segments, as JSON", order.MostSegments))
 		}
 		return invalid(part.FormName() + " must be an object, as JSON")
 	}
@@ -245,11 +247,11 @@ func (f *form) value(part *multipart.Part) (string, error) {
 }
 
 // store stores a file as it arrives.
-func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
+func (f *form) store(part *multipart.Part, kind failure.MediaKind) (lipsync.Source, error) {
 	file := &arrival{form: f, r: part}
 	var source lipsync.Source
 	var err error
-	if kind == lipsync.Audio && f.request.Audio.Object != "" {
+	if kind == failure.Audio && f.request.Audio.Object != "" {
 		source, err = f.service.StoreTrack(f.ctx, f.request.ID, len(f.request.More)+1, file)
 	} else {
 		source, err = f.service.StoreMedia(f.ctx, f.request.ID, kind, file)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -53,7 +54,7 @@ func TestPoll(t *testing.T) {
 	if w := read("/progress", before); w.Code != http.StatusOK {
 		t.Errorf("progress that changed: got %d, want 200", w.Code)
 	}
-	err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.NoFace}})
+	err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: failure.Failure{Code: failure.NoFace}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/lipsynctest"
@@ -187,12 +189,12 @@ func TestStates(t *testing.T) {
 	now := time.Now()
 	for _, test := range []struct {
 		status, output string
-		failure        lipsync.Failure
+		failure        failure.Failure
 		want           []string // fields besides id, created_at and status
 	}{
-		{"processing", "", lipsync.Failure{}, []string{"started_at"}},
-		{"completed", "outputs/x.mp4", lipsync.Failure{}, []string{"started_at", "finished_at", "output_url"}},
-		{"failed", "", lipsync.Failure{Code: lipsync.NoFace}, []string{"started_at", "finished_at", "error_message"}},
+		{"processing", "", failure.Failure{}, []string{"started_at"}},
+		{"completed", "outputs/x.mp4", failure.Failure{}, []string{"started_at", "finished_at", "output_url"}},
+		{"failed", "", failure.Failure{Code: failure.NoFace}, []string{"started_at", "finished_at", "error_message"}},
 	} {
 		id := f.start(t, token, now)
 		if test.status != "processing" {
@@ -223,15 +225,15 @@ func TestFramesAndWarnings(t *testing.T) {
 		outcome lipsync.Outcome
 		want    string
 	}{
-		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 49}, Warnings: lipsync.ConvertedHDR},
+		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 49}, Warnings: order.ConvertedHDR},
 			`"frames":{"total":50,"synced":49,"kept":1},"warnings":["HDR input was converted to SDR"]}`},
-		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Sync: lipsync.SyncScore{Known: true, Confidence: .998, Offset: -5}},
+		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Sync: order.SyncScore{Known: true, Confidence: .998, Offset: -5}},
 			`"warnings":[],"sync":{"confidence":0.998,"offset_frames":-5}}`},
-		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Warnings: lipsync.Warnings("").With(lipsync.ConvertedHDR).With(lipsync.Signed)},
+		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Warnings: order.Warnings("").With(order.ConvertedHDR).With(order.Signed)},
 			`"warnings":["HDR input was converted to SDR"],"provenance":"c2pa"}`},
-		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 50}, Warnings: lipsync.NotSigned},
+		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Warnings: order.NotSigned},
 			`"warnings":["output has no signed provenance: only mp4 and mov of at most 8 GiB can have it, or the signing failed"]}`},
-		{lipsync.Outcome{Frames: lipsync.Frames{Total: 1}}, `"frames":{"total":1,"synced":0,"kept":1},"warnings":[]}`},
+		{lipsync.Outcome{Frames: order.Frames{Total: 1}}, `"frames":{"total":1,"synced":0,"kept":1},"warnings":[]}`},
 	} {
 		id := f.start(t, token, now)
 		c.outcome.Output = "outputs/x.mp4"

@@ -13,39 +13,40 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 // fullBatches is a lipsync.Batches on a full disk.
 type fullBatches struct{ lipsync.Batches }
 
-func (fullBatches) Swap(context.Context, lipsync.Batch) error { return lipsync.ErrNoSpace(nil) }
+func (fullBatches) Swap(context.Context, lipsync.Batch) error { return failure.ErrNoSpace(nil) }
 
 // fullLeases and fullRequests are ports of a store on a full disk.
 type fullLeases struct{ lipsync.Leases }
 
-func (fullLeases) Cancel(context.Context, string, time.Time, lipsync.Failure) (lipsync.Request, error) {
-	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
+func (fullLeases) Cancel(context.Context, string, time.Time, failure.Failure) (lipsync.Request, error) {
+	return lipsync.Request{}, failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 type fullRequests struct{ lipsync.Requests }
 
 func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Request, error) {
-	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
+	return lipsync.Request{}, failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 type fullWebhooks struct{ lipsync.Webhooks }
 
 func (fullWebhooks) Put(context.Context, lipsync.AccountWebhooks) error {
-	return lipsync.ErrNoSpace(syscall.ENOSPC)
+	return failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 func (fullWebhooks) Add(context.Context, lipsync.Delivery) error {
-	return lipsync.ErrNoSpace(syscall.ENOSPC)
+	return failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 func (fullWebhooks) Swap(context.Context, lipsync.Delivery) error {
-	return lipsync.ErrNoSpace(syscall.ENOSPC)
+	return failure.ErrNoSpace(syscall.ENOSPC)
 }
 
 // finishedDelivery returns the paths of a webhook and of a delivery that is done.
@@ -154,7 +155,7 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	line := lipsync.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
@@ -163,7 +164,7 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		t.Fatal(err)
 	}
 	webhook, delivery := f.finishedDelivery(t, caller)
-	f.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
+	f.service.Room = func(int64) error { return failure.ErrNoSpace(nil) }
 	f.service.Store.Leases, f.service.Store.Requests = fullLeases{f.store.Leases}, fullRequests{f.store.Requests}
 	f.service.Store.Webhooks, f.service.Store.Batches = fullWebhooks{f.store.Webhooks}, fullBatches{f.store.Batches}
 	defer func() { f.service.Room, f.service.Store = nil, f.store.Store }()

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 // uploadBody is the JSON body of a call that announces an upload.
 type uploadBody struct {
-	Type        lipsync.MediaKind `json:"type"`
+	Type        failure.MediaKind `json:"type"`
 	Size        whole             `json:"size"` // bytes
 	ContentType string            `json:"content_type"`
 	FileName    string            `json:"file_name"`

@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/sandbox"
@@ -102,7 +103,7 @@ func (s *Signer) try(ctx context.Context) (err error) {
 // Check implements worker.Signer. It signs a small video.
 func (s *Signer) Check(ctx context.Context) error {
 	if err := s.try(ctx); err != nil {
-		return &lipsync.Error{Code: lipsync.Unavailable, Message: "outputs can't be signed", Err: err}
+		return &failure.Error{Code: failure.Unavailable, Message: "outputs can't be signed", Err: err}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/media/c2pa"
 	"lipsync/internal/test/c2patest"
@@ -93,9 +94,9 @@ func TestNotSigned(t *testing.T) {
 // TestFullDisk has a program that signs the sample, and then says that the disk is full, as c2patool does. The request must be postponed for that.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	for said, want := range map[string]lipsync.FailureCode{
-		"Error: embedding manifest\n\nCaused by:\n    No space left on device (os error 28)": lipsync.HostFailing,
-		"Error: embedding manifest\n\nCaused by:\n    type is unsupported":                   lipsync.InternalFault,
+	for said, want := range map[string]failure.FailureCode{
+		"Error: embedding manifest\n\nCaused by:\n    No space left on device (os error 28)": failure.HostFailing,
+		"Error: embedding manifest\n\nCaused by:\n    type is unsupported":                   failure.InternalFault,
 	} {
 		script := "#!/bin/sh\ncase $1 in */sample.mp4) cp \"$1\" \"$5\" ;; *) echo '" + said + "' >&2; exit 1 ;; esac\n"
 		if err := os.WriteFile(filepath.Join(dir, "c2patool"), []byte(script), 0o700); err != nil {
@@ -103,7 +104,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 		err := find(t).Sign(t.Context(), clip(t, ".mp4"), lipsync.Origin{})
-		if got := lipsync.FailureOf(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
+		if got := failure.FailureOf(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
 			t.Errorf("got %v, code %s, want %q and %s", err, got, said, want)
 		}
 	}
@@ -125,7 +126,7 @@ func TestUnable(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.Check(t.Context())
-	if got := lipsync.FailureOf(err).Code; got != lipsync.HostFailing || !strings.Contains(fmt.Sprint(err), "expired") {
+	if got := failure.FailureOf(err).Code; got != failure.HostFailing || !strings.Contains(fmt.Sprint(err), "expired") {
 		t.Errorf("got %v, code %s", err, got)
 	}
 }

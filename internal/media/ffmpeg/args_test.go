@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 func TestFilters(t *testing.T) {
@@ -72,18 +72,18 @@ func TestNVIDIA(t *testing.T) {
 	for _, test := range []struct {
 		nvidia        bool
 		width, height int
-		output        lipsync.Output
+		output        order.Output
 		encoder       string
 	}{
-		{false, 1280, 720, lipsync.Output{}, "libx264"},
-		{true, 1280, 720, lipsync.Output{}, "h264_nvenc"},
-		{true, 160, 160, lipsync.Output{Format: lipsync.MOV}, "h264_nvenc"},
-		{true, 158, 720, lipsync.Output{}, "libx264"},
-		{true, 1280, 158, lipsync.Output{}, "libx264"},
-		{true, 1280, 720, lipsync.Output{Quality: lipsync.Medium}, "libx264"},
-		{true, 1280, 720, lipsync.Output{Codec: lipsync.HEVC}, "libx265"},
-		{true, 1280, 720, lipsync.Output{Format: lipsync.WebM}, "libvpx-vp9"},
-		{true, 1280, 720, lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, "prores_ks"},
+		{false, 1280, 720, order.Output{}, "libx264"},
+		{true, 1280, 720, order.Output{}, "h264_nvenc"},
+		{true, 160, 160, order.Output{Format: order.MOV}, "h264_nvenc"},
+		{true, 158, 720, order.Output{}, "libx264"},
+		{true, 1280, 158, order.Output{}, "libx264"},
+		{true, 1280, 720, order.Output{Quality: order.Medium}, "libx264"},
+		{true, 1280, 720, order.Output{Codec: order.HEVC}, "libx265"},
+		{true, 1280, 720, order.Output{Format: order.WebM}, "libvpx-vp9"},
+		{true, 1280, 720, order.Output{Format: order.MOV, Codec: order.ProRes}, "prores_ks"},
 	} {
 		in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: test.width, Height: test.height, Rate: Rate{25, 1}}}
 		tools := &Tools{Threads: 2, NVIDIA: test.nvidia}

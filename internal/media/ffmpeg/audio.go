@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -167,9 +167,9 @@ func (a *Audio) EncoderArgs() []string {
 
 // fileArgs returns ffmpeg's arguments that encode the sound a to the path.
 func (a *Audio) fileArgs(path string) []string {
-	format := lipsync.MP4
+	format := order.MP4
 	if a.Opus {
-		format = lipsync.WebM
+		format = order.WebM
 	}
 	return append(a.EncoderArgs(), "-map_metadata", "-1", "-f", format.String(), "-y", "file:"+path)
 }

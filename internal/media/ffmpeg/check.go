@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -55,7 +55,7 @@ func (t *Tools) Version(ctx context.Context) (string, error) {
 var ErrNoEncoder = errors.New("ffmpeg doesn't have the encoder")
 
 // CheckOutput returns ErrNoEncoder if ffmpeg can't encode pictures or sound as o has them.
-func (t *Tools) CheckOutput(ctx context.Context, o lipsync.Output) error {
+func (t *Tools) CheckOutput(ctx context.Context, o order.Output) error {
 	p, err := t.startReader(ctx, t.FFmpeg, []string{"-v", "error", "-encoders"}, sandbox.Files{}, memorySize)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (t *Tools) CheckOutput(ctx context.Context, o lipsync.Output) error {
 	if err != nil {
 		return fmt.Errorf("list encoders: %w", err)
 	}
-	sound := &Audio{Opus: o.Format == lipsync.WebM}
+	sound := &Audio{Opus: o.Format == order.WebM}
 	for _, args := range [][]string{t.EncoderArgs(&Video{}, o), sound.EncoderArgs()} {
 		// A line has flags, the name and a description.
 		if encoder := args[1]; !slices.Contains(strings.Fields(string(list)), encoder) {
@@ -76,7 +76,7 @@ func (t *Tools) CheckOutput(ctx context.Context, o lipsync.Output) error {
 
 func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
 	v := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}
-	e, err := t.Encode(ctx, v, lipsync.Output{}, aac, output)
+	e, err := t.Encode(ctx, v, order.Output{}, aac, output)
 	if err != nil {
 		return err
 	}

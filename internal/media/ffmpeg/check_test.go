@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -47,11 +47,11 @@ func TestCheckOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := &ffmpeg.Tools{FFmpeg: script, Threads: 1}
-	for lacks, o := range map[string]lipsync.Output{
-		"":          {Codec: lipsync.VP9},
-		"libx265":   {Format: lipsync.MOV, Codec: lipsync.HEVC},
-		"prores_ks": {Format: lipsync.MOV, Codec: lipsync.ProRes},
-		"libopus":   {Format: lipsync.WebM},
+	for lacks, o := range map[string]order.Output{
+		"":          {Codec: order.VP9},
+		"libx265":   {Format: order.MOV, Codec: order.HEVC},
+		"prores_ks": {Format: order.MOV, Codec: order.ProRes},
+		"libopus":   {Format: order.WebM},
 	} {
 		if err := works.CheckOutput(t.Context(), o); err != nil {
 			t.Errorf("%+v: got %v, want no error", o, err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -24,7 +24,7 @@ func TestMasteringOfContainer(t *testing.T) {
 	if err := os.WriteFile(path, insert(plain, boxes, "moov", "trak", "mdia", "minf", "stbl", "stsd", "vp09"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools, output := ffmpegtest.Tools(t), lipsync.Output{Codec: lipsync.HEVC}
+	tools, output := ffmpegtest.Tools(t), order.Output{Codec: order.HEVC}
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

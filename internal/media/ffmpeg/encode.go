@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -34,7 +34,7 @@ type encoding struct {
 
 // Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
 // output. sound is a file that Transcode or Mix encoded for the format, or "" for no sound. The file exists only after Finish.
-func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, output string) (Encoder, error) {
+func (t *Tools) Encode(ctx context.Context, v *Video, o order.Output, sound, output string) (Encoder, error) {
 	e := &encoding{part: output + ".part", output: output}
 	var err error
 	files := sandbox.Files{Write: []string{e.part}}
@@ -78,7 +78,7 @@ func (e *encoding) discard() error {
 	return nil
 }
 
-func encodeArgs(t *Tools, v *Video, o lipsync.Output, sound, output string) []string {
+func encodeArgs(t *Tools, v *Video, o order.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
 		"-f", "rawvideo", "-pix_fmt", v.Pixels.String(), "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0"}
@@ -93,22 +93,22 @@ func encodeArgs(t *Tools, v *Video, o lipsync.Output, sound, output string) []st
 }
 
 // encodedArgs returns the arguments that add the sound of an output, which is encoded for its format.
-func encodedArgs(o lipsync.Output, sound string) []string {
+func encodedArgs(o order.Output, sound string) []string {
 	return []string{"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound}
 }
 
 // outputArgs returns the arguments that write an output.
-func outputArgs(o lipsync.Output, path string) []string {
+func outputArgs(o order.Output, path string) []string {
 	var args []string
-	if o.Format != lipsync.WebM {
+	if o.Format != order.WebM {
 		args = append(args, "-movflags", "+faststart")
 	}
 	return append(args, "-map_metadata", "-1", "-f", o.Format.String(), "-y", "file:"+path)
 }
 
 // demuxer returns ffmpeg's name of the demuxer of files of a format.
-func demuxer(f lipsync.Format) string {
-	if f == lipsync.WebM {
+func demuxer(f order.Format) string {
+	if f == order.WebM {
 		return "matroska"
 	}
 	return "mov"
@@ -120,33 +120,33 @@ func demuxer(f lipsync.Format) string {
 const nvidiaSide = 160
 
 // Encoding returns a text of all that decides how frames of v are encoded.
-func (t *Tools) Encoding(ctx context.Context, v *Video, o lipsync.Output) (string, error) {
+func (t *Tools) Encoding(ctx context.Context, v *Video, o order.Output) (string, error) {
 	version, err := t.Version(ctx)
 	return fmt.Sprintf("NVIDIA %t, encoder %q\n%s", t.NVIDIA, t.EncoderArgs(v, o), version), err
 }
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
-func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {
+func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 	threads, quality := strconv.Itoa(t.Threads), qualities[o.VideoCodec()][o.Quality]
 	switch o.VideoCodec() {
-	case lipsync.HEVC:
+	case order.HEVC:
 		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
 		return []string{"-c:v", "libx265", "-preset", "fast", "-crf", quality,
 			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams(),
 			"-tag:v", "hvc1"} // Apple's players take no other tag
-	case lipsync.VP9:
+	case order.VP9:
 		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
 		if v.Pixels.Alpha() { // its pictures must correspond to those of the colours, so none may be hidden
 			args = append(args, "-auto-alt-ref", "0")
 		}
 		return args
-	case lipsync.ProRes:
+	case order.ProRes:
 		if v.Pixels.Alpha() {
 			return []string{"-c:v", "prores_ks", "-profile:v", "4444", "-alpha_bits", "16", "-pix_fmt", "yuva444p10le", "-vendor", "apl0", "-threads", threads}
 		}
 		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
 	}
-	if t.NVIDIA && o.Quality == lipsync.High && min(v.Width, v.Height) >= nvidiaSide {
+	if t.NVIDIA && o.Quality == order.High && min(v.Width, v.Height) >= nvidiaSide {
 		// About the quality of libx264 below.
 		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}

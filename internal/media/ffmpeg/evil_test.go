@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -63,7 +63,7 @@ func TestEvil(t *testing.T) {
 			return err
 		}, "did"},
 		{"encode", func() error {
-			e, err := tools.Encode(t.Context(), &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}, lipsync.Output{}, in, strings.TrimSuffix(out, ".part"))
+			e, err := tools.Encode(t.Context(), &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}, order.Output{}, in, strings.TrimSuffix(out, ".part"))
 			if err != nil {
 				return err
 			}

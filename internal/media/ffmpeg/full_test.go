@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // TestUnwritten recognises ffmpeg's messages about a disk that is full or fails. The same words
@@ -46,7 +46,7 @@ func TestUnwrittenEnd(t *testing.T) {
 	}
 	tools := &Tools{FFmpeg: program, Threads: 1}
 	output := filepath.Join(dir, "o.mp4")
-	e, err := tools.Encode(t.Context(), &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}, lipsync.Output{}, "/dev/null", output)
+	e, err := tools.Encode(t.Context(), &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}, order.Output{}, "/dev/null", output)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -19,7 +19,7 @@ type Reel struct {
 }
 
 // TakeReel writes the pictures of the output at the path from, which has sound, to a reel at the path to.
-func (t *Tools) TakeReel(ctx context.Context, v *Video, o lipsync.Output, from, to string) error {
+func (t *Tools) TakeReel(ctx context.Context, v *Video, o order.Output, from, to string) error {
 	// Without -copyts, the sound would move the pictures: it begins before them, with samples that players drop.
 	args := []string{"-v", "error", "-protocol_whitelist", "file", "-copyts", "-f", demuxer(o.Format), "-i", "file:" + from}
 	args = append(append(args, "-map", "0:v"), copyArgs(v, o)...)
@@ -35,7 +35,7 @@ func (t *Tools) TakeReel(ctx context.Context, v *Video, o lipsync.Output, from, 
 
 // Join writes the pictures of the reels, one reel after the other, and the sound to the path output, without encoding them again. All reels
 // were encoded with the arguments v and o. sound is as in Encode. The output file exists only after success.
-func (t *Tools) Join(ctx context.Context, v *Video, o lipsync.Output, reels []Reel, sound, output string) error {
+func (t *Tools) Join(ctx context.Context, v *Video, o order.Output, reels []Reel, sound, output string) error {
 	part := output + ".part"
 	files := sandbox.Files{Read: []string{sound}, Write: []string{part}}
 	for _, r := range reels {
@@ -52,11 +52,11 @@ func (t *Tools) Join(ctx context.Context, v *Video, o lipsync.Output, reels []Re
 	return fmt.Errorf("join reels: %w", errors.Join(err, os.Remove(part)))
 }
 
-func joinArgs(v *Video, o lipsync.Output, sound, output string) []string {
+func joinArgs(v *Video, o order.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe", "-f", "concat", "-safe", "0", "-i", "pipe:0"}
 	args = append(args, encodedArgs(o, sound)...)
 	args = append(append(args, "-map", "0:v", "-map", "1:a"), copyArgs(v, o)...)
-	if o.Format == lipsync.WebM {
+	if o.Format == order.WebM {
 		// Times are milliseconds there, rounded. Those of a reel are rounded from its begin on, and must be from that of the output on.
 		args = append(args, "-bsf:v", fmt.Sprintf("setts=ts=round(N*%d/%d)", 1000*v.Rate.Den, v.Rate.Num))
 	}
@@ -64,12 +64,12 @@ func joinArgs(v *Video, o lipsync.Output, sound, output string) []string {
 }
 
 // copyArgs returns the arguments that copy the pictures and the sound of an output as they are encoded.
-func copyArgs(v *Video, o lipsync.Output) []string {
+func copyArgs(v *Video, o order.Output) []string {
 	args := []string{"-c", "copy"}
-	if o.VideoCodec() == lipsync.HEVC {
+	if o.VideoCodec() == order.HEVC {
 		args = append(args, "-tag:v", "hvc1")
 	}
-	if o.Format == lipsync.WebM && v.Pixels.Alpha() {
+	if o.Format == order.WebM && v.Pixels.Alpha() {
 		args = append(args, "-metadata:s:v:0", "alpha_mode=1")
 	}
 	return args

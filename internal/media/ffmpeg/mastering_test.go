@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // The side data of a video by PQ, as ffprobe tells them.
@@ -74,7 +74,7 @@ func TestOnlyPQ(t *testing.T) {
 		}
 		v := info.Video
 		v.Pixels = test.pixels
-		args := strings.Join((&Tools{}).EncoderArgs(v, lipsync.Output{Codec: lipsync.HEVC}), " ")
+		args := strings.Join((&Tools{}).EncoderArgs(v, order.Output{Codec: order.HEVC}), " ")
 		if strings.Contains(args, wantDisplay+wantLight) != test.want || strings.Contains(args, "master") != test.want {
 			t.Errorf("%+v: got %s", test, args)
 		}

@@ -4,7 +4,7 @@ import (
 	"image"
 	"regexp"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // PixelFormat says how the pixels of frames lie in memory: planes of luma, of the two chromas and perhaps of alpha follow
@@ -72,16 +72,16 @@ func (v *Video) Picture(frame []byte) image.YCbCr {
 
 // Keep returns the pixel format in which an output keeps the video's values of more than 8 bits, its high dynamic range and its alpha,
 // as far as its format and codec can. VP9 has alpha in WebM only, and with 8 bits.
-func (v *Video) Keep(o lipsync.Output) PixelFormat {
+func (v *Video) Keep(o order.Output) PixelFormat {
 	deep := v.deep || v.HDR()
 	switch codec := o.VideoCodec(); {
-	case codec == lipsync.ProRes && v.alpha:
+	case codec == order.ProRes && v.alpha:
 		return YUVA444P10
-	case codec == lipsync.ProRes && deep:
+	case codec == order.ProRes && deep:
 		return YUV422P10
-	case codec == lipsync.VP9 && v.alpha && o.Format == lipsync.WebM:
+	case codec == order.VP9 && v.alpha && o.Format == order.WebM:
 		return YUVA420P
-	case (codec == lipsync.VP9 || codec == lipsync.HEVC) && deep:
+	case (codec == order.VP9 || codec == order.HEVC) && deep:
 		return YUV420P10
 	}
 	return YUV420P

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -44,7 +44,7 @@ func posterArgs(v *Video, path string, at time.Duration) []string {
 	if v.Transfer() != SDR {
 		filters = append(append(filters, v.toneFilters()...), "scale=in_range=tv:out_range=pc", "format=yuvj420p")
 	}
-	format, _ := lipsync.FormatOf(path)
+	format, _ := order.FormatOf(path)
 	return []string{"-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", demuxer(format), "-threads", "1",
 		"-skip_frame", "nokey", "-noaccurate_seek", "-ss", strconv.FormatFloat(at.Seconds(), 'f', 3, 64), "-i", "file:" + path,
 		"-an", "-sn", "-dn", "-frames:v", "1", "-fps_mode", "passthrough", // else a frame before the time is dropped

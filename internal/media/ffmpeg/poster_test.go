@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -48,7 +48,7 @@ func TestPosterHDR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info.Video.Pixels = info.Video.Keep(lipsync.Output{Codec: lipsync.HEVC})
+	info.Video.Pixels = info.Video.Keep(order.Output{Codec: order.HEVC})
 	poster, err := tools.Poster(t.Context(), info.Video, path, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // answer returns ffprobe's output for one video stream.
@@ -249,7 +249,7 @@ func FuzzProbe(f *testing.F) {
 			t.Errorf("rate %s", v.Rate)
 		}
 		decodeArgs(&Tools{}, info, span{from: 1e6, to: 2e6, seek: true})
-		encodeArgs(&Tools{}, v, lipsync.Output{}, "in", "out")
+		encodeArgs(&Tools{}, v, order.Output{}, "in", "out")
 		v.Pixels = YUV420P10
 		if params := v.masteringParams(); !mastered.MatchString(params) {
 			t.Errorf("parameters %q of x265", params)

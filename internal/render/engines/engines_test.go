@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
@@ -217,20 +217,20 @@ func TestUnusable(t *testing.T) {
 	audio := ffmpegtest.Make(t, "in.wav", "-f", "lavfi", "-i", "sine=d=0.2")
 	for _, c := range []struct {
 		name, models, library, want string
-		code                        lipsync.Code
+		code                        failure.Code
 	}{
-		{"no models", "", "", `model "wav2lip" is not installed`, lipsync.Invalid},
-		{"none of the role", empty, "", `model "wav2lip" is not installed`, lipsync.Invalid},
-		{"a bad one", bad, "", "start the engine: the model test.onnx cannot be used: it has no inputs or no outputs", lipsync.Internal},
-		{"no list of them", spoiled, "", "start the engine: models.json: unexpected EOF", lipsync.Internal},
-		{"no library", bad, "none.so", "start the engine: another ONNX Runtime is already loaded", lipsync.Internal},
+		{"no models", "", "", `model "wav2lip" is not installed`, failure.Invalid},
+		{"none of the role", empty, "", `model "wav2lip" is not installed`, failure.Invalid},
+		{"a bad one", bad, "", "start the engine: the model test.onnx cannot be used: it has no inputs or no outputs", failure.Internal},
+		{"no list of them", spoiled, "", "start the engine: models.json: unexpected EOF", failure.Internal},
+		{"no library", bad, "none.so", "start the engine: another ONNX Runtime is already loaded", failure.Internal},
 	} {
 		s, _ := openWith(t, engines.Options{Models: c.models, Library: cmp.Or(c.library, onnxtest.Library(t))})
 		_, err := s.Render(t.Context(), render.Job{
 			Video: video, Audio: audio, Output: filepath.Join(t.TempDir(), "out.mp4"), Scratch: t.TempDir(), Engine: "wav2lip",
 		}, nil)
-		if err == nil || err.Error() != c.want || lipsync.CodeOf(err) != c.code {
-			t.Errorf("%s: got %v, %s, want %s, %s", c.name, err, lipsync.CodeOf(err), c.want, c.code)
+		if err == nil || err.Error() != c.want || failure.CodeOf(err) != c.code {
+			t.Errorf("%s: got %v, %s, want %s, %s", c.name, err, failure.CodeOf(err), c.want, c.code)
 		}
 		if got, err := s.Names("warp"); !slices.Equal(got, []string{"warp"}) || err != nil {
 			t.Errorf("%s: got engines %v, %v, want only warp", c.name, got, err)

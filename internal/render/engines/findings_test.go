@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/demo"
 	"lipsync/internal/network/catalog"
@@ -114,7 +114,7 @@ func TestFindings(t *testing.T) {
 	f := newFindingsFixture(t)
 	type again struct {
 		name, seconds string
-		options       lipsync.Options
+		options       order.Options
 		anew          bool // the findings are of no use
 	}
 	for engine, cases := range map[string][]again{
@@ -123,10 +123,10 @@ func TestFindings(t *testing.T) {
 			{name: "much shorter speech", seconds: "1", anew: true},
 			{name: "longer speech", seconds: "2.8"}, // the video plays backward
 			{name: "speech with a score", seconds: "3.6"},
-			{name: "slower", seconds: "2.8", options: lipsync.Options{SyncMode: lipsync.Remap}},
-			{name: "a smaller size", seconds: "2", options: lipsync.Options{Output: lipsync.Output{Width: 240}}, anew: true},
+			{name: "slower", seconds: "2.8", options: order.Options{SyncMode: order.Remap}},
+			{name: "a smaller size", seconds: "2", options: order.Options{Output: order.Output{Width: 240}}, anew: true},
 		},
-		"wav2lip": {{name: "pad", seconds: "1.2", options: lipsync.Options{SyncMode: lipsync.Pad}}},
+		"wav2lip": {{name: "pad", seconds: "1.2", options: order.Options{SyncMode: order.Pad}}},
 	} {
 		kept := memory{}
 		job := render.Job{Engine: engine, Audio: f.voice("2")}

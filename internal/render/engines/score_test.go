@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -86,7 +86,7 @@ func TestSyncScore_long(t *testing.T) {
 	for _, name := range []string{"woman.mp4", "talking_man.mp4", "two_people.mp4"} {
 		for i := range few {
 			told, mouths, fps := renderAndLook(t, s, sharedtest.Path(t, "media", name), paths[i])
-			scored := func(samples []byte) lipsync.SyncScore { return scoreOf(t, mouths, samples, fps) }
+			scored := func(samples []byte) order.SyncScore { return scoreOf(t, mouths, samples, fps) }
 			got := scored(tracks[i])
 			if !told.Known || told.InSync() != got.InSync() {
 				t.Errorf("%s, %s: the render told %+v, its output has %+v", name, voices[i].name, told, got)
@@ -102,7 +102,7 @@ func TestSyncScore_long(t *testing.T) {
 			for k := range few {
 				if k != i {
 					other := scored(tracks[k])
-					wrong.add(other.Known && other.Confidence < lipsync.Synced)
+					wrong.add(other.Known && other.Confidence < order.Synced)
 				}
 			}
 		}
@@ -120,19 +120,19 @@ func TestSyncScore_long(t *testing.T) {
 }
 
 // scoreOf returns the score of mouths with samples.
-func scoreOf(t *testing.T, mouths []score.Frame, samples []byte, fps float64) lipsync.SyncScore {
+func scoreOf(t *testing.T, mouths []score.Frame, samples []byte, fps float64) order.SyncScore {
 	t.Helper()
 	sound, err := score.Read(bytes.NewReader(samples))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, known := score.Of(mouths, sound, fps)
-	return lipsync.SyncScore{Known: known, Confidence: got.Confidence, Offset: got.Offset}
+	return order.SyncScore{Known: known, Confidence: got.Confidence, Offset: got.Offset}
 }
 
 // renderAndLook renders a video with a speech track. It returns the score that the render told, and the mouths of the leftmost face in the file
 // that it made.
-func renderAndLook(t *testing.T, s *engines.Set, video, audio string) (told lipsync.SyncScore, mouths []score.Frame, fps float64) {
+func renderAndLook(t *testing.T, s *engines.Set, video, audio string) (told order.SyncScore, mouths []score.Frame, fps float64) {
 	t.Helper()
 	scratch := t.TempDir()
 	job := render.Job{Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "warp"}

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 const decodingWhat = "The GPU decodes the same frames as the CPU, to the last bit, which the standards of these codecs demand."
@@ -141,12 +141,12 @@ func (m *Machine) encode(ctx context.Context, source, dir string, gpu bool) (e e
 	if err != nil {
 		return e, row, err
 	}
-	row = []string{tools.EncoderArgs(info.Video, lipsync.Output{})[1], fmt.Sprintf("%d×%d", info.Video.Width, info.Video.Height)}
+	row = []string{tools.EncoderArgs(info.Video, order.Output{})[1], fmt.Sprintf("%d×%d", info.Video.Width, info.Video.Height)}
 	aac, output := filepath.Join(dir, "silence.m4a"), filepath.Join(dir, "out.mp4")
 	if err := m.ffmpeg(ctx, "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "0.1", aac); err != nil {
 		return e, row, err
 	}
-	encoder, err := tools.Encode(ctx, info.Video, lipsync.Output{}, aac, output)
+	encoder, err := tools.Encode(ctx, info.Video, order.Output{}, aac, output)
 	if err != nil {
 		return e, row, err
 	}

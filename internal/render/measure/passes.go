@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
@@ -105,7 +105,7 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 
 // secondPass measures decoding again, painting and encoding.
 func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aac string) error {
-	encoder, err := m.renderer.Media.Encode(ctx, m.info.Video, lipsync.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
+	encoder, err := m.renderer.Media.Encode(ctx, m.info.Video, order.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
 	if err != nil {
 		return err
 	}

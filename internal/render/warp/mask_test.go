@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/facetest"
 )
 
 // extremes are masks with the smallest and largest factors.
-var extremes = []lipsync.Mask{
+var extremes = []order.Mask{
 	{}, {Expand: -150}, {Expand: 250}, {Feather: -750}, {Feather: 1000},
 	{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
 }
@@ -31,7 +31,7 @@ func grey(luma uint8) *image.YCbCr {
 }
 
 // patchLayer returns the layer of an example on a frame. own and shown are the gaps between their lips.
-func patchLayer(m lipsync.Mask, own, shown float32, frame, picture *image.YCbCr) *layer {
+func patchLayer(m order.Mask, own, shown float32, frame, picture *image.YCbCr) *layer {
 	p := &person{line: 1.57, mask: m}
 	if _, soft := m.Edge(patchSoft); soft != patchSoft {
 		p.masks = newMaskTable(soft)
@@ -46,7 +46,7 @@ func patchLayer(m lipsync.Mask, own, shown float32, frame, picture *image.YCbCr)
 }
 
 // opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.
-func opacity(m lipsync.Mask, own, shown float32) func(x, y float32) float32 {
+func opacity(m order.Mask, own, shown float32) func(x, y float32) float32 {
 	const dark, bright = 20, 220
 	l := patchLayer(m, own, shown, grey(dark), grey(bright))
 	for i := range l.tones.cells {
@@ -69,7 +69,7 @@ func opacity(m lipsync.Mask, own, shown float32) func(x, y float32) float32 {
 // TestMaskSizes checks the size and the edge of the patches that masks give, by pixels, and that they hide the frame's own lips.
 func TestMaskSizes(t *testing.T) {
 	type size struct{ wide, above, soft float32 }
-	sizes := map[lipsync.Mask]size{}
+	sizes := map[order.Mask]size{}
 	for _, m := range extremes {
 		at := opacity(m, 0, 0)
 		var s size
@@ -95,17 +95,17 @@ func TestMaskSizes(t *testing.T) {
 		if s.wide > patchMost+.02 || s.above > 1.57-1.2+patchAbove+.02 {
 			t.Errorf("%v: it reaches %.2f aside and %.2f above the lips, beyond the pixels of examples", m, s.wide, s.above)
 		}
-		usual := sizes[lipsync.Mask{}]
-		if m.Expand > 0 && m.Feather >= 0 && !(s.wide > 1.15*usual.wide && s.above > 1.1*usual.above) || m == (lipsync.Mask{Expand: -150}) && !(s.wide < usual.wide && s.above < .9*usual.above) {
+		usual := sizes[order.Mask{}]
+		if m.Expand > 0 && m.Feather >= 0 && !(s.wide > 1.15*usual.wide && s.above > 1.1*usual.above) || m == (order.Mask{Expand: -150}) && !(s.wide < usual.wide && s.above < .9*usual.above) {
 			t.Errorf("%v: it reaches %.2f aside and %.2f above the lips, usually %.2f and %.2f", m, s.wide, s.above, usual.wide, usual.above)
 		}
-		if m == (lipsync.Mask{Feather: -750}) && !(s.soft < .5*usual.soft) || m == (lipsync.Mask{Feather: 1000}) && !(s.soft > 1.2*usual.soft) {
+		if m == (order.Mask{Feather: -750}) && !(s.soft < .5*usual.soft) || m == (order.Mask{Feather: 1000}) && !(s.soft > 1.2*usual.soft) {
 			t.Errorf("%v: %.2f is soft, usually %.2f", m, s.soft, usual.soft)
 		}
 	}
 	for _, gap := range []float32{0, .1, .2, .3} {
 		lips := someLips(gap)
-		usually := opacity(lipsync.Mask{}, gap, 0)
+		usually := opacity(order.Mask{}, gap, 0)
 		for _, m := range extremes {
 			at := opacity(m, gap, 0)
 			for s := float32(-.99); s <= .99; s += .03 {
@@ -165,7 +165,7 @@ func TestMaskInVideo(t *testing.T) {
 					f.Y[i] = uint8(min(max(int(f.Y[i])+r.IntN(9)-4, 0), 255))
 				}
 			}
-			reached := func(m lipsync.Mask) (places int, far float64) {
+			reached := func(m order.Mask) (places int, far float64) {
 				s.mask = m
 				_, p := s.plan(t, openIn(60, true, true, true))
 				for _, i := range []int{20, 25, 30} {
@@ -182,9 +182,9 @@ func TestMaskInVideo(t *testing.T) {
 				}
 				return places, far
 			}
-			usual, far := reached(lipsync.Mask{})
-			large, farther := reached(lipsync.Mask{Expand: 250})
-			small, nearer := reached(lipsync.Mask{Expand: -150})
+			usual, far := reached(order.Mask{})
+			large, farther := reached(order.Mask{Expand: 250})
+			small, nearer := reached(order.Mask{Expand: -150})
 			if !(30*small < 29*usual && 11*usual < 10*large) {
 				t.Errorf("%d places change, %d of a small region, %d of a large one", usual, small, large)
 			}

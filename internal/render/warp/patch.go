@@ -1,7 +1,7 @@
 package warp
 
 import (
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/geom"
 )
 
@@ -44,7 +44,7 @@ func newPatch(p *person, own *observation, to shape) *patch {
 		side: max(patchHalf, own.width()/2/(1-patchSoft)), // keeps the corners of a wide mouth out of the soft edge
 		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()), far: to.far,
 	}
-	if p.mask == (lipsync.Mask{}) {
+	if p.mask == (order.Mask{}) {
 		return usual
 	}
 	size, soft := p.mask.Edge(patchSoft)
@@ -60,7 +60,7 @@ func newPatch(p *person, own *observation, to shape) *patch {
 
 // hides returns the factor, at least 1, by which a patch must be larger than the mask says, so that the frame's own lips are seen
 // through it no more than through the usual patch p. y is their lower edge.
-func (p *patch) hides(m lipsync.Mask, y float32) float32 {
+func (p *patch) hides(m order.Mask, y float32) float32 {
 	const core = 1 - patchSoft
 	way := clamp((y - (p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)) // 0 in the middle of the usual patch, 1 at its lower edge
 	least := way / (core + float32(m.Feather.Factor())*max(way-core, 0))

@@ -3,7 +3,7 @@ package warp
 import (
 	"slices"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -22,7 +22,7 @@ type person struct {
 	line    float32      // median of the y of the mouth's level
 	dark    [3]float32   // median of darks
 	chooser *chooser     // nil until it is needed
-	mask    lipsync.Mask // factors of the size and the edge of patches
+	mask    order.Mask   // factors of the size and the edge of patches
 	masks   *maskTable   // of that edge; nil: the usual one
 }
 

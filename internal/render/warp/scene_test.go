@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
@@ -22,7 +22,7 @@ const fps, width, height = 25, 320, 300
 type scene struct {
 	frames []*image.YCbCr
 	faces  [][]tracking.Face // without pixels
-	mask   lipsync.Mask
+	mask   order.Mask
 }
 
 // draw draws frames with one head, of the given track.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"image"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/render"
 	"lipsync/internal/signal/geom"
@@ -39,7 +39,7 @@ func (a *analyser) Add(f alignment.Frame) error {
 // Plan implements render.Analyser.
 func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
 	p := &painter{a, out, a.engine.mask}
-	if out.Mask != (lipsync.Mask{}) {
+	if out.Mask != (order.Mask{}) {
 		p.mask = newMask(a.engine.model.size, out.Mask)
 	}
 	return p, nil

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
@@ -225,7 +225,7 @@ func BenchmarkStages(b *testing.B) {
 	stage("mouths-without-network", func(b *testing.B) { f.mouths(b, bare, p) })
 	stage("encode", func(b *testing.B) {
 		aac := ffmpegtest.Make(b, "a.m4a", "-f", "lavfi", "-i", "sine=d=8")
-		encoder, err := f.tools.Encode(b.Context(), f.info.Video, lipsync.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
+		encoder, err := f.tools.Encode(b.Context(), f.info.Video, order.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
 		if err != nil {
 			b.Fatal(err)
 		}

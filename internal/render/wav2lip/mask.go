@@ -4,7 +4,7 @@ import (
 	"image"
 	"math"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -29,7 +29,7 @@ type mask struct {
 
 // newMask returns the mask of crops of size × size pixels. The weights in ring are 1 where the mask is a half if its soft edge has
 // the usual width. They are 0 where it is 0 or 1, and below ringBottom.
-func newMask(size int, o lipsync.Mask) *mask {
+func newMask(size int, o order.Mask) *mask {
 	grow, soft := o.Edge(maskSoft)
 	m := &mask{
 		left: min(maskHalf*grow, maskX-cropLeft-maskInside), right: min(maskHalf*grow, cropRight-maskInside-maskX),

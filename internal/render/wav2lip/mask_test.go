@@ -6,13 +6,13 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/test/facetest"
 )
 
 // painted returns the mouth that a network paints on the still head, by a mask.
-func painted(t *testing.T, e *Engine, frame *image.YCbCr, a render.Analyser, m lipsync.Mask) render.Mouth {
+func painted(t *testing.T, e *Engine, frame *image.YCbCr, a render.Analyser, m order.Mask) render.Mouth {
 	t.Helper()
 	p, err := a.Plan(t.Context(), render.Output{
 		Frames: 2, Source: func(output int) int { return output }, Speaker: func(int) int { return 7 }, Samples: pcm(tone(1280)), Mask: m,
@@ -31,12 +31,12 @@ func TestMaskSizes(t *testing.T) {
 		}
 	}
 	type size struct{ wide, above, below, soft float64 }
-	sizes := map[lipsync.Mask]size{}
+	sizes := map[order.Mask]size{}
 	for _, side := range []int{96, 256} {
 		e := newTestEngine(t, side, 1, stripes)
 		a, drawn := drawFrames(t, e, 25, 320, 300, 2, still)
 		h := still(1)
-		for _, m := range []lipsync.Mask{
+		for _, m := range []order.Mask{
 			{}, {Expand: -150}, {Expand: 250}, {Feather: -750}, {Feather: 1000},
 			{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
 		} {
@@ -71,12 +71,12 @@ func TestMaskSizes(t *testing.T) {
 			if s.wide > .95 || s.below > cropBottom-.45-facetest.Lips {
 				t.Errorf("%d pixels, %v: it reaches %.2f aside and %.2f down, beyond the crop", side, m, s.wide, s.below)
 			}
-			usual := sizes[lipsync.Mask{}]
+			usual := sizes[order.Mask{}]
 			if large := m.Expand > 0 && m.Feather >= 0; large && !(s.wide > 1.08*usual.wide && s.above > 1.2*usual.above) ||
-				m == (lipsync.Mask{Expand: -150}) && !(s.wide < .9*usual.wide && s.above < .9*usual.above && s.below < .95*usual.below) {
+				m == (order.Mask{Expand: -150}) && !(s.wide < .9*usual.wide && s.above < .9*usual.above && s.below < .95*usual.below) {
 				t.Errorf("%d pixels, %v: it reaches %.2f aside, %.2f up and %.2f down, usually %.2f, %.2f and %.2f", side, m, s.wide, s.above, s.below, usual.wide, usual.above, usual.below)
 			}
-			if m == (lipsync.Mask{Feather: -750}) && !(s.soft < .5*usual.soft) || m == (lipsync.Mask{Feather: 1000}) && !(s.soft > 1.2*usual.soft) {
+			if m == (order.Mask{Feather: -750}) && !(s.soft < .5*usual.soft) || m == (order.Mask{Feather: 1000}) && !(s.soft > 1.2*usual.soft) {
 				t.Errorf("%d pixels, %v: %.2f is soft, usually %.2f", side, m, s.soft, usual.soft)
 			}
 			for _, at := range [][2]float64{{-.44, 1.11}, {.44, 1.11}, {0, 1}, {0, 1.28 + .2}, {.3, 1.05}, {-.3, 1.4}} {
@@ -93,11 +93,11 @@ func TestMaskSizes(t *testing.T) {
 func TestMasksOfJobs(t *testing.T) {
 	e := newTestEngine(t, 96, 1, asItIs)
 	a, drawn := drawFrames(t, e, 25, 320, 300, 2, still)
-	first := painted(t, e, drawn[1], a, lipsync.Mask{})
+	first := painted(t, e, drawn[1], a, order.Mask{})
 	pixels, mask := bytes.Clone(first.Image.Y), bytes.Clone(first.Mask.Pix)
 	first.Release()
-	painted(t, e, drawn[1], a, lipsync.Mask{Feather: -500, Expand: 200}).Release()
-	again := painted(t, e, drawn[1], a, lipsync.Mask{})
+	painted(t, e, drawn[1], a, order.Mask{Feather: -500, Expand: 200}).Release()
+	again := painted(t, e, drawn[1], a, order.Mask{})
 	if !bytes.Equal(again.Mask.Pix, mask) {
 		t.Error("the mask of another job stays")
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
@@ -190,21 +190,21 @@ func TestOptions(t *testing.T) {
 	})
 	for _, c := range []struct {
 		name, audio, video string // the video's length in seconds
-		options            lipsync.Options
+		options            order.Options
 		want               map[int]int // number by frame
 		frames             int
-		segments           lipsync.Segments
+		segments           order.Segments
 	}{
-		{"a pause is kept", paused, "8", lipsync.Options{Silence: lipsync.KeepSilent}, map[int]int{20: 255, 90: 0, 100: 0, 110: 0, 140: 255}, 200, nil},
-		{"a pause rests", paused, "8", lipsync.Options{}, map[int]int{20: 255, 100: 1, 140: 255}, 200, nil},
-		{"silence after the speech", tone, "2", lipsync.Options{SyncMode: lipsync.Pad}, map[int]int{0: 255, 20: 255, 30: 1, 40: 1, 49: 1}, 50, nil},
-		{"a face at a point", tone, "1", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 3, X: 160, Y: 150}}, map[int]int{0: 255, 24: 255}, 25, nil},
-		{"a face in boxes", tone, "1", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceInBoxes}}, map[int]int{0: 0, 9: 0, 10: 255, 23: 255, 24: 0}, 25, nil},
-		{"speech on after the end", paused, "1", lipsync.Options{SyncMode: lipsync.CutOff}, map[int]int{20: 255, 24: 255}, 25, nil},
-		{"WebM at half the rate", tone, "1", lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM, FPS: 12500}}, map[int]int{0: 255, 12: 255}, 13, nil},
-		{"ProRes at twice the rate", tone, "1", lipsync.Options{Output: lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, FPS: 50000}}, map[int]int{0: 255, 49: 255}, 50, nil},
-		{"HEVC", tone, "1", lipsync.Options{Output: lipsync.Output{Codec: lipsync.HEVC, Quality: lipsync.Medium}}, map[int]int{0: 255, 24: 255}, 25, nil},
-		{"segments", tone, "2", lipsync.Options{}, map[int]int{9: 0, 15: 255, 24: 255, 30: 0, 40: 255, 49: 255}, 50, lipsync.Segments{
+		{"a pause is kept", paused, "8", order.Options{Silence: order.KeepSilent}, map[int]int{20: 255, 90: 0, 100: 0, 110: 0, 140: 255}, 200, nil},
+		{"a pause rests", paused, "8", order.Options{}, map[int]int{20: 255, 100: 1, 140: 255}, 200, nil},
+		{"silence after the speech", tone, "2", order.Options{SyncMode: order.Pad}, map[int]int{0: 255, 20: 255, 30: 1, 40: 1, 49: 1}, 50, nil},
+		{"a face at a point", tone, "1", order.Options{Face: order.Face{By: order.FaceAt, Frame: 3, X: 160, Y: 150}}, map[int]int{0: 255, 24: 255}, 25, nil},
+		{"a face in boxes", tone, "1", order.Options{Face: order.Face{By: order.FaceInBoxes}}, map[int]int{0: 0, 9: 0, 10: 255, 23: 255, 24: 0}, 25, nil},
+		{"speech on after the end", paused, "1", order.Options{SyncMode: order.CutOff}, map[int]int{20: 255, 24: 255}, 25, nil},
+		{"WebM at half the rate", tone, "1", order.Options{Output: order.Output{Format: order.WebM, FPS: 12500}}, map[int]int{0: 255, 12: 255}, 13, nil},
+		{"ProRes at twice the rate", tone, "1", order.Options{Output: order.Output{Format: order.MOV, Codec: order.ProRes, FPS: 50000}}, map[int]int{0: 255, 49: 255}, 50, nil},
+		{"HEVC", tone, "1", order.Options{Output: order.Output{Codec: order.HEVC, Quality: order.Medium}}, map[int]int{0: 255, 24: 255}, 25, nil},
+		{"segments", tone, "2", order.Options{}, map[int]int{9: 0, 15: 255, 24: 255, 30: 0, 40: 255, 49: 255}, 50, order.Segments{
 			{Start: 400 * time.Millisecond, End: 1200 * time.Millisecond}, {Start: 1400 * time.Millisecond, End: 2 * time.Second},
 		}},
 	} {
@@ -220,7 +220,7 @@ func TestOptions(t *testing.T) {
 			if len(numbers) != c.frames || result.Frames.Total != c.frames {
 				t.Fatalf("%d frames, told %+v, want %d", len(numbers), result.Frames, c.frames)
 			}
-			if all := result.Frames.Kept() == 0; all != (c.options.Silence == lipsync.RestSilent && c.options.Face.By != lipsync.FaceInBoxes && c.segments == nil) {
+			if all := result.Frames.Kept() == 0; all != (c.options.Silence == order.RestSilent && c.options.Face.By != order.FaceInBoxes && c.segments == nil) {
 				t.Errorf("told %+v", result.Frames)
 			}
 			for frame, number := range c.want {

@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"sync"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 )
@@ -102,7 +102,7 @@ func start(ctx context.Context, m model, log *slog.Logger) (*Engine, error) {
 		queue:    make(chan *buffers), batches: make(chan *batch),
 		painted: make(chan *batch, m.runs), failed: make(chan *batch), spare: make(chan *batch, 2*(m.runs+1)),
 	}
-	e.mask = newMask(m.size, lipsync.Mask{})
+	e.mask = newMask(m.size, order.Mask{})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.try(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // These are the subfolders of the folder.
@@ -94,8 +94,8 @@ func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int6
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	n, err := fill(ctx, f, r)
-	if lipsync.DiskFull(err) && lipsync.CodeOf(err) != lipsync.NoSpace {
-		return lipsync.ErrNoSpace(err)
+	if failure.DiskFull(err) && failure.CodeOf(err) != failure.NoSpace {
+		return failure.ErrNoSpace(err)
 	}
 	if err != nil {
 		return fmt.Errorf("write object: %w", err)
@@ -295,7 +295,7 @@ func missing(err error) bool {
 
 func orNotFound(err error) error {
 	if missing(err) {
-		return &lipsync.Error{Code: lipsync.NotFound, Message: "object not found", Err: err}
+		return &failure.Error{Code: failure.NotFound, Message: "object not found", Err: err}
 	}
 	return err
 }

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // Handler returns the handler of signed URLs, which are all below Prefix.
@@ -43,7 +45,7 @@ func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "private")
-	if kind := lipsync.MediaType(name); kind != "" { // otherwise ServeContent derives it from the content
+	if kind := order.MediaType(name); kind != "" { // otherwise ServeContent derives it from the content
 		header.Set("Content-Type", kind)
 	}
 	http.ServeContent(w, r, name, info.ModTime(), f)
@@ -101,13 +103,13 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 // fail answers a request for a missing object, or one that failed through no fault of the client.
 func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
-	case lipsync.CodeOf(err) == lipsync.NotFound:
+	case failure.CodeOf(err) == failure.NotFound:
 		refuse(w, http.StatusNotFound, "not found")
 		return
-	case lipsync.DiskFull(err):
-		err = lipsync.ErrNoSpace(err)
-		w.Header().Set("Retry-After", strconv.Itoa(lipsync.RetrySeconds(err)))
-		refuse(w, http.StatusInsufficientStorage, lipsync.MessageOf(err))
+	case failure.DiskFull(err):
+		err = failure.ErrNoSpace(err)
+		w.Header().Set("Retry-After", strconv.Itoa(failure.RetrySeconds(err)))
+		refuse(w, http.StatusInsufficientStorage, failure.MessageOf(err))
 		return
 	}
 	o.log.ErrorContext(r.Context(), "object", "method", r.Method, "key", r.PathValue("key"), "error", err)

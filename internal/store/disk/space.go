@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // Room returns NoSpace if size more bytes would leave less than the Reserve.
@@ -18,7 +18,7 @@ func (o *Objects) Room(size int64) error {
 		return err
 	}
 	if size > free-o.Reserve {
-		return lipsync.ErrNoSpace(fmt.Errorf("%d bytes are free, %d are to be", free, o.Reserve+size))
+		return failure.ErrNoSpace(fmt.Errorf("%d bytes are free, %d are to be", free, o.Reserve+size))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/store/disk"
 )
 
@@ -62,7 +62,7 @@ func TestRoomCounts(t *testing.T) {
 	if err := objects.Room(free / 4); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
-	if err := objects.Room(free/4*3 + 1<<20); lipsync.CodeOf(err) != lipsync.NoSpace {
+	if err := objects.Room(free/4*3 + 1<<20); failure.CodeOf(err) != failure.NoSpace {
 		t.Errorf("got %v, want no space", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestRoomCounts(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	objects := open(t, t.TempDir(), time.Now)
 	err := objects.Put(t.Context(), "outputs/a", full{}, 5)
-	if lipsync.CodeOf(err) != lipsync.NoSpace {
+	if failure.CodeOf(err) != failure.NoSpace {
 		t.Errorf("got %v, want no space", err)
 	}
 }

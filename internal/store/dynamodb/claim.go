@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -53,7 +54,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		lost := 0
 		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
 			claimed, err := s.replace(ctx, c.id, claim)
-			if lipsync.CodeOf(err) != lipsync.NotFound {
+			if failure.CodeOf(err) != failure.NotFound {
 				return claimed, err
 			}
 			if last.queued {
@@ -63,7 +64,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 				of.Held = append(of.Held, now)
 				lost++
 			}
-			if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+			if err != nil && failure.CodeOf(err) != failure.NotFound {
 				return lipsync.Request{}, err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -97,7 +98,7 @@ func TestLateEntry(t *testing.T) {
 	table := openTable(t)
 	ids := createWaiting(t, table.Store, "a", 12, now.Add(-time.Hour))
 	left := table.get(t, "request/"+ids[0], "turn")
-	if _, err := table.Leases.Cancel(t.Context(), ids[0], now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := table.Leases.Cancel(t.Context(), ids[0], now, failure.Failure{Code: failure.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	table.rewrite(t, func(i item) []item {
@@ -139,7 +140,7 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 		}
 		for i, id := range []string{"a-0100", "a-0099"} {
 			at := now.Add(time.Duration(100+i) * time.Minute)
-			if r, err := s.Leases.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); lipsync.CodeOf(err) != lipsync.NotFound {
+			if r, err := s.Leases.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); failure.CodeOf(err) != failure.NotFound {
 				t.Errorf("before its time: got %s (%v)", r.ID, err)
 			}
 			if r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {

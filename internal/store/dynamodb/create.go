@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -22,7 +23,7 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 			return lipsync.Request{}, false, err
 		}
 		if b.all >= limits.Stored {
-			c.refused = refusal(lipsync.StorageLimit, "too many bytes stored")
+			c.refused = refusal(failure.StorageLimit, "too many bytes stored")
 		}
 	}
 	if err = retryConflicts(ctx, func(int) error { return c.try(ctx) }); err == nil && !c.replayed {
@@ -70,10 +71,10 @@ func (c *create) try(ctx context.Context) error {
 	}
 	c.made = stored{Request: r, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
 	err = c.write(ctx, seen)
-	if lipsync.CodeOf(err) == lipsync.TokenLimit && seen.freed > 0 {
+	if failure.CodeOf(err) == failure.TokenLimit && seen.freed > 0 {
 		err = c.settle(ctx, c.request.KeyID, seen)
 	}
-	if _, ok := errors.AsType[*lipsync.Error](err); ok && c.idem != nil {
+	if _, ok := errors.AsType[*failure.Error](err); ok && c.idem != nil {
 		// A create with the same idempotency key may have succeeded just before and used up a
 		// limit. Then this one is its replay.
 		c.refused, err = err, conflict{}
@@ -208,7 +209,7 @@ func replay(i item, idem lipsync.Idempotency, now time.Time) (id string, err err
 		return "", err
 	}
 	if earlier.fingerprint != idem.Fingerprint {
-		return "", refusal(lipsync.Reused, "idempotency key reused")
+		return "", refusal(failure.Reused, "idempotency key reused")
 	}
 	return earlier.requestID, nil
 }

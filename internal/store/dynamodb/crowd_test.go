@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/dynamodbtest"
@@ -65,9 +66,9 @@ func (c *crowd) create(t *testing.T, clients int, length time.Duration) {
 				_, _, err := c.store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: c.open, Stored: 1 << 40})
 				c.mu.Lock()
 				switch {
-				case lipsync.CodeOf(err) == lipsync.RateLimited:
+				case failure.CodeOf(err) == failure.RateLimited:
 					c.refused++
-				case lipsync.CodeOf(err) == lipsync.OpenLimit:
+				case failure.CodeOf(err) == failure.OpenLimit:
 					c.full++
 					full = true
 				case err != nil:
@@ -238,8 +239,8 @@ func TestForestalled(t *testing.T) {
 		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second || tries > 60 {
 			t.Errorf("gave up after %v and %d tries, want 20 s and at most 60", took, tries)
 		}
-		e, ok := errors.AsType[*lipsync.Error](err)
-		if !ok || e.Code != lipsync.RateLimited || e.Message != "rate limit exceeded" || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {
+		e, ok := errors.AsType[*failure.Error](err)
+		if !ok || e.Code != failure.RateLimited || e.Message != "rate limit exceeded" || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {
 			t.Errorf("got %#v, want a client to come back in 1 to 10 s", err)
 		}
 	})

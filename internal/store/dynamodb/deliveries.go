@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -63,11 +64,11 @@ func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []step) {
 }
 
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
-	there := refusal(lipsync.Conflict, "the delivery is there")
+	there := refusal(failure.Conflict, "the delivery is there")
 	err := retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{s.put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
 	})
-	if lipsync.CodeOf(err) == lipsync.Conflict {
+	if failure.CodeOf(err) == failure.Conflict {
 		return nil
 	}
 	return err
@@ -89,7 +90,7 @@ func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	d.Version++
 	c := change{
 		key: deliveryKey(d.Webhook, d.ID), set: deliveryItem(d),
-		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: refusal(lipsync.Conflict, "delivery was changed"),
+		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: refusal(failure.Conflict, "delivery was changed"),
 	}
 	delete(c.set, PartitionKey)
 	delete(c.set, SortKey)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
@@ -76,7 +76,7 @@ const clockSkew = 10 * time.Second
 func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
 	i, err := s.get(ctx, poolKey())
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		i, err = nil, nil
 	}
 	if err == nil {
@@ -107,7 +107,7 @@ func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean tim
 
 // taken returns the refusal for a scaling lock that another process holds.
 func taken(wait time.Duration) error {
-	return &lipsync.Error{Code: lipsync.Conflict, Message: "another starts workers", RetryAfter: wait}
+	return &failure.Error{Code: failure.Conflict, Message: "another starts workers", RetryAfter: wait}
 }
 
 // Worked implements lipsync.Demand.

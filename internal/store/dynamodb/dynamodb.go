@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -82,8 +83,8 @@ func (conflict) Error() string { return "too many changes of the same records at
 // busy returns the refusal for a change that conflicted for too long. The time to come back is
 // random, so that clients refused at the same time do not return at the same time.
 func busy(err error) error {
-	return &lipsync.Error{
-		Code: lipsync.RateLimited, Message: "rate limit exceeded", Err: err,
+	return &failure.Error{
+		Code: failure.RateLimited, Message: "rate limit exceeded", Err: err,
 		RetryAfter: time.Second + rand.N(9*time.Second),
 	}
 }
@@ -235,8 +236,8 @@ func throttled(err error) bool {
 
 // refusal returns an error with a code that the port's contract names. Clients see the domain's
 // words for the code, not the message.
-func refusal(code lipsync.Code, message string) error {
-	return &lipsync.Error{Code: code, Message: message}
+func refusal(code failure.Code, message string) error {
+	return &failure.Error{Code: code, Message: message}
 }
 
-func notFound() error { return refusal(lipsync.NotFound, "not found") }
+func notFound() error { return refusal(failure.NotFound, "not found") }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/lipsynctest"
@@ -248,7 +249,7 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
 		}
 	}
-	if err := s.Leases.Renew(t.Context(), all[0], "dead "+all[0], later.Add(time.Hour)); lipsync.CodeOf(err) != lipsync.Conflict {
+	if err := s.Leases.Renew(t.Context(), all[0], "dead "+all[0], later.Add(time.Hour)); failure.CodeOf(err) != failure.Conflict {
 		t.Errorf("got %v, want that it was lost", err)
 	}
 }

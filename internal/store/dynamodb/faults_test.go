@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -123,7 +124,7 @@ func runLifecycle(t *testing.T, s *dynamodb.Store) lifecycle {
 			return err
 		},
 		func() error {
-			_, err := s.Leases.Cancel(t.Context(), doomed.ID, now, lipsync.Failure{Code: lipsync.Canceled})
+			_, err := s.Leases.Cancel(t.Context(), doomed.ID, now, failure.Failure{Code: failure.Canceled})
 			return err
 		},
 		func() error { return claim(r.ID, "w1") },
@@ -226,8 +227,8 @@ func TestThrottled(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := openWire(t, &wire{spoil: func(int, string) fault { return refused(http.StatusBadRequest, name) }})
 			_, err := s.Keys.ByHash(t.Context(), [32]byte{})
-			e, ok := errors.AsType[*lipsync.Error](err)
-			if !ok || e.Code != lipsync.RateLimited || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {
+			e, ok := errors.AsType[*failure.Error](err)
+			if !ok || e.Code != failure.RateLimited || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {
 				t.Errorf("%s: got %v, want that the client comes back in 1 s to 10 s", name, err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -67,11 +68,11 @@ func TestLateIndex(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		became func(s *dynamodb.Store, id string) error
-		code   lipsync.Code
+		code   failure.Code
 		claims int // including ours
 	}{
 		{"nothing new", func(*dynamodb.Store, string) error { return nil }, "", 1},
-		{"held", func(s *dynamodb.Store, id string) error { return claim(t, s, id, now) }, lipsync.NotFound, 1},
+		{"held", func(s *dynamodb.Store, id string) error { return claim(t, s, id, now) }, failure.NotFound, 1},
 		{"given back", func(s *dynamodb.Store, id string) error {
 			if err := claim(t, s, id, now); err != nil {
 				return err
@@ -83,7 +84,7 @@ func TestLateIndex(t *testing.T) {
 				return err
 			}
 			return s.Leases.Finish(t.Context(), id, "other", now, lipsync.Outcome{Output: "o"})
-		}, lipsync.NotFound, 1},
+		}, failure.NotFound, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, l := openStaleIndex(t)
@@ -96,7 +97,7 @@ func TestLateIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = s.Leases.Claim(t.Context(), "", "ours", now, time.Minute)
-			if got := lipsync.CodeOf(err); got != c.code {
+			if got := failure.CodeOf(err); got != c.code {
 				t.Errorf("got code %q (%v), want %q", got, err, c.code)
 			}
 			if r, err := s.Requests.ByID(t.Context(), open[0].ID); err != nil || r.Claims != c.claims {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -80,7 +81,7 @@ func (s *Store) pointer(ctx context.Context, id string) (account string, key ite
 
 func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	_, key, err := s.pointer(ctx, id)
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return nil
 	}
 	if err != nil {

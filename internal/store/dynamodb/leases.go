@@ -8,12 +8,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 type leases struct{ *Store }
 
-func lost() error { return refusal(lipsync.Conflict, "lease lost") }
+func lost() error { return refusal(failure.Conflict, "lease lost") }
 
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
@@ -90,7 +91,7 @@ func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o l
 	return err
 }
 
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (lipsync.Request, error) {
 	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
 

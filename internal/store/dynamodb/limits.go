@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -108,7 +109,7 @@ func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLan
 		return 0, err
 	}
 	if open >= int64(limit) {
-		return 0, refusal(lipsync.OpenLimit, "too many open requests")
+		return 0, refusal(failure.OpenLimit, "too many open requests")
 	}
 	n := openLanes(limit)
 	var steps []step
@@ -193,7 +194,7 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 		return nil, err
 	}
 	if b.all+u.Size > limits.Stored {
-		return nil, refusal(lipsync.StorageLimit, "too many bytes stored")
+		return nil, refusal(failure.StorageLimit, "too many bytes stored")
 	}
 	lane.condition = "attribute_not_exists(#size)"
 	if seen, ok := b.lanes[lane.key[SortKey].(*types.AttributeValueMemberS).Value]; ok {
@@ -208,7 +209,7 @@ func (s *Store) gate(ctx context.Context, account string) (change, error) {
 	c := change{key: gateKey(account), add: item{"passed": number(1)}, condition: "attribute_not_exists(#passed)", refused: conflict{}}
 	var passed int64
 	i, err := s.get(ctx, c.key)
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return c, nil
 	}
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -135,7 +136,7 @@ func TestCreatorDies(t *testing.T) {
 				t.Fatalf("got %d requests (%v), want none yet", total, err)
 			}
 			for range 2 {
-				if err := meet(s); err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+				if err := meet(s); err != nil && failure.CodeOf(err) != failure.NotFound {
 					t.Fatal(err)
 				}
 				for _, reference := range []string{"", "x"} {

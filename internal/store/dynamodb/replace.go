@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -21,7 +22,7 @@ func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request
 func (s *Store) replace(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
 	err = retryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)
-		if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+		if err != nil && failure.CodeOf(err) != failure.NotFound {
 			return err
 		}
 		to, err := next(seen)

@@ -8,7 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 type requests struct{ *Store }
@@ -104,19 +106,19 @@ func decodeRequest(i, lease item) (r stored, err error) {
 	if err := decode(i, r.fields()); err != nil {
 		return stored{}, err
 	}
-	if r.Options, err = lipsync.ParseOptions(r.options); err != nil {
+	if r.Options, err = order.ParseOptions(r.options); err != nil {
 		return stored{}, err
 	}
 	if r.Tracks, err = lipsync.ParseTracks(r.tracks); err != nil {
 		return stored{}, err
 	}
-	if r.Sync, err = lipsync.ParseSyncScore(r.sync); err != nil {
+	if r.Sync, err = order.ParseSyncScore(r.sync); err != nil {
 		return stored{}, err
 	}
 	if r.Targets, err = lipsync.ParseTargets(r.targets); err != nil {
 		return stored{}, err
 	}
-	r.Failure.Details, err = lipsync.ParseDetails(r.details)
+	r.Failure.Details, err = failure.ParseDetails(r.details)
 	if err == nil {
 		err = r.decodeLease(i, lease)
 	}

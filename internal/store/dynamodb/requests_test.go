@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -58,7 +59,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Leases.Cancel(t.Context(), "0", now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := s.Leases.Cancel(t.Context(), "0", now, failure.Failure{Code: failure.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	w.take()
@@ -108,8 +109,8 @@ func TestReplayOfWinner(t *testing.T) {
 func TestLongUploadID(t *testing.T) {
 	s := open(t)
 	for _, id := range []string{"", strings.Repeat("x", 8192), "\xff"} {
-		if _, err := s.Uploads.ByID(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
-			t.Errorf("%.9q: got %v, want code %q", id, err, lipsync.NotFound)
+		if _, err := s.Uploads.ByID(t.Context(), id); failure.CodeOf(err) != failure.NotFound {
+			t.Errorf("%.9q: got %v, want code %q", id, err, failure.NotFound)
 		}
 	}
 }
@@ -138,7 +139,7 @@ func TestSameID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Requests.Create(t.Context(), list[0], nil, nil, lipsync.Limits{}); lipsync.CodeOf(err) != lipsync.Internal {
+	if _, _, err := s.Requests.Create(t.Context(), list[0], nil, nil, lipsync.Limits{}); failure.CodeOf(err) != failure.Internal {
 		t.Errorf("got %v, want an internal error", err)
 	}
 	if keys, err := s.Keys.List(t.Context(), "a"); err != nil || keys[0].Used != 1 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -97,7 +98,7 @@ func TestRunnerKeys(t *testing.T) {
 			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
 		},
 		func(r lipsync.Request) error {
-			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 		},
 	} {
 		r, err := s.Leases.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)

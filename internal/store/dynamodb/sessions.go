@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // sessionsKey is the key of the item with the generation of an account's sessions. The item exists
@@ -14,7 +14,7 @@ func sessionsKey(account string) item { return key("sessions/"+digest(account), 
 // Generation implements dashboard.Sessions.
 func (s *Store) Generation(ctx context.Context, account string) (generation string, err error) {
 	i, err := s.get(ctx, sessionsKey(account))
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return "", nil
 	}
 	if err != nil {

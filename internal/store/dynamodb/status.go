@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -46,7 +47,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	from, of := behindAll, owner{account: q.Account}
 	if q.Before != "" {
 		r, err := s.request(ctx, q.Before)
-		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && ownerOf(r.Request) != of {
+		if failure.CodeOf(err) == failure.NotFound || err == nil && ownerOf(r.Request) != of {
 			return nil, 0, nil
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -34,7 +35,7 @@ func TestSweepComesLate(t *testing.T) {
 	_, _, err := b.Requests.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", Status: lipsync.Queued, CreatedAt: now}, []string{"used", "dropped"}, nil, lipsync.Limits{})
 	ok(err)
 	ok(b.Uploads.Drop(t.Context(), lipsync.Upload{ID: "dropped", RequestID: "r"}, now.Add(time.Minute)))
-	if code := lipsync.CodeOf(announce("too many", now)); code != lipsync.StorageLimit {
+	if code := failure.CodeOf(announce("too many", now)); code != failure.StorageLimit {
 		t.Fatalf("got code %q, want the account's storage to be full", code)
 	}
 

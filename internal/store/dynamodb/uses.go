@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -22,7 +23,7 @@ func useKey(r lipsync.Request, seen snapshot) change {
 	return change{
 		key: hashKey(seen.hash), add: item{"used": number(1)},
 		condition: "attribute_exists(#pk) AND (attribute_not_exists(#limit) OR attribute_not_exists(#used) OR #used < #limit)",
-		refused:   refusal(lipsync.TokenLimit, "token limit reached"),
+		refused:   refusal(failure.TokenLimit, "token limit reached"),
 	}
 }
 

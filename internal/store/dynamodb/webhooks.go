@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -30,7 +31,7 @@ func decodeWebhooks(i item) (a lipsync.AccountWebhooks, err error) {
 
 func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
 	i, err := s.get(ctx, webhooksKey(account))
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		return lipsync.AccountWebhooks{Account: account}, nil
 	}
 	if err != nil {
@@ -46,7 +47,7 @@ func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 			"account": text(a.Account), "list": text(a.Text()), "full": &types.AttributeValueMemberBOOL{Value: a.Full},
 			"version": number(a.Version + 1),
 		},
-		condition: "attribute_not_exists(#version)", refused: refusal(lipsync.Conflict, "webhooks were changed"),
+		condition: "attribute_not_exists(#version)", refused: refusal(failure.Conflict, "webhooks were changed"),
 	}
 	if a.Version > 0 {
 		c.condition, c.values = "#version = :seen", item{"seen": number(a.Version)}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/store/s3"
 )
 
@@ -125,7 +125,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func (f *fixture) wantNothing(t *testing.T) {
 	t.Helper()
-	if _, err := f.Size(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
+	if _, err := f.Size(t.Context(), key); failure.CodeOf(err) != failure.NotFound {
 		t.Errorf("got %v, want no object", err)
 	}
 	if got := f.unfinished(t); got != 0 {

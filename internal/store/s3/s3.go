@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // abortTime is the time in which a failed Put may delete the parts that it sent. It is less than the
@@ -154,7 +154,7 @@ func orNotFound(err error) error {
 	_, noKey := errors.AsType[*types.NoSuchKey](err)
 	_, noHead := errors.AsType[*types.NotFound](err)
 	if noKey || noHead {
-		return &lipsync.Error{Code: lipsync.NotFound, Message: "object not found", Err: err}
+		return &failure.Error{Code: failure.NotFound, Message: "object not found", Err: err}
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // Origin returns the scheme and host of all signed URLs.
@@ -31,7 +31,7 @@ func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
 func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
 	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": name})
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, ResponseContentDisposition: &disposition}
-	if kind := lipsync.MediaType(name); kind != "" { // Put stores no content type
+	if kind := order.MediaType(name); kind != "" { // Put stores no content type
 		in.ResponseContentType = &kind
 	}
 	signed, err := o.signer().PresignGetObject(ctx, in, expires(until))

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request
 // change does what Store.change does, and writes what follows from the change, in a transaction.
 func change(ctx context.Context, tx *sql.Tx, id string, next func(lipsync.Request) (lipsync.Request, error)) (r lipsync.Request, err error) {
 	was, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
-	if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+	if err != nil && failure.CodeOf(err) != failure.NotFound {
 		return r, err
 	}
 	if r, err = next(was); err != nil {

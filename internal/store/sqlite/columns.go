@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // micros returns a time as microseconds since 1970, for a column; 0 for the zero time.
@@ -69,7 +71,7 @@ func (d digest) Scan(src any) error {
 }
 
 // details reads and writes a column with the details of a failure.
-type details struct{ d *lipsync.Details }
+type details struct{ d *failure.Details }
 
 func (d details) Value() (driver.Value, error) { return d.d.Text(), nil }
 
@@ -78,12 +80,12 @@ func (d details) Scan(src any) (err error) {
 	if !ok {
 		return fmt.Errorf("column of a failure's details holds %T", src)
 	}
-	*d.d, err = lipsync.ParseDetails(text)
+	*d.d, err = failure.ParseDetails(text)
 	return err
 }
 
 // syncScore reads and writes a column with a sync score.
-type syncScore struct{ s *lipsync.SyncScore }
+type syncScore struct{ s *order.SyncScore }
 
 func (s syncScore) Value() (driver.Value, error) { return s.s.Text(), nil }
 
@@ -92,7 +94,7 @@ func (s syncScore) Scan(src any) (err error) {
 	if !ok {
 		return fmt.Errorf("column of a sync score holds %T", src)
 	}
-	*s.s, err = lipsync.ParseSyncScore(text)
+	*s.s, err = order.ParseSyncScore(text)
 	return err
 }
 
@@ -125,7 +127,7 @@ func (t targets) Scan(src any) (err error) {
 }
 
 // options reads and writes a column with the options of a request.
-type options struct{ o *lipsync.Options }
+type options struct{ o *order.Options }
 
 func (o options) Value() (driver.Value, error) { return o.o.Text(), nil }
 
@@ -134,6 +136,6 @@ func (o options) Scan(src any) (err error) {
 	if !ok {
 		return fmt.Errorf("column of options holds %T", src)
 	}
-	*o.o, err = lipsync.ParseOptions(text)
+	*o.o, err = order.ParseOptions(text)
 	return err
 }

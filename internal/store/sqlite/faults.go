@@ -9,7 +9,7 @@ import (
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // codeOf returns the driver's code of an error, or SQLITE_OK if it has none.
@@ -38,9 +38,9 @@ func diskFails(err error) bool {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return refusal(lipsync.NotFound, "not found")
+		return refusal(failure.NotFound, "not found")
 	case diskFull(err):
-		return lipsync.ErrNoSpace(err)
+		return failure.ErrNoSpace(err)
 	case diskFails(err):
 		return fmt.Errorf("%w: %w", syscall.EIO, err)
 	default:

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // TestFailingDisk makes each write to the database's files fail. Every caller gets a fault of the
@@ -28,7 +28,7 @@ func TestFailingDisk(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 20 { // some of them share a transaction
 		all.Go(func() {
-			if err := s.Keys.Create(t.Context(), key(n+1)); lipsync.FailureOf(err).Code != lipsync.HostFailing || !lipsync.DiskFails(err) {
+			if err := s.Keys.Create(t.Context(), key(n+1)); failure.FailureOf(err).Code != failure.HostFailing || !failure.DiskFails(err) {
 				t.Errorf("a write: got %v, want a fault of the disk", err)
 			}
 		})
@@ -86,11 +86,11 @@ func TestOneWriteFails(t *testing.T) {
 	good, refused, bad := change(nil), change(undone), change(unreadable)
 	s.commit(t.Context(), []write{good, refused, bad})
 	for name, w := range map[string]write{"good": good, "bad": bad} {
-		if err := <-w.done; !lipsync.DiskFails(err) {
+		if err := <-w.done; !failure.DiskFails(err) {
 			t.Errorf("%s: got %v, want a fault of the disk", name, err)
 		}
 	}
-	if err := <-refused.done; !errors.Is(err, undone) || lipsync.DiskFails(err) {
+	if err := <-refused.done; !errors.Is(err, undone) || failure.DiskFails(err) {
 		t.Errorf("refused: got %v, want its own error", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -42,6 +43,6 @@ func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 }
 
 func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
-	return s.changeRow(ctx, refusal(lipsync.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
+	return s.changeRow(ctx, refusal(failure.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
 		WHERE id = ?2 AND ?3 IN (account, '')`, micros(at), id, account)
 }

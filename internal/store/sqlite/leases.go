@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -35,7 +36,7 @@ func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time
 	return err
 }
 
-func lost() error { return refusal(lipsync.Conflict, "lease lost") }
+func lost() error { return refusal(failure.Conflict, "lease lost") }
 
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -63,7 +64,7 @@ func next(ctx context.Context, tx *sql.Tx, now time.Time) (id string, err error)
 	}
 	i, ok := lipsync.Turn(all)
 	if !ok {
-		return "", refusal(lipsync.NotFound, "not found")
+		return "", refusal(failure.NotFound, "not found")
 	}
 	err = tx.QueryRowContext(ctx, "SELECT id FROM requests WHERE n = ?", all[i].Oldest).Scan(&id)
 	return id, explain(err)
@@ -110,7 +111,7 @@ func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o l
 	return err
 }
 
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (lipsync.Request, error) {
 	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
 

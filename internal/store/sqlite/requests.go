@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -101,7 +102,7 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
 	id, err := replay(ctx, s.read, account, idem, now)
 	if err == nil && id == "" {
-		err = refusal(lipsync.NotFound, "not found")
+		err = refusal(failure.NotFound, "not found")
 	}
 	return id, explain(err)
 }
@@ -124,7 +125,7 @@ func replay(ctx context.Context, db querier, account string, idem lipsync.Idempo
 	case err != nil:
 		return "", err
 	case !bytes.Equal(fingerprint, idem.Fingerprint[:]):
-		return "", refusal(lipsync.Reused, "idempotency key reused")
+		return "", refusal(failure.Reused, "idempotency key reused")
 	}
 	return id, nil
 }
@@ -163,7 +164,7 @@ func useKey(ctx context.Context, tx *sql.Tx, id string) error {
 	err := tx.QueryRowContext(ctx, `UPDATE keys SET used = used + 1
 		WHERE id = ? AND (max_uses = 0 OR used < max_uses) RETURNING used`, id).Scan(&used)
 	if errors.Is(err, sql.ErrNoRows) {
-		return refusal(lipsync.TokenLimit, "token limit reached")
+		return refusal(failure.TokenLimit, "token limit reached")
 	}
 	return err
 }
@@ -174,7 +175,7 @@ func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string
 		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? AND NOT dropped RETURNING id`,
 			r.ID, micros(r.CreatedAt.Add(life)), id).Scan(&got)
 		if errors.Is(err, sql.ErrNoRows) {
-			return refusal(lipsync.Invalid, "upload is gone")
+			return refusal(failure.Invalid, "upload is gone")
 		}
 		if err != nil {
 			return err

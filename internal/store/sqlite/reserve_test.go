@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -48,7 +49,7 @@ func TestReserve(t *testing.T) {
 		err = s.Keys.Create(t.Context(), key(made))
 		made++
 	}
-	if lipsync.CodeOf(err) != lipsync.NoSpace {
+	if failure.CodeOf(err) != failure.NoSpace {
 		t.Errorf("after %d keys: got %v, want no space", made, err)
 	}
 	if _, err := os.Stat(path + "-reserve"); !os.IsNotExist(err) {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -101,6 +102,6 @@ func (s *Store) Close() error {
 
 // refusal returns an error with a code that a port's comment names. Package lipsync adds the
 // message for clients.
-func refusal(code lipsync.Code, message string) error {
-	return &lipsync.Error{Code: code, Message: message}
+func refusal(code failure.Code, message string) error {
+	return &failure.Error{Code: code, Message: message}
 }

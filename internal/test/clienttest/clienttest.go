@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -106,9 +108,9 @@ func (s *Service) Finish(t testing.TB, r lipsync.Request, output string) {
 	t.Helper()
 	var err error
 	if output == "" {
-		err = s.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace})
+		err = s.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace})
 	} else {
-		r.Frames = lipsync.Frames{Total: 15, Synced: 12}
+		r.Frames = order.Frames{Total: 15, Synced: 12}
 		err = s.Complete(t.Context(), r, strings.NewReader(output), int64(len(output)))
 	}
 	if err != nil {

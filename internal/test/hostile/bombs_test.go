@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // deflate returns the given number of zero bytes, compressed.
@@ -29,8 +29,8 @@ func deflate(t *testing.T, zeros int) []byte {
 }
 
 // bombs returns a small file that decodes to a lot.
-func bombs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	const v, a = lipsync.Video, lipsync.Audio
+func bombs(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	const v, a = failure.Video, failure.Audio
 	switch m.n % 9 {
 	case 0: // compressed blocks
 		b := m.base(t, "matroska")
@@ -65,15 +65,15 @@ func withHeader(t *testing.T, m *maker, size uint32, compressed []byte) []byte {
 }
 
 // attachments returns a file that contains other files.
-func attachments(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func attachments(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	attached := func(name, kind string, content []byte, n int) []byte {
 		one := element("\x61\xa7", element("\x46\x6e", []byte(name)), element("\x46\x60", []byte(kind)), element("\x46\x5c", content), element("\x46\xae", []byte{1}))
 		return element("\x19\x41\xa4\x69", slices.Repeat(one, n))
 	}
-	into := func(attachment []byte, how string) (lipsync.MediaKind, []byte, string) {
+	into := func(attachment []byte, how string) (failure.MediaKind, []byte, string) {
 		b := m.base(t, "matroska")
 		at := find(t, b, "1654AE6B", 0).at
-		return lipsync.Video, splice(b, at, at, attachment), how
+		return failure.Video, splice(b, at, at, attachment), how
 	}
 	picture := m.lavfi(t, "color=s=64x64", "-frames:v", "1", "-c:v", "png", "-f", "image2pipe")
 	copy(picture[16:], big32(30000, 30000))
@@ -92,20 +92,20 @@ func attachments(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		return into(attached("a.png", "image/png", append(picture, make([]byte, 64<<20)...), 4), "4 pictures of 64 MiB")
 	case 3:
 		block := slices.Concat(big32(3, 9), []byte("image/png"), big32(0, 30000, 30000, 24, 0, 1<<31), picture)
-		return lipsync.Audio, slices.Concat([]byte("fLaC\x06"), big32(uint32(len(block)))[1:], block, m.base(t, "flac")[4:]), "a huge cover in FLAC"
+		return failure.Audio, slices.Concat([]byte("fLaC\x06"), big32(uint32(len(block)))[1:], block, m.base(t, "flac")[4:]), "a huge cover in FLAC"
 	case 4:
 		b := m.base(t, "mp4 sound")
 		cover := box("udta", box("meta", big32(0), box("ilst", slices.Repeat(box("covr", box("data", big32(14, 0), picture)), 3000))))
 		at := find(t, b, "moov", 0).end
-		return lipsync.Audio, splice(b, at, at, cover), "3000 covers in MP4"
+		return failure.Audio, splice(b, at, at, cover), "3000 covers in MP4"
 	}
 	frame := slices.Concat([]byte("APIC"), big32(1<<27), []byte{0, 0, 0}, []byte("image/png\x00\x03\x00"), picture)
-	return lipsync.Audio, slices.Concat([]byte("ID3\x03\x00\x00\x7f\x7f\x7f\x7f"), frame, m.base(t, "mp3")), "a cover of 128 MiB, which is not there"
+	return failure.Audio, slices.Concat([]byte("ID3\x03\x00\x00\x7f\x7f\x7f\x7f"), frame, m.base(t, "mp3")), "a cover of 128 MiB, which is not there"
 }
 
 // codecs returns a file that names decoders for other content.
-func codecs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	const v, a = lipsync.Video, lipsync.Audio
+func codecs(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	const v, a = failure.Video, failure.Audio
 	switch m.n % 4 {
 	case 0:
 		code := []string{"CSCD", "TSC2", "G2M4", "VP60", "MSS2", "IV50", "ZMBV", "SVQ3", "HEVC", "AV01", "DXV3", "cvid", "UCOD", "FFVH"}[m.IntN(14)]
@@ -131,15 +131,15 @@ func codecs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // sounds returns a file with unusual sound parameters.
-func sounds(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	wav := func(tag, channels uint16, rate uint32, align, bits uint16, data []byte) (lipsync.MediaKind, []byte, string) {
+func sounds(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	wav := func(tag, channels uint16, rate uint32, align, bits uint16, data []byte) (failure.MediaKind, []byte, string) {
 		b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+len(data)))
 		b = binary.LittleEndian.AppendUint32(append(b, "WAVEfmt "...), 16)
 		b = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(b, tag), channels)
 		b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, rate), rate*uint32(align))
 		b = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(b, align), bits)
 		b = binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(len(data)))
-		return lipsync.Audio, append(b, data...), fmt.Sprintf("WAV of %d channels, %d Hz, %d bytes, %d bits", channels, rate, align, bits)
+		return failure.Audio, append(b, data...), fmt.Sprintf("WAV of %d channels, %d Hz, %d bytes, %d bits", channels, rate, align, bits)
 	}
 	zeros := make([]byte, 64000)
 	switch m.n % 12 {
@@ -172,9 +172,9 @@ func sounds(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // pictures returns a video with unusual pictures, or with pictures that change.
-func pictures(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	const v = lipsync.Video
-	odd := func(source, how string, args ...string) (lipsync.MediaKind, []byte, string) {
+func pictures(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	const v = failure.Video
+	odd := func(source, how string, args ...string) (failure.MediaKind, []byte, string) {
 		return v, m.lavfi(t, source, args...), how
 	}
 	switch m.n % 10 {

@@ -3,13 +3,13 @@ package hostile_test
 import (
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // class is one way to make hostile media.
 type class struct {
 	name    string
-	make    func(*testing.T, *maker) (kind lipsync.MediaKind, content []byte, how string)
+	make    func(*testing.T, *maker) (kind failure.MediaKind, content []byte, how string)
 	refused bool // all its media must be refused
 	refers  bool // its media name other files or addresses
 	long    bool // the output needs 4 s of the video

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // lies are wrong numbers to write as a size, a count or a time.
@@ -15,7 +15,7 @@ var lies = []uint64{0, 1, 2, 7, 100_000, 1 << 24, 1<<31 - 1, 1 << 31, 1<<32 - 9,
 func (m *maker) lie() uint64 { return lies[m.IntN(len(lies))] }
 
 // truncated returns a file that ends within a part or right after one.
-func truncated(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func truncated(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
 	all := parts(b)
@@ -27,7 +27,7 @@ func truncated(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 
 // cut returns a video of 4 s whose header comes first and states all of it, and whose media end
 // after a tenth to nine tenths.
-func cut(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func cut(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	format := m.pick("mp4", "mov")
 	tenths := 1 + m.n%9
 	b := m.ffmpeg(t, "-stream_loop", "4", "-i", m.face, "-c:v", "libx264", "-g", "5", "-c:a", "aac", "-movflags", "+faststart", "-f", format)
@@ -38,11 +38,11 @@ func cut(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	case tenths >= 8: // a quarter may be missing
 		m.end = "rendered"
 	}
-	return lipsync.Video, b[:media.body+(media.end-media.body)*tenths/10], fmt.Sprintf("%s, cut after %d tenths of its media", format, tenths)
+	return failure.Video, b[:media.body+(media.end-media.body)*tenths/10], fmt.Sprintf("%s, cut after %d tenths of its media", format, tenths)
 }
 
 // mangled returns a file that lacks a piece in the middle, or has one twice.
-func mangled(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func mangled(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
 	from := m.IntN(len(b))
@@ -55,7 +55,7 @@ func mangled(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // noisy returns a file with changed bytes, at its beginning or everywhere.
-func noisy(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func noisy(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
 	length, n := len(b), 1+m.IntN(len(b)/20+1)
@@ -69,7 +69,7 @@ func noisy(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // sized returns a file with a part that states a wrong size.
-func sized(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func sized(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	base := m.pick("mp4", "matroska", "avi", "wav", "mov", "webm", "mp4 parts", "mp4 sound")
 	b := m.base(t, base)
 	all := parts(b)
@@ -82,7 +82,7 @@ func sized(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // lied returns a file with some wrong numbers in one of its parts other than media.
-func lied(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func lied(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
 	all := slices.DeleteFunc(parts(b), func(p part) bool {
@@ -106,7 +106,7 @@ func lied(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // rearranged returns a file with a part missing, repeated, inside itself, or in another's place.
-func rearranged(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func rearranged(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	base := m.pick("mp4", "matroska", "avi", "ogg", "mov", "webm", "mp4 parts", "wav")
 	b := m.base(t, base)
 	all := parts(b)
@@ -127,7 +127,7 @@ func rearranged(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // nested returns a file with parts inside parts, ten thousand deep.
-func nested(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func nested(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	const deep = 10_000
 	base := m.pick("mp4", "matroska", "avi")
 	b := m.base(t, base)

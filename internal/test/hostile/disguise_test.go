@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // playlists returns a file that names other media. Its file name does not reveal that.
-func playlists(_ *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func playlists(_ *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	address, secret := m.address, m.secret
 	lists := []struct{ name, text string }{
 		{"HLS", fmt.Sprintf("#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile://%s\n#EXTINF:10,\nhttp://%s/a.ts\n#EXT-X-ENDLIST\n", secret, address)},
@@ -30,12 +30,12 @@ func playlists(_ *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		{"Filters", fmt.Sprintf("movie=%s[out0]", secret)},
 	}
 	list := lists[m.n%len(lists)]
-	kind := []lipsync.MediaKind{lipsync.Video, lipsync.Audio}[m.IntN(2)]
+	kind := []failure.MediaKind{failure.Video, failure.Audio}[m.IntN(2)]
 	return kind, []byte(list.text), list.name
 }
 
 // references returns a valid file that names others.
-func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func references(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	url := []string{"file://" + m.secret, "http://" + m.address + "/a", m.secret, "secret.mp4"}[m.IntN(4)]
 	pathOf := func(b []byte) []byte { // the data of all tracks are in another file
 		for n := range 2 {
@@ -44,7 +44,7 @@ func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		}
 		return b
 	}
-	const v = lipsync.Video
+	const v = failure.Video
 	switch m.n % 6 {
 	case 0:
 		return v, pathOf(m.base(t, "mp4")), "MP4 with its data at " + url
@@ -75,12 +75,12 @@ func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	}
 	b := m.base(t, "mp4 sound")
 	p := find(t, b, "url ", 0)
-	return lipsync.Audio, splice(b, p.at, p.end, box("urn ", big32(0), append([]byte("a\x00"+url), 0))), "MP4 with its data by the name " + url
+	return failure.Audio, splice(b, p.at, p.end, box("urn ", big32(0), append([]byte("a\x00"+url), 0))), "MP4 with its data by the name " + url
 }
 
 // polyglots returns a file of two formats, or one that begins as one format and continues as
 // another.
-func polyglots(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func polyglots(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	hls := fmt.Appendf(nil, "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nhttp://%s/a.ts\n#EXTINF:10,\nfile://%s\n", m.address, m.secret)
 	concat := fmt.Appendf(nil, "ffconcat version 1.0\nfile '%s'\n", m.secret)
 	html := fmt.Appendf(nil, "<!DOCTYPE html><script src='http://%s/'></script>\n", m.address)
@@ -107,8 +107,8 @@ func polyglots(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // foreign returns a valid file of an unsupported format.
-func foreign(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	kind := []lipsync.MediaKind{lipsync.Video, lipsync.Audio}[m.IntN(2)]
+func foreign(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	kind := []failure.MediaKind{failure.Video, failure.Audio}[m.IntN(2)]
 	bases := []string{"mpegts", "flv", "asf", "mpeg", "nut", "gif", "mxf", "h264", "yuv4mpegpipe", "aiff", "au"}
 	texts := []string{
 		"1\n00:00:00,000 --> 00:00:05,000\nHello\n", "[Script Info]\n[V4+ Styles]\nDialogue: 0,0:00:00.00,0:00:05.00,,,0,0,0,,Hello\n",
@@ -129,7 +129,7 @@ func foreign(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // nothing returns an empty file, or only the beginning of a format.
-func nothing(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func nothing(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	noise := make([]byte, 1<<20)
 	for i := range noise {
 		noise[i] = byte(m.Uint32())
@@ -140,5 +140,5 @@ func nothing(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		bytes.Repeat(box("free"), 500_000), bytes.Repeat([]byte("\xff\xf1\x50\x80\x00\x1f\xfc"), 100_000),
 	}
 	n := m.n % len(all)
-	return []lipsync.MediaKind{lipsync.Video, lipsync.Audio}[m.IntN(2)], all[n], fmt.Sprintf("%d bytes from %.8q on", len(all[n]), all[n])
+	return []failure.MediaKind{failure.Video, failure.Audio}[m.IntN(2)], all[n], fmt.Sprintf("%d bytes from %.8q on", len(all[n]), all[n])
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // lavfi makes a file from a source of ffmpeg's lavfi.
@@ -28,11 +28,11 @@ func overwrite(t *testing.T, b []byte, name string, n, at, width int, number uin
 }
 
 // sides returns a video with large pictures, or with a header that claims so.
-func sides(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func sides(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	grey := func(size string, frames int, args ...string) []byte {
 		return m.lavfi(t, fmt.Sprintf("color=gray:s=%s,trim=end_frame=%d", size, frames), args...)
 	}
-	const v = lipsync.Video
+	const v = failure.Video
 	switch m.n % 10 {
 	case 0:
 		b := overwrite(t, m.base(t, "mp4"), "avc1", 0, 24, 4, 1<<32-1)
@@ -67,8 +67,8 @@ func sides(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // rates returns a file with unreasonable frame rates, sample rates or time bases.
-func rates(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	const v = lipsync.Video
+func rates(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	const v = failure.Video
 	lie := m.lie()
 	switch m.n % 10 {
 	case 0:
@@ -95,7 +95,7 @@ func rates(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		b := m.base(t, "wav")
 		p := find(t, b, "fmt ", 0)
 		binary.LittleEndian.PutUint32(b[p.body+4:], uint32(lie))
-		return lipsync.Audio, b, fmt.Sprintf("WAV of %d Hz", lie)
+		return failure.Audio, b, fmt.Sprintf("WAV of %d Hz", lie)
 	case 8:
 		return v, overwrite(t, m.base(t, "matroska"), "23E383", 0, 0, 3, lie), fmt.Sprintf("Matroska of %d ns a frame", lie)
 	}
@@ -103,7 +103,7 @@ func rates(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 }
 
 // streams returns a file with far too many streams.
-func streams(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func streams(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	again := func(base, name string, n int) []byte {
 		b := m.base(t, base)
 		p := find(t, b, name, 0)
@@ -113,13 +113,13 @@ func streams(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	how := fmt.Sprintf(" with %d more streams", n)
 	switch m.n % 6 {
 	case 0:
-		return lipsync.Video, again("mp4", "trak", n), "MP4" + how
+		return failure.Video, again("mp4", "trak", n), "MP4" + how
 	case 1:
-		return lipsync.Video, again("matroska", "AE", n), "Matroska" + how
+		return failure.Video, again("matroska", "AE", n), "Matroska" + how
 	case 2:
 		b := m.base(t, "avi")
 		list := find(t, b, "strh", 0).at - 12 // its LIST
-		return lipsync.Video, splice(b, list, list, slices.Repeat(slices.Clone(b[list:find(t, b, "strf", 0).end]), n)), "AVI" + how
+		return failure.Video, splice(b, list, list, slices.Repeat(slices.Clone(b[list:find(t, b, "strf", 0).end]), n)), "AVI" + how
 	case 3:
 		b := m.base(t, "ogg")
 		first := find(t, b, "frame", 0)
@@ -129,21 +129,21 @@ func streams(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 			binary.LittleEndian.PutUint32(page[14:], uint32(i)) // serial number
 			pages = append(pages, page...)
 		}
-		return lipsync.Audio, slices.Concat(pages, b), "Ogg" + how
+		return failure.Audio, slices.Concat(pages, b), "Ogg" + how
 	case 4:
 		b := m.base(t, "mp4 sound")
 		entry := find(t, b, "mp4a", 0)
-		return lipsync.Audio, splice(b, entry.at, entry.at, slices.Repeat(slices.Clone(b[entry.at:entry.end]), n)), "MP4 with many kinds of samples"
+		return failure.Audio, splice(b, entry.at, entry.at, slices.Repeat(slices.Clone(b[entry.at:entry.end]), n)), "MP4 with many kinds of samples"
 	}
 	b := m.base(t, "mp4")
 	for i := range 2 {
 		b = overwrite(t, b, "tkhd", i, 12, 4, 1) // track IDs
 	}
-	return lipsync.Video, b, "MP4 with two tracks of one number"
+	return failure.Video, b, "MP4 with two tracks of one number"
 }
 
 // edits returns MP4 with hostile edit lists.
-func edits(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func edits(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	b := m.base(t, "mp4")
 	p := find(t, b, "elst", m.n%2) // of pictures or of sound
 	var list []byte
@@ -172,16 +172,16 @@ func edits(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		list = slices.Concat(big32(1<<24, 2), make([]byte, 16), big32(normal, 1<<31, 0, 1<<31, 0, normal))
 		how = "edits of 64 bits, from long before"
 	}
-	return lipsync.Video, splice(b, p.at, p.end, box("elst", list)), how
+	return failure.Video, splice(b, p.at, p.end, box("elst", list)), how
 }
 
 // times returns a file whose time stamps are far from 0, negative, far apart, or unordered.
-func times(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	shift := func(from, how string, args ...string) (lipsync.MediaKind, []byte, string) {
-		kind := lipsync.Video
+func times(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	shift := func(from, how string, args ...string) (failure.MediaKind, []byte, string) {
+		kind := failure.Video
 		input := []string{"-f", "lavfi", "-i", "testsrc2=s=64x64:r=25:d=2"}
 		if from == "sound" {
-			kind, input = lipsync.Audio, []string{"-f", "lavfi", "-i", "sine=d=2"}
+			kind, input = failure.Audio, []string{"-f", "lavfi", "-i", "sine=d=2"}
 		}
 		return kind, m.ffmpeg(t, append(input, args...)...), from + " " + how
 	}
@@ -211,22 +211,22 @@ func times(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	for at := p.body + 12; at+4 <= p.end; at += 8 {
 		copy(b[at:], big32(uint32(m.lie())))
 	}
-	return lipsync.Video, b, "video shown long before or after it is decoded"
+	return failure.Video, b, "video shown long before or after it is decoded"
 }
 
 // packets returns a file with 100,000 packets of about a byte.
-func packets(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+func packets(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
 	const n = 100_000
 	sound := func(format string) []byte {
 		return m.lavfi(t, fmt.Sprintf("sine=r=16000:d=%f,asetnsamples=1", n/16000.), "-c:a", "pcm_u8", "-f", format)
 	}
 	switch m.n % 8 {
 	case 0:
-		return lipsync.Audio, sound("matroska"), "packets of Matroska"
+		return failure.Audio, sound("matroska"), "packets of Matroska"
 	case 1:
-		return lipsync.Audio, sound("mov"), "packets of QuickTime"
+		return failure.Audio, sound("mov"), "packets of QuickTime"
 	case 2:
-		return lipsync.Audio, sound("avi"), "packets of AVI"
+		return failure.Audio, sound("avi"), "packets of AVI"
 	case 3, 4:
 		b := m.base(t, []string{"mp4", "mp4 sound"}[m.n%8-3])
 		p := find(t, b, "stsz", 0)
@@ -234,18 +234,18 @@ func packets(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		p = find(t, b, "stts", 0)
 		b = splice(b, p.at, p.end, box("stts", big32(0, 1, n, 100)))
 		p = find(t, b, "stsc", 0)
-		return []lipsync.MediaKind{lipsync.Video, lipsync.Audio}[m.n%8-3], splice(b, p.at, p.end, box("stsc", big32(0, 1, 1, n, 1))), "samples of MP4"
+		return []failure.MediaKind{failure.Video, failure.Audio}[m.n%8-3], splice(b, p.at, p.end, box("stsc", big32(0, 1, 1, n, 1))), "samples of MP4"
 	case 5:
 		b := m.base(t, "avi")
 		p := find(t, b, "00dc", 0)
-		return lipsync.Video, splice(b, p.at, p.at, slices.Repeat([]byte("00dc\x01\x00\x00\x00\x00\x00"), n)), "chunks of AVI"
+		return failure.Video, splice(b, p.at, p.at, slices.Repeat([]byte("00dc\x01\x00\x00\x00\x00\x00"), n)), "chunks of AVI"
 	case 6:
 		b := m.base(t, "matroska")
 		p := find(t, b, "A3", 0)
-		return lipsync.Video, splice(b, p.at, p.at, slices.Repeat([]byte("\xa3\x85\x81\x00\x00\x00\x00"), n)), "blocks of Matroska"
+		return failure.Video, splice(b, p.at, p.at, slices.Repeat([]byte("\xa3\x85\x81\x00\x00\x00\x00"), n)), "blocks of Matroska"
 	}
 	b := m.base(t, "ogg")
 	second := find(t, b, "frame", 2)
 	page := slices.Clone(b[second.at : second.at+26]) // its header, then one segment of one byte
-	return lipsync.Audio, slices.Concat(b[:second.at], slices.Repeat(append(page, 1, 1, 0), n), b[second.at:]), "pages of Ogg"
+	return failure.Audio, slices.Concat(b[:second.at], slices.Repeat(append(page, 1, 1, 0), n), b[second.at:]), "pages of Ogg"
 }

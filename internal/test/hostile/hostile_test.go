@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
 	"lipsync/internal/render"
@@ -56,7 +57,7 @@ func TestMedia_long(t *testing.T) {
 
 // medium is a hostile file.
 type medium struct {
-	kind lipsync.MediaKind // which input of a job it is
+	kind failure.MediaKind // which input of a job it is
 	path string
 	how  string // how it was made, for messages
 	mix  bool   // the job mixes the video's own sound, in a preview
@@ -106,13 +107,13 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	if class.long {
 		j.Audio = r.long
 	}
-	if m.kind == lipsync.Video {
+	if m.kind == failure.Video {
 		j.Video = m.path
 	} else {
 		j.Audio = m.path
 	}
 	if m.mix {
-		j.Options = lipsync.Options{OriginalGain: 1, Duck: true, Preview: lipsync.Preview{Start: 40 * time.Millisecond, Length: time.Minute}}
+		j.Options = order.Options{OriginalGain: 1, Duck: true, Preview: order.Preview{Start: 40 * time.Millisecond, Length: time.Minute}}
 	}
 	renderer := r.sandboxed
 	if class.refers { // references must be refused without the sandbox too
@@ -121,7 +122,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	s := startSampling()
 	made, err := renderer.Render(t.Context(), j, nil)
 	got := s.stop(t.Name() + " " + m.how)
-	switch code := lipsync.CodeOf(err); {
+	switch code := failure.CodeOf(err); {
 	case err == nil && class.refused:
 		t.Errorf("%s: the video was rendered, want an error", m.how)
 	case err == nil:
@@ -130,11 +131,11 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 		if err := os.Remove(j.Output); err != nil {
 			t.Error(err)
 		}
-	case code != lipsync.Invalid:
-		t.Errorf("%s: got the error %v, want one of code %s", m.how, err, lipsync.Invalid)
+	case code != failure.Invalid:
+		t.Errorf("%s: got the error %v, want one of code %s", m.how, err, failure.Invalid)
 		got.sentence = "an error of another code"
 	default:
-		got.sentence = lipsync.MessageOf(err)
+		got.sentence = failure.MessageOf(err)
 	}
 	if !strings.HasPrefix(got.sentence, m.end) {
 		t.Errorf("%s: got %q, want %q", m.how, got.sentence, m.end)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -144,11 +144,11 @@ func (m *maker) ffmpeg(t *testing.T, args ...string) []byte {
 func (m *maker) pick(names ...string) string { return names[m.n%len(names)] }
 
 // kindOf returns the kind of input that a base is.
-func kindOf(base string) lipsync.MediaKind {
+func kindOf(base string) failure.MediaKind {
 	if strings.Contains(bases[base], "-vn") {
-		return lipsync.Audio
+		return failure.Audio
 	}
-	return lipsync.Video
+	return failure.Video
 }
 
 // taken returns one of the bases in supported formats.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // photos returns a damaged picture, one with a wrong header, or one that takes long to decode.
-func photos(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
-	const v = lipsync.Video
+func photos(t *testing.T, m *maker) (failure.MediaKind, []byte, string) {
+	const v = failure.Video
 	codec := []string{"png", "mjpeg", "libwebp"}[m.n/7%3]
 	photo := func(codec string) []byte {
 		return m.ffmpeg(t, "-i", m.face, "-frames:v", "1", "-c:v", codec, "-f", "image2pipe")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -22,16 +23,16 @@ func newBatch(account string, n int) lipsync.Batch {
 func testBatches(t *testing.T, store lipsync.Store) {
 	b := newBatch("a", 0)
 	_, err := store.Batches.ByID(t.Context(), b.ID)
-	wantCode(t, err, lipsync.NotFound)
-	wantCode(t, store.Batches.Swap(t.Context(), b), lipsync.Conflict)
+	wantCode(t, err, failure.NotFound)
+	wantCode(t, store.Batches.Swap(t.Context(), b), failure.Conflict)
 	b.Targets, err = lipsync.NewTargets("").Resolve(putWebhooks(t, store, newWebhook("all"), newWebhook("others", lipsync.RequestFailed)))
 	must(t, err)
 	codes := together(8, func(int) error { return store.Batches.Create(t.Context(), b, lipsync.Limits{Batches: 1}) })
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 7})
 	wantBatch(t, store, b)
 	b.Lines = "qwr"
 	codes = together(8, func(int) error { return store.Batches.Swap(t.Context(), b) })
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 7})
 	b.Version = 2
 	wantBatch(t, store, b)
 	wantEvents(t, store, "all")
@@ -43,7 +44,7 @@ func testBatches(t *testing.T, store lipsync.Store) {
 	must(t, store.Batches.Swap(t.Context(), b))
 	b.Version = 4
 	wantBatch(t, store, b)
-	wantCode(t, store.Batches.Swap(t.Context(), newBatch("a", 0)), lipsync.Conflict)
+	wantCode(t, store.Batches.Swap(t.Context(), newBatch("a", 0)), failure.Conflict)
 	event := wantEvents(t, store, "all", lipsync.BatchFinished)[0]
 	want(t, "event", event, lipsync.Delivery{
 		ID: event.ID, Webhook: "all", Account: "a", Type: lipsync.BatchFinished, Request: b.ID,
@@ -122,18 +123,18 @@ func testBatchLimit(t *testing.T, store lipsync.Store) {
 	made := newBatch("a", 0)
 	must(t, store.Batches.Create(t.Context(), made, limits))
 	codes := together(8, func(n int) error { return store.Batches.Create(t.Context(), newBatch("a", n), limits) })
-	wantCodes(t, codes, map[lipsync.Code]int{"": 2, lipsync.BatchLimit: 6})
-	wantCode(t, store.Batches.Create(t.Context(), made, limits), lipsync.Conflict)
+	wantCodes(t, codes, map[failure.Code]int{"": 2, failure.BatchLimit: 6})
+	wantCode(t, store.Batches.Create(t.Context(), made, limits), failure.Conflict)
 	must(t, store.Batches.Create(t.Context(), newBatch("b", 0), limits))
 	wantCount(t, store, "a", 3)
 	wantCount(t, store, "b", 1)
 	wantCount(t, store, "c", 0)
 	made.FinishedAt = at(9)
 	must(t, store.Batches.Swap(t.Context(), made))
-	wantCode(t, store.Batches.Swap(t.Context(), made), lipsync.Conflict)
+	wantCode(t, store.Batches.Swap(t.Context(), made), failure.Conflict)
 	wantCount(t, store, "a", 2)
 	codes = together(2, func(n int) error { return store.Batches.Create(t.Context(), newBatch("a", n), limits) })
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.BatchLimit: 1})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.BatchLimit: 1})
 	must(t, store.Batches.Create(t.Context(), newBatch("a", 0), lipsync.Limits{}))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -24,9 +25,9 @@ func testReport(t *testing.T, store lipsync.Store) {
 		wantStored(t, store, r)
 	}
 	for _, token := range []string{"", "other"} {
-		wantCode(t, store.Leases.Report(t.Context(), r.ID, token, lipsync.Progress{}), lipsync.Conflict)
+		wantCode(t, store.Leases.Report(t.Context(), r.ID, token, lipsync.Progress{}), failure.Conflict)
 	}
-	wantCode(t, store.Leases.Report(t.Context(), uuid.NewString(), "w", half()), lipsync.Conflict)
+	wantCode(t, store.Leases.Report(t.Context(), uuid.NewString(), "w", half()), failure.Conflict)
 	must(t, store.Leases.Renew(t.Context(), r.ID, "w", at(100)))
 	r.LeaseUntil = at(100)
 	wantStored(t, store, r)
@@ -44,19 +45,19 @@ func testNoteVideo(t *testing.T, store lipsync.Store) {
 	}
 	late := sha256.Sum256([]byte("late"))
 	for _, token := range []string{"", "other"} {
-		wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, token, late), lipsync.Conflict)
+		wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, token, late), failure.Conflict)
 	}
-	wantCode(t, store.Leases.NoteVideo(t.Context(), uuid.NewString(), "w", late), lipsync.Conflict)
+	wantCode(t, store.Leases.NoteVideo(t.Context(), uuid.NewString(), "w", late), failure.Conflict)
 	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
-	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), lipsync.Conflict)
+	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), failure.Conflict)
 	again, err := claim(t, store, r.ID, "w2", 1)
 	must(t, err)
 	want(t, "digest in the next claim", again.VideoSum, r.VideoSum)
-	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), lipsync.Conflict)
+	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), failure.Conflict)
 	canceled, err := store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
 	must(t, err)
 	want(t, "digest of the canceled request", canceled.VideoSum, r.VideoSum)
-	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w2", late), lipsync.Conflict)
+	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w2", late), failure.Conflict)
 	wantStored(t, store, canceled)
 }
 
@@ -83,7 +84,7 @@ func testProgressEnds(t *testing.T, store lipsync.Store) {
 		got, err := store.Requests.ByID(t.Context(), r.ID)
 		must(t, err)
 		want(t, "progress after "+name, got.Progress, lipsync.Progress{})
-		wantCode(t, store.Leases.Report(t.Context(), r.ID, "w", half()), lipsync.Conflict)
+		wantCode(t, store.Leases.Report(t.Context(), r.ID, "w", half()), failure.Conflict)
 		wantStored(t, store, got)
 	}
 }
@@ -111,7 +112,7 @@ func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
 	}
 	for _, id := range []string{r.ID, ""} {
 		_, err := claim(t, store, id, "late", 1000)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 }
 
@@ -135,7 +136,7 @@ func testCancelProcessing(t *testing.T, store lipsync.Store) {
 		"release": store.Leases.Release(t.Context(), r.ID, "w"),
 		"finish":  store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
 	} {
-		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
+		want(t, name, failure.CodeOf(err), failure.Conflict)
 	}
 	wantStored(t, store, final)
 }
@@ -146,10 +147,10 @@ func testCancelFinal(t *testing.T, store lipsync.Store) {
 	final, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	_, err = store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
-	wantCode(t, err, lipsync.Conflict)
+	wantCode(t, err, failure.Conflict)
 	wantStored(t, store, final)
 	_, err = store.Leases.Cancel(t.Context(), uuid.NewString(), at(9), canceledFailure())
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 func testConcurrentCancels(t *testing.T, store lipsync.Store) {
@@ -159,7 +160,7 @@ func testConcurrentCancels(t *testing.T, store lipsync.Store) {
 		_, err := store.Leases.Cancel(t.Context(), id, at(i), failureOf("canceled ", i))
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 9})
 	r, err := store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "reason", r.Failure, failureOf("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
@@ -180,11 +181,11 @@ func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 			finished = store.Leases.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Output: "o.mp4"})
 			return finished
 		})
-		wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 1})
+		wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 1})
 		got, err := store.Requests.ByID(t.Context(), r.ID)
 		must(t, err)
 		want(t, "canceled", got.Status == lipsync.Failed && got.Failure == canceledFailure() && got.Output == "", canceled == nil)
-		want(t, "completed", got.Status == lipsync.Completed && got.Failure == lipsync.Failure{} && got.Output == "o.mp4", finished == nil)
+		want(t, "completed", got.Status == lipsync.Completed && got.Failure == failure.Failure{} && got.Output == "o.mp4", finished == nil)
 	}
 }
 
@@ -209,6 +210,6 @@ func testCancelOrClaim(t *testing.T, store lipsync.Store) {
 		want(t, "status", r.Status, lipsync.Failed)
 		want(t, "lease", r.Lease, "")
 		want(t, "was claimed", r.Claims == 1, claimed == nil)
-		wantCode(t, store.Leases.Renew(t.Context(), id, "w", at(99)), lipsync.Conflict)
+		wantCode(t, store.Leases.Renew(t.Context(), id, "w", at(99)), failure.Conflict)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -52,7 +53,7 @@ func (m *machine) generate(t *testing.T) lipsync.Request {
 func (m *machine) wantNext(t *testing.T, when, id string) lipsync.Request {
 	t.Helper()
 	r, err := m.Claim(t.Context(), "")
-	if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+	if err != nil && failure.CodeOf(err) != failure.NotFound {
 		t.Fatal(err)
 	}
 	want(t, when+": claimed", r.ID, id)
@@ -100,7 +101,7 @@ func testPostponedAndSetBack(t *testing.T, m *machine, d time.Duration) {
 	for _, restart := range []bool{false, true} {
 		r := m.generate(t)
 		claimed := m.wantNext(t, "at first", r.ID)
-		_, again, err := m.Fault(t.Context(), claimed, &lipsync.Error{Code: lipsync.Unavailable, RetryAfter: 10 * time.Minute}, 0)
+		_, again, err := m.Fault(t.Context(), claimed, &failure.Error{Code: failure.Unavailable, RetryAfter: 10 * time.Minute}, 0)
 		must(t, err)
 		pause := again.Sub(m.clock.Now())
 		m.clock.Set(-d)
@@ -170,10 +171,10 @@ func testTwoClocks(t *testing.T, m *machine, d time.Duration) {
 		mine := m.wantNext(t, "at first", r.ID)
 		theirs, err := other.Claim(t.Context(), r.ID)
 		taken := err == nil
-		want(t, "renewed", lipsync.CodeOf(m.Renew(t.Context(), mine)), map[bool]lipsync.Code{true: lipsync.Conflict}[taken])
+		want(t, "renewed", failure.CodeOf(m.Renew(t.Context(), mine)), map[bool]failure.Code{true: failure.Conflict}[taken])
 		if taken {
 			must(t, other.Complete(t.Context(), theirs, strings.NewReader("theirs"), 6))
-			wantCode(t, m.Complete(t.Context(), mine, strings.NewReader("mine"), 4), lipsync.Conflict)
+			wantCode(t, m.Complete(t.Context(), mine, strings.NewReader("mine"), 4), failure.Conflict)
 		} else {
 			must(t, m.Complete(t.Context(), mine, strings.NewReader("mine"), 4))
 		}

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // TestCrashes makes three requests. Two complete, and one of these then has its media deleted; the
@@ -94,16 +96,16 @@ func (s *story) cancelDoomed() {
 // sendMedia generates from a multipart form and tries again after an error.
 func (s *story) sendMedia(name string) error {
 	id := s.service.NewRequestID()
-	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("video of "+name))
+	video, err := s.service.StoreMedia(s.t.Context(), id, failure.Video, strings.NewReader("video of "+name))
 	if err != nil {
 		return err
 	}
-	audio, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Audio, strings.NewReader("audio"))
+	audio, err := s.service.StoreMedia(s.t.Context(), id, failure.Audio, strings.NewReader("audio"))
 	if err != nil {
 		return err
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
-		ID: id, Video: video, Audio: audio, Order: lipsync.Order{ReferenceID: new(name)},
+		ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new(name)},
 		IdempotencyKey: new(name),
 	})
 	return err
@@ -115,7 +117,7 @@ func (s *story) sendUpload() error {
 	if r, _, err := s.service.Request(s.t.Context(), s.caller, "upload"); err == nil && r.ID != "" {
 		return nil
 	}
-	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 15})
+	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.UploadParams{Kind: failure.Video, Size: 15})
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (s *story) sendUpload() error {
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/audio.wav"},
-		Order: lipsync.Order{ReferenceID: new("upload"), Output: lipsync.Output{Format: lipsync.WebM}},
+		Order: order.Order{ReferenceID: new("upload"), Output: order.Output{Format: order.WebM}},
 	})
 	return err
 }
@@ -138,7 +140,7 @@ func (s *story) work() error {
 		return err
 	}
 	if r.ReferenceID == "upload" && r.Delays == 0 {
-		_, _, err := s.service.Fault(ctx, r, &lipsync.Error{Code: lipsync.Unavailable}, 0) // the network fails
+		_, _, err := s.service.Fault(ctx, r, &failure.Error{Code: failure.Unavailable}, 0) // the network fails
 		s.clock.Advance(time.Minute)
 		return err
 	}
@@ -207,7 +209,7 @@ func (s *story) checkForgotten(objects lipsync.Objects, r lipsync.Request) {
 	want(s.t, "its media are deleted", r.MediaDeletedAt.IsZero(), false)
 	wantKeys(s.t, objects, "outputs/"+r.ID+"/")
 	_, err := objects.Size(s.t.Context(), r.Video.Object)
-	wantCode(s.t, err, lipsync.NotFound)
+	wantCode(s.t, err, failure.NotFound)
 }
 
 // checkDoomed checks the third request and returns the key of its output. It has one if the worker
@@ -215,7 +217,7 @@ func (s *story) checkForgotten(objects lipsync.Objects, r lipsync.Request) {
 func (s *story) checkDoomed(store lipsync.Store, objects lipsync.Objects) []string {
 	r, err := store.Requests.ByReference(s.t.Context(), "a", "doomed")
 	must(s.t, err)
-	if lipsync.CodeOf(s.cancel) == lipsync.Finished {
+	if failure.CodeOf(s.cancel) == failure.Finished {
 		want(s.t, "doomed status", r.Status, lipsync.Completed)
 		wantObject(s.t, objects, r.Output, "video of doomed")
 		return outputs(r)
@@ -237,12 +239,12 @@ func outputs(r lipsync.Request) []string {
 // refuse sends a fourth request with a key that may make three. It leaves nothing.
 func (s *story) refuse() {
 	id := s.service.NewRequestID()
-	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("refused"))
+	video, err := s.service.StoreMedia(s.t.Context(), id, failure.Video, strings.NewReader("refused"))
 	must(s.t, err)
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{ID: id, Video: video, Audio: video})
-	wantCode(s.t, err, lipsync.TokenLimit)
+	wantCode(s.t, err, failure.TokenLimit)
 	_, err = s.service.Objects.Size(s.t.Context(), video.Object)
-	wantCode(s.t, err, lipsync.NotFound)
+	wantCode(s.t, err, failure.NotFound)
 	wantUsed(s.t, s.service.Store, "a", 3)
 }
 

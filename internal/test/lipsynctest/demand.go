@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -60,7 +61,7 @@ func testWaiting(t *testing.T, s DemandStore) {
 			must(t, s.Leases.Postpone(t.Context(), r, at(n+30)))
 		}
 	}
-	_, err := s.Leases.Cancel(t.Context(), ids[4], at(n), lipsync.Failure{Code: lipsync.Canceled})
+	_, err := s.Leases.Cancel(t.Context(), ids[4], at(n), failure.Failure{Code: failure.Canceled})
 	must(t, err)
 	waits("but the final, held and postponed", at(n), 1000, n-4)
 	waits("and once the pause is over", at(n+30), 1000, n-3)
@@ -69,20 +70,20 @@ func testWaiting(t *testing.T, s DemandStore) {
 }
 
 func testScalingLock(t *testing.T, s DemandStore) {
-	take := func(from, to int, code lipsync.Code, wait time.Duration) {
+	take := func(from, to int, code failure.Code, wait time.Duration) {
 		t.Helper()
 		_, err := s.LockScaling(t.Context(), at(from), at(to))
-		want(t, "code", lipsync.CodeOf(err), code)
-		if e, ok := err.(*lipsync.Error); ok {
+		want(t, "code", failure.CodeOf(err), code)
+		if e, ok := err.(*failure.Error); ok {
 			want(t, "wait", e.RetryAfter, wait)
 		}
 	}
 	take(0, 5, "", 0)
-	take(0, 5, lipsync.Conflict, 5*time.Second)
-	take(-1, 4, lipsync.Conflict, 6*time.Second) // the caller's clock is behind
-	take(4, 9, lipsync.Conflict, time.Second)
+	take(0, 5, failure.Conflict, 5*time.Second)
+	take(-1, 4, failure.Conflict, 6*time.Second) // the caller's clock is behind
+	take(4, 9, failure.Conflict, time.Second)
 	take(5, 10, "", 0)
-	take(6, 11, lipsync.Conflict, 4*time.Second)
+	take(6, 11, failure.Conflict, 4*time.Second)
 }
 
 func testConcurrentScalingLocks(t *testing.T, s DemandStore) {
@@ -97,7 +98,7 @@ func testConcurrentScalingLocks(t *testing.T, s DemandStore) {
 				defer mu.Unlock()
 				if err == nil {
 					taken++
-				} else if lipsync.CodeOf(err) != lipsync.Conflict {
+				} else if failure.CodeOf(err) != failure.Conflict {
 					t.Error(err)
 				}
 			})

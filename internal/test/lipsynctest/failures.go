@@ -7,37 +7,38 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
-func noFace() lipsync.Failure { return lipsync.Failure{Code: lipsync.NoFace} }
+func noFace() failure.Failure { return failure.Failure{Code: failure.NoFace} }
 
-func canceledFailure() lipsync.Failure { return lipsync.Failure{Code: lipsync.Canceled} }
+func canceledFailure() failure.Failure { return failure.Failure{Code: failure.Canceled} }
 
 // failureOf returns a failure that has the words in its details.
-func failureOf(words ...any) lipsync.Failure {
-	return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: fmt.Sprint(words...)}}
+func failureOf(words ...any) failure.Failure {
+	return failure.Failure{Code: failure.CodecNotInstalled, Details: failure.Details{Codec: fmt.Sprint(words...)}}
 }
 
 // failures returns failures that together have all details.
-func failures() []lipsync.Failure {
-	details := func(code lipsync.FailureCode, d lipsync.Details) lipsync.Failure {
-		return lipsync.Failure{Code: code, Details: d}
+func failures() []failure.Failure {
+	details := func(code failure.FailureCode, d failure.Details) failure.Failure {
+		return failure.Failure{Code: code, Details: d}
 	}
-	return []lipsync.Failure{
+	return []failure.Failure{
 		noFace(),
-		details(lipsync.MediaUnreachable, lipsync.Details{Kind: lipsync.Video}),
-		details(lipsync.MediaLargerThan, lipsync.Details{Kind: lipsync.Audio, Limit: lipsync.Quantity{Bytes: 1<<62 + 1}}),
-		details(lipsync.MediaLongerThan, lipsync.Details{
-			Kind: lipsync.Audio, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3600.000001},
+		details(failure.MediaUnreachable, failure.Details{Kind: failure.Video}),
+		details(failure.MediaLargerThan, failure.Details{Kind: failure.Audio, Limit: failure.Quantity{Bytes: 1<<62 + 1}}),
+		details(failure.MediaLongerThan, failure.Details{
+			Kind: failure.Audio, Limit: failure.Quantity{Seconds: 3600}, Value: failure.Quantity{Seconds: 3600.000001},
 		}),
-		details(lipsync.PictureLargerThan, lipsync.Details{
-			Kind: lipsync.Video, Limit: lipsync.Quantity{Width: 4096, Height: 2160}, Value: lipsync.Quantity{Width: 5000, Height: 64},
+		details(failure.PictureLargerThan, failure.Details{
+			Kind: failure.Video, Limit: failure.Quantity{Width: 4096, Height: 2160}, Value: failure.Quantity{Width: 5000, Height: 64},
 		}),
-		details(lipsync.FrameRateAbove, lipsync.Details{
-			Kind: lipsync.Video, Limit: lipsync.Quantity{FPS: 120}, Value: lipsync.Quantity{FPS: 240000. / 1001},
+		details(failure.FrameRateAbove, failure.Details{
+			Kind: failure.Video, Limit: failure.Quantity{FPS: 120}, Value: failure.Quantity{FPS: 240000. / 1001},
 		}),
-		details(lipsync.ModelNotInstalled, lipsync.Details{Model: "Größe \x00 '\"; --<"}),
+		details(failure.ModelNotInstalled, failure.Details{Model: "Größe \x00 '\"; --<"}),
 		failureOf("prores"),
 	}
 }
@@ -50,22 +51,22 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	other := r
 	for _, token := range []string{"", "other"} {
 		other.Lease = token
-		wantCode(t, store.Leases.Postpone(t.Context(), other, at(100)), lipsync.Conflict)
+		wantCode(t, store.Leases.Postpone(t.Context(), other, at(100)), failure.Conflict)
 	}
 	must(t, store.Leases.Postpone(t.Context(), r, at(100).Add(999))) // no store keeps nanoseconds
-	wantCode(t, store.Leases.Postpone(t.Context(), r, at(100)), lipsync.Conflict)
+	wantCode(t, store.Leases.Postpone(t.Context(), r, at(100)), failure.Conflict)
 	for name, err := range map[string]error{
 		"renew":   store.Leases.Renew(t.Context(), r.ID, "w", at(200)),
 		"release": store.Leases.Release(t.Context(), r.ID, "w"),
 		"finish":  store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
 	} {
-		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
+		want(t, name, failure.CodeOf(err), failure.Conflict)
 	}
 	r.Lease, r.LeaseUntil = "", at(100)
 	wantStored(t, store, r)
 	for _, id := range []string{r.ID, ""} {
 		_, err := claim(t, store, id, "w2", 99)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 	wantOpen(t, store, 99, 0)
 	wantOpen(t, store, 100, 1)
@@ -134,7 +135,7 @@ func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "free from", canceled.LeaseUntil, time.Time{})
 	_, err = claim(t, store, "", "w2", 100)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 // testPostponed has postponed requests, and others that are held, queued, released or final.
@@ -183,21 +184,21 @@ func testPostponed(t *testing.T, store lipsync.Store) {
 // testEndPause ends a pause if its end has not changed. It is no claim.
 func testEndPause(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), failure.Conflict)
 	must(t, store.Leases.Postpone(t.Context(), r, at(100)))
 	r.Lease, r.LeaseUntil = "", at(99)
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), failure.Conflict)
 	r.LeaseUntil = at(100)
 	must(t, store.Leases.EndPause(t.Context(), r, at(10)))
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
-	wantCode(t, store.Leases.EndPause(t.Context(), lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), failure.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), failure.Conflict)
 	r.LeaseUntil = at(10)
 	wantStored(t, store, r)
 	again, err := claim(t, store, "", "w2", 10)
 	must(t, err)
 	want(t, "claimed", again.ID, r.ID)
 	r.LeaseUntil = time.Time{} // as in a request that was never postponed
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(20)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(20)), failure.Conflict)
 }
 
 // wantOpen checks the number of requests that are claimable at the second.
@@ -217,8 +218,8 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 		outcome lipsync.Outcome
 		free    bool
 	}{
-		{lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}, true},
-		{lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.HostFailing}}, true},
+		{lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}}, true},
+		{lipsync.Outcome{Failure: failure.Failure{Code: failure.HostFailing}}, true},
 		{lipsync.Outcome{Failure: failures()[1]}, true},
 		{lipsync.Outcome{Output: "o"}, false},
 		{lipsync.Outcome{Failure: noFace()}, false},
@@ -234,7 +235,7 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 			must(t, err)
 		} else {
 			must(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome))
-			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome), lipsync.Conflict)
+			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome), failure.Conflict)
 		}
 		if c.free {
 			used--
@@ -242,7 +243,7 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 		wantUsed(t, store, "a", used)
 	}
 	_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
-	wantCode(t, err, lipsync.TokenLimit)
+	wantCode(t, err, failure.TokenLimit)
 
 	r := newRequest("a", "") // made by a person
 	r.KeyID = ""
@@ -250,7 +251,7 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	_, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}}))
 	wantUsed(t, store, "a", used)
 }
 
@@ -269,8 +270,8 @@ func testConcurrentFree(t *testing.T, store lipsync.Store) {
 			_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 			return err
 		}
-		return store.Leases.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+		return store.Leases.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 2 * n})
+	wantCodes(t, codes, map[failure.Code]int{"": 2 * n})
 	wantUsed(t, store, "a", n)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -84,7 +85,7 @@ func testEndedLeasesDoNotRun(t *testing.T, store lipsync.Store) {
 	wantNext(t, store, 64, b2) // one runs of each, and this is older than a2
 	wantNext(t, store, 64, a2)
 	_, err = claim(t, store, "", "w", 64)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 // testPostponedDoesNotRun has an account with two postponed requests, and one with a running request.
@@ -105,7 +106,7 @@ func testPostponedDoesNotRun(t *testing.T, store lipsync.Store) {
 	wantNext(t, store, 8, b2)
 	for _, id := range []string{a1, ""} {
 		_, err = claim(t, store, id, "early", 39)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 	wantNext(t, store, 40, a1)
 	wantNext(t, store, 40, a2)
@@ -127,7 +128,7 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 	refused := func(limit int) {
 		t.Helper()
 		_, err := create("a", limit, idempotency("refused", 1))
-		wantCode(t, err, lipsync.OpenLimit)
+		wantCode(t, err, failure.OpenLimit)
 	}
 	refused(3)
 	refused(2) // a limit that was lowered
@@ -144,7 +145,7 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 	_, err = create("a", 3, nil)
 	must(t, err)
 	refused(3)
-	_, err = store.Leases.Cancel(t.Context(), all[1], at(2), lipsync.Failure{Code: lipsync.Canceled})
+	_, err = store.Leases.Cancel(t.Context(), all[1], at(2), failure.Failure{Code: failure.Canceled})
 	must(t, err)
 	_, err = create("a", 3, nil)
 	must(t, err)
@@ -161,7 +162,7 @@ func testConcurrentOpenLimit(t *testing.T, store lipsync.Store) {
 		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{Open: 8})
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 8, lipsync.OpenLimit: 12})
+	wantCodes(t, codes, map[failure.Code]int{"": 8, failure.OpenLimit: 12})
 }
 
 // testStorageLimit has uploads and an output that together reach the account's limit, and deletes
@@ -194,7 +195,7 @@ func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, d
 	}
 	full := func(what string, err error) {
 		t.Helper()
-		if lipsync.CodeOf(err) != lipsync.StorageLimit {
+		if failure.CodeOf(err) != failure.StorageLimit {
 			t.Errorf("%s: got %v, want that the limit is reached", what, err)
 		}
 	}

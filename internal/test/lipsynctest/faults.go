@@ -6,10 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
-// fault is the error of an injected fault. It is no *lipsync.Error, so the outcome of the call is
+// fault is the error of an injected fault. It is no *failure.Error, so the outcome of the call is
 // not known.
 type fault struct{}
 
@@ -97,7 +98,7 @@ func (s faultyLeases) NoteVideo(ctx context.Context, id, token string, sum [32]b
 	return s.do(func() error { return s.Leases.NoteVideo(ctx, id, token, sum) })
 }
 
-func (s faultyLeases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
+func (s faultyLeases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (r lipsync.Request, err error) {
 	err = s.do(func() (err error) { r, err = s.Leases.Cancel(ctx, id, now, f); return err })
 	return r, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -33,7 +34,7 @@ func testDropUpload(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	older := u
 	older.RequestID = users[0].ID
-	wantCode(t, store.Uploads.Drop(t.Context(), older, at(50)), lipsync.Conflict)
+	wantCode(t, store.Uploads.Drop(t.Context(), older, at(50)), failure.Conflict)
 	got, err := store.Uploads.ByID(t.Context(), "u")
 	must(t, err)
 	want(t, "after a conflict", got, u)
@@ -42,7 +43,7 @@ func testDropUpload(t *testing.T, store lipsync.Store) {
 		wantDropped(t, store, u, at(50))
 	}
 	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), []string{"u"}, nil, lipsync.Limits{})
-	wantCode(t, err, lipsync.Invalid)
+	wantCode(t, err, failure.Invalid)
 	wantUsed(t, store, "a", 2)
 	expired, err := store.Uploads.Expired(t.Context(), at(51), lipsync.Upload{}, 9)
 	must(t, err)
@@ -50,7 +51,7 @@ func testDropUpload(t *testing.T, store lipsync.Store) {
 	must(t, store.Uploads.Delete(t.Context(), u))
 	must(t, store.Uploads.Drop(t.Context(), u, at(50)))
 	_, err = store.Uploads.ByID(t.Context(), "u")
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 // testDropOrUse drops an upload while a new request uses it. Only one of the two calls succeeds.
@@ -72,8 +73,8 @@ func testDropOrUse(t *testing.T, store lipsync.Store) {
 			}
 			return nil
 		})
-		got := [2]lipsync.Code{lipsync.CodeOf(dropped), lipsync.CodeOf(used)}
-		if got != [2]lipsync.Code{"", lipsync.Invalid} && got != [2]lipsync.Code{lipsync.Conflict, ""} {
+		got := [2]failure.Code{failure.CodeOf(dropped), failure.CodeOf(used)}
+		if got != [2]failure.Code{"", failure.Invalid} && got != [2]failure.Code{failure.Conflict, ""} {
 			t.Errorf("got %q for the drop and the use: want one of both", got)
 		}
 		stored, err := store.Uploads.ByID(t.Context(), u.ID)
@@ -114,20 +115,20 @@ func testUses(t *testing.T, store lipsync.Store) {
 func testReplayed(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	_, err := store.Requests.Replayed(t.Context(), "a", *idempotency("k", 1), at(0))
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	r, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	id, err := store.Requests.Replayed(t.Context(), "a", *idempotency("k", 1), at(1))
 	must(t, err)
 	want(t, "replayed", id, r.ID)
 	_, err = store.Requests.Replayed(t.Context(), "a", *idempotency("k", 2), at(1))
-	wantCode(t, err, lipsync.Reused)
+	wantCode(t, err, failure.Reused)
 	for _, c := range []struct {
 		account, key string
 		now          time.Time
 	}{{"b", "k", at(1)}, {"a", "other", at(1)}, {"a", "k", Start().Add(24 * time.Hour)}} {
 		_, err = store.Requests.Replayed(t.Context(), c.account, *idempotency(c.key, 1), c.now)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 }
 
@@ -153,7 +154,7 @@ func wantStoredBytes(t *testing.T, store lipsync.Store, n int64) {
 	must(t, err)
 	want(t, "stored", stored, n)
 	u.Size = 1000 - n + 1
-	wantCode(t, store.Uploads.Create(t.Context(), u, limits), lipsync.StorageLimit)
+	wantCode(t, store.Uploads.Create(t.Context(), u, limits), failure.StorageLimit)
 	u.Size--
 	must(t, store.Uploads.Create(t.Context(), u, limits))
 	must(t, store.Uploads.Delete(t.Context(), u))
@@ -198,12 +199,12 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 
 func testForgetOpen(t *testing.T, store lipsync.Store) {
 	_, err := store.Requests.ForgetMedia(t.Context(), uuid.NewString(), at(1))
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	r := held(t, store)
 	waits := add(t, store, "")
 	for _, open := range []lipsync.Request{r, waits} {
 		_, err := store.Requests.ForgetMedia(t.Context(), open.ID, at(1))
-		wantCode(t, err, lipsync.Conflict)
+		wantCode(t, err, failure.Conflict)
 		wantStored(t, store, open)
 	}
 }
@@ -216,6 +217,6 @@ func testConcurrentForget(t *testing.T, store lipsync.Store) {
 		_, err := store.Requests.ForgetMedia(t.Context(), r.ID, at(20+i))
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 8})
+	wantCodes(t, codes, map[failure.Code]int{"": 8})
 	wantStoredBytes(t, store, 400)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -46,7 +47,7 @@ func testKeyByHash(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "key", got, k)
 	_, err = store.Keys.ByHash(t.Context(), [32]byte{1})
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 func testTouchKey(t *testing.T, store lipsync.Store) {
@@ -65,8 +66,8 @@ func testTouchKey(t *testing.T, store lipsync.Store) {
 func testRevokeKey(t *testing.T, store lipsync.Store) {
 	k := newKey("x", "a", 0)
 	must(t, store.Keys.Create(t.Context(), k))
-	wantCode(t, store.Keys.Revoke(t.Context(), "b", "x", at(1)), lipsync.NotFound)
-	wantCode(t, store.Keys.Revoke(t.Context(), "a", "never", at(1)), lipsync.NotFound)
+	wantCode(t, store.Keys.Revoke(t.Context(), "b", "x", at(1)), failure.NotFound)
+	wantCode(t, store.Keys.Revoke(t.Context(), "a", "never", at(1)), failure.NotFound)
 	for _, c := range []struct {
 		account string
 		second  int
@@ -103,11 +104,11 @@ func testConcurrentRate(t *testing.T, store lipsync.Store) {
 		codes := together(50, func(int) error {
 			wait, err := store.Rates.Take(t.Context(), "k", 8, at(second))
 			if err == nil && wait > 0 {
-				return &lipsync.Error{Code: lipsync.RateLimited}
+				return &failure.Error{Code: failure.RateLimited}
 			}
 			return err
 		})
-		wantCodes(t, codes, map[lipsync.Code]int{"": 8, lipsync.RateLimited: 42})
+		wantCodes(t, codes, map[failure.Code]int{"": 8, failure.RateLimited: 42})
 	}
 }
 

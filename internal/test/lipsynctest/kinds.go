@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -67,17 +68,17 @@ func testLimitsOfKinds(t *testing.T, store lipsync.Store) {
 			must(t, err)
 		}
 		_, err := createOf(t, store, kind, 3, limits)
-		wantCode(t, err, lipsync.OpenLimit)
+		wantCode(t, err, failure.OpenLimit)
 	}
 	for range 3 * len(lipsync.Kinds()) { // each kind has 6 bytes, and one of them those of the upload too
 		r, err := claim(t, store, "", "w", 10)
-		if lipsync.CodeOf(err) == lipsync.NotFound {
+		if failure.CodeOf(err) == failure.NotFound {
 			break
 		}
 		must(t, err)
 		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "o", Size: 3}))
 	}
-	for kind, code := range map[lipsync.Kind]lipsync.Code{lipsync.ToRender: lipsync.StorageLimit, lipsync.ToAnalyze: "", lipsync.ToEstimate: ""} {
+	for kind, code := range map[lipsync.Kind]failure.Code{lipsync.ToRender: failure.StorageLimit, lipsync.ToAnalyze: "", lipsync.ToEstimate: ""} {
 		_, err := createOf(t, store, kind, 20, limits)
 		wantCode(t, err, code)
 	}

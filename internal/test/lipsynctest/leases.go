@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // at returns a time so many seconds after Start.
@@ -48,9 +50,9 @@ func testClaim(t *testing.T, store lipsync.Store) {
 	want(t, "claimed", got, r)
 	wantStored(t, store, r)
 	_, err = claim(t, store, r.ID, "other", 6)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	_, err = claim(t, store, uuid.NewString(), "other", 6)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 func testClaimOldest(t *testing.T, store lipsync.Store) {
@@ -70,7 +72,7 @@ func testClaimOldest(t *testing.T, store lipsync.Store) {
 		want(t, "claimed", r.ID, id)
 	}
 	_, err := claim(t, store, "", "w", 10)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 func testConcurrentClaims(t *testing.T, store lipsync.Store) {
@@ -87,7 +89,7 @@ func testConcurrentClaims(t *testing.T, store lipsync.Store) {
 		holders[r.ID]++
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 15, lipsync.NotFound: 10})
+	wantCodes(t, codes, map[failure.Code]int{"": 15, failure.NotFound: 10})
 	delete(holders, "")
 	want(t, "requests held", len(holders), 15)
 }
@@ -99,13 +101,13 @@ func testConcurrentClaimByID(t *testing.T, store lipsync.Store) {
 		_, err := store.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute)
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.NotFound: 19})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.NotFound: 19})
 }
 
 func testLeaseEnds(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	_, err := claim(t, store, "", "w2", 59)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	got, err := claim(t, store, "", "w2", 60)
 	must(t, err)
 	r.Claims, r.Attempts = 2, 2
@@ -120,10 +122,10 @@ func testRenew(t *testing.T, store lipsync.Store) {
 	r.LeaseUntil = at(100)
 	wantStored(t, store, r)
 	_, err := claim(t, store, r.ID, "w2", 99)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	_, err = claim(t, store, r.ID, "w2", 100)
 	must(t, err)
-	wantCode(t, store.Leases.Renew(t.Context(), r.ID, "w", at(200)), lipsync.Conflict)
+	wantCode(t, store.Leases.Renew(t.Context(), r.ID, "w", at(200)), failure.Conflict)
 }
 
 func testRelease(t *testing.T, store lipsync.Store) {
@@ -131,8 +133,8 @@ func testRelease(t *testing.T, store lipsync.Store) {
 	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
 	r.Attempts, r.Lease, r.LeaseUntil = 0, "", time.Time{}
 	wantStored(t, store, r)
-	wantCode(t, store.Leases.Release(t.Context(), r.ID, "w"), lipsync.Conflict)
-	wantCode(t, store.Leases.Release(t.Context(), r.ID, ""), lipsync.Conflict)
+	wantCode(t, store.Leases.Release(t.Context(), r.ID, "w"), failure.Conflict)
+	wantCode(t, store.Leases.Release(t.Context(), r.ID, ""), failure.Conflict)
 	got, err := claim(t, store, "", "w2", 1)
 	must(t, err)
 	want(t, "claims", got.Claims, 2)
@@ -144,8 +146,8 @@ func testFinish(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	outcomes := []lipsync.Outcome{
 		{Output: "outputs/x.mp4", Length: 83*time.Minute + 12345*time.Microsecond},
-		{Output: "outputs/x.mp4", Frames: lipsync.Frames{Total: 250, Synced: 249}, Warnings: lipsync.ConvertedHDR, Sync: lipsync.SyncScore{Known: true, Confidence: .987, Offset: -2}},
-		{Output: "outputs/x.mp4", Sync: lipsync.SyncScore{Known: true}},
+		{Output: "outputs/x.mp4", Frames: order.Frames{Total: 250, Synced: 249}, Warnings: order.ConvertedHDR, Sync: order.SyncScore{Known: true, Confidence: .987, Offset: -2}},
+		{Output: "outputs/x.mp4", Sync: order.SyncScore{Known: true}},
 		{Output: "outputs/x.mp4", Poster: true, VideoLength: 5*time.Second + 1234567*time.Microsecond, AudioLength: time.Hour},
 		{Failure: noFace(), VideoLength: time.Second, AudioLength: 2 * time.Second},
 	}
@@ -172,12 +174,12 @@ func testLoser(t *testing.T, store lipsync.Store) {
 	r, err := claim(t, store, r.ID, "w2", 60)
 	must(t, err)
 	for _, token := range []string{"w", "", "never"} {
-		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(500)), lipsync.Conflict)
-		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
-		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
+		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(500)), failure.Conflict)
+		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), failure.Conflict)
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), failure.Conflict)
 	}
 	wantStored(t, store, r)
-	wantCode(t, store.Leases.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
+	wantCode(t, store.Leases.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), failure.Conflict)
 	// A lease that ran out still holds the request until another worker claims it.
 	must(t, store.Leases.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
 }
@@ -187,17 +189,17 @@ func testFinal(t *testing.T, store lipsync.Store) {
 	codes := together(10, func(i int) error {
 		return store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 9})
 	final, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	for _, token := range []string{"w", ""} {
-		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: failureOf("late")}), lipsync.Conflict)
-		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
-		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: failureOf("late")}), failure.Conflict)
+		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), failure.Conflict)
+		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(99)), failure.Conflict)
 	}
 	for _, id := range []string{r.ID, ""} {
 		_, err := claim(t, store, id, "w2", 1000)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 	wantStored(t, store, final)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -51,7 +52,7 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 	claims := 0
 	for ; ; claims++ {
 		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("next", claims), at(now).Add(time.Duration(claims)*time.Millisecond), time.Hour)
-		if lipsync.CodeOf(err) == lipsync.NotFound {
+		if failure.CodeOf(err) == failure.NotFound {
 			break
 		}
 		must(t, err)
@@ -152,7 +153,7 @@ func testConcurrentSpeeds(t *testing.T, store lipsync.Store) {
 	codes := together(40, func(int) error {
 		return store.Speeds.Note(t.Context(), "warp", lipsync.NewSpeed(10, time.Second))
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 40})
+	wantCodes(t, codes, map[failure.Code]int{"": 40})
 	wantSpeeds(t, store, map[string]lipsync.Speed{"warp": times(40, lipsync.NewSpeed(10, time.Second))})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -114,9 +115,9 @@ func must(t *testing.T, err error) {
 }
 
 // wantCode checks the code of an error. "" means no error.
-func wantCode(t *testing.T, err error, want lipsync.Code) {
+func wantCode(t *testing.T, err error, want failure.Code) {
 	t.Helper()
-	if got := lipsync.CodeOf(err); got != want {
+	if got := failure.CodeOf(err); got != want {
 		t.Fatalf("got code %q (%v), want %q", got, err, want)
 	}
 }
@@ -130,17 +131,17 @@ func want[T any](t *testing.T, what string, got, want T) {
 }
 
 // together calls f n times concurrently, and returns the number of results with each code.
-func together(n int, f func(i int) error) map[lipsync.Code]int {
+func together(n int, f func(i int) error) map[failure.Code]int {
 	var (
 		mu    sync.Mutex
 		wg    sync.WaitGroup
 		start = make(chan struct{})
-		codes = make(map[lipsync.Code]int)
+		codes = make(map[failure.Code]int)
 	)
 	for i := range n {
 		wg.Go(func() {
 			<-start
-			code := lipsync.CodeOf(f(i))
+			code := failure.CodeOf(f(i))
 			mu.Lock()
 			defer mu.Unlock()
 			codes[code]++
@@ -152,7 +153,7 @@ func together(n int, f func(i int) error) map[lipsync.Code]int {
 }
 
 // wantCodes checks the result of together.
-func wantCodes(t *testing.T, got map[lipsync.Code]int, want map[lipsync.Code]int) {
+func wantCodes(t *testing.T, got map[failure.Code]int, want map[failure.Code]int) {
 	t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got codes %v, want %v", got, want)

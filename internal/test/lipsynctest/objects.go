@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -130,7 +131,7 @@ func testPutBroken(t *testing.T, o ObjectsFixture) {
 	brokenPuts(t, o, "inputs/a/video")
 	wantKeys(t, o, "")
 	_, err := o.Size(t.Context(), "inputs/a/video")
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 func testPutBrokenReplace(t *testing.T, o ObjectsFixture) {
@@ -176,7 +177,7 @@ func testConcurrentPuts(t *testing.T, o ObjectsFixture) {
 	codes := together(16, func(i int) error {
 		return o.Put(t.Context(), "outputs/a", bytes.NewReader(bytes.Repeat([]byte{byte(i)}, size)), size)
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 16})
+	wantCodes(t, codes, map[failure.Code]int{"": 16})
 	r, _, err := o.Open(t.Context(), "outputs/a")
 	must(t, err)
 	defer r.Close()
@@ -189,9 +190,9 @@ func testMissing(t *testing.T, o ObjectsFixture) {
 	put(t, o, "inputs/a/video", "x")
 	for _, key := range []string{"never", "inputs/a", "inputs/a/audio", "inputs/a/video/more"} {
 		_, err := o.Size(t.Context(), key)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 		_, _, err = o.Open(t.Context(), key)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 		must(t, o.Delete(t.Context(), "inputs/a/video/more"))
 	}
 }
@@ -239,7 +240,7 @@ func testPutDelete(t *testing.T, o ObjectsFixture) {
 		}
 		return nil
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 40})
+	wantCodes(t, codes, map[failure.Code]int{"": 40})
 	wantKeys(t, o, "")
 }
 

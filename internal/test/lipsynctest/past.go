@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // PastAccount is the account of a Past.
@@ -69,12 +71,12 @@ func (p *Past) caller() lipsync.Caller {
 
 // film returns the request that came as a form, with an idempotency key.
 func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, error) {
-	video, err := p.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
+	video, err := p.StoreMedia(ctx, id, failure.Video, strings.NewReader("video"))
 	if err != nil {
 		return lipsync.RequestParams{}, err
 	}
-	audio, err := p.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
-	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, Order: lipsync.Order{ReferenceID: new("film")},
+	audio, err := p.StoreMedia(ctx, id, failure.Audio, strings.NewReader("audio"))
+	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new("film")},
 		IdempotencyKey: new("once")}, err
 }
 
@@ -106,7 +108,7 @@ func (p *Past) Live(ctx context.Context) error {
 	}
 	p.now = p.now.Add(time.Hour)
 	web := lipsync.RequestParams{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
-		Order: lipsync.Order{LargestFace: true, ReferenceID: new("film")}}
+		Order: order.Order{LargestFace: true, ReferenceID: new("film")}}
 	for _, fail := range []bool{true, false} {
 		if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 			return err
@@ -116,13 +118,13 @@ func (p *Past) Live(ctx context.Context) error {
 			return err
 		}
 		if fail {
-			err = p.Fail(ctx, r, lipsync.Failure{Code: lipsync.NoFace})
+			err = p.Fail(ctx, r, failure.Failure{Code: failure.NoFace})
 		}
 		if err != nil {
 			return err
 		}
 	}
-	u, err := p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: lipsync.Video, Size: 5, ContentType: "video/mp4"})
+	u, err := p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: failure.Video, Size: 5, ContentType: "video/mp4"})
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (p *Past) Live(ctx context.Context) error {
 	if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 		return err
 	}
-	_, err = p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: lipsync.Audio, Size: 5})
+	_, err = p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: failure.Audio, Size: 5})
 	return err
 }
 

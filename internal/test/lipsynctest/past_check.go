@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -75,7 +76,7 @@ func (p *Past) wantKeys(t *testing.T) {
 	if c, err := p.Authenticate(t.Context(), PastToken); err != nil || c != p.caller() {
 		t.Errorf("got %+v (%v), want the key of before", c, err)
 	}
-	if _, err := p.Authenticate(t.Context(), revokedToken); lipsync.CodeOf(err) != lipsync.Unauthorized {
+	if _, err := p.Authenticate(t.Context(), revokedToken); failure.CodeOf(err) != failure.Unauthorized {
 		t.Errorf("revoked key: got %v", err)
 	}
 	if k, err := p.Store.Keys.ByHash(t.Context(), sha256.Sum256([]byte(revokedToken))); err != nil || k.RevokedAt.IsZero() {

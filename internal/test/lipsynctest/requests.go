@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 func testCreate(t *testing.T, store lipsync.Store) {
@@ -19,12 +21,12 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		func(r *lipsync.Request) { r.LargestFace = true },
 		func(r *lipsync.Request) { r.Engine = "warp" },
 		func(r *lipsync.Request) {
-			r.Options = lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless, Output: lipsync.Output{Format: lipsync.WebM, FPS: 29970, FileName: "ü", UploadURL: "https://storage.example/a?b=c&d"}}
+			r.Options = order.Options{SyncMode: order.Remap, Silence: order.KeepSilent, NoFace: order.FailFaceless, Output: order.Output{Format: order.WebM, FPS: 29970, FileName: "ü", UploadURL: "https://storage.example/a?b=c&d"}}
 		},
 		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
 		func(r *lipsync.Request) {
 			r.Tracks = lipsync.Tracks{{Ref: "é"}, {Input: lipsync.Input{URL: "https://example.com/?a=%20&b"}}}
-			r.Options.Segments = lipsync.Segments{{End: time.Second, Ref: "é"}, {Start: time.Second, End: 2500 * time.Millisecond}}
+			r.Options.Segments = order.Segments{{End: time.Second, Ref: "é"}, {Start: time.Second, End: 2500 * time.Millisecond}}
 		},
 	} {
 		r := newRequest("a", "")
@@ -37,7 +39,7 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		want(t, "read back", got, r)
 	}
 	_, err := store.Requests.ByID(t.Context(), uuid.NewString())
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 // testCreateWithoutKey makes a request of a person while the account's key is used up.
@@ -62,7 +64,7 @@ func testConcurrentCreates(t *testing.T, store lipsync.Store) {
 		_, _, err := store.Requests.Create(t.Context(), newRequest("a", "same"), nil, nil, lipsync.Limits{})
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	wantCodes(t, codes, map[failure.Code]int{"": n})
 	for _, reference := range []string{"", "same"} {
 		whole, total, err := store.Requests.List(t.Context(), "a", reference, 0, n)
 		must(t, err)
@@ -143,7 +145,7 @@ func testLatest(t *testing.T, store lipsync.Store) {
 	}
 	for _, reference := range []string{"", "never"} {
 		_, err := store.Requests.ByReference(t.Context(), "a", reference)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 }
 
@@ -161,7 +163,7 @@ func testAccounts(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "latest", latest, r)
 	_, err = store.Requests.ByReference(t.Context(), "c", "x")
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 // wantUsed checks the number of uses of the account's key.
@@ -178,9 +180,9 @@ func testTokenLimit(t *testing.T, store lipsync.Store) {
 	add(t, store, "")
 	r := newRequest("a", "")
 	_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
-	wantCode(t, err, lipsync.TokenLimit)
+	wantCode(t, err, failure.TokenLimit)
 	_, err = store.Requests.ByID(t.Context(), r.ID)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	wantUsed(t, store, "a", 2)
 }
 
@@ -190,7 +192,7 @@ func testConcurrentTokenLimit(t *testing.T, store lipsync.Store) {
 		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": 7, lipsync.TokenLimit: 23})
+	wantCodes(t, codes, map[failure.Code]int{"": 7, failure.TokenLimit: 23})
 	wantUsed(t, store, "a", 7)
 	_, total, err := store.Requests.List(t.Context(), "a", "", 0, 1)
 	must(t, err)
@@ -214,7 +216,7 @@ func testReplay(t *testing.T, store lipsync.Store) {
 	want(t, "again replayed", replayed, true)
 	want(t, "again", again, first)
 	_, _, err = store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2), lipsync.Limits{})
-	wantCode(t, err, lipsync.Reused)
+	wantCode(t, err, failure.Reused)
 	_, replayed, err = store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "other key replayed", replayed, false)
@@ -229,9 +231,9 @@ func testReplaySpent(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "id", again.ID, first.ID)
 	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
-	wantCode(t, err, lipsync.Reused)
+	wantCode(t, err, failure.Reused)
 	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1), lipsync.Limits{})
-	wantCode(t, err, lipsync.TokenLimit)
+	wantCode(t, err, failure.TokenLimit)
 }
 
 func testConcurrentReplay(t *testing.T, store lipsync.Store) {
@@ -243,7 +245,7 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 		got[i] = r.ID
 		return err
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	wantCodes(t, codes, map[failure.Code]int{"": n})
 	want(t, "different ids", len(slices.Compact(got)), 1)
 	wantUsed(t, store, "a", 1)
 }
@@ -289,7 +291,7 @@ func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
 func testRefusedCreate(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
 	_, _, err := store.Requests.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1), lipsync.Limits{})
-	wantCode(t, err, lipsync.Invalid)
+	wantCode(t, err, failure.Invalid)
 	wantUsed(t, store, "a", 0)
 	_, total, err := store.Requests.List(t.Context(), "a", "x", 0, 1)
 	must(t, err)

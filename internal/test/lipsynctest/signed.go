@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // resolve makes a signed URL absolute.
@@ -238,7 +238,7 @@ func testSignedPutBreaks(t *testing.T, o ObjectsFixture) {
 	}
 	wantKeys(t, o, "")
 	_, err = o.Size(t.Context(), "uploads/u")
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }
 
 func testTamperedPut(t *testing.T, o ObjectsFixture) {

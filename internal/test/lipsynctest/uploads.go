@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 // newUpload returns an upload that expires at the second.
 func newUpload(id string, second int) lipsync.Upload {
 	return lipsync.Upload{
-		ID: id, Account: "a", Kind: lipsync.Audio, Size: 5 << 30, ContentType: "audio/wav", Name: "a.wav",
+		ID: id, Account: "a", Kind: failure.Audio, Size: 5 << 30, ContentType: "audio/wav", Name: "a.wav",
 		Object: "uploads/" + id, CreatedAt: at(0), ExpiresAt: at(second),
 	}
 }
@@ -25,7 +26,7 @@ func testUploads(t *testing.T, store lipsync.Store) {
 	for range 2 {
 		must(t, store.Uploads.Delete(t.Context(), u))
 		_, err = store.Uploads.ByID(t.Context(), "u")
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 }
 

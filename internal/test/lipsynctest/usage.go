@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -99,7 +100,7 @@ func testUsage(t *testing.T, store lipsync.Store) {
 			_, err := store.Leases.Claim(t.Context(), r.ID, token, late, time.Minute)
 			must(t, err)
 			must(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome))
-			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome), lipsync.Conflict)
+			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome), failure.Conflict)
 		} else if i == 3 {
 			_, err := store.Leases.Cancel(t.Context(), r.ID, c.created, canceledFailure())
 			must(t, err)
@@ -147,7 +148,7 @@ func testConcurrentUsage(t *testing.T, store lipsync.Store) {
 	codes := together(n, func(i int) error {
 		return store.Leases.Finish(t.Context(), all[i].ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second})
 	})
-	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	wantCodes(t, codes, map[failure.Code]int{"": n})
 	got, err := store.Requests.Usage(t.Context(), "a", at(1), 1)
 	must(t, err)
 	want(t, "day", got[0], lipsync.Day{Requests: n, Output: n * time.Second})

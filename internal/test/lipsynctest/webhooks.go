@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -44,10 +45,10 @@ func testWebhooks(t *testing.T, store lipsync.Store) {
 	for _, old := range []int64{0, 2} {
 		stale := a
 		stale.Version = old
-		wantCode(t, store.Webhooks.Put(t.Context(), stale), lipsync.Conflict)
+		wantCode(t, store.Webhooks.Put(t.Context(), stale), failure.Conflict)
 	}
 	codes := together(8, func(int) error { return store.Webhooks.Put(t.Context(), a) })
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 7})
 	must(t, store.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "b", List: []lipsync.Webhook{w}}))
 	must(t, store.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "b", Version: 1})) // it has none any more
 	all, err := store.Webhooks.All(t.Context())
@@ -70,9 +71,9 @@ func newDelivery(webhook string, n int) lipsync.Delivery {
 
 func testDeliveries(t *testing.T, store lipsync.Store) {
 	_, err := store.Webhooks.Delivery(t.Context(), "w", "msg_0001")
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	_, err = store.Webhooks.Delivery(t.Context(), "w", "")
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 	d := newDelivery("w", 1)
 	d.Request, d.After, d.URL = "r", "msg_0000", "https://example.com/?a=1"
 	must(t, store.Webhooks.Add(t.Context(), d))
@@ -86,7 +87,7 @@ func testDeliveries(t *testing.T, store lipsync.Store) {
 	d.Version = 2
 	wantDelivery(t, store, d)
 	codes := together(8, func(int) error { return store.Webhooks.Swap(t.Context(), d) })
-	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 7})
+	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 7})
 	d.Version = 3
 	d.State, d.Due, d.Status, d.Problem = lipsync.DeliveryDelivered, time.Time{}, 200, ""
 	must(t, store.Webhooks.Swap(t.Context(), d))
@@ -96,8 +97,8 @@ func testDeliveries(t *testing.T, store lipsync.Store) {
 	must(t, store.Webhooks.Drop(t.Context(), d))
 	must(t, store.Webhooks.Drop(t.Context(), d))
 	_, err = store.Webhooks.Delivery(t.Context(), "w", d.ID)
-	wantCode(t, err, lipsync.NotFound)
-	wantCode(t, store.Webhooks.Swap(t.Context(), d), lipsync.Conflict)
+	wantCode(t, err, failure.NotFound)
+	wantCode(t, store.Webhooks.Swap(t.Context(), d), failure.Conflict)
 }
 
 func wantDelivery(t *testing.T, store lipsync.Store, d lipsync.Delivery) {
@@ -178,7 +179,7 @@ func testEvents(t *testing.T, store lipsync.Store) {
 	wantEvents(t, store, "ends")
 	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
 	must(t, store.Leases.Finish(t.Context(), before.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
-	wantCode(t, store.Leases.Finish(t.Context(), r.ID, "w", at(102), lipsync.Outcome{Output: "o"}), lipsync.Conflict)
+	wantCode(t, store.Leases.Finish(t.Context(), r.ID, "w", at(102), lipsync.Outcome{Output: "o"}), failure.Conflict)
 	completed := wantEvents(t, store, "all", lipsync.RequestCompleted, lipsync.RequestProcessing)[0]
 	want(t, "it comes after", completed.After, started.ID)
 	want(t, "completed", completed, lipsync.Delivery{
@@ -199,7 +200,7 @@ func testEvents(t *testing.T, store lipsync.Store) {
 		must(t, err)
 	}
 	_, err = store.Leases.Cancel(t.Context(), waits.ID, at(303), canceledFailure())
-	wantCode(t, err, lipsync.Conflict)
+	wantCode(t, err, failure.Conflict)
 	must(t, store.Leases.Finish(t.Context(), bad.ID, "w", at(304), lipsync.Outcome{Failure: noFace()}))
 	ends := wantEvents(t, store, "ends", lipsync.RequestCanceled, lipsync.RequestCanceled, lipsync.RequestCompleted)
 	want(t, "canceled", ends[0].Request+ends[1].Request, held.ID+waits.ID)
@@ -242,10 +243,10 @@ func testTargets(t *testing.T, store lipsync.Store) {
 	}
 	for account, url := range map[string]string{"a": "https://example.com/quiet/x", "b": quiet.URL} {
 		_, err := create(account, url, nil)
-		wantCode(t, err, lipsync.NotFound)
+		wantCode(t, err, failure.NotFound)
 	}
 	_, err := create("a", dead.URL, nil)
-	wantCode(t, err, lipsync.Finished)
+	wantCode(t, err, failure.Finished)
 	idem := &lipsync.Idempotency{Key: "once", ExpiresAt: at(1000)}
 	r, err := create("a", quiet.URL+"?job=1", idem)
 	must(t, err)
@@ -261,7 +262,7 @@ func testTargets(t *testing.T, store lipsync.Store) {
 	a.Full = true
 	must(t, store.Webhooks.Put(t.Context(), a))
 	_, err = create("a", "", nil)
-	wantCode(t, err, lipsync.EventLimit)
+	wantCode(t, err, failure.EventLimit)
 	replayed, err := create("a", quiet.URL+"?job=1", idem)
 	must(t, err)
 	want(t, "replayed", replayed.ID, r.ID)
@@ -279,5 +280,5 @@ func testTargets(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	id := uuid.NewString()
 	_, err = store.Webhooks.Delivery(t.Context(), id, id)
-	wantCode(t, err, lipsync.NotFound)
+	wantCode(t, err, failure.NotFound)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // Texts returns the jobs of all options by name, without media. The URL of boxes is one of example.com.
@@ -19,7 +19,7 @@ func Texts() map[string]Job {
 }
 
 // Wishes returns the options that the texts of a job describe.
-func (j Job) Wishes(t testing.TB) (o lipsync.Options) {
+func (j Job) Wishes(t testing.TB) (o order.Options) {
 	t.Helper()
 	for _, c := range []struct {
 		text string

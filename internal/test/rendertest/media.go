@@ -15,7 +15,7 @@ import (
 	"os"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -190,9 +190,9 @@ func (Media) Place(context.Context, *ffmpeg.Assembly, ffmpeg.Piece) (time.Durati
 
 func (Media) Mix(context.Context, ffmpeg.Mix, string, string) error { return errors.ErrUnsupported }
 
-func (Media) CheckOutput(context.Context, lipsync.Output) error { return nil }
+func (Media) CheckOutput(context.Context, order.Output) error { return nil }
 
-func (Media) Encode(_ context.Context, v *ffmpeg.Video, _ lipsync.Output, sound, output string) (ffmpeg.Encoder, error) {
+func (Media) Encode(_ context.Context, v *ffmpeg.Video, _ order.Output, sound, output string) (ffmpeg.Encoder, error) {
 	e := &encoder{Clip{Width: v.Width, Height: v.Height, Rate: v.Rate}, output}
 	if sound != "" {
 		c, err := read(sound)
@@ -221,7 +221,7 @@ func (e *encoder) Finish() error { return e.clip.Write(e.output) }
 
 func (e *encoder) Abort() {}
 
-func (Media) TakeReel(_ context.Context, _ *ffmpeg.Video, _ lipsync.Output, from, to string) error {
+func (Media) TakeReel(_ context.Context, _ *ffmpeg.Video, _ order.Output, from, to string) error {
 	c, err := read(from)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (Media) TakeReel(_ context.Context, _ *ffmpeg.Video, _ lipsync.Output, from
 	return c.Write(to)
 }
 
-func (Media) Join(_ context.Context, _ *ffmpeg.Video, _ lipsync.Output, reels []ffmpeg.Reel, sound, output string) error {
+func (Media) Join(_ context.Context, _ *ffmpeg.Video, _ order.Output, reels []ffmpeg.Reel, sound, output string) error {
 	joined, err := read(sound)
 	if err != nil {
 		return err
@@ -255,6 +255,6 @@ func (Media) Poster(context.Context, *ffmpeg.Video, string, time.Duration) ([]by
 
 func (Media) Decoder() string { return "raw" }
 
-func (Media) Encoding(context.Context, *ffmpeg.Video, lipsync.Output) (string, error) {
+func (Media) Encoding(context.Context, *ffmpeg.Video, order.Output) (string, error) {
 	return "raw", nil
 }

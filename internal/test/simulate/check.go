@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/simulate/table"
 )
@@ -66,7 +67,7 @@ func (l *ledger) check(ctx context.Context, id string) {
 		l.lost = append(l.lost, id+": no output")
 	case r.Failed():
 		l.lost = append(l.lost, fmt.Sprintf("%s: failed, %v", id, r.Failure))
-	case r.Failure.Code == lipsync.Canceled && !j.canceled:
+	case r.Failure.Code == failure.Canceled && !j.canceled:
 		l.errors = append(l.errors, id+": canceled without a cancel")
 	}
 	j.done, j.failed, j.claims = r.FinishedAt, r.Status == lipsync.Failed, r.Claims

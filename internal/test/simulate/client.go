@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -95,7 +96,7 @@ func (c client) create(ctx context.Context) (id string) {
 // the time in the error, if it has one; otherwise it grows with n.
 func (c client) pause(err error, n int) time.Duration {
 	wait := min(time.Second<<min(n, 5), 30*time.Second)
-	if e, ok := errors.AsType[*lipsync.Error](err); ok && e.RetryAfter > 0 {
+	if e, ok := errors.AsType[*failure.Error](err); ok && e.RetryAfter > 0 {
 		wait = e.RetryAfter
 	}
 	return c.dice.between(wait, 2*wait)
@@ -148,7 +149,7 @@ func (c client) read(ctx context.Context, id string) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err != nil && lipsync.CodeOf(err) == lipsync.NotFound:
+		case err != nil && failure.CodeOf(err) == failure.NotFound:
 			c.ledger.wrong("a request is missing")
 			return
 		case err != nil:
@@ -183,7 +184,7 @@ func (c client) cancel(ctx context.Context, id string) {
 			}
 			return err
 		})
-		if err == nil || lipsync.CodeOf(err) == lipsync.Finished || sleep(ctx, c.pause(err, n)) != nil {
+		if err == nil || failure.CodeOf(err) == failure.Finished || sleep(ctx, c.pause(err, n)) != nil {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -150,7 +151,7 @@ func (l *ledger) Finished(r lipsync.Request) {
 }
 
 // Postponed, Posted, Waiting, Unreachable, Failing and Refused implement lipsync.Watcher.
-func (*ledger) Postponed(lipsync.Request, lipsync.Failure) {}
+func (*ledger) Postponed(lipsync.Request, failure.Failure) {}
 func (*ledger) Posted(lipsync.Delivery, time.Duration)     {}
 func (*ledger) Waiting(time.Duration)                      {}
 func (*ledger) Unreachable(int)                            {}

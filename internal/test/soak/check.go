@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -86,7 +87,7 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 // job checks one request.
 func (c *check) job(ctx context.Context, j *job) (lipsync.Request, error) {
 	r, err := c.service.Store.Requests.ByID(ctx, j.id)
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		c.report.Lost = append(c.report.Lost, fmt.Sprintf("request %s: not found", j.id))
 		return r, nil
 	}
@@ -100,7 +101,7 @@ func (c *check) job(ctx context.Context, j *job) (lipsync.Request, error) {
 		if err := c.compare(ctx, r); err != nil {
 			c.report.Lost = append(c.report.Lost, fmt.Sprintf("request %s: output %s: %v", r.ID, r.Output, err))
 		}
-	case r.Status == lipsync.Failed && r.Spent() && r.Failure.Code.Class() == lipsync.OfOurs:
+	case r.Status == lipsync.Failed && r.Spent() && r.Failure.Code.Class() == failure.OfOurs:
 		c.report.Failed++
 	default:
 		c.report.Lost = append(c.report.Lost, fmt.Sprintf("request %+v", r))
@@ -146,7 +147,7 @@ func (c *check) object(ctx context.Context, key string) error {
 	_, rest, _ := strings.Cut(key, "/")
 	id, _, _ := strings.Cut(rest, "/")
 	_, err = c.service.Store.Requests.ByID(ctx, id)
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	if failure.CodeOf(err) == failure.NotFound {
 		c.report.NoRecord = append(c.report.NoRecord, key)
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 // Fetcher fetches the file at a client's URL, as worker.Fetcher does.
@@ -25,11 +25,11 @@ type fetcher struct {
 	m *Monitor
 }
 
-// Fetch implements Fetcher. The result is a code of lipsync.Error, ok, or canceled.
+// Fetch implements Fetcher. The result is a code of failure.Error, ok, or canceled.
 func (f fetcher) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
 	started := time.Now()
 	err := f.Fetcher.Fetch(ctx, url, w, limit)
-	result := cmp.Or(lipsync.CodeOf(err), fetched)
+	result := cmp.Or(failure.CodeOf(err), fetched)
 	if err != nil && ctx.Err() != nil {
 		result = "canceled" // or released, or out of time
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -108,7 +109,7 @@ func New(o Options) *Monitor {
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
-	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing, lipsync.MediaUnreachable} {
+	for _, code := range []failure.FailureCode{failure.InternalFault, failure.HostFailing, failure.MediaUnreachable} {
 		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
 		m.postponed.WithLabelValues(string(code))
 	}
@@ -149,7 +150,7 @@ func (m *Monitor) Finished(r lipsync.Request) {
 }
 
 // Postponed implements lipsync.Watcher.
-func (m *Monitor) Postponed(_ lipsync.Request, f lipsync.Failure) {
+func (m *Monitor) Postponed(_ lipsync.Request, f failure.Failure) {
 	m.postponed.WithLabelValues(string(f.Code)).Inc()
 }
 

@@ -17,7 +17,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -49,21 +51,21 @@ func busy(t *testing.T) *Monitor {
 	m.Unreachable(4)
 	m.Failing(20 * time.Minute)
 	completed, failed, broken := r, r, r
-	completed.Status, completed.Warnings = lipsync.Completed, lipsync.NotSigned
-	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
-		Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3690},
+	completed.Status, completed.Warnings = lipsync.Completed, order.NotSigned
+	failed.Status, failed.Failure = lipsync.Failed, failure.Failure{Code: failure.MediaLongerThan, Details: failure.Details{
+		Kind: failure.Video, Limit: failure.Quantity{Seconds: 3600}, Value: failure.Quantity{Seconds: 3690},
 	}}
-	broken.Status, broken.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.InternalFault}
+	broken.Status, broken.Failure = lipsync.Failed, failure.Failure{Code: failure.InternalFault}
 	for _, r := range []lipsync.Request{completed, failed, broken} {
 		m.Finished(r)
 	}
-	m.Postponed(r, lipsync.Failure{Code: lipsync.HostFailing})
+	m.Postponed(r, failure.Failure{Code: failure.HostFailing})
 	for _, state := range []lipsync.DeliveryState{lipsync.DeliveryDelivered, lipsync.DeliveryDelivered, lipsync.DeliveryWaiting, lipsync.DeliveryFailed} {
 		m.Posted(lipsync.Delivery{ID: "msg_1", Webhook: "w", Account: "acme", State: state}, time.Second)
 	}
 	m.Rendered(10*time.Second, 4*time.Second)
 	m.Rendered(2*time.Second, 2*time.Second)
-	for _, err := range []error{nil, context.Canceled, &lipsync.Error{Code: lipsync.NotFound}} {
+	for _, err := range []error{nil, context.Canceled, &failure.Error{Code: failure.NotFound}} {
 		_ = m.Fetcher(fetches{err}).Fetch(t.Context(), r.Video.URL, io.Discard, 1)
 	}
 	callAll(m)
@@ -241,7 +243,7 @@ func TestStore(t *testing.T) {
 		want float64
 	}{
 		{t.Context(), nil, 0},
-		{t.Context(), &lipsync.Error{Code: lipsync.NotFound}, 0},
+		{t.Context(), &failure.Error{Code: failure.NotFound}, 0},
 		{t.Context(), errors.New("disk I/O error"), 1},
 		{canceled, context.Canceled, 1},
 	} {

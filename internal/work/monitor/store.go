@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -21,7 +22,7 @@ func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
 func (m *Monitor) observe(ctx context.Context, operation string, began time.Time, err *error) {
 	m.operations.WithLabelValues(operation).Observe(time.Since(began).Seconds())
 	failures := m.failures.WithLabelValues(operation) // creates the series with the value 0 too
-	if lipsync.CodeOf(*err) == lipsync.Internal && ctx.Err() == nil {
+	if failure.CodeOf(*err) == failure.Internal && ctx.Err() == nil {
 		failures.Inc()
 	}
 }
@@ -159,7 +160,7 @@ func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o l
 }
 
 // Cancel implements lipsync.Leases.
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (_ lipsync.Request, err error) {
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "cancel", time.Now(), &err)
 	return s.Leases.Cancel(ctx, id, now, f)
 }

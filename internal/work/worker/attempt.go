@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -38,7 +39,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 		return nil
 	case errors.Is(why, errSilent):
 		return w.fault(ctx, r, why, time.Since(started), log)
-	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
+	case why == errLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.Service.Held(report, r)) == failure.Conflict:
 		// The last condition finds a request that was canceled: its inputs were deleted, so the
 		// attempt failed before it noticed the cancel.
 		return errLost
@@ -53,7 +54,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 // fault reports that an attempt ended with err, after the time took. It returns an error if the
 // service is at fault and will make another attempt: errDisk if the disk fails.
 func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took time.Duration, log *slog.Logger) error {
-	disk := lipsync.DiskFails(err) && lipsync.FailureOf(err).Code == lipsync.HostFailing
+	disk := failure.DiskFails(err) && failure.FailureOf(err).Code == failure.HostFailing
 	if disk {
 		w.failing.Store(w.lack())
 	}
@@ -62,7 +63,7 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 	switch {
 	case reported != nil:
 		return errors.Join(reported, err)
-	case again.IsZero() && f.Code.Class() == lipsync.OfInput:
+	case again.IsZero() && f.Code.Class() == failure.OfInput:
 		log.Info("failed")
 	case again.IsZero():
 		log.Error("failed")
@@ -72,7 +73,7 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 		return errDisk
 	default:
 		log.Warn("postponed", "until", again)
-		if f.Code.Class() == lipsync.OfOurs {
+		if f.Code.Class() == failure.OfOurs {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
 )
 
 const (
@@ -28,7 +28,7 @@ var errSlow = errors.New("not done in time")
 
 // errTooSlow ends an attempt whose media take too long. Another attempt would take as long, so the
 // request fails.
-var errTooSlow = lipsync.Failure{Code: lipsync.ProcessingTooLong}.Because(nil)
+var errTooSlow = failure.Failure{Code: failure.ProcessingTooLong}.Because(nil)
 
 // renderTime returns the time that rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }

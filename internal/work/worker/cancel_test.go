@@ -9,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -88,7 +90,7 @@ func (f *fixture) wantNoObjects(t *testing.T) {
 func TestCanceledUnseen(t *testing.T) {
 	for name, said := range map[string]error{
 		"media gone":  errors.New("no such object"),
-		"bad media":   lipsync.Failure{Code: lipsync.NoFace}.Because(nil),
+		"bad media":   failure.Failure{Code: failure.NoFace}.Because(nil),
 		"all is done": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,8 +101,8 @@ func TestCanceledUnseen(t *testing.T) {
 				}
 				return errors.Join(concatenate(ctx, j), said)
 			})
-			n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Order: lipsync.Order{ReferenceID: new("doomed")}}
-			for kind, source := range map[lipsync.MediaKind]*lipsync.Source{lipsync.Video: &n.Video, lipsync.Audio: &n.Audio} {
+			n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Order: order.Order{ReferenceID: new("doomed")}}
+			for kind, source := range map[failure.MediaKind]*lipsync.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
 				var err error
 				if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored")); err != nil {
 					t.Fatal(err)
@@ -160,11 +162,11 @@ func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time,
 // TestCanceledLast cancels between the worker's last check and its report.
 func TestCanceledLast(t *testing.T) {
 	f := setup(t, func(context.Context, render.Job) error {
-		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+		return failure.Failure{Code: failure.NoFace}.Because(nil)
 	})
 	id := f.request(t, "video", "audio")
 	f.Service.Store.Leases = lateCancel{f.Service.Store.Leases, func() {
-		if _, err := f.Service.Store.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+		if _, err := f.Service.Store.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
 			t.Error(err)
 		}
 	}}

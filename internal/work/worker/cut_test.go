@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
@@ -253,8 +254,8 @@ func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.Reques
 	t.Helper()
 	n := lipsync.RequestParams{ID: s.NewRequestID()}
 	var errs [2]error
-	n.Video, errs[0] = s.StoreMedia(t.Context(), n.ID, lipsync.Video, bytes.NewReader(video))
-	n.Audio, errs[1] = s.StoreMedia(t.Context(), n.ID, lipsync.Audio, bytes.NewReader(audio))
+	n.Video, errs[0] = s.StoreMedia(t.Context(), n.ID, failure.Video, bytes.NewReader(video))
+	n.Audio, errs[1] = s.StoreMedia(t.Context(), n.ID, failure.Audio, bytes.NewReader(audio))
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
@@ -80,7 +81,7 @@ func TestEstimateNeedsRoom(t *testing.T) {
 	f.Service.Room = func(size int64) error {
 		asked = append(asked, size)
 		if size > room {
-			return lipsync.ErrNoSpace(nil)
+			return failure.ErrNoSpace(nil)
 		}
 		return nil
 	}

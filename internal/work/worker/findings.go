@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -20,7 +21,7 @@ type findings struct {
 // Open implements render.Findings.
 func (f *findings) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	content, err := f.service.OpenFindings(ctx, f.request, f.video, name)
-	if err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+	if err != nil && failure.CodeOf(err) != failure.NotFound {
 		f.log.Warn("findings can't be read", "error", err)
 	}
 	return content, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
@@ -106,7 +107,7 @@ func (f renderFunc) Estimate(_ context.Context, j render.Job) (e lipsync.Estimat
 func (f renderFunc) FindPeople(_ context.Context, path string, _ render.Observer) (a lipsync.Analysis, err error) {
 	video, err := os.ReadFile(path)
 	if string(video) == "unusable" {
-		err = lipsync.Failure{Code: lipsync.NoPicture}.Because(nil)
+		err = failure.Failure{Code: failure.NoPicture}.Because(nil)
 	}
 	a.Video.Frames = len(video)
 	return a, err
@@ -132,17 +133,17 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 	path := strings.TrimPrefix(url, "http://web/")
 	switch {
 	case path == "missing":
-		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible"}
+		return &failure.Error{Code: failure.NotFound, Message: "URL is not accessible"}
 	case path == "private":
-		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is in a private network"}
+		return &failure.Error{Code: failure.PrivateHost, Message: "URL is in a private network"}
 	case path == "nohost":
-		return &lipsync.Error{Code: lipsync.NoHost, Message: "host does not exist"}
+		return &failure.Error{Code: failure.NoHost, Message: "host does not exist"}
 	case path == "slow":
-		return &lipsync.Error{Code: lipsync.TooSlow, Message: "file comes too slowly"}
+		return &failure.Error{Code: failure.TooSlow, Message: "file comes too slowly"}
 	case path == "unreachable":
-		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable"}
+		return &failure.Error{Code: failure.Unavailable, Message: "server is not reachable"}
 	case path == "huge", int64(len(path)) > limit:
-		return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large"}
+		return &failure.Error{Code: failure.TooLarge, Message: "file is too large"}
 	}
 	_, err := io.WriteString(w, path)
 	return err

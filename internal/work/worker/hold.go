@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -46,7 +47,7 @@ func (w *Worker) renew(ctx context.Context, end context.CancelCauseFunc, r lipsy
 		switch {
 		case err == nil:
 			renewed = time.Now()
-		case lipsync.CodeOf(err) == lipsync.Conflict:
+		case failure.CodeOf(err) == failure.Conflict:
 			end(errLost)
 		case time.Since(renewed) > lipsync.Lease*3/4:
 			end(fmt.Errorf("%w: %w", errSilent, err))
@@ -66,7 +67,7 @@ func (w *Worker) watch(ctx context.Context, end context.CancelCauseFunc, r lipsy
 		switch {
 		case err == nil:
 			told = now
-		case lipsync.CodeOf(err) == lipsync.Conflict:
+		case failure.CodeOf(err) == failure.Conflict:
 			end(errLost)
 		}
 	}

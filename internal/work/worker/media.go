@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -34,11 +36,11 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		Signed: w.Signer != nil && w.Service.RequireProvenance, Poster: true,
 	}
 	face, files := r.Options.Face, len(r.Inputs())
-	if face.By == lipsync.FaceInBoxes {
+	if face.By == order.FaceInBoxes {
 		files++
 	}
 	left := fetchTime + time.Duration(max(0, files-2))*moreTime
-	get := func(kind lipsync.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
+	get := func(kind failure.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
 		if errs != nil && !r.IsEstimate() {
 			return
 		}
@@ -48,15 +50,15 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		}
 	}
 	sum := sha256.New()
-	get(lipsync.Video, r.Video, job.Video, sum)
+	get(failure.Video, r.Video, job.Video, sum)
 	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
 	for i, audio := range r.Audios() {
 		job.Audios[audio.Ref] = filepath.Join(folder, fmt.Sprintf("audio-%d", i))
-		get(lipsync.Audio, audio.Input, job.Audios[audio.Ref])
+		get(failure.Audio, audio.Input, job.Audios[audio.Ref])
 	}
 	job.Audio = job.Audios[""]
-	if face.By == lipsync.FaceInBoxes {
-		get(lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
+	if face.By == order.FaceInBoxes {
+		get(failure.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
 	}
 	if job.Segments = r.Options.Segments; r.Options.Unread != nil {
 		errs = append(errs, r.Options.Unread)
@@ -65,7 +67,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 }
 
 // get copies an input of a request to a new file, and to the writers; see fetch for left.
-func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string, left *time.Duration, writers ...io.Writer) (err error) {
+func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Input, path string, left *time.Duration, writers ...io.Writer) (err error) {
 	created, err := os.Create(path)
 	if err != nil {
 		return err
@@ -80,20 +82,20 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	}
 	limit := w.Service.MaxSize(kind)
 	err = w.fetch(ctx, in.URL, file, limit, left)
-	f := lipsync.Failure{Details: lipsync.Details{Kind: kind}}
-	switch lipsync.CodeOf(err) {
-	case lipsync.NotFound:
-		f.Code = lipsync.MediaNotAccessible
-	case lipsync.PrivateHost:
-		f.Code = lipsync.MediaPrivate
-	case lipsync.NoHost:
-		f.Code = lipsync.MediaHostMissing
-	case lipsync.TooSlow:
-		f.Code = lipsync.MediaTooSlow
-	case lipsync.Unavailable:
-		f.Code = lipsync.MediaUnreachable
-	case lipsync.TooLarge:
-		f.Code, f.Limit.Bytes = lipsync.MediaLargerThan, limit
+	f := failure.Failure{Details: failure.Details{Kind: kind}}
+	switch failure.CodeOf(err) {
+	case failure.NotFound:
+		f.Code = failure.MediaNotAccessible
+	case failure.PrivateHost:
+		f.Code = failure.MediaPrivate
+	case failure.NoHost:
+		f.Code = failure.MediaHostMissing
+	case failure.TooSlow:
+		f.Code = failure.MediaTooSlow
+	case failure.Unavailable:
+		f.Code = failure.MediaUnreachable
+	case failure.TooLarge:
+		f.Code, f.Limit.Bytes = failure.MediaLargerThan, limit
 	default:
 		return err
 	}
@@ -108,7 +110,7 @@ func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit in
 	err := w.Fetcher.Fetch(bounded, url, file, limit)
 	*left -= time.Since(began)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return &lipsync.Error{Code: lipsync.TooSlow, Message: "files come too slowly", Err: err}
+		return &failure.Error{Code: failure.TooSlow, Message: "files come too slowly", Err: err}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -23,7 +24,7 @@ func (o *observer) Measured(video, audio time.Duration) {
 	r := &o.request
 	r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
 	length := max(video, audio)
-	if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == lipsync.Pad || r.Options.Segments != nil) { // it may be the longest video
+	if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == order.Pad || r.Options.Segments != nil) { // it may be the longest video
 		length = render.DefaultLimits().Duration
 	}
 	o.bound.set(renderTime(length), errTooSlow)

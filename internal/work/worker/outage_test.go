@@ -18,7 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
 )
@@ -33,7 +35,7 @@ func (o outage) Fetch(ctx context.Context, url string, w io.Writer, limit int64)
 	if now := time.Now(); now.Before(o.from) || !now.Before(o.to) {
 		return o.web.Fetch(ctx, url, w, limit)
 	}
-	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ENETUNREACH}
+	return &failure.Error{Code: failure.Unavailable, Message: "server is not reachable", Err: syscall.ENETUNREACH}
 }
 
 // TestOutage does a queue of requests by URL without a network for a while. All must complete soon
@@ -74,7 +76,7 @@ type dripping struct{}
 
 func (dripping) Fetch(context.Context, string, io.Writer, int64) error {
 	time.Sleep(19 * time.Minute)
-	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ECONNRESET}
+	return &failure.Error{Code: failure.Unavailable, Message: "server is not reachable", Err: syscall.ECONNRESET}
 }
 
 // TestDrippingServer has a server that keeps a worker busy at each attempt. The request must fail
@@ -92,7 +94,7 @@ func TestDrippingServer(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		f.want(t, id, lipsync.Failed, "video URL is not accessible", 1)
-		if held > 80*time.Minute || f.get(t, id).Failure.Code != lipsync.MediaTooSlow {
+		if held > 80*time.Minute || f.get(t, id).Failure.Code != failure.MediaTooSlow {
 			t.Errorf("held a worker for %s, and then got %q", held, f.get(t, id).Failure.Code)
 		}
 	})
@@ -119,14 +121,14 @@ func TestTricklingServer(t *testing.T) {
 	}
 	tracks.Segments = segments(t, 5)
 	boxes := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
-	boxes.Options.Face = lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "http://web/boxes"}
+	boxes.Options.Face = order.Face{By: order.FaceInBoxes, Boxes: "http://web/boxes"}
 	for _, c := range []struct {
 		p    lipsync.RequestParams
 		took time.Duration
-		want lipsync.Failure
+		want failure.Failure
 	}{
-		{tracks, time.Hour, lipsync.Failure{Code: lipsync.MediaTooSlow, Details: lipsync.Details{Kind: lipsync.Audio}}},
-		{boxes, 45 * time.Minute, lipsync.Failure{}},
+		{tracks, time.Hour, failure.Failure{Code: failure.MediaTooSlow, Details: failure.Details{Kind: failure.Audio}}},
+		{boxes, 45 * time.Minute, failure.Failure{}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, concatenate)
@@ -145,7 +147,7 @@ func TestTricklingServer(t *testing.T) {
 }
 
 // segments returns n segments, each with a speech track of its own.
-func segments(t *testing.T, n int) (all lipsync.Segments) {
+func segments(t *testing.T, n int) (all order.Segments) {
 	var text []string
 	for i := range n {
 		text = append(text, fmt.Sprintf(`{"start": %d, "end": %d, "audio": {"ref": "%d"}}`, i, i+1, i))

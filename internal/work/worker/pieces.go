@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -25,7 +26,7 @@ func (p *pieces) Find(ctx context.Context, n int, read func(io.Reader) error) er
 		if err == nil {
 			return nil
 		}
-		if lipsync.CodeOf(err) != lipsync.NotFound && ctx.Err() == nil {
+		if failure.CodeOf(err) != failure.NotFound && ctx.Err() == nil {
 			p.log.Warn("a piece of an earlier attempt can't be used", "claim", claim, "piece", n, "error", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -42,7 +43,7 @@ func TestPieces(t *testing.T) {
 			}
 		}
 		if attempt < 2 {
-			return lipsync.Failure{Code: lipsync.HostFailing}.Because(nil)
+			return failure.Failure{Code: failure.HostFailing}.Because(nil)
 		}
 		return concatenate(ctx, j)
 	})

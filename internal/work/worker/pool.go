@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -32,7 +33,7 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 		switch {
 		case w.failing.Load() != nil:
 			return errors.Join(err, errDisk)
-		case err != nil && !found && (asked || lipsync.CodeOf(err) == lipsync.RateLimited) && time.Since(claimed) < lipsync.Lease:
+		case err != nil && !found && (asked || failure.CodeOf(err) == failure.RateLimited) && time.Since(claimed) < lipsync.Lease:
 			pause(begin, Poll) // the store is busy, or may answer again
 		case err != nil:
 			return err

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -160,7 +161,7 @@ func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, l
 // TestStayThroughFaults checks that a worker goes on while claims fail, if the store is busy or has
 // answered before.
 func TestStayThroughFaults(t *testing.T) {
-	broken, busy := errors.New("broken"), &lipsync.Error{Code: lipsync.RateLimited}
+	broken, busy := errors.New("broken"), &failure.Error{Code: failure.RateLimited}
 	for name, c := range map[string]struct {
 		from, to int
 		err      error

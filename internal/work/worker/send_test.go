@@ -14,7 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
 )
@@ -24,7 +26,7 @@ func (f *fixture) sendTo(t *testing.T, url string) string {
 	t.Helper()
 	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
-		Order: lipsync.Order{Output: lipsync.Output{Format: lipsync.WebM, UploadURL: lipsync.UploadURL(url)}},
+		Order: order.Order{Output: order.Output{Format: order.WebM, UploadURL: order.UploadURL(url)}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +47,13 @@ func TestSend(t *testing.T) {
 	for _, c := range []struct {
 		status  int
 		private bool // private networks are allowed
-		code    lipsync.FailureCode
+		code    failure.FailureCode
 		failure string
 	}{
 		{200, true, "", ""},
-		{403, true, lipsync.UploadRefused, "output could not be sent: the server answered 403"},
-		{307, true, lipsync.UploadRefused, "output could not be sent: the server answered 307"},
-		{200, false, lipsync.UploadPrivate, "output could not be sent: upload_url is not accessible"},
+		{403, true, failure.UploadRefused, "output could not be sent: the server answered 403"},
+		{307, true, failure.UploadRefused, "output could not be sent: the server answered 307"},
+		{200, false, failure.UploadPrivate, "output could not be sent: upload_url is not accessible"},
 	} {
 		got, status = nil, c.status
 		f := setup(t, concatenate)
@@ -106,7 +108,7 @@ func TestSendStored(t *testing.T) {
 	f := setup(t, concatenate)
 	objects := &fullObjects{f.Service.Objects, true}
 	f.Service.Objects = objects
-	refused := sender{&lipsync.Error{Code: lipsync.NotFound}}
+	refused := sender{&failure.Error{Code: failure.NotFound}}
 	f.Sender = &refused
 	id := f.sendTo(t, "https://storage.example/")
 	f.Do(t.Context(), id)
@@ -133,8 +135,8 @@ func TestSendAgain(t *testing.T) {
 			return concatenate(ctx, j)
 		})
 		var told []error
-		for _, code := range []lipsync.Code{lipsync.Unavailable, lipsync.TooSlow, lipsync.NoHost} {
-			told = append(told, &lipsync.Error{Code: code, RetryAfter: 2 * time.Minute})
+		for _, code := range []failure.Code{failure.Unavailable, failure.TooSlow, failure.NoHost} {
+			told = append(told, &failure.Error{Code: code, RetryAfter: 2 * time.Minute})
 		}
 		f.Sender = (*sender)(&told)
 		id := f.sendTo(t, "https://storage.example/")
@@ -154,7 +156,7 @@ func TestSendAgain(t *testing.T) {
 		if rendered != 4 {
 			t.Errorf("rendered %d times, want 4", rendered)
 		}
-		told = []error{&lipsync.Error{Code: lipsync.NotFound}}
+		told = []error{&failure.Error{Code: failure.NotFound}}
 		plain := f.request(t, "video", "audio")
 		f.Do(t.Context(), plain)
 		f.want(t, plain, lipsync.Completed, "", 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // Signer adds signed manifests to files.
@@ -53,7 +54,7 @@ func (w *Worker) checkSigner(ctx context.Context) error {
 
 // sign signs the output of a request, if the worker has a signer, and returns a warning that tells so. An output that can't be signed gets a warning
 // too, unless all must be signed.
-func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *slog.Logger) (lipsync.Warnings, error) {
+func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *slog.Logger) (order.Warnings, error) {
 	if w.Signer == nil {
 		return "", nil
 	}
@@ -63,14 +64,14 @@ func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *
 	}
 	switch {
 	case err == nil:
-		return lipsync.Signed, nil
+		return order.Signed, nil
 	case ctx.Err() != nil:
 		return "", err
 	case w.Service.RequireProvenance: // if no file can be signed, the attempt doesn't count
 		return "", errors.Join(w.checkSigner(ctx), err)
 	default:
 		log.Warn("the output was not signed", "error", err)
-		return lipsync.NotSigned, nil
+		return order.NotSigned, nil
 	}
 }
 
@@ -79,7 +80,7 @@ func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) 
 	if err != nil {
 		return err
 	}
-	if info.Size() > lipsync.MostSigned && !w.Service.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
+	if info.Size() > order.MostSigned && !w.Service.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
 		return errLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, signTime+time.Duration(8*info.Size()/signRate)*time.Second)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -27,11 +28,11 @@ func TestSignLarge(t *testing.T) {
 		size     int64
 		required bool
 		want     counter
-		warnings lipsync.Warnings
+		warnings order.Warnings
 	}{
-		{lipsync.MostSigned, false, 1, lipsync.Signed},
-		{lipsync.MostSigned + 1, false, 0, lipsync.NotSigned},
-		{lipsync.MostSigned + 1, true, 1, lipsync.Signed},
+		{order.MostSigned, false, 1, order.Signed},
+		{order.MostSigned + 1, false, 0, order.NotSigned},
+		{order.MostSigned + 1, true, 1, order.Signed},
 	} {
 		path := filepath.Join(t.TempDir(), "output.mov")
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -43,7 +44,7 @@ func TestSignLarge(t *testing.T) {
 		var signed counter
 		w := &Worker{Service: lipsynctest.NewService(t, lipsync.Config{RequireProvenance: c.required}, lipsync.Ports{}), Signer: &signed}
 		r := lipsync.Request{Size: c.size}
-		r.Options.Output.Format = lipsync.MOV
+		r.Options.Output.Format = order.MOV
 		warning, err := w.sign(t.Context(), r, path, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Error(err)

@@ -10,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -34,18 +36,18 @@ func TestSign(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		sign     signFunc
-		format   lipsync.Format
+		format   order.Format
 		required bool
 		signed   bool
-		warnings lipsync.Warnings
+		warnings order.Warnings
 		want     lipsync.Status
 	}{
-		{"no signer", nil, lipsync.MP4, false, false, "", lipsync.Completed},
-		{"signed", appended, lipsync.MP4, false, true, lipsync.Signed, lipsync.Completed},
-		{"signed, as it must be", appended, lipsync.MOV, true, true, lipsync.Signed, lipsync.Completed},
-		{"WebM", appended, lipsync.WebM, false, false, lipsync.NotSigned, lipsync.Completed},
-		{"broken", broken, lipsync.MP4, false, false, lipsync.NotSigned, lipsync.Completed},
-		{"broken, and it must be signed", broken, lipsync.MP4, true, false, "", lipsync.Processing}, // until its next attempt
+		{"no signer", nil, order.MP4, false, false, "", lipsync.Completed},
+		{"signed", appended, order.MP4, false, true, order.Signed, lipsync.Completed},
+		{"signed, as it must be", appended, order.MOV, true, true, order.Signed, lipsync.Completed},
+		{"WebM", appended, order.WebM, false, false, order.NotSigned, lipsync.Completed},
+		{"broken", broken, order.MP4, false, false, order.NotSigned, lipsync.Completed},
+		{"broken, and it must be signed", broken, order.MP4, true, false, "", lipsync.Processing}, // until its next attempt
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := setup(t, concatenate)
@@ -92,7 +94,7 @@ func TestOlderThanProvenance(t *testing.T) {
 	})
 	f.Signer = &unableSigner{unable: true}
 	p := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
-	p.Output.Format = lipsync.WebM
+	p.Output.Format = order.WebM
 	id, err := f.Service.Generate(t.Context(), f.caller, p)
 	if err != nil {
 		t.Fatal(err)
@@ -104,10 +106,10 @@ func TestOlderThanProvenance(t *testing.T) {
 	f.Service.RequireProvenance = true
 	_, refused := f.Service.Generate(t.Context(), f.caller, p)
 	f.Do(t.Context(), id)
-	f.want(t, id, lipsync.Failed, lipsync.MessageOf(refused), 1)
+	f.want(t, id, lipsync.Failed, failure.MessageOf(refused), 1)
 	f.Do(t.Context(), estimate)
 	e, err := f.Service.Estimated(t.Context(), f.caller, estimate)
-	if want := []lipsync.Problem{{Code: lipsync.NotSignable, Message: lipsync.MessageOf(refused)}}; err != nil || !slices.Equal(e.Problems, want) {
+	if want := []lipsync.Problem{{Code: failure.NotSignable, Message: failure.MessageOf(refused)}}; err != nil || !slices.Equal(e.Problems, want) {
 		t.Errorf("got the problems %v (%v), want %v", e.Problems, err, want)
 	}
 }
@@ -138,7 +140,7 @@ func (s *unableSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) err
 
 func (s *unableSigner) Check(ctx context.Context) error {
 	if err := s.Sign(ctx, "", lipsync.Origin{}); err != nil {
-		return &lipsync.Error{Code: lipsync.Unavailable, Message: "outputs can't be signed", Err: err}
+		return &failure.Error{Code: failure.Unavailable, Message: "outputs can't be signed", Err: err}
 	}
 	return nil
 }
@@ -197,7 +199,7 @@ func TestStuckSigner(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(began).Round(time.Minute); took != 10*time.Minute || r.Status.Final() == required || (r.Warnings == lipsync.NotSigned) == required {
+			if took := time.Since(began).Round(time.Minute); took != 10*time.Minute || r.Status.Final() == required || (r.Warnings == order.NotSigned) == required {
 				t.Errorf("required %t: got %s, warnings %q, after %v", required, r.Status, r.Warnings, took)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 )
@@ -32,13 +33,13 @@ var errDisk = errors.New("the disk fails")
 // report reports the end of an attempt by lipsync.Service.Fault. It tries until the store can be
 // reached and written; otherwise the request would count as one whose worker died. While the disk
 // fails, all workers of the process wait, so that none claims the request before.
-func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (lipsync.Failure, time.Time, error) {
+func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (failure.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		f, again, reported := w.Service.Fault(last, r, err, took)
-		unreached := reported != nil && last.Err() != nil || lipsync.FailureOf(reported).Code == lipsync.HostFailing
+		unreached := reported != nil && last.Err() != nil || failure.FailureOf(reported).Code == failure.HostFailing
 		cancel()
-		if lipsync.DiskFails(reported) {
+		if failure.DiskFails(reported) {
 			w.failing.Store(w.lack())
 		}
 		if !unreached || !pause(ctx, reportPause) {

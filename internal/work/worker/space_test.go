@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -44,7 +45,7 @@ func TestDiskFull(t *testing.T) {
 // TestFailingDisk makes the disk fail in ways for which the request is not to blame. No attempt may
 // be spent, and other requests may not be delayed for long.
 func TestFailingDisk(t *testing.T) {
-	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, lipsync.ErrNoSpace(nil)} {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, failure.ErrNoSpace(nil)} {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, func(ctx context.Context, j render.Job) error {
 				if readAll(t, j.Video) == "large" {
@@ -75,7 +76,7 @@ func TestReportOnFailingDisk(t *testing.T) {
 		ended, disk error
 		attempts    int
 	}{
-		"full":        {syscall.ENOSPC, lipsync.ErrNoSpace(syscall.ENOSPC), 0},
+		"full":        {syscall.ENOSPC, failure.ErrNoSpace(syscall.ENOSPC), 0},
 		"fails":       {syscall.EIO, syscall.EIO, 0},
 		"other fault": {errors.New("index out of range"), syscall.EIO, 1},
 	} {

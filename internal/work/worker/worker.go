@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -103,7 +104,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		defer cancel()
 		return false, w.Service.Release(report, r)
-	case lipsync.CodeOf(err) == lipsync.NotFound, ctx.Err() != nil:
+	case failure.CodeOf(err) == failure.NotFound, ctx.Err() != nil:
 		return false, nil
 	case err != nil:
 		w.Log.Error("claim", "error", err)
@@ -116,7 +117,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	switch {
 	case err == errDisk:
 		return false, nil
-	case err == errLost, lipsync.CodeOf(err) == lipsync.Conflict:
+	case err == errLost, failure.CodeOf(err) == failure.Conflict:
 		log.Info("stopped: canceled, or lost to another worker")
 		return true, nil
 	case err != nil:

@@ -19,7 +19,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/test/optiontest"
 	"lipsync/internal/work/worker"
@@ -50,9 +52,9 @@ func TestWishes(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	f.Service.Engines = []string{"warp", "wav2lip"}
-	all := []lipsync.RequestParams{{}, {Order: lipsync.Order{LargestFace: true}}, {Order: lipsync.Order{Engine: "wav2lip"}}}
+	all := []lipsync.RequestParams{{}, {Order: order.Order{LargestFace: true}}, {Order: order.Order{Engine: "wav2lip"}}}
 	for _, j := range optiontest.Texts() {
-		p := lipsync.RequestParams{Order: lipsync.Order{Options: j.Wishes(t)}}
+		p := lipsync.RequestParams{Order: order.Order{Options: j.Wishes(t)}}
 		if len(j.Audios) > 1 {
 			p.More = []lipsync.Track{{Ref: "ana", Source: lipsync.Source{URL: "http://web/more"}}}
 		}
@@ -141,7 +143,7 @@ func TestBoxes(t *testing.T) {
 			return concatenate(ctx, j)
 		})
 		n := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
-		n.Options.Face = lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "http://web/" + c.boxes}
+		n.Options.Face = order.Face{By: order.FaceInBoxes, Boxes: "http://web/" + c.boxes}
 		id, err := f.Service.Generate(t.Context(), f.caller, n)
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +156,7 @@ func TestBoxes(t *testing.T) {
 func TestDoStoredMedia(t *testing.T) {
 	f := setup(t, concatenate)
 	n := lipsync.RequestParams{ID: f.Service.NewRequestID()}
-	for kind, source := range map[lipsync.MediaKind]*lipsync.Source{lipsync.Video: &n.Video, lipsync.Audio: &n.Audio} {
+	for kind, source := range map[failure.MediaKind]*lipsync.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
 		var err error
 		if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored "+string(kind)+".")); err != nil {
 			t.Fatal(err)
@@ -174,7 +176,7 @@ func TestDoStoredMedia(t *testing.T) {
 // TestDoSegments renders segments with two speech tracks, of which one came with a form.
 func TestDoSegments(t *testing.T) {
 	var got []string
-	var segments lipsync.Segments
+	var segments order.Segments
 	f := setup(t, func(ctx context.Context, j render.Job) error {
 		for _, ref := range []string{"", "ana"} {
 			text, err := os.ReadFile(j.Audios[ref])
@@ -184,9 +186,9 @@ func TestDoSegments(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Video: lipsync.Source{URL: "http://web/video"}, AudioRef: "ana"}
-	n.Segments = lipsync.Segments{{End: time.Second}, {Start: time.Second, End: 2500 * time.Millisecond, Ref: "ana"}}
+	n.Segments = order.Segments{{End: time.Second}, {Start: time.Second, End: 2500 * time.Millisecond, Ref: "ana"}}
 	var err error
-	if n.Audio, err = f.Service.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader("of ana")); err != nil {
+	if n.Audio, err = f.Service.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader("of ana")); err != nil {
 		t.Fatal(err)
 	}
 	track, err := f.Service.StoreTrack(t.Context(), n.ID, 1, strings.NewReader("other"))
@@ -204,14 +206,14 @@ func TestDoSegments(t *testing.T) {
 		t.Errorf("got the audios %q and the segments %+v", got, segments)
 	}
 	for _, key := range []string{n.Audio.Object, track.Object} {
-		if _, _, err := f.Service.Objects.Open(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
+		if _, _, err := f.Service.Objects.Open(t.Context(), key); failure.CodeOf(err) != failure.NotFound {
 			t.Errorf("the input %s is still there (%v)", key, err)
 		}
 	}
 }
 
 func TestFailures(t *testing.T) {
-	invalid := lipsync.Failure{Code: lipsync.NoFace}.Because(errors.New("detail"))
+	invalid := failure.Failure{Code: failure.NoFace}.Because(errors.New("detail"))
 	tests := []struct {
 		video, audio string
 		render       error
@@ -397,7 +399,7 @@ func TestCrashes(t *testing.T) {
 		if f.Do(t.Context(), id) {
 			t.Error("got a fourth attempt")
 		}
-		if r := f.get(t, id); r.Status != lipsync.Failed || r.Failure.Code != lipsync.InternalFault {
+		if r := f.get(t, id); r.Status != lipsync.Failed || r.Failure.Code != failure.InternalFault {
 			t.Errorf("got %s %q, want failed", r.Status, r.Failure.Code)
 		}
 	})
@@ -415,7 +417,7 @@ func TestLongWork(t *testing.T) {
 		go func() { defer close(done); f.Do(context.Background(), id) }()
 		for range 19 {
 			time.Sleep(lipsync.Lease)
-			if _, err := f.Service.Claim(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
+			if _, err := f.Service.Claim(t.Context(), id); failure.CodeOf(err) != failure.NotFound {
 				t.Errorf("a second claim: got %v, want NotFound", err)
 			}
 		}
@@ -532,7 +534,7 @@ func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, le
 func TestShutdown(t *testing.T) {
 	for name, said := range map[string]error{
 		"interrupted": context.Canceled,
-		"misled":      lipsync.Failure{Code: lipsync.NoPicture}.Because(nil),
+		"misled":      failure.Failure{Code: failure.NoPicture}.Because(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -620,7 +622,7 @@ func TestMeasured(t *testing.T) {
 		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 			o.Measured(1234567890*time.Nanosecond, 3*time.Second)
 			if fails {
-				return made, lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+				return made, failure.Failure{Code: failure.NoFace}.Because(nil)
 			}
 			return made, concatenate(ctx, j)
 		})
@@ -637,25 +639,25 @@ func TestMeasured(t *testing.T) {
 // the output.
 func TestRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		options := lipsync.Options{SyncMode: lipsync.Loop, Silence: lipsync.KeepSilent}
-		frames, sync := lipsync.Frames{Total: 50, Synced: 49}, lipsync.SyncScore{Known: true, Confidence: .998, Offset: 1}
+		options := order.Options{SyncMode: order.Loop, Silence: order.KeepSilent}
+		frames, sync := order.Frames{Total: 50, Synced: 49}, order.SyncScore{Known: true, Confidence: .998, Offset: 1}
 		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 			time.Sleep(3 * time.Second)
 			if !reflect.DeepEqual(j.Options, options) {
 				t.Errorf("got the options %+v, want %+v", j.Options, options)
 			}
-			return render.Result{Length: 2 * time.Second, Frames: frames, Warnings: lipsync.ConvertedHDR, Sync: sync}, concatenate(ctx, j)
+			return render.Result{Length: 2 * time.Second, Frames: frames, Warnings: order.ConvertedHDR, Sync: sync}, concatenate(ctx, j)
 		})
 		var got []time.Duration
 		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
 		id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}, Order: lipsync.Order{Options: options},
+			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}, Order: order.Order{Options: options},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.Do(context.Background(), id)
-		if r := f.get(t, id); !reflect.DeepEqual(r.Options, options) || r.Frames != frames || r.Warnings != lipsync.ConvertedHDR || r.Sync != sync {
+		if r := f.get(t, id); !reflect.DeepEqual(r.Options, options) || r.Frames != frames || r.Warnings != order.ConvertedHDR || r.Sync != sync {
 			t.Errorf("got %+v, want its options, %+v, %+v and a warning", r, frames, sync)
 		}
 		if want := []time.Duration{2 * time.Second, 3 * time.Second}; !slices.Equal(got, want) {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 )
@@ -133,7 +134,7 @@ func TestHolds(t *testing.T) {
 	if got, want := after.ReadUnits-before.ReadUnits, real.ReadUnits-after.ReadUnits; got != want {
 		t.Errorf("got %v units read, want %v as the store's read", got, want)
 	}
-	if _, err := s.Leases.Cancel(t.Context(), r.ID, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := s.Leases.Cancel(t.Context(), r.ID, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	if table.Holds(r.ID, "token", true) {

@@ -19,7 +19,7 @@ func TestCurrent(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", file, err)
 		case current != string(text):
-			t.Errorf("%s does not come from the current table of options: run go generate ./internal/domain/lipsync", file)
+			t.Errorf("%s does not come from the current table of options: run go generate ./internal/domain/order", file)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package lipsync
+// Package order says how a client wants media to be rendered: the options with their table, the output, and the
+// segments. It parses them, and refuses what they must not be.
+package order
 
 // Order says how to render the media that it comes with, in JSON as calls of the API have it: a generate call, an estimate, a line of a
 // batch, and the form of the dashboard.
@@ -12,15 +14,15 @@ type Order struct {
 
 // Set sets an option or a field of the output, as Options.Set does.
 func (o *Order) Set(name, text string) error {
-	options := o.whole()
+	options := o.Whole()
 	err := options.Set(name, text)
-	set := orderOf(options)
+	set := OrderOf(options)
 	o.Options, o.Output = set.Options, set.Output
 	return err
 }
 
 // orderOf returns an order with the options and the output of a request.
-func orderOf(options Options) (o Order) {
+func OrderOf(options Options) (o Order) {
 	o.Output = options.Output
 	options.Output, options.Segments = Output{}, nil
 	o.Options = options
@@ -28,13 +30,13 @@ func orderOf(options Options) (o Order) {
 }
 
 // whole returns the options with the output, as a request has them.
-func (o Order) whole() Options {
+func (o Order) Whole() Options {
 	o.Options.Output = o.Output
 	return o.Options
 }
 
 // reference returns the reference id, or "" if there is none.
-func (o Order) reference() string {
+func (o Order) Reference() string {
 	if o.ReferenceID == nil {
 		return ""
 	}

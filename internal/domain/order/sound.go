@@ -1,8 +1,10 @@
-package lipsync
+package order
 
 import (
 	"math"
 	"strconv"
+
+	"lipsync/internal/domain/failure"
 )
 
 // MostGain is the largest gain of a sound. A gain is a factor of amplitude: 0 is silence, and 1 leaves the
@@ -61,7 +63,7 @@ func (d *Duck) UnmarshalText(text []byte) error {
 		*d = string(text) == "true"
 		return nil
 	default:
-		return newError(Invalid, "duck must be true or false")
+		return failure.New(failure.Invalid, "duck must be true or false")
 	}
 }
 

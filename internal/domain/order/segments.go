@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Segment is a part of a video that gets speech of its own. Outside of all segments picture and sound stay as
@@ -62,7 +64,7 @@ func (s *Segments) UnmarshalJSON(text []byte) (err error) {
 func ParseSegments(text []byte) (all Segments, err error) {
 	var list []json.RawMessage
 	if json.Unmarshal(text, &list) != nil || len(list) < 1 || len(list) > MostSegments {
-		return nil, newError(Invalid, fmt.Sprintf("segments must be a list of 1 to %d segments", MostSegments))
+		return nil, failure.New(failure.Invalid, fmt.Sprintf("segments must be a list of 1 to %d segments", MostSegments))
 	}
 	for _, text := range list {
 		segment, err := parseSegment(text)
@@ -74,7 +76,7 @@ func ParseSegments(text []byte) (all Segments, err error) {
 	slices.SortStableFunc(all, func(a, b Segment) int { return cmp.Compare(a.Start, b.Start) })
 	for i, b := range all[1:] {
 		if a := all[i]; b.Start < a.End {
-			return nil, newError(Invalid, fmt.Sprintf("segments must not overlap: one ends at %g seconds, the next begins at %g", a.End.Seconds(), b.Start.Seconds()))
+			return nil, failure.New(failure.Invalid, fmt.Sprintf("segments must not overlap: one ends at %g seconds, the next begins at %g", a.End.Seconds(), b.Start.Seconds()))
 		}
 	}
 	return all, nil
@@ -90,7 +92,7 @@ func parseSegment(text []byte) (s Segment, err error) {
 		case "options":
 			err = s.readOptions(value)
 		default:
-			err = newError(Invalid, fmt.Sprintf("segment has no field %.30q; it has: %s", name, segmentFields))
+			err = failure.New(failure.Invalid, fmt.Sprintf("segment has no field %.30q; it has: %s", name, segmentFields))
 		}
 		return err
 	})
@@ -99,7 +101,7 @@ func parseSegment(text []byte) (s Segment, err error) {
 	}
 	var ok bool
 	if s.Start, s.End, ok = parseSpan(text); !ok {
-		return Segment{}, newError(Invalid, fmt.Sprintf("start and end of a segment must be numbers from 0 to %.0f, the end after the start", MostPreview.Seconds()))
+		return Segment{}, failure.New(failure.Invalid, fmt.Sprintf("start and end of a segment must be numbers from 0 to %.0f, the end after the start", MostPreview.Seconds()))
 	}
 	return s, nil
 }
@@ -108,12 +110,12 @@ func parseSegment(text []byte) (s Segment, err error) {
 func (s *Segment) readAudio(text []byte) error {
 	var audio map[string]json.RawMessage
 	if json.Unmarshal(text, &audio) != nil {
-		return newError(Invalid, "audio of a segment must be an object")
+		return failure.New(failure.Invalid, "audio of a segment must be an object")
 	}
 	names := slices.Sorted(maps.Keys(audio))
 	if named := slices.Contains(names, "ref"); named {
-		if json.Unmarshal(audio["ref"], &s.Ref) != nil || !validText(s.Ref) {
-			return newError(Invalid, "ref of a segment's audio must be the name of an audio")
+		if json.Unmarshal(audio["ref"], &s.Ref) != nil || !ValidText(s.Ref) {
+			return failure.New(failure.Invalid, "ref of a segment's audio must be the name of an audio")
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "ref" })
 	}
@@ -122,7 +124,7 @@ func (s *Segment) readAudio(text []byte) error {
 	}
 	var ok bool
 	if s.From, s.To, ok = parseSpan(text); !ok || len(names) != 2 {
-		return newError(Invalid, "audio of a segment can have: ref, and both start and end, the end after the start")
+		return failure.New(failure.Invalid, "audio of a segment can have: ref, and both start and end, the end after the start")
 	}
 	return nil
 }
@@ -152,7 +154,7 @@ func parseTime(text []byte) (t time.Duration, ok bool) {
 func (s *Segment) readOptions(text []byte) error {
 	err := readObject("options", text, func(name string, _ json.RawMessage) error {
 		if _, err := find("options", OfSegment, name); err != nil {
-			return newError(Invalid, "options of a segment can be: "+namesOf(OptionsAt(OfSegment)))
+			return failure.New(failure.Invalid, "options of a segment can be: "+namesOf(OptionsAt(OfSegment)))
 		}
 		return nil
 	})
@@ -160,7 +162,7 @@ func (s *Segment) readOptions(text []byte) error {
 		err = s.Options.UnmarshalJSON(text)
 	}
 	if err == nil && s.Options.Face.By == FaceInBoxes {
-		err = newError(Invalid, "face of a segment must be auto, id, or frame and point")
+		err = failure.New(failure.Invalid, "face of a segment must be auto, id, or frame and point")
 	}
 	return err
 }
@@ -169,10 +171,10 @@ func (s *Segment) readOptions(text []byte) error {
 func (s Segments) Check(o Options) error {
 	switch {
 	case len(s) > 0 && slices.ContainsFunc(OptionsAt(OfRequest), func(option *Option) bool { return option.Where&BesideSegments == 0 && option.Changed(o) }):
-		return newError(Invalid, fmt.Sprintf("with segments the options of the whole request can be: %s; each segment can have: %s",
+		return failure.New(failure.Invalid, fmt.Sprintf("with segments the options of the whole request can be: %s; each segment can have: %s",
 			namesOf(OptionsAt(BesideSegments)), namesOf(OptionsAt(OfSegment))))
 	case len(s) > 0 && len(s.Within(o.Preview)) == 0:
-		return newError(Invalid, "no segment is in the preview")
+		return failure.New(failure.Invalid, "no segment is in the preview")
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
-package lipsync
+package order
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Frames counts the frames of an output.
@@ -71,7 +73,7 @@ var warningTexts = map[Warnings]string{
 	ConvertedHDR:    "HDR input was converted to SDR",
 	LostAlpha:       "transparency was lost: it is kept by codec prores, and by codec vp9 in format webm",
 	NoOriginalSound: "video has no usable sound",
-	NotSigned:       "output has no signed provenance: only mp4 and mov of at most " + Spell(MostSigned) + " can have it, or the signing failed",
+	NotSigned:       "output has no signed provenance: only mp4 and mov of at most " + failure.Spell(MostSigned) + " can have it, or the signing failed",
 }
 
 // With returns the warnings and one more.

@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Preview is the part of the video and of the speech track that is rendered as if it were the whole. Its
@@ -39,7 +41,7 @@ func (p *Preview) UnmarshalText(text []byte) error {
 	from, err1 := parseSeconds(start, 0)
 	most, err2 := parseSeconds(length, .001)
 	if err1 != nil || err2 != nil {
-		return newError(Invalid, fmt.Sprintf("preview must be start and seconds: numbers from 0 to %.0f, seconds at least 0.001", MostPreview.Seconds()))
+		return failure.New(failure.Invalid, fmt.Sprintf("preview must be start and seconds: numbers from 0 to %.0f, seconds at least 0.001", MostPreview.Seconds()))
 	}
 	*p = Preview{from, most}
 	return nil

@@ -1,4 +1,6 @@
-package lipsync
+// Package failure says what went wrong: the codes of errors with their HTTP status, and the reasons why requests
+// fail, with the sentences that clients read.
+package failure
 
 import (
 	"errors"
@@ -85,11 +87,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // newError returns an Error without a cause, for a fault of the caller.
-func newError(code Code, message string) *Error { return &Error{Code: code, Message: message} }
+func New(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
 // restate gives an error of a port with the code the message for the client. It returns any other
 // error as it is.
-func restate(err error, code Code, message string) error {
+func Restate(err error, code Code, message string) error {
 	if CodeOf(err) != code {
 		return err
 	}

@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"encoding"
@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
-//go:generate go run ./page ../rest/openapi.yaml ../../docs/api.md
+//go:generate go run ./page ../../http/rest/openapi.yaml ../../../docs/api.md
 
 // Option is a row of the table of options. What calls of the API may have and how it is refused, flags, the form of the dashboard, the
 // tools of assistants, openapi.yaml and docs/api.md come from the table.
@@ -134,7 +136,7 @@ func find(object string, scope Scope, name string) (*Option, error) {
 	all := OptionsAt(scope)
 	n := slices.IndexFunc(all, func(o *Option) bool { return o.Name == name })
 	if n < 0 {
-		return nil, newError(Invalid, fmt.Sprintf("%s has no field %.30q; it has: %s", object, name, namesOf(all)))
+		return nil, failure.New(failure.Invalid, fmt.Sprintf("%s has no field %.30q; it has: %s", object, name, namesOf(all)))
 	}
 	return all[n], nil
 }
@@ -186,7 +188,7 @@ func readKnown(options *Options, scope Scope, fields map[string]json.RawMessage)
 func setName[T ~int](o *Option, value *T, name []byte) error {
 	n := slices.IndexFunc(o.Values, func(v Value) bool { return v.Name != "" && v.Name == string(name) })
 	if n < 0 {
-		return newError(Invalid, fmt.Sprintf("%s must be one of: %s", o.Name, strings.Join(o.Names(), ", ")))
+		return failure.New(failure.Invalid, fmt.Sprintf("%s must be one of: %s", o.Name, strings.Join(o.Names(), ", ")))
 	}
 	*value = T(n)
 	return nil
@@ -207,5 +209,5 @@ func (o *Option) number(text []byte) (float64, error) {
 	for _, name := range o.Names() {
 		rule += ", or " + name
 	}
-	return 0, newError(Invalid, rule)
+	return 0, failure.New(failure.Invalid, rule)
 }

@@ -1,4 +1,4 @@
-package lipsync
+package failure
 
 import (
 	"fmt"
@@ -77,15 +77,15 @@ func (c FailureCode) Class() Class {
 // postpones reports whether a request is tried again for a time after the fault. A host that is missing
 // may come back within a minute. The storage of a client is the client's part, so a request that fails
 // because of it counts towards the key's limit: its output was rendered.
-func (c FailureCode) postpones() bool {
-	return c.Class() == Transient || c == MediaHostMissing || c.ofUpload()
+func (c FailureCode) Postpones() bool {
+	return c.Class() == Transient || c == MediaHostMissing || c.OfUpload()
 }
 
 // ofUpload reports whether sending the output to the client's URL failed, and may work later.
-func (c FailureCode) ofUpload() bool { return c == UploadHostMissing || c == UploadUnreachable }
+func (c FailureCode) OfUpload() bool { return c == UploadHostMissing || c == UploadUnreachable }
 
 // ofFetch reports whether fetching an input from its URL failed.
-func (c FailureCode) ofFetch() bool {
+func (c FailureCode) OfFetch() bool {
 	return c == MediaHostMissing || c == MediaUnreachable || c == MediaTooSlow
 }
 
@@ -174,7 +174,7 @@ func (f Failure) Sentence() string {
 	case CodecNotInstalled:
 		return fmt.Sprintf("codec %s is not installed", f.Codec)
 	case NotSignable:
-		return notSignable
+		return MustBeSignable
 	case UploadRefused, UploadPrivate, UploadHostMissing, UploadUnreachable:
 		if f.Status != 0 {
 			return fmt.Sprintf("output could not be sent: the server answered %d", f.Status)

@@ -1,10 +1,12 @@
-package lipsync
+package order
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+
+	"lipsync/internal/domain/failure"
 )
 
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
@@ -24,7 +26,7 @@ func (o *Options) UnmarshalJSON(text []byte) error {
 func readObject(object string, text []byte, read func(name string, value json.RawMessage) error) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
-		return newError(Invalid, object+" must be an object")
+		return failure.New(failure.Invalid, object+" must be an object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if err := read(name, fields[name]); err != nil {
@@ -70,7 +72,7 @@ func ParseOptions(text string) (o Options, err error) {
 	o.Output = parseOutput(fields["output"])
 	if segments := fields["segments"]; segments != nil {
 		if o.Segments, err = ParseSegments(segments); err != nil {
-			o.Unread = fmt.Errorf("segments of a request: %s", MessageOf(err))
+			o.Unread = fmt.Errorf("segments of a request: %s", failure.MessageOf(err))
 		}
 	}
 	readKnown(&o, OfRequest, fields)

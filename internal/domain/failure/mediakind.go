@@ -1,4 +1,4 @@
-package lipsync
+package failure
 
 // MediaKind is the kind of an input or an upload.
 type MediaKind string

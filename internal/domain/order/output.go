@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of an
@@ -50,7 +52,7 @@ func (o *Output) Check() error {
 		for _, c := range taken {
 			names = append(names, c.String())
 		}
-		return newError(Invalid, fmt.Sprintf("codec must be one of those of format %s: %s", o.Format, strings.Join(names, ", ")))
+		return failure.New(failure.Invalid, fmt.Sprintf("codec must be one of those of format %s: %s", o.Format, strings.Join(names, ", ")))
 	}
 	if o.Codec == taken[0] {
 		o.Codec = 0
@@ -225,15 +227,15 @@ type FileName string
 
 // UnmarshalText reads a name. The error of anything else is Invalid, and says what is possible.
 func (n *FileName) UnmarshalText(text []byte) error {
-	if !validName(string(text)) || strings.ContainsAny(string(text), `/\`) {
-		return newError(Invalid, fmt.Sprintf("file_name must be 1 to %d characters, without slashes and control characters", maxText))
+	if !ValidName(string(text)) || strings.ContainsAny(string(text), `/\`) {
+		return failure.New(failure.Invalid, fmt.Sprintf("file_name must be 1 to %d characters, without slashes and control characters", MaxText))
 	}
 	*n = FileName(text)
 	return nil
 }
 
 // with returns the name with an extension, instead of one of another format.
-func (n FileName) with(extension string) string {
+func (n FileName) With(extension string) string {
 	name := string(n)
 	if _, ok := FormatOf(name); ok {
 		name = strings.TrimSuffix(name, path.Ext(name))
@@ -248,8 +250,8 @@ type UploadURL string
 
 // UnmarshalText reads a URL. The error of anything else is Invalid, and says what is possible.
 func (u *UploadURL) UnmarshalText(text []byte) error {
-	if !validURL(string(text)) {
-		return newError(Invalid, urlRule("upload_url"))
+	if !ValidURL(string(text)) {
+		return failure.New(failure.Invalid, URLRule("upload_url"))
 	}
 	*u = UploadURL(text)
 	return nil
@@ -264,7 +266,6 @@ func (u UploadURL) Origin() UploadURL {
 	}
 	return UploadURL(parsed.Scheme + "://" + parsed.Host)
 }
-
 
 // MostSigned is the size in bytes of the largest output that is signed, unless all outputs must be signed. For a while there are three copies of it.
 const MostSigned = 8 << 30

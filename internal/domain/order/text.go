@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"fmt"
@@ -9,25 +9,25 @@ import (
 )
 
 // maxText is the largest number of characters of a name that a client gives.
-const maxText = 255
+const MaxText = 255
 
 // validText reports whether a client's text has 1 to 255 characters.
-func validText(text string) bool {
+func ValidText(text string) bool {
 	n := utf8.RuneCountInString(text)
-	return utf8.ValidString(text) && n >= 1 && n <= maxText
+	return utf8.ValidString(text) && n >= 1 && n <= MaxText
 }
 
 // validName reports whether validText holds and the text has no control characters, so that it can
 // be shown in lists.
-func validName(text string) bool {
-	return validText(text) && !strings.ContainsFunc(text, unicode.IsControl)
+func ValidName(text string) bool {
+	return ValidText(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // fileName returns the last part of a path of any operating system, or "" if that can't be shown as
 // a file name.
-func fileName(path string) string {
+func BaseName(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
-	if !validName(name) {
+	if !ValidName(name) {
 		return ""
 	}
 	return name
@@ -36,10 +36,10 @@ func fileName(path string) string {
 // validMediaType reports whether text can be sent as a Content-Type: TYPE/MORE in printable ASCII.
 // It is no stricter because browsers send video/webm;codecs=vp8,opus for recordings, which is not a
 // valid media type.
-func validMediaType(text string) bool {
+func ValidMediaType(text string) bool {
 	kind, more, _ := strings.Cut(text, "/")
 	odd := func(r rune) bool { return r < ' ' || r > '~' }
-	return validText(text) && kind != "" && more != "" && !strings.Contains(kind, " ") &&
+	return ValidText(text) && kind != "" && more != "" && !strings.Contains(kind, " ") &&
 		strings.TrimSpace(more) == more && !strings.ContainsFunc(text, odd)
 }
 
@@ -47,11 +47,11 @@ func validMediaType(text string) bool {
 const maxURL = 8192
 
 // urlRule returns the sentence that says what validURL accepts.
-func urlRule(name string) string {
+func URLRule(name string) string {
 	return fmt.Sprintf("%s must be an absolute http or https URL with a host, no user name and at most %d bytes", name, maxURL)
 }
 
-func validURL(text string) bool {
+func ValidURL(text string) bool {
 	if len(text) > maxURL || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Face chooses the person whose mouth is synced. Its zero value is AutoFace.
@@ -73,8 +75,8 @@ func (f *Face) UnmarshalText(text []byte) error {
 		*f = Face{}
 		return nil
 	case strings.Contains(string(text), "://"):
-		if !validURL(string(text)) {
-			return newError(Invalid, urlRule("boxes_url"))
+		if !ValidURL(string(text)) {
+			return failure.New(failure.Invalid, URLRule("boxes_url"))
 		}
 		*f = Face{By: FaceInBoxes, Boxes: string(text)}
 		return nil
@@ -87,7 +89,7 @@ func (f *Face) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return newError(Invalid, "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url")
+	return failure.New(failure.Invalid, "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url")
 }
 
 // textOf returns the text of a face in JSON, and nil for anything else. The id of an AnalyzedFace is

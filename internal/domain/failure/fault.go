@@ -1,4 +1,4 @@
-package lipsync
+package failure
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func (f Failure) Because(cause error) error {
 	case Transient:
 		e.Code = Unavailable
 	}
-	if earlier, ok := errors.AsType[*Error](cause); ok && f.Code.postpones() {
+	if earlier, ok := errors.AsType[*Error](cause); ok && f.Code.Postpones() {
 		e.RetryAfter = earlier.RetryAfter
 	}
 	return e

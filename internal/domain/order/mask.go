@@ -1,4 +1,4 @@
-package lipsync
+package order
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Mask says how large the region around a mouth is that is painted, and how wide its soft edge is. Its zero
@@ -43,7 +45,7 @@ func (m *Mask) UnmarshalText(text []byte) error {
 	wide, err1 := parseFactor(feather, LeastFeather, MostFeather)
 	large, err2 := parseFactor(expand, LeastExpand, MostExpand)
 	if err1 != nil || err2 != nil {
-		return newError(Invalid, fmt.Sprintf("mask must be feather, a number from %g to %g, and expand, a number from %g to %g",
+		return failure.New(failure.Invalid, fmt.Sprintf("mask must be feather, a number from %g to %g, and expand, a number from %g to %g",
 			LeastFeather, float64(MostFeather), LeastExpand, MostExpand))
 	}
 	*m = Mask{wide, large}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 func main() {
@@ -72,13 +72,13 @@ func replace(page string, parts map[string]string) (string, error) {
 // document returns the parts of openapi.yaml.
 func document() map[string]string {
 	parts := map[string]string{"schemas": ""}
-	for name, of := range map[string]lipsync.Scope{"options": lipsync.OfRequest, "output": lipsync.OfOutput, "options of segments": lipsync.OfSegment} {
-		for _, o := range lipsync.OptionsAt(of) {
+	for name, of := range map[string]order.Scope{"options": order.OfRequest, "output": order.OfOutput, "options of segments": order.OfSegment} {
+		for _, o := range order.OptionsAt(of) {
 			schemas := []string{reference(o)}
 			if o.Or != "" {
 				schemas = append(schemas, o.Or)
 			}
-			if of == lipsync.OfSegment && o.OfOne != nil {
+			if of == order.OfSegment && o.OfOne != nil {
 				schemas = o.OfOne
 			}
 			parts[name] += o.Name + ":\n  oneOf:\n"
@@ -87,8 +87,8 @@ func document() map[string]string {
 			}
 		}
 	}
-	for name, of := range map[string]lipsync.Scope{"options of details": lipsync.OfRequest, "output of details": lipsync.OfOutput} {
-		for _, o := range lipsync.OptionsAt(of) {
+	for name, of := range map[string]order.Scope{"options of details": order.OfRequest, "output of details": order.OfOutput} {
+		for _, o := range order.OptionsAt(of) {
 			schema := o.Shows
 			if schema == "" {
 				schema = reference(o)
@@ -96,9 +96,9 @@ func document() map[string]string {
 			parts[name] += o.Name + ": " + schema + "\n"
 		}
 	}
-	for _, of := range []lipsync.Scope{lipsync.OfOutput, lipsync.OfRequest} {
-		for _, o := range lipsync.OptionsAt(of) {
-			if o.Shape != lipsync.Object {
+	for _, of := range []order.Scope{order.OfOutput, order.OfRequest} {
+		for _, o := range order.OptionsAt(of) {
+			if o.Shape != order.Object {
 				parts["schemas"] += schema(o)
 			}
 		}
@@ -106,24 +106,24 @@ func document() map[string]string {
 	return parts
 }
 
-func reference(o *lipsync.Option) string {
+func reference(o *order.Option) string {
 	return fmt.Sprintf(`{$ref: "#/components/schemas/%s"}`, o.Schema)
 }
 
 // schema returns the schema of an option that is no Object.
-func schema(o *lipsync.Option) string {
-	types := map[lipsync.Shape]string{
-		lipsync.Names: "string", lipsync.Number: "number", lipsync.Integer: "integer", lipsync.Switch: "boolean", lipsync.Text: "string",
+func schema(o *order.Option) string {
+	types := map[order.Shape]string{
+		order.Names: "string", order.Number: "number", order.Integer: "integer", order.Switch: "boolean", order.Text: "string",
 	}
 	lines := []string{"type: " + types[o.Shape]}
 	standard := o.Default
 	switch o.Shape {
-	case lipsync.Names:
+	case order.Names:
 		lines = append(lines, "enum: ["+strings.Join(o.Names(), ", ")+"]")
 		standard = o.Values[0].Name
-	case lipsync.Switch:
+	case order.Switch:
 		standard = o.Values[0].Name
-	case lipsync.Number, lipsync.Integer:
+	case order.Number, order.Integer:
 		lines = append(lines, fmt.Sprintf("minimum: %g", o.Least), fmt.Sprintf("maximum: %g", o.Most))
 	}
 	lines = append(lines, o.Rules...)
@@ -144,9 +144,9 @@ func schema(o *lipsync.Option) string {
 // tables returns the parts of docs/api.md.
 func tables() map[string]string {
 	parts := map[string]string{}
-	for name, of := range map[string]lipsync.Scope{"options": lipsync.OfRequest, "output": lipsync.OfOutput} {
+	for name, of := range map[string]order.Scope{"options": order.OfRequest, "output": order.OfOutput} {
 		parts[name] = "\n| Field | Value | Meaning |\n|---|---|---|\n"
-		for _, o := range lipsync.OptionsAt(of) {
+		for _, o := range order.OptionsAt(of) {
 			field := code(o.Name) + " "
 			for _, line := range lines(o) {
 				parts[name] += fmt.Sprintf("| %s| %s | %s |\n", field, line.Name, line.Meaning)
@@ -159,7 +159,7 @@ func tables() map[string]string {
 }
 
 // lines returns the lines of an option in a table: one for all values, or one for each. The names are in Markdown.
-func lines(o *lipsync.Option) (all []lipsync.Value) {
+func lines(o *order.Option) (all []order.Value) {
 	values := o.Choices()
 	if values == nil {
 		values = o.Values
@@ -172,7 +172,7 @@ func lines(o *lipsync.Option) (all []lipsync.Value) {
 		if v == o.Values[0] {
 			name += " (default)"
 		}
-		all = append(all, lipsync.Value{Name: name, Meaning: v.Meaning})
+		all = append(all, order.Value{Name: name, Meaning: v.Meaning})
 	}
 	if o.Meaning == "" {
 		return all
@@ -185,7 +185,7 @@ func lines(o *lipsync.Option) (all []lipsync.Value) {
 		}
 		takes = strings.Join(names, ", ")
 	}
-	return []lipsync.Value{{Name: takes, Meaning: o.Meaning}}
+	return []order.Value{{Name: takes, Meaning: o.Meaning}}
 }
 
 func code(text string) string { return "`" + text + "`" }

@@ -1,4 +1,4 @@
-package lipsync
+package failure
 
 import (
 	"encoding/json"
@@ -44,4 +44,4 @@ func Spell(n int64) string {
 	}
 }
 
-const notSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"
+const MustBeSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"

@@ -1,4 +1,4 @@
-package lipsync_test
+package order_test
 
 import (
 	"encoding/json"
@@ -6,36 +6,38 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
+	"lipsync/internal/test/check"
 )
 
 // TestOutput reads outputs as a client sends them, and stores them with the options.
 func TestOutput(t *testing.T) {
-	for text, o := range map[string]lipsync.Output{
+	for text, o := range map[string]order.Output{
 		`null`: {},
 		`{}`:   {},
 		`{"format":null,"codec":null,"quality":null,"fps":null,"width":null,"file_name":null,"upload_url":null}`: {},
 		`{"format":"mp4","codec":"h264","quality":"high","fps":"source"}`:                                        {},
-		`{"format":"webm","codec":"vp9"}`:                                                                        {Format: lipsync.WebM},
-		`{"codec":"hevc","quality":"low"}`:                                                                       {Codec: lipsync.HEVC, Quality: lipsync.Low},
-		`{"codec":"vp9","quality":"medium"}`:                                                                     {Codec: lipsync.VP9, Quality: lipsync.Medium},
-		`{"format":"mov","codec":"prores"}`:                                                                      {Format: lipsync.MOV, Codec: lipsync.ProRes},
+		`{"format":"webm","codec":"vp9"}`:                                                                        {Format: order.WebM},
+		`{"codec":"hevc","quality":"low"}`:                                                                       {Codec: order.HEVC, Quality: order.Low},
+		`{"codec":"vp9","quality":"medium"}`:                                                                     {Codec: order.VP9, Quality: order.Medium},
+		`{"format":"mov","codec":"prores"}`:                                                                      {Format: order.MOV, Codec: order.ProRes},
 		`{"fps":29.97,"width":1280}`:                                                                             {FPS: 29970, Width: 1280},
 		`{"fps":29.97002997,"width":1.6e1}`:                                                                      {FPS: 29970, Width: 16},
 		`{"fps":120,"width":4096.0,"file_name":"ü \"1\".mp4"}`:                                                   {FPS: 120000, Width: 4096, FileName: `ü "1".mp4`},
 		`{"upload_url":"https://a.example/b?c=d&e=%20"}`:                                                         {UploadURL: "https://a.example/b?c=d&e=%20"},
-		`{"file_name":"` + strings.Repeat("ü", 255) + `"}`:                                                       {FileName: lipsync.FileName(strings.Repeat("ü", 255))},
+		`{"file_name":"` + strings.Repeat("ü", 255) + `"}`:                                                       {FileName: order.FileName(strings.Repeat("ü", 255))},
 	} {
-		var got lipsync.Output
-		must(t, json.Unmarshal([]byte(text), &got))
-		want(t, text, got, o)
-		options := lipsync.Options{Silence: lipsync.KeepSilent, Output: got}
-		again, err := lipsync.ParseOptions(options.Text())
-		must(t, err)
-		want(t, text+", stored", again, options)
+		var got order.Output
+		check.Must(t, json.Unmarshal([]byte(text), &got))
+		check.Want(t, text, got, o)
+		options := order.Options{Silence: order.KeepSilent, Output: got}
+		again, err := order.ParseOptions(options.Text())
+		check.Must(t, err)
+		check.Want(t, text+", stored", again, options)
 	}
-	stored := lipsync.Options{Output: lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, Quality: lipsync.Low, FPS: 23976, Width: 64, FileName: "a"}}
-	want(t, "text", stored.Text(), `{"output":{"format":"mov","codec":"prores","quality":"low","fps":23.976,"width":64,"file_name":"a"}}`)
+	stored := order.Options{Output: order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.Low, FPS: 23976, Width: 64, FileName: "a"}}
+	check.Want(t, "text", stored.Text(), `{"output":{"format":"mov","codec":"prores","quality":"low","fps":23.976,"width":64,"file_name":"a"}}`)
 }
 
 // TestOutputRefusals sends outputs that can't be used.
@@ -91,62 +93,35 @@ func TestOutputRefusals(t *testing.T) {
 		`{"codec":"prores","format":"webm"}`:               "codec must be one of those of format webm: vp9",
 		`{"file_name":"` + strings.Repeat("a", 256) + `"}`: name,
 	} {
-		var o lipsync.Output
-		wantError(t, text, json.Unmarshal([]byte(text), &o), lipsync.Invalid, sentence)
+		var o order.Output
+		check.Error(t, text, json.Unmarshal([]byte(text), &o), failure.Invalid, sentence)
 	}
-	var o lipsync.Options
+	var o order.Options
 	for _, text := range []string{`{"output":{}}`, `{"output":null}`} {
-		wantError(t, text, json.Unmarshal([]byte(text), &o), lipsync.Invalid,
+		check.Error(t, text, json.Unmarshal([]byte(text), &o), failure.Invalid,
 			`options has no field "output"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask`)
 	}
 }
 
 // TestUploadOrigin checks that an origin holds no secret.
 func TestUploadOrigin(t *testing.T) {
-	for text, origin := range map[lipsync.UploadURL]lipsync.UploadURL{
+	for text, origin := range map[order.UploadURL]order.UploadURL{
 		"": "", "HTTPS://A.example:81/secret?secret#secret": "https://A.example:81", "http://[::1]:80": "http://[::1]:80",
 	} {
-		want(t, string(text), text.Origin(), origin)
+		check.Want(t, string(text), text.Origin(), origin)
 	}
 }
 
 // TestOutputOfNewerVersion reads outputs that a newer version stored, as far as this one knows them.
 func TestOutputOfNewerVersion(t *testing.T) {
-	for text, o := range map[string]lipsync.Output{
-		`{"format":"mkv","codec":"prores","fps":"twice","width":8192,"quality":"low","loudness":-14}`: {Quality: lipsync.Low},
-		`{"format":"webm","codec":"av1"}`: {Format: lipsync.WebM},
+	for text, o := range map[string]order.Output{
+		`{"format":"mkv","codec":"prores","fps":"twice","width":8192,"quality":"low","loudness":-14}`: {Quality: order.Low},
+		`{"format":"webm","codec":"av1"}`: {Format: order.WebM},
 		`7`:                               {},
 	} {
-		got, err := lipsync.ParseOptions(`{"sync_mode":"loop","output":` + text + `}`)
-		must(t, err)
-		want(t, text, got, lipsync.Options{SyncMode: lipsync.Loop, Output: o})
-	}
-}
-
-// TestOutputNames stores an output of each format, and reads under which key, and under which name clients
-// download it.
-func TestOutputNames(t *testing.T) {
-	for _, c := range []struct {
-		output    lipsync.Output
-		key, name string // name "" is the request's id
-	}{
-		{lipsync.Output{}, "1.mp4", ""},
-		{lipsync.Output{Format: lipsync.MOV}, "1.mov", ""},
-		{lipsync.Output{Format: lipsync.WebM, FileName: "my.talk"}, "1.webm", "my.talk.webm"},
-		{lipsync.Output{Format: lipsync.WebM, FileName: "talk.MP4"}, "1.webm", "talk.webm"},
-		{lipsync.Output{FileName: "talk.mp4"}, "1.mp4", "talk.mp4"},
-	} {
-		f := newFixture(t)
-		r := f.claimed(t, c.output)
-		must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
-		r, u, err := f.Request(t.Context(), f.caller, r.ID)
-		must(t, err)
-		want(t, "key", r.Output, "outputs/"+r.ID+"/"+c.key)
-		name := c.name
-		if name == "" {
-			name = r.ID + c.output.Format.Extension()
-		}
-		want(t, "name", u.Query().Get("name"), name)
+		got, err := order.ParseOptions(`{"sync_mode":"loop","output":` + text + `}`)
+		check.Must(t, err)
+		check.Want(t, text, got, order.Options{SyncMode: order.Loop, Output: o})
 	}
 }
 
@@ -156,14 +131,14 @@ func FuzzOutput(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var o lipsync.Output
+		var o order.Output
 		if err := json.Unmarshal(text, &o); err != nil {
-			if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code != lipsync.Invalid || len(e.Message) > 500) {
+			if e, ok := errors.AsType[*failure.Error](err); ok && (e.Code != failure.Invalid || len(e.Message) > 500) {
 				t.Errorf("got %v", err)
 			}
 			return
 		}
-		if got, err := lipsync.ParseOptions(lipsync.Options{Output: o}.Text()); err != nil || got.Output != o {
+		if got, err := order.ParseOptions(order.Options{Output: o}.Text()); err != nil || got.Output != o {
 			t.Errorf("got %+v (%v), want %+v", got, err, o)
 		}
 	})
