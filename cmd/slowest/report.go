@@ -34,12 +34,12 @@ type report struct {
 	inside   map[string]float64          // seconds of the subtests, by package and test
 	tests    []timed
 	skipped  []string
-	closing  map[string]string // what a package has printed last
-	packages []timed           // their closing lines, with the end of line
+	printed  map[string][]string // lines that a package has printed; the last one is its closing line
+	packages []timed             // the closing lines
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, text: map[string]*strings.Builder{}, inside: map[string]float64{}, closing: map[string]string{}}
+	return &report{out: out, text: map[string]*strings.Builder{}, inside: map[string]float64{}, printed: map[string][]string{}}
 }
 
 // read reads the events of go test until they end, and prints what go test would print without
@@ -81,14 +81,13 @@ func (r *report) line(line string) {
 	}
 }
 
-// ofPackage prints what a package has printed. It leaves out the line PASS, which says no more than
-// the closing line, and packages without tests.
+// ofPackage keeps what a package printed outside of its tests. It leaves out the line PASS, which says
+// no more than the closing line, and packages without tests.
 func (r *report) ofPackage(e event) {
 	if e.Output == "PASS\n" || strings.Contains(e.Output, "[no test files]") {
 		return
 	}
-	fmt.Fprint(r.out, e.Output)
-	r.closing[e.Package] = e.Output
+	r.printed[e.Package] = append(r.printed[e.Package], e.Output)
 }
 
 // end notes the end of a test or a package. It prints the output of a test that failed, and of one
@@ -120,7 +119,8 @@ func reason(text *strings.Builder) string {
 	return " " + strings.TrimSpace(before)
 }
 
-// endPackage notes the end of a package. If it failed, it prints the output of the tests that had not ended.
+// endPackage notes the end of a package, and prints its closing line. If it failed, it prints all of its output, and that of the
+// tests that had not ended.
 func (r *report) endPackage(e event) {
 	for _, name := range slices.Sorted(maps.Keys(r.text)) {
 		if strings.HasPrefix(name, e.Package+".") {
@@ -130,9 +130,16 @@ func (r *report) endPackage(e event) {
 			delete(r.text, name)
 		}
 	}
-	if line := r.closing[e.Package]; line != "" {
-		r.packages = append(r.packages, timed{line, e.Elapsed})
+	printed := r.printed[e.Package]
+	if len(printed) == 0 {
+		return
 	}
+	closing := printed[len(printed)-1]
+	if e.Action != "fail" {
+		printed = []string{closing} // as go test, which is silent about packages that pass
+	}
+	fmt.Fprint(r.out, strings.Join(printed, ""))
+	r.packages = append(r.packages, timed{closing, e.Elapsed})
 }
 
 // finish prints the skipped tests, the slowest ones, and the closing lines of all packages once
