@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -51,7 +51,7 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 }
 
 // printAnalysis prints a video, and its faces as a table.
-func printAnalysis(w io.Writer, a lipsync.Analysis) error {
+func printAnalysis(w io.Writer, a order.Analysis) error {
 	v := a.Video
 	_, err := fmt.Fprintf(w, "%d × %d pixels, %g frames a second, %g seconds, %d frames\n", v.Width, v.Height, v.FPS, v.Seconds, v.Frames)
 	if err != nil || len(a.Faces) == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/network/onnx"
@@ -113,16 +114,16 @@ func (l *lazy) Render(ctx context.Context, job render.Job, o render.Observer) (r
 	return l.set.Render(ctx, job, o)
 }
 
-func (l *lazy) Estimate(ctx context.Context, job render.Job) (lipsync.Estimate, error) {
+func (l *lazy) Estimate(ctx context.Context, job render.Job) (order.Estimate, error) {
 	if err := l.ensure(ctx); err != nil {
-		return lipsync.Estimate{}, err
+		return order.Estimate{}, err
 	}
 	return l.set.Estimate(ctx, job)
 }
 
-func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (lipsync.Analysis, error) {
+func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, error) {
 	if err := l.ensure(ctx); err != nil {
-		return lipsync.Analysis{}, err
+		return order.Analysis{}, err
 	}
 	return l.set.FindPeople(ctx, video, o)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/media/c2pa"
 	"lipsync/internal/work/worker"
@@ -48,7 +48,7 @@ type lazySigner struct {
 }
 
 // Sign implements worker.Signer.
-func (l *lazySigner) Sign(ctx context.Context, path string, o lipsync.Origin) error {
+func (l *lazySigner) Sign(ctx context.Context, path string, o order.Origin) error {
 	if err := l.ensure(ctx); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
@@ -32,7 +31,7 @@ func compareEstimate(t testing.TB, r *Renderer, j Job, rendered Result, renderEr
 	case err != nil:
 		t.Errorf("estimate: %v", err)
 	case refused && e.Problems == nil && e.VideoSeconds == 0:
-	case refused && (e.Problems == nil || e.Problems[0] != lipsync.Problem{Code: f.Code, Message: f.Sentence()}):
+	case refused && (e.Problems == nil || e.Problems[0] != order.Problem{Code: f.Code, Message: f.Sentence()}):
 		t.Errorf("got the estimate %+v of what failed with %q", e, f.Sentence())
 	case !refused && (e.Problems != nil || more < -1 || more > 1 || e.Size > 3*rendered.Size || rendered.Size > 3*e.Size):
 		t.Errorf("got the estimate %+v of what became %+v", e, rendered)

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
@@ -49,7 +48,7 @@ func (w work) observe(ctx context.Context, in input) (observation, error) {
 	case err != nil:
 		return o, err
 	case found:
-		w.progress(lipsync.Analyzing, o.footage.frames).done(o.footage.frames)
+		w.progress(order.Analyzing, o.footage.frames).done(o.footage.frames)
 	default:
 		if o, err = w.firstPass(ctx, in); err != nil {
 			return o, err
@@ -107,7 +106,7 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 	aligned := w.aligned(ctx, g, w.source(in), &o.footage)
 	g.Go(func() error {
 		defer close(windows)
-		return w.addAll(ctx, &o, w.progress(lipsync.Analyzing, in.expected()), speakers, aligned, windows)
+		return w.addAll(ctx, &o, w.progress(order.Analyzing, in.expected()), speakers, aligned, windows)
 	})
 	g.Go(func() error { return speakers.Score(ctx, windows, <-heard) })
 	if err := g.Wait(); err != nil {

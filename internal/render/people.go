@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
@@ -30,7 +29,7 @@ const (
 )
 
 // FindPeople analyses a video. o may be nil.
-func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a lipsync.Analysis, err error) {
+func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a order.Analysis, err error) {
 	w := work{Renderer: r, by: observed(o)}
 	err = Guard(func() error {
 		// With Pad, the first pass decodes the whole video.
@@ -49,7 +48,7 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 }
 
 // people finds the people of the video.
-func (w work) people(ctx context.Context, in input) (a lipsync.Analysis, err error) {
+func (w work) people(ctx context.Context, in input) (a order.Analysis, err error) {
 	v := in.video.Video
 	fps := v.Rate.Float()
 	s := w.source(in)
@@ -60,7 +59,7 @@ func (w work) people(ctx context.Context, in input) (a lipsync.Analysis, err err
 	var f footage
 	aligned := w.aligned(ctx, g, s, &f)
 	g.Go(func() error {
-		progress := w.progress(lipsync.Analyzing, in.expected())
+		progress := w.progress(order.Analyzing, in.expected())
 		for f := range aligned {
 			found.add(f)
 			progress.done(f.Index + 1)
@@ -73,7 +72,7 @@ func (w work) people(ctx context.Context, in input) (a lipsync.Analysis, err err
 	if f.frames > in.mostOutput() {
 		return a, in.limits.tooLong(failure.Video, in.video.Duration)
 	}
-	a.Video = lipsync.AnalyzedVideo{Seconds: round(in.length(f.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
+	a.Video = order.AnalyzedVideo{Seconds: round(in.length(f.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
 	a.Faces, err = found.faces(f.frames, in.length)
 	return a, err
 }
@@ -88,7 +87,7 @@ type people struct {
 type person struct {
 	first, last int // frames
 	frames      int // in which the person is seen
-	boxes       []lipsync.FaceBox
+	boxes       []order.FaceBox
 	thumbnail   *image.RGBA
 	side        float32 // of the box in the frame of the thumbnail
 }
@@ -147,7 +146,7 @@ func (p *people) forget() {
 }
 
 // faces returns the people in order of appearance. frames is the number of frames of the video.
-func (p *people) faces(frames int, length func(frames int) time.Duration) ([]lipsync.AnalyzedFace, error) {
+func (p *people) faces(frames int, length func(frames int) time.Duration) ([]order.AnalyzedFace, error) {
 	var all []*person
 	for _, number := range slices.Sorted(maps.Keys(p.byPerson)) {
 		all = append(all, p.byPerson[number])
@@ -160,7 +159,7 @@ func (p *people) faces(frames int, length func(frames int) time.Duration) ([]lip
 		boxes += len(q.boxes)
 	}
 	step := (boxes + mostBoxes - 1) / mostBoxes
-	faces := make([]lipsync.AnalyzedFace, len(all))
+	faces := make([]order.AnalyzedFace, len(all))
 	for i, q := range all {
 		f := &faces[i]
 		f.ID = faceAt(q.boxes[0]).String()
@@ -179,14 +178,14 @@ func (p *people) faces(frames int, length func(frames int) time.Duration) ([]lip
 }
 
 // faceAt returns the choice of the person in the middle of a box.
-func faceAt(b lipsync.FaceBox) order.Face {
+func faceAt(b order.FaceBox) order.Face {
 	return order.Face{By: order.FaceAt, Frame: b.Frame, X: max(0, (b.Box[0]+b.Box[2])/2), Y: max(0, (b.Box[1]+b.Box[3])/2)}
 }
 
 // placeOf returns the place of a face in a frame, rounded to pixels.
-func placeOf(frame int, b detection.Box) lipsync.FaceBox {
+func placeOf(frame int, b detection.Box) order.FaceBox {
 	half := b.Size / 2
-	return lipsync.FaceBox{Frame: frame, Box: [4]int{int(b.X - half), int(b.Y - half), int(b.X + half), int(b.Y + half)}}
+	return order.FaceBox{Frame: frame, Box: [4]int{int(b.X - half), int(b.Y - half), int(b.X + half), int(b.Y + half)}}
 }
 
 // round rounds to thousandths.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
@@ -29,13 +29,13 @@ func TestFindPeople(t *testing.T) {
 	if o.measured[0][0] != 2400*time.Millisecond || o.progress[len(o.progress)-1].Done != 60 {
 		t.Errorf("measured %v, told of %v", o.measured, o.progress)
 	}
-	want := lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: ffmpegtest.Width, Height: ffmpegtest.Height, Frames: 60}
+	want := order.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: ffmpegtest.Width, Height: ffmpegtest.Height, Frames: 60}
 	if a.Video != want || len(a.Faces) != 2 {
 		t.Fatalf("got %+v with %d faces, want %+v with 2", a.Video, len(a.Faces), want)
 	}
-	for i, want := range []lipsync.AnalyzedFace{
-		{ID: "0,40,48", First: 0, Last: 2.4, Share: 1, Boxes: []lipsync.FaceBox{{Frame: 0}, {Frame: 25}, {Frame: 50}}},
-		{ID: "10,120,48", First: .4, Last: 2.4, Share: .833, Boxes: []lipsync.FaceBox{{Frame: 10}, {Frame: 35}}},
+	for i, want := range []order.AnalyzedFace{
+		{ID: "0,40,48", First: 0, Last: 2.4, Share: 1, Boxes: []order.FaceBox{{Frame: 0}, {Frame: 25}, {Frame: 50}}},
+		{ID: "10,120,48", First: .4, Last: 2.4, Share: .833, Boxes: []order.FaceBox{{Frame: 10}, {Frame: 35}}},
 	} {
 		got := a.Faces[i]
 		for k := range want.Boxes {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
@@ -142,7 +141,7 @@ func addFile(ctx context.Context, to io.Writer, path string) error {
 
 // Estimate inspects the job's media as Render does, and says how large its output will be, or for what problems Render would fail. It decodes no
 // frame, so it knows nothing about faces, and takes the stated length of the video. Of the job it uses no Output.
-func (r *Renderer) Estimate(ctx context.Context, j Job) (e lipsync.Estimate, err error) {
+func (r *Renderer) Estimate(ctx context.Context, j Job) (e order.Estimate, err error) {
 	w, err := r.begin(j, nil)
 	if err == nil {
 		defer os.RemoveAll(w.dir)
@@ -155,16 +154,16 @@ func (r *Renderer) Estimate(ctx context.Context, j Job) (e lipsync.Estimate, err
 	case ctx.Err() != nil, errors.Is(err, ffmpeg.ErrNotRun): // no problem of the media
 		return e, w.reason(ctx, err)
 	case err != nil:
-		e.Problems, err = lipsync.Problems(err)
+		e.Problems, err = order.Problems(err)
 	}
 	return e, err
 }
 
 // estimate makes the estimate. An error may be a problem.
-func (w work) estimate(ctx context.Context, j Job) (e lipsync.Estimate, err error) {
+func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error) {
 	in, wrong := w.inspectVideo(ctx, j)
 	speech, unheard := w.inspectSpeech(ctx, j)
-	e.Problems, err = lipsync.Problems(w.checkCodec(ctx, j), wrong, unheard)
+	e.Problems, err = order.Problems(w.checkCodec(ctx, j), wrong, unheard)
 	if err != nil || e.Problems != nil {
 		return e, err
 	}
@@ -177,7 +176,7 @@ func (w work) estimate(ctx context.Context, j Job) (e lipsync.Estimate, err erro
 	if err != nil {
 		return e, err
 	}
-	return lipsync.Estimate{
+	return order.Estimate{
 		VideoSeconds: round(in.video.Duration.Seconds()), AudioSeconds: round(in.audioLength().Seconds()),
 		OutputSeconds: round(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),
 	}, in.checkSize(line.frames)

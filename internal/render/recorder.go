@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -65,7 +65,7 @@ func (r *recorder) begin(ctx context.Context) error {
 
 // write encodes painted frames in their order and completes the file.
 func (r *recorder) write(ctx context.Context, line <-chan *task, free buffers[[]byte]) error {
-	progress := r.progress(lipsync.Rendering, r.line.frames)
+	progress := r.progress(order.Rendering, r.line.frames)
 	for t := range line {
 		select {
 		case <-t.done:

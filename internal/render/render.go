@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
@@ -102,7 +101,7 @@ type Reused struct {
 // Result describes an output.
 type Result struct {
 	Length   time.Duration
-	Size     int64 // of the job: see lipsync.Speed
+	Size     int64 // of the job: the number of pixels of the frames that it analyses and paints, in thousands
 	Frames   order.Frames
 	Warnings order.Warnings
 	Sync     order.SyncScore
@@ -207,20 +206,20 @@ func (w work) reason(ctx context.Context, err error) error {
 
 // Progress is the progress of a job.
 type Progress struct {
-	Stage lipsync.Stage // lipsync.Analyzing or lipsync.Rendering
-	Done  int           // frames
-	Total int           // frames; may be an estimate
+	Stage order.Stage // order.Analyzing or order.Rendering
+	Done  int         // frames
+	Total int         // frames; may be an estimate
 }
 
 // progress passes a stage's progress on, a few times a second.
 type progress struct {
 	by    Observer
-	stage lipsync.Stage
+	stage order.Stage
 	total int
 	next  time.Time
 }
 
-func (w work) progress(stage lipsync.Stage, total int) *progress {
+func (w work) progress(stage order.Stage, total int) *progress {
 	return &progress{by: w.by, stage: stage, total: total}
 }
 

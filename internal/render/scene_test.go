@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
@@ -85,7 +85,7 @@ func TestLargestFace(t *testing.T) {
 		return []tracking.Face{someone(0, 60), someone(1, float32(40+4*frame))}, frame == 0
 	}).new
 	dir := t.TempDir()
-	var stages []lipsync.Stage
+	var stages []order.Stage
 	_, err := r.Render(t.Context(), Job{
 		Video: video, Audio: tone(t, "0.8"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: true,
 	}, ProgressFunc(func(p Progress) {
@@ -99,7 +99,7 @@ func TestLargestFace(t *testing.T) {
 	if got := []int{engine.out.Speaker(0), engine.out.Speaker(19)}; !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("first and last frame's speaker: %v, want [0 1]", got)
 	}
-	if want := []lipsync.Stage{lipsync.Analyzing, lipsync.Rendering}; !slices.Equal(stages, want) {
+	if want := []order.Stage{order.Analyzing, order.Rendering}; !slices.Equal(stages, want) {
 		t.Errorf("stages that ended: %v, want %v", stages, want)
 	}
 }

@@ -253,7 +253,7 @@ func (in input) audioLength() time.Duration {
 	return audio
 }
 
-// size returns the size of the job: see lipsync.Speed. source is the number of frames of the first pass, and output that of the output.
+// size returns the size of the job: see order.Estimate. source is the number of frames of the first pass, and output that of the output.
 func (in input) size(source, output int) int64 {
 	v := in.video.Video
 	return int64(source+output) * int64(v.Width*v.Height) / 1000

@@ -8,39 +8,8 @@ import (
 	"io"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
-
-// Analysis describes a video and the people in it. Places are in pixels of the video as displayed, from its
-// top left corner.
-type Analysis struct {
-	Video AnalyzedVideo  `json:"video"`
-	Faces []AnalyzedFace `json:"faces"` // in order of appearance
-}
-
-// AnalyzedVideo describes a video.
-type AnalyzedVideo struct {
-	Seconds float64 `json:"seconds"`
-	FPS     float64 `json:"fps"`
-	Width   int     `json:"width"`
-	Height  int     `json:"height"`
-	Frames  int     `json:"frames"`
-}
-
-// AnalyzedFace is one person in a video.
-type AnalyzedFace struct {
-	ID    string    `json:"id"`           // of the option face: Face.String of the first box
-	First float64   `json:"first_second"` // in which the person is seen
-	Last  float64   `json:"last_second"`
-	Share float64   `json:"share"` // of the frames, 0 to 1
-	Boxes []FaceBox `json:"boxes"` // about one for each second in which the person is seen
-	JPEG  []byte    `json:"thumbnail"`
-}
-
-// FaceBox is the place of a face in a frame.
-type FaceBox struct {
-	Frame int    `json:"frame"`
-	Box   [4]int `json:"box"` // left, top, right, bottom
-}
 
 // maxAnalysis is the largest size of an analysis or an estimate, in bytes. On AWS an answer may have 6 MB.
 const maxAnalysis = 4 << 20
@@ -64,12 +33,12 @@ func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id strin
 
 // Analysis returns the caller's request for an Analysis. The Analysis is nil unless the request is
 // completed and the Analysis is still kept. Analysis returns NotFound for requests of other accounts.
-func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *Analysis, error) {
+func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *order.Analysis, error) {
 	r, err := s.findAnalysis(ctx, c, id)
 	if err != nil {
 		return r, nil, err
 	}
-	a := new(Analysis)
+	a := new(order.Analysis)
 	if kept, err := s.readOutput(ctx, r, a); !kept {
 		return r, nil, err
 	}
@@ -143,7 +112,7 @@ func (s *Service) readJSON(ctx context.Context, key string, v any) error {
 }
 
 // CompleteAnalysis stores the Analysis of a claimed request, and makes the request completed; see Complete.
-func (s *Service) CompleteAnalysis(ctx context.Context, r Request, a Analysis) error {
+func (s *Service) CompleteAnalysis(ctx context.Context, r Request, a order.Analysis) error {
 	return s.completeJSON(ctx, r, a)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/check"
 )
 
@@ -30,9 +31,9 @@ func TestAnalysis(t *testing.T) {
 	check.Must(t, err)
 	check.Want(t, "claimed", r.ID == id && r.IsAnalysis(), true)
 	check.Want(t, "account", r.Account, f.caller.Account)
-	made := lipsync.Analysis{
-		Video: lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: 160, Height: 96, Frames: 60},
-		Faces: []lipsync.AnalyzedFace{{ID: "0,40,48", Last: 2.4, Share: 1, Boxes: []lipsync.FaceBox{{Box: [4]int{-1, 2, 3, 4}}}, JPEG: []byte("jpeg")}},
+	made := order.Analysis{
+		Video: order.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: 160, Height: 96, Frames: 60},
+		Faces: []order.AnalyzedFace{{ID: "0,40,48", Last: 2.4, Share: 1, Boxes: []order.FaceBox{{Box: [4]int{-1, 2, 3, 4}}}, JPEG: []byte("jpeg")}},
 	}
 	check.Must(t, f.CompleteAnalysis(t.Context(), r, made))
 	check.Must(t, f.Tidy(t.Context(), 0))
@@ -77,7 +78,7 @@ func TestDeleteAnalysis(t *testing.T) {
 			check.Must(t, err)
 		}
 		if status == lipsync.Completed {
-			check.Must(t, f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{}))
+			check.Must(t, f.CompleteAnalysis(t.Context(), r, order.Analysis{}))
 		}
 		_, err := f.DeleteAnalysis(t.Context(), other, id)
 		check.Error(t, "of another account", err, failure.NotFound, "analysis not found")
@@ -128,7 +129,7 @@ func TestAnalyzeRefused(t *testing.T) {
 	}
 	r, err := f.Claim(t.Context(), f.analyze(t, "https://example.com/video"))
 	check.Must(t, err)
-	if f.CompleteAnalysis(t.Context(), r, lipsync.Analysis{Faces: []lipsync.AnalyzedFace{{JPEG: make([]byte, 4<<20)}}}) == nil {
+	if f.CompleteAnalysis(t.Context(), r, order.Analysis{Faces: []order.AnalyzedFace{{JPEG: make([]byte, 4<<20)}}}) == nil {
 		t.Error("an analysis was stored that is larger than an answer may be")
 	}
 }

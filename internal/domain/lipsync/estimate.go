@@ -5,41 +5,8 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
-
-// Estimate is what a client learns about a request before it makes it.
-type Estimate struct {
-	Problems []Problem `json:"problems"` // for which the request would fail
-	// These are of the media as a request would measure and render them, 0 if there is a problem. A video without a stated
-	// length counts as long as the speech.
-	VideoSeconds  float64 `json:"video_seconds,omitzero"`
-	AudioSeconds  float64 `json:"audio_seconds,omitzero"`
-	OutputSeconds float64 `json:"output_seconds,omitzero"`
-	Frames        int     `json:"frames,omitzero"` // of the output
-	Size          int64   `json:"size,omitzero"`   // see Speed
-}
-
-// Problem is a reason for which a request would fail.
-type Problem struct {
-	Code    failure.FailureCode `json:"code"`
-	Message string              `json:"message"`
-}
-
-// Problems returns the problems of a request whose attempts would end with the errors; nil errors are left out. If an error says nothing
-// about the client's call or its media, Problems returns that error.
-func Problems(errs ...error) (all []Problem, err error) {
-	for _, err := range errs {
-		f := failure.FailureOf(err)
-		switch {
-		case err == nil:
-		case f.Code.Class() != failure.OfInput && !f.Code.OfFetch():
-			return nil, err
-		default:
-			all = append(all, Problem{f.Code, f.Sentence()})
-		}
-	}
-	return all, nil
-}
 
 // IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
 func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
@@ -82,7 +49,7 @@ func (s *Service) checkTargets(ctx context.Context, c Caller, t Targets) error {
 // Estimated is a request for an Estimate.
 type Estimated struct {
 	Request
-	*Estimate // nil unless the request is completed and the Estimate still kept
+	*order.Estimate // nil unless the request is completed and the Estimate still kept
 
 	Took  time.Duration // expected time that a worker will take for the estimated request; 0 if unknown
 	Place Place         // of the estimated request, if it were made now
@@ -94,7 +61,7 @@ func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimat
 	if err != nil {
 		return e, err
 	}
-	found := new(Estimate)
+	found := new(order.Estimate)
 	if kept, err := s.readOutput(ctx, e.Request, found); !kept {
 		return e, err
 	}
@@ -119,7 +86,7 @@ func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimat
 }
 
 // CompleteEstimate stores the Estimate of a claimed request, and makes the request completed; see Complete.
-func (s *Service) CompleteEstimate(ctx context.Context, r Request, e Estimate) error {
+func (s *Service) CompleteEstimate(ctx context.Context, r Request, e order.Estimate) error {
 	return s.completeJSON(ctx, r, e)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/check"
 )
 
@@ -31,7 +32,7 @@ func TestEstimate(t *testing.T) {
 	check.Must(t, err)
 	check.Want(t, "claimed", r.ID == id && r.IsEstimate() && !r.IsAnalysis(), true)
 	check.Want(t, "account", r.Account, f.caller.Account)
-	made := lipsync.Estimate{VideoSeconds: 2, AudioSeconds: 3, OutputSeconds: 3, Frames: 75, Size: 2000}
+	made := order.Estimate{VideoSeconds: 2, AudioSeconds: 3, OutputSeconds: 3, Frames: 75, Size: 2000}
 	check.Must(t, f.CompleteEstimate(t.Context(), r, made))
 	check.Must(t, f.Tidy(t.Context(), 0))
 	e, err = f.Estimated(t.Context(), f.caller, id)
@@ -89,7 +90,7 @@ func TestEstimatedReads(t *testing.T) {
 	check.Must(t, err)
 	r, err := f.Claim(t.Context(), id)
 	check.Must(t, err)
-	check.Must(t, f.CompleteEstimate(t.Context(), r, lipsync.Estimate{Size: 2000}))
+	check.Must(t, f.CompleteEstimate(t.Context(), r, order.Estimate{Size: 2000}))
 	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 10*time.Second))
 	speeds := &countedSpeeds{Speeds: f.Store.Speeds}
 	f.Store.Speeds = speeds
@@ -114,7 +115,7 @@ func TestEstimatedPool(t *testing.T) {
 		check.Must(t, err)
 		r, err := f.Claim(t.Context(), id)
 		check.Must(t, err)
-		check.Must(t, f.CompleteEstimate(t.Context(), r, lipsync.Estimate{Size: 1000}))
+		check.Must(t, f.CompleteEstimate(t.Context(), r, order.Estimate{Size: 1000}))
 		return id
 	}
 	left := func(what, id string, wanted time.Duration) {
@@ -168,14 +169,14 @@ func TestProblems(t *testing.T) {
 	fault := func(code failure.FailureCode) error {
 		return failure.Failure{Code: code, Details: failure.Details{Kind: failure.Video}}.Because(nil)
 	}
-	all, err := lipsync.Problems(nil, fault(failure.MediaUnsupported), nil, fault(failure.MediaUnreachable))
+	all, err := order.Problems(nil, fault(failure.MediaUnsupported), nil, fault(failure.MediaUnreachable))
 	check.Must(t, err)
-	check.Want(t, "problems", reflect.DeepEqual(all, []lipsync.Problem{
+	check.Want(t, "problems", reflect.DeepEqual(all, []order.Problem{
 		{Code: failure.MediaUnsupported, Message: "video is not a supported format"},
 		{Code: failure.MediaUnreachable, Message: "video URL is not accessible"},
 	}), true)
 	for _, ours := range []error{errors.New("x"), fault(failure.HostFailing), fault(failure.InternalFault)} {
-		if all, err := lipsync.Problems(fault(failure.NoPicture), ours); err != ours || all != nil {
+		if all, err := order.Problems(fault(failure.NoPicture), ours); err != ours || all != nil {
 			t.Errorf("got %v and %v, want %v", all, err, ours)
 		}
 	}

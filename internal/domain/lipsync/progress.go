@@ -5,24 +5,14 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-)
-
-// Stage is the step of an attempt that a worker is at.
-type Stage string
-
-// The stages of an attempt, in their order.
-const (
-	Fetching  Stage = "fetching"  // fetches the inputs
-	Analyzing Stage = "analyzing" // finds the faces and the speaker in the video
-	Rendering Stage = "rendering" // the output
-	Storing   Stage = "storing"   // the output
+	"lipsync/internal/domain/order"
 )
 
 // Progress is the progress of an attempt at a request.
 type Progress struct {
-	Stage   Stage     // "" if the worker has reported nothing
-	Percent int       // of the whole attempt, 0 to 99; 100 if completed
-	Ends    time.Time // expected end; zero if unknown
+	Stage   order.Stage // "" if the worker has reported nothing
+	Percent int         // of the whole attempt, 0 to 99; 100 if completed
+	Ends    time.Time   // expected end; zero if unknown
 }
 
 // Progress returns the caller's request, its progress, and its place in the queue.

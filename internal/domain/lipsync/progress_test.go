@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/check"
 )
 
@@ -26,7 +27,7 @@ func TestProgress(t *testing.T) {
 	r, err := f.Claim(t.Context(), id)
 	check.Must(t, err)
 	see("claimed", lipsync.Processing, none)
-	p := lipsync.Progress{Stage: lipsync.Analyzing, Percent: 20, Ends: f.clock.Now().Add(10 * time.Second)}
+	p := lipsync.Progress{Stage: order.Analyzing, Percent: 20, Ends: f.clock.Now().Add(10 * time.Second)}
 	check.Must(t, f.Report(t.Context(), r, p))
 	see("reported", lipsync.Processing, p)
 	f.clock.Advance(10 * time.Second)

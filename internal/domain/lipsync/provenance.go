@@ -3,17 +3,10 @@ package lipsync
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 )
-
-// Origin is the data about the origin of an output that its signed manifest has.
-type Origin struct {
-	Engine string
-	At     time.Time // the end of the rendering
-}
 
 // CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
 func (s *Service) CheckProvenance(o order.Output) error {

@@ -1,5 +1,6 @@
 // Package order says how a client wants media to be rendered: the options with their table, the output, and the
-// segments. It parses them, and refuses what they must not be.
+// segments. It parses them, and refuses what they must not be. It also says what a client learns: the stage of the work,
+// an analysis, an estimate.
 package order
 
 // Order says how to render the media that it comes with, in JSON as calls of the API have it: a generate call, an estimate, a line of a

@@ -139,7 +139,7 @@ func TestLocal(t *testing.T) {
 	}
 	id := made["id"].(string)
 	r := s.Work(t, id)
-	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 40}))
+	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
 	if r.Options.SyncMode != order.Loop || r.Video.Name != "talk.mp4" {
 		t.Errorf("got the request %+v", r)
 	}
@@ -171,7 +171,7 @@ func TestLocal(t *testing.T) {
 		t.Fatalf("got %v (%s)", found, refusal)
 	}
 	r = s.Work(t, found["id"].(string))
-	must(t, s.CompleteAnalysis(t.Context(), r, lipsync.Analysis{Faces: []lipsync.AnalyzedFace{{ID: "0,640,310", JPEG: []byte("jpeg")}}}))
+	must(t, s.CompleteAnalysis(t.Context(), r, order.Analysis{Faces: []order.AnalyzedFace{{ID: "0,640,310", JPEG: []byte("jpeg")}}}))
 	found, _ = a.call(t, "get", map[string]any{"id": found["id"], "wait_seconds": 50})
 	if text, _ := json.Marshal(found); found["status"] != "completed" || !strings.Contains(string(text), `"id":"0,640,310"`) || strings.Contains(string(text), "thumbnail") {
 		t.Errorf("got the analysis %s", text)
@@ -181,7 +181,7 @@ func TestLocal(t *testing.T) {
 		t.Fatalf("got %v (%s)", expected, refusal)
 	}
 	r = s.Work(t, expected["id"].(string))
-	must(t, s.CompleteEstimate(t.Context(), r, lipsync.Estimate{OutputSeconds: 12, Frames: 300}))
+	must(t, s.CompleteEstimate(t.Context(), r, order.Estimate{OutputSeconds: 12, Frames: 300}))
 	expected, refusal = a.call(t, "get", map[string]any{"id": expected["id"], "wait_seconds": 50})
 	if expected["status"] != "completed" || expected["frames"] != 300. {
 		t.Errorf("got the estimate %v (%s)", expected, refusal)
@@ -290,7 +290,7 @@ func TestRemote(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	r := s.Work(t, made["id"].(string))
-	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 40}))
+	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
 	a.asleep = func() { s.Finish(t, r, "output"); a.asleep = func() {} }
 	done, refusal := a.call(t, "get", map[string]any{"id": r.ID, "wait_seconds": 50})
 	if done["status"] != "completed" || !strings.HasPrefix(done["output_url"].(string), "http://127.0.0.1") {

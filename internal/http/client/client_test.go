@@ -17,6 +17,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/client"
 	"lipsync/internal/test/clienttest"
 )
@@ -90,12 +91,12 @@ func TestRequest(t *testing.T) {
 	}
 	id := f.request(t)
 	r := f.Work(t, id)
-	must(t, f.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 40}))
+	must(t, f.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
 	f.paused = func() { f.Finish(t, r, "output"); f.paused = func() {} }
 	var seen []client.Progress
 	done, err := f.Wait(t.Context(), id, func(p client.Progress) { seen = append(seen, p) })
 	must(t, err)
-	if len(seen) != 2 || seen[0].Percent != 40 || seen[0].Stage != lipsync.Rendering || done.Status != lipsync.Completed {
+	if len(seen) != 2 || seen[0].Percent != 40 || seen[0].Stage != order.Rendering || done.Status != lipsync.Completed {
 		t.Errorf("saw %+v, and %+v at the end", seen, done)
 	}
 	if !slices.Equal(f.pauses, []time.Duration{time.Second}) {

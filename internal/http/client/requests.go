@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/rest"
 )
 
@@ -54,7 +55,7 @@ type Request struct {
 type Progress struct {
 	Status      lipsync.Status `json:"status"`
 	Percent     int            `json:"percent"`
-	Stage       lipsync.Stage  `json:"stage"`        // "" while no worker has it
+	Stage       order.Stage    `json:"stage"`        // "" while no worker has it
 	SecondsLeft int            `json:"seconds_left"` // 0 if unknown
 }
 

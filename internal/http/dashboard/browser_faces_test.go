@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -37,12 +38,12 @@ func TestFacesInBrowser(t *testing.T) {
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}), chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"),
 		chromedp.Click(".new summary"), chromedp.Click("[data-find]"))
 	b.WaitText("[data-found]", "waiting for its turn")
-	r := f.start(t, "", lipsync.Progress{Stage: lipsync.Analyzing, Percent: 40})
+	r := f.start(t, "", lipsync.Progress{Stage: order.Analyzing, Percent: 40})
 	b.WaitText("[data-found]", "Looking for faces: 40 %")
 	picture := newPoster(t)
-	err := f.service.CompleteAnalysis(t.Context(), r, lipsync.Analysis{
-		Video: lipsync.AnalyzedVideo{Seconds: 1, FPS: 25, Width: 320, Height: 180, Frames: 25},
-		Faces: []lipsync.AnalyzedFace{{ID: "0,40,48", Last: 1, JPEG: picture}, {ID: "3,200,50", First: .12, Last: .8, JPEG: picture}},
+	err := f.service.CompleteAnalysis(t.Context(), r, order.Analysis{
+		Video: order.AnalyzedVideo{Seconds: 1, FPS: 25, Width: 320, Height: 180, Frames: 25},
+		Faces: []order.AnalyzedFace{{ID: "0,40,48", Last: 1, JPEG: picture}, {ID: "3,200,50", First: .12, Last: .8, JPEG: picture}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -34,9 +35,9 @@ func TestSegmentsInBrowser(t *testing.T) {
 	b.Do(chromedp.Click("[data-find]"))
 	b.WaitText("[data-found]", "waiting for its turn")
 	picture := newPoster(t)
-	err := f.service.CompleteAnalysis(t.Context(), f.start(t, "", lipsync.Progress{}), lipsync.Analysis{
-		Video: lipsync.AnalyzedVideo{Seconds: 20, FPS: 25, Width: 320, Height: 180, Frames: 500},
-		Faces: []lipsync.AnalyzedFace{{ID: "0,40,48", Last: 1, JPEG: picture}, {ID: "3,200,50", First: .12, Last: .8, JPEG: picture}},
+	err := f.service.CompleteAnalysis(t.Context(), f.start(t, "", lipsync.Progress{}), order.Analysis{
+		Video: order.AnalyzedVideo{Seconds: 20, FPS: 25, Width: 320, Height: 180, Frames: 500},
+		Faces: []order.AnalyzedFace{{ID: "0,40,48", Last: 1, JPEG: picture}, {ID: "3,200,50", First: .12, Last: .8, JPEG: picture}},
 	})
 	if err != nil {
 		t.Fatal(err)

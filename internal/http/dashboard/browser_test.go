@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -55,7 +56,7 @@ func TestLiveInBrowser(t *testing.T) {
 	b.Open(f.URL + f.newLink(t))
 	b.Wait(`document.querySelector(".rows .queued")`)
 	browsertest.Eval[bool](b, `(document.querySelector(".rows .name a").focus(), true)`)
-	r := f.start(t, id, lipsync.Progress{Stage: lipsync.Analyzing, Percent: 12})
+	r := f.start(t, id, lipsync.Progress{Stage: order.Analyzing, Percent: 12})
 	b.Wait(`document.querySelector(".rows .processing") && document.activeElement.matches(".rows .name a")`)
 	b.Do(chromedp.Click(".rows .name a"))
 	b.Wait(`document.querySelector("progress")?.value === 12`)
@@ -67,7 +68,7 @@ func TestLiveInBrowser(t *testing.T) {
 	})()`)
 	f.clock.Advance(5 * time.Second)
 	b.Wait(`document.querySelector(".facts").innerText.includes("5.0 s")`)
-	if err := f.service.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 60}); err != nil {
+	if err := f.service.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 60}); err != nil {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("progress").value === 60 && window.spoken.isConnected && window.spoken.innerText.endsWith("rendering")`)
@@ -156,7 +157,7 @@ func TestPosterInBrowser(t *testing.T) {
 	const address = `document.querySelector(".poster img").getAttribute("src")`
 	before := browsertest.Eval[string](b, address)
 	f.clock.Advance(time.Minute) // after a minute a new signature differs
-	f.start(t, live, lipsync.Progress{Stage: lipsync.Rendering})
+	f.start(t, live, lipsync.Progress{Stage: order.Rendering})
 	b.Wait(`document.querySelector("#list").textContent.includes("processing")`)
 	if got := browsertest.Eval[string](b, address); got != before {
 		t.Errorf("got %s, want it as before: %s", got, before)

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // TestEstimates makes estimates as the script does, and reads that of another account.
@@ -35,7 +36,7 @@ func TestEstimates(t *testing.T) {
 		t.Helper()
 		f.get(t, path).must(t, http.StatusOK, `,"says":"`+text+`"}`)
 	}
-	complete := func(e lipsync.Estimate) {
+	complete := func(e order.Estimate) {
 		t.Helper()
 		r := f.start(t, "", lipsync.Progress{})
 		if r.Options.Preview.Length != 2*time.Second {
@@ -46,7 +47,7 @@ func TestEstimates(t *testing.T) {
 		}
 	}
 	first := estimate()
-	found := lipsync.Estimate{OutputSeconds: 9.2, Frames: 230, Size: 1000}
+	found := order.Estimate{OutputSeconds: 9.2, Frames: 230, Size: 1000}
 	complete(found)
 	says(first, "The output would have 9.2 s, 230 frames. It would be at place 1 of the queue.")
 	f.service.Workers = 1
@@ -55,7 +56,7 @@ func TestEstimates(t *testing.T) {
 	}
 	says(first, "The output would have 9.2 s, 230 frames. A worker would take about 1 min 10 s. It would be at place 1 of the queue. It would be done in about 1 min 10 s.")
 	second := estimate()
-	complete(lipsync.Estimate{Problems: []lipsync.Problem{{Message: "video is not a supported format"}, {Message: "audio has no sound track"}}})
+	complete(order.Estimate{Problems: []order.Problem{{Message: "video is not a supported format"}, {Message: "audio has no sound track"}}})
 	says(second, "The request would fail now. Video is not a supported format. Audio has no sound track.")
 	third := estimate()
 	if err := f.service.Fail(t.Context(), f.start(t, "", lipsync.Progress{}), failure.Failure{Code: failure.InternalFault}); err != nil {
@@ -94,7 +95,7 @@ func TestEstimateInBrowser(t *testing.T) {
 	if r.Audio.URL != "https://example.com/a.wav" || r.Video.Object == "" {
 		t.Errorf("got the estimate of %+v", r)
 	}
-	if err := f.service.CompleteEstimate(t.Context(), r, lipsync.Estimate{OutputSeconds: 9.2, Frames: 230, Size: 1000}); err != nil {
+	if err := f.service.CompleteEstimate(t.Context(), r, order.Estimate{OutputSeconds: 9.2, Frames: 230, Size: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	b.WaitText("[data-estimated]", "The output would have 9.2 s, 230 frames. It would be at place 1 of the queue.")

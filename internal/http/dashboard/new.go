@@ -226,7 +226,7 @@ type analysis struct {
 	Status  lipsync.Status `json:"status"`
 	Percent int            `json:"percent"`
 	Problem string         `json:"problem,omitempty"` // why it failed
-	*lipsync.Analysis
+	*order.Analysis
 }
 
 // analyze begins to look for the people in a video, so that the form can offer their faces.

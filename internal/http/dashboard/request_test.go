@@ -30,7 +30,7 @@ func TestRequestPage(t *testing.T) {
 	f.get(t, behind).must(t, http.StatusOK, "at place 2 of the queue", "done in about 2 min 20 s")
 
 	ends := f.clock.Now().Add(65 * time.Second)
-	r := f.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: ends})
+	r := f.start(t, id, lipsync.Progress{Stage: order.Rendering, Percent: 62, Ends: ends})
 	f.get(t, path).must(t, http.StatusOK, "data-live", `value="62"`, "rendering", "1 min 05 s left")
 
 	r.Frames, r.Warnings, r.Sync = order.Frames{Total: 250, Synced: 249}, order.ConvertedHDR.With(order.Signed), order.SyncScore{Known: true, Confidence: .998, Offset: -5}

@@ -15,6 +15,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/browsertest"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -190,7 +191,7 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 			}
 			pages["deleted"] = "/dashboard/requests/" + id
 		case i == 39:
-			f.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: f.clock.Now().Add(41 * time.Second)})
+			f.start(t, id, lipsync.Progress{Stage: order.Rendering, Percent: 62, Ends: f.clock.Now().Add(41 * time.Second)})
 			pages["processing"] = "/dashboard/requests/" + id
 		case i == 38:
 			pages["queued"] = "/dashboard/requests/" + id

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // analyzeBody is the JSON body of a call that names a video to analyse.
@@ -36,7 +37,7 @@ func (e examination) openSince() time.Time { return openSince(e.Status, e.Create
 // analysis is an analysis in an answer.
 type analysis struct {
 	examination
-	*lipsync.Analysis
+	*order.Analysis
 }
 
 // analyzed is the answer to a call that creates an analysis or an estimate.

@@ -4,17 +4,18 @@ import (
 	"net/http"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // estimate is an estimate in an answer. Fields without a value are absent.
 type estimate struct {
 	examination
-	Problems         []lipsync.Problem `json:"problems,omitzero"`
-	VideoSeconds     float64           `json:"video_seconds,omitzero"`
-	AudioSeconds     float64           `json:"audio_seconds,omitzero"`
-	OutputSeconds    float64           `json:"output_seconds,omitzero"`
-	Frames           int               `json:"frames,omitzero"`
-	EstimatedSeconds int               `json:"estimated_seconds,omitzero"`
+	Problems         []order.Problem `json:"problems,omitzero"`
+	VideoSeconds     float64         `json:"video_seconds,omitzero"`
+	AudioSeconds     float64         `json:"audio_seconds,omitzero"`
+	OutputSeconds    float64         `json:"output_seconds,omitzero"`
+	Frames           int             `json:"frames,omitzero"`
+	EstimatedSeconds int             `json:"estimated_seconds,omitzero"`
 	place
 }
 
@@ -31,7 +32,7 @@ func (a *api) getEstimate(r *http.Request, c lipsync.Caller) (estimate, error) {
 	e, err := a.service.Estimated(r.Context(), c, r.PathValue("id"))
 	v := estimate{examination: viewExamination(e.Request)}
 	if found := e.Estimate; found != nil {
-		v.Problems = append([]lipsync.Problem{}, found.Problems...) // also if there are none
+		v.Problems = append([]order.Problem{}, found.Problems...) // also if there are none
 		v.VideoSeconds, v.AudioSeconds, v.OutputSeconds, v.Frames = found.VideoSeconds, found.AudioSeconds, found.OutputSeconds, found.Frames
 		v.EstimatedSeconds, v.place = expected(e.Took), viewPlace(e.Place)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 func TestPollAfter(t *testing.T) {
@@ -48,7 +49,7 @@ func TestPoll(t *testing.T) {
 		}
 	}
 	before := read("/progress", "").Header().Get("ETag")
-	if err := f.store.Leases.Report(t.Context(), id, "lease", lipsync.Progress{Stage: lipsync.Rendering, Percent: 50}); err != nil {
+	if err := f.store.Leases.Report(t.Context(), id, "lease", lipsync.Progress{Stage: order.Rendering, Percent: 50}); err != nil {
 		t.Fatal(err)
 	}
 	if w := read("/progress", before); w.Code != http.StatusOK {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // progress is the progress of a request in an answer. Fields without a value are absent.
@@ -13,7 +14,7 @@ type progress struct {
 	ID          string         `json:"id"`
 	Status      lipsync.Status `json:"status"`
 	Percent     *int           `json:"percent,omitempty"` // nil if the request failed
-	Stage       lipsync.Stage  `json:"stage,omitempty"`
+	Stage       order.Stage    `json:"stage,omitempty"`
 	SecondsLeft int            `json:"seconds_left,omitempty"`
 	place
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // start creates a request and claims it with the token "lease".
@@ -37,10 +38,10 @@ func TestProgress(t *testing.T) {
 		want     string
 	}{
 		{lipsync.Progress{}, `"percent":0`},
-		{lipsync.Progress{Stage: lipsync.Fetching}, `"percent":0,"stage":"fetching"`},
-		{lipsync.Progress{Stage: lipsync.Analyzing, Percent: 7, Ends: now.Add(90 * time.Second)}, `"percent":7,"stage":"analyzing","seconds_left":90`},
-		{lipsync.Progress{Stage: lipsync.Rendering, Percent: 98, Ends: now.Add(time.Millisecond)}, `"percent":98,"stage":"rendering","seconds_left":1`},
-		{lipsync.Progress{Stage: lipsync.Storing, Percent: 99, Ends: now.Add(-time.Second)}, `"percent":99,"stage":"storing"`},
+		{lipsync.Progress{Stage: order.Fetching}, `"percent":0,"stage":"fetching"`},
+		{lipsync.Progress{Stage: order.Analyzing, Percent: 7, Ends: now.Add(90 * time.Second)}, `"percent":7,"stage":"analyzing","seconds_left":90`},
+		{lipsync.Progress{Stage: order.Rendering, Percent: 98, Ends: now.Add(time.Millisecond)}, `"percent":98,"stage":"rendering","seconds_left":1`},
+		{lipsync.Progress{Stage: order.Storing, Percent: 99, Ends: now.Add(-time.Second)}, `"percent":99,"stage":"storing"`},
 	} {
 		if err := f.store.Leases.Report(t.Context(), id, "lease", test.reported); err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/sandbox"
 )
@@ -97,7 +97,7 @@ func (s *Signer) try(ctx context.Context) (err error) {
 	if err := os.WriteFile(path, sample, 0o600); err != nil {
 		return err
 	}
-	return s.Sign(ctx, path, lipsync.Origin{Engine: "warp", At: time.Now()})
+	return s.Sign(ctx, path, order.Origin{Engine: "warp", At: time.Now()})
 }
 
 // Check implements worker.Signer. It signs a small video.
@@ -109,7 +109,7 @@ func (s *Signer) Check(ctx context.Context) error {
 }
 
 // Sign implements worker.Signer.
-func (s *Signer) Sign(ctx context.Context, path string, o lipsync.Origin) (err error) {
+func (s *Signer) Sign(ctx context.Context, path string, o order.Origin) (err error) {
 	folder, err := os.MkdirTemp(filepath.Dir(path), "sign-")
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *Signer) Sign(ctx context.Context, path string, o lipsync.Origin) (err e
 }
 
 // manifest returns the definition of a manifest, as c2patool reads it. It has nothing about the client or the people in the video.
-func (s *Signer) manifest(o lipsync.Origin) map[string]any {
+func (s *Signer) manifest(o order.Origin) map[string]any {
 	return map[string]any{
 		"alg": s.algorithm, "sign_cert": s.certificate, "private_key": s.key,
 		"claim_generator_info": []any{map[string]string{"name": "lipsync", "version": version.String()}},

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/c2pa"
 	"lipsync/internal/test/c2patest"
 	"lipsync/internal/test/ffmpegtest"
@@ -36,7 +36,7 @@ func TestSign(t *testing.T) {
 	for _, extension := range []string{".mp4", ".mov"} {
 		path := clip(t, extension)
 		before := frames(t, path)
-		if err := s.Sign(t.Context(), path, lipsync.Origin{Engine: "warp", At: at}); err != nil {
+		if err := s.Sign(t.Context(), path, order.Origin{Engine: "warp", At: at}); err != nil {
 			t.Fatal(err)
 		}
 		if got := frames(t, path); got != before {
@@ -77,7 +77,7 @@ func TestNotSigned(t *testing.T) {
 	write(t, text, []byte("no video"))
 	for _, path := range []string{webm, text} {
 		before := read(t, path)
-		if err := s.Sign(t.Context(), path, lipsync.Origin{Engine: "warp", At: time.Now()}); err == nil || !strings.Contains(err.Error(), "c2patool") {
+		if err := s.Sign(t.Context(), path, order.Origin{Engine: "warp", At: time.Now()}); err == nil || !strings.Contains(err.Error(), "c2patool") {
 			t.Errorf("%s: got error %v", path, err)
 		}
 		if !bytes.Equal(read(t, path), before) {
@@ -86,7 +86,7 @@ func TestNotSigned(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Sign(ctx, clip(t, ".mp4"), lipsync.Origin{}); !errors.Is(err, context.Canceled) {
+	if err := s.Sign(ctx, clip(t, ".mp4"), order.Origin{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want canceled", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-		err := find(t).Sign(t.Context(), clip(t, ".mp4"), lipsync.Origin{})
+		err := find(t).Sign(t.Context(), clip(t, ".mp4"), order.Origin{})
 		if got := failure.FailureOf(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
 			t.Errorf("got %v, code %s, want %q and %s", err, got, said, want)
 		}
@@ -159,7 +159,7 @@ func TestTalkative(t *testing.T) {
 	s, path := find(t), clip(t, ".mp4")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := s.Sign(t.Context(), path, lipsync.Origin{})
+	err := s.Sign(t.Context(), path, order.Origin{})
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.HasSuffix(err.Error(), "the end") || allocated > 1e6 {
 		t.Errorf("got %.100v, and %d bytes were allocated", err, allocated)

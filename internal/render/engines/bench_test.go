@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -87,7 +87,7 @@ func BenchmarkTwoHours(b *testing.B) {
 	long := ffmpegtest.Make(b, "long.mp4", "-stream_loop", "-1", "-i", short, "-t", "7200", "-c", "copy")
 	goroutines := runtime.NumGoroutine()
 	for b.Loop() {
-		memory, scratch := map[lipsync.Stage]*tenths{lipsync.Analyzing: {}, lipsync.Rendering: {}}, b.TempDir()
+		memory, scratch := map[order.Stage]*tenths{order.Analyzing: {}, order.Rendering: {}}, b.TempDir()
 		_, err := s.Render(b.Context(), render.Job{
 			Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
 		}, render.ProgressFunc(func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) }))

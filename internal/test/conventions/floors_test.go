@@ -132,6 +132,23 @@ func readGroups(t *testing.T) map[string]group {
 	return groups
 }
 
+// TestRooms checks that the rooms of pictures and sound know failures and orders, and nothing else of what the product
+// is. Only networks have settings, and only signed outputs and engines have the version.
+func TestRooms(t *testing.T) {
+	allowed := []string{"failure", "order", "settings", "version"}
+	sources(t, func(file string, source *ast.File) {
+		group, _, ok := place(path.Dir(file))
+		if !ok || !slices.Contains([]string{"face", "media", "network", "render", "signal", "sound"}, group) {
+			return
+		}
+		for _, name := range imports(t, source) {
+			if room, domain := strings.CutPrefix(name, "lipsync/internal/domain/"); domain && !slices.Contains(allowed, room) {
+				t.Errorf("%s imports %s", file, name)
+			}
+		}
+	})
+}
+
 // TestDomain checks that the domain's packages, except the table of settings, import only the
 // standard library, google/uuid and each other.
 func TestDomain(t *testing.T) {

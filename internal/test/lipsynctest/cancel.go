@@ -10,16 +10,17 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // half returns a progress with all fields set.
 func half() lipsync.Progress {
-	return lipsync.Progress{Stage: lipsync.Rendering, Percent: 50, Ends: at(90)}
+	return lipsync.Progress{Stage: order.Rendering, Percent: 50, Ends: at(90)}
 }
 
 func testReport(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	for _, p := range []lipsync.Progress{{Stage: lipsync.Fetching}, half(), {Percent: 99}, {}, half()} {
+	for _, p := range []lipsync.Progress{{Stage: order.Fetching}, half(), {Percent: 99}, {}, half()} {
 		must(t, store.Leases.Report(t.Context(), r.ID, "w", p))
 		r.Progress = p
 		wantStored(t, store, r)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
 )
@@ -67,13 +67,13 @@ const loadTime = 2 * time.Second
 var _ worker.Renderer = (*renderer)(nil)
 
 // Estimate fails: no simulated client asks for it.
-func (*renderer) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
-	return lipsync.Estimate{}, errors.ErrUnsupported
+func (*renderer) Estimate(context.Context, render.Job) (order.Estimate, error) {
+	return order.Estimate{}, errors.ErrUnsupported
 }
 
 // FindPeople fails: no simulated client asks for it.
-func (*renderer) FindPeople(context.Context, string, render.Observer) (lipsync.Analysis, error) {
-	return lipsync.Analysis{}, errors.ErrUnsupported
+func (*renderer) FindPeople(context.Context, string, render.Observer) (order.Analysis, error) {
+	return order.Analysis{}, errors.ErrUnsupported
 }
 
 // Render reports progress every second.
@@ -92,9 +92,9 @@ func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer
 		if err := sleep(ctx, time.Second); err != nil {
 			return made, err
 		}
-		stage, done, total := lipsync.Analyzing, n+1, seconds/4
+		stage, done, total := order.Analyzing, n+1, seconds/4
 		if done > total {
-			stage, done, total = lipsync.Rendering, done-total, seconds-total
+			stage, done, total = order.Rendering, done-total, seconds-total
 		}
 		o.Progress(render.Progress{Stage: stage, Done: done, Total: total})
 	}

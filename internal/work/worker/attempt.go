@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -96,7 +97,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	m.enter(lipsync.Fetching)
+	m.enter(order.Fetching)
 	job, errs := w.fetchAll(ctx, r, folder, b)
 	switch {
 	case r.IsEstimate():
@@ -135,7 +136,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 // store signs and stores what was made, and completes the request.
 func (w *Worker) store(ctx context.Context, r lipsync.Request, path string, made render.Result, m *meter, b *bound, log *slog.Logger) (lipsync.Request, error) {
 	b.set(transferTime, errSlow)
-	m.enter(lipsync.Storing)
+	m.enter(order.Storing)
 	warning, err := w.sign(ctx, r, path, log)
 	if err != nil {
 		return r, err
@@ -158,21 +159,21 @@ func (w *Worker) analyse(ctx context.Context, o *observer, video string) error {
 		return err
 	}
 	o.bound.set(transferTime, errSlow)
-	o.meter.enter(lipsync.Storing)
+	o.meter.enter(order.Storing)
 	return w.Service.CompleteAnalysis(ctx, o.request, a)
 }
 
 // estimate completes an estimate. errs are the errors of fetching its media.
 func (w *Worker) estimate(ctx context.Context, r lipsync.Request, job render.Job, errs []error, m *meter, b *bound) (err error) {
-	var e lipsync.Estimate
-	if e.Problems, err = lipsync.Problems(errs...); err == nil && e.Problems == nil {
+	var e order.Estimate
+	if e.Problems, err = order.Problems(errs...); err == nil && e.Problems == nil {
 		e, err = w.Renderer.Estimate(ctx, job)
 	}
 	if err != nil {
 		return err
 	}
 	b.set(transferTime, errSlow)
-	m.enter(lipsync.Storing)
+	m.enter(order.Storing)
 	return w.Service.CompleteEstimate(ctx, r, e)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
 )
@@ -24,8 +25,8 @@ type sized struct {
 }
 
 // Estimate implements worker.Renderer.
-func (s *sized) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
-	return lipsync.Estimate{Frames: 1, Size: s.size}, nil
+func (s *sized) Estimate(context.Context, render.Job) (order.Estimate, error) {
+	return order.Estimate{Frames: 1, Size: s.size}, nil
 }
 
 func (s *sized) Render(ctx context.Context, j render.Job, _ render.Observer) (render.Result, error) {
@@ -121,7 +122,7 @@ type during struct {
 }
 
 // Estimate implements worker.Renderer.
-func (d during) Estimate(context.Context, render.Job) (lipsync.Estimate, error) {
+func (d during) Estimate(context.Context, render.Job) (order.Estimate, error) {
 	d.call()
-	return lipsync.Estimate{Frames: 1}, nil
+	return order.Estimate{Frames: 1}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -95,7 +96,7 @@ func (f renderFunc) Render(ctx context.Context, j render.Job, o render.Observer)
 }
 
 // Estimate tells of an output with as many frames as both files have bytes.
-func (f renderFunc) Estimate(_ context.Context, j render.Job) (e lipsync.Estimate, err error) {
+func (f renderFunc) Estimate(_ context.Context, j render.Job) (e order.Estimate, err error) {
 	for _, path := range []string{j.Video, j.Audio} {
 		content, readErr := os.ReadFile(path)
 		e.Frames, err = e.Frames+len(content), errors.Join(err, readErr)
@@ -104,7 +105,7 @@ func (f renderFunc) Estimate(_ context.Context, j render.Job) (e lipsync.Estimat
 }
 
 // FindPeople tells of a video with as many frames as its file has bytes.
-func (f renderFunc) FindPeople(_ context.Context, path string, _ render.Observer) (a lipsync.Analysis, err error) {
+func (f renderFunc) FindPeople(_ context.Context, path string, _ render.Observer) (a order.Analysis, err error) {
 	video, err := os.ReadFile(path)
 	if string(video) == "unusable" {
 		err = failure.Failure{Code: failure.NoPicture}.Because(nil)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // share is the range of percent that a stage has in the progress of an attempt.
@@ -12,12 +13,12 @@ type share struct{ from, to int }
 
 // shares returns the ranges of the stages, which are about their shares of the time. The time of a
 // fetch depends on the network and can't be predicted.
-func shares() map[lipsync.Stage]share {
-	return map[lipsync.Stage]share{
-		lipsync.Fetching:  {0, 5},
-		lipsync.Analyzing: {5, 30},
-		lipsync.Rendering: {30, 97},
-		lipsync.Storing:   {97, 99},
+func shares() map[order.Stage]share {
+	return map[order.Stage]share{
+		order.Fetching:  {0, 5},
+		order.Analyzing: {5, 30},
+		order.Rendering: {30, 97},
+		order.Storing:   {97, 99},
 	}
 }
 
@@ -32,7 +33,7 @@ type meter struct {
 }
 
 // enter begins a stage.
-func (m *meter) enter(stage lipsync.Stage) {
+func (m *meter) enter(stage order.Stage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.began = time.Now()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -44,9 +45,9 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 			for _, stage := range []struct {
-				name  lipsync.Stage
+				name  order.Stage
 				steps int // in tenths of a second
-			}{{lipsync.Analyzing, 250}, {lipsync.Rendering, 670}} {
+			}{{order.Analyzing, 250}, {order.Rendering, 670}} {
 				for step := range stage.steps + 1 {
 					o.Progress(render.Progress{Stage: stage.name, Done: step, Total: stage.steps})
 					time.Sleep(100 * time.Millisecond)
@@ -79,7 +80,7 @@ func wantReports(t *testing.T, all []report, ended time.Time) {
 		if r.Percent < before.Percent || r.Percent > 99 || r.Progress == before.Progress {
 			t.Errorf("%v came after %v", r, before)
 		}
-		if off := r.Ends.Sub(ended).Abs(); !r.Ends.IsZero() && (off > 4*time.Second || r.Stage == lipsync.Fetching) {
+		if off := r.Ends.Sub(ended).Abs(); !r.Ends.IsZero() && (off > 4*time.Second || r.Stage == order.Fetching) {
 			t.Errorf("%v expects an end that is %v off", r, off)
 		}
 		if !r.Ends.IsZero() {
@@ -87,7 +88,7 @@ func wantReports(t *testing.T, all []report, ended time.Time) {
 		}
 		before = r
 	}
-	if all[0].Stage != lipsync.Fetching || known < 80 || len(all) > 100 {
+	if all[0].Stage != order.Fetching || known < 80 || len(all) > 100 {
 		t.Errorf("got %d reports, %d with an end, the first %v: want 80 to 100, beginning with fetching", len(all), known, all[0])
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Signer adds signed manifests to files.
 type Signer interface {
 	// Sign adds to a file a signed manifest about its origin. It replaces the file, or leaves it as it was and returns an error.
-	Sign(ctx context.Context, path string, o lipsync.Origin) error
+	Sign(ctx context.Context, path string, o order.Origin) error
 	// Check returns Unavailable if no file can be signed now.
 	Check(ctx context.Context) error
 }
@@ -60,7 +60,7 @@ func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *
 	}
 	err := errNotSignable
 	if r.Options.Output.Format.Signable() {
-		err = w.signInTime(ctx, path, lipsync.Origin{Engine: r.Engine, At: time.Now()})
+		err = w.signInTime(ctx, path, order.Origin{Engine: r.Engine, At: time.Now()})
 	}
 	switch {
 	case err == nil:
@@ -75,7 +75,7 @@ func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *
 	}
 }
 
-func (w *Worker) signInTime(ctx context.Context, path string, o lipsync.Origin) error {
+func (w *Worker) signInTime(ctx context.Context, path string, o order.Origin) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

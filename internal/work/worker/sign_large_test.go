@@ -15,7 +15,7 @@ import (
 // counter is a Signer that counts its calls.
 type counter int
 
-func (c *counter) Sign(context.Context, string, lipsync.Origin) error {
+func (c *counter) Sign(context.Context, string, order.Origin) error {
 	*c++
 	return nil
 }

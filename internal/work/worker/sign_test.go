@@ -17,22 +17,22 @@ import (
 )
 
 // signFunc is a Signer.
-type signFunc func(path string, o lipsync.Origin) error
+type signFunc func(path string, o order.Origin) error
 
-func (f signFunc) Sign(_ context.Context, path string, o lipsync.Origin) error { return f(path, o) }
+func (f signFunc) Sign(_ context.Context, path string, o order.Origin) error { return f(path, o) }
 
 func (signFunc) Check(context.Context) error { return nil }
 
 // TestSign signs an output before it is stored. What happens if that isn't possible depends on whether all outputs must be signed.
 func TestSign(t *testing.T) {
-	appended := func(path string, o lipsync.Origin) error {
+	appended := func(path string, o order.Origin) error {
 		content, err := os.ReadFile(path)
 		if err != nil || o.Engine != "warp" || o.At.IsZero() {
 			t.Errorf("got %+v (%v)", o, err)
 		}
 		return os.WriteFile(path, append(content, " signed"...), 0o600)
 	}
-	broken := func(string, lipsync.Origin) error { return errors.New("broken") }
+	broken := func(string, order.Origin) error { return errors.New("broken") }
 	for _, c := range []struct {
 		name     string
 		sign     signFunc
@@ -109,7 +109,7 @@ func TestOlderThanProvenance(t *testing.T) {
 	f.want(t, id, lipsync.Failed, failure.MessageOf(refused), 1)
 	f.Do(t.Context(), estimate)
 	e, err := f.Service.Estimated(t.Context(), f.caller, estimate)
-	if want := []lipsync.Problem{{Code: failure.NotSignable, Message: failure.MessageOf(refused)}}; err != nil || !slices.Equal(e.Problems, want) {
+	if want := []order.Problem{{Code: failure.NotSignable, Message: failure.MessageOf(refused)}}; err != nil || !slices.Equal(e.Problems, want) {
 		t.Errorf("got the problems %v (%v), want %v", e.Problems, err, want)
 	}
 }
@@ -117,7 +117,7 @@ func TestOlderThanProvenance(t *testing.T) {
 // stuckSigner signs until its context ends.
 type stuckSigner struct{}
 
-func (stuckSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error { return stuck(ctx) }
+func (stuckSigner) Sign(ctx context.Context, _ string, _ order.Origin) error { return stuck(ctx) }
 
 func (stuckSigner) Check(context.Context) error { return nil }
 
@@ -127,7 +127,7 @@ type unableSigner struct {
 	hangs  bool // it does nothing then, until the context ends
 }
 
-func (s *unableSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) error {
+func (s *unableSigner) Sign(ctx context.Context, _ string, _ order.Origin) error {
 	switch {
 	case !s.unable:
 		return nil
@@ -139,7 +139,7 @@ func (s *unableSigner) Sign(ctx context.Context, _ string, _ lipsync.Origin) err
 }
 
 func (s *unableSigner) Check(ctx context.Context) error {
-	if err := s.Sign(ctx, "", lipsync.Origin{}); err != nil {
+	if err := s.Sign(ctx, "", order.Origin{}); err != nil {
 		return &failure.Error{Code: failure.Unavailable, Message: "outputs can't be signed", Err: err}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 )
 
@@ -23,8 +24,8 @@ const Poll = 5 * time.Second
 // Renderer makes one video from two media files, inspects them before, or analyses one video.
 type Renderer interface {
 	Render(context.Context, render.Job, render.Observer) (render.Result, error)
-	Estimate(context.Context, render.Job) (lipsync.Estimate, error)
-	FindPeople(ctx context.Context, video string, o render.Observer) (lipsync.Analysis, error)
+	Estimate(context.Context, render.Job) (order.Estimate, error)
+	FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, error)
 }
 
 // Fetcher fetches the file at a client's URL. The errors NotFound and TooLarge are the fault of the
