@@ -87,10 +87,10 @@ func calls(function string) string {
 // program returns the program of an endpoint's function.
 func program(e rest.Endpoint) ([]byte, error) {
 	parts := stack.Parts(e)
-	imports := []string{"cloud", "gateway", "rest"}
+	imports := []string{"aws/cloud", "aws/gateway", "http/rest"}
 	for _, p := range parts {
 		if name, _, _ := strings.Cut(p, "."); name != "cloud" {
-			imports = append(imports, "cloud/"+name)
+			imports = append(imports, "aws/cloud/"+name)
 		}
 	}
 	slices.Sort(imports)

@@ -11,11 +11,6 @@ func LumaAt(f *image.YCbCr, q geom.Point) float32 {
 	return Luma(f).Bilinear(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
 }
 
-// SharpLumaAt returns the luma at a place in the frame, by Catmull–Rom splines.
-func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
-	return Luma(f).CatmullRom(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
-}
-
 // ChromaAt returns Cb and Cr at a place in the frame, by linear interpolation.
 func ChromaAt(f *image.YCbCr, q geom.Point) (cb, cr float32) {
 	x, y := chromaPlace(f, q)
