@@ -14,7 +14,7 @@ import (
 // defaults of their own.
 func TestDefaults(t *testing.T) {
 	var c commands
-	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "v", "account": "a"}).Parse([]string{"serve"}); err != nil {
+	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "v", "account": "a", "segment_options": segmentOptions()}).Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := c.Serve.limits(), render.DefaultLimits(); got != want {

@@ -23,7 +23,7 @@ type flags struct {
 	Before     string   `placeholder:"FILE" help:"Another build of it. The table then shows the change against that one, and sheets show both, as X and Y in random order; blind.json tells which is which."`
 	Set        string   `default:"full" enum:"full,quick" help:"What to render: full, or quick (default: ${default})."`
 	Sheets     []string `default:"${passages}" enum:"${passages},none" placeholder:"NAME,…" help:"Passages to draw: closed (m b p), teeth (f v), rounded (w u sh and others), run (48 consecutive frames), or none (default: ${default})."`
-	Keep       bool     `help:"Keep the table of the full set, in docs/quality.json and docs/quality.md, for later runs to compare with, and the pictures of docs/engine.md."`
+	Keep       bool     `help:"Keep the table of the full set, in docs/measurements, for later runs to compare with, and the pictures of docs/engine.md."`
 	Jobs       int      `default:"2" help:"Trials rendered and measured at once (default: ${default})."`
 	Shared     string   `env:"LIPSYNC_SHARED" default:"../shared" placeholder:"DIR" help:"The folder of clips and measuring tools (default: $$LIPSYNC_SHARED, or ${default})."`
 	Python     string   `default:".cache/quality/venv/bin/python" placeholder:"FILE" help:"Python with the libraries of cmd/quality/requirements.txt (default: ${default})."`
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-const kept = "docs/quality"
+const kept = "docs/measurements/quality"
 
 func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 	if f.Keep && (f.Set != "full" || !slices.Equal(f.Sheets, strings.Split(passages, ","))) {
@@ -105,7 +105,7 @@ func (f *flags) save(rows, last []row) error {
 		targets = append(targets, kept)
 	}
 	for _, target := range targets {
-		file, err := os.Create(target + ".md")
+		file, err := os.Create(target + ".txt")
 		if err != nil {
 			return err
 		}

@@ -172,7 +172,7 @@ func writeCells(w io.Writer, lines [][]string) error {
 
 const introduction = `# How well the lips follow
 
-Made by ` + "`make quality`" + `: see [testing.md](testing.md). In parentheses is the change against the table before.
+Made by ` + "`make quality`" + `: see docs/testing.md. In parentheses is the change against the table before.
 
 `
 
