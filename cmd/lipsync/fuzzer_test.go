@@ -12,7 +12,7 @@ import (
 // TestFuzzer_long compares a running service with its OpenAPI document, by schemathesis: it finds no error
 // of the server, and no answer that the document lacks.
 func TestFuzzer_long(t *testing.T) {
-	fuzzer, folder := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "rest")
+	fuzzer, folder := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "http", "rest")
 	data := t.TempDir()
 	// The test announces uploads of 5 GiB. Not every machine has room for them.
 	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000", "--disk-reserve", "0")

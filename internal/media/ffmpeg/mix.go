@@ -96,6 +96,9 @@ const (
 	fullLimiter = "alimiter=limit=1:level=0:latency=1"
 	// A voice of -20 dB lowers the original by some 12 dB, within a tenth of a second, and the original
 	// comes back in half a second. The values were chosen by ear.
+	//
+	// The compressor of ffmpeg 7 loses samples if its two inputs come in parts of different lengths, so both pass evenly.
+	evenly = "asetnsamples=n=1024:p=0"
 	ducker = "sidechaincompress=threshold=0.015:ratio=6:attack=20:release=400:link=maximum"
 )
 
@@ -109,7 +112,7 @@ func mixArgs(m Mix, wav, encoded string) []string {
 		mixed += "," + sound.layout(m.Voice.Audio.Channels)
 		original := "[1:a]" + volume(o.Gain, o.Parts)
 		if o.Duck {
-			mixed += ",asplit[voice][key];" + original + "[loud];[loud][key]" + ducker + "[original]"
+			mixed += ",asplit[voice][key];" + original + "," + evenly + "[loud];[key]" + evenly + "[even];[loud][even]" + ducker + "[original]"
 		} else {
 			mixed += "[voice];" + original + "[original]"
 		}

@@ -45,7 +45,7 @@ func makeVoice(t *testing.T, i int) (path string, samples []byte) {
 	case "flite":
 		err = exec.Command("flite", "-voice", v.voice, "-t", v.text, "-o", path).Run()
 	case "librivox":
-		from = filepath.Join(sharedtest.Root(t), "internal", "speech", "testdata", "human-librivox.wav")
+		from = filepath.Join(sharedtest.Root(t), "internal", "sound", "speech", "testdata", "human-librivox.wav")
 	default:
 		from = sharedtest.Path(t, "media", v.file)
 	}

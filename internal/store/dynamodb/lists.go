@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -151,7 +152,15 @@ func (s *Store) inBuckets(ctx context.Context, list string, from, end int64, id 
 // enlistAll adds the request to its lists.
 func (s *Store) enlistAll(ctx context.Context, r stored) error {
 	places := r.places()
-	return together(len(places), func(i int) error { return s.enlist(ctx, places[i].list, places[i].bucket, r.ID) })
+	return together(len(places), func(i int) error {
+		return retryConflicts(ctx, func(int) error {
+			err := s.enlist(ctx, places[i].list, places[i].bucket, r.ID)
+			if failure.CodeOf(err) == failure.RateLimited { // the table has no more writes in this second; enlisting again does no harm
+				return conflict{}
+			}
+			return err
+		})
+	})
 }
 
 // place is a list that has a request, in the bucket or a later one.

@@ -54,7 +54,8 @@ func TestWishes(t *testing.T) {
 	f.Service.Engines = []string{"warp", "wav2lip"}
 	all := []lipsync.RequestParams{{}, {Order: order.Order{LargestFace: true}}, {Order: order.Order{Engine: "wav2lip"}}}
 	for _, j := range optiontest.Texts() {
-		p := lipsync.RequestParams{Order: order.Order{Options: j.Wishes(t)}}
+		wishes := j.Wishes(t)
+		p := lipsync.RequestParams{Order: order.Order{Options: wishes, Output: wishes.Output}, Segments: wishes.Segments}
 		if len(j.Audios) > 1 {
 			p.More = []lipsync.Track{{Ref: "ana", Source: lipsync.Source{URL: "http://web/more"}}}
 		}
@@ -69,8 +70,10 @@ func TestWishes(t *testing.T) {
 		if want := cmp.Or(n.Engine, "warp"); got.LargestFace != n.LargestFace || got.Engine != want {
 			t.Errorf("got largest face %t, engine %q, want %t, %q", got.LargestFace, got.Engine, n.LargestFace, want)
 		}
-		if !reflect.DeepEqual(got.Options, n.Options) || !reflect.DeepEqual(got.Segments, n.Options.Segments) {
-			t.Errorf("got %+v and segments %+v, want %+v and %+v", got.Options, got.Segments, n.Options, n.Options.Segments)
+		wanted := n.Options
+		wanted.Output, wanted.Segments = n.Output, n.Segments
+		if !reflect.DeepEqual(got.Options, wanted) || !reflect.DeepEqual(got.Segments, n.Segments) {
+			t.Errorf("got %+v and segments %+v, want %+v and %+v", got.Options, got.Segments, wanted, n.Segments)
 		}
 	}
 }
