@@ -83,11 +83,11 @@ test: test-tools ## install what is missing, run every test that a change is lik
 test-long: test-tools ## run the other tests, which take long: samples of faults, hostile media and soak, generated clients
 	$(GOTEST) -run '_long$$' $$(grep -rl --include='*_test.go' '^func Test.*_long(' . | xargs -n 1 dirname | sort -u)
 
-test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/ffmpeg
+test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/done
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
 	@command -v node >/dev/null || .ci/install nodejs
 
-$(FFMPEG)/ffmpeg: .ci/ffmpeg
+$(FFMPEG)/done: .ci/ffmpeg
 	.ci/ffmpeg "$$(uname -m)" $(@D)
 	@touch $@
 

@@ -1,7 +1,7 @@
 // Package http groups what speaks HTTP: the API, the dashboard and its sign-in, the tools of assistants,
 // a client of the API, and the client that fetches users' URLs.
 //
-// May import: docs, domain.
+// May import: docs for rest, domain.
 //
 // Inside: agents → client, rest; client → rest; openid → dashboard.
 package http

@@ -156,8 +156,12 @@ func TestKeepAgain(t *testing.T) {
 		}
 		return time.Unix(int64(looks), 0)
 	}
-	if _, err := r.Render(ctx, j, nil); err != nil {
+	var told notes
+	if _, err := r.Render(ctx, j, &told); err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Equal(told.unkept, []int{0}) {
+		t.Errorf("told that the pieces %v were not kept, want the first one", told.unkept)
 	}
 	if want := []int{0, 0, 1}; !slices.Equal(s.asked, want) || s.pieces[0] == nil || s.pieces[1] == nil {
 		t.Errorf("asked to keep the pieces %v, kept %d, want %v and both", s.asked, len(s.pieces), want)

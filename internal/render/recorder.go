@@ -140,7 +140,10 @@ func (r *recorder) keepAll(ctx context.Context) {
 		waiting := r.done[r.kept:]
 		r.mu.Unlock()
 		for _, p := range waiting {
-			if r.keep(ctx, r.kept, p) != nil {
+			if err := r.keep(ctx, r.kept, p); err != nil {
+				if !errors.Is(ctx.Err(), context.Canceled) { // otherwise the render ends
+					r.by.Unkept(r.kept, err)
+				}
 				break
 			}
 			r.kept++

@@ -74,6 +74,8 @@ type Observer interface {
 	Measured(video, audio time.Duration)
 	// Resumed tells the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames.
 	Resumed(frames, total int)
+	// Unkept tells why the piece with a number couldn't be kept. The render goes on.
+	Unkept(piece int, err error)
 	Progress(Progress)
 }
 
@@ -82,6 +84,7 @@ type ProgressFunc func(Progress)
 
 func (ProgressFunc) Measured(_, _ time.Duration) {}
 func (ProgressFunc) Resumed(_, _ int)            {}
+func (ProgressFunc) Unkept(int, error)           {}
 func (f ProgressFunc) Progress(p Progress)       { f(p) }
 
 // observed returns o, or an Observer that does nothing if o is nil.

@@ -152,15 +152,17 @@ func sound(t testing.TB, name, seconds string, args ...string) string {
 // notes is an Observer that writes down what it learns.
 type notes struct {
 	measured [][2]time.Duration
-	resumed  int // number of frames in pieces of earlier attempts
+	resumed  int   // number of frames in pieces of earlier attempts
+	unkept   []int // numbers of pieces that were not kept
 	progress []Progress
 }
 
 func (n *notes) Measured(video, audio time.Duration) {
 	n.measured = append(n.measured, [2]time.Duration{video, audio})
 }
-func (n *notes) Resumed(frames, _ int) { n.resumed = frames }
-func (n *notes) Progress(p Progress)   { n.progress = append(n.progress, p) }
+func (n *notes) Unkept(piece int, _ error) { n.unkept = append(n.unkept, piece) }
+func (n *notes) Resumed(frames, _ int)     { n.resumed = frames }
+func (n *notes) Progress(p Progress)       { n.progress = append(n.progress, p) }
 
 // render renders a job and returns the path of its output.
 func render(t testing.TB, r *Renderer, video, audio string) (string, error) {

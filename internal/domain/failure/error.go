@@ -86,10 +86,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError returns an Error without a cause, for a fault of the caller.
+// New returns an Error without a cause, for a fault of the caller.
 func New(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
-// restate gives an error of a port with the code the message for the client. It returns any other
+// Restate gives an error of a port with the code the message for the client. It returns any other
 // error as it is.
 func Restate(err error, code Code, message string) error {
 	if CodeOf(err) != code {

@@ -57,7 +57,7 @@ type Class string
 
 // The classes of failures.
 const (
-	OfInput   Class = "input"     // the client's media, call or storage; few such requests are tried again: see postpones
+	OfInput   Class = "input"     // the client's media, call or storage; few such requests are tried again: see Postpones
 	OfOurs    Class = "ours"      // the service's programs; the request is tried MaxAttempts times
 	Transient Class = "transient" // network, disk or other servers; the request is tried for a time
 )
@@ -74,17 +74,17 @@ func (c FailureCode) Class() Class {
 	}
 }
 
-// postpones reports whether a request is tried again for a time after the fault. A host that is missing
+// Postpones reports whether a request is tried again for a time after the fault. A host that is missing
 // may come back within a minute. The storage of a client is the client's part, so a request that fails
 // because of it counts towards the key's limit: its output was rendered.
 func (c FailureCode) Postpones() bool {
 	return c.Class() == Transient || c == MediaHostMissing || c.OfUpload()
 }
 
-// ofUpload reports whether sending the output to the client's URL failed, and may work later.
+// OfUpload reports whether sending the output to the client's URL failed, and may work later.
 func (c FailureCode) OfUpload() bool { return c == UploadHostMissing || c == UploadUnreachable }
 
-// ofFetch reports whether fetching an input from its URL failed.
+// OfFetch reports whether fetching an input from its URL failed.
 func (c FailureCode) OfFetch() bool {
 	return c == MediaHostMissing || c == MediaUnreachable || c == MediaTooSlow
 }
@@ -174,7 +174,7 @@ func (f Failure) Sentence() string {
 	case CodecNotInstalled:
 		return fmt.Sprintf("codec %s is not installed", f.Codec)
 	case NotSignable:
-		return MustBeSignable
+		return mustBeSignable
 	case UploadRefused, UploadPrivate, UploadHostMissing, UploadUnreachable:
 		if f.Status != 0 {
 			return fmt.Sprintf("output could not be sent: the server answered %d", f.Status)

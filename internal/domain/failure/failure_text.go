@@ -44,4 +44,5 @@ func Spell(n int64) string {
 	}
 }
 
-const MustBeSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"
+// mustBeSignable is the sentence about an output that can't be signed.
+const mustBeSignable = "format must be one that can be signed, since this service signs all outputs: mp4, mov"

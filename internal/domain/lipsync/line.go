@@ -21,6 +21,9 @@ type Line struct {
 // before returns the number of requests that are claimed before the next request of the account and kind behind
 // l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
 func (l Line) before(account string, kind Kind, now time.Time) (n, quick int) {
+	if l.Ahead >= MostAhead {
+		return MostAhead, 0
+	}
 	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
 	for i, s := range accounts {
 		accounts[i].Held = slices.Clip(s.Held)

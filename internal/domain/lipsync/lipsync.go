@@ -1,7 +1,7 @@
 // Package lipsync is the domain of the lip sync service: its requests, keys and uploads, the ports
 // that its adapters implement, and the Service that holds every business rule.
 //
-// It imports only the standard library and google/uuid. Its user provides time, ids and randomness.
+// It imports only the standard library, google/uuid, failures and orders. Its user provides time, ids and randomness.
 // The caller is an explicit argument.
 package lipsync
 

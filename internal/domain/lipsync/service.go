@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ const (
 // maxBoxes is the largest size of a file of boxes, in bytes. It is enough for an hour with 120 frames/s.
 const maxBoxes = 32 << 20
 
-// Config says what a service offers, and what it allows. New gives each number that is 0 its default.
+// Config says what a service offers, and what it allows.
 type Config struct {
 	// Engines has the names of the engines that requests may name, the default first. A service
 	// that accepts requests needs at least one.
@@ -114,11 +115,12 @@ type Service struct {
 func New(c Config, p Ports) (*Service, error) {
 	numbers := map[string]int64{
 		"GenerateRate": int64(c.GenerateRate), "ReadRate": int64(c.ReadRate), "MaxVideo": c.MaxVideo, "MaxAudio": c.MaxAudio,
-		"MaxFindings": c.MaxFindings, "Workers": int64(c.Workers),
+		"MaxFindings": c.MaxFindings, "Workers": int64(c.Workers), "Limits.Open": int64(c.Limits.Open), "Limits.Stored": c.Limits.Stored,
+		"Limits.Keys": int64(c.Limits.Keys),
 	}
 	var errs []error
-	for name, n := range numbers {
-		if n < 0 {
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		if n := numbers[name]; n < 0 {
 			errs = append(errs, fmt.Errorf("%s is %d", name, n))
 		}
 	}
@@ -131,9 +133,12 @@ func New(c Config, p Ports) (*Service, error) {
 	if p.Pool != nil && (p.Demand == nil || !c.Pooled) {
 		errs = append(errs, errors.New("a Pool needs Demand and Pooled"))
 	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
 	c.MaxVideo, c.MaxAudio = cmp.Or(c.MaxVideo, defaultMaxVideo), cmp.Or(c.MaxAudio, defaultMaxAudio)
 	c.Limits = c.Limits.complete()
-	return &Service{c, p.complete()}, errors.Join(errs...)
+	return &Service{c, p.complete()}, nil
 }
 
 // complete returns the ports with the defaults of those that are missing.

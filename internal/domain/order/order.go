@@ -22,21 +22,21 @@ func (o *Order) Set(name, text string) error {
 	return err
 }
 
-// orderOf returns an order with the options and the output of a request.
+// OrderOf returns an order with the options and the output of a request.
 func OrderOf(options Options) (o Order) {
 	o.Output = options.Output
-	options.Output, options.Segments = Output{}, nil
+	options.Output, options.Segments, options.Unread = Output{}, nil, nil
 	o.Options = options
 	return o
 }
 
-// whole returns the options with the output, as a request has them.
+// Whole returns the options with the output, as a request has them.
 func (o Order) Whole() Options {
 	o.Options.Output = o.Output
 	return o.Options
 }
 
-// reference returns the reference id, or "" if there is none.
+// Reference returns the reference id, or "" if there is none.
 func (o Order) Reference() string {
 	if o.ReferenceID == nil {
 		return ""

@@ -228,7 +228,7 @@ type FileName string
 // UnmarshalText reads a name. The error of anything else is Invalid, and says what is possible.
 func (n *FileName) UnmarshalText(text []byte) error {
 	if !ValidName(string(text)) || strings.ContainsAny(string(text), `/\`) {
-		return failure.New(failure.Invalid, fmt.Sprintf("file_name must be 1 to %d characters, without slashes and control characters", MaxText))
+		return failure.New(failure.Invalid, fmt.Sprintf("file_name must be 1 to %d characters, without slashes and control characters", maxText))
 	}
 	*n = FileName(text)
 	return nil

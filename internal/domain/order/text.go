@@ -9,15 +9,15 @@ import (
 )
 
 // maxText is the largest number of characters of a name that a client gives.
-const MaxText = 255
+const maxText = 255
 
-// validText reports whether a client's text has 1 to 255 characters.
+// ValidText reports whether a client's text has 1 to 255 characters.
 func ValidText(text string) bool {
 	n := utf8.RuneCountInString(text)
-	return utf8.ValidString(text) && n >= 1 && n <= MaxText
+	return utf8.ValidString(text) && n >= 1 && n <= maxText
 }
 
-// validName reports whether validText holds and the text has no control characters, so that it can
+// ValidName reports whether ValidText holds and the text has no control characters, so that it can
 // be shown in lists.
 func ValidName(text string) bool {
 	return ValidText(text) && !strings.ContainsFunc(text, unicode.IsControl)
@@ -33,7 +33,7 @@ func BaseName(path string) string {
 	return name
 }
 
-// validMediaType reports whether text can be sent as a Content-Type: TYPE/MORE in printable ASCII.
+// ValidMediaType reports whether text can be sent as a Content-Type: TYPE/MORE in printable ASCII.
 // It is no stricter because browsers send video/webm;codecs=vp8,opus for recordings, which is not a
 // valid media type.
 func ValidMediaType(text string) bool {
@@ -46,11 +46,12 @@ func ValidMediaType(text string) bool {
 // maxURL is the largest number of bytes of a URL. Signed URLs of clouds have some 2,000.
 const maxURL = 8192
 
-// urlRule returns the sentence that says what validURL accepts.
+// URLRule returns the sentence that says what ValidURL accepts.
 func URLRule(name string) string {
 	return fmt.Sprintf("%s must be an absolute http or https URL with a host, no user name and at most %d bytes", name, maxURL)
 }
 
+// ValidURL reports whether the text is an absolute http or https URL with a host and without a user name.
 func ValidURL(text string) bool {
 	if len(text) > maxURL || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return false

@@ -27,7 +27,7 @@ type Choices struct {
 	LargestFace bool   `json:"disable_active_speaker_detection,omitzero"`
 	Model       string `json:"model,omitzero"`
 
-	// These are sent as they are, so that the service judges them: a order.Options and a order.Output, or JSON of the same form.
+	// These are sent as they are, so that the service judges them: an order.Options and an order.Output, or JSON of the same form.
 	Options any `json:"options,omitempty"`
 	Output  any `json:"output,omitempty"`
 }

@@ -20,10 +20,9 @@ func (s *Store) noteClaim(ctx context.Context, of owner, now time.Time) {
 	_, _ = s.update(ctx, change{key: claimedKey(of), set: item{"at": micros(now), TimeToLive: expiry(now.Add(claimedLife))}})
 }
 
-// lastClaims sets the times of the last claims. It
-// sets nothing for fewer than two owners, since there is nothing to choose. It leaves out times after
-// now, which come from a machine whose clock is ahead. If there are more owners than one call can
-// read, the rest count as claimed now.
+// lastClaims sets the times of the last claims. It sets nothing for fewer than two owners, since there
+// is nothing to choose. It leaves out times after now, which come from a machine whose clock is ahead.
+// If there are more owners than one call can read, the rest count as claimed now.
 func (s *Store) lastClaims(ctx context.Context, all []lipsync.Standing, now time.Time) error {
 	if len(all) < 2 {
 		return nil

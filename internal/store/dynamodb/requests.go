@@ -1,7 +1,6 @@
 package dynamodb
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -80,7 +79,10 @@ func age(created time.Time, id string) string { return padded(created.UnixMicro(
 // item returns the request's own item.
 func (r stored) item() item {
 	r.details, r.sync = r.Failure.Text(), r.Sync.Text()
-	r.options, r.tracks, r.targets = cmp.Or(r.options, r.Options.Text()), r.Tracks.Text(), r.Targets.Text() // a newer version may have stored further options
+	r.tracks, r.targets = r.Tracks.Text(), r.Targets.Text()
+	if r.Options.Unread == nil { // otherwise the text stays as a newer version stored it
+		r.options = r.Options.Text()
+	}
 	i := with(encode(r.fields()), requestKey(r.ID))
 	if r.Lease != "" {
 		i["holder"] = text(r.Lease)

@@ -67,6 +67,7 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 		v.wait(of, line)
 	}
 	contenders := lipsync.Contenders(v.accounts)
+	rand.Shuffle(len(contenders), func(i, j int) { contenders[i], contenders[j] = contenders[j], contenders[i] }) // lastClaims reads only the first ones
 	err = s.lastClaims(ctx, contenders, now)
 	for _, c := range contenders {
 		v.of(owner{c.Account, c.Kind}).Claimed = c.Claimed

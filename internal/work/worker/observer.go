@@ -34,6 +34,10 @@ func (o *observer) Resumed(frames, total int) {
 	o.log.Info("goes on after the pieces of earlier attempts", "frames", frames, "of", total)
 }
 
+func (o *observer) Unkept(piece int, err error) {
+	o.log.Warn("a piece was not kept", "piece", piece, "error", err)
+}
+
 func (o *observer) Progress(p render.Progress) {
 	if p.Stage != o.meter.read().Stage {
 		o.meter.enter(p.Stage)

@@ -42,9 +42,5 @@ func (p *pieces) try(ctx context.Context, claim, n int, read func(io.Reader) err
 }
 
 func (p *pieces) Keep(ctx context.Context, n int, content io.Reader, size int64) error {
-	err := p.service.KeepPiece(ctx, p.request, n, content, size)
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the attempt goes on
-		p.log.Warn("a piece was not kept", "piece", n, "error", err)
-	}
-	return err
+	return p.service.KeepPiece(ctx, p.request, n, content, size)
 }
