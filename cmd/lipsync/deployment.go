@@ -64,7 +64,8 @@ func newHints(workers int) hints {
 	return hints{make(chan struct{}, workers), newEstimates()}
 }
 
-// Send implements lipsync.Queue.
+var _ lipsync.Queue = (*hints)(nil)
+
 func (h hints) Send(_ context.Context, r lipsync.Request) error {
 	select {
 	case h.wake <- struct{}{}:
@@ -79,7 +80,8 @@ func (h hints) Send(_ context.Context, r lipsync.Request) error {
 // due wakes the loop that makes deliveries, which asks the store for those that are due.
 type due chan struct{}
 
-// Announce implements lipsync.Announcer.
+var _ lipsync.Announcer = (*due)(nil)
+
 func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error {
 	if pause > 0 {
 		return nil // the loop looks each second

@@ -68,7 +68,8 @@ type checkedMapper struct {
 	of settings.Entry
 }
 
-// Decode implements kong.Mapper.
+var _ kong.Mapper = (*checkedMapper)(nil)
+
 func (m checkedMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	t := ctx.Scan.Peek()
 	given := t.IsValue()

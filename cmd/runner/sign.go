@@ -47,7 +47,8 @@ type lazySigner struct {
 	signer *c2pa.Signer // nil until then
 }
 
-// Sign implements worker.Signer.
+var _ worker.Signer = (*lazySigner)(nil)
+
 func (l *lazySigner) Sign(ctx context.Context, path string, o order.Origin) error {
 	if err := l.ensure(ctx); err != nil {
 		return err
@@ -55,7 +56,6 @@ func (l *lazySigner) Sign(ctx context.Context, path string, o order.Origin) erro
 	return l.signer.Sign(ctx, path, o)
 }
 
-// Check implements worker.Signer.
 func (l *lazySigner) Check(ctx context.Context) error {
 	if err := l.ensure(ctx); err != nil {
 		return err

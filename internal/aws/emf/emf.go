@@ -34,12 +34,12 @@ type Metrics struct {
 // New returns metrics that are written to w.
 func New(w io.Writer, now func() time.Time) *Metrics { return &Metrics{w: w, now: now} }
 
-// Created implements lipsync.Watcher.
+var _ lipsync.Watcher = (*Metrics)(nil)
+
 func (m *Metrics) Created(r lipsync.Request) {
 	m.write(about(r), "", metric{"RequestsCreated", count, 1})
 }
 
-// Started implements lipsync.Watcher.
 func (m *Metrics) Started(r lipsync.Request) {
 	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
 }
@@ -62,29 +62,24 @@ func (m *Metrics) Finished(r lipsync.Request) {
 	m.write(about(r), "", attempts)
 }
 
-// Postponed implements lipsync.Watcher.
 func (m *Metrics) Postponed(r lipsync.Request, f failure.Failure) {
 	members := about(r)
 	members["Code"], members["details"] = f.Code, f.Details
 	m.write(members, "Code", metric{"AttemptsPutOff", count, 1})
 }
 
-// Waiting implements lipsync.Watcher.
 func (m *Metrics) Waiting(oldest time.Duration) {
 	m.write(map[string]any{}, "", metric{"OldestQueued", seconds, oldest.Seconds()})
 }
 
-// Unreachable implements lipsync.Watcher.
 func (m *Metrics) Unreachable(hosts int) {
 	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
 }
 
-// Failing implements lipsync.Watcher.
 func (m *Metrics) Failing(longest time.Duration) {
 	m.write(map[string]any{}, "", metric{"HostFailing", seconds, longest.Seconds()})
 }
 
-// Refused implements lipsync.Watcher.
 func (m *Metrics) Refused(e lipsync.BusEvent) {
 	m.write(map[string]any{"event": e.ID}, "", metric{"EventsRefused", count, 1})
 }

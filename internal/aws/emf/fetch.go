@@ -19,7 +19,8 @@ type fetcher struct {
 	m *Metrics
 }
 
-// Fetch implements Fetcher.
+var _ Fetcher = (*fetcher)(nil)
+
 func (f fetcher) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
 	err := f.Fetcher.Fetch(ctx, url, w, limit)
 	if err == nil {

@@ -43,7 +43,8 @@ func New(cfg aws.Config, name string) *Bus {
 	return &Bus{client: eventbridge.NewFromConfig(cfg), name: name}
 }
 
-// Put implements lipsync.Bus.
+var _ lipsync.Bus = (*Bus)(nil)
+
 func (b *Bus) Put(ctx context.Context, all []lipsync.BusEvent) (refused []int, err error) {
 	waiting := make([]int, len(all)) // indexes of events
 	for i := range all {

@@ -23,7 +23,8 @@ func New(cfg aws.Config, url string) *Queue {
 	return &Queue{client: sqs.NewFromConfig(cfg), url: url}
 }
 
-// Send implements lipsync.Queue.
+var _ lipsync.Queue = (*Queue)(nil)
+
 func (q *Queue) Send(ctx context.Context, r lipsync.Request) error {
 	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &r.ID})
 	if err != nil {

@@ -15,7 +15,8 @@ type RoomReader struct {
 	left int64                  // bytes until the next check
 }
 
-// Read implements io.Reader.
+var _ io.Reader = (*RoomReader)(nil)
+
 func (r *RoomReader) Read(p []byte) (int, error) {
 	if r.left <= 0 {
 		if err := r.Room(0); err != nil {

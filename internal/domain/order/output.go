@@ -234,7 +234,7 @@ func (n *FileName) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// with returns the name with an extension, instead of one of another format.
+// With returns the name with an extension, instead of one of another format.
 func (n FileName) With(extension string) string {
 	name := string(n)
 	if _, ok := FormatOf(name); ok {

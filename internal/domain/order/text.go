@@ -23,7 +23,7 @@ func ValidName(text string) bool {
 	return ValidText(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// fileName returns the last part of a path of any operating system, or "" if that can't be shown as
+// BaseName returns the last part of a path of any operating system, or "" if that can't be shown as
 // a file name.
 func BaseName(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]

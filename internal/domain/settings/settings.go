@@ -72,7 +72,6 @@ type Entry interface {
 	StackDefault() string
 }
 
-// Line implements Entry.
 func (r *Row) Line() *Row { return r }
 
 // Flag returns the setting's flag, such as --max-side.

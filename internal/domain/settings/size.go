@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,7 +11,8 @@ import (
 // Size is a number of bytes, written as 5GiB, 500MiB or 1048576.
 type Size int64
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+var _ encoding.TextUnmarshaler = (*Size)(nil)
+
 func (s *Size) UnmarshalText(text []byte) error {
 	number, factor := string(text), int64(1)
 	for suffix, f := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {

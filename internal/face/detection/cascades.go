@@ -38,7 +38,6 @@ func (d *cascades) Detect(_ context.Context, frame *image.YCbCr, smallest float6
 	return found, nil
 }
 
-// Locate implements Detector.
 func (d *cascades) Locate(_ context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	a, ok := around(frame, near.Box)
 	if !ok {
@@ -63,7 +62,6 @@ func (d *cascades) Locate(_ context.Context, frame *image.YCbCr, near Face) (f F
 	return f, ok, nil
 }
 
-// LocateMouth implements Detector.
 func (d *cascades) LocateMouth(_ context.Context, frame *image.YCbCr, f *Face) error {
 	a, ok := around(frame, f.Box)
 	if !ok {

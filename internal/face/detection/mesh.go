@@ -86,7 +86,6 @@ func elements(shape []int) int {
 	return n
 }
 
-// Locate implements Detector.
 func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	rounds := 1
 	if near.Landmarks == (Landmarks{}) { // near is only a box: the first round finds the tilt, the second has an upright face
@@ -101,7 +100,6 @@ func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Fac
 	return f, ok, err
 }
 
-// LocateMouth implements Detector.
 func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error {
 	placed, ok, err := m.place(ctx, frame, *f)
 	if err != nil || !ok {

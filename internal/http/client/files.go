@@ -90,7 +90,8 @@ type counted struct {
 	sent       func(done, total int64)
 }
 
-// Read implements io.Reader.
+var _ io.Reader = (*counted)(nil)
+
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.done += int64(n)

@@ -69,7 +69,8 @@ func (b moved) Read(p []byte) (int, error) {
 // ending is the body of an answer, whose close ends the call.
 type ending struct{ moved }
 
-// Close implements io.Closer.
+var _ io.Closer = (*ending)(nil)
+
 func (b ending) Close() error {
 	b.m.end()
 	return b.ReadCloser.Close()

@@ -29,17 +29,16 @@ type kept struct {
 	body   bytes.Buffer
 }
 
-// Header implements http.ResponseWriter.
+var _ http.ResponseWriter = (*kept)(nil)
+
 func (k *kept) Header() http.Header { return k.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (k *kept) WriteHeader(status int) {
 	if !k.sent {
 		k.status, k.sent = status, true
 	}
 }
 
-// Write implements http.ResponseWriter.
 func (k *kept) Write(p []byte) (int, error) {
 	k.WriteHeader(http.StatusOK)
 	return k.body.Write(p)

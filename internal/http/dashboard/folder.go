@@ -167,13 +167,13 @@ func (f *Folder) useLink(digest string) (used bool, err error) {
 	return false, err
 }
 
-// Generation implements Sessions.
+var _ Sessions = (*Folder)(nil)
+
 func (f *Folder) Generation(_ context.Context, account string) (string, error) {
 	b, err := f.root.ReadFile(path.Join(ended, digest(account)))
 	return string(b), ignore(err, fs.ErrNotExist)
 }
 
-// EndAll implements Sessions.
 func (f *Folder) EndAll(_ context.Context, account string) error {
 	return f.write(path.Join(ended, digest(account)), []byte(rand.Text()))
 }

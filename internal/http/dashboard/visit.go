@@ -30,7 +30,8 @@ type visit struct {
 
 func (v *visit) caller() lipsync.Caller { return lipsync.Caller{Account: v.session.Account} }
 
-// WriteHeader implements http.ResponseWriter.
+var _ http.ResponseWriter = (*visit)(nil)
+
 func (v *visit) WriteHeader(status int) {
 	v.status = status
 	v.ResponseWriter.WriteHeader(status)

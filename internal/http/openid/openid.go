@@ -53,7 +53,8 @@ func New(o Options) (*SignIn, error) {
 	return &SignIn{options: o, sealer: sealer, client: &http.Client{Timeout: answerTime}}, err
 }
 
-// SignOutURL implements dashboard.SignIn.
+var _ dashboard.SignIn = (*SignIn)(nil)
+
 func (s *SignIn) SignOutURL() *url.URL { return s.options.SignOutURL }
 
 // Identify implements dashboard.SignIn. It sends a person to the provider, which sends them back

@@ -108,7 +108,6 @@ func (s *Signer) Check(ctx context.Context) error {
 	return nil
 }
 
-// Sign implements worker.Signer.
 func (s *Signer) Sign(ctx context.Context, path string, o order.Origin) (err error) {
 	folder, err := os.MkdirTemp(filepath.Dir(path), "sign-")
 	if err != nil {

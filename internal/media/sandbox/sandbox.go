@@ -50,7 +50,8 @@ func (s Sandbox) Largest(try func(Sandbox) error) Sandbox {
 	return kept
 }
 
-// LogValue implements slog.LogValuer.
+var _ slog.LogValuer = (*Sandbox)(nil)
+
 func (s Sandbox) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock", s.Landlock), slog.Bool("seccomp", s.Seccomp), slog.Bool("namespaces", s.Namespaces))
 }

@@ -1,11 +1,14 @@
 package sandbox
 
+import "io"
+
 // Tail keeps the last 2 KiB that are written to it, such as the end of the log of a child process.
 type Tail struct{ b []byte }
 
 const tailSize = 2 << 10
 
-// Write implements io.Writer.
+var _ io.Writer = (*Tail)(nil)
+
 func (t *Tail) Write(b []byte) (int, error) {
 	last := b[max(0, len(b)-tailSize):]
 	if over := len(t.b) + len(last) - tailSize; over > 0 {

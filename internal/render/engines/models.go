@@ -87,13 +87,12 @@ func (s *Set) miss(role catalog.Role, why error) {
 // another machine may do it, or this machine with another model.
 type unusable struct{ error }
 
-// Analyse implements render.Engine.
+var _ render.Engine = (*unusable)(nil)
+
 func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u.error }
 
-// Workers implements render.Engine.
 func (u unusable) Workers() int { return 1 }
 
-// Articulates implements render.Engine.
 func (u unusable) Articulates() bool { return false }
 
 // add loads a model and uses it. It returns the provider that computes it.

@@ -18,13 +18,12 @@ type Engine struct {
 	Cores int // cores that one job uses, at least 1
 }
 
-// Workers implements render.Engine.
+var _ render.Engine = (*Engine)(nil)
+
 func (e Engine) Workers() int { return e.Cores }
 
-// Articulates implements render.Engine.
 func (Engine) Articulates() bool { return true }
 
-// Analyse implements render.Engine.
 func (Engine) Analyse(v render.Video) (render.Analyser, error) { return newAnalyser(v.FPS), nil }
 
 // analyser gathers the mouths of one video.
@@ -39,7 +38,8 @@ func newAnalyser(fps float64) *analyser {
 	return &analyser{fps: fps, tracks: map[int]*track{}, persons: map[int]*person{}}
 }
 
-// Add implements render.Analyser.
+var _ render.Analyser = (*analyser)(nil)
+
 func (a *analyser) Add(f alignment.Frame) error {
 	for i := range f.Faces {
 		face := &f.Faces[i]
@@ -85,7 +85,6 @@ func (a *analyser) share() {
 	}
 }
 
-// Plan implements render.Analyser.
 func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
 	for _, t := range a.tracks {
 		t.smooth()
@@ -140,7 +139,8 @@ type target struct {
 	otherShape shape   // of the other example
 }
 
-// Paint implements render.Painter.
+var _ render.Painter = (*painter)(nil)
+
 func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
 	t := p[output]
 	if t.track == nil {

@@ -23,7 +23,8 @@ type track struct {
 	to    []geom.Similarity // from the canonical face to the frame's pixels, for each frame from the first on
 }
 
-// Add implements render.Analyser.
+var _ render.Analyser = (*analyser)(nil)
+
 func (a *analyser) Add(f alignment.Frame) error {
 	for _, face := range f.Faces {
 		t := a.tracks[face.Track]
@@ -36,7 +37,6 @@ func (a *analyser) Add(f alignment.Frame) error {
 	return nil
 }
 
-// Plan implements render.Analyser.
 func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
 	p := &painter{a, out, a.engine.mask}
 	if out.Mask != (order.Mask{}) {
@@ -62,7 +62,8 @@ func (p *painter) at(source int) (geom.Similarity, bool) {
 	return t.to[source-t.first], true
 }
 
-// Paint implements render.Painter.
+var _ render.Painter = (*painter)(nil)
+
 func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
 	onto, ok := p.at(p.out.Source(output))
 	if !ok {

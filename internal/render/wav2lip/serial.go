@@ -4,11 +4,13 @@ import (
 	"maps"
 	"slices"
 
+	"lipsync/internal/render"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/serial"
 )
 
-// Code implements render.Serial.
+var _ render.Serial = (*analyser)(nil)
+
 func (a *analyser) Code(c *serial.Coder) {
 	numbers := slices.Sorted(maps.Keys(a.tracks))
 	serial.Slice(c, &numbers, func(n *int) {

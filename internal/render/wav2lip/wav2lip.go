@@ -133,7 +133,8 @@ func (e *Engine) Workers() int { return (e.model.runs + 1) * e.model.batch }
 // Articulates implements render.Engine. It returns false, since the network gets the samples themselves.
 func (e *Engine) Articulates() bool { return false }
 
-// Analyse implements render.Engine.
+var _ render.Engine = (*Engine)(nil)
+
 func (e *Engine) Analyse(v render.Video) (render.Analyser, error) {
 	return &analyser{engine: e, fps: v.FPS, tracks: map[int]*track{}}, nil
 }

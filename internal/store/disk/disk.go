@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 )
 
 // These are the subfolders of the folder.
@@ -169,7 +170,8 @@ func (o *Objects) sync(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Open implements lipsync.Objects.
+var _ lipsync.Objects = (*Objects)(nil)
+
 func (o *Objects) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
 	f, info, err := o.open(key)
 	if err != nil {
@@ -197,7 +199,6 @@ func (o *Objects) open(key string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Size implements lipsync.Objects.
 func (o *Objects) Size(_ context.Context, key string) (int64, error) {
 	f, info, err := o.open(key)
 	if err != nil {
@@ -252,7 +253,6 @@ func (o *Objects) DeleteAll(_ context.Context, prefix string) error {
 	return nil
 }
 
-// List implements lipsync.Objects.
 func (o *Objects) List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error {
 	top := path.Join(files, prefix[:strings.LastIndex(prefix, "/")+1])
 	return fs.WalkDir(o.root.FS(), top, func(name string, d fs.DirEntry, err error) error {

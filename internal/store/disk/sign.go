@@ -54,12 +54,10 @@ func (o *Objects) makeSecret() error {
 
 func randomName() string { return rand.Text() }
 
-// SignGet implements lipsync.Objects.
 func (o *Objects) SignGet(_ context.Context, key, name string, until time.Time) (*url.URL, error) {
 	return o.sign(http.MethodGet, key, until, url.Values{"name": {name}})
 }
 
-// SignPut implements lipsync.Objects.
 func (o *Objects) SignPut(_ context.Context, key string, size int64, contentType string, until time.Time) (*url.URL, http.Header, error) {
 	u, err := o.sign(http.MethodPut, key, until, url.Values{
 		"size": {strconv.FormatInt(size, 10)},

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 )
 
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
@@ -110,7 +111,8 @@ func taken(wait time.Duration) error {
 	return &failure.Error{Code: failure.Conflict, Message: "another starts workers", RetryAfter: wait}
 }
 
-// Worked implements lipsync.Demand.
+var _ lipsync.Demand = (*Store)(nil)
+
 func (s *Store) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
 	some := number(took.Microseconds())
 	update, values := change{add: item{"done": number(1), "worked": some, "all": some}}.expression()

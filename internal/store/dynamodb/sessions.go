@@ -11,7 +11,6 @@ import (
 // once the account has ended its sessions.
 func sessionsKey(account string) item { return key("sessions/"+digest(account), "sessions") }
 
-// Generation implements dashboard.Sessions.
 func (s *Store) Generation(ctx context.Context, account string) (generation string, err error) {
 	i, err := s.get(ctx, sessionsKey(account))
 	if failure.CodeOf(err) == failure.NotFound {
@@ -24,7 +23,6 @@ func (s *Store) Generation(ctx context.Context, account string) (generation stri
 	return generation, err
 }
 
-// EndAll implements dashboard.Sessions.
 func (s *Store) EndAll(ctx context.Context, account string) error {
 	_, err := s.update(ctx, change{key: sessionsKey(account), set: item{"generation": text(rand.Text())}})
 	return err

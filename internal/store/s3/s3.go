@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 )
 
 // abortTime is the time in which a failed Put may delete the parts that it sent. It is less than the
@@ -93,7 +94,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Size implements lipsync.Objects.
+var _ lipsync.Objects = (*Objects)(nil)
+
 func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
 	head, err := o.client().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
@@ -102,7 +104,6 @@ func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
 	return aws.ToInt64(head.ContentLength), nil
 }
 
-// Delete implements lipsync.Objects.
 func (o *Objects) Delete(ctx context.Context, key string) error {
 	_, err := o.client().DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &o.bucket, Key: &key})
 	return err
@@ -131,7 +132,6 @@ func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
 	return nil
 }
 
-// List implements lipsync.Objects.
 func (o *Objects) List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error {
 	pages := s3.NewListObjectsV2Paginator(o.client(), &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: &prefix})
 	for pages.HasMorePages() {

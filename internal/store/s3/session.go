@@ -80,7 +80,8 @@ type sessions struct {
 	again  time.Time // time from which on to ask for one again
 }
 
-// Retrieve implements aws.CredentialsProvider.
+var _ aws.CredentialsProvider = (*sessions)(nil)
+
 func (s *sessions) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	c, err := s.retrieveLong(ctx)
 	if err == nil {
@@ -126,7 +127,8 @@ const (
 // tokenTime bounds the call of Cognito.
 const tokenTime = 5 * time.Second
 
-// GetIdentityToken implements stscreds.IdentityTokenRetriever.
+var _ stscreds.IdentityTokenRetriever = (*identity)(nil)
+
 func (i identity) GetIdentityToken() ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), tokenTime)
 	defer cancel()

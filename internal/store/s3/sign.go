@@ -27,7 +27,6 @@ func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
 	return &url.URL{Scheme: endpoint.URI.Scheme, Host: endpoint.URI.Host}, nil
 }
 
-// SignGet implements lipsync.Objects.
 func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
 	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": name})
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, ResponseContentDisposition: &disposition}

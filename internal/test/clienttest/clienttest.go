@@ -36,7 +36,8 @@ type Service struct {
 // nobody is a queue that nobody reads.
 type nobody struct{}
 
-// Send implements lipsync.Queue.
+var _ lipsync.Queue = (*nobody)(nil)
+
 func (nobody) Send(context.Context, lipsync.Request) error { return nil }
 
 // New starts a service, which ends with the test.

@@ -75,7 +75,8 @@ func (t *Table) Busiest(n int) (all []Partition) {
 	return all[:min(n, len(all))]
 }
 
-// Do implements aws.HTTPClient.
+var _ aws.HTTPClient = (*Table)(nil)
+
 func (t *Table) Do(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -14,7 +14,8 @@ type value struct{ types.AttributeValue }
 // item is an item as JSON.
 type item map[string]value
 
-// UnmarshalJSON implements json.Unmarshaler.
+var _ json.Unmarshaler = (*value)(nil)
+
 func (v *value) UnmarshalJSON(text []byte) error {
 	var typed map[string]json.RawMessage
 	if err := json.Unmarshal(text, &typed); err != nil || len(typed) != 1 {
@@ -59,7 +60,8 @@ func (v *value) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("a value of another type: %s", text)
 }
 
-// MarshalJSON implements json.Marshaler.
+var _ json.Marshaler = (*value)(nil)
+
 func (v value) MarshalJSON() ([]byte, error) {
 	switch a := v.AttributeValue.(type) {
 	case *types.AttributeValueMemberS:

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"io"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -53,7 +54,8 @@ func (d *dice) count(mean float64) (n int) {
 	return n
 }
 
-// Read implements io.Reader.
+var _ io.Reader = (*dice)(nil)
+
 func (d *dice) Read(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

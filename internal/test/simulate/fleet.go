@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // fleet models a job queue of Batch and its Spot instances. It implements lipsync.Pool. An
@@ -35,7 +37,8 @@ type fleet struct {
 	paidBy               hours
 }
 
-// Count implements lipsync.Pool.
+var _ lipsync.Pool = (*fleet)(nil)
+
 func (f *fleet) Count(context.Context) (waiting, running int, err error) {
 	time.Sleep(5 * f.Call) // one call for each status of jobs
 	f.mu.Lock()
@@ -44,7 +47,6 @@ func (f *fleet) Count(context.Context) (waiting, running int, err error) {
 	return f.waiting + f.placed, f.running, nil
 }
 
-// Start implements lipsync.Pool.
 func (f *fleet) Start(_ context.Context, n int) error {
 	time.Sleep(f.Call)
 	f.mu.Lock()

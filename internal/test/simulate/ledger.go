@@ -120,14 +120,14 @@ func (l *ledger) rendered(from, to time.Time) {
 	l.busyBy.add(from, to)
 }
 
-// Created implements lipsync.Watcher.
+var _ lipsync.Watcher = (*ledger)(nil)
+
 func (l *ledger) Created(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.get(r.ID, r.Account, r.CreatedAt)
 }
 
-// Started implements lipsync.Watcher.
 func (l *ledger) Started(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,6 @@ func (l *ledger) Started(r lipsync.Request) {
 	}
 }
 
-// Finished implements lipsync.Watcher.
 func (l *ledger) Finished(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,7 +31,8 @@ const maxReceives = 5
 // perCall is the number of messages that one call of SQS receives or deletes.
 const perCall = 10
 
-// Send implements lipsync.Queue.
+var _ lipsync.Queue = (*messages)(nil)
+
 func (m *messages) Send(ctx context.Context, r lipsync.Request) error {
 	time.Sleep(5 * time.Millisecond)
 	m.mu.Lock()

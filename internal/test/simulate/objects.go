@@ -21,7 +21,8 @@ type objects struct {
 	puts int64
 }
 
-// Put implements lipsync.Objects.
+var _ lipsync.Objects = (*objects)(nil)
+
 func (o *objects) Put(ctx context.Context, key string, _ io.Reader, _ int64) error {
 	if err := sleep(ctx, o.put); err != nil {
 		return err
@@ -33,7 +34,6 @@ func (o *objects) Put(ctx context.Context, key string, _ io.Reader, _ int64) err
 	return nil
 }
 
-// Delete implements lipsync.Objects.
 func (o *objects) Delete(_ context.Context, key string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

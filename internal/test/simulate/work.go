@@ -49,7 +49,8 @@ func (w *World) work(ctx context.Context, p *process) {
 // fetcher fetches media in half a second each.
 type fetcher struct{}
 
-// Fetch implements worker.Fetcher.
+var _ worker.Fetcher = (*fetcher)(nil)
+
 func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error {
 	return sleep(ctx, 500*time.Millisecond)
 }

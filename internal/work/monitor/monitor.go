@@ -132,15 +132,14 @@ func (m *Monitor) Handler() http.Handler {
 	return mux
 }
 
-// Created implements lipsync.Watcher.
+var _ lipsync.Watcher = (*Monitor)(nil)
+
 func (m *Monitor) Created(lipsync.Request) { m.created.Inc() }
 
-// Started implements lipsync.Watcher.
 func (m *Monitor) Started(r lipsync.Request) {
 	m.queued.Observe(r.StartedAt.Sub(r.CreatedAt).Seconds())
 }
 
-// Finished implements lipsync.Watcher.
 func (m *Monitor) Finished(r lipsync.Request) {
 	m.finished.WithLabelValues(string(r.Status), string(r.Failure.Code)).Inc()
 	m.attempts.Observe(float64(min(r.Attempts, lipsync.MaxAttempts)))
@@ -149,7 +148,6 @@ func (m *Monitor) Finished(r lipsync.Request) {
 	}
 }
 
-// Postponed implements lipsync.Watcher.
 func (m *Monitor) Postponed(_ lipsync.Request, f failure.Failure) {
 	m.postponed.WithLabelValues(string(f.Code)).Inc()
 }
@@ -158,10 +156,8 @@ func (m *Monitor) Postponed(_ lipsync.Request, f failure.Failure) {
 // the store.
 func (m *Monitor) Waiting(time.Duration) {}
 
-// Unreachable implements lipsync.Watcher.
 func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
 
-// Failing implements lipsync.Watcher.
 func (m *Monitor) Failing(longest time.Duration) { m.failing.Set(longest.Seconds()) }
 
 // Refused implements lipsync.Watcher. It does nothing, since one machine has no bus.
@@ -181,7 +177,6 @@ func (m *Monitor) Sweep(f func(context.Context) error) func(context.Context) err
 // retried is the result of an attempt at a delivery that is made again.
 const retried = "retried"
 
-// Posted implements lipsync.Watcher.
 func (m *Monitor) Posted(d lipsync.Delivery, took time.Duration) {
 	result := string(d.State)
 	if d.State.Pending() {

@@ -55,7 +55,8 @@ type result struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// ServeHTTP implements http.Handler.
+var _ http.Handler = (*readiness)(nil)
+
 func (r readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	answer := report{Ready: true, Checks: make(map[string]result, len(r))}
 	var mu sync.Mutex

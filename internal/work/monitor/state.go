@@ -23,14 +23,14 @@ var (
 // state reads its metrics at each call of GET /metrics. It implements prometheus.Collector.
 type state struct{ m *Monitor }
 
-// Describe implements prometheus.Collector.
+var _ prometheus.Collector = (*state)(nil)
+
 func (s state) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{openRequests, queueAge, diskFree, diskSize} {
 		descriptions <- d
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (s state) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), stateTime)
 	defer cancel()

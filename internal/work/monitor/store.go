@@ -33,67 +33,58 @@ type requests struct {
 	m *Monitor
 }
 
-// Create implements lipsync.Requests.
+var _ lipsync.Requests = (*requests)(nil)
+
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	defer s.m.observe(ctx, "create", time.Now(), &err)
 	return s.Requests.Create(ctx, r, uploads, idem, limits)
 }
 
-// ByID implements lipsync.Requests.
 func (s requests) ByID(ctx context.Context, id string) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "get", time.Now(), &err)
 	return s.Requests.ByID(ctx, id)
 }
 
-// ByReference implements lipsync.Requests.
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "latest", time.Now(), &err)
 	return s.Requests.ByReference(ctx, account, referenceID)
 }
 
-// List implements lipsync.Requests.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) (_ []lipsync.Request, _ int64, err error) {
 	defer s.m.observe(ctx, "list", time.Now(), &err)
 	return s.Requests.List(ctx, account, referenceID, offset, limit)
 }
 
-// ListByStatus implements lipsync.Requests.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (_ []lipsync.Request, _ int, err error) {
 	defer s.m.observe(ctx, "by_status", time.Now(), &err)
 	return s.Requests.ListByStatus(ctx, q)
 }
 
-// Usage implements lipsync.Requests.
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) (_ []lipsync.Day, err error) {
 	defer s.m.observe(ctx, "usage", time.Now(), &err)
 	return s.Requests.Usage(ctx, account, now, days)
 }
 
-// Stored implements lipsync.Requests.
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (_ int64, err error) {
 	defer s.m.observe(ctx, "stored", time.Now(), &err)
 	return s.Requests.Stored(ctx, account, now, keep)
 }
 
-// Replayed implements lipsync.Requests.
 func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (_ string, err error) {
 	defer s.m.observe(ctx, "replayed", time.Now(), &err)
 	return s.Requests.Replayed(ctx, account, idem, now)
 }
 
-// Uses implements lipsync.Requests.
 func (s requests) Uses(ctx context.Context, account, object string) (_ bool, err error) {
 	defer s.m.observe(ctx, "uses", time.Now(), &err)
 	return s.Requests.Uses(ctx, account, object)
 }
 
-// ForgetMedia implements lipsync.Requests.
 func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "forget_media", time.Now(), &err)
 	return s.Requests.ForgetMedia(ctx, id, now)
 }
 
-// Several implements lipsync.Requests.
 func (s requests) Several(ctx context.Context, ids []string) (_ []lipsync.Request, err error) {
 	defer s.m.observe(ctx, "several", time.Now(), &err)
 	return s.Requests.Several(ctx, ids)
@@ -105,79 +96,68 @@ type leases struct {
 	m *Monitor
 }
 
-// Claim implements lipsync.Leases.
+var _ lipsync.Leases = (*leases)(nil)
+
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "claim", time.Now(), &err)
 	return s.Leases.Claim(ctx, id, token, now, lease)
 }
 
-// Renew implements lipsync.Leases.
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) (err error) {
 	defer s.m.observe(ctx, "renew", time.Now(), &err)
 	return s.Leases.Renew(ctx, id, token, until)
 }
 
-// Report implements lipsync.Leases.
 func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) (err error) {
 	defer s.m.observe(ctx, "report", time.Now(), &err)
 	return s.Leases.Report(ctx, id, token, p)
 }
 
-// NoteVideo implements lipsync.Leases.
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) (err error) {
 	defer s.m.observe(ctx, "note_video", time.Now(), &err)
 	return s.Leases.NoteVideo(ctx, id, token, sum)
 }
 
-// Release implements lipsync.Leases.
 func (s leases) Release(ctx context.Context, id, token string) (err error) {
 	defer s.m.observe(ctx, "release", time.Now(), &err)
 	return s.Leases.Release(ctx, id, token)
 }
 
-// Postpone implements lipsync.Leases.
 func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) (err error) {
 	defer s.m.observe(ctx, "postpone", time.Now(), &err)
 	return s.Leases.Postpone(ctx, r, until)
 }
 
-// Postponed implements lipsync.Leases.
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
 	defer s.m.observe(ctx, "put_off", time.Now(), &err)
 	return s.Leases.Postponed(ctx, after, limit)
 }
 
-// EndPause implements lipsync.Leases.
 func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) (err error) {
 	defer s.m.observe(ctx, "end_pause", time.Now(), &err)
 	return s.Leases.EndPause(ctx, r, now)
 }
 
-// Finish implements lipsync.Leases.
 func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) (err error) {
 	defer s.m.observe(ctx, "finish", time.Now(), &err)
 	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
-// Cancel implements lipsync.Leases.
 func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (_ lipsync.Request, err error) {
 	defer s.m.observe(ctx, "cancel", time.Now(), &err)
 	return s.Leases.Cancel(ctx, id, now, f)
 }
 
-// Open implements lipsync.Leases.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) (_ []lipsync.Request, err error) {
 	defer s.m.observe(ctx, "open", time.Now(), &err)
 	return s.Leases.Open(ctx, now, limit)
 }
 
-// Line implements lipsync.Leases.
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (_ lipsync.Line, err error) {
 	defer s.m.observe(ctx, "line", time.Now(), &err)
 	return s.Leases.Line(ctx, r, now, limit)
 }
 
-// Upkeep implements lipsync.Leases.
 func (s leases) Upkeep(ctx context.Context, now time.Time) (err error) {
 	defer s.m.observe(ctx, "upkeep", time.Now(), &err)
 	return s.Leases.Upkeep(ctx, now)
@@ -189,31 +169,28 @@ type keys struct {
 	m *Monitor
 }
 
-// Create implements lipsync.Keys.
+var _ lipsync.Keys = (*keys)(nil)
+
 func (s keys) Create(ctx context.Context, k lipsync.Key) (err error) {
 	defer s.m.observe(ctx, "create_key", time.Now(), &err)
 	return s.Keys.Create(ctx, k)
 }
 
-// ByHash implements lipsync.Keys.
 func (s keys) ByHash(ctx context.Context, hash [32]byte) (_ lipsync.Key, err error) {
 	defer s.m.observe(ctx, "key_by_hash", time.Now(), &err)
 	return s.Keys.ByHash(ctx, hash)
 }
 
-// Touch implements lipsync.Keys.
 func (s keys) Touch(ctx context.Context, id string, at time.Time) (err error) {
 	defer s.m.observe(ctx, "touch_key", time.Now(), &err)
 	return s.Keys.Touch(ctx, id, at)
 }
 
-// List implements lipsync.Keys.
 func (s keys) List(ctx context.Context, account string) (_ []lipsync.Key, err error) {
 	defer s.m.observe(ctx, "list_keys", time.Now(), &err)
 	return s.Keys.List(ctx, account)
 }
 
-// Revoke implements lipsync.Keys.
 func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) (err error) {
 	defer s.m.observe(ctx, "revoke_key", time.Now(), &err)
 	return s.Keys.Revoke(ctx, account, id, at)
@@ -225,31 +202,28 @@ type uploads struct {
 	m *Monitor
 }
 
-// Create implements lipsync.Uploads.
+var _ lipsync.Uploads = (*uploads)(nil)
+
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (err error) {
 	defer s.m.observe(ctx, "create_upload", time.Now(), &err)
 	return s.Uploads.Create(ctx, u, limits)
 }
 
-// ByID implements lipsync.Uploads.
 func (s uploads) ByID(ctx context.Context, id string) (_ lipsync.Upload, err error) {
 	defer s.m.observe(ctx, "get_upload", time.Now(), &err)
 	return s.Uploads.ByID(ctx, id)
 }
 
-// Expired implements lipsync.Uploads.
 func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) (_ []lipsync.Upload, err error) {
 	defer s.m.observe(ctx, "expired_uploads", time.Now(), &err)
 	return s.Uploads.Expired(ctx, now, after, limit)
 }
 
-// Drop implements lipsync.Uploads.
 func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) (err error) {
 	defer s.m.observe(ctx, "drop_upload", time.Now(), &err)
 	return s.Uploads.Drop(ctx, u, expires)
 }
 
-// Delete implements lipsync.Uploads.
 func (s uploads) Delete(ctx context.Context, u lipsync.Upload) (err error) {
 	defer s.m.observe(ctx, "delete_upload", time.Now(), &err)
 	return s.Uploads.Delete(ctx, u)
@@ -261,7 +235,8 @@ type rates struct {
 	m *Monitor
 }
 
-// Take implements lipsync.Rates.
+var _ lipsync.Rates = (*rates)(nil)
+
 func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (_ time.Duration, err error) {
 	defer s.m.observe(ctx, "take", time.Now(), &err)
 	return s.Rates.Take(ctx, name, limit, now)
@@ -273,13 +248,13 @@ type speeds struct {
 	m *Monitor
 }
 
-// Note implements lipsync.Speeds.
+var _ lipsync.Speeds = (*speeds)(nil)
+
 func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) (err error) {
 	defer s.m.observe(ctx, "note_speed", time.Now(), &err)
 	return s.Speeds.Note(ctx, engine, n)
 }
 
-// All implements lipsync.Speeds.
 func (s speeds) All(ctx context.Context) (_ map[string]lipsync.Speed, err error) {
 	defer s.m.observe(ctx, "speeds", time.Now(), &err)
 	return s.Speeds.All(ctx)

@@ -13,67 +13,58 @@ type webhooks struct {
 	m *Monitor
 }
 
-// Of implements lipsync.Webhooks.
+var _ lipsync.Webhooks = (*webhooks)(nil)
+
 func (s webhooks) Of(ctx context.Context, account string) (_ lipsync.AccountWebhooks, err error) {
 	defer s.m.observe(ctx, "get_webhooks", time.Now(), &err)
 	return s.Webhooks.Of(ctx, account)
 }
 
-// Put implements lipsync.Webhooks.
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) (err error) {
 	defer s.m.observe(ctx, "put_webhooks", time.Now(), &err)
 	return s.Webhooks.Put(ctx, a)
 }
 
-// All implements lipsync.Webhooks.
 func (s webhooks) All(ctx context.Context) (_ []lipsync.AccountWebhooks, err error) {
 	defer s.m.observe(ctx, "all_webhooks", time.Now(), &err)
 	return s.Webhooks.All(ctx)
 }
 
-// Add implements lipsync.Webhooks.
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) (err error) {
 	defer s.m.observe(ctx, "add_delivery", time.Now(), &err)
 	return s.Webhooks.Add(ctx, d)
 }
 
-// Delivery implements lipsync.Webhooks.
 func (s webhooks) Delivery(ctx context.Context, webhook, id string) (_ lipsync.Delivery, err error) {
 	defer s.m.observe(ctx, "get_delivery", time.Now(), &err)
 	return s.Webhooks.Delivery(ctx, webhook, id)
 }
 
-// Swap implements lipsync.Webhooks.
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) (err error) {
 	defer s.m.observe(ctx, "swap_delivery", time.Now(), &err)
 	return s.Webhooks.Swap(ctx, d)
 }
 
-// Drop implements lipsync.Webhooks.
 func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) (err error) {
 	defer s.m.observe(ctx, "drop_delivery", time.Now(), &err)
 	return s.Webhooks.Drop(ctx, d)
 }
 
-// Due implements lipsync.Webhooks.
 func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) (_ []lipsync.Delivery, err error) {
 	defer s.m.observe(ctx, "due_deliveries", time.Now(), &err)
 	return s.Webhooks.Due(ctx, webhook, now, limit)
 }
 
-// Pending implements lipsync.Webhooks.
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (_ int, err error) {
 	defer s.m.observe(ctx, "pending_deliveries", time.Now(), &err)
 	return s.Webhooks.Pending(ctx, webhook, limit)
 }
 
-// Deliveries implements lipsync.Webhooks.
 func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) (_ []lipsync.Delivery, err error) {
 	defer s.m.observe(ctx, "list_deliveries", time.Now(), &err)
 	return s.Webhooks.Deliveries(ctx, webhook, before, limit)
 }
 
-// Expire implements lipsync.Webhooks.
 func (s webhooks) Expire(ctx context.Context, before time.Time) (err error) {
 	defer s.m.observe(ctx, "expire_deliveries", time.Now(), &err)
 	return s.Webhooks.Expire(ctx, before)

@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
 )
 
 // findings implements render.Findings for the video of a request.
@@ -18,7 +19,8 @@ type findings struct {
 	log     *slog.Logger
 }
 
-// Open implements render.Findings.
+var _ render.Findings = (*findings)(nil)
+
 func (f *findings) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	content, err := f.service.OpenFindings(ctx, f.request, f.video, name)
 	if err != nil && failure.CodeOf(err) != failure.NotFound {
@@ -27,7 +29,6 @@ func (f *findings) Open(ctx context.Context, name string) (io.ReadCloser, error)
 	return content, err
 }
 
-// Keep implements render.Findings.
 func (f *findings) Keep(ctx context.Context, name string, content io.Reader) error {
 	err := f.service.KeepFindings(ctx, f.request, f.video, name, content)
 	if err != nil {

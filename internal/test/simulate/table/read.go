@@ -22,7 +22,6 @@ func readUnits(bytes int, consistent bool) float64 {
 	return units
 }
 
-// GetItem implements dynamodb.API.
 func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*Options)) (*dynamodb.GetItemOutput, error) {
 	out := new(dynamodb.GetItemOutput)
 	a, err := t.addressOf(in.Key)
@@ -187,7 +186,6 @@ func only(names []string) func(item) item {
 // maxAnswer is the most bytes that one call of Query reads, as on AWS.
 const maxAnswer = 1 << 20
 
-// Query implements dynamodb.API.
 func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*Options)) (*dynamodb.QueryOutput, error) {
 	q, err := t.parseQuery(in)
 	if err != nil {

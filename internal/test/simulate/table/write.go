@@ -91,7 +91,6 @@ func (t *Table) prepare(w parsedWrite, factor float64) (p prepared, err error) {
 	return p, t.check(p.next)
 }
 
-// UpdateItem implements dynamodb.API.
 func (t *Table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*Options)) (*dynamodb.UpdateItemOutput, error) {
 	next, err := t.writeOne(ctx, "UpdateItem", write{
 		key: in.Key, condition: aws.ToString(in.ConditionExpression), names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues,
@@ -104,7 +103,6 @@ func (t *Table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 	return out, err
 }
 
-// DeleteItem implements dynamodb.API.
 func (t *Table) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*Options)) (*dynamodb.DeleteItemOutput, error) {
 	_, err := t.writeOne(ctx, "DeleteItem", write{
 		key: in.Key, condition: aws.ToString(in.ConditionExpression), names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues,
