@@ -88,7 +88,7 @@ func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error
 	}
 	select {
 	case d <- struct{}{}:
-	default: // it is to look anyway
+	default: // a wake-up waits already
 	}
 	return nil
 }

@@ -67,14 +67,14 @@ type Job struct {
 	PieceTime time.Duration
 }
 
-// Observer learns about a job while it is done. Its methods are never called concurrently.
+// Observer learns about a job while it is done. Except for Unkept, its methods are never called concurrently.
 type Observer interface {
 	// Measured tells the lengths of the media before any frame is decoded. The length of the video is the one that its file states, 0 if it
 	// states none. For a preview, so is that of the audio; if its file states none, it is as long as the preview needs.
 	Measured(video, audio time.Duration)
 	// Resumed tells the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames.
 	Resumed(frames, total int)
-	// Unkept tells why the piece with a number couldn't be kept. The render goes on.
+	// Unkept tells why the piece with a number couldn't be kept. The render goes on, so another method may run meanwhile.
 	Unkept(piece int, err error)
 	Progress(Progress)
 }

@@ -49,7 +49,6 @@ type Table struct {
 	index       map[string]rows // by partition of the index
 	behind      []lagging
 	busy        map[address]bool // locked by a transaction
-	done        map[string]bool  // tokens of transactions whose answers were lost
 	loads       map[string]*load
 	whole       capacity
 	wholeIndex  capacity
@@ -63,7 +62,7 @@ func New(l Limits) *Table {
 	return &Table{
 		Limits: l, Keys: Keys{store.PartitionKey, store.SortKey}, Index: Keys{store.OpenPartition, store.OpenSort}, Attempts: 8, // as in dynamodb.New
 		items: make(map[string]rows), index: make(map[string]rows),
-		busy: make(map[address]bool), done: make(map[string]bool), loads: make(map[string]*load),
+		busy: make(map[address]bool), loads: make(map[string]*load),
 	}
 }
 
