@@ -1,7 +1,7 @@
-// Package network groups what runs neural networks: ONNX Runtime, the check of files of strangers, and
+// Package network groups what runs neural networks: ONNX Runtime, the batches of many callers, the check of files of strangers, and
 // the folder of models.
 //
 // May import: domain.
 //
-// Inside: catalog → onnx; onnx → vet.
+// Inside: batch → onnx; catalog → onnx; onnx → vet.
 package network

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speech"
@@ -84,7 +85,7 @@ func (w work) readFindings(ctx context.Context, in input, engine Serial) (o obse
 	}
 	defer file.Close()
 	o = observation{footage: footage{source: w.source(in), recalled: true}, hidden: occlusion.New(), analyser: engine}
-	err = Guard(func() error {
+	err = failure.Guard(func() error {
 		return serial.Read(io.LimitReader(reader{ctx, file}, mostFindings), func(c *serial.Coder) { o.code(c, engine) })
 	})
 	o.shown = min(o.footage.frames, in.most())
@@ -101,7 +102,7 @@ func (w work) keep(ctx context.Context, in input, o observation) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		out.CloseWithError(Guard(func() error {
+		out.CloseWithError(failure.Guard(func() error {
 			return serial.Write(&bounded{out, mostFindings}, func(c *serial.Coder) { o.code(c, engine) })
 		}))
 	}()

@@ -60,7 +60,7 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 	var speech soundtrack
 	heard := make(chan error, 1)
 	go func() {
-		heard <- Guard(func() (err error) {
+		heard <- failure.Guard(func() (err error) {
 			speech, err = w.inspectSpeech(ctx, job)
 			return err
 		})

@@ -3,10 +3,10 @@ package render
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/sound/score"
@@ -196,14 +196,4 @@ func newGroup(ctx context.Context) (group, context.Context) {
 }
 
 // Go calls f in a goroutine.
-func (g group) Go(f func() error) { g.Group.Go(func() error { return Guard(f) }) }
-
-// Guard calls f and returns its error. If f panics, Guard returns the panic as an error.
-func Guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
-}
+func (g group) Go(f func() error) { g.Group.Go(func() error { return failure.Guard(f) }) }

@@ -31,7 +31,7 @@ const (
 // FindPeople analyses a video. o may be nil.
 func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a order.Analysis, err error) {
 	w := work{Renderer: r, by: observed(o)}
-	err = Guard(func() error {
+	err = failure.Guard(func() error {
 		// With Pad, the first pass decodes the whole video.
 		in, err := w.inspectVideo(ctx, Job{Video: video, Options: order.Options{SyncMode: order.Pad}})
 		if err != nil {

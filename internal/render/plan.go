@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
@@ -145,7 +146,7 @@ func (r *Renderer) Estimate(ctx context.Context, j Job) (e order.Estimate, err e
 	w, err := r.begin(j, nil)
 	if err == nil {
 		defer os.RemoveAll(w.dir)
-		err = Guard(func() (err error) {
+		err = failure.Guard(func() (err error) {
 			e, err = w.estimate(ctx, j.normal())
 			return err
 		})

@@ -135,7 +135,7 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 
 // try makes one try at a job. With an error, the result tells only what the try has reused.
 func (w work) try(ctx context.Context, j Job) (made Result, err error) {
-	err = Guard(func() error {
+	err = failure.Guard(func() error {
 		in, err := w.inspect(ctx, j)
 		if err != nil {
 			return err

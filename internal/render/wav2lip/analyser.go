@@ -77,7 +77,7 @@ func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]
 		return nil, err
 	}
 	b.cut(frame, onto)
-	if err := p.engine.infer(ctx, b); err != nil {
+	if err := p.engine.queue.Do(ctx, b.item); err != nil {
 		return nil, err
 	}
 	return b.paint(frame, onto)

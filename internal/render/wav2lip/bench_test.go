@@ -1,7 +1,6 @@
 package wav2lip
 
 import (
-	"context"
 	"fmt"
 	"image"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/test/ffmpegtest"
@@ -68,18 +68,15 @@ func report(b *testing.B, frames int) {
 // BenchmarkNetwork runs the network by itself, as often at once as an engine does.
 func BenchmarkNetwork(b *testing.B) {
 	s := loadFull(b)
-	for _, batch := range []int{1, 2, 4, 8, 16} {
-		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			m, err := newModel(s.Inputs(), s.Outputs(), batch)
+	for _, most := range []int{1, 2, 4, 8, 16} {
+		b.Run(fmt.Sprintf("batch=%d", most), func(b *testing.B) {
+			m, err := newModel(s.Inputs(), s.Outputs(), most)
 			if err != nil {
 				b.Fatal(err)
 			}
-			m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
-				return s.Bind(ctx, inputs, outputs)
-			}
-			all := make([]binding, runs(s))
+			all := make([]batch.Binding, runs(s))
 			for i := range all {
-				if all[i], err = m.bound(b.Context(), batch); err != nil {
+				if all[i], err = m.bind(b.Context(), s, most); err != nil {
 					b.Fatal(err)
 				}
 				defer all[i].Close()
@@ -94,7 +91,7 @@ func BenchmarkNetwork(b *testing.B) {
 				if err := g.Wait(); err != nil {
 					b.Fatal(err)
 				}
-				n += len(all) * batch
+				n += len(all) * most
 			}
 			report(b, n)
 		})

@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 
+	"lipsync/internal/network/batch"
 	"lipsync/internal/render"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -17,10 +18,10 @@ const cropLeft, cropTop, cropRight, cropBottom = .25, -.70, 2.13, 2.25
 // buffers are the memory for painting one face. They are used again and again.
 type buffers struct {
 	size        int // width and height of the crop, pixels
-	faces       []float32
+	item        *batch.Item
+	faces       []float32 // with sound and output, the memory of the item
 	sound       window
 	output      []float32
-	done        chan error // gets the error of the network, or nil, once output is filled
 	spectrogram *spectrogram
 	seen        [3][]float32 // levels of Y, Cb and Cr of the crop in the frame
 	made        [3][]float32 // levels that the network painted
@@ -45,9 +46,12 @@ func (e *Engine) buffers() *buffers {
 func (e *Engine) newBuffers() *buffers {
 	n := e.model.size * e.model.size
 	b := &buffers{
-		size: e.model.size, faces: make([]float32, 6*n), output: make([]float32, 3*n), done: make(chan error, 1),
+		size: e.model.size, faces: make([]float32, 6*n), output: make([]float32, 3*n),
 		spectrogram: newSpectrogram(), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask,
 	}
+	inputs := make([][]float32, 2)
+	inputs[e.model.faces], inputs[e.model.sound] = b.faces, b.sound[:]
+	b.item = batch.NewItem(inputs, [][]float32{b.output})
 	for k := range b.seen {
 		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)
 	}

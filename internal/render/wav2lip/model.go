@@ -5,25 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 )
 
 // model is a network as its inputs and outputs describe it.
 type model struct {
-	faces, sound int  // indices of the inputs
-	size         int  // width and height of a face, pixels
-	batch        int  // largest number of faces in a run
-	fixed        bool // whether each run has exactly batch faces
-	runs         int  // largest number of runs at once
-	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
-}
-
-// binding is the part of onnx.Binding that the engine uses. Tests have networks in Go.
-type binding interface {
-	Input(i int) []float32
-	Output(i int) []float32
-	Run(ctx context.Context) error
-	Close() error
+	batch.Network
+	faces, sound int // indices of the inputs
+	size         int // width and height of a face, pixels
 }
 
 // The sizes of faces in models of the family, in pixels, are multiples of sizeStep: their layers halve a face five times.
@@ -34,9 +24,9 @@ const leastSize, mostSize, sizeStep = 96, 512, 32
 const mostBatch = 64
 
 // newModel returns the model of a network by the shapes of its inputs and its output: faces n×6×N×N, sound n×1×80×16, and
-// painted faces n×3×N×N. batch is the largest number of faces in a run, unless the network fixes it.
-func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
-	m := model{faces: -1, sound: -1, batch: batch, runs: 1}
+// painted faces n×3×N×N. most is the largest number of faces in a run, unless the network fixes it.
+func newModel(inputs, outputs []onnx.Info, most int) (model, error) {
+	m := model{faces: -1, sound: -1, Network: batch.Network{Name: "wav2lip", Most: most, Runs: 1}}
 	for i, in := range inputs {
 		switch s := in.Shape; {
 		case len(s) == 4 && s[1] == 6 && s[2] == s[3]:
@@ -54,7 +44,7 @@ func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	if err := m.fix(inputs); err != nil {
 		return m, err
 	}
-	if !outputs[0].Fits([]int{m.batch, 3, m.size, m.size}) {
+	if !outputs[0].Fits([]int{m.Most, 3, m.size, m.size}) {
 		return m, misfit("its output is %s, not n×3×%d×%[2]d", outputs[0], m.size)
 	}
 	return m, nil
@@ -70,7 +60,7 @@ func (m *model) fix(inputs []onnx.Info) error {
 		return misfit("its batch is of %d faces, not of 1 to %d", faces, mostBatch)
 	}
 	if faces > 0 {
-		m.batch, m.fixed = faces, true
+		m.Most, m.Fixed = faces, true
 	}
 	return nil
 }
@@ -80,23 +70,10 @@ func misfit(format string, args ...any) error {
 	return fmt.Errorf("wav2lip: this is no model of the Wav2Lip family: "+format, args...)
 }
 
-// together returns the number of faces of the next batch if a number of faces wait. The number of faces of a batch that is not
-// full is a power of two, so that few bindings are needed.
-func (m *model) together(waiting int) int {
-	if m.fixed || waiting >= m.batch {
-		return min(waiting, m.batch)
-	}
-	n := 1
-	for 2*n <= waiting {
-		n *= 2
-	}
-	return n
-}
-
-// bound returns a binding for n faces.
-func (m *model) bound(ctx context.Context, n int) (binding, error) {
+// bind returns the memory of runs of n faces by a session.
+func (m *model) bind(ctx context.Context, session *onnx.Session, n int) (batch.Binding, error) {
 	inputs := make([][]int, 2)
 	inputs[m.faces] = []int{n, 6, m.size, m.size}
 	inputs[m.sound] = []int{n, 1, bands, columns}
-	return m.bind(ctx, inputs, [][]int{{n, 3, m.size, m.size}})
+	return session.Bind(ctx, inputs, [][]int{{n, 3, m.size, m.size}})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 )
 
@@ -19,16 +20,15 @@ func TestModels(t *testing.T) {
 		inputs, outputs []onnx.Info
 		want            model
 	}{
-		{"usual", []onnx.Info{sound, face}, []onnx.Info{out}, model{faces: 1, sound: 0, size: 96, batch: 5}},
-		{"other order", []onnx.Info{face, sound}, []onnx.Info{out}, model{faces: 0, sound: 1, size: 96, batch: 5}},
-		{"output unknown", []onnx.Info{face, sound}, []onnx.Info{info("c", -1, -1, -1, -1)}, model{faces: 0, sound: 1, size: 96, batch: 5}},
+		{"usual", []onnx.Info{sound, face}, []onnx.Info{out}, model{faces: 1, sound: 0, size: 96, Network: batch.Network{Most: 5}}},
+		{"other order", []onnx.Info{face, sound}, []onnx.Info{out}, model{faces: 0, sound: 1, size: 96, Network: batch.Network{Most: 5}}},
+		{"output unknown", []onnx.Info{face, sound}, []onnx.Info{info("c", -1, -1, -1, -1)}, model{faces: 0, sound: 1, size: 96, Network: batch.Network{Most: 5}}},
 		{"fixed, 288", []onnx.Info{info("x", 2, 6, 288, 288), info("y", 2, 1, 80, 16)}, []onnx.Info{info("z", 2, 3, 288, 288)},
-			model{faces: 0, sound: 1, size: 288, batch: 2, fixed: true}},
+			model{faces: 0, sound: 1, size: 288, Network: batch.Network{Most: 2, Fixed: true}}},
 	} {
 		got, err := newModel(c.inputs, c.outputs, 5)
-		got.bind = nil
 		if err != nil || got.faces != c.want.faces || got.sound != c.want.sound || got.size != c.want.size ||
-			got.batch != c.want.batch || got.fixed != c.want.fixed {
+			got.Most != c.want.Most || got.Fixed != c.want.Fixed {
 			t.Errorf("%s: got %+v, %v, want %+v", c.name, got, err, c.want)
 		}
 	}

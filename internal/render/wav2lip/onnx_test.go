@@ -5,8 +5,10 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
+	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
@@ -81,7 +83,7 @@ func TestDefaultBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if got := e.model.batch; got != want {
+		if got := e.model.Most; got != want {
 			t.Errorf("%d pixels: got %d, want %d", size, got, want)
 		}
 	}
@@ -100,7 +102,7 @@ func TestLargeBatchesRunSeldom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if got := e.model.runs; got != c.want {
+		if got := e.model.Runs; got != c.want {
 			t.Errorf("%d pixels, batch %d: got %d runs at once, want %d", c.size, c.batch, got, c.want)
 		}
 	}
@@ -108,13 +110,13 @@ func TestLargeBatchesRunSeldom(t *testing.T) {
 
 // announced is a binding that signals each run.
 type announced struct {
-	binding
+	batch.Binding
 	runs chan<- struct{}
 }
 
 func (a announced) Run(ctx context.Context) error {
 	a.runs <- struct{}{}
-	return a.binding.Run(ctx)
+	return a.Binding.Run(ctx)
 }
 
 // TestJobEndsWithContext ends a job, and then the engine, while a network runs that would
@@ -125,8 +127,8 @@ func TestJobEndsWithContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
-		b, err := session.Bind(ctx, inputs, outputs)
+	m.Bind = func(ctx context.Context, n int) (batch.Binding, error) {
+		b, err := m.bind(ctx, session, n)
 		return announced{b, runs}, err
 	}
 	e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
@@ -146,5 +148,17 @@ func TestJobEndsWithContext(t *testing.T) {
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOtherOutput tries a model whose output has another size than its input, which it
+// doesn't state.
+func TestOtherOutput(t *testing.T) {
+	e, err := New(t.Context(), loadGraph(t, slice(onnx.Float32, -1, 96, []int{-1, -1, -1, -1}, 2)), slog.New(slog.DiscardHandler))
+	if err == nil {
+		e.Close()
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), "wav2lip: the network can't be run: ") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/network/batch"
 	"lipsync/internal/render"
 	"lipsync/internal/test/facetest"
 )
@@ -34,9 +35,9 @@ func (c *goBinding) Run(ctx context.Context) error { return c.run(ctx, c) }
 func (c *goBinding) Close() error                  { return nil }
 
 // newTestEngine returns an engine with a network in Go.
-func newTestEngine(t testing.TB, size, batch int, n network) *Engine {
+func newTestEngine(t testing.TB, size, most int, n network) *Engine {
 	t.Helper()
-	return startTest(t, model{faces: 0, sound: 1, size: size, batch: batch}, func(_ context.Context, c *goBinding) error {
+	return startTest(t, model{faces: 0, sound: 1, size: size, Network: batch.Network{Most: most, Runs: 1}}, func(_ context.Context, c *goBinding) error {
 		faces := len(c.output) / (3 * size * size)
 		for i := range faces {
 			n(part(c.inputs[0], i, faces), part(c.inputs[1], i, faces), part(c.output, i, faces))
@@ -45,23 +46,14 @@ func newTestEngine(t testing.TB, size, batch int, n network) *Engine {
 	})
 }
 
-// inGo returns the model with bindings that run a Go function.
-func inGo(m model, run func(ctx context.Context, c *goBinding) error) model {
-	m.bind = func(_ context.Context, inputs, outputs [][]int) (binding, error) {
-		c := &goBinding{output: make([]float32, volume(outputs[0])), run: run}
-		for i, shape := range inputs {
-			c.inputs[i] = make([]float32, volume(shape))
-		}
-		return c, nil
-	}
-	return m
-}
-
 // startTest makes an engine of a model that runs in Go.
 func startTest(t testing.TB, m model, run func(ctx context.Context, c *goBinding) error) *Engine {
 	t.Helper()
-	m.runs = max(1, m.runs)
-	e, err := start(t.Context(), inGo(m, run), slog.New(slog.DiscardHandler))
+	m.Bind = func(_ context.Context, n int) (batch.Binding, error) {
+		faces := n * m.size * m.size
+		return &goBinding{[2][]float32{make([]float32, 6*faces), make([]float32, n*bands*columns)}, make([]float32, 3*faces), run}, nil
+	}
+	e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +63,6 @@ func startTest(t testing.TB, m model, run func(ctx context.Context, c *goBinding
 		}
 	})
 	return e
-}
-
-func volume(shape []int) int {
-	n := 1
-	for _, size := range shape {
-		n *= size
-	}
-	return n
 }
 
 // part returns the i-th of n equal parts of x.

@@ -8,12 +8,12 @@ package wav2lip
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
-	"sync"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 )
@@ -52,83 +52,47 @@ func runs(session *onnx.Session) int {
 type Engine struct {
 	model model
 	mask  *mask // at its usual size
-	log   *slog.Logger
-
-	bindings *onnx.Pool[binding] // by their number of faces
-	queue    chan *buffers       // faces for the dispatcher
-	batches  chan *batch         // from the dispatcher to the runners
-	painted  chan *batch         // from the runners to finishAll
-	failed   chan *batch         // batches that had too little memory, back to the dispatcher
-	spare    chan *batch         // unused batches
-	free     chan *buffers       // unused buffers
-
-	ctx     context.Context // of the dispatcher, the runners and finishAll
-	cancel  context.CancelFunc
-	working sync.WaitGroup // counts the dispatcher, the runners and finishAll
+	queue *batch.Queue
+	free  chan *buffers // unused buffers
 }
-
-// errClosed is the error of calls that wait when the engine is closed.
-var errClosed = errors.New("wav2lip: the engine is closed")
 
 // New returns an engine with the model of a session, which must stay open until the engine is closed. New tries the model with as
 // many runs at once as in jobs. If there is too little memory, batches are made smaller, and a warning is logged.
 func New(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Engine, error) {
-	batch := onGPU
+	most := onGPU
 	if session.Provider() == onnx.CPU {
-		batch = cpuBatch(session.InputSize())
+		most = cpuBatch(session.InputSize())
 	}
-	return newEngine(ctx, session, batch, log)
+	return newEngine(ctx, session, most, log)
 }
 
-// newEngine returns an engine. batch is the number of faces of its batches, unless the model fixes another. If batches are large,
+// newEngine returns an engine. most is the number of faces of its batches, unless the model fixes another. If batches are large,
 // there are fewer runs at once, since otherwise batches would be nearly empty.
-func newEngine(ctx context.Context, session *onnx.Session, batch int, log *slog.Logger) (*Engine, error) {
-	m, err := newModel(session.Inputs(), session.Outputs(), batch)
+func newEngine(ctx context.Context, session *onnx.Session, most int, log *slog.Logger) (*Engine, error) {
+	m, err := newModel(session.Inputs(), session.Outputs(), most)
 	if err != nil {
 		return nil, err
 	}
-	m.runs = min(runs(session), max(1, mostRuns*cpuBatch(m.size)/m.batch))
-	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
-		return session.Bind(ctx, inputs, outputs)
-	}
+	m.Padded = session.Provider() != onnx.CPU
+	m.Runs = min(runs(session), max(1, mostRuns*cpuBatch(m.size)/m.Most))
+	m.Bind = func(ctx context.Context, n int) (batch.Binding, error) { return m.bind(ctx, session, n) }
 	return start(ctx, m, log)
 }
 
 // start returns an engine with a model, after it has tried the model.
 func start(ctx context.Context, m model, log *slog.Logger) (*Engine, error) {
-	e := &Engine{
-		model: m, log: log,
-		bindings: onnx.NewPool(2*(m.runs+1), m.bound), // full batches, and some that are not
-		queue:    make(chan *buffers), batches: make(chan *batch),
-		painted: make(chan *batch, m.runs), failed: make(chan *batch), spare: make(chan *batch, 2*(m.runs+1)),
+	queue, err := batch.New(ctx, m.Network, log)
+	if err != nil {
+		return nil, fmt.Errorf("wav2lip: %w", err)
 	}
-	e.mask = newMask(m.size, order.Mask{})
-	e.ctx, e.cancel = context.WithCancel(context.Background())
-	if err := e.try(ctx); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	e.free = make(chan *buffers, e.Workers())
-	e.working.Go(e.dispatch)
-	e.working.Go(e.finishAll)
-	for range m.runs {
-		e.working.Go(e.run)
-	}
-	return e, nil
+	return &Engine{model: m, mask: newMask(m.size, order.Mask{}), queue: queue, free: make(chan *buffers, queue.Together())}, nil
 }
 
-// Close ends all runs and waits, and frees the engine's buffers.
-func (e *Engine) Close() error {
-	e.cancel()
-	e.working.Wait()
-	for len(e.painted) > 0 {
-		e.release(<-e.painted)
-	}
-	return e.bindings.Close()
-}
+// Close ends all runs and waits, and frees the engine's memory.
+func (e *Engine) Close() error { return e.queue.Close() }
 
-// Workers returns the number of calls of Paint at once that keeps the network busy: enough for the batches that run, and for one
-// that is loaded meanwhile.
-func (e *Engine) Workers() int { return (e.model.runs + 1) * e.model.batch }
+// Workers returns the number of calls of Paint at once that keeps the network busy.
+func (e *Engine) Workers() int { return e.queue.Together() }
 
 // Articulates implements render.Engine. It returns false, since the network gets the samples themselves.
 func (e *Engine) Articulates() bool { return false }

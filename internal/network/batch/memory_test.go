@@ -1,4 +1,4 @@
-package wav2lip
+package batch
 
 import (
 	"bytes"
@@ -17,32 +17,34 @@ import (
 // errFull is the error of a network that has too little memory.
 var errFull = fmt.Errorf("the network failed: %w", onnx.ErrMemory)
 
-// TestBatchesSplit checks that faces whose batch has too little memory are painted in
+// TestBatchesSplit checks that items whose batch has too little memory are run in
 // smaller batches, with a warning for each full batch that is made smaller. The error stays
-// if a batch has one face, or if the model fixes its size.
+// if a batch has one item, or if the model fixes its size.
 func TestBatchesSplit(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		fixed   bool
+		padded  bool
 		waiting int
 		answers []error
-		sizes   []int // faces of each run
-		failed  int   // faces
+		sizes   []int // items of each run
+		failed  int   // items
 		warned  int   // times
 	}{
 		{name: "twice", waiting: 8, answers: []error{errFull, errFull, errFull, nil, nil, nil, nil}, sizes: []int{8, 4, 4, 2, 2, 2, 2}, warned: 2},
-		{name: "to one face", waiting: 2, answers: []error{errFull, errFull, nil}, sizes: []int{2, 1, 1}, failed: 1},
-		{name: "one face", waiting: 1, answers: []error{errFull}, sizes: []int{1}, failed: 1},
+		{name: "to one item", waiting: 2, answers: []error{errFull, errFull, nil}, sizes: []int{2, 1, 1}, failed: 1},
+		{name: "one item", waiting: 1, answers: []error{errFull}, sizes: []int{1}, failed: 1},
 		{name: "fixed", fixed: true, waiting: 8, answers: []error{errFull}, sizes: []int{8}, failed: 8},
+		{name: "padded", padded: true, waiting: 8, answers: []error{errFull, errFull, errFull, nil, nil, nil, nil}, sizes: []int{8, 4, 4, 2, 2, 2, 2}, warned: 2},
 		{name: "another error", waiting: 8, answers: []error{errors.New("broken")}, sizes: []int{8}, failed: 8},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
 			g := &gate{answers: make(chan error)}
-			e := startTest(t, model{sound: 1, size: 96, batch: 8, fixed: c.fixed}, g.run)
-			e.log = slog.New(slog.NewTextHandler(&log, nil))
-			first := ask(t.Context(), e, 0, 1) // the others wait for it
-			answered := ask(t.Context(), e, 1, c.waiting)
+			q := start(t, Network{Most: 8, Fixed: c.fixed, Padded: c.padded}, g.run)
+			q.log = slog.New(slog.NewTextHandler(&log, nil))
+			first := ask(t.Context(), q, 0, 1) // the others wait for it
+			answered := ask(t.Context(), q, 1, c.waiting)
 			for _, answer := range append([]error{nil}, c.answers...) {
 				g.answers <- answer
 				synctest.Wait()
@@ -55,7 +57,7 @@ func TestBatchesSplit(t *testing.T) {
 				}
 			}
 			if failed != c.failed {
-				t.Errorf("%s: %d faces failed, want %d", c.name, failed, c.failed)
+				t.Errorf("%s: %d items failed, want %d", c.name, failed, c.failed)
 			}
 			if got := g.sizes[1:]; !slices.Equal(got, c.sizes) {
 				t.Errorf("%s: runs of %v, want %v", c.name, got, c.sizes)
@@ -72,10 +74,10 @@ func TestBatchesSplit(t *testing.T) {
 func TestSplitBatchesStaySmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error)}
-		e := startTest(t, model{sound: 1, size: 96, batch: 4}, g.run)
+		q := start(t, Network{Most: 4}, g.run)
 		for i, answers := range [][]error{{nil, errFull, nil, nil}, {nil, nil, nil}} {
-			first := ask(t.Context(), e, 10*i, 1)
-			rest := ask(t.Context(), e, 10*i+1, 4)
+			first := ask(t.Context(), q, 10*i, 1)
+			rest := ask(t.Context(), q, 10*i+1, 4)
 			for _, answer := range answers {
 				g.answers <- answer
 				synctest.Wait()
@@ -93,23 +95,23 @@ func TestSplitBatchesStaySmall(t *testing.T) {
 // tried with smaller ones, unless the model fixes them.
 func TestTrySplits(t *testing.T) {
 	for _, c := range []struct {
-		room  int // faces in a batch that there is memory for
+		room  int // items in a batch that there is memory for
 		fixed bool
-		want  int // faces in a batch; 0: it is refused
+		want  int // items in a batch; 0: it is refused
 	}{{8, false, 8}, {3, false, 2}, {1, false, 1}, {0, false, 0}, {4, true, 0}} {
-		e, err := start(t.Context(), inGo(model{sound: 1, size: 96, batch: 8, fixed: c.fixed, runs: 2}, func(_ context.Context, p *goBinding) error {
-			if len(p.inputs[1])/(bands*columns) > c.room {
+		q, err := New(t.Context(), inGo(Network{Most: 8, Fixed: c.fixed, Runs: 2}, func(_ context.Context, p *goBinding) error {
+			if len(p.input) > c.room {
 				return errFull
 			}
 			return nil
 		}), slog.New(slog.DiscardHandler))
 		got := 0
 		if err == nil {
-			got = e.model.batch
-			if want := 3 * c.want; e.Workers() != want {
-				t.Errorf("room for %d: %d workers, want %d", c.room, e.Workers(), want)
+			got = q.network.Most
+			if want := 3 * c.want; q.Together() != want {
+				t.Errorf("room for %d: %d calls at once, want %d", c.room, q.Together(), want)
 			}
-			err = e.Close()
+			err = q.Close()
 		}
 		if got != c.want || (c.want > 0) != (err == nil) || err != nil && !errors.Is(err, onnx.ErrMemory) {
 			t.Errorf("room for %d: got batches of %d and %v, want %d", c.room, got, err, c.want)
@@ -117,28 +119,24 @@ func TestTrySplits(t *testing.T) {
 	}
 }
 
-// TestBindingSplits checks that a full batch is painted in halves if there is too little memory
+// TestBindingSplits checks that a full batch is run in halves if there is too little memory
 // for its binding, even while it waits to run.
 func TestBindingSplits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error)}
-		m := inGo(model{sound: 1, size: 96, batch: 4, runs: 1}, g.run)
-		bind, bound := m.bind, 0
-		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
-			if inputs[0][0] == 4 {
+		m := inGo(Network{Most: 4, Runs: 1}, g.run)
+		bind, bound := m.Bind, 0
+		m.Bind = func(ctx context.Context, items int) (Binding, error) {
+			if items == 4 {
 				if bound++; bound > 1 { // after the one of the try
 					return (*goBinding)(nil), errFull
 				}
 			}
-			return bind(ctx, inputs, outputs)
+			return bind(ctx, items)
 		}
-		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Close()
-		first := ask(t.Context(), e, 0, 1)
-		rest := ask(t.Context(), e, 1, 8) // the binding of the try is for the first 4 of them
+		q := startWith(t, m)
+		first := ask(t.Context(), q, 0, 1)
+		rest := ask(t.Context(), q, 1, 8) // the binding of the try is for the first 4 of them
 		for range 4 {
 			g.answers <- nil
 			synctest.Wait()
@@ -152,25 +150,25 @@ func TestBindingSplits(t *testing.T) {
 }
 
 // TestPartialBatchesSplit checks that a batch that is not full and has too little memory
-// is painted in halves, and that later batches are as large as before.
+// is run in halves, and that later batches are as large as before.
 func TestPartialBatchesSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		g := &gate{answers: make(chan error)}
-		e := startTest(t, model{sound: 1, size: 96, batch: 8}, g.run)
-		e.log = slog.New(slog.NewTextHandler(&log, nil))
+		q := start(t, Network{Most: 8}, g.run)
+		q.log = slog.New(slog.NewTextHandler(&log, nil))
 		for i, c := range []struct {
-			faces   int
+			items   int
 			answers []error
 		}{{4, []error{nil, errFull, nil, errFull, nil, nil}}, {8, []error{nil, nil}}} {
-			first := ask(t.Context(), e, 10*i, 1)
-			rest := ask(t.Context(), e, 10*i+1, c.faces)
+			first := ask(t.Context(), q, 10*i, 1)
+			rest := ask(t.Context(), q, 10*i+1, c.items)
 			for _, answer := range c.answers {
 				g.answers <- answer
 				synctest.Wait()
 			}
 			check(t, first, 1, nil)
-			check(t, rest, c.faces, nil)
+			check(t, rest, c.items, nil)
 		}
 		if want := []int{1, 4, 2, 2, 1, 1, 1, 8}; !slices.Equal(g.sizes, want) || log.Len() > 0 {
 			t.Errorf("runs of %v, want %v; log %q", g.sizes, want, &log)

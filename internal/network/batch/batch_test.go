@@ -1,4 +1,4 @@
-package wav2lip
+package batch
 
 import (
 	"context"
@@ -11,10 +11,53 @@ import (
 	"testing/synctest"
 )
 
+// goBinding is the binding of a network in Go. An item has one number, and the network answers with the same number.
+type goBinding struct {
+	input, output []float32
+	run           func(ctx context.Context, c *goBinding) error
+}
+
+func (c *goBinding) Input(int) []float32           { return c.input }
+func (c *goBinding) Output(int) []float32          { return c.output }
+func (c *goBinding) Run(ctx context.Context) error { return c.run(ctx, c) }
+func (c *goBinding) Close() error                  { return nil }
+
+// inGo returns the network with bindings that run a Go function.
+func inGo(n Network, run func(ctx context.Context, c *goBinding) error) Network {
+	n.Name, n.Runs = "numbers", max(1, n.Runs)
+	n.Bind = func(_ context.Context, items int) (Binding, error) {
+		return &goBinding{make([]float32, items), make([]float32, items), run}, nil
+	}
+	return n
+}
+
+// start returns the queue of a network that runs in Go.
+func start(t *testing.T, n Network, run func(ctx context.Context, c *goBinding) error) *Queue {
+	t.Helper()
+	return startWith(t, inGo(n, run))
+}
+
+func startWith(t *testing.T, n Network) *Queue {
+	t.Helper()
+	q, err := New(t.Context(), n, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return q
+}
+
+// number returns an item with a number.
+func number(x float32) *Item { return NewItem([][]float32{{x}}, [][]float32{{0}}) }
+
 // gate is a network that waits at its entry until it is told what to answer.
 type gate struct {
-	open    bool  // once the engine has tried it
-	sizes   []int // faces of each run
+	open    bool  // once the queue has tried it
+	sizes   []int // items of each run
 	answers chan error
 }
 
@@ -23,25 +66,22 @@ func (g *gate) run(_ context.Context, c *goBinding) error {
 		g.open = true
 		return nil
 	}
-	g.sizes = append(g.sizes, len(c.inputs[1])/(bands*columns))
+	g.sizes = append(g.sizes, len(c.input))
 	err := <-g.answers
-	for i := range c.output {
-		c.output[i] = c.inputs[1][i/(3*96*96)*bands*columns] // paints the first number of its sound
-	}
+	copy(c.output, c.input)
 	return err
 }
 
-// ask lets the engine paint n faces at once, with sounds from first on, and returns the
+// ask lets the queue run n items at once, with numbers from first on, and returns the
 // channel of their errors.
-func ask(ctx context.Context, e *Engine, first, n int) chan error {
+func ask(ctx context.Context, q *Queue, first, n int) chan error {
 	answered := make(chan error, n)
 	for i := range n {
 		go func() {
-			b := e.newBuffers()
-			b.sound[0] = float32(first + i)
-			err := e.infer(ctx, b)
-			if err == nil && (b.output[0] != b.sound[0] || b.output[len(b.output)-1] != b.sound[0]) {
-				err = errors.New("another's face")
+			item := number(float32(first + i))
+			err := q.Do(ctx, item)
+			if err == nil && item.Outputs[0][0] != item.Inputs[0][0] {
+				err = errors.New("another's number")
 			}
 			answered <- err
 		}()
@@ -60,22 +100,22 @@ func check(t *testing.T, answered chan error, n int, want error) {
 	}
 }
 
-// TestBatchesFill checks that the faces that wait while the network runs are in the next
+// TestBatchesFill checks that the items that wait while the network runs are in the next
 // batch together.
 func TestBatchesFill(t *testing.T) {
 	for _, c := range []struct {
-		fixed   bool
-		waiting int
-		want    []int
+		fixed, padded bool
+		waiting       int
+		want          []int
 	}{
-		{false, 8, []int{1, 8}}, {false, 20, []int{1, 8, 8, 4}}, {false, 7, []int{1, 4, 2, 1}},
-		{true, 20, []int{8, 8, 8, 8}},
+		{waiting: 8, want: []int{1, 8}}, {waiting: 20, want: []int{1, 8, 8, 4}}, {waiting: 7, want: []int{1, 4, 2, 1}},
+		{fixed: true, waiting: 20, want: []int{8, 8, 8, 8}}, {padded: true, waiting: 20, want: []int{8, 8, 8, 8}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := &gate{answers: make(chan error)}
-			e := startTest(t, model{sound: 1, size: 96, batch: 8, fixed: c.fixed}, g.run)
-			answered := ask(t.Context(), e, 0, 1)
-			more := ask(t.Context(), e, 1, c.waiting)
+			q := start(t, Network{Most: 8, Fixed: c.fixed, Padded: c.padded}, g.run)
+			answered := ask(t.Context(), q, 0, 1)
+			more := ask(t.Context(), q, 1, c.waiting)
 			for range c.want {
 				g.answers <- nil
 				synctest.Wait()
@@ -89,42 +129,39 @@ func TestBatchesFill(t *testing.T) {
 	}
 }
 
-// TestFailureStaysInBatch checks that a run that fails fails only its own faces.
+// TestFailureStaysInBatch checks that a run that fails fails only its own items.
 func TestFailureStaysInBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, broken := &gate{answers: make(chan error)}, errors.New("broken")
-		e := startTest(t, model{sound: 1, size: 96, batch: 4}, g.run)
-		first := ask(t.Context(), e, 0, 1)
-		second := ask(t.Context(), e, 1, 4)
+		q := start(t, Network{Most: 4}, g.run)
+		first := ask(t.Context(), q, 0, 1)
+		second := ask(t.Context(), q, 1, 4)
 		g.answers <- nil
 		g.answers <- broken
 		check(t, first, 1, nil)
 		check(t, second, 4, broken)
-		third := ask(t.Context(), e, 5, 1)
+		third := ask(t.Context(), q, 5, 1)
 		g.answers <- nil
 		check(t, third, 1, nil)
 	})
 }
 
-// TestPanicStaysInBatch checks that a network that panics fails only the faces of that
+// TestPanicStaysInBatch checks that a network that panics fails only the items of that
 // run.
 func TestPanicStaysInBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := startTest(t, model{sound: 1, size: 96, batch: 1}, func(_ context.Context, c *goBinding) error {
-			if c.inputs[1][0] == 1 {
+		q := start(t, Network{Most: 1}, func(_ context.Context, c *goBinding) error {
+			if c.input[0] == 1 {
 				panic("odd")
 			}
-			copy(c.output, c.inputs[0])
 			return nil
 		})
 		for range 3 { // more than there are runners
-			b := e.newBuffers()
-			b.sound[0] = 1
-			if err := e.infer(t.Context(), b); err == nil || !strings.HasPrefix(err.Error(), "panic: odd") {
+			if err := q.Do(t.Context(), number(1)); err == nil || !strings.HasPrefix(err.Error(), "panic: odd") {
 				t.Errorf("got %v, want the panic", err)
 			}
-			if err := e.infer(t.Context(), e.newBuffers()); err != nil {
-				t.Errorf("the next face: %v", err)
+			if err := q.Do(t.Context(), number(0)); err != nil {
+				t.Errorf("the next item: %v", err)
 			}
 		}
 	})
@@ -135,12 +172,12 @@ func TestPanicStaysInBatch(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error, 10)}
-		e := startTest(t, model{sound: 1, size: 96, batch: 2}, g.run)
+		q := start(t, Network{Most: 2}, g.run)
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := ask(ctx, e, 0, 6)
+		ended := ask(ctx, q, 0, 6)
 		cancel()
 		check(t, ended, 6, context.Canceled)
-		others := ask(t.Context(), e, 6, 3)
+		others := ask(t.Context(), q, 6, 3)
 		for range cap(g.answers) {
 			g.answers <- nil
 		}
@@ -148,19 +185,19 @@ func TestContextEnds(t *testing.T) {
 	})
 }
 
-// TestClose checks that nobody waits for an engine that is closed.
+// TestClose checks that nobody waits for a queue that is closed.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error)}
-		e := startTest(t, model{sound: 1, size: 96, batch: 2}, g.run)
-		answered := ask(t.Context(), e, 0, 6)
-		e.cancel()
+		q := start(t, Network{Most: 2}, g.run)
+		answered := ask(t.Context(), q, 0, 6)
+		q.cancel()
 		check(t, answered, 6, errClosed)
 		g.answers <- nil
-		if err := e.Close(); err != nil {
+		if err := q.Close(); err != nil {
 			t.Error(err)
 		}
-		check(t, ask(t.Context(), e, 0, 1), 1, errClosed)
+		check(t, ask(t.Context(), q, 0, 1), 1, errClosed)
 	})
 }
 
@@ -170,19 +207,19 @@ func TestRunsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Int32
 		answers := make(chan error)
-		e := startTest(t, model{sound: 1, size: 96, batch: 1, runs: 2}, func(_ context.Context, c *goBinding) error {
-			if c.inputs[1][0] == 0 { // the engine tries it
+		q := start(t, Network{Most: 1, Runs: 2}, func(_ context.Context, c *goBinding) error {
+			if c.input[0] == 0 { // the queue tries it
 				return nil
 			}
 			now.Add(1)
 			defer now.Add(-1)
-			copy(c.output, slices.Repeat(c.inputs[1][:1], len(c.output)))
+			copy(c.output, c.input)
 			return <-answers
 		})
-		answered := ask(t.Context(), e, 1, 5)
+		answered := ask(t.Context(), q, 1, 5)
 		for left := 5; left > 0; left-- {
 			if got, want := now.Load(), int32(min(left, 2)); got != want {
-				t.Errorf("%d faces left: %d runs, want %d", left, got, want)
+				t.Errorf("%d items left: %d runs, want %d", left, got, want)
 			}
 			answers <- nil
 			synctest.Wait()
@@ -221,20 +258,16 @@ func TestCopiesOverlapRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var loaded, begun atomic.Int32
 		running, copying := make(chan struct{}), make(chan struct{})
-		m := inGo(model{sound: 1, size: 96, batch: 1, runs: 1}, nil)
-		bind := m.bind
-		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
-			b, err := bind(ctx, inputs, outputs)
+		m := inGo(Network{Most: 1, Runs: 1}, nil)
+		bind := m.Bind
+		m.Bind = func(ctx context.Context, items int) (Binding, error) {
+			b, err := bind(ctx, items)
 			return &watchedBinding{*b.(*goBinding), &loaded, &begun, running, copying}, err
 		}
-		go func() { running <- struct{}{} }() // the engine tries it
-		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Close()
-		answered := ask(t.Context(), e, 0, 2)
-		if loads, runs := loaded.Load()/2, begun.Load()-1; loads != 2 || runs != 1 {
+		go func() { running <- struct{}{} }() // the queue tries it
+		q := startWith(t, m)
+		answered := ask(t.Context(), q, 0, 2)
+		if loads, runs := loaded.Load(), begun.Load()-1; loads != 2 || runs != 1 {
 			t.Errorf("while the first batch runs: %d are loaded and %d begun, want 2 and 1", loads, runs)
 		}
 		running <- struct{}{}
@@ -250,32 +283,28 @@ func TestCopiesOverlapRuns(t *testing.T) {
 	})
 }
 
-// TestBindingFails checks that only the faces of a batch for which there is no binding
+// TestBindingFails checks that only the items of a batch for which there is no binding
 // fail, whether it would have run at once or waits to run.
 func TestBindingFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fails atomic.Bool
 		broken := errors.New("broken")
 		g := &gate{answers: make(chan error)}
-		m := inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, g.run)
-		bind := m.bind
-		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+		m := inGo(Network{Most: 2, Runs: 1}, g.run)
+		bind := m.Bind
+		m.Bind = func(ctx context.Context, items int) (Binding, error) {
 			if fails.Load() {
 				return (*goBinding)(nil), broken // as a *onnx.Binding that is nil
 			}
-			return bind(ctx, inputs, outputs)
+			return bind(ctx, items)
 		}
-		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Close()
+		q := startWith(t, m)
 		fails.Store(true)
-		check(t, ask(t.Context(), e, 0, 1), 1, broken)
+		check(t, ask(t.Context(), q, 0, 1), 1, broken)
 		fails.Store(false)
-		first := ask(t.Context(), e, 0, 1)
-		second := ask(t.Context(), e, 1, 2) // with the binding of the try
-		third := ask(t.Context(), e, 3, 2)
+		first := ask(t.Context(), q, 0, 1)
+		second := ask(t.Context(), q, 1, 2) // with the binding of the try
+		third := ask(t.Context(), q, 3, 2)
 		fails.Store(true)
 		g.answers <- nil
 		check(t, first, 1, nil)

@@ -1,19 +1,16 @@
-package wav2lip
+package batch
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"lipsync/internal/network/onnx"
 )
 
-// TestTry checks that a network that can't be run makes no engine.
+// TestTry checks that a network that can't be run makes no queue.
 func TestTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
@@ -25,12 +22,12 @@ func TestTry(t *testing.T) {
 			run  func(ctx context.Context, c *goBinding) error
 			want string
 		}{
-			{"fails", t.Context(), func(context.Context, *goBinding) error { return broken }, "wav2lip: the network can't be run: broken"},
+			{"fails", t.Context(), func(context.Context, *goBinding) error { return broken }, "the network can't be run: broken"},
 			{"nobody waits for it", ended, wait, "context canceled"},
 		} {
-			e, err := start(c.ctx, inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, c.run), slog.New(slog.DiscardHandler))
+			q, err := New(c.ctx, inGo(Network{Most: 2, Runs: 1}, c.run), slog.New(slog.DiscardHandler))
 			if err == nil {
-				e.Close()
+				q.Close()
 			}
 			if err == nil || err.Error() != c.want {
 				t.Errorf("%s: got %v, want %s", c.name, err, c.want)
@@ -43,10 +40,10 @@ func TestTry(t *testing.T) {
 // refused if the memory isn't enough for all of them.
 func TestTryAsOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		full, m := errors.New("no memory"), model{sound: 1, size: 96, batch: 2, runs: 3}
+		full, m := errors.New("no memory"), Network{Most: 2, Runs: 3}
 		for room, want := range map[int32]error{2: full, 3: nil} {
 			var taken atomic.Int32
-			e, err := start(t.Context(), inGo(m, func(ctx context.Context, _ *goBinding) error {
+			q, err := New(t.Context(), inGo(m, func(ctx context.Context, _ *goBinding) error {
 				defer taken.Add(-1)
 				if taken.Add(1) > room {
 					return full
@@ -55,7 +52,7 @@ func TestTryAsOften(t *testing.T) {
 				return nil
 			}), slog.New(slog.DiscardHandler))
 			if err == nil {
-				err = e.Close()
+				err = q.Close()
 			}
 			if !errors.Is(err, want) {
 				t.Errorf("room for %d of 3 runs: got %v, want %v", room, err, want)
@@ -67,16 +64,4 @@ func TestTryAsOften(t *testing.T) {
 func wait(ctx context.Context, _ *goBinding) error {
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-// TestOtherOutput tries a model whose output has another size than its input, which it
-// doesn't state.
-func TestOtherOutput(t *testing.T) {
-	e, err := New(t.Context(), loadGraph(t, slice(onnx.Float32, -1, 96, []int{-1, -1, -1, -1}, 2)), slog.New(slog.DiscardHandler))
-	if err == nil {
-		e.Close()
-	}
-	if err == nil || !strings.HasPrefix(err.Error(), "wav2lip: the network can't be run: ") {
-		t.Errorf("got %v", err)
-	}
 }
