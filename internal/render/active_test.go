@@ -71,14 +71,14 @@ func newCompanyTracker(float64) Tracker {
 	return c
 }
 
-func (c companyTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.Face, bool, error) {
+func (c companyTracker) Add(_ context.Context, frame *image.YCbCr) (*tracking.Seen, error) {
 	faces := slices.Clone(c.faces)
 	for i := range faces {
 		f := &faces[i]
 		x, y, eyes := int(f.Landmarks[detection.Nose].X), int(f.Landmarks[detection.LeftPupil].Y), int(f.Eyes())
 		f.Crop = pixels.NewCrop(frame, image.Rect(x-eyes*135/100, y-eyes*8/10, x+eyes*135/100, y+eyes*215/100), f.Eyes())
 	}
-	return faces, false, nil
+	return &tracking.Seen{Faces: faces}, nil
 }
 
 // likesLight returns a network that gives faces in the light high scores, as if they spoke.

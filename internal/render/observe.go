@@ -13,6 +13,8 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/sound/speech"
 )
@@ -33,8 +35,16 @@ type observation struct {
 	spoken, heard []speech.Articulation
 }
 
-// firstPassFrames is the number of full frames in memory in the first pass.
-const firstPassFrames = 4
+// In the first pass the mouths of aheadMost frames or fewer are placed at once, so that a network sees several of them together. So
+// many full frames are in memory, and those that are decoded and tracked meanwhile. Of large frames there are fewer.
+const (
+	aheadMost  = 16
+	aheadBytes = 64 << 20
+	besides    = 4
+)
+
+// ahead returns the number of full frames in memory in the first pass.
+func ahead(v *ffmpeg.Video) int { return besides + min(aheadMost, aheadBytes/v.FrameSize()) }
 
 // waitingWindows is the largest number of windows of faces that wait for the video's own sound. Each takes 1.3 MB. The sound
 // is analysed much faster than the pictures.
@@ -154,29 +164,63 @@ func extend(a []speech.Articulation, frames int) []speech.Articulation {
 // aligned frames, and sets the footage.
 func (w work) aligned(ctx context.Context, g group, s source, f *footage) <-chan alignment.Frame {
 	fps := s.video.Video.Rate.Float()
-	free := newBuffers(firstPassFrames, s.video.Video.NewFrame)
-	decoded, aligned := make(chan *image.YCbCr, firstPassFrames-1), make(chan alignment.Frame)
+	free := newBuffers(ahead(s.video.Video), s.video.Video.NewFrame)
+	decoded, tracked, aligned := make(chan *image.YCbCr, besides-1), make(chan placing, cap(free)), make(chan alignment.Frame)
 	g.Go(func() (err error) {
 		defer close(decoded)
 		*f, err = s.decode(ctx, free, decoded)
 		return err
 	})
 	g.Go(func() error {
+		defer close(tracked)
+		return track(ctx, g, w.NewTracker(fps), decoded, free, tracked)
+	})
+	g.Go(func() error {
 		defer close(aligned)
-		return align(ctx, w.NewTracker(fps), alignment.NewAligner(fps), decoded, free, aligned)
+		return align(ctx, alignment.NewAligner(fps), tracked, aligned)
 	})
 	return aligned
 }
 
-// align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
-func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers[*image.YCbCr], aligned chan<- alignment.Frame) error {
+// placing is a tracked frame whose mouths are being placed.
+type placing struct {
+	*tracking.Seen
+	done chan struct{} // closed when they are
+}
+
+// track follows the faces of decoded frames, and places their mouths in goroutines of the group. It puts the decoded frames back into
+// free.
+func track(ctx context.Context, g group, tracker Tracker, decoded <-chan *image.YCbCr, free buffers[*image.YCbCr], tracked chan<- placing) error {
 	for frame := range decoded {
-		faces, cut, err := tracker.Add(ctx, frame)
-		free.put(frame)
+		seen, err := tracker.Add(ctx, frame)
 		if err != nil {
 			return fmt.Errorf("find faces: %w", err)
 		}
-		if err := sendAll(ctx, aligned, aligner.Add(faces, cut)); err != nil {
+		p := placing{seen, make(chan struct{})}
+		g.Go(func() error {
+			if err := p.Place(ctx, frame); err != nil {
+				return fmt.Errorf("find mouths: %w", err)
+			}
+			free.put(frame)
+			close(p.done)
+			return nil
+		})
+		if err := send(ctx, tracked, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// align aligns the faces of tracked frames, and sends the aligned frames.
+func align(ctx context.Context, aligner *alignment.Aligner, tracked <-chan placing, aligned chan<- alignment.Frame) error {
+	for p := range tracked {
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := sendAll(ctx, aligned, aligner.Add(p.Faces, p.Cut)); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,7 @@ func (r *Renderer) clock() time.Time {
 
 // Tracker follows faces; see tracking.Tracker.
 type Tracker interface {
-	Add(ctx context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error)
+	Add(ctx context.Context, frame *image.YCbCr) (*tracking.Seen, error)
 }
 
 // Job is one video to make. All its files are local.

@@ -80,11 +80,11 @@ func (e *numberer) Paint(_ context.Context, output int, frame *image.YCbCr) ([]M
 // fixedTracker sees one face, always at the same place.
 type fixedTracker struct{ frames int }
 
-func (f *fixedTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.Face, bool, error) {
+func (f *fixedTracker) Add(_ context.Context, frame *image.YCbCr) (*tracking.Seen, error) {
 	f.frames++
 	face := someone(0, 60)
 	face.Crop = wholeOf(frame)
-	return []tracking.Face{face}, f.frames == 1, nil
+	return &tracking.Seen{Faces: []tracking.Face{face}, Cut: f.frames == 1}, nil
 }
 
 // someone returns a face of a size in the middle of a numbered frame.

@@ -17,12 +17,12 @@ import (
 // trackFunc is a tracker that returns faces by the number of the frame.
 type trackFunc func(frame int) (faces []tracking.Face, cut bool)
 
-func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error) {
-	faces, cut = f(ffmpegtest.Number(frame, 0))
+func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (*tracking.Seen, error) {
+	faces, cut := f(ffmpegtest.Number(frame, 0))
 	for i := range faces {
 		faces[i].Crop = wholeOf(frame)
 	}
-	return faces, cut, nil
+	return &tracking.Seen{Faces: faces, Cut: cut}, nil
 }
 
 func (f trackFunc) new(float64) Tracker { return f }

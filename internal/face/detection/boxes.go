@@ -76,8 +76,8 @@ type candidate struct {
 func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Box, error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate
-	err := n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
-		seen = n.candidates(b.Output(n.scores), b.Output(n.boxes), scale)
+	err := n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(outputs [][]float32) {
+		seen = n.candidates(outputs[n.scores], outputs[n.boxes], scale)
 	})
 	return found(seen), err
 }

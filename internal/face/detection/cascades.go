@@ -62,10 +62,10 @@ func (d *cascades) Locate(_ context.Context, frame *image.YCbCr, near Face) (f F
 	return f, ok, nil
 }
 
-func (d *cascades) LocateMouth(_ context.Context, frame *image.YCbCr, f *Face) error {
+func (d *cascades) LocateMouth(_ context.Context, frame *image.YCbCr, f Face) (mouth Landmarks, ok bool, err error) {
 	a, ok := around(frame, f.Box)
 	if !ok {
-		return nil
+		return mouth, false, nil
 	}
 	var q Landmarks
 	for _, k := range []int{LeftPupil, RightPupil} {
@@ -76,9 +76,9 @@ func (d *cascades) LocateMouth(_ context.Context, frame *image.YCbCr, f *Face) e
 	}
 	d.place(a.plane, &q, Mobile())
 	for _, k := range Mobile() {
-		f.Landmarks[k] = scale(q[k], a.factor, a.origin)
+		mouth[k] = scale(q[k], a.factor, a.origin)
 	}
-	return nil
+	return mouth, true, nil
 }
 
 // surroundings is the luma around a face, shrunk so that the face is no larger than about landmarkScale.

@@ -29,9 +29,8 @@ type landmarkDetector interface {
 	// or has only a Box that Detect returned.
 	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
 
-	// LocateMouth places the mobile landmarks of a face whose box and rigid
-	// landmarks are right.
-	LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error
+	// LocateMouth returns the mobile landmarks of a face whose box and rigid landmarks are right, and whether they were found.
+	LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (mouth Landmarks, ok bool, err error)
 }
 
 // New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another

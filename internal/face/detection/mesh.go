@@ -78,14 +78,6 @@ func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
 	return m, nil
 }
 
-func elements(shape []int) int {
-	n := 1
-	for _, size := range shape {
-		n *= size
-	}
-	return n
-}
-
 func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	rounds := 1
 	if near.Landmarks == (Landmarks{}) { // near is only a box: the first round finds the tilt, the second has an upright face
@@ -100,23 +92,17 @@ func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Fac
 	return f, ok, err
 }
 
-func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error {
-	placed, ok, err := m.place(ctx, frame, *f)
-	if err != nil || !ok {
-		return err
-	}
-	for _, k := range Mobile() {
-		f.Landmarks[k] = placed.Landmarks[k]
-	}
-	return nil
+func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Landmarks, bool, error) {
+	placed, ok, err := m.place(ctx, frame, f)
+	return placed.Landmarks, ok, err
 }
 
 // place runs the network on the part of the frame around a face.
 func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	to := m.crop(near)
-	err = m.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
-		f = m.face(b.Output(m.points), to)
-		ok = b.Output(m.flag)[0] > leastFlag && f.continues(near.Box)
+	err = m.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(outputs [][]float32) {
+		f = m.face(outputs[m.points], to)
+		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box)
 	})
 	return f, ok, err
 }

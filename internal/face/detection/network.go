@@ -3,54 +3,119 @@ package detection
 import (
 	"context"
 	"errors"
-	"runtime"
+	"fmt"
+	"log/slog"
+	"slices"
 
+	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 )
 
-// network is a network with one input of a fixed shape. Any number of calls can use it at once.
+// network is a network with one input: a picture of a fixed size. Any number of calls can use it at once.
 type network struct {
-	bindings *onnx.Pool[*onnx.Binding]
-	outputs  [][]int // shapes
+	queue   *batch.Queue
+	input   int              // numbers of a picture
+	outputs [][]int          // shapes, of one picture
+	free    chan *batch.Item // unused items
 }
 
-// batch is the number of pictures in one run of a network.
-const batch = 1
+// onGPU is the largest number of pictures in one run on a GPU. On an H200 a run of 16 faces takes 1.75 ms, and one of a single face
+// 1.1 ms. On a CPU a run has one picture: more are no faster.
+const onGPU = 16
 
-// newNetwork returns the network of a session. input is the shape of its input. newNetwork runs the network once, to
-// learn the shapes of the outputs, and so that a fault shows now and not in a job.
-func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, error) {
-	n := &network{}
-	n.bindings = onnx.NewPool(runtime.GOMAXPROCS(0), func(ctx context.Context, _ int) (*onnx.Binding, error) {
-		return s.Bind(ctx, [][]int{input}, n.outputs)
-	})
-	err := n.run(ctx, func([]float32) {}, func(b *onnx.Binding) {
-		for i := range s.Outputs() {
-			n.outputs = append(n.outputs, b.OutputShape(i))
-		}
-	})
-	if err != nil {
-		return nil, errors.Join(err, n.close())
+// newNetwork returns the network of a session. picture is the shape of one picture. newNetwork runs the network, to learn the
+// shapes of the outputs, and so that a fault shows now and not in a job.
+func newNetwork(ctx context.Context, s *onnx.Session, picture ...int) (*network, error) {
+	most := 1
+	if s.Provider() != onnx.CPU && s.Inputs()[0].Shape[0] < 0 {
+		most = onGPU
 	}
+	n := &network{input: elements(picture)}
+	if err := n.learn(ctx, s, most, picture); err != nil {
+		return nil, err
+	}
+	queue, err := batch.New(ctx, batch.Network{
+		Name: "the networks of faces", Most: most, Padded: true, Runs: batch.Runs(s),
+		Bind: func(ctx context.Context, items int) (batch.Binding, error) {
+			var outputs [][]int
+			for _, shape := range n.outputs {
+				outputs = append(outputs, many(shape, items))
+			}
+			return s.Bind(ctx, [][]int{many(picture, items)}, outputs)
+		},
+	}, slog.Default())
+	if err != nil {
+		return nil, err
+	}
+	n.queue, n.free = queue, make(chan *batch.Item, queue.Together())
 	return n, nil
 }
 
-// run fills the input, runs the network and reads its outputs. If ctx ends, run ends soon after it, with its error.
-func (n *network) run(ctx context.Context, fill func(input []float32), read func(b *onnx.Binding)) error {
-	b, err := n.bindings.Get(ctx, batch)
+// learn sets the shapes of the outputs of one picture, by a run of so many.
+func (n *network) learn(ctx context.Context, s *onnx.Session, items int, picture []int) error {
+	b, err := s.Bind(ctx, [][]int{many(picture, items)}, nil)
 	if err != nil {
 		return err
 	}
-	defer n.bindings.Put(batch, b)
-	fill(b.Input(0))
-	if err := b.Run(ctx); err != nil {
-		return err
+	for i, out := range s.Outputs() {
+		shape := slices.Clone(b.OutputShape(i))
+		if items > 1 && (len(shape) == 0 || shape[0] != items) {
+			return errors.Join(fmt.Errorf("the model's output %s has no part for each picture", out), b.Close())
+		}
+		if items > 1 {
+			shape[0] = 1
+		}
+		n.outputs = append(n.outputs, shape)
 	}
-	read(b)
+	return b.Close()
+}
+
+// many returns the shape of so many tensors, of the shape of one, in one.
+func many(one []int, items int) []int {
+	if items == 1 {
+		return one
+	}
+	return append([]int{items * one[0]}, one[1:]...)
+}
+
+func elements(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
+}
+
+// run fills the input, runs the network and reads its outputs. If ctx ends, run ends soon after it, with its error.
+func (n *network) run(ctx context.Context, fill func(input []float32), read func(outputs [][]float32)) error {
+	item := n.item()
+	fill(item.Inputs[0])
+	if err := n.queue.Do(ctx, item); err != nil {
+		return err // the item may still be in the queue
+	}
+	read(item.Outputs)
+	select {
+	case n.free <- item:
+	default: // there are enough
+	}
 	return nil
 }
 
-func (n *network) close() error { return n.bindings.Close() }
+// item returns an item that was used before, or a new one if none is free.
+func (n *network) item() *batch.Item {
+	select {
+	case item := <-n.free:
+		return item
+	default:
+	}
+	var outputs [][]float32
+	for _, shape := range n.outputs {
+		outputs = append(outputs, make([]float32, elements(shape)))
+	}
+	return batch.NewItem([][]float32{make([]float32, n.input)}, outputs)
+}
+
+func (n *network) close() error { return n.queue.Close() }
 
 // picture returns the size, in pixels, of the pictures that a network takes: planes of red, green and blue. It returns 0
 // if the input has another shape.

@@ -17,7 +17,7 @@ func BenchmarkTracker(b *testing.B) {
 			for b.Loop() {
 				tracker := NewTracker(f, 25)
 				for _, frame := range frames {
-					if _, _, err := tracker.Add(b.Context(), frame); err != nil {
+					if _, _, err := add(b.Context(), tracker, frame); err != nil {
 						b.Fatal(err)
 					}
 				}

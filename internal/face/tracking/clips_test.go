@@ -72,7 +72,7 @@ func followAll(t *testing.T, d detection.Detector, frames []*image.YCbCr, people
 	t.Helper()
 	tracker, found := NewTracker(d, 25), 0
 	for _, frame := range frames {
-		faces, _, err := tracker.Add(t.Context(), frame)
+		faces, _, err := add(t.Context(), tracker, frame)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func TestHalfOfTheNetworks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tracker := NewTracker(newDetector(t, c.detector, c.landmarks), 25)
 			for i, frame := range frames {
-				faces, _, err := tracker.Add(t.Context(), frame)
+				faces, _, err := add(t.Context(), tracker, frame)
 				if err != nil || len(faces) != 1 || faces[0].Track != 0 {
 					t.Errorf("frame %d: got %v, %v, want one face", i, faces, err)
 				}
@@ -94,7 +94,7 @@ func TestUnsoundNetworks(t *testing.T) {
 			defer both.Close()
 			tracker := NewTracker(both, 25)
 			for range 4 {
-				if faces, _, err := tracker.Add(t.Context(), facetest.Wall(width, height)); len(faces) > 0 || err != nil {
+				if faces, _, err := add(t.Context(), tracker, facetest.Wall(width, height)); len(faces) > 0 || err != nil {
 					t.Errorf("got %v, %v, want no face", faces, err)
 				}
 			}
@@ -119,8 +119,10 @@ func (f fault) Locate(context.Context, *image.YCbCr, detection.Face) (detection.
 	return detection.Face{}, false, f.err
 }
 
-func (f fault) LocateMouth(context.Context, *image.YCbCr, *detection.Face) error { return f.err }
-func (f fault) Close() error                                                     { return nil }
+func (f fault) LocateMouth(context.Context, *image.YCbCr, detection.Face) (detection.Landmarks, bool, error) {
+	return detection.Landmarks{}, false, f.err
+}
+func (f fault) Close() error { return nil }
 
 func TestFaultOfADetector(t *testing.T) {
 	want := errors.New("out of memory")
@@ -131,7 +133,7 @@ func TestFaultOfADetector(t *testing.T) {
 		"placing":   {detector: fault{[]detection.Box{{X: 100, Y: 100, Size: 60}}, want}},
 		"following": {detector: fault{nil, want}, live: []*track{known}, frames: 1, every: newIntervals(25)},
 	} {
-		if faces, _, err := tracker.Add(t.Context(), frame); !errors.Is(err, want) || faces != nil {
+		if faces, _, err := add(t.Context(), tracker, frame); !errors.Is(err, want) || faces != nil {
 			t.Errorf("%s: got %v, %v, want %v", name, faces, err, want)
 		}
 	}
@@ -140,7 +142,7 @@ func TestFaultOfADetector(t *testing.T) {
 // aFace returns a face that the cascades find in a frame.
 func aFace(t *testing.T, frame *image.YCbCr) detection.Face {
 	t.Helper()
-	faces, _, err := NewTracker(newDetector(t, "", ""), 25).Add(t.Context(), frame)
+	faces, _, err := add(t.Context(), NewTracker(newDetector(t, "", ""), 25), frame)
 	if err != nil || len(faces) != 1 {
 		t.Fatalf("got %v, %v, want one face", faces, err)
 	}

@@ -13,6 +13,7 @@ import (
 type step struct {
 	Face
 	to         geom.Similarity // as in track; the zero value if it is not known
+	move       geom.Similarity // from the last frame of the face to this one, if registration found it
 	appearance appearance
 	match      float32 // NCC of the appearance with the track's; 0 without a face
 	confirmed  bool    // whether detection found the face
@@ -51,7 +52,7 @@ func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 }
 
 // step finds a track's face in the next frame by registration. It detects the face if registration fails, or if it is time
-// to confirm the face. The step has no crop if there is no face.
+// to confirm the face. The step has no crop if there is no face. The mouth of a face that is only registered is still to be placed.
 func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s step, err error) {
 	crop := cropOf(frame, k.Face.Face, k.velocity)
 	if crop == nil {
@@ -60,11 +61,12 @@ func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s ste
 	near := k.Face.Face
 	to, registered := k.register(crop)
 	if registered {
-		near = k.carried(to)
+		s.move = k.to.Inverse().Then(to)
+		near = carried(near, s.move)
 	}
 	if registered && k.unsure+1 < t.every.confirm {
 		s.Face, s.to = Face{Face: near, Crop: crop}, to
-		return s, t.detector.LocateMouth(ctx, frame, &s.Face.Face)
+		return s, nil
 	}
 	found, ok, err := t.detector.Locate(ctx, frame, near)
 	if err != nil || !ok {
@@ -115,6 +117,7 @@ func (k *track) update(s step, contested bool) {
 	for i, v := range s.appearance {
 		k.appearance[i] += lastShare * (v - k.appearance[i])
 	}
+	k.move = s.move
 	if k.to = s.to; s.confirmed {
 		k.unsure = 0
 		k.learn()

@@ -168,7 +168,7 @@ func follow(t *testing.T, tracker *Tracker, frames []*image.YCbCr, figures []fig
 	y := tally{alone: make([]int, n), found: make([]int, n), tracks: make([][]int, n)}
 	of := map[int]int{} // figure, of a track
 	for i, frame := range frames {
-		faces, _, err := tracker.Add(t.Context(), frame)
+		faces, _, err := add(t.Context(), tracker, frame)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestTrackedFrames(t *testing.T) {
 				frame.Y[k] /= 2
 			}
 		}
-		faces, cut, err := tracker.Add(t.Context(), frame)
+		faces, cut, err := add(t.Context(), tracker, frame)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,12 @@ type track struct {
 	appearance appearance             // mean of the last frames
 	template   *registration.Template // of eyes and nose, from the frame in which the face was last confirmed
 	to         geom.Similarity        // from the template's coordinates to the last frame
+	move       geom.Similarity        // of the face, between the last two frames in which it was found, if registration found it
 	velocity   geom.Point             // of the face, pixels from one tracked frame to the next
 	unsure     int                    // tracked frames since the face was last confirmed by detection
 	misses     int                    // tracked frames since the face was last found
+	seen       *Seen                  // the frame in which it was last found
+	index      int                    // of its face there
 }
 
 // templateGrid reaches from the brows to the base of the nose, in the coordinates of eyesOf.
@@ -82,11 +85,8 @@ func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
 	return templateGrid.Similarity(motion).Then(start), true
 }
 
-// carried returns the track's face, moved like its template. The box keeps its size, since a head that turns away doesn't
-// become smaller.
-func (k *track) carried(to geom.Similarity) detection.Face {
-	move := k.to.Inverse().Then(to)
-	f := k.Face.Face
+// carried returns a face after a motion. The box keeps its size, since a head that turns away doesn't become smaller.
+func carried(f detection.Face, move geom.Similarity) detection.Face {
 	for i, p := range f.Landmarks {
 		f.Landmarks[i] = move.Apply(p)
 	}

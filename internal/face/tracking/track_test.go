@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"math"
@@ -82,7 +83,7 @@ func testTracks(t *testing.T, d detection.Detector) {
 			tracker := NewTracker(d, 25)
 			numbers := slices.Repeat([]int{-1}, len(c.want))
 			for i := range c.frames {
-				faces, _, err := tracker.Add(t.Context(), c.scene(i))
+				faces, _, err := add(t.Context(), tracker, c.scene(i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -165,7 +166,7 @@ func TestTrackerIsTheSameEachTime(t *testing.T) {
 			tracker := NewTracker(d, 25)
 			for i := range 8 {
 				h := facetest.Head{X: 200 + 5*float64(i), Y: 150, Eyes: 45}
-				faces, cut, err := tracker.Add(t.Context(), facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
+				faces, cut, err := add(t.Context(), tracker, facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
 				for _, f := range faces {
 					said[k] += fmt.Sprintln(f.Track, f.Face, cut, err)
 				}
@@ -175,4 +176,16 @@ func TestTrackerIsTheSameEachTime(t *testing.T) {
 			t.Errorf("first %s\nthen %s", said[0], said[1])
 		}
 	})
+}
+
+// add returns the faces of a video's next frame with their mouths, and whether a new shot starts with it.
+func add(ctx context.Context, t *Tracker, frame *image.YCbCr) (faces []Face, cut bool, err error) {
+	seen, err := t.Add(ctx, frame)
+	if err == nil {
+		err = seen.Place(ctx, frame)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return seen.Faces, seen.Cut, nil
 }

@@ -74,36 +74,32 @@ func NewTracker(d detection.Detector, fps float64) *Tracker {
 	return &Tracker{detector: d, stride: stride, every: newIntervals(fps / float64(stride))}
 }
 
-// Add returns the faces in the video's next frame, and whether a new shot starts with it. In frames that are not tracked
-// (see Stride) it finds no face. The first frame of a shot is tracked. Add doesn't keep the frame.
-func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (faces []Face, cut bool, err error) {
+// Add returns what is in the video's next frame. In frames that are not tracked (see Stride) it finds no face. The first frame of a
+// shot is tracked. Add doesn't keep the frame. Its faces have the mouths of an earlier frame until Place has placed them.
+func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 	view := thumbnailOf(frame)
-	cut = t.cuts.add(&view)
-	if t.skipped++; !cut && t.frames > 0 && t.skipped < t.stride {
-		return nil, false, nil
+	seen := &Seen{Cut: t.cuts.add(&view), detector: t.detector}
+	if t.skipped++; !seen.Cut && t.frames > 0 && t.skipped < t.stride {
+		return seen, nil
 	}
 	t.skipped = 0
-	if cut {
+	if seen.Cut {
 		t.live = nil
 	}
 	known := len(t.live)
 	if err := t.follow(ctx, frame); err != nil {
-		return nil, cut, err
+		return nil, err
 	}
 	lost := len(t.live) < known
-	if smallest := t.due(&view, frame.Rect, lost || cut); smallest > 0 {
+	if smallest := t.due(&view, frame.Rect, lost || seen.Cut); smallest > 0 {
 		t.view = view
 		if err := t.search(ctx, frame, smallest); err != nil {
-			return nil, cut, err
+			return nil, err
 		}
 	}
 	t.frames++
-	for _, k := range t.live {
-		if k.misses == 0 {
-			faces = append(faces, k.Face)
-		}
-	}
-	return faces, cut, nil
+	seen.add(t.live)
+	return seen, nil
 }
 
 // These are sides of boxes, as shares of the shorter side of the picture. By eye.

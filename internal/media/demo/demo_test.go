@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/test/tracktest"
 )
 
 // TestFaceIsFound checks that the service's face detector finds the drawn face.
@@ -18,7 +19,7 @@ func TestFaceIsFound(t *testing.T) {
 	}
 	tracker := tracking.NewTracker(detector, 25)
 	for i := range 12 {
-		faces, cut, err := tracker.Add(t.Context(), planes(frame(i)))
+		faces, cut, err := tracktest.Add(t.Context(), tracker, planes(frame(i)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -154,4 +155,12 @@ func (q *Queue) tryOnce(ctx context.Context) error {
 		return fmt.Errorf("the network can't be run: %w", err)
 	}
 	return nil
+}
+
+// Runs returns the number of runs of a session at once that keeps busy what computes it. A GPU is busy with one.
+func Runs(s *onnx.Session) int {
+	if s.Provider() != onnx.CPU {
+		return 1
+	}
+	return max(1, runtime.GOMAXPROCS(0)/s.Threads())
 }

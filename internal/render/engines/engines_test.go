@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/tracktest"
 )
 
 // open opens a set on a folder of models, and returns what it logs too.
@@ -104,7 +105,7 @@ func TestModelsAreUsed(t *testing.T) {
 	}
 	without, _ := open(t, "")
 	for s, want := range map[*engines.Set]int{s: 1, without: 0} {
-		if faces, _, err := s.NewTracker(25).Add(t.Context(), facetest.Wall(320, 320)); len(faces) != want || err != nil {
+		if faces, _, err := tracktest.Add(t.Context(), s.NewTracker(25), facetest.Wall(320, 320)); len(faces) != want || err != nil {
 			t.Errorf("got faces %v, %v, want %d", faces, err, want)
 		}
 	}

@@ -43,7 +43,7 @@ type trackCounter struct {
 	frames *int
 }
 
-func (c trackCounter) Add(ctx context.Context, frame *image.YCbCr) ([]tracking.Face, bool, error) {
+func (c trackCounter) Add(ctx context.Context, frame *image.YCbCr) (*tracking.Seen, error) {
 	*c.frames++
 	return c.Tracker.Add(ctx, frame)
 }

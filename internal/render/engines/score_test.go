@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/render/engines"
 	"lipsync/internal/sound/score"
 	"lipsync/internal/test/sharedtest"
+	"lipsync/internal/test/tracktest"
 )
 
 var everyVoice = flag.Bool("voices", false, "TestSyncScore_long renders with all voices")
@@ -165,7 +166,7 @@ func alignedFrames(t *testing.T, s *engines.Set, all []*image.YCbCr, fps float64
 	t.Helper()
 	tracker, aligner := s.NewTracker(fps), alignment.NewAligner(fps)
 	for _, frame := range all {
-		faces, cut, err := tracker.Add(context.Background(), frame)
+		faces, cut, err := tracktest.Add(context.Background(), tracker, frame)
 		if err != nil {
 			t.Fatal(err)
 		}

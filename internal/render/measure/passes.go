@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"image"
 	"io"
 	"path/filepath"
@@ -75,21 +76,23 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 		})
 	}
 	m.Frames, err = m.eachBatch(ctx, "decode", func(_ int, batch []*image.YCbCr) error {
-		faces, cuts := make([][]tracking.Face, len(batch)), make([]bool, len(batch))
+		seen := make([]*tracking.Seen, len(batch))
 		err := m.add("track", func() (err error) {
+			all, ctx := errgroup.WithContext(ctx)
 			for i, frame := range batch {
-				if faces[i], cuts[i], err = tracker.Add(ctx, frame); err != nil {
-					return err
+				if seen[i], err = tracker.Add(ctx, frame); err != nil {
+					return errors.Join(err, all.Wait())
 				}
+				all.Go(func() error { return seen[i].Place(ctx, frame) })
 			}
-			return nil
+			return all.Wait()
 		})
 		if err != nil {
 			return err
 		}
 		return analyse(func() (aligned []alignment.Frame) {
 			for i := range batch {
-				aligned = append(aligned, aligner.Add(faces[i], cuts[i])...)
+				aligned = append(aligned, aligner.Add(seen[i].Faces, seen[i].Cut)...)
 			}
 			return aligned
 		})

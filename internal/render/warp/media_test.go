@@ -7,6 +7,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/test/sharedtest"
+	"lipsync/internal/test/tracktest"
 )
 
 // TestRealPeople runs tracker and engine on clips of people, which are not part of the repository.
@@ -58,7 +59,7 @@ func decodeClip(t *testing.T, path string, width, height, frames int) *scene {
 	}
 	s := &scene{}
 	for _, f := range decoded {
-		faces, _, err := tracker.Add(t.Context(), f)
+		faces, _, err := tracktest.Add(t.Context(), tracker, f)
 		if err != nil {
 			t.Fatal(err)
 		}

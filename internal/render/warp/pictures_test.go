@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/tracktest"
 )
 
 var picturesFolder = flag.String("pictures", "", "folder that TestPictures writes the pictures of docs/engine.md to")
@@ -73,7 +74,7 @@ func newStory(t *testing.T) *story {
 		h := facetest.Head{X: 240 + 6*math.Sin(float64(i)/9), Y: 170, Eyes: 104, Turn: .05 * math.Sin(float64(i)/15)}
 		h.Open = max((.16*math.Sin(float64(i)*.8)+.07)*(.65+.35*math.Sin(float64(i)/6)), 0)
 		frame := facetest.Frame(480, 440, h)
-		faces, _, err := tracker.Add(t.Context(), frame)
+		faces, _, err := tracktest.Add(t.Context(), tracker, frame)
 		if err != nil || len(faces) != 1 {
 			t.Fatalf("frame %d: %d faces, %v", i, len(faces), err)
 		}

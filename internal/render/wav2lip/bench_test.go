@@ -25,6 +25,7 @@ import (
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
 	"lipsync/internal/test/sharedtest"
+	"lipsync/internal/test/tracktest"
 )
 
 // The benchmarks of make bench-neural: of a full-size network, named by
@@ -74,7 +75,7 @@ func BenchmarkNetwork(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			all := make([]batch.Binding, runs(s))
+			all := make([]batch.Binding, batch.Runs(s))
 			for i := range all {
 				if all[i], err = m.bind(b.Context(), s, most); err != nil {
 					b.Fatal(err)
@@ -142,7 +143,7 @@ func (f *clipFrames) track(b *testing.B) {
 	tracker, aligner := tracking.NewTracker(detector, fps), alignment.NewAligner(fps)
 	f.faces = nil
 	for _, frame := range f.frames {
-		faces, cut, err := tracker.Add(b.Context(), frame)
+		faces, cut, err := tracktest.Add(b.Context(), tracker, frame)
 		if err != nil {
 			b.Fatal(err)
 		}

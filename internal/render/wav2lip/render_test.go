@@ -30,7 +30,8 @@ type seated struct {
 	misses int // in a row
 }
 
-func (s *seated) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error) {
+func (s *seated) Add(_ context.Context, frame *image.YCbCr) (*tracking.Seen, error) {
+	seen := new(tracking.Seen)
 	if slices.Contains(s.missed, s.frame) {
 		s.misses++
 	} else {
@@ -39,10 +40,10 @@ func (s *seated) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Fa
 		}
 		s.misses = 0
 		face := detection.Face{Box: detection.Box{X: 160, Y: 150, Size: 160}, Landmarks: sitter.Landmarks()}
-		faces = []tracking.Face{{Track: s.track, Face: face, Crop: sitter.Crop(frame)}}
+		seen.Faces = []tracking.Face{{Track: s.track, Face: face, Crop: sitter.Crop(frame)}}
 	}
 	s.frame++
-	return faces, false, nil
+	return seen, nil
 }
 
 var sitter = facetest.Head{X: 160, Y: 110, Eyes: 60}

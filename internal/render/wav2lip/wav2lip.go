@@ -40,14 +40,6 @@ func cpuBatch(size int) int {
 // by many runs with few threads than by one run whose threads wait for each other.
 func Threads() int { return (runtime.GOMAXPROCS(0) + mostRuns - 1) / mostRuns }
 
-// runs returns the number of runs of the network at once. On a GPU one run at a time is enough to keep it busy.
-func runs(session *onnx.Session) int {
-	if session.Provider() != onnx.CPU {
-		return 1
-	}
-	return max(1, runtime.GOMAXPROCS(0)/session.Threads())
-}
-
 // Engine is a render.Engine. All jobs share one network: a batch can have faces of several jobs.
 type Engine struct {
 	model model
@@ -74,7 +66,7 @@ func newEngine(ctx context.Context, session *onnx.Session, most int, log *slog.L
 		return nil, err
 	}
 	m.Padded = session.Provider() != onnx.CPU
-	m.Runs = min(runs(session), max(1, mostRuns*cpuBatch(m.size)/m.Most))
+	m.Runs = min(batch.Runs(session), max(1, mostRuns*cpuBatch(m.size)/m.Most))
 	m.Bind = func(ctx context.Context, n int) (batch.Binding, error) { return m.bind(ctx, session, n) }
 	return start(ctx, m, log)
 }

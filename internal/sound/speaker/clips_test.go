@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/test/tracktest"
 )
 
 // The panels of clips: filters of ffmpeg that show one person for 8 s. # stands for the panel's own part
@@ -276,7 +277,7 @@ func observe(t *testing.T, info *ffmpeg.Info, detector detection.Detector, add f
 	tracker, aligner := tracking.NewTracker(detector, fps), alignment.NewAligner(fps)
 	frame := info.Video.NewFrame()
 	for frames.Read(frame) == nil {
-		faces, cut, err := tracker.Add(t.Context(), frame)
+		faces, cut, err := tracktest.Add(t.Context(), tracker, frame)
 		if err != nil {
 			t.Fatal(err)
 		}

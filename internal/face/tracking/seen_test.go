@@ -1,0 +1,68 @@
+package tracking
+
+import (
+	"context"
+	"image"
+	"math"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"lipsync/internal/face/detection"
+	"lipsync/internal/test/facetest"
+)
+
+// mouthless is a detector that doesn't find the mouths of two in three faces, by their place.
+type mouthless struct{ detection.Detector }
+
+func (f mouthless) LocateMouth(ctx context.Context, frame *image.YCbCr, face detection.Face) (detection.Landmarks, bool, error) {
+	if int(100*face.Box.X)%3 > 0 {
+		return detection.Landmarks{}, false, nil
+	}
+	return f.Detector.LocateMouth(ctx, frame, face)
+}
+
+// TestPlaceAtOnce places the mouths of two people in all frames at once, after the tracker has seen all. They must be as if the
+// mouths of each frame were placed before the next frame, also where a mouth isn't found.
+func TestPlaceAtOnce(t *testing.T) {
+	d := mouthless{newDetector(t, "", "")}
+	var frames []*image.YCbCr
+	for i := range 40 {
+		frames = append(frames, facetest.Frame(width, height,
+			facetest.Head{X: 160 + 3*float64(i), Y: 150, Eyes: 48, Turn: .08 * math.Sin(float64(i)/4)}, facetest.Head{X: 460, Y: 160 + .5*float64(i), Eyes: 42}))
+	}
+	one, many := NewTracker(d, 25), NewTracker(d, 25)
+	var all []*Seen
+	for _, frame := range frames {
+		seen, err := many.Add(t.Context(), frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, seen)
+	}
+	var g errgroup.Group
+	for i, seen := range all {
+		g.Go(func() error { return seen.Place(t.Context(), frames[i]) })
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	still := 0 // mouths that were not found
+	for i, frame := range frames {
+		faces, _, err := add(t.Context(), one, frame)
+		if err != nil || len(faces) != len(all[i].Faces) {
+			t.Fatalf("frame %d: %d faces, want %d; %v", i, len(all[i].Faces), len(faces), err)
+		}
+		for k := range faces {
+			if got, want := all[i].Faces[k].Face, faces[k].Face; got != want {
+				t.Errorf("frame %d, face %d: got %v, want %v", i, k, got, want)
+			}
+			if int(100*faces[k].Box.X)%3 > 0 {
+				still++
+			}
+		}
+	}
+	if still < 20 {
+		t.Errorf("only %d mouths were not found", still)
+	}
+}
