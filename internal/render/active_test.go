@@ -102,7 +102,7 @@ func likesLight(t *testing.T) *speaker.Network {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
-	n, err := speaker.NewNetwork(t.Context(), session, slog.New(slog.DiscardHandler))
+	n, err := speaker.NewNetwork(t.Context(), []*onnx.Session{session}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

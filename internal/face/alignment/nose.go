@@ -5,6 +5,7 @@ import (
 
 	"lipsync/internal/face/registration"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/parallel"
 	"lipsync/internal/signal/pixels"
 )
 
@@ -35,7 +36,7 @@ func (m *reference) shifts(samples []sample, to []geom.Similarity) []geom.Point 
 	if m.nose == nil {
 		m.nose = newNose(m.band.Pix)
 	}
-	each(len(samples), func(i int) {
+	parallel.Each(len(samples), func(i int) {
 		p := m.nose.find(samples[i].crop, to[i])
 		x[i], y[i] = p.X, p.Y
 	})

@@ -2,15 +2,13 @@ package alignment
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/registration"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/parallel"
 	"lipsync/internal/signal/pixels"
 )
 
@@ -116,7 +114,7 @@ func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Simila
 	for i := range motions {
 		motions[i] = make([]float32, len(samples))
 	}
-	each(len(samples), func(i int) {
+	parallel.Each(len(samples), func(i int) {
 		// If registration fails its motion is 0, and the landmarks decide.
 		motion, _, _ := m.band.Register(samples[i].crop, to[i])
 		for k, v := range motion {
@@ -133,20 +131,6 @@ func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Simila
 		out[i] = band.Similarity(motion).Then(to[i])
 	}
 	return out
-}
-
-// each calls do for 0 to n-1, on all cores.
-func each(n int, do func(i int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // smoothPoints returns one point of each of consecutive samples, without outliers, and filtered by a Gaussian

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/parallel"
 	"lipsync/internal/signal/pixels"
 )
 
@@ -98,13 +99,13 @@ func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
 	height := min(int(float32(frame.Rect.Dy())/scale+.5), n.height)
 	s := pixels.NewSampler(frame, scale)
 	plane := n.width * n.height
-	for y := range height {
+	parallel.Each(height, func(y int) {
 		for x := range width {
 			r, g, b := s.RGB(geom.Point{X: (float32(x)+.5)*scale - .5, Y: (float32(y)+.5)*scale - .5})
 			i := y*n.width + x
 			input[i], input[plane+i], input[2*plane+i] = (255*r-127)/128, (255*g-127)/128, (255*b-127)/128
 		}
-	}
+	})
 }
 
 // candidates returns the boxes of the tables with a score of more than leastScore. scale is the number of pixels

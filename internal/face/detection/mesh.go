@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/parallel"
 	"lipsync/internal/signal/pixels"
 )
 
@@ -131,13 +132,13 @@ func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	step := 1 / float32(m.side)
 	s := pixels.NewSampler(frame, to.Scale()*step)
 	plane := m.side * m.side
-	for y := range m.side {
+	parallel.Each(m.side, func(y int) {
 		for x := range m.side {
 			r, g, b := s.RGB(to.Apply(geom.Point{X: (float32(x) + .5) * step, Y: (float32(y) + .5) * step}))
 			i := y*m.side + x
 			input[i], input[plane+i], input[2*plane+i] = r, g, b
 		}
-	}
+	})
 }
 
 // face returns the face of the network's points.

@@ -97,15 +97,27 @@ func (u unusable) Articulates() bool { return false }
 
 // add loads a model and uses it. It returns the provider that computes it.
 func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
-	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
-	if err != nil {
-		return "", err
+	var sessions []*onnx.Session
+	closeAll := func() (err error) {
+		for _, session := range sessions {
+			err = errors.Join(err, session.Close())
+		}
+		return err
 	}
-	if err := s.use(ctx, m.Role, session); err != nil {
-		return "", errors.Join(err, session.Close())
+	for wanted := 1; len(sessions) < wanted; {
+		session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
+		if err != nil {
+			return "", errors.Join(err, closeAll())
+		}
+		if sessions = append(sessions, session); m.Role == catalog.ActiveSpeaker {
+			wanted = speaker.Sessions(session.Provider())
+		}
 	}
-	s.networks = append(s.networks, session.Close)
-	return session.Provider(), nil
+	if err := s.use(ctx, m.Role, sessions...); err != nil {
+		return "", errors.Join(err, closeAll())
+	}
+	s.networks = append(s.networks, closeAll)
+	return sessions[0].Provider(), nil
 }
 
 // Threads returns the best onnx.Options.Threads for the network of a role.
@@ -119,9 +131,10 @@ func Threads(role catalog.Role) int {
 	return 0
 }
 
-// use makes the set use a network in a role. It returns an error if the network doesn't fit
-// the role.
-func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) error {
+// use makes the set use the network of sessions in a role. All but that of the active speaker have one session. It returns an error if
+// the network doesn't fit the role.
+func (s *Set) use(ctx context.Context, role catalog.Role, sessions ...*onnx.Session) error {
+	session := sessions[0]
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	switch role {
@@ -130,7 +143,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session)
 	case catalog.FaceLandmarks:
 		return s.detect(ctx, s.detector, session)
 	case catalog.ActiveSpeaker:
-		network, err := speaker.NewNetwork(ctx, session, s.log)
+		network, err := speaker.NewNetwork(ctx, sessions, s.log)
 		if err != nil {
 			return err
 		}

@@ -22,4 +22,13 @@ func FromRGB(r, g, b float32) (y, cb, cr float32) {
 	return black + lumaRange*y, neutral + chromaRange*(b-y)/blueByCb, neutral + chromaRange*(r-y)/redByCr
 }
 
-func unit(x float32) float32 { return min(max(x, 0), 1) }
+// unit returns x, or 0 or 1 if x is beyond. It compares, since the builtin min and max take three times as long for the sake of NaN.
+func unit(x float32) float32 {
+	if x <= 0 {
+		return 0
+	}
+	if x > 1 {
+		return 1
+	}
+	return x
+}

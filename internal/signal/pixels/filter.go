@@ -49,17 +49,18 @@ func Blur(p Plane[uint8]) Plane[uint8] {
 	out := NewPlane[uint8](p.Width, p.Height)
 	columns := make([]uint16, p.Width)
 	for y := range p.Height {
-		above, here, below := p.Row(y-1), p.Row(y), p.Row(y+1)
+		above, here, below := p.Row(y - 1)[:len(columns)], p.Row(y)[:len(columns)], p.Row(y + 1)[:len(columns)]
 		for x := range columns {
 			columns[x] = uint16(above[x]) + 2*uint16(here[x]) + uint16(below[x])
 		}
-		row := out.Row(y)
+		row, last := out.Row(y), len(columns)-1
 		left := columns[0]
-		for x, c := range columns {
-			right := columns[min(x+1, len(columns)-1)]
+		for x, right := range columns[1:] {
+			c := columns[x]
 			row[x] = uint8((left + 2*c + right + 8) / 16)
 			left = c
 		}
+		row[last] = uint8((left + 3*columns[last] + 8) / 16)
 	}
 	return out
 }

@@ -9,10 +9,12 @@ import (
 // Sampler reads a frame in pixels that are larger or smaller than its own. Outside the
 // frame the pixels of its border repeat.
 type Sampler struct {
-	frame         *image.YCbCr
-	taps          int     // a pixel is the mean of taps × taps values of luma
-	step, between float32 // from the place to the first tap, and from tap to tap, pixels of the frame
-	share         float32 // weight of each tap
+	left, top     float32      // of the frame
+	light         Plane[uint8] // its luma
+	blue, red     Plane[uint8] // its Cb and Cr
+	taps          int          // a pixel is the mean of taps × taps values of luma
+	step, between float32      // from the place to the first tap, and from tap to tap, pixels of the frame
+	share         float32      // weight of each tap
 }
 
 // NewSampler returns a sampler. One of its pixels is scale pixels of the frame wide and
@@ -21,23 +23,35 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 	const most = 4 // more would be slow and look the same to a network
 	taps := min(max(int(scale/2+.5), 1), most)
 	between := scale / float32(taps)
-	return Sampler{frame: frame, taps: taps, step: -between * float32(taps-1) / 2, between: between, share: 1 / float32(taps*taps)}
+	blue, red := Chroma(frame)
+	return Sampler{left: float32(frame.Rect.Min.X), top: float32(frame.Rect.Min.Y), light: Luma(frame), blue: blue, red: red,
+		taps: taps, step: -between * float32(taps-1) / 2, between: between, share: 1 / float32(taps*taps)}
 }
 
 // RGB returns red, green and blue around a place in the frame, each from 0 to 1.
 func (s *Sampler) RGB(q geom.Point) (r, g, b float32) {
-	cb, cr := ChromaAt(s.frame, q)
-	return ToRGB(s.luma(q), cb, cr)
+	x, y := (q.X-s.left)/2-.25, (q.Y-s.top)/2-.25
+	x0, y0 := int(x), int(y)
+	if !(x >= 0 && y >= 0 && x0+1 < s.blue.Width && y0+1 < s.blue.Height) {
+		return ToRGB(s.luma(q), s.blue.bilinearAtBorder(x, y), s.red.bilinearAtBorder(x, y))
+	}
+	at, fx, fy := y0*s.blue.Stride+x0, x-float32(x0), y-float32(y0)
+	upper, lower := s.blue.Pix[at:at+2], s.blue.Pix[at+s.blue.Stride:][:2]
+	cb := between(upper[0], upper[1], lower[0], lower[1], fx, fy)
+	upper, lower = s.red.Pix[at:at+2], s.red.Pix[at+s.blue.Stride:][:2]
+	return ToRGB(s.luma(q), cb, between(upper[0], upper[1], lower[0], lower[1], fx, fy))
 }
 
 // luma returns the mean luma around a place in the frame.
 func (s *Sampler) luma(q geom.Point) float32 {
-	luma := Luma(s.frame)
-	x, y := q.X-float32(s.frame.Rect.Min.X)+s.step, q.Y-float32(s.frame.Rect.Min.Y)+s.step
+	x, y := q.X-s.left+s.step, q.Y-s.top+s.step
+	if s.taps == 1 {
+		return s.light.Bilinear(x, y)
+	}
 	var sum float32
 	for i := range s.taps {
 		for j := range s.taps {
-			sum += luma.Bilinear(x+float32(j)*s.between, y+float32(i)*s.between)
+			sum += s.light.Bilinear(x+float32(j)*s.between, y+float32(i)*s.between)
 		}
 	}
 	return sum * s.share

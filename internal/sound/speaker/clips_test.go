@@ -156,7 +156,7 @@ func inScenes(t *testing.T, detector detection.Detector, network *Network, wante
 
 func lightASD(t testing.TB) *Network {
 	t.Helper()
-	n, err := NewNetwork(t.Context(), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "light_asd.onnx"), onnx.Options{}), slog.New(slog.DiscardHandler))
+	n, err := NewNetwork(t.Context(), []*onnx.Session{onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "light_asd.onnx"), onnx.Options{})}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

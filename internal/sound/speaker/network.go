@@ -14,18 +14,27 @@ import (
 // Light Weight Model for Active Speaker Detection", 2023). It distinguishes a person who speaks from one
 // who doesn't. If two people move their mouths, it can't say which of them is heard.
 type Network struct {
-	session      *onnx.Session
+	sessions     []*onnx.Session           // one for all windows, or one for the windows of each of lengths
 	sound, faces int                       // indices of the inputs
 	bindings     *onnx.Pool[*onnx.Binding] // by the length of windows, in ticks
 	log          *slog.Logger
 }
 
-// NewNetwork returns the network of a session. If its shapes are wrong, the error says which shapes it
-// must have. NewNetwork runs the network on a window of each length, so that other faults show now and
-// not in a job. Faults in jobs are logged.
-func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Network, error) {
-	n := &Network{session: session, sound: -1, faces: -1, log: log}
-	inputs, outputs := session.Inputs(), session.Outputs()
+// Sessions returns the number of sessions of the model that NewNetwork should get. A GPU plans a session again whenever the shapes of
+// its inputs change, so windows of each length have a session of their own there.
+func Sessions(p onnx.Provider) int {
+	if p == onnx.CPU {
+		return 1
+	}
+	return len(lengths())
+}
+
+// NewNetwork returns the network of sessions of one model: of a single one, or of as many as Sessions says. If its shapes are
+// wrong, the error says which shapes it must have. NewNetwork runs the network on a window of each length, so that other faults show
+// now and not in a job. Faults in jobs are logged.
+func NewNetwork(ctx context.Context, sessions []*onnx.Session, log *slog.Logger) (*Network, error) {
+	n := &Network{sessions: sessions, sound: -1, faces: -1, log: log}
+	inputs, outputs := sessions[0].Inputs(), sessions[0].Outputs()
 	for i, in := range inputs {
 		if fits(in, soundShape) {
 			n.sound = i
@@ -44,7 +53,7 @@ func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*
 	return n, nil
 }
 
-// Close frees the memory of the network, but not its session.
+// Close frees the memory of the network, but not its sessions.
 func (n *Network) Close() error { return n.bindings.Close() }
 
 // try runs the network on a window of zeros of each length.
@@ -62,7 +71,7 @@ func (n *Network) try(ctx context.Context) error {
 func (n *Network) bind(ctx context.Context, length int) (*onnx.Binding, error) {
 	inputs := make([][]int, 2)
 	inputs[n.sound], inputs[n.faces] = soundShape(length), facesShape(length)
-	return n.session.Bind(ctx, inputs, [][]int{scoresShape(length)})
+	return n.sessions[slices.Index(lengths(), length)%len(n.sessions)].Bind(ctx, inputs, [][]int{scoresShape(length)})
 }
 
 // These functions return the shapes of the network's inputs and of its output, for a number of ticks.

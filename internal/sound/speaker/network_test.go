@@ -58,7 +58,7 @@ func session(t *testing.T, g onnxtest.Graph) *onnx.Session {
 func network(t *testing.T, g onnxtest.Graph) (*Network, *bytes.Buffer) {
 	t.Helper()
 	log := new(bytes.Buffer)
-	n, err := NewNetwork(t.Context(), session(t, g), slog.New(slog.NewTextHandler(log, nil)))
+	n, err := NewNetwork(t.Context(), []*onnx.Session{session(t, g)}, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestNewNetwork(t *testing.T) {
 		{name: "one length", sound: []int{1, 100, 13}, faces: []int{1, 25, 112, 112}, scores: []int{1, 25}},
 		{name: "two classes", sound: sound, faces: faces, scores: []int{1, -1, 2}},
 	} {
-		_, err := NewNetwork(t.Context(), session(t, identity(test.sound, test.faces, test.scores)), nil)
+		_, err := NewNetwork(t.Context(), []*onnx.Session{session(t, identity(test.sound, test.faces, test.scores))}, nil)
 		if (err == nil) != test.ok {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -97,12 +97,12 @@ func TestTry(t *testing.T) {
 	defer cancel()
 	endless := published()
 	endless.Initializers = []onnxtest.Tensor{{Name: "one", Shape: []int{1}, Floats: []float32{1}}}
-	if _, err := NewNetwork(ctx, session(t, endless.Endless("one")), nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := NewNetwork(ctx, []*onnx.Session{session(t, endless.Endless("one"))}, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("endless: got %v, want %v", err, context.DeadlineExceeded)
 	}
 	bad := failing("index from")
 	bad.Initializers = append(bad.Initializers, onnxtest.Tensor{Name: "index from", Shape: []int{1}, Floats: []float32{5}})
-	if _, err := NewNetwork(t.Context(), session(t, bad), nil); err == nil || !strings.HasPrefix(err.Error(), "the network that tells who speaks can't be run: ") {
+	if _, err := NewNetwork(t.Context(), []*onnx.Session{session(t, bad)}, nil); err == nil || !strings.HasPrefix(err.Error(), "the network that tells who speaks can't be run: ") {
 		t.Errorf("failing: got %v", err)
 	}
 }
@@ -249,5 +249,33 @@ func TestOthers(t *testing.T) {
 	}
 	if got := New(25, nil).Add(alignment.Frame{Faces: []alignment.Face{one, other}}); got != nil {
 		t.Errorf("%d windows without a network", len(got))
+	}
+}
+
+// TestSessions gives the network a session for each length of windows, which adds a number of its own to the scores: windows of a
+// length must always run in the same session, since a GPU plans a session again when its shapes change.
+func TestSessions(t *testing.T) {
+	if got := Sessions(onnx.CPU); got != 1 {
+		t.Errorf("on the CPU: %d sessions, want 1", got)
+	}
+	var sessions []*onnx.Session
+	for i := range Sessions(onnx.CUDA) {
+		g := published()
+		g.Initializers = []onnxtest.Tensor{{Name: "own", Shape: []int{1}, Floats: []float32{float32(i)}}}
+		g.Nodes[1] = onnxtest.Node{Op: "Add", Inputs: []string{"mean", "own"}, Outputs: []string{"scores"}}
+		sessions = append(sessions, session(t, g))
+	}
+	n, err := NewNetwork(t.Context(), sessions, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for range 2 {
+		for i, length := range lengths() {
+			w := &Window{crops: slices.Repeat([]*crop{new(crop)}, length-1)}
+			if scores, err := n.score(t.Context(), w, new(MFCC)); err != nil || scores[0] != float32(i) {
+				t.Errorf("a window of %d ticks: got %v, %v, want the session %d", length-1, scores, err, i)
+			}
+		}
 	}
 }

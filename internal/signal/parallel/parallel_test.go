@@ -1,0 +1,18 @@
+package parallel_test
+
+import (
+	"slices"
+	"testing"
+
+	"lipsync/internal/signal/parallel"
+)
+
+func TestEach(t *testing.T) {
+	for _, n := range []int{0, 1, 1000} {
+		calls := make([]int, n)
+		parallel.Each(n, func(i int) { calls[i]++ })
+		if !slices.Equal(calls, slices.Repeat([]int{1}, n)) {
+			t.Errorf("of %d: got calls %v, want each once", n, calls)
+		}
+	}
+}
