@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -28,7 +31,11 @@ type flags struct {
 	Report      string          `default:"dist/gpu-check.md" placeholder:"FILE" help:"Where the figures are written (default: ${default})."`
 	ONNXRuntime string          `name:"onnxruntime" placeholder:"FILE" help:"The shared library of ONNX Runtime."`
 	Providers   []onnx.Provider `placeholder:"NAME,…" help:"What to compare with the CPU; the first is used in jobs (default: cuda, and tensorrt if the machine has it)."`
-	Seconds     int             `default:"12" help:"Length of the sample video (default: ${default})."`
+	Seconds     int             `default:"30" help:"Length of the video and the speech (default: ${default})."`
+	Video       string          `placeholder:"FILE" help:"A video of a face, to use in place of the sample."`
+	Speech      string          `placeholder:"FILE" help:"Speech, to use in place of the sample."`
+	Limit       time.Duration   `default:"8m" help:"The longest time of all checks (default: ${default})."`
+	Checks      []string        `placeholder:"NAME,…" help:"Which checks to run, by the first word of their names (default: all)."`
 	Networks    []string        `arg:"" optional:"" placeholder:"ROLE=FILE" help:"Networks, for example wav2lip=random.onnx. Files that are not there are left out."`
 }
 
@@ -45,12 +52,12 @@ func main() {
 
 func (f *flags) run(ctx context.Context, out io.Writer) error {
 	gpus, err := gpucheck.GPUs(ctx)
-	if errors.Is(err, gpucheck.ErrNoGPU) {
+	if errors.Is(err, gpucheck.ErrNoGPU) && !slices.Equal(f.Providers, []onnx.Provider{onnx.CPU}) {
 		fmt.Fprintf(out, "Nothing is checked: %v.\nOn a machine with one, this would be:\n\n", err)
 		gpucheck.Plan(out, new(gpucheck.Machine).Checks())
 		return nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, gpucheck.ErrNoGPU) {
 		return err
 	}
 	scratch, err := os.MkdirTemp("", "gpu-check-")
@@ -58,23 +65,48 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
+	ctx, cancel := context.WithTimeout(ctx, f.Limit)
+	defer cancel()
 	m, err := f.machine(ctx, scratch)
 	if err != nil {
 		return err
 	}
-	results, err := gpucheck.Run(ctx, m.Checks(), func(c gpucheck.Check) { fmt.Fprintf(os.Stderr, "%s …\n", c.Name) })
-	if err != nil {
-		return err
+	m.NVIDIA = gpus != nil
+	notes := m.Notes(ctx, gpus)
+	for _, note := range notes {
+		fmt.Fprintf(out, "- %s\n", note)
 	}
+	var results []gpucheck.Result
+	var failed error
+	err = gpucheck.Run(ctx, f.chosen(m.Checks()), func(r gpucheck.Result) (err error) {
+		r.Print(out)
+		results = append(results, r)
+		failed, err = f.keep(notes, results)
+		return err
+	})
+	return errors.Join(err, failed)
+}
+
+// chosen returns the checks that Checks names.
+func (f *flags) chosen(all []gpucheck.Check) []gpucheck.Check {
+	if len(f.Checks) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c gpucheck.Check) bool {
+		name, _, _ := strings.Cut(c.Name, " ")
+		return !slices.ContainsFunc(f.Checks, func(wanted string) bool { return strings.EqualFold(wanted, name) })
+	})
+}
+
+// keep writes the report of the results so far, so that it is there however this program ends. It returns the joined errors of
+// the checks that failed.
+func (f *flags) keep(notes []string, results []gpucheck.Result) (failed, err error) {
 	if err := os.MkdirAll(filepath.Dir(f.Report), 0o755); err != nil {
-		return err
+		return nil, err
 	}
-	file, err := os.Create(f.Report)
-	if err != nil {
-		return err
-	}
-	failed := gpucheck.Report(io.MultiWriter(file, out), m.Notes(ctx, gpus), results)
-	return errors.Join(file.Close(), failed)
+	var report bytes.Buffer
+	failed = gpucheck.Report(&report, notes, results)
+	return failed, os.WriteFile(f.Report, report.Bytes(), 0o644)
 }
 
 // machine prepares the networks and media of the checks in the folder scratch.
@@ -84,7 +116,7 @@ func (f *flags) machine(ctx context.Context, scratch string) (*gpucheck.Machine,
 		return nil, err
 	}
 	m := &gpucheck.Machine{
-		Tools: tools, NVIDIA: true, Library: f.ONNXRuntime, Models: filepath.Join(scratch, "models"), Providers: f.Providers, Scratch: scratch,
+		Tools: tools, Library: f.ONNXRuntime, Models: filepath.Join(scratch, "models"), Providers: f.Providers, Scratch: scratch,
 	}
 	if len(m.Providers) == 0 {
 		m.Providers, m.Optional = []onnx.Provider{onnx.CUDA}, []onnx.Provider{onnx.TensorRT}
@@ -97,7 +129,11 @@ func (f *flags) machine(ctx context.Context, scratch string) (*gpucheck.Machine,
 			return nil, err
 		}
 	}
-	const height = 720
+	if f.Video != "" && f.Speech != "" {
+		m.Video, m.Speech = f.Video, f.Speech
+		return m, nil
+	}
+	const height = 512
 	m.Video, m.Speech, err = measure.Sample(ctx, scratch, height, f.Seconds)
 	return m, err
 }

@@ -46,7 +46,7 @@ func newBoxNetwork(ctx context.Context, s *onnx.Session) (*boxNetwork, error) {
 	if width*height == 0 {
 		return nil, errors.New("the model's input is not one picture of a fixed size")
 	}
-	inner, err := newNetwork(ctx, s, 1, 3, height, width)
+	inner, err := newNetwork(ctx, s, 1, 1, 3, height, width)
 	if err != nil {
 		return nil, err
 	}

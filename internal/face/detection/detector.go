@@ -33,10 +33,19 @@ type landmarkDetector interface {
 	LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (mouth Landmarks, ok bool, err error)
 }
 
+// Sessions returns the number of sessions of the model of landmarks that New should get. On a GPU a session runs faces of one number
+// only, so that it never plans again. One is for a face that somebody waits for, and one for the mouths of many frames.
+func Sessions(p onnx.Provider) int {
+	if p == onnx.CPU {
+		return 1
+	}
+	return 2
+}
+
 // New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another
 // (MediaPipe's face mesh). Either may be nil: then the cascades of pigo do its part. If a network has wrong shapes, the
 // error is a sentence that says which shapes it must have.
-func New(ctx context.Context, boxes, landmarks *onnx.Session) (Detector, error) {
+func New(ctx context.Context, boxes *onnx.Session, landmarks ...*onnx.Session) (Detector, error) {
 	cascades, err := newCascades()
 	if err != nil {
 		return nil, err
@@ -49,12 +58,13 @@ func New(ctx context.Context, boxes, landmarks *onnx.Session) (Detector, error) 
 		}
 		d.boxDetector, d.networks = s, append(d.networks, s.network)
 	}
-	if landmarks != nil {
-		m, err := newMesh(ctx, landmarks)
+	if len(landmarks) > 0 && landmarks[0] != nil {
+		m, networks, err := newMesh(ctx, landmarks)
+		d.networks = append(d.networks, networks...)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("face landmarks: %w", err), d.Close())
 		}
-		d.landmarkDetector, d.networks = m, append(d.networks, m.network)
+		d.landmarkDetector = m
 	}
 	return d, nil
 }

@@ -16,9 +16,9 @@ import (
 // Monocular Video on Mobile GPUs", 2019). Its input are the red, green and blue planes of an upright face, from 0
 // to 1. Its outputs are the probability that there is a face, and 468 or more points as shares of the picture.
 type mesh struct {
-	*network
-	side         int // of the input, pixels
-	flag, points int // indices of the outputs
+	lone, many   *network // for a face that somebody waits for, and for the mouths of many frames; on a CPU they are one
+	side         int      // of the input, pixels
+	flag, points int      // indices of the outputs
 }
 
 const (
@@ -55,17 +55,25 @@ const (
 // mostMeshGrowth times larger or smaller.
 const mostMeshMove, mostMeshGrowth = .4, 1.4
 
-func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
-	width, height := picture(s)
+// newMesh returns the mesh of sessions of one model, and their networks, even with an error.
+func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks []*network, err error) {
+	width, height := picture(sessions[0])
 	if width != height || width == 0 {
-		return nil, errors.New("the model's input is not one square picture of a fixed size")
+		return nil, nil, errors.New("the model's input is not one square picture of a fixed size")
 	}
-	inner, err := newNetwork(ctx, s, 1, 3, height, width)
-	if err != nil {
-		return nil, err
+	for i, s := range sessions {
+		most := 1
+		if i > 0 && s.Inputs()[0].Shape[0] < 0 {
+			most = onGPU
+		}
+		n, err := newNetwork(ctx, s, most, 1, 3, height, width)
+		if err != nil {
+			return nil, networks, err
+		}
+		networks = append(networks, n)
 	}
-	m := &mesh{network: inner, side: width, flag: -1, points: -1}
-	for i, shape := range inner.outputs {
+	m = &mesh{lone: networks[0], many: networks[len(networks)-1], side: width, flag: -1, points: -1}
+	for i, shape := range m.lone.outputs {
 		switch size := elements(shape); {
 		case size == 1:
 			m.flag = i
@@ -74,9 +82,9 @@ func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
 		}
 	}
 	if m.flag < 0 || m.points < 0 {
-		return nil, errors.Join(errors.New("the model's outputs are not a flag and 468 points"), inner.close())
+		return nil, networks, errors.New("the model's outputs are not a flag and 468 points")
 	}
-	return m, nil
+	return m, networks, nil
 }
 
 func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
@@ -87,21 +95,21 @@ func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Fac
 	f, ok = near, true
 	for range rounds {
 		if err == nil && ok {
-			f, ok, err = m.place(ctx, frame, f)
+			f, ok, err = m.place(ctx, m.lone, frame, f)
 		}
 	}
 	return f, ok, err
 }
 
 func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Landmarks, bool, error) {
-	placed, ok, err := m.place(ctx, frame, f)
+	placed, ok, err := m.place(ctx, m.many, frame, f)
 	return placed.Landmarks, ok, err
 }
 
-// place runs the network on the part of the frame around a face.
-func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+// place runs a network on the part of the frame around a face.
+func (m *mesh) place(ctx context.Context, by *network, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	to := m.crop(near)
-	err = m.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(outputs [][]float32) {
+	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(outputs [][]float32) {
 		f = m.face(outputs[m.points], to)
 		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box)
 	})

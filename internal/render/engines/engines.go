@@ -34,11 +34,12 @@ type Options struct {
 // Set is the engines of one machine. It renders any number of jobs at once.
 type Set struct {
 	*render.Renderer
-	Tools               *ffmpeg.Tools // the renderer's Media
-	log                 *slog.Logger
-	faces               detection.Detector
-	detector, landmarks *onnx.Session  // of faces; nil: none
-	networks            []func() error // functions that close engines, and then their sessions
+	Tools     *ffmpeg.Tools // the renderer's Media
+	log       *slog.Logger
+	faces     detection.Detector
+	detector  *onnx.Session   // of faces; nil: none
+	landmarks []*onnx.Session // of faces
+	networks  []func() error  // functions that close engines, and then their sessions
 }
 
 // Open opens the engines and loads the models. A model that can't be used is logged and

@@ -109,8 +109,12 @@ func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, p
 		if err != nil {
 			return "", errors.Join(err, closeAll())
 		}
-		if sessions = append(sessions, session); m.Role == catalog.ActiveSpeaker {
+		sessions = append(sessions, session)
+		switch m.Role {
+		case catalog.ActiveSpeaker:
 			wanted = speaker.Sessions(session.Provider())
+		case catalog.FaceLandmarks:
+			wanted = detection.Sessions(session.Provider())
 		}
 	}
 	if err := s.use(ctx, m.Role, sessions...); err != nil {
@@ -131,7 +135,7 @@ func Threads(role catalog.Role) int {
 	return 0
 }
 
-// use makes the set use the network of sessions in a role. All but that of the active speaker have one session. It returns an error if
+// use makes the set use the network of sessions in a role. Most have one session. It returns an error if
 // the network doesn't fit the role.
 func (s *Set) use(ctx context.Context, role catalog.Role, sessions ...*onnx.Session) error {
 	session := sessions[0]
@@ -141,7 +145,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, sessions ...*onnx.Sess
 	case catalog.FaceDetector:
 		return s.detect(ctx, session, s.landmarks)
 	case catalog.FaceLandmarks:
-		return s.detect(ctx, s.detector, session)
+		return s.detect(ctx, s.detector, sessions)
 	case catalog.ActiveSpeaker:
 		network, err := speaker.NewNetwork(ctx, sessions, s.log)
 		if err != nil {
@@ -161,9 +165,9 @@ func (s *Set) use(ctx context.Context, role catalog.Role, sessions ...*onnx.Sess
 	return fmt.Errorf("there is no role %q", role)
 }
 
-// detect makes the set detect faces by these networks. Either may be nil.
-func (s *Set) detect(ctx context.Context, boxes, landmarks *onnx.Session) error {
-	faces, err := detection.New(ctx, boxes, landmarks)
+// detect makes the set detect faces by these networks. Either may be missing.
+func (s *Set) detect(ctx context.Context, boxes *onnx.Session, landmarks []*onnx.Session) error {
+	faces, err := detection.New(ctx, boxes, landmarks...)
 	if err != nil {
 		return err
 	}

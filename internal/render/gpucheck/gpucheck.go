@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
@@ -43,10 +44,11 @@ type Check struct {
 func (m *Machine) Checks() []Check {
 	return []Check{
 		{"Networks", networksWhat, []string{"Network", "Provider", "Largest difference", "Of the largest number", "ms a run", "ms on the CPU"}, m.networks},
+		{"Stages", stagesWhat, []string{"Stage", "Frames/s on the CPU", "Frames/s on the GPU"}, m.stages},
+		{"Jobs", jobsWhat, []string{"Provider", "Jobs at once", "Frames/s of all", "GPU memory, MiB", "Memory, MiB"}, m.jobs},
+		{"Batches", batchesWhat, []string{"Network", "Items in a run", "First run, ms", "ms a run", "Items/s"}, m.batches},
 		{"Decoding", decodingWhat, []string{"Codec", "Frames", "PSNR, dB", "Largest difference"}, m.decoding},
 		{"Encoding", encodingWhat, []string{"Encoder", "Size", "PSNR, dB", "SSIM, dB", "kbit a frame"}, m.encoding},
-		{"Stages", stagesWhat, []string{"Stage", "Frames/s on the CPU", "Frames/s on the GPU"}, m.stages},
-		{"Jobs at once", jobsWhat, []string{"Jobs", "Frames/s of all", "GPU memory, MiB", "Memory, MiB"}, m.jobs},
 		{"Too little GPU memory", shortageWhat, []string{"Limit, MiB", "What happened"}, m.shortage},
 	}
 }
@@ -55,20 +57,30 @@ func (m *Machine) Checks() []Check {
 type Result struct {
 	Check
 	Rows [][]string
+	Took time.Duration
 	Err  error // nil if it passed
 }
 
-// Run runs checks one after the other. If ctx ends, Run ends before the next check.
-func Run(ctx context.Context, checks []Check, began func(Check)) (results []Result, err error) {
+// ErrNoTime is the error of a check that was not run, or not to its end, since the time was over.
+var ErrNoTime = errors.New("the time was over")
+
+// Run runs checks one after the other, and calls ended with the result of each. If ctx ends, the check that runs ends with it, and the
+// results of the checks after it say that there was no time.
+func Run(ctx context.Context, checks []Check, ended func(Result) error) error {
 	for _, c := range checks {
-		began(c)
-		rows, err := c.Run(ctx)
-		if ctx.Err() != nil {
-			return results, ctx.Err()
+		var rows [][]string
+		err := ErrNoTime
+		began := time.Now()
+		if ctx.Err() == nil {
+			if rows, err = c.Run(ctx); ctx.Err() != nil {
+				err = errors.Join(ErrNoTime, err)
+			}
 		}
-		results = append(results, Result{c, rows, err})
+		if err := ended(Result{c, rows, time.Since(began), err}); err != nil {
+			return err
+		}
 	}
-	return results, nil
+	return nil
 }
 
 // cores returns the number of processor cores that a job uses.

@@ -50,27 +50,57 @@ func (m *Machine) measure(ctx context.Context, p onnx.Provider, gpu bool) (*meas
 	return t, errors.Join(err, s.Close())
 }
 
-const jobsWhat = "Whole jobs, some at the same time: frames a second of all together, and the most memory, of the GPU and of all processes, that was seen."
+const jobsWhat = "Whole jobs on the CPU and with the GPU, some at the same time: frames a second of all together, and the most memory, of the GPU " +
+	"and of all processes, that was seen. The output with the GPU is within 40 dB PSNR (2.5 of 255) of that of the CPU."
 
-// jobs measures several jobs at once.
+// jobs measures whole jobs, also several at once, and compares an output with the GPU with that of the CPU.
 func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
-	s, err := m.open(ctx, m.Providers[0], true)
+	dir, err := m.folder()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	outputs := []string{filepath.Join(dir, "cpu.mp4"), filepath.Join(dir, "gpu.mp4")}
+	for i, p := range []onnx.Provider{onnx.CPU, m.Providers[0]} {
+		counts := []int{1}
+		if i == 1 {
+			counts = []int{1, 1, 2, 4, 8}
+		}
+		more, err := m.jobsOn(ctx, p, i == 1, counts, outputs[i])
+		rows = append(rows, more...)
+		if err != nil {
+			return rows, fmt.Errorf("with %s: %w", p, err)
+		}
+	}
+	l, err := liken(ctx, reading{m.tools(false), outputs[1]}, reading{m.tools(false), outputs[0]})
+	if err != nil {
+		return rows, err
+	}
+	if rows = append(rows, []string{"output", "PSNR, dB", decibels(l.psnr())}); l.psnr() < near {
+		err = fmt.Errorf("the output with the GPU differs from that of the CPU: PSNR is %.1f dB", l.psnr())
+	}
+	return rows, err
+}
+
+// jobsOn measures jobs on one provider, so many at once. It keeps the first output.
+func (m *Machine) jobsOn(ctx context.Context, p onnx.Provider, gpu bool, counts []int, output string) (rows [][]string, err error) {
+	s, err := m.open(ctx, p, gpu)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, n := range []int{1, 2, 4} {
-		row, err := m.atOnce(ctx, s, n)
+	for _, n := range counts {
+		row, err := m.atOnce(ctx, s, n, output)
 		if err != nil {
 			return rows, fmt.Errorf("%d at once: %w", n, err)
 		}
-		rows = append(rows, row)
+		rows, output = append(rows, append([]string{string(p)}, row...)), ""
 	}
 	return rows, nil
 }
 
-// atOnce runs n jobs at the same time.
-func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int) ([]string, error) {
+// atOnce runs n jobs at the same time. It keeps the output of the first at the path output, unless that is "".
+func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int, output string) ([]string, error) {
 	watched, stop := context.WithCancel(ctx)
 	memory := make(chan usage, 1)
 	go func() { memory <- m.watch(watched) }()
@@ -78,8 +108,12 @@ func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int) ([]string, 
 	all, ctx := errgroup.WithContext(ctx)
 	frames := make([]float64, n)
 	for i := range n {
+		path := ""
+		if i == 0 {
+			path = output
+		}
 		all.Go(func() (err error) {
-			frames[i], err = m.job(ctx, s.Renderer, engine(s), "")
+			frames[i], err = m.job(ctx, s.Renderer, engine(s), path)
 			return err
 		})
 	}

@@ -89,7 +89,7 @@ func outputs(ctx context.Context, r *onnx.Runtime, model catalog.Model, p onnx.P
 	if s.Provider() != p {
 		return made{}, fmt.Errorf("%s does not take it or is not installed, so that it runs with %s", p, s.Provider())
 	}
-	b, err := s.Bind(ctx, shapes(model.Role, s.Inputs()), nil)
+	b, err := s.Bind(ctx, shapes(model.Role, s.Inputs(), 4), nil)
 	if err != nil {
 		return made{}, err
 	}
@@ -123,9 +123,9 @@ func run(ctx context.Context, b *onnx.Binding, outputs int) (r made, err error) 
 	return r, nil
 }
 
-// shapes returns the shapes of the inputs: for 4 faces, or for 1 s if the network finds the
+// shapes returns the shapes of the inputs: for n items, or for 1 s if the network finds the
 // speaker. Such a network takes 25 pictures, and 4 rows of sound with each.
-func shapes(role catalog.Role, inputs []onnx.Info) [][]int {
+func shapes(role catalog.Role, inputs []onnx.Info, n int) [][]int {
 	var all [][]int
 	for _, in := range inputs {
 		shape := append([]int(nil), in.Shape...)
@@ -133,7 +133,7 @@ func shapes(role catalog.Role, inputs []onnx.Info) [][]int {
 			switch {
 			case size >= 0:
 			case role != catalog.ActiveSpeaker:
-				shape[i] = 4
+				shape[i] = n
 			case i == 0:
 				shape[i] = 1
 			case len(shape) == 3:

@@ -60,11 +60,11 @@ func TestCompare(t *testing.T) {
 }
 
 func TestShapes(t *testing.T) {
-	got := shapes(catalog.ActiveSpeaker, []onnx.Info{{Shape: []int{-1, -1, 13}}, {Shape: []int{1, -1, 112, 112}}})
+	got := shapes(catalog.ActiveSpeaker, []onnx.Info{{Shape: []int{-1, -1, 13}}, {Shape: []int{1, -1, 112, 112}}}, 4)
 	if !slices.Equal(got[0], []int{1, 100, 13}) || !slices.Equal(got[1], []int{1, 25, 112, 112}) {
 		t.Errorf("got %v", got)
 	}
-	if got := shapes(catalog.Wav2Lip, []onnx.Info{{Shape: []int{-1, 6, 96, 96}}}); !slices.Equal(got[0], []int{4, 6, 96, 96}) {
+	if got := shapes(catalog.Wav2Lip, []onnx.Info{{Shape: []int{-1, 6, 96, 96}}}, 4); !slices.Equal(got[0], []int{4, 6, 96, 96}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -23,6 +23,24 @@ func (r *Result) partly() bool {
 	return slices.ContainsFunc(slices.Concat(r.Rows...), func(cell string) bool { return strings.HasPrefix(cell, notChecked) })
 }
 
+// Print writes the result of one check as Markdown.
+func (r *Result) Print(w io.Writer) {
+	fmt.Fprintf(w, "\n## %s\n\n%s\n\n", r.Name, r.What)
+	table(w, r.Head, r.Rows)
+	fmt.Fprintf(w, "\n%s after %.0f s.\n", r.outcome(), r.Took.Seconds())
+}
+
+// outcome returns a sentence without its stop: how the check ended.
+func (r *Result) outcome() string {
+	switch {
+	case r.Err != nil:
+		return "failed: " + r.Err.Error()
+	case r.partly():
+		return "passed, except for what was not checked"
+	}
+	return "passed"
+}
+
 // Report writes results as Markdown, and returns the joined errors of the checks that
 // failed. The notes are sentences about the machine.
 func Report(w io.Writer, notes []string, results []Result) error {
@@ -33,21 +51,15 @@ func Report(w io.Writer, notes []string, results []Result) error {
 	var failed []error
 	summary := [][]string{}
 	for _, r := range results {
-		outcome := "passed"
-		if r.partly() {
-			outcome = "passed, except for what was not checked"
-		}
 		if r.Err != nil {
-			outcome = "failed: " + r.Err.Error()
 			failed = append(failed, fmt.Errorf("%s: %w", r.Name, r.Err))
 		}
-		summary = append(summary, []string{r.Name, outcome})
+		summary = append(summary, []string{r.Name, r.outcome()})
 	}
 	fmt.Fprintln(w)
 	table(w, []string{"Check", "Result"}, summary)
 	for _, r := range results {
-		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", r.Name, r.What)
-		table(w, r.Head, r.Rows)
+		r.Print(w)
 	}
 	return errors.Join(failed...)
 }

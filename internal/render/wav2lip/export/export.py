@@ -102,7 +102,7 @@ def write(path, state):
 
 
 def random_state(seed):
-    """Weights that keep the size of what goes through them."""
+    """Weights that keep the size of what goes through them. Only their signs are random, so that the file can be made small."""
     random = np.random.default_rng(seed)
     state = {}
     for name, layer in layers():
@@ -117,7 +117,7 @@ def random_state(seed):
             state[bn + "bias"] = random.normal(0, 0.1, layer.outputs)
             state[bn + "running_mean"] = random.normal(0, 0.1, layer.outputs)
             state[bn + "running_var"] = random.uniform(0.5, 1.5, layer.outputs)
-        state[name + "weight"] = random.normal(0, spread, shape)
+        state[name + "weight"] = spread * random.choice([-1, 1], shape)
         state[name + "bias"] = random.normal(0, 0.1, layer.outputs)
     state = {name: value.astype(np.float32) for name, value in state.items()}
     for name in [n for n in state if n.endswith("running_mean")]:
