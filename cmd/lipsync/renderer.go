@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -15,14 +16,15 @@ import (
 // renderFlags are the options of commands that render.
 type renderFlags struct {
 	modelFlags
-	Engine string
-	NVIDIA bool `name:"nvidia"`
+	Engine       string
+	NVIDIADecode bool `name:"nvidia-decode"`
+	NVIDIAEncode bool `name:"nvidia-encode"`
 }
 
 // open loads the models for jobs that each use a number of cores.
 func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*engines.Set, error) {
 	return engines.Open(ctx, engines.Options{
-		Limits: limits, Cores: cores, NVIDIA: f.NVIDIA,
+		Limits: limits, Cores: cores, NVIDIA: ffmpeg.NVIDIA{Decode: f.NVIDIADecode, Encode: f.NVIDIAEncode},
 		Models: f.folder(), Library: f.ONNXRuntime, Providers: f.Providers, Log: log,
 	})
 }

@@ -259,7 +259,7 @@ func TestServeUsage(t *testing.T) {
 		"--workers=abc":                          "--workers must be 1 or more",
 		"--keep-inputs=5":                        "--keep-inputs must be 1h or more",
 		"--public-url=:::":                       "--public-url must be http://HOST or https://HOST, with a port or none, and no path",
-		"--nvidia=maybe":                         "--nvidia must be true or false",
+		"--nvidia-encode=maybe":                  "--nvidia-encode must be true or false",
 		"--read-rate=0":                          "--read-rate must be 1 or more",
 		"--max-side=0":                           "--max-side must be more than 0",
 		"--max-keys=0":                           "--max-keys must be more than 0",

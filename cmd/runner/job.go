@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/fetch"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -41,7 +42,7 @@ type job struct {
 	models       string // this machine's folder of models
 	library      string // path of ONNX Runtime, "" for the usual places
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones
-	nvidia       bool
+	nvidia       ffmpeg.NVIDIA
 	allowPrivate bool
 	secret       string        // name of the secret with the key that signs outputs, "" for none
 	pieceTime    time.Duration // see worker.Worker; tests set it
@@ -64,7 +65,7 @@ func (j *job) read(d *cloud.Deployment) {
 		models:       settings.Models.In(s),
 		library:      settings.ONNXRuntime.In(s),
 		providers:    settings.Providers.In(s),
-		nvidia:       settings.NVIDIA.In(s),
+		nvidia:       ffmpeg.NVIDIA{Decode: settings.NVIDIADecode.In(s), Encode: settings.NVIDIAEncode.In(s)},
 		allowPrivate: settings.AllowPrivateNetworks.In(s),
 		secret:       settings.ProvenanceSecret.In(s),
 	}

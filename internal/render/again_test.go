@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -57,6 +58,31 @@ func TestStartAgain(t *testing.T) {
 				t.Errorf("started %d times, went on with frame %d (%v), want %d and 8", len(o.measured), o.resumed, err, c.starts)
 			}
 		})
+	}
+}
+
+// gpuless are media with a GPU whose encoder doesn't start, so that the CPU makes later files.
+type gpuless struct {
+	Media
+	failed bool
+}
+
+func (m *gpuless) Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
+	if !m.failed {
+		m.failed = true
+		return nil, ffmpeg.ErrGPU
+	}
+	return m.Media.Encode(ctx, v, o, sound, output)
+}
+
+// TestWithoutGPU starts again when the GPU's encoder doesn't start, so that the job doesn't fail.
+func TestWithoutGPU(t *testing.T) {
+	j, o, r := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds), Scratch: t.TempDir()}, &notes{}, inMemory(t, &numberer{})
+	j.Output = filepath.Join(j.Scratch, "out.mp4")
+	r.Media = &gpuless{Media: r.Media}
+	made, err := r.Render(t.Context(), j, o)
+	if err != nil || !made.Again || len(o.measured) != 2 {
+		t.Errorf("started %d times (%v), want twice", len(o.measured), err)
 	}
 }
 

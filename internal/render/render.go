@@ -123,7 +123,7 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 	defer os.RemoveAll(w.dir)
 	j = j.normal()
 	made, err := w.try(ctx, j)
-	if (made.Reused != Reused{} || errors.Is(err, errPieces)) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings or pieces are to blame
+	if (made.Reused != Reused{} || errors.Is(err, errPieces) || errors.Is(err, ffmpeg.ErrGPU)) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings, pieces or the GPU are to blame
 		if j.Pieces = nil; j.Findings != nil {
 			j.Findings = unread{j.Findings}
 		}

@@ -143,9 +143,14 @@ var (
 		Name: "onnxruntime", Where: Machine | Runner, Without: "in the usual places", Example: "FILE", Optional: true,
 		Help: "Shared library of ONNX Runtime",
 	}})
-	NVIDIA = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
-		Name: "nvidia", Where: Machine | Stack | Runner, Key: "nvidiaVideo", Default: "false", Optional: true,
-		Help: "Decode and encode video on an NVIDIA GPU", More: "Video with a side of less than 160 pixels stays on the CPU: see [models](models.md#on-an-nvidia-gpu).",
+	NVIDIADecode = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
+		Name: "nvidia-decode", Where: Machine | Stack | Runner, Default: "false", Optional: true,
+		Help: "Decode video on an NVIDIA GPU", More: "Only a machine of few cores gains by it: see [models](models.md#on-an-nvidia-gpu).",
+	}})
+	NVIDIAEncode = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
+		Name: "nvidia-encode", Where: Machine | Stack | Runner, Default: "false", Optional: true,
+		Help: "Encode video on an NVIDIA GPU that has an encoder, unlike A100, H100 and H200",
+		More: "Outputs of H.264 of high quality only; video with a side of less than 160 or more than 4096 pixels stays on the CPU.",
 	}})
 	ProvenanceCertificate = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "provenance-certificate", Where: Machine, Without: "outputs aren't signed", Example: "FILE",

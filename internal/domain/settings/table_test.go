@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 		{MaxOpenRequests, "--max-open-requests", "LIPSYNC_MAX_OPEN_REQUESTS", "lipsync:maxOpenRequests"},
 		{MaxStored, "--max-stored", "LIPSYNC_MAX_STORED", "lipsync:maxStoredGiB"},
 		{CORSOrigins, "--cors-origins", "LIPSYNC_CORS_ORIGINS", "lipsync:corsOrigins"},
-		{NVIDIA, "--nvidia", "LIPSYNC_NVIDIA", "lipsync:nvidiaVideo"},
+		{NVIDIADecode, "--nvidia-decode", "LIPSYNC_NVIDIA_DECODE", "lipsync:nvidiaDecode"},
 	} {
 		line := c.of.Line()
 		if line.Flag() != c.flag || line.Env() != c.env || line.Context() != c.context {
@@ -79,8 +79,8 @@ func TestCheck(t *testing.T) {
 		{DiskReserve, "1GB", "--disk-reserve must be a size such as 5GiB, 500MiB or 1048576"},
 		{MaxDuration, "5", "--max-duration must be a time above 0, such as 90m"},
 		{Workers, "abc", "--workers must be 1 or more"},
-		{NVIDIA, "yes", ""},
-		{NVIDIA, "maybe", "--nvidia must be true or false"},
+		{NVIDIAEncode, "yes", ""},
+		{NVIDIAEncode, "maybe", "--nvidia-encode must be true or false"},
 		{DiskReserve, "0", ""},
 		{KeepInputs, "59m0s", "--keep-inputs must be 1h or more"},
 		{CORSOrigins, "https://a.example,*", ""},

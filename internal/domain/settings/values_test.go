@@ -15,7 +15,7 @@ func environment(variables map[string]string) *Values {
 func TestEnvironment(t *testing.T) {
 	v := environment(map[string]string{
 		"LIPSYNC_TABLE": "t", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_FPS": "29.97",
-		"LIPSYNC_MAX_DURATION": "1h30m", "LIPSYNC_ENGINES": "wav2lip,warp", "LIPSYNC_NVIDIA": "true", "LIPSYNC_ISSUER": "https://example.com/pool",
+		"LIPSYNC_MAX_DURATION": "1h30m", "LIPSYNC_ENGINES": "wav2lip,warp", "LIPSYNC_NVIDIA_ENCODE": "true", "LIPSYNC_ISSUER": "https://example.com/pool",
 	})
 	for _, c := range []struct {
 		name      string
@@ -27,7 +27,7 @@ func TestEnvironment(t *testing.T) {
 		{"max-fps", MaxFPS.In(v), 29.97},
 		{"max-duration", MaxDuration.In(v), 90 * time.Minute},
 		{"engines", Engines.In(v), []string{"wav2lip", "warp"}},
-		{"nvidia", NVIDIA.In(v), true},
+		{"nvidia-encode", NVIDIAEncode.In(v), true},
 		{"allow-private-networks", AllowPrivateNetworks.In(v), false},
 		{"signer-role", SignerRole.In(v), ""},
 		{"issuer", Issuer.In(v).Path, "/pool"},
@@ -45,9 +45,9 @@ func TestEnvironment(t *testing.T) {
 func TestBadEnvironment(t *testing.T) {
 	v := environment(map[string]string{
 		"LIPSYNC_READ_RATE": "7.5", "LIPSYNC_MAX_VIDEO": "0", "LIPSYNC_MAX_FPS": "NaN", "LIPSYNC_MAX_DURATION": "90",
-		"LIPSYNC_KEEP_INPUTS": "1m", "LIPSYNC_NVIDIA": "maybe", "LIPSYNC_ISSUER": "example.com/x",
+		"LIPSYNC_KEEP_INPUTS": "1m", "LIPSYNC_NVIDIA_ENCODE": "maybe", "LIPSYNC_ISSUER": "example.com/x",
 	})
-	got := []any{ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIA.In(v), Table.In(v)}
+	got := []any{ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIAEncode.In(v), Table.In(v)}
 	if u := Issuer.In(v); u != nil {
 		t.Errorf("got the issuer %s, want none", u)
 	}
@@ -62,7 +62,7 @@ func TestBadEnvironment(t *testing.T) {
 		`LIPSYNC_MAX_FPS is "NaN", want a number above 0`,
 		`LIPSYNC_MAX_DURATION is "90", want a time above 0, such as 90m`,
 		`LIPSYNC_KEEP_INPUTS is "1m", want a time of 1h or more, such as 90m`,
-		`LIPSYNC_NVIDIA is "maybe", want true or false`,
+		`LIPSYNC_NVIDIA_ENCODE is "maybe", want true or false`,
 		`LIPSYNC_TABLE is not set`,
 		`LIPSYNC_ISSUER is "example.com/x", want an address such as https://example.com`,
 	}
@@ -76,7 +76,7 @@ func TestContext(t *testing.T) {
 	v, err := Context(map[string]any{
 		"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}, // settings of CDK itself
 		"lipsync:keepData": false, "lipsync:spotVcpus": 8.0, "lipsync:generateRate": 1e6, "lipsync:maxVideoMiB": "1024",
-		"lipsync:instanceTypes": []any{"g5.2xlarge", "g6e.xlarge"}, "lipsync:maxDuration": "90m", "lipsync:nvidiaVideo": "true",
+		"lipsync:instanceTypes": []any{"g5.2xlarge", "g6e.xlarge"}, "lipsync:maxDuration": "90m", "lipsync:nvidiaEncode": "true",
 		"lipsync:maxFps": 60.0,
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestContext(t *testing.T) {
 		{MaxDuration, "1h30m0s", "1h30m0s"},
 		{KeepOutputs, "720h0m0s", "720h0m0s"},
 		{MaxFPS, "60", "60"},
-		{NVIDIA, "true", "true"},
+		{NVIDIAEncode, "true", "true"},
 		{InstanceTypes, "g5.2xlarge,g6e.xlarge", "g5.2xlarge,g6e.xlarge"},
 		{CORSOrigins, "*", "*"},
 		{AlarmEmail, "", ""},

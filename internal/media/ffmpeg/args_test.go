@@ -66,11 +66,19 @@ func TestDecodeArgs(t *testing.T) {
 	}
 }
 
-// TestNVIDIA checks that a job decodes and encodes on the GPU, or on the CPU only. The CPU also
-// encodes small pictures, which NVIDIA's encoder refuses, and other codecs and qualities than the defaults.
-func TestNVIDIA(t *testing.T) {
+// onGPU returns tools with a GPU that decodes, encodes, or both.
+func onGPU(decode, encode bool) *Tools {
+	tools := &Tools{Threads: 2, gpu: &gpu{decode: decode}}
+	tools.gpu.encode.Store(encode)
+	return tools
+}
+
+// TestArgsOnGPU checks that a job decodes and encodes on the GPU, or on the CPU only. The CPU also
+// encodes small and large pictures, which NVIDIA's encoder refuses, and other codecs and qualities than
+// the defaults.
+func TestArgsOnGPU(t *testing.T) {
 	for _, test := range []struct {
-		nvidia        bool
+		gpu           bool
 		width, height int
 		output        order.Output
 		encoder       string
@@ -80,16 +88,24 @@ func TestNVIDIA(t *testing.T) {
 		{true, 160, 160, order.Output{Format: order.MOV}, "h264_nvenc"},
 		{true, 158, 720, order.Output{}, "libx264"},
 		{true, 1280, 158, order.Output{}, "libx264"},
+		{true, 4096, 4096, order.Output{}, "h264_nvenc"},
+		{true, 4098, 720, order.Output{}, "libx264"},
 		{true, 1280, 720, order.Output{Quality: order.Medium}, "libx264"},
 		{true, 1280, 720, order.Output{Codec: order.HEVC}, "libx265"},
 		{true, 1280, 720, order.Output{Format: order.WebM}, "libvpx-vp9"},
 		{true, 1280, 720, order.Output{Format: order.MOV, Codec: order.ProRes}, "prores_ks"},
 	} {
 		in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: test.width, Height: test.height, Rate: Rate{25, 1}}}
-		tools := &Tools{Threads: 2, NVIDIA: test.nvidia}
-		decode, encode := decodeArgs(tools, in, span{to: 9}), encodeArgs(tools, in.Video, test.output, "aac", "out")
-		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != test.nvidia || at > slices.Index(decode, "-i") {
+		tools, other := onGPU(false, test.gpu), onGPU(test.gpu, false)
+		decode, encode := decodeArgs(other, in, span{to: 9}), encodeArgs(tools, in.Video, test.output, "aac", "out")
+		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != test.gpu || at > slices.Index(decode, "-i") {
 			t.Errorf("%+v: decodes by %s", test, decode)
+		}
+		if decode := decodeArgs(tools, in, span{to: 9}); slices.Contains(decode, "-hwaccel") {
+			t.Errorf("%+v: only encodes on the GPU, and decodes by %s", test, decode)
+		}
+		if encode := encodeArgs(other, in.Video, test.output, "aac", "out"); slices.Contains(encode, "h264_nvenc") {
+			t.Errorf("%+v: only decodes on the GPU, and encodes by %s", test, encode)
 		}
 		if n := slices.Index(encode, test.encoder); n < 0 || encode[n-1] != "-c:v" || slices.Contains(encode[n:], "-c:v") {
 			t.Errorf("%+v: encodes by %s", test, encode)

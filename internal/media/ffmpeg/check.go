@@ -35,7 +35,7 @@ func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 	if _, err := t.Transcode(ctx, info, aac, io.Discard, time.Second); err != nil {
 		return fmt.Errorf("transcode sound: %w", err)
 	}
-	if err := t.encodeBlack(ctx, aac, filepath.Join(folder, "black.mp4")); err != nil {
+	if err := t.encodeBlack(ctx, 64, aac, filepath.Join(folder, "black.mp4")); err != nil {
 		return fmt.Errorf("encode a picture: %w", err)
 	}
 	return nil
@@ -74,9 +74,10 @@ func (t *Tools) CheckOutput(ctx context.Context, o order.Output) error {
 	return nil
 }
 
-func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
-	v := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}
-	e, err := t.Encode(ctx, v, order.Output{}, aac, output)
+// encodeBlack encodes one black frame, with the sound of another file unless sound is "".
+func (t *Tools) encodeBlack(ctx context.Context, side int, sound, output string) error {
+	v := &Video{Width: side, Height: side, Rate: Rate{25, 1}}
+	e, err := t.Encode(ctx, v, order.Output{}, sound, output)
 	if err != nil {
 		return err
 	}

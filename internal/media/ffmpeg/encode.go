@@ -30,6 +30,7 @@ type Encoder interface {
 type encoding struct {
 	p            *process
 	part, output string
+	gpu          *gpu // that encodes; nil: the CPU does
 }
 
 // Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
@@ -40,6 +41,9 @@ func (t *Tools) Encode(ctx context.Context, v *Video, o order.Output, sound, out
 	files := sandbox.Files{Write: []string{e.part}}
 	if sound != "" {
 		files.Read = []string{sound}
+	}
+	if t.onGPU(v, o) {
+		e.gpu, files = t.gpu, files.And(t.gpu.files)
 	}
 	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, o, sound, e.part), files)
 	if err != nil {
@@ -53,17 +57,30 @@ func (e *encoding) Write(frame *image.YCbCr) error { return e.WritePixels(Bytes(
 func (e *encoding) WritePixels(frame []byte) error {
 	if _, err := e.p.Write(frame); err != nil {
 		// The encoder's own error says more.
-		return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
+		return fmt.Errorf("write frame: %w", e.blame(errors.Join(err, e.p.wait())))
 	}
 	return nil
 }
 
 func (e *encoding) Finish() error {
-	err := e.p.wait()
+	err := e.blame(e.p.wait())
 	if err == nil {
 		err = os.Rename(e.part, e.output)
 	}
 	return errors.Join(err, e.discard())
+}
+
+// blame adds ErrGPU to the error of a GPU's encoder that wrote nothing: it did not start. This file
+// is lost, since the pieces of an output are encoded alike.
+func (e *encoding) blame(err error) error {
+	if err == nil || e.gpu == nil || e.p.ctx.Err() != nil || OfMachine(err) || e.p.stderr.unwritten() != nil {
+		return err
+	}
+	if part, statErr := os.Stat(e.part); statErr != nil || part.Size() > 0 {
+		return err
+	}
+	e.gpu.stopEncoding(err)
+	return fmt.Errorf("%w: %w", ErrGPU, err)
 }
 
 func (e *encoding) Abort() {
@@ -114,15 +131,24 @@ func demuxer(f order.Format) string {
 	return "mov"
 }
 
-// nvidiaSide is the shorter side of the smallest pictures that NVIDIA's encoder gets, in pixels.
-// The encoder refuses small pictures: users report limits of 145 × 49 and 145 × 145. make
-// gpu-check checks it.
-const nvidiaSide = 160
+// These are the sides of the smallest and the largest pictures that NVIDIA's encoder gets, in pixels.
+// It refuses others: users report least sizes of 145 × 49 and 145 × 145, and NVIDIA 4096 × 4096 as
+// the largest of H.264. make gpu-check checks the smallest.
+const (
+	leastOnGPU = 160
+	mostOnGPU  = 4096
+)
+
+// onGPU reports whether a GPU encodes frames of v for the output o.
+func (t *Tools) onGPU(v *Video, o order.Output) bool {
+	return t.gpu.encodes() && o.VideoCodec() == order.H264 && o.Quality == order.High &&
+		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
+}
 
 // Encoding returns a text of all that decides how frames of v are encoded.
 func (t *Tools) Encoding(ctx context.Context, v *Video, o order.Output) (string, error) {
 	version, err := t.Version(ctx)
-	return fmt.Sprintf("NVIDIA %t, encoder %q\n%s", t.NVIDIA, t.EncoderArgs(v, o), version), err
+	return fmt.Sprintf("encoder %q\n%s", t.EncoderArgs(v, o), version), err
 }
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
@@ -146,7 +172,7 @@ func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 		}
 		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
 	}
-	if t.NVIDIA && o.Quality == order.High && min(v.Width, v.Height) >= nvidiaSide {
+	if t.onGPU(v, o) {
 		// About the quality of libx264 below.
 		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}

@@ -53,13 +53,11 @@ const (
 type Tools struct {
 	FFmpeg, FFprobe string // paths
 	Threads         int    // of each decoder and encoder
-	// NVIDIA lets an NVIDIA GPU decode and encode video, if it supports the format and size; see
-	// CheckNVIDIA.
-	NVIDIA bool
 	// Sandbox restricts each child to the files of its step.
 	Sandbox sandbox.Sandbox
 
 	needs sandbox.Files // libraries of both programs
+	gpu   *gpu          // decodes and encodes video, if it supports the format and size; see UseNVIDIA
 }
 
 // Find finds the programs in PATH, and the layers of the sandbox that work on this machine.
@@ -80,7 +78,7 @@ func Find(threads int) (*Tools, error) {
 	defer cancel()
 	t.needs = sandbox.Needs(ctx, t.FFmpeg) // ffprobe needs the same files; otherwise the trial fails
 	t.Sandbox = sandbox.Available().Largest(func(s sandbox.Sandbox) error {
-		return t.in(s).run(ctx, t.FFprobe, "-v", "error", "-version")
+		return t.in(s).run(ctx, t.FFprobe, sandbox.Files{}, "-v", "error", "-version")
 	})
 	return t, nil
 }
@@ -92,9 +90,9 @@ func (t *Tools) in(s sandbox.Sandbox) *Tools {
 	return &other
 }
 
-// run runs a program that needs no media, and discards its output.
-func (t *Tools) run(ctx context.Context, path string, args ...string) error {
-	p, err := t.startReader(ctx, path, args, sandbox.Files{}, memorySize)
+// run runs a program, and discards its output.
+func (t *Tools) run(ctx context.Context, path string, files sandbox.Files, args ...string) error {
+	p, err := t.startReader(ctx, path, args, files, memorySize)
 	if err != nil {
 		return err
 	}

@@ -2,35 +2,125 @@ package ffmpeg
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 
 	"lipsync/internal/media/sandbox"
 )
 
-// CheckNVIDIA returns an error with a sentence for operators unless ffmpeg can decode and encode
-// on an NVIDIA GPU here. It sets the layers of the sandbox in which that works.
-func (t *Tools) CheckNVIDIA(ctx context.Context) error {
-	args := []string{"-v", "error", "-nostdin", "-init_hw_device", "cuda",
-		"-f", "lavfi", "-i", "color=size=256x256:duration=0.1", "-c:v", "h264_nvenc", "-f", "h264", "pipe:1"}
-	// The first run has no sandbox, since a more privileged program creates the driver's devices when
-	// the driver is first used.
-	first := newProcess(ctx, t.FFmpeg, args)
-	if err := first.cmd.Run(); err != nil {
-		return fmt.Errorf("ffmpeg can't use an NVIDIA GPU on this machine: %w: %s", err, first.stderr.String())
+// ErrGPU means that the encoder of an NVIDIA GPU did not start. The CPU encodes all later files.
+var ErrGPU = errors.New("the GPU's encoder doesn't start")
+
+// NVIDIA says what an NVIDIA GPU does in place of the CPU.
+type NVIDIA struct{ Decode, Encode bool }
+
+// gpu is an NVIDIA GPU that was tried on this machine. nil does nothing.
+type gpu struct {
+	files  sandbox.Files // what a program needs to use it
+	decode bool
+	encode atomic.Bool // until the encoder doesn't start
+	log    *slog.Logger
+	missed sync.Once // the warning that the GPU did not decode a file
+}
+
+func (g *gpu) decodes() bool { return g != nil && g.decode }
+
+func (g *gpu) encodes() bool { return g != nil && g.encode.Load() }
+
+// NVIDIA returns what an NVIDIA GPU does.
+func (t *Tools) NVIDIA() NVIDIA { return NVIDIA{t.gpu.decodes(), t.gpu.encodes()} }
+
+// UseNVIDIA lets an NVIDIA GPU do what is wanted, as far as it works in the sandbox on this machine.
+// For the rest it logs a warning, and the CPU does it.
+func (t *Tools) UseNVIDIA(ctx context.Context, want NVIDIA, log *slog.Logger) {
+	t.gpu = nil
+	if want == (NVIDIA{}) {
+		return
 	}
-	t.Sandbox = t.Sandbox.Largest(func(s sandbox.Sandbox) error {
-		gpu := t.in(s)
-		gpu.NVIDIA = true
-		return gpu.run(ctx, t.FFmpeg, args...)
-	})
+	dir, err := os.MkdirTemp("", "nvidia-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = t.firstUse(ctx)
+	}
+	clip := filepath.Join(dir, "clip.mp4")
+	if err == nil {
+		err = t.encodeBlack(ctx, trialSide, "", clip)
+	}
+	if err != nil {
+		log.Warn("the CPU decodes and encodes video: an NVIDIA GPU was asked for, and none can be used", "error", err)
+		return
+	}
+	g := &gpu{log: log, files: driver(ctx, t.FFmpeg)}
+	if want.Decode {
+		if err = t.trial(g.files).decodeOnGPU(ctx, clip); err != nil {
+			log.Warn("the CPU decodes video: the NVIDIA GPU that was asked for can't", "error", err)
+		}
+		g.decode = err == nil
+	}
+	if want.Encode {
+		if err = t.trial(g.files).encodeBlack(ctx, trialSide, "", clip); err != nil {
+			log.Warn("the CPU encodes video: the NVIDIA GPU that was asked for can't", "error", err)
+		}
+		g.encode.Store(err == nil)
+	}
+	t.gpu = g
+}
+
+// trialSide is the side of the pictures of trials, in pixels.
+const trialSide = 256
+
+// firstUse uses the driver without the sandbox, since a more privileged program creates its devices
+// when it is first used.
+func (t *Tools) firstUse(ctx context.Context) error {
+	p := newProcess(ctx, t.FFmpeg, []string{"-v", "error", "-nostdin", "-init_hw_device", "cuda",
+		"-f", "lavfi", "-i", "color=size=64x64:duration=0.04", "-f", "null", "-"})
+	if err := p.cmd.Run(); err != nil {
+		return fmt.Errorf("%w: %s", err, p.stderr.String())
+	}
 	return nil
 }
 
-// nvidia returns the files of NVIDIA's driver: its devices, and the kernel's files about them, the
-// machine and the process. The latter are read-only, and the kernel hides the private parts of
-// other processes.
-func nvidia() sandbox.Files {
+// trial returns tools that use the GPU for all, and log nothing.
+func (t *Tools) trial(files sandbox.Files) *Tools {
+	g := &gpu{files: files, decode: true, log: slog.New(slog.DiscardHandler)}
+	g.encode.Store(true)
+	other := *t
+	other.gpu = g
+	return &other
+}
+
+// decodeOnGPU decodes a file. Unlike the decoder of jobs it fails if ffmpeg would decode it without
+// the GPU.
+func (t *Tools) decodeOnGPU(ctx context.Context, path string) error {
+	return t.run(ctx, t.FFmpeg, t.gpu.files.And(sandbox.Files{Read: []string{path}}), "-v", "error", "-nostdin",
+		"-hwaccel", "cuda", "-hwaccel_output_format", "cuda", "-i", "file:"+path, "-vf", "hwdownload,format=nv12", "-f", "null", "-")
+}
+
+// stopEncoding leaves encoding to the CPU.
+func (g *gpu) stopEncoding(err error) {
+	if g.encode.CompareAndSwap(true, false) {
+		g.log.Warn("the CPU encodes video from now on: the encoder of the NVIDIA GPU doesn't start", "error", err)
+	}
+}
+
+// miss notes that the CPU decodes a file that the GPU did not begin to decode.
+func (g *gpu) miss(err error) {
+	g.missed.Do(func() {
+		g.log.Warn("the CPU decodes a file: the NVIDIA GPU can't. Others are not logged", "error", err)
+	})
+}
+
+// driver returns the files of NVIDIA's driver: its devices, the folders of the libraries that ffmpeg
+// opens by name, and the kernel's files about them, the machine and the process. All but the devices
+// are read-only, and the kernel hides the private parts of other processes.
+func driver(ctx context.Context, program string) sandbox.Files {
 	devices, _ := filepath.Glob("/dev/nvidia*") // the pattern is valid
-	return sandbox.Files{Devices: devices, Read: []string{"/proc", "/sys", "/etc/nvidia", "/usr/share/nvidia"}}
+	kernel := []string{"/proc", "/sys"}
+	libraries := sandbox.Needs(ctx, program, "libcuda.so.1", "libnvcuvid.so.1", "libnvidia-encode.so.1")
+	return libraries.And(sandbox.Files{Devices: devices, List: kernel, Read: []string{"/etc/nvidia", "/usr/share/nvidia"}})
 }

@@ -83,11 +83,7 @@ func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory u
 
 // files returns the files that a program needs for any step.
 func (t *Tools) files(path string) sandbox.Files {
-	files := t.needs.And(sandbox.Files{Run: []string{path}})
-	if t.NVIDIA {
-		files = files.And(nvidia())
-	}
-	return files
+	return t.needs.And(sandbox.Files{Run: []string{path}})
 }
 
 func create(paths []string) error {

@@ -13,6 +13,7 @@ import (
 type Files struct {
 	Run     []string // executables, and the loader that their first bytes name
 	Read    []string
+	List    []string // folders, to read and to list
 	Write   []string // and to read
 	Devices []string // to read, write and control
 }
@@ -20,12 +21,13 @@ type Files struct {
 // And returns the files of both.
 func (f Files) And(g Files) Files {
 	join := func(a, b []string) []string { return append(a[:len(a):len(a)], b...) }
-	return Files{join(f.Run, g.Run), join(f.Read, g.Read), join(f.Write, g.Write), join(f.Devices, g.Devices)}
+	return Files{join(f.Run, g.Run), join(f.Read, g.Read), join(f.List, g.List), join(f.Write, g.Write), join(f.Devices, g.Devices)}
 }
 
 // These are rights to files, as Landlock defines them.
 const (
 	readFile  = unix.LANDLOCK_ACCESS_FS_READ_FILE
+	listFiles = unix.LANDLOCK_ACCESS_FS_READ_DIR | readFile
 	runFile   = unix.LANDLOCK_ACCESS_FS_EXECUTE | readFile
 	writeFile = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | readFile
 	useDevice = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | readFile
@@ -79,7 +81,7 @@ func landlock(version int, files Files) error {
 		paths  []string
 		rights uint64
 	}{
-		{files.Run, runFile}, {files.Read, readFile}, {files.Write, writeFile},
+		{files.Run, runFile}, {files.Read, readFile}, {files.List, listFiles}, {files.Write, writeFile},
 		// Go opens /dev/null in place of a standard file that is not set.
 		{append([]string{"/dev/null"}, files.Devices...), useDevice},
 	} {

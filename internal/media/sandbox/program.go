@@ -15,17 +15,18 @@ import (
 var library = regexp.MustCompile(`(?m)=> (/.+) \(0x[0-9a-f]+\)$`)
 
 // Needs returns the files that a program always needs: itself, the loader, and the folders of its
-// libraries, as the loader finds them. Files that it can't find out are missing; a trial shows
-// whether the program runs without them.
-func Needs(ctx context.Context, program string) Files {
+// libraries and of those that it opens by name, as the loader finds them. Files that it can't find
+// out are missing; a trial shows whether the program runs without them.
+func Needs(ctx context.Context, program string, opens ...string) Files {
 	files := Files{Run: []string{program}}
 	loader := interpreter(program)
 	if loader == "" {
 		return files
 	}
-	// With this variable, the loader lists the libraries instead of running the program.
+	// With the first variable, the loader lists the libraries instead of running the program. It
+	// ignores those of the second that it doesn't find.
 	list := exec.CommandContext(ctx, program)
-	list.Env = []string{"LD_TRACE_LOADED_OBJECTS=1"}
+	list.Env = []string{"LD_TRACE_LOADED_OBJECTS=1", "LD_PRELOAD=" + strings.Join(opens, " ")}
 	out, _ := list.Output()
 	folders := map[string]bool{}
 	for _, match := range library.FindAllStringSubmatch(string(out), -1) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,14 +251,20 @@ func TestFiles(t *testing.T) {
 	}
 	var said bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), evil)
-	cmd.Stdin = strings.NewReader(fmt.Sprintf("read %s\nwrite %[1]s\nread %s\nwrite %[2]s\nread /dev/null\n", in, out))
+	listed := t.TempDir()
+	inside := filepath.Join(listed, "inside")
+	if err := os.WriteFile(inside, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin = strings.NewReader(fmt.Sprintf("read %s\nwrite %[1]s\nread %s\nwrite %[2]s\nread /dev/null\nread %s\nwrite %[3]s\nlist %s\nlist %s\n", in, out, inside, listed, dir))
 	cmd.Stderr = &said
-	wait, err := hostLayers(t).Start(cmd, Files{Run: []string{evil}, Read: []string{in, filepath.Join(dir, "missing")}, Write: []string{out}})
+	wait, err := hostLayers(t).Start(cmd, Files{Run: []string{evil}, Read: []string{in, filepath.Join(dir, "missing")}, List: []string{listed}, Write: []string{out}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = wait()
-	want := fmt.Sprintf("did read %s\nfailed write %[1]s: open %[1]s: permission denied\ndid read %s\ndid write %[2]s\ndid read /dev/null\n", in, out)
+	want := fmt.Sprintf("did read %s\nfailed write %[1]s: open %[1]s: permission denied\ndid read %s\ndid write %[2]s\ndid read /dev/null\n"+
+		"did read %s\nfailed write %[3]s: open %[3]s: permission denied\ndid list %s\nfailed list %s: open %[5]s: permission denied\n", in, out, inside, listed, dir)
 	if hostLayers(t).Landlock == 0 {
 		t.Skip("this host has no Landlock")
 	}
@@ -286,6 +293,37 @@ func TestLargest(t *testing.T) {
 		})
 		if got != test.want {
 			t.Errorf("got %+v, want %+v", got, test.want)
+		}
+	}
+}
+
+// TestOpenedByName finds the folder of a library that a program opens by name, with no other of its kind
+// on the machine.
+func TestOpenedByName(t *testing.T) {
+	drivers, program := t.TempDir(), filepath.Join(t.TempDir(), "program")
+	source := filepath.Join(t.TempDir(), "main.c")
+	if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"-shared", "-o", filepath.Join(drivers, "libdriver-of-this-test.so.1"), source},
+		{"-o", program, source, "-Wl,-rpath," + drivers}, // instead of the cache of the machine's loader
+	} {
+		if out, err := exec.CommandContext(t.Context(), "gcc", args...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc %q: %v: %s", args, err, out)
+		}
+	}
+	for _, test := range []struct {
+		opens []string
+		want  bool
+	}{
+		{nil, false},
+		{[]string{"libno-such-library.so.1"}, false},
+		{[]string{"libno-such-library.so.1", "libdriver-of-this-test.so.1"}, true},
+	} {
+		got := Needs(t.Context(), program, test.opens...)
+		if slices.Contains(got.Read, drivers) != test.want || !slices.Contains(got.Read, "/etc/ld.so.cache") || len(got.Run) != 2 {
+			t.Errorf("opens %q: got %+v, want %s in it: %t", test.opens, got, drivers, test.want)
 		}
 	}
 }

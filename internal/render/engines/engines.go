@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Limits    render.Limits
 	Cores     int             // processor cores that one job uses, at least 1
-	NVIDIA    bool            // whether to decode and encode pictures on an NVIDIA GPU
+	NVIDIA    ffmpeg.NVIDIA   // what an NVIDIA GPU does to pictures, where it can
 	Models    string          // folder of models; "" for none
 	Library   string          // file of ONNX Runtime; "" for the usual places
 	Providers []onnx.Provider // as in onnx.Options
@@ -49,11 +49,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tools.NVIDIA = o.NVIDIA; o.NVIDIA {
-		if err := tools.CheckNVIDIA(ctx); err != nil {
-			return nil, err
-		}
-	}
+	tools.UseNVIDIA(ctx, o.NVIDIA, o.Log)
 	s, err := bare(ctx, o.Log)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,9 @@ type Machine struct {
 	Video     string          // path of a video of a face
 	Speech    string          // path of speech, as long as the video
 	Scratch   string          // an existing folder for temporary files
+
+	gpu     *ffmpeg.Tools // see onGPU; nil until then
+	without string        // what it can't do
 }
 
 // Check is one check of the machine.
@@ -48,7 +51,8 @@ func (m *Machine) Checks() []Check {
 		{"Jobs", jobsWhat, []string{"Provider", "Jobs at once", "Frames/s of all", "GPU memory, MiB", "Memory, MiB"}, m.jobs},
 		{"Batches", batchesWhat, []string{"Network", "Items in a run", "First run, ms", "ms a run", "Items/s"}, m.batches},
 		{"Decoding", decodingWhat, []string{"Codec", "Frames", "PSNR, dB", "Largest difference"}, m.decoding},
-		{"Encoding", encodingWhat, []string{"Encoder", "Size", "PSNR, dB", "SSIM, dB", "kbit a frame"}, m.encoding},
+		{"Speed of decoding", decodingSpeedWhat, []string{"Size", "Frames", "Frames/s on the CPU", "Frames/s on the GPU"}, m.decodingSpeed},
+		{"Encoding", encodingWhat, []string{"Encoder", "Size", "PSNR, dB", "SSIM, dB", "kbit a frame", "Frames/s"}, m.encoding},
 		{"Too little GPU memory", shortageWhat, []string{"Limit, MiB", "What happened"}, m.shortage},
 	}
 }
@@ -86,13 +90,6 @@ func Run(ctx context.Context, checks []Check, ended func(Result) error) error {
 // cores returns the number of processor cores that a job uses.
 func (m *Machine) cores() int { return m.Tools.Threads }
 
-// tools returns the tools with pictures decoded and encoded by the CPU, or by the GPU.
-func (m *Machine) tools(gpu bool) *ffmpeg.Tools {
-	t := *m.Tools
-	t.NVIDIA = gpu && m.NVIDIA
-	return &t
-}
-
 // open prepares rendering with all models on one provider. It returns an error if a model
 // can't be used, or only on another provider.
 func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines.Set, error) {
@@ -105,8 +102,10 @@ func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines
 	if err != nil {
 		return nil, err
 	}
-	s.Tools = m.tools(gpu && m.encodes(ctx))
-	s.Media = s.Tools
+	if gpu && m.encodes(ctx) {
+		s.Tools = m.onGPU(ctx)
+		s.Media = s.Tools
+	}
 	if log.Len() > 0 {
 		return nil, errors.Join(fmt.Errorf("with %s: %s", p, bytes.TrimSpace(log.Bytes())), s.Close())
 	}
@@ -116,7 +115,7 @@ func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines
 // encodes tells whether the GPU encodes. Some GPUs for data centers only decode, and the
 // service then doesn't use them for pictures.
 func (m *Machine) encodes(ctx context.Context) bool {
-	return m.NVIDIA && m.Tools.CheckNVIDIA(ctx) == nil
+	return m.onGPU(ctx).NVIDIA().Encode
 }
 
 // Notes returns sentences about the machine.

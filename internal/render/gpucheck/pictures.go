@@ -6,14 +6,38 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"log/slog"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg"
 )
+
+// onGPU returns tools with which the GPU decodes and encodes, as far as it can.
+func (m *Machine) onGPU(ctx context.Context) *ffmpeg.Tools {
+	if m.gpu == nil {
+		t := *m.Tools
+		var log strings.Builder
+		t.UseNVIDIA(ctx, ffmpeg.NVIDIA{Decode: m.NVIDIA, Encode: m.NVIDIA}, slog.New(slog.NewTextHandler(&log, nil)))
+		m.gpu, m.without = &t, log.String()
+	}
+	return m.gpu
+}
+
+// decoder returns tools with which the GPU decodes, in the sandbox.
+func (m *Machine) decoder(ctx context.Context) (*ffmpeg.Tools, error) {
+	t := m.onGPU(ctx)
+	if m.NVIDIA && !t.NVIDIA().Decode {
+		return nil, errors.New(m.without)
+	}
+	return t, nil
+}
 
 const decodingWhat = "The GPU decodes the same frames as the CPU, to the last bit, which the standards of these codecs demand."
 
@@ -24,13 +48,17 @@ func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	gpu, err := m.decoder(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, codec := range []string{"libx264", "libx265", "libvpx-vp9"} {
 		path := filepath.Join(dir, codec+".mkv")
 		if err := m.ffmpeg(ctx, "-i", m.Video, "-an", "-frames:v", "100", "-c:v", codec, path); err != nil {
 			rows = append(rows, []string{codec, notChecked + err.Error()})
 			continue
 		}
-		row, e := m.decode(ctx, path)
+		row, e := m.decode(ctx, gpu, path)
 		rows = append(rows, append([]string{codec}, row...))
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", codec, e))
@@ -40,14 +68,14 @@ func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
 }
 
 // decode compares the frames of one file.
-func (m *Machine) decode(ctx context.Context, path string) ([]string, error) {
-	if m.NVIDIA { // fails without the GPU, while the service's decoder would go on without it
+func (m *Machine) decode(ctx context.Context, gpu *ffmpeg.Tools, path string) ([]string, error) {
+	if m.NVIDIA { // fails without the GPU, while the decoder of jobs goes on without it
 		err := m.ffmpeg(ctx, "-hwaccel", "cuda", "-hwaccel_output_format", "cuda", "-i", path, "-vf", "hwdownload,format=nv12", "-f", "null", "-")
 		if err != nil {
 			return nil, fmt.Errorf("the GPU doesn't decode it: %w", err)
 		}
 	}
-	l, err := liken(ctx, reading{m.tools(true), path}, reading{m.tools(false), path})
+	l, err := liken(ctx, reading{gpu, path}, reading{m.Tools, path})
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +83,38 @@ func (m *Machine) decode(ctx context.Context, path string) ([]string, error) {
 		err = fmt.Errorf("the largest difference is %d", l.largest)
 	}
 	return []string{fmt.Sprint(l.frames), decibels(l.psnr()), fmt.Sprint(l.largest)}, err
+}
+
+const decodingSpeedWhat = "How fast a job's decoder gives its frames to the service, by itself: by as many threads of the CPU as a job takes, and by the GPU."
+
+// decodingSpeed measures both decoders with the sizes of the video and of full HD.
+func (m *Machine) decodingSpeed(ctx context.Context) (rows [][]string, err error) {
+	dir, err := m.folder()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	gpu, err := m.decoder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range []string{"512:512", "1920:1080"} {
+		path := filepath.Join(dir, "video.mp4")
+		if err := m.ffmpeg(ctx, "-stream_loop", "-1", "-i", m.Video, "-an", "-frames:v", "500", "-vf", "scale="+size, "-preset", "veryfast", path); err != nil {
+			return rows, err
+		}
+		row := []string{strings.Replace(size, ":", "×", 1), ""}
+		for _, tools := range []*ffmpeg.Tools{m.Tools, gpu} {
+			n, started := 0, time.Now()
+			if err := each(ctx, reading{tools, path}, func(*image.YCbCr) error { n++; return nil }); err != nil {
+				return append(rows, row), err
+			}
+			row[1] = strconv.Itoa(n)
+			row = append(row, fmt.Sprintf("%.0f", float64(n)/time.Since(started).Seconds()))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 func decibels(n float64) string {
@@ -116,11 +176,14 @@ func (m *Machine) encoding(ctx context.Context) (rows [][]string, err error) {
 	if err := m.ffmpeg(ctx, "-i", m.Video, "-an", "-vf", "scale=160:160", "-crf", "10", small); err != nil {
 		return nil, err
 	}
+	if m.NVIDIA && !m.encodes(ctx) {
+		return [][]string{{"", notChecked + m.without}}, nil
+	}
 	for _, source := range []string{m.Video, small} {
 		var both [2]encoded // on the CPU, and on the GPU
-		for i, gpu := range []bool{false, true} {
+		for i, tools := range []*ffmpeg.Tools{m.Tools, m.onGPU(ctx)} {
 			row, e := []string(nil), error(nil)
-			both[i], row, e = m.encode(ctx, source, dir, gpu)
+			both[i], row, e = m.encode(ctx, tools, source, dir)
 			rows = append(rows, row)
 			if e != nil {
 				return rows, errors.Join(err, fmt.Errorf("%s: %w", row[0], e))
@@ -134,8 +197,7 @@ func (m *Machine) encoding(ctx context.Context) (rows [][]string, err error) {
 }
 
 // encode encodes the frames of a video and compares them with it.
-func (m *Machine) encode(ctx context.Context, source, dir string, gpu bool) (e encoded, row []string, err error) {
-	tools := m.tools(gpu)
+func (m *Machine) encode(ctx context.Context, tools *ffmpeg.Tools, source, dir string) (e encoded, row []string, err error) {
 	row = []string{"?"}
 	info, err := tools.Probe(ctx, source)
 	if err != nil {
@@ -150,14 +212,16 @@ func (m *Machine) encode(ctx context.Context, source, dir string, gpu bool) (e e
 	if err != nil {
 		return e, row, err
 	}
-	if err := m.each(ctx, source, encoder.Write); err != nil {
+	started := time.Now()
+	if err := each(ctx, reading{m.Tools, source}, encoder.Write); err != nil {
 		encoder.Abort()
 		return e, row, err
 	}
 	if err := encoder.Finish(); err != nil {
 		return e, row, err
 	}
-	if e.likeness, err = liken(ctx, reading{m.tools(false), source}, reading{m.tools(false), output}); err != nil {
+	took := time.Since(started)
+	if e.likeness, err = liken(ctx, reading{m.Tools, source}, reading{m.Tools, output}); err != nil {
 		return e, row, err
 	}
 	file, err := os.Stat(output)
@@ -165,12 +229,12 @@ func (m *Machine) encode(ctx context.Context, source, dir string, gpu bool) (e e
 		return e, row, err
 	}
 	e.bytes = file.Size()
-	return e, append(row, decibels(e.psnr()), decibels(e.decibels()), fmt.Sprintf("%.1f", e.kbit())), nil
+	return e, append(row, decibels(e.psnr()), decibels(e.decibels()), fmt.Sprintf("%.1f", e.kbit()), fmt.Sprintf("%.0f", float64(e.frames)/took.Seconds())), nil
 }
 
-// each decodes a video on the CPU and calls f with each frame.
-func (m *Machine) each(ctx context.Context, path string, f func(*image.YCbCr) error) error {
-	frames, frame, err := reading{m.tools(false), path}.open(ctx)
+// each decodes a video and calls f with each frame.
+func each(ctx context.Context, r reading, f func(*image.YCbCr) error) error {
+	frames, frame, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
