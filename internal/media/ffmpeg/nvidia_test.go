@@ -3,7 +3,6 @@ package ffmpeg_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -208,7 +207,7 @@ func TestNVIDIA(t *testing.T) {
 		tools.Sandbox = layers
 		tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Decode: true, Encode: true}, slog.New(slog.NewTextHandler(&log, nil)))
 		does := tools.NVIDIA()
-		t.Log(fmt.Sprintf("%v: %+v\n%s", layers.LogValue(), does, log.String()))
+		t.Logf("%v: %+v\n%s", layers.LogValue(), does, log.String())
 		if does.Decode != (err == nil) {
 			t.Errorf("in %v: got %+v, want to decode: %t", layers.LogValue(), does, err == nil)
 		}

@@ -46,6 +46,10 @@ type Options struct {
 	// GPUMemory bounds the memory, in bytes, that the network takes on a GPU with
 	// CUDA. 0 is no limit. A network that needs more fails with ErrMemory.
 	GPUMemory int64
+
+	// EngineCache is the path of a folder for the engines that TensorRT compiles, which
+	// is made if it is missing. If it is "", each session compiles its own.
+	EngineCache string
 }
 
 // Info is an input or an output of a network. Callers of this package see its

@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -38,6 +39,7 @@ func (r *Runtime) Available(p Provider) error {
 }
 
 func (p Provider) try(o Options) error {
+	o.EngineCache = "" // it compiles nothing
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return err
@@ -47,8 +49,8 @@ func (p Provider) try(o Options) error {
 }
 
 // addTo lets a session use the provider, after the providers that were added before. The
-// settings of providers for GPUs are the library's defaults, except the limit of memory.
-// make gpu-check checks them.
+// settings of providers for GPUs are the library's defaults, except the limit of memory and the
+// folder of engines. make gpu-check checks them.
 func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 	switch p {
 	case TensorRT:
@@ -57,6 +59,14 @@ func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 			return err
 		}
 		defer settings.Destroy()
+		if o.EngineCache != "" {
+			if err := os.MkdirAll(o.EngineCache, 0o700); err != nil {
+				return err
+			}
+			if err := settings.Update(map[string]string{"trt_engine_cache_enable": "1", "trt_engine_cache_path": o.EngineCache}); err != nil {
+				return err
+			}
+		}
 		return options.AppendExecutionProviderTensorRT(settings)
 	case CUDA:
 		settings, err := ort.NewCUDAProviderOptions()

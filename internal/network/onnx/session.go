@@ -44,6 +44,9 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 	if err != nil {
 		return nil, err
 	}
+	if o.EngineCache != "" {
+		o.EngineCache = engineFolder(o.EngineCache, kernelDriver, r.version, model)
+	}
 	s := &Session{header: h, threads: o.Threads, longest: longest}
 	if s.threads == 0 {
 		s.threads = runtime.GOMAXPROCS(0)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"lipsync/internal/face/detection"
@@ -57,9 +59,13 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 		}
 		return
 	}
+	onCPU := slices.Equal(o.Providers, []onnx.Provider{onnx.CPU})
+	if err := onnx.CheckDriver(); err != nil && !onCPU && len(models.Models) > 0 {
+		s.log.Warn("no network can run on the GPU", "error", err)
+	}
 	for _, m := range models.Models {
 		log := s.log.With("role", m.Role, "file", m.File)
-		provider, err := s.add(ctx, m, runtime, o.Providers)
+		provider, err := s.add(ctx, m, runtime, o)
 		if err == nil {
 			s.Basis += fmt.Sprintf(", %s %s on %s", m.Role, m.SHA256, provider)
 		}
@@ -96,7 +102,7 @@ func (u unusable) Workers() int { return 1 }
 func (u unusable) Articulates() bool { return false }
 
 // add loads a model and uses it. It returns the provider that computes it.
-func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
+func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, o Options) (onnx.Provider, error) {
 	var sessions []*onnx.Session
 	closeAll := func() (err error) {
 		for _, session := range sessions {
@@ -105,7 +111,7 @@ func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, p
 		return err
 	}
 	for wanted := 1; len(sessions) < wanted; {
-		session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
+		session, err := m.Load(runtime, onnx.Options{Providers: o.Providers, Threads: Threads(m.Role), EngineCache: filepath.Join(o.Models, "tensorrt")})
 		if err != nil {
 			return "", errors.Join(err, closeAll())
 		}

@@ -1,13 +1,16 @@
 package engines_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
 	"lipsync/internal/test/onnxtest"
 	"lipsync/internal/test/optiontest"
 )
@@ -32,5 +35,17 @@ func TestOptions(t *testing.T) {
 				return job.Output, ""
 			})
 		})
+	}
+}
+
+// TestWithoutGPU asks for a GPU that this machine doesn't have. The engines open all the same, with one
+// warning.
+func TestWithoutGPU(t *testing.T) {
+	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
+		t.Skip("this machine has an NVIDIA GPU")
+	}
+	s, log := openWith(t, engines.Options{NVIDIA: ffmpeg.NVIDIA{Decode: true, Encode: true}})
+	if got := s.Tools.NVIDIA(); got != (ffmpeg.NVIDIA{}) || strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "the CPU decodes and encodes video") {
+		t.Errorf("got %+v, and %s, want one warning", got, log)
 	}
 }
