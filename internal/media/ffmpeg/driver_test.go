@@ -1,0 +1,71 @@
+package ffmpeg
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lipsync/internal/media/sandbox"
+)
+
+// withDriver is the variable that makes TestDriver use a fake driver.
+const withDriver = "FFMPEG_TEST_DRIVER"
+
+// TestDriver lets ffmpeg use a driver in the sandbox whose folder only the loader's cache names. The driver
+// is a library without functions, so ffmpeg gets as far as to miss one. The cache is that of the machine
+// in a namespace of mounts, where another file takes its place.
+func TestDriver(t *testing.T) {
+	if os.Getenv(withDriver) != "" {
+		useDriver(t)
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root makes the namespace")
+	}
+	dir := t.TempDir()
+	config, cache, source := filepath.Join(dir, "conf"), filepath.Join(dir, "cache"), filepath.Join(dir, "driver.c")
+	folder := filepath.Join(dir, "lib64")
+	for path, text := range map[string]string{config: "include /etc/ld.so.conf\n" + folder + "\n", source: "int none;\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{
+		{"gcc", "-shared", "-o", filepath.Join(folder, "libcuda.so.1"), source},
+		{"ldconfig", "-X", "-C", cache, "-f", config},
+		{"unshare", "--mount", "sh", "-c", `mount --bind "$0" /etc/ld.so.cache && exec "$1" -test.run '^TestDriver$'`, cache, os.Args[0]},
+	} {
+		c := exec.CommandContext(t.Context(), command[0], command[1:]...)
+		c.Env = append(os.Environ(), withDriver+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", command[0], err, out)
+		}
+	}
+}
+
+func useDriver(t *testing.T) {
+	tools, err := Find(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		files sandbox.Files
+		says  string
+	}{
+		{driver(t.Context(), tools.FFmpeg), "Cannot load cu"}, // a function's name
+		{sandbox.Files{}, "Cannot load libcuda.so.1"},
+	} {
+		err := tools.run(t.Context(), tools.FFmpeg, test.files, "-v", "error", "-init_hw_device", "cuda")
+		if tools.Sandbox.Landlock == 0 {
+			test.says = "Cannot load cu"
+		}
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("with %+v: got %v, want %q", test.files, err, test.says)
+		}
+	}
+}
