@@ -111,7 +111,7 @@ type Result struct {
 	Poster   []byte // a small picture of the output (a JPEG), if the job asks for one
 	NoPoster error  // the reason why none could be made
 	Reused   Reused
-	Again    bool // another try failed before, with findings or in pieces
+	Again    bool // another try failed before, with findings, in pieces or on a GPU
 }
 
 // Render makes the job's output. o may be nil. An error of code Invalid means that the media are at fault.
