@@ -1,7 +1,7 @@
 // Package face groups what sees faces: it finds them in one frame, follows them, brings them onto one
 // canonical face, and notices what hides them.
 //
-// May import: network, signal.
+// May import: domain for tracking, network, signal.
 //
 // Inside: alignment → detection, registration, tracking; occlusion → alignment, detection;
 // tracking → detection, registration.

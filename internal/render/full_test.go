@@ -1,7 +1,6 @@
 package render
 
 import (
-	"path/filepath"
 	"testing"
 
 	"lipsync/internal/domain/failure"
@@ -16,7 +15,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := work{Renderer: &Renderer{Media: tools, Limits: DefaultLimits()}}
-	if _, err := w.transcode(t.Context(), soundtrack{info: audio, encoded: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
+	if _, err := w.decodeSpeech(t.Context(), soundtrack{info: audio, pcm: "/dev/full"}, 0); failure.CodeOf(err) == failure.Invalid || !failure.DiskFull(err) {
 		t.Errorf("got %v, want a full disk", err)
 	}
 }

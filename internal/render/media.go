@@ -20,8 +20,8 @@ type Media interface {
 	OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error)
 	// OpenSound decodes the sound of a file, in the format of speech.Read. Close tells whether all was well.
 	OpenSound(ctx context.Context, in *ffmpeg.Info, most time.Duration) (io.ReadCloser, error)
-	// CountSamples returns the length of the sound in samples, at most that of a time.
-	CountSamples(ctx context.Context, in *ffmpeg.Info, most time.Duration) (int64, error)
+	// Samples writes the samples of the sound to pcm, at most those of a time. It returns their number, also with an error.
+	Samples(ctx context.Context, in *ffmpeg.Info, pcm io.Writer, most time.Duration) (int64, error)
 	// Transcode encodes the sound of a file to another, at most for a time, and writes its samples to pcm. It returns their number.
 	Transcode(ctx context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, most time.Duration) (int64, error)
 	// TranscodeTo is Transcode to an exact length: it cuts the sound, or adds silence.

@@ -118,7 +118,7 @@ func (m mediaTest) hears() {
 	m.want("a part of the speech", []any{n, err}, []any{6400, nil})
 	n, err = m.media.TranscodeTo(ctx, m.speech, encoded, io.Discard, ms(800))
 	m.want("the speech and silence", []any{n, err}, []any{12800, nil})
-	n, err = m.media.CountSamples(ctx, m.speech, ms(500))
+	n, err = m.media.Samples(ctx, m.speech, io.Discard, ms(500))
 	m.want("counted samples", []any{n, err}, []any{8000, nil})
 }
 

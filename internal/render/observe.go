@@ -50,9 +50,23 @@ func ahead(v *ffmpeg.Video) int { return besides + min(aheadMost, aheadBytes/v.F
 // is analysed much faster than the pictures.
 const waitingWindows = 32
 
-// observe makes the first pass over the video, or reads what an earlier job found out in it. The caller closes the footage of what it returns,
-// unless there is an error.
-func (w work) observe(ctx context.Context, in input) (observation, error) {
+// observe makes the first pass over the video, or reads what an earlier job found out in it. Meanwhile it encodes the speech
+// track. The caller closes the footage of what it returns, unless there is an error.
+func (w work) observe(ctx context.Context, in input) (o observation, err error) {
+	g, ctx := newGroup(ctx)
+	g.Go(func() (err error) {
+		o, err = w.see(ctx, in)
+		return err
+	})
+	g.Go(func() error { return w.encodeSpeech(ctx, in.speech, in.job.Options.Preview.Length) })
+	if err = g.Wait(); err != nil {
+		o.footage.close()
+	}
+	return o, err
+}
+
+// see returns what the first pass or an earlier job found out in the video. With an error, the footage is closed.
+func (w work) see(ctx context.Context, in input) (observation, error) {
 	o, found, err := w.recall(ctx, in)
 	switch {
 	case err != nil:

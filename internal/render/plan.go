@@ -164,6 +164,9 @@ func (r *Renderer) Estimate(ctx context.Context, j Job) (e order.Estimate, err e
 func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error) {
 	in, wrong := w.inspectVideo(ctx, j)
 	speech, unheard := w.inspectSpeech(ctx, j)
+	if unheard == nil {
+		unheard = w.encodeSpeech(ctx, speech, j.Options.Preview.Length)
+	}
 	e.Problems, err = order.Problems(w.checkCodec(ctx, j), wrong, unheard)
 	if err != nil || e.Problems != nil {
 		return e, err

@@ -22,7 +22,7 @@ type soundtrack struct {
 	samples int64        // their number
 }
 
-// inspectSpeech inspects the speech track of a job, and writes its files.
+// inspectSpeech inspects the speech track of a job, and writes its samples.
 func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err error) {
 	path := job.Audio
 	if len(job.Segments) > 0 {
@@ -36,7 +36,7 @@ func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err err
 	}
 	s.info.Begin = job.Options.Preview.Start
 	s.info.Audio.Opus = job.Options.Output.Format == order.WebM
-	s.samples, err = w.transcode(ctx, s, job.Options.Preview.Length)
+	s.samples, err = w.decodeSpeech(ctx, s, job.Options.Preview.Length)
 	return s, err
 }
 
@@ -49,33 +49,27 @@ func (w work) probeAudio(ctx context.Context, path string) (*ffmpeg.Info, error)
 	return info, err
 }
 
-// transcode writes the two files of the speech track, or of a part of it unless part is 0, and returns its length in samples. That is
-// the real length, and not the one that the file states.
-func (w work) transcode(ctx context.Context, s soundtrack, part time.Duration) (int64, error) {
+// decodeSpeech writes the samples of the speech track, or of a part of it unless part is 0, and returns their number. That is the real
+// length, and not the one that the file states.
+func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration) (int64, error) {
 	audio := s.info
 	pcm, err := os.Create(s.pcm)
 	if err != nil {
 		return 0, err
 	}
 	defer pcm.Close()
-	most := w.Limits.Duration + time.Second
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
-	if audio.Duration > w.Limits.Duration { // count first: the stated length may be wrong, and to encode an hour takes long
+	if part > 0 && audio.Duration > w.Limits.Duration { // the stated length may be wrong
 		whole := *audio
 		whole.Begin = 0
-		if n, err := w.Media.CountSamples(ctx, &whole, most); err == nil && n > limit {
+		if n, _ := w.Media.Samples(ctx, &whole, io.Discard, w.mostSpeech(0)); n > limit {
 			return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
 		}
 	}
-	if part > 0 {
-		most = min(most, part)
-	}
-	samples, err := w.Media.Transcode(ctx, audio, s.encoded, pcm, most)
+	samples, err := w.Media.Samples(ctx, audio, pcm, w.mostSpeech(part))
 	switch {
-	case samples == 0 && err != nil && ctx.Err() == nil:
-		return 0, unsupported(failure.Audio, err)
 	case err != nil:
-		return 0, fmt.Errorf("decode audio: %w", err)
+		return 0, undecoded(ctx, samples, err)
 	case samples == 0 && audio.Begin > 0:
 		return 0, afterEnd(failure.Audio)
 	case samples == 0:
@@ -84,6 +78,32 @@ func (w work) transcode(ctx context.Context, s soundtrack, part time.Duration) (
 		return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
 	}
 	return samples, pcm.Close()
+}
+
+// mostSpeech returns the length up to which speech is read: that of a part, unless it is 0, and a little over the limit at most.
+func (w work) mostSpeech(part time.Duration) time.Duration {
+	most := w.Limits.Duration + time.Second
+	if part > 0 {
+		most = min(most, part)
+	}
+	return most
+}
+
+// undecoded returns the error of speech that could be read up to a number of samples.
+func undecoded(ctx context.Context, samples int64, err error) error {
+	if samples == 0 && ctx.Err() == nil {
+		return unsupported(failure.Audio, err)
+	}
+	return fmt.Errorf("decode audio: %w", err)
+}
+
+// encodeSpeech encodes the speech track, or a part of it unless part is 0, for the output. That also finds samples that no encoder
+// takes.
+func (w work) encodeSpeech(ctx context.Context, s soundtrack, part time.Duration) error {
+	if n, err := w.Media.Transcode(ctx, s.info, s.encoded, io.Discard, w.mostSpeech(part)); err != nil {
+		return undecoded(ctx, n, err)
+	}
+	return nil
 }
 
 // assemble writes a speech track that has the audio of each segment in its place, and returns the path of the track.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/signal/pixels"
 )
@@ -87,15 +88,20 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 		t.live = nil
 	}
 	known := len(t.live)
-	if err := t.follow(ctx, frame); err != nil {
-		return nil, err
-	}
-	lost := len(t.live) < known
-	if smallest := t.due(&view, frame.Rect, lost || seen.Cut); smallest > 0 {
-		t.view = view
-		if err := t.search(ctx, frame, smallest); err != nil {
-			return nil, err
+	early := t.detect(ctx, frame, t.due(&view, frame.Rect, seen.Cut))
+	err := t.follow(ctx, frame)
+	if smallest := t.due(&view, frame.Rect, seen.Cut || len(t.live) < known); err == nil && smallest > 0 {
+		if t.view = view; smallest == smallestFace {
+			t.searched = t.frames
 		}
+		if early.smallest != smallest {
+			early.wait()
+			early = t.detect(ctx, frame, smallest)
+		}
+		err = t.search(ctx, frame, early)
+	}
+	if early.wait(); err != nil {
+		return nil, err
 	}
 	t.frames++
 	seen.add(t.live)
@@ -121,7 +127,6 @@ func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smal
 	since := t.frames - t.searched
 	switch {
 	case surely || t.frames == 0 || since >= t.every.search || len(t.live) == 0 && since >= t.every.empty:
-		t.searched = t.frames
 		return smallestFace
 	case t.frames%t.every.large == 0 && view.changed(&t.view, func(x, y float32) bool { return t.covers(x*float32(frame.Dx()), y*float32(frame.Dy())) }):
 		return largeFace
@@ -138,14 +143,42 @@ func (t *Tracker) covers(x, y float32) bool {
 	})
 }
 
-// search starts tracks for new faces in the whole picture. smallest has the meaning that it has in detection.Detector.
-func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, smallest float64) error {
-	boxes, err := t.detector.Detect(ctx, frame, smallest)
-	if err != nil {
-		return err
+// detecting is a search for faces in a frame.
+type detecting struct {
+	smallest float64 // as in detection.Detector; 0 for no search
+	boxes    []detection.Box
+	err      error
+	done     chan struct{} // closed when boxes and err are set
+}
+
+// detect begins a search for faces, unless smallest is 0. It goes on while the known faces are followed, since a network takes as long
+// for the one as for the other.
+func (t *Tracker) detect(ctx context.Context, frame *image.YCbCr, smallest float64) *detecting {
+	d := &detecting{smallest: smallest, done: make(chan struct{})}
+	if smallest == 0 {
+		close(d.done)
+		return d
+	}
+	go func() {
+		defer close(d.done)
+		d.err = failure.Guard(func() (err error) {
+			d.boxes, err = t.detector.Detect(ctx, frame, smallest)
+			return err
+		})
+	}()
+	return d
+}
+
+func (d *detecting) wait() { <-d.done }
+
+// search starts tracks for new faces that a search found.
+func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, found *detecting) error {
+	found.wait()
+	if found.err != nil {
+		return found.err
 	}
 	least := float32(smallestFace) * float32(min(frame.Rect.Dx(), frame.Rect.Dy()))
-	for _, b := range boxes {
+	for _, b := range found.boxes {
 		if b.Size < least || !b.Inside(frame.Rect) || tracked(t.live, b) {
 			continue
 		}

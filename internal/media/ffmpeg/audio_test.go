@@ -58,7 +58,7 @@ func TestTranscode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var pcm bytes.Buffer
+			var pcm, again bytes.Buffer
 			n, err := tools.Transcode(t.Context(), info, filepath.Join(t.TempDir(), "a.m4a"), &pcm, test.most)
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func TestTranscode(t *testing.T) {
 			if n != int64(pcm.Len()/2) || n < test.want-20 || n > test.want+20 {
 				t.Errorf("got %d samples, returned %d, want %d", pcm.Len()/2, n, test.want)
 			}
-			if counted, err := tools.CountSamples(t.Context(), info, test.most); err != nil || counted != n {
+			if counted, err := tools.Samples(t.Context(), info, &again, test.most); err != nil || counted != n || !bytes.Equal(again.Bytes(), pcm.Bytes()) {
 				t.Errorf("%d samples counted (%v), want %d", counted, err, n)
 			}
 		})

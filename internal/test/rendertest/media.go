@@ -155,8 +155,12 @@ func pcmOf(samples []int16) []byte {
 	return b.Bytes()
 }
 
-func (Media) CountSamples(_ context.Context, in *ffmpeg.Info, most time.Duration) (int64, error) {
+func (Media) Samples(_ context.Context, in *ffmpeg.Info, pcm io.Writer, most time.Duration) (int64, error) {
 	samples, err := soundOf(in, most)
+	if err != nil {
+		return 0, err
+	}
+	_, err = pcm.Write(pcmOf(samples))
 	return int64(len(samples)), err
 }
 
