@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/stat"
+
+	"lipsync/internal/signal/parallel"
 )
 
 // surrogates is the number of curves from which the distribution of chance is known. Its standard deviation is then known to 5 %.
@@ -30,11 +32,17 @@ func (g gumbel) below(z float64) float64 {
 func (m *movements) chance(curve []float64) gumbel {
 	like := newLike(curve)
 	highest := make([]float64, surrogates)
-	for i := range highest {
-		other := like.next()
-		for lag := -mostLag; lag <= mostLag; lag++ {
-			highest[i] = max(highest[i], m.agreement(other, lag))
+	for some := range slices.Chunk(highest, atOnce) {
+		phased := make([][]complex128, len(some))
+		for i := range phased {
+			phased[i] = like.phased()
 		}
+		parallel.Each(len(some), func(i int) {
+			other := like.curve(phased[i])
+			for lag := -mostLag; lag <= mostLag; lag++ {
+				some[i] = max(some[i], m.agreement(other, lag))
+			}
+		})
 	}
 	mean, deviation := stat.MeanStdDev(highest, nil)
 	const euler = .5772156649 // the Euler–Mascheroni constant
@@ -42,11 +50,13 @@ func (m *movements) chance(curve []float64) gumbel {
 	return gumbel{mean - euler*scale, scale}
 }
 
+// atOnce is the number of surrogates in memory.
+const atOnce = 16
+
 // like makes surrogates of a curve: they have its values, and its spectrum with random phases (Theiler et al., "Testing for Nonlinearity in
 // Time Series: the Method of Surrogate Data", 1992). The same curve always has the same surrogates.
 type like struct {
 	sorted   []float64 // the curve's values
-	fft      *fourier.FFT
 	spectrum []complex128
 	random   *rand.Rand
 }
@@ -56,19 +66,25 @@ const fftFactor = 16
 
 func newLike(curve []float64) *like {
 	n := len(curve) / fftFactor * fftFactor
-	l := &like{sorted: slices.Sorted(slices.Values(curve)), fft: fourier.NewFFT(n), random: rand.New(rand.NewPCG(1, 1))}
-	l.spectrum = l.fft.Coefficients(nil, curve[:n])
-	return l
+	return &like{
+		sorted: slices.Sorted(slices.Values(curve)), spectrum: fourier.NewFFT(n).Coefficients(nil, curve[:n]), random: rand.New(rand.NewPCG(1, 1)),
+	}
 }
 
-// next returns another surrogate. It repeats its beginning where the length isn't a multiple of fftFactor.
-func (l *like) next() []float64 {
+// phased returns the spectrum of another surrogate.
+func (l *like) phased() []complex128 {
 	phased := make([]complex128, len(l.spectrum))
 	for i, c := range l.spectrum {
 		phased[i] = c * cmplx.Rect(1, 2*math.Pi*l.random.Float64())
 	}
 	phased[0] = 0
-	wave := l.fft.Sequence(nil, phased)
+	return phased
+}
+
+// curve returns the surrogate of a spectrum. It repeats its beginning where the length isn't a multiple of fftFactor. Any number of
+// calls may run at once.
+func (l *like) curve(phased []complex128) []float64 {
+	wave := fourier.NewFFT(len(l.sorted)/fftFactor*fftFactor).Sequence(nil, phased)
 	wave = append(wave, wave[:len(l.sorted)-len(wave)]...)
 	order := make([]int, len(wave))
 	for i := range order {

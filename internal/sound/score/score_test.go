@@ -165,7 +165,7 @@ func TestSurrogates(t *testing.T) {
 	}
 	l := newLike(curve)
 	for range 5 {
-		other := l.next()
+		other := l.curve(l.phased())
 		var product, squares float64
 		for i, v := range other {
 			product += v * curve[i]
