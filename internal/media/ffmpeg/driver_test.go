@@ -53,11 +53,12 @@ func useDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tools = tools.trial(driver(t.Context(), tools.FFmpeg), tools.Sandbox)
 	for _, test := range []struct {
 		files sandbox.Files
 		says  string
 	}{
-		{driver(t.Context(), tools.FFmpeg), "Cannot load cu"}, // a function's name
+		{tools.gpu.files, "Cannot load cu"}, // a function's name
 		{sandbox.Files{}, "Cannot load libcuda.so.1"},
 	} {
 		err := tools.run(t.Context(), tools.FFmpeg, test.files, "-v", "error", "-init_hw_device", "cuda")

@@ -21,7 +21,8 @@ type NVIDIA struct{ Decode, Encode bool }
 
 // gpu is an NVIDIA GPU that was tried on this machine. nil does nothing.
 type gpu struct {
-	files  sandbox.Files // what a program needs to use it
+	files  sandbox.Files   // what a program needs to use it
+	layers sandbox.Sandbox // of a program that uses it
 	decode bool
 	encode atomic.Bool // until the encoder doesn't start
 	log    *slog.Logger
@@ -35,8 +36,9 @@ func (g *gpu) encodes() bool { return g != nil && g.encode.Load() }
 // NVIDIA returns what an NVIDIA GPU does.
 func (t *Tools) NVIDIA() NVIDIA { return NVIDIA{t.gpu.decodes(), t.gpu.encodes()} }
 
-// UseNVIDIA lets an NVIDIA GPU do what is wanted, as far as it works in the sandbox on this machine.
-// For the rest it logs a warning, and the CPU does it.
+// UseNVIDIA lets an NVIDIA GPU do what is wanted, as far as it works on this machine. For the rest it
+// logs a warning, and the CPU does it. Programs that use the GPU run in the layers of the sandbox in
+// which its driver works; a warning tells if these aren't all.
 func (t *Tools) UseNVIDIA(ctx context.Context, want NVIDIA, log *slog.Logger) {
 	t.gpu = nil
 	if want == (NVIDIA{}) {
@@ -57,18 +59,43 @@ func (t *Tools) UseNVIDIA(ctx context.Context, want NVIDIA, log *slog.Logger) {
 	}
 	g := &gpu{log: log, files: driver(ctx, t.FFmpeg)}
 	if want.Decode {
-		if err = t.trial(g.files).decodeOnGPU(ctx, clip); err != nil {
+		if err = t.trial(g.files, g.layers).decodeOnGPU(ctx, clip); err != nil {
 			log.Warn("the CPU decodes video: the NVIDIA GPU that was asked for can't", "error", err)
 		}
 		g.decode = err == nil
 	}
 	if want.Encode {
-		if err = t.trial(g.files).encodeBlack(ctx, trialSide, "", clip); err != nil {
+		if err = t.trial(g.files, g.layers).encodeBlack(ctx, trialSide, "", clip); err != nil {
 			log.Warn("the CPU encodes video: the NVIDIA GPU that was asked for can't", "error", err)
 		}
 		g.encode.Store(err == nil)
 	}
+	if g.decode || g.encodes() {
+		t.chooseLayers(ctx, g, clip)
+	}
 	t.gpu = g
+}
+
+// chooseLayers sets the layers of programs that use a GPU: those in which it does what it does without
+// any.
+func (t *Tools) chooseLayers(ctx context.Context, g *gpu, clip string) {
+	var all error // the error with all layers
+	g.layers = t.Sandbox.Largest(func(s sandbox.Sandbox) (err error) {
+		on := t.trial(g.files, s)
+		if g.decode {
+			err = on.decodeOnGPU(ctx, clip)
+		}
+		if err == nil && g.encodes() {
+			err = on.encodeBlack(ctx, trialSide, "", clip)
+		}
+		if s == t.Sandbox {
+			all = err
+		}
+		return err
+	})
+	if g.layers != t.Sandbox {
+		g.log.Warn("programs that use the NVIDIA GPU run in fewer layers of the sandbox: its driver doesn't work in all", "layers", g.layers, "error", all)
+	}
 }
 
 // trialSide is the side of the pictures of trials, in pixels.
@@ -85,9 +112,9 @@ func (t *Tools) firstUse(ctx context.Context) error {
 	return nil
 }
 
-// trial returns tools that use the GPU for all, and log nothing.
-func (t *Tools) trial(files sandbox.Files) *Tools {
-	g := &gpu{files: files, decode: true, log: slog.New(slog.DiscardHandler)}
+// trial returns tools that use the GPU for all, in the given layers, and log nothing.
+func (t *Tools) trial(files sandbox.Files, layers sandbox.Sandbox) *Tools {
+	g := &gpu{files: files, layers: layers, decode: true, log: slog.New(slog.DiscardHandler)}
 	g.encode.Store(true)
 	other := *t
 	other.gpu = g
@@ -116,11 +143,11 @@ func (g *gpu) miss(err error) {
 }
 
 // driver returns the files of NVIDIA's driver: its devices, the folders of the libraries that ffmpeg
-// opens by name, and the kernel's files about them, the machine and the process. All but the devices
-// are read-only, and the kernel hides the private parts of other processes.
+// opens by name, and the kernel's files about them, the machine and the process. The kernel hides the
+// private parts of other processes.
 func driver(ctx context.Context, program string) sandbox.Files {
 	devices, _ := filepath.Glob("/dev/nvidia*") // the pattern is valid
 	kernel := []string{"/proc", "/sys"}
 	libraries := sandbox.Needs(ctx, program, "libcuda.so.1", "libnvcuvid.so.1", "libnvidia-encode.so.1")
-	return libraries.And(sandbox.Files{Devices: devices, List: kernel, Read: []string{"/etc/nvidia", "/usr/share/nvidia"}})
+	return libraries.And(sandbox.Files{Devices: devices, List: kernel, Read: []string{"/etc/nvidia", "/usr/share/nvidia"}, NVIDIA: true})
 }

@@ -3,6 +3,7 @@ package ffmpeg_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 )
 
 // asGPU is a program in the place of ffmpeg, whose GPU is the CPU. It fails if one of its arguments is
-// in the file broken, and notes in the file used what the GPU did.
+// in the file broken, and notes in the file used what the GPU did. If there is a file unfiltered, the GPU
+// fails in the layer seccomp.
 const asGPU = `#!/bin/sh
 gpu= n=$#
 while [ $n -gt 0 ]; do
@@ -33,6 +35,9 @@ while [ $n -gt 0 ]; do
 	esac
 	set -- "$@" "$argument"
 done
+if [ -n "$gpu" ] && [ -e DIR/unfiltered ] && grep -q '^Seccomp:.2' /proc/self/status; then
+	echo "the GPU is held back" >&2; exit 1
+fi
 exec FFMPEG "$@"
 `
 
@@ -95,6 +100,35 @@ func TestUseNVIDIA(t *testing.T) {
 			test.says != "" && !strings.Contains(got, "the GPU is broken") {
 			t.Errorf("%s: got %s, want a warning %q", name, got, test.says)
 		}
+	}
+}
+
+// TestFewerLayers uses a GPU that doesn't work in one layer of the sandbox. Only programs that use it do
+// without that layer.
+func TestFewerLayers(t *testing.T) {
+	host := ffmpegtest.Tools(t).Sandbox
+	if !host.Seccomp {
+		t.Skip("this host has no seccomp")
+	}
+	tools, g := fakeGPU(t)
+	tools.Sandbox = sandbox.Sandbox{Seccomp: true, Namespaces: host.Namespaces} // the fake runs other programs, which Landlock denies
+	if err := os.WriteFile(filepath.Join(g.dir, "unfiltered"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Decode: true, Encode: true}, slog.New(slog.NewTextHandler(&log, nil)))
+	want := fmt.Sprintf("layers.landlock=0 layers.seccomp=false layers.namespaces=%t error=", host.Namespaces)
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) || !strings.Contains(got, "the GPU is held back") {
+		t.Errorf("got %s, want one warning with %s", got, want)
+	}
+	if got, both := tools.NVIDIA(), (ffmpeg.NVIDIA{Decode: true, Encode: true}); got != both || !tools.Sandbox.Seccomp {
+		t.Errorf("got %+v, and the layers %v for other programs", got, tools.Sandbox.LogValue())
+	}
+	log.Reset()
+	g.breaks(t, "")
+	clip := ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 5))
+	if _, frames := ffmpegtest.FramesBy(t, tools, clip); len(frames) != 5 || !slices.Equal(g.used(), []string{"decode"}) || log.Len() > 0 {
+		t.Errorf("got %d frames, the GPU did %q, and said %s", len(frames), g.used(), log.String())
 	}
 }
 
@@ -194,8 +228,8 @@ func TestEncodeWithoutGPU(t *testing.T) {
 	}
 }
 
-// TestNVIDIA uses the GPU of this machine in each layer of the sandbox and in all of them. Where there
-// is none, it is refused.
+// TestNVIDIA uses the GPU of this machine in each layer of the sandbox and in all of them, and in no fewer.
+// Where there is none, it is refused.
 func TestNVIDIA(t *testing.T) {
 	tools := ffmpegtest.Tools(t)
 	_, err := os.Stat("/dev/nvidiactl")
@@ -210,6 +244,9 @@ func TestNVIDIA(t *testing.T) {
 		t.Logf("%v: %+v\n%s", layers.LogValue(), does, log.String())
 		if does.Decode != (err == nil) {
 			t.Errorf("in %v: got %+v, want to decode: %t", layers.LogValue(), does, err == nil)
+		}
+		if strings.Contains(log.String(), "fewer layers") {
+			t.Errorf("in %v: the GPU's driver doesn't work", layers.LogValue())
 		}
 	}
 }

@@ -68,7 +68,11 @@ func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory u
 	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, 1<<20)
 	err := create(media.Write)
 	if err == nil {
-		p.ended, err = t.Sandbox.Start(p.cmd, t.files(p.cmd.Path).And(media))
+		layers := t.Sandbox
+		if media.NVIDIA {
+			layers = t.gpu.layers
+		}
+		p.ended, err = layers.Start(p.cmd, t.files(p.cmd.Path).And(media))
 	}
 	if err != nil {
 		p.closePipe()

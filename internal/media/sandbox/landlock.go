@@ -16,12 +16,15 @@ type Files struct {
 	List    []string // folders, to read and to list
 	Write   []string // and to read
 	Devices []string // to read, write and control
+	NVIDIA  bool     // the program uses NVIDIA's driver, which names its threads in /proc, and makes sockets
 }
 
 // And returns the files of both.
 func (f Files) And(g Files) Files {
 	join := func(a, b []string) []string { return append(a[:len(a):len(a)], b...) }
-	return Files{join(f.Run, g.Run), join(f.Read, g.Read), join(f.List, g.List), join(f.Write, g.Write), join(f.Devices, g.Devices)}
+	return Files{
+		join(f.Run, g.Run), join(f.Read, g.Read), join(f.List, g.List), join(f.Write, g.Write), join(f.Devices, g.Devices), f.NVIDIA || g.NVIDIA,
+	}
 }
 
 // These are rights to files, as Landlock defines them.
@@ -77,11 +80,15 @@ func landlock(version int, files Files) error {
 		return fmt.Errorf("landlock: %w", errno)
 	}
 	defer unix.Close(int(ruleset))
+	var threads []string
+	if files.NVIDIA {
+		threads = []string{proc}
+	}
 	for _, rule := range []struct {
 		paths  []string
 		rights uint64
 	}{
-		{files.Run, runFile}, {files.Read, readFile}, {files.List, listFiles}, {files.Write, writeFile},
+		{files.Run, runFile}, {files.Read, readFile}, {files.List, listFiles}, {files.Write, writeFile}, {threads, writeFile},
 		// Go opens /dev/null in place of a standard file that is not set.
 		{append([]string{"/dev/null"}, files.Devices...), useDevice},
 	} {

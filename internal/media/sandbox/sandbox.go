@@ -22,7 +22,7 @@ import (
 type Sandbox struct {
 	Landlock   int  // version of its interface in the kernel; 0 means none
 	Seccomp    bool // denies sockets, access to other processes, and parts of the kernel that media don't need
-	Namespaces bool // a network without devices; the program sees only its own processes, and all end with it
+	Namespaces bool // a network without devices; the program sees only its own processes, and all end with it, except with NVIDIA's driver
 }
 
 // Available returns the layers that this kernel offers. Only a trial shows whether a program runs
@@ -64,7 +64,7 @@ func (s Sandbox) Start(cmd *exec.Cmd, files Files) (wait func() error, err error
 	// this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if s.Namespaces {
-		cmd.SysProcAttr.Cloneflags = ownNamespaces()
+		cmd.SysProcAttr.Cloneflags = ownNamespaces(files.NVIDIA)
 	}
 	started, ended := make(chan error), make(chan struct{})
 	onThread(func() {
@@ -90,6 +90,11 @@ func (s Sandbox) Start(cmd *exec.Cmd, files Files) (wait func() error, err error
 
 // restrict restricts the calling thread permanently.
 func (s Sandbox) restrict(files Files) error {
+	if files.NVIDIA && s.Namespaces {
+		if err := protectKernel(); err != nil {
+			return err
+		}
+	}
 	if err := dropPrivileges(); err != nil {
 		return err
 	}
@@ -99,7 +104,7 @@ func (s Sandbox) restrict(files Files) error {
 		}
 	}
 	if s.Seccomp {
-		return seccomp(s.Namespaces)
+		return seccomp(s.Namespaces, files.NVIDIA)
 	}
 	return nil
 }

@@ -40,11 +40,11 @@ func signals() []uint32 {
 }
 
 // judged returns the calls whose arguments decide whether they are allowed.
-func judged(namespaces bool) []judgement {
+func judged(namespaces, nvidia bool) []judgement {
 	const apart = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 	clones := []uint32{0}
 	if namespaces { // The filter denies the program what the thread that starts it needs.
-		clones = append(clones, uint32(ownNamespaces()))
+		clones = append(clones, uint32(ownNamespaces(nvidia)))
 	}
 	return []judgement{
 		{call: unix.SYS_PRLIMIT64, argument: 0, values: []uint32{0}}, // limits of the caller itself
@@ -112,9 +112,9 @@ const x32Call = 0x40000000
 
 // filter returns the program that allows or denies a system call by its number and arguments. It
 // denies calls of other architectures, which the same processor may also run.
-func filter(arch uint32, namespaces bool) []unix.SockFilter {
+func filter(arch uint32, namespaces, nvidia bool) []unix.SockFilter {
 	refused := denied()
-	if !namespaces {
+	if !namespaces || nvidia {
 		refused = append(refused, signals()...)
 	}
 	f := []unix.SockFilter{
@@ -123,7 +123,10 @@ func filter(arch uint32, namespaces bool) []unix.SockFilter {
 		{Code: end, K: refuse},
 		{Code: load, K: dataCall},
 	}
-	for _, j := range judged(namespaces) {
+	if nvidia {
+		f = append(f, lonelySockets()...)
+	}
+	for _, j := range judged(namespaces, nvidia) {
 		f = append(f, j.instructions()...)
 	}
 	f = append(f, []unix.SockFilter{
@@ -162,13 +165,13 @@ func hasSeccomp() bool {
 // seccomp installs the filter for the calling thread and its children. It turns off the
 // mitigations of speculative execution that the kernel would add, since they are slow, and the
 // child runs no other user's code.
-func seccomp(namespaces bool) error {
+func seccomp(namespaces, nvidia bool) error {
 	// Go checks once in a process whether it may signal by file descriptors. That must happen
 	// before the filter is installed.
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()
 	}
-	f := filter(arch(), namespaces)
+	f := filter(arch(), namespaces, nvidia)
 	program := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, uintptr(unsafe.Pointer(&program))); err != 0 {
 		return fmt.Errorf("seccomp: %w", err)

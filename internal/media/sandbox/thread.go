@@ -69,12 +69,15 @@ func dropPrivileges() error {
 // ownNamespaces returns the namespaces for a program. A user other than root needs a user
 // namespace to create the others. Root doesn't, and would lose its access to other users' files in
 // one.
-func ownNamespaces() uintptr {
-	const own = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
-	if os.Geteuid() == 0 {
-		return own
+func ownNamespaces(nvidia bool) uintptr {
+	own := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWIPC)
+	if !nvidia {
+		own |= unix.CLONE_NEWPID
 	}
-	return own | unix.CLONE_NEWUSER
+	if os.Geteuid() != 0 {
+		own |= unix.CLONE_NEWUSER
+	}
+	return own
 }
 
 // Hide keeps other processes of the same user from tracing this one and from reading its memory

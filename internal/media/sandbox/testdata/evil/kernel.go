@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"strconv"
 	"unsafe"
 
@@ -45,6 +47,26 @@ func chooseSignal() error {
 	defer unix.Close(ends[1])
 	_, err := unix.FcntlInt(uintptr(ends[0]), unix.F_SETSIG, int(unix.SIGKILL))
 	return err
+}
+
+// nameThread names the calling thread as NVIDIA's driver does.
+func nameThread(name string) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", unix.Gettid()), []byte(name), 0o666)
+}
+
+// listen makes a local socket of packets, and listens at an address.
+func listen(address string) error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: address}); err != nil {
+		return err
+	}
+	return unix.Listen(fd, 1)
 }
 
 // namespace creates namespaces or enters one, by the named system call.

@@ -53,6 +53,16 @@ func attempt(verb string, objects []string) error {
 		return err
 	case "write":
 		return os.WriteFile(object, []byte("evil"), 0o600)
+	case "change": // open to write
+		f, err := os.OpenFile(object, os.O_WRONLY, 0)
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	case "name":
+		return nameThread(object)
+	case "listen": // as NVIDIA's driver does
+		return listen(object)
 	case "run":
 		p, err := os.StartProcess(object, []string{object, "-c", "true"}, &os.ProcAttr{})
 		if err == nil {
@@ -64,7 +74,7 @@ func attempt(verb string, objects []string) error {
 			Files: []*os.File{nil, os.Stdout}, Sys: &syscall.SysProcAttr{Setsid: object == "session"},
 		})
 		return err
-	case "tcp", "udp", "unix":
+	case "tcp", "udp", "unix", "unixpacket":
 		return dial(verb, object)
 	case "descriptor":
 		fd, _ := strconv.Atoi(object)
