@@ -31,7 +31,7 @@ type Machine struct {
 	Scratch   string          // an existing folder for temporary files
 
 	gpu     *ffmpeg.Tools // see onGPU; nil until then
-	without string        // what it can't do
+	without warnings      // what it can't do
 }
 
 // Check is one check of the machine.
@@ -128,6 +128,9 @@ func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
 	}
 	if !m.encodes(ctx) {
 		notes = append(notes, "The GPU does not encode pictures: in stages and jobs the CPU decodes and encodes them.")
+	}
+	if fewer := m.without.about("fewer layers"); fewer != "" {
+		notes = append(notes, fewer)
 	}
 	return notes
 }

@@ -23,18 +23,51 @@ import (
 func (m *Machine) onGPU(ctx context.Context) *ffmpeg.Tools {
 	if m.gpu == nil {
 		t := *m.Tools
-		var log strings.Builder
-		t.UseNVIDIA(ctx, ffmpeg.NVIDIA{Decode: m.NVIDIA, Encode: m.NVIDIA}, slog.New(slog.NewTextHandler(&log, nil)))
-		m.gpu, m.without = &t, log.String()
+		t.UseNVIDIA(ctx, ffmpeg.NVIDIA{Decode: m.NVIDIA, Encode: m.NVIDIA}, slog.New(&m.without))
+		m.gpu = &t
 	}
 	return m.gpu
+}
+
+// warnings is a log whose entries are sentences: each is the message with the first line of the error.
+type warnings []string
+
+var _ slog.Handler = (*warnings)(nil)
+
+func (w *warnings) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w *warnings) Handle(_ context.Context, r slog.Record) error {
+	said := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "error" {
+			first, _, _ := strings.Cut(a.Value.String(), "\n")
+			said += ": " + first
+		}
+		return true
+	})
+	*w = append(*w, said)
+	return nil
+}
+
+func (w *warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
+
+func (w *warnings) WithGroup(string) slog.Handler { return w }
+
+// about returns the first sentence with a text, or "" if there is none.
+func (w warnings) about(text string) string {
+	for _, said := range w {
+		if strings.Contains(said, text) {
+			return said
+		}
+	}
+	return ""
 }
 
 // decoder returns tools with which the GPU decodes, in the sandbox.
 func (m *Machine) decoder(ctx context.Context) (*ffmpeg.Tools, error) {
 	t := m.onGPU(ctx)
 	if m.NVIDIA && !t.NVIDIA().Decode {
-		return nil, errors.New(m.without)
+		return nil, errors.New(m.without.about("decodes"))
 	}
 	return t, nil
 }
@@ -181,7 +214,7 @@ func (m *Machine) encoding(ctx context.Context) (rows [][]string, err error) {
 		return nil, err
 	}
 	if m.NVIDIA && !m.encodes(ctx) {
-		return [][]string{{"", notChecked + m.without}}, nil
+		return [][]string{{"", notChecked + m.without.about("encodes")}}, nil
 	}
 	for _, source := range []string{m.Video, small} {
 		var both [2]encoded // on the CPU, and on the GPU
