@@ -52,6 +52,10 @@ func TestNVIDIA(t *testing.T) {
 		{try: "tcp " + answering(t, "tcp", "127.0.0.1:0"), landlock: 4, seccomp: true, namespaces: true},
 		{try: fmt.Sprintf("signal %d", pid), seccomp: true},
 	}
+	before, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var script strings.Builder
 	for _, a := range attempts {
 		script.WriteString(a.try + "\n")
@@ -78,6 +82,9 @@ func TestNVIDIA(t *testing.T) {
 				}
 			}
 			t.Log(said.String())
+			if after, err := os.ReadFile("/proc/self/mounts"); err != nil || !bytes.Equal(after, before) {
+				t.Errorf("the mounts of this process changed (%v) to %s", err, after)
+			}
 		})
 	}
 }
