@@ -14,23 +14,6 @@ import (
 // maxAnalysis is the largest size of an analysis or an estimate, in bytes. On AWS an answer may have 6 MB.
 const maxAnalysis = 4 << 20
 
-// IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
-func (r Request) IsAnalysis() bool { return r.Kind == ToAnalyze }
-
-// Analyze creates a request for an Analysis of a video and returns its id. It returns NoSpace if the disk
-// has too little space.
-func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id string, err error) {
-	in, err := s.input(ctx, c, failure.Video, video)
-	if err != nil {
-		return "", err
-	}
-	if err := s.Room(0); err != nil {
-		return "", err
-	}
-	r := Request{ID: s.NewID(), Account: c.Account, Kind: ToAnalyze, Status: Queued, Video: in, CreatedAt: s.Now()}
-	return s.create(ctx, r, RequestParams{Video: video})
-}
-
 // Analysis returns the caller's request for an Analysis. The Analysis is nil unless the request is
 // completed and the Analysis is still kept. Analysis returns NotFound for requests of other accounts.
 func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *order.Analysis, error) {
@@ -50,7 +33,7 @@ func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *
 func (s *Service) DeleteAnalysis(ctx context.Context, c Caller, id string) (Request, error) {
 	r, err := s.findAnalysis(ctx, c, id)
 	if err == nil && !r.Status.Final() {
-		_, err = s.cancel(ctx, r.ID)
+		_, err = s.CancelByID(ctx, r.ID)
 		if failure.CodeOf(err) == failure.Finished { // just now
 			err = nil
 		}
@@ -71,7 +54,7 @@ func (s *Service) findAnalysis(ctx context.Context, c Caller, id string) (Reques
 
 // findOf returns the account's request of the kind with the id, or NotFound with the message.
 func (s *Service) findOf(ctx context.Context, account string, kind Kind, id, missing string) (Request, error) {
-	id, ok := parseID(id)
+	id, ok := ParseID(id)
 	if !ok {
 		return Request{}, failure.New(failure.NotFound, missing)
 	}
@@ -88,7 +71,7 @@ func (s *Service) readOutput(ctx context.Context, r Request, v any) (kept bool, 
 		return false, nil
 	}
 	err = s.readJSON(ctx, r.Output, v)
-	return err == nil, unless(failure.NotFound, err) // NotFound: it is being deleted
+	return err == nil, failure.Unless(failure.NotFound, err) // NotFound: it is being deleted
 }
 
 // readJSON reads an output in JSON into v.

@@ -14,15 +14,6 @@ import (
 	"lipsync/internal/domain/order"
 )
 
-// CallKind is a group of calls that shares a rate.
-type CallKind string
-
-// The kinds of calls.
-const (
-	GenerateCall CallKind = "generate"
-	ReadCall     CallKind = "read"
-)
-
 // touchEvery is the smallest time between two updates of Key.LastUsed. Most calls therefore only
 // read the key.
 const touchEvery = time.Minute

@@ -20,6 +20,8 @@ const (
 	makeTime = 10 * time.Second
 	// batchTime is the time after which a call has ended that makes or cancels a batch. On AWS a call must end in 25 s.
 	batchTime = 20 * time.Second
+	// cancelTries is the number of times that a cancel of a batch is tried.
+	cancelTries = 5
 )
 
 // BatchParams are the parameters of a new batch.
@@ -35,9 +37,15 @@ type LineProblem struct {
 	Message string `json:"message"`
 }
 
+// BatchService makes batches and their requests. It can make, read and cancel single requests too.
+type BatchService struct{ *RequestService }
+
+// NewBatchService returns a BatchService.
+func NewBatchService(s *RequestService) *BatchService { return &BatchService{s} }
+
 // CheckBatch returns the problems for which CreateBatch would refuse lines of the batch. It returns an error if CreateBatch would refuse
 // the batch for another reason.
-func (s *Service) CheckBatch(ctx context.Context, c Caller, p BatchParams) ([]LineProblem, error) {
+func (s *BatchService) CheckBatch(ctx context.Context, c Caller, p BatchParams) ([]LineProblem, error) {
 	if _, err := encodeLines(p.Lines); err != nil {
 		return nil, err
 	}
@@ -49,7 +57,7 @@ func (s *Service) CheckBatch(ctx context.Context, c Caller, p BatchParams) ([]Li
 
 // CreateBatch makes a batch, and requests for its first lines. Sweeps make the others as the limits of the account allow. It checks all
 // lines before it makes any request. For a repeated call with the same idempotency key, at any time, it returns the batch of the first call.
-func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Batch, error) {
+func (s *BatchService) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Batch, error) {
 	end := s.Now().Add(makeTime)
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
@@ -59,7 +67,7 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 	}
 	b := Batch{
 		Account: c.Account, KeyID: c.KeyID, Lines: waitingLines(len(p.Lines)), Fingerprint: p.fingerprint(text),
-		CreatedAt: s.Now().Truncate(time.Microsecond).UTC(), Version: 1,
+		CreatedAt: StoredTime(s.Now()), Version: 1,
 	}
 	if b.ID = s.NewID(); p.IdempotencyKey != nil {
 		if !order.ValidText(*p.IdempotencyKey) {
@@ -99,19 +107,19 @@ func (s *Service) CreateBatch(ctx context.Context, c Caller, p BatchParams) (Bat
 
 // roomForBatch returns BatchLimit if the account has as many unfinished batches as it may have. Then no lines are stored, since those of calls with an
 // idempotency key may have to stay.
-func (s *Service) roomForBatch(ctx context.Context, account string) error {
+func (s *BatchService) roomForBatch(ctx context.Context, account string) error {
 	limits := s.Limits
 	n, err := s.Store.Batches.Count(ctx, account)
 	if err == nil && n >= limits.Batches {
-		err = limits.explain(failure.New(failure.BatchLimit, "too many unfinished batches"))
+		err = limits.Explain(failure.New(failure.BatchLimit, "too many unfinished batches"))
 	}
 	return err
 }
 
 // storeBatch stores a new batch, and makes its first requests until the time end. shared says that a call with the same idempotency key may store
 // the same batch now.
-func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared bool, end time.Time) (Batch, error) {
-	if err := s.Objects.Put(ctx, b.object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
+func (s *BatchService) storeBatch(ctx context.Context, b Batch, lines []byte, shared bool, end time.Time) (Batch, error) {
+	if err := s.Objects.Put(ctx, b.Object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
 		return Batch{}, err
 	}
 	limits := s.Limits
@@ -119,9 +127,9 @@ func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared 
 	case "":
 	case failure.BatchLimit:
 		if !shared { // no orphan stays, since such calls cost the account nothing
-			err = errors.Join(err, s.Objects.Delete(ctx, b.object()))
+			err = errors.Join(err, s.Objects.Delete(ctx, b.Object()))
 		}
-		return Batch{}, limits.explain(err)
+		return Batch{}, limits.Explain(err)
 	case failure.Conflict: // a call with the same idempotency key was faster
 		return s.replayedBatch(ctx, b)
 	default:
@@ -132,17 +140,17 @@ func (s *Service) storeBatch(ctx context.Context, b Batch, lines []byte, shared 
 }
 
 // makeFirst makes requests of a batch in the call that makes the batch, until the time end. After an error, which it logs, sweeps make them.
-func (s *Service) makeFirst(ctx context.Context, b *Batch, end time.Time) {
+func (s *BatchService) makeFirst(ctx context.Context, b *Batch, end time.Time) {
 	if _, err := s.makeLines(ctx, b, end); err != nil {
 		s.Log.WarnContext(ctx, "requests of a batch", "batch", b.ID, "error", err)
 	}
 }
 
 // replayedBatch returns the stored batch with the id of b, Reused if another call made it, or NotFound.
-func (s *Service) replayedBatch(ctx context.Context, b Batch) (Batch, error) {
+func (s *BatchService) replayedBatch(ctx context.Context, b Batch) (Batch, error) {
 	earlier, err := s.Store.Batches.ByID(ctx, b.ID)
 	if err == nil && earlier.Fingerprint != b.Fingerprint {
-		return Batch{}, explainReplay(failure.New(failure.Reused, "another batch"))
+		return Batch{}, ExplainReplay(failure.New(failure.Reused, "another batch"))
 	}
 	return earlier, err
 }
@@ -157,7 +165,7 @@ func (p BatchParams) fingerprint(lines []byte) [32]byte {
 }
 
 // batchTargets checks the webhook of a new batch, and returns the webhooks that get its event.
-func (s *Service) batchTargets(ctx context.Context, c Caller, p BatchParams) (Targets, error) {
+func (s *BatchService) batchTargets(ctx context.Context, c Caller, p BatchParams) (Targets, error) {
 	named := ""
 	if p.WebhookURL != nil {
 		if named = *p.WebhookURL; !order.ValidURL(named) {
@@ -169,21 +177,21 @@ func (s *Service) batchTargets(ctx context.Context, c Caller, p BatchParams) (Ta
 		return nil, err
 	}
 	targets, err := NewTargets(named).Resolve(webhooks)
-	return targets, s.Limits.explain(explainTargets(err))
+	return targets, s.Limits.Explain(ExplainTargets(err))
 }
 
 // Batch returns the caller's batch with the id, with the present states of its lines.
-func (s *Service) Batch(ctx context.Context, c Caller, id string) (Batch, error) {
+func (s *BatchService) Batch(ctx context.Context, c Caller, id string) (Batch, error) {
 	b, err := s.findBatch(ctx, c, id)
 	if err == nil && b.FinishedAt.IsZero() {
-		_, err = s.follow(ctx, &b, b.linesIn(LineQueued, LineProcessing))
+		_, err = s.follow(ctx, &b, linesIn(b.Lines, LineQueued, LineProcessing))
 	}
 	return b, err
 }
 
-func (s *Service) findBatch(ctx context.Context, c Caller, id string) (Batch, error) {
+func (s *BatchService) findBatch(ctx context.Context, c Caller, id string) (Batch, error) {
 	missing := failure.New(failure.NotFound, "batch not found")
-	id, ok := parseID(id)
+	id, ok := ParseID(id)
 	if !ok {
 		return Batch{}, missing
 	}
@@ -196,7 +204,7 @@ func (s *Service) findBatch(ctx context.Context, c Caller, id string) (Batch, er
 
 // Batches returns up to limit of the caller's batches, newest first: those that are older than the batch with the id before, or all if before
 // is "". The states of their lines are those of the last sweep.
-func (s *Service) Batches(ctx context.Context, c Caller, before string, limit int) ([]Batch, error) {
+func (s *BatchService) Batches(ctx context.Context, c Caller, before string, limit int) ([]Batch, error) {
 	var from Batch
 	if before != "" {
 		var err error
@@ -209,21 +217,21 @@ func (s *Service) Batches(ctx context.Context, c Caller, before string, limit in
 
 // CancelBatch cancels the caller's batch: no more requests are made, and those that aren't final are canceled, by sweeps if there are
 // many. It returns Finished if all lines are final already, unless the batch was canceled before.
-func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, error) {
+func (s *BatchService) CancelBatch(ctx context.Context, c Caller, id string) (Batch, error) {
 	end := s.Now().Add(makeTime)
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
-	for range putTries {
+	for range cancelTries {
 		b, err := s.Batch(ctx, c, id)
 		switch {
 		case err != nil:
 			return Batch{}, err
-		case b.CanceledAt.IsZero() && b.final():
+		case b.CanceledAt.IsZero() && b.Final():
 			return Batch{}, failure.New(failure.Finished, "batch is already finished")
 		case !b.CanceledAt.IsZero():
 			return b, nil
 		}
-		b.CanceledAt = s.Now().Truncate(time.Microsecond).UTC()
+		b.CanceledAt = StoredTime(s.Now())
 		switch err := s.swapBatch(ctx, &b); failure.CodeOf(err) {
 		case "":
 			if err := s.closeLines(ctx, &b, end); err != nil { // sweeps go on
@@ -239,7 +247,7 @@ func (s *Service) CancelBatch(ctx context.Context, c Caller, id string) (Batch, 
 }
 
 // swapBatch stores the batch, unless another process has changed it.
-func (s *Service) swapBatch(ctx context.Context, b *Batch) error {
+func (s *BatchService) swapBatch(ctx context.Context, b *Batch) error {
 	if err := s.Store.Batches.Swap(ctx, *b); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/check"
+	"lipsync/internal/test/lipsynctest"
 )
 
 func TestCancel(t *testing.T) {
@@ -121,8 +122,9 @@ func TestNothingOfTheDead(t *testing.T) {
 			var err error
 			r, err = f.Claim(t.Context(), id)
 			check.Must(t, err)
-			dying := *f.Service
-			dying.Store.Leases = silent{f.Store.Leases}
+			broken := f.Ports
+			broken.Store.Leases = silent{f.Store.Leases}
+			dying := lipsynctest.NewService(t, f.Config, broken)
 			if dying.Complete(t.Context(), r, strings.NewReader("output"), 6) == nil {
 				t.Fatal("the end was told")
 			}

@@ -38,7 +38,7 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 
 // forget deletes all objects of a final request, and records that they are deleted.
 func (s *Service) forget(ctx context.Context, r Request) (Request, error) {
-	err := errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"), s.Objects.DeleteAll(ctx, r.pieces()),
+	err := errors.Join(s.Objects.DeleteAll(ctx, InputKeys+r.ID+"/"), s.Objects.DeleteAll(ctx, OutputKeys+r.ID+"/"), s.Objects.DeleteAll(ctx, r.Pieces()),
 		s.forgetFindings(ctx, r), s.dropLate(ctx, r))
 	if err != nil {
 		return Request{}, err
@@ -56,7 +56,7 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	now := s.Now()
 	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
 		err = errors.Join(err, s.Store.Uploads.Create(ctx, Upload{
-			ID: s.NewID(), Account: r.Account, Kind: failure.Video, Object: r.outputKey(claim),
+			ID: s.NewID(), Account: r.Account, Kind: failure.Video, Object: r.OutputKey(claim),
 			CreatedAt: now, ExpiresAt: now, Dropped: true,
 		}, Limits{}))
 	}
@@ -67,9 +67,9 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 // deleted, only Object is set. ownUploads returns Unfinished if an open request uses one of the
 // uploads, or a line of a batch waits to use it.
 func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err error) {
-	var lines *awaited
+	var lines *Awaited
 	for _, in := range r.Inputs() {
-		id, ok := strings.CutPrefix(in.Object, uploads)
+		id, ok := strings.CutPrefix(in.Object, UploadKeys)
 		if !ok || slices.ContainsFunc(all, func(u Upload) bool { return u.Object == in.Object }) {
 			continue
 		}
@@ -77,7 +77,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 		switch failure.CodeOf(err) {
 		case "":
 			if lines == nil {
-				lines, err = s.awaitedOf(ctx, r.Account, s.Now().Add(makeTime))
+				lines, err = s.AwaitedOf(ctx, r.Account)
 			}
 			if err == nil {
 				err = s.unused(ctx, u, lines)
@@ -94,13 +94,13 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 }
 
 // unused returns Unfinished if an open request uses the upload, or a line waits to use it.
-func (s *Service) unused(ctx context.Context, u Upload, lines *awaited) error {
+func (s *Service) unused(ctx context.Context, u Upload, lines *Awaited) error {
 	used, err := s.inUse(ctx, u)
 	if err == nil && used {
 		return errShared()
 	}
 	if err == nil && !u.Dropped {
-		used, err = lines.need(ctx, u)
+		used, err = lines.Need(ctx, u)
 	}
 	if err == nil && used {
 		err = failure.New(failure.Unfinished, "a line of a batch waits to use the same upload; cancel the batch first, or wait for its end")
@@ -116,7 +116,7 @@ func errShared() error {
 // the file is still valid. In that case the bytes still count, and Sweep deletes the file and the
 // record after the URL has expired.
 func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
-	sendable := u.CreatedAt.Add(putURLLife)
+	sendable := u.SendableUntil()
 	if u.ID != "" {
 		err := s.Store.Uploads.Drop(ctx, u, sendable)
 		if failure.CodeOf(err) == failure.Conflict {

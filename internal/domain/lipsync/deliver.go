@@ -34,17 +34,11 @@ var deliveryPauses = [...]time.Duration{
 	10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-// Answer is the answer of a webhook to a call.
-type Answer struct {
-	Status     int
-	RetryAfter time.Duration // as the webhook asks; 0 if it doesn't
-}
-
 // Deliver makes an attempt at a delivery if it is due, and then at the next one of the same request
 // that waited for it. It returns an error only if the service fails; a webhook that can't be reached is
 // no such error. Deliver may be called with the same delivery any number of times, also at the same
 // time.
-func (s *Service) Deliver(ctx context.Context, webhook, id string) error {
+func (s *WebhookService) Deliver(ctx context.Context, webhook, id string) error {
 	d, err := s.Store.Webhooks.Delivery(ctx, webhook, id)
 	if failure.CodeOf(err) == failure.NotFound {
 		return nil
@@ -55,7 +49,7 @@ func (s *Service) Deliver(ctx context.Context, webhook, id string) error {
 	return s.deliver(ctx, d)
 }
 
-func (s *Service) deliver(ctx context.Context, d Delivery) error {
+func (s *WebhookService) deliver(ctx context.Context, d Delivery) error {
 	if waits, err := s.waitForEarlier(ctx, &d); waits || err != nil {
 		return err
 	}
@@ -69,16 +63,16 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		d.State, d.Problem, d.Due = DeliveryFailed, "webhook is disabled", time.Time{}
 		return s.swap(ctx, &d)
 	}
-	d.State, d.Due = DeliverySending, s.Now().Add(sendLease).Truncate(time.Microsecond).UTC()
+	d.State, d.Due = DeliverySending, StoredTime(s.Now().Add(sendLease))
 	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
-		return unless(failure.Conflict, err) // another process sends it
+		return failure.Unless(failure.Conflict, err) // another process sends it
 	}
 	d.Version++
 	if err := s.attempt(ctx, w, &d); err != nil {
 		return err
 	}
 	if d.State.Pending() {
-		s.announce(ctx, d.Due.Sub(s.Now()), d)
+		s.Announce(ctx, d.Due.Sub(s.Now()), d)
 		return nil
 	}
 	return s.deliverNext(ctx, d)
@@ -87,14 +81,14 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 // waitForEarlier reports whether an earlier delivery of the same request is pending. Then it makes the
 // delivery due with that one. The one that ends calls deliverNext, so this is only for a process that
 // dies in between. If the earlier one ends meanwhile, its deliverNext may miss the delivery, so it looks twice.
-func (s *Service) waitForEarlier(ctx context.Context, d *Delivery) (bool, error) {
+func (s *WebhookService) waitForEarlier(ctx context.Context, d *Delivery) (bool, error) {
 	due, pending, err := s.earlier(ctx, *d)
 	if !pending || err != nil {
 		return false, err
 	}
-	d.State, d.Due = DeliveryWaiting, slices.MaxFunc([]time.Time{due, s.Now().Add(time.Second)}, time.Time.Compare).Truncate(time.Microsecond)
+	d.State, d.Due = DeliveryWaiting, StoredTime(slices.MaxFunc([]time.Time{due, s.Now().Add(time.Second)}, time.Time.Compare))
 	if err := s.Store.Webhooks.Swap(ctx, *d); err != nil {
-		return true, unless(failure.Conflict, err)
+		return true, failure.Unless(failure.Conflict, err)
 	}
 	d.Version++
 	_, pending, err = s.earlier(ctx, *d)
@@ -102,35 +96,35 @@ func (s *Service) waitForEarlier(ctx context.Context, d *Delivery) (bool, error)
 }
 
 // earlier reports whether the delivery must wait for one that is pending, and when that one is due.
-func (s *Service) earlier(ctx context.Context, d Delivery) (due time.Time, pending bool, err error) {
+func (s *WebhookService) earlier(ctx context.Context, d Delivery) (due time.Time, pending bool, err error) {
 	if d.After == "" {
 		return time.Time{}, false, nil
 	}
 	e, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, d.After)
-	return e.Due, err == nil && e.State.Pending(), unless(failure.NotFound, err)
+	return e.Due, err == nil && e.State.Pending(), failure.Unless(failure.NotFound, err)
 }
 
 // deliverNext delivers the event of the same request that had to wait for d, if there is one.
-func (s *Service) deliverNext(ctx context.Context, d Delivery) error {
+func (s *WebhookService) deliverNext(ctx context.Context, d Delivery) error {
 	if d.Type != RequestProcessing {
 		return nil
 	}
 	r, err := s.Store.Requests.ByID(ctx, d.Request)
 	if err != nil || !r.Status.Final() {
-		return unless(failure.NotFound, err)
+		return failure.Unless(failure.NotFound, err)
 	}
-	_, at := r.eventOf()
-	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, r.eventID(at, 2))
+	last, _ := r.Event(Processing)
+	next, err := s.Store.Webhooks.Delivery(ctx, d.Webhook, last.ID)
 	if err != nil || next.State != DeliveryWaiting || next.Attempts > 0 { // one with attempts keeps its pause
-		return unless(failure.NotFound, err)
+		return failure.Unless(failure.NotFound, err)
 	}
 	return s.deliver(ctx, next)
 }
 
 // webhookOf returns the webhook of the delivery. known is false if it was deleted.
-func (s *Service) webhookOf(ctx context.Context, d Delivery) (w Webhook, known bool, err error) {
+func (s *WebhookService) webhookOf(ctx context.Context, d Delivery) (w Webhook, known bool, err error) {
 	a, err := s.Store.Webhooks.Of(ctx, d.Account)
-	if i := a.find(d.Webhook); err == nil && i >= 0 {
+	if i := find(a.List, d.Webhook); err == nil && i >= 0 {
 		return a.List[i], true, nil
 	}
 	return Webhook{}, false, err
@@ -139,7 +133,7 @@ func (s *Service) webhookOf(ctx context.Context, d Delivery) (w Webhook, known b
 // attempt makes one call, and stores its outcome in the delivery, which this process holds. A lost hold
 // is no error. A fault of the service, or the end of its process, counts as no attempt of the webhook:
 // when the hold ends, the delivery is due again.
-func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
+func (s *WebhookService) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 	body, err := s.eventBody(ctx, *d)
 	if failure.CodeOf(err) == failure.NotFound { // no record says what happened
 		return s.Store.Webhooks.Drop(ctx, *d)
@@ -148,25 +142,25 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d *Delivery) error {
 		return err
 	}
 	began := s.Now()
-	answer, sendErr := s.Poster.Post(ctx, cmp.Or(d.URL, w.URL), signed(d.ID, began, body, w.secrets(began)), body)
+	answer, sendErr := s.Poster.Post(ctx, cmp.Or(d.URL, w.URL), signed(d.ID, began, body, secretsOf(w, began)), body)
 	if ctx.Err() != nil { // this process ends; the attempt is made again
 		return ctx.Err()
 	}
 	if answer.Status == http.StatusGone {
-		_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *Webhook) { w.DisabledAt = began.Truncate(time.Microsecond).UTC() })
-		if unless(failure.NotFound, err) != nil {
+		_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *Webhook) { w.DisabledAt = StoredTime(began) })
+		if failure.Unless(failure.NotFound, err) != nil {
 			return err
 		}
 	}
-	d.end(began, s.Now(), answer, sendErr, float64(s.randomByte())/255)
+	endAttempt(d, began, s.Now(), answer, sendErr, float64(RandomByte(s.Random))/255)
 	s.Watcher.Posted(*d, s.Now().Sub(began))
 	return s.swap(ctx, d)
 }
 
-// end records an attempt with its outcome. spread, from 0 to 1, is how much of the largest jitter is
+// endAttempt records an attempt with its outcome. spread, from 0 to 1, is how much of the largest jitter is
 // added to the pause.
-func (d *Delivery) end(began, now time.Time, answer Answer, err error, spread float64) {
-	d.Attempts, d.AttemptedAt = d.Attempts+1, began.Truncate(time.Microsecond).UTC()
+func endAttempt(d *Delivery, began, now time.Time, answer Answer, err error, spread float64) {
+	d.Attempts, d.AttemptedAt = d.Attempts+1, StoredTime(began)
 	d.Status, d.Problem, d.Due = answer.Status, problem(answer, err), time.Time{}
 	switch {
 	case d.Problem == "":
@@ -177,7 +171,7 @@ func (d *Delivery) end(began, now time.Time, answer Answer, err error, spread fl
 		pause := deliveryPauses[d.Attempts]
 		pause += time.Duration(float64(pause) * spread / 5) // so that calls that failed together are not repeated together
 		pause = max(pause, min(answer.RetryAfter, longestWait))
-		d.State, d.Due = DeliveryWaiting, now.Add(pause).Truncate(time.Microsecond).UTC()
+		d.State, d.Due = DeliveryWaiting, StoredTime(now.Add(pause))
 	}
 }
 
@@ -205,7 +199,7 @@ func problem(answer Answer, err error) string {
 
 // eventBody returns the body of the event: it has the request as it was then, with a link to its output
 // that is made now.
-func (s *Service) eventBody(ctx context.Context, d Delivery) ([]byte, error) {
+func (s *WebhookService) eventBody(ctx context.Context, d Delivery) ([]byte, error) {
 	about, err := s.subject(ctx, d)
 	if err != nil {
 		return nil, err
@@ -218,7 +212,7 @@ func (s *Service) eventBody(ctx context.Context, d Delivery) ([]byte, error) {
 }
 
 // subject returns what the event is about, or NotFound.
-func (s *Service) subject(ctx context.Context, d Delivery) (about Subject, err error) {
+func (s *WebhookService) subject(ctx context.Context, d Delivery) (about Subject, err error) {
 	switch d.Type {
 	case TestEvent:
 		return Subject{}, nil
@@ -230,8 +224,8 @@ func (s *Service) subject(ctx context.Context, d Delivery) (about Subject, err e
 	if err != nil {
 		return Subject{}, err
 	}
-	if about.Request = r.before(d.Type); about.Request.Output != "" {
-		about.Output, err = s.outputURL(ctx, about.Request)
+	if about.Request = requestAt(r, d.Type); about.Request.Output != "" {
+		about.Output, err = s.OutputURL(ctx, about.Request)
 	}
 	return about, err
 }
@@ -256,26 +250,24 @@ func signed(id string, at time.Time, body []byte, secrets []string) http.Header 
 }
 
 // swap stores the delivery, unless another process has changed it.
-func (s *Service) swap(ctx context.Context, d *Delivery) error {
+func (s *WebhookService) swap(ctx context.Context, d *Delivery) error {
 	err := s.Store.Webhooks.Swap(ctx, *d)
 	d.Version++
-	return unless(failure.Conflict, err)
+	return failure.Unless(failure.Conflict, err)
 }
 
-// unless returns err, or nil if it has the code.
-func unless(code failure.Code, err error) error {
-	if failure.CodeOf(err) == code {
-		return nil
+// secretsOf returns the secrets that sign a call at now, the newest first.
+func secretsOf(w Webhook, now time.Time) []string {
+	if w.OldSecret != "" && now.Before(w.OldUntil) {
+		return []string{w.Secret, w.OldSecret}
 	}
-	return err
+	return []string{w.Secret}
 }
 
-// announce tells the process that makes deliveries about them, each due after the pause. That is only a
-// hint: the store has the deliveries that wait.
-func (s *Service) announce(ctx context.Context, pause time.Duration, all ...Delivery) {
-	for _, d := range all {
-		if err := s.Announcer.Announce(ctx, d.Webhook, d.ID, max(0, pause)); err != nil {
-			s.Log.WarnContext(ctx, "delivery not announced", "delivery", d.ID, "error", err)
-		}
+// requestAt returns the request as it was when an event of the type happened.
+func requestAt(r Request, t EventType) Request {
+	if t == RequestProcessing {
+		r.Status, r.FinishedAt, r.Output, r.Failure = Processing, time.Time{}, "", failure.Failure{}
 	}
+	return r
 }

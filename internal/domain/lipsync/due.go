@@ -26,7 +26,7 @@ const (
 
 // DeliverDue makes the deliveries that are due until ctx ends: each second, and when something comes from
 // wake. It is for a single process that makes all deliveries of the store.
-func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
+func (s *WebhookService) DeliverDue(ctx context.Context, wake <-chan struct{}) {
 	d := deliverer{service: s, busy: make(map[string]map[string]bool), ended: make(chan struct{}, 1)}
 	defer d.running.Wait()
 	look := time.NewTicker(lookEvery)
@@ -45,18 +45,18 @@ func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// recoverDeliveries makes the deliveries due that a killed process was sending. It looks at the first dueBatch pending ones of each webhook: those
+// RecoverDeliveries makes the deliveries due that a killed process was sending. It looks at the first dueBatch pending ones of each webhook: those
 // behind them are due within a sendLease by themselves.
-func (s *Service) recoverDeliveries(ctx context.Context) error {
+func (s *WebhookService) RecoverDeliveries(ctx context.Context) error {
 	accounts, err := s.Store.Webhooks.All(ctx)
 	errs := []error{err}
 	for _, a := range accounts {
 		for _, w := range a.List {
-			due, err := s.Store.Webhooks.Due(ctx, w.ID, s.ever(), dueBatch)
+			due, err := s.Store.Webhooks.Due(ctx, w.ID, s.Ever(), dueBatch)
 			errs = append(errs, err)
 			for _, d := range due {
 				if d.State == DeliverySending {
-					d.State, d.Due = DeliveryWaiting, storedTime(s.Now())
+					d.State, d.Due = DeliveryWaiting, StoredTime(s.Now())
 					errs = append(errs, s.swap(ctx, &d))
 				}
 			}
@@ -67,7 +67,7 @@ func (s *Service) recoverDeliveries(ctx context.Context) error {
 
 // deliverer has the deliveries that are being made.
 type deliverer struct {
-	service *Service
+	service *WebhookService
 	running sync.WaitGroup
 	mu      sync.Mutex
 	busy    map[string]map[string]bool // ids of deliveries, by webhook
@@ -145,21 +145,21 @@ func (r *deliverer) end(webhook, id string, well bool) {
 	}
 }
 
-// sweepWebhooks announces the deliveries that are due, notes which accounts have too many that are
+// SweepWebhooks announces the deliveries that are due, notes which accounts have too many that are
 // pending, and deletes old ones. It does several accounts at a time and begins with a random one, so that an
 // account with many due deliveries doesn't keep the sweeps from those behind it.
-func (s *Service) sweepWebhooks(ctx context.Context, end time.Time) error {
+func (s *WebhookService) SweepWebhooks(ctx context.Context, end time.Time) error {
 	if latest := s.Now().Add(webhooksTime); latest.Before(end) {
 		end = latest
 	}
 	accounts, err := s.Store.Webhooks.All(ctx)
-	first := s.randomBelow(len(accounts))
+	first := RandomBelow(s.Random, len(accounts))
 	accounts = slices.Concat(accounts[first:], accounts[:first])
-	swept := s.sweepAll(len(accounts), end, func(i int) error { return s.sweepAccount(ctx, accounts[i], end) })
+	swept := s.Each(len(accounts), end, func(i int) error { return s.sweepAccount(ctx, accounts[i], end) })
 	return errors.Join(err, swept, s.Store.Webhooks.Expire(ctx, s.Now().Add(-KeepDeliveries)))
 }
 
-func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks, end time.Time) error {
+func (s *WebhookService) sweepAccount(ctx context.Context, a AccountWebhooks, end time.Time) error {
 	limit, pending := s.Limits.Undelivered, 0
 	var errs []error
 	for _, w := range a.List {
@@ -167,15 +167,15 @@ func (s *Service) sweepAccount(ctx context.Context, a AccountWebhooks, end time.
 		if pending += n; n > 0 && err == nil {
 			var due []Delivery
 			due, err = s.Store.Webhooks.Due(ctx, w.ID, s.Now(), dueBatch)
-			for i := 0; i < len(due) && !s.ended(end); i++ {
-				s.announce(ctx, 0, due[i])
+			for i := 0; i < len(due) && !s.Over(end); i++ {
+				s.Announce(ctx, 0, due[i])
 			}
 		}
 		errs = append(errs, err)
 	}
 	if full := pending >= limit; full != a.Full && errors.Join(errs...) == nil {
 		a.Full = full
-		errs = append(errs, unless(failure.Conflict, s.Store.Webhooks.Put(ctx, a)))
+		errs = append(errs, failure.Unless(failure.Conflict, s.Store.Webhooks.Put(ctx, a)))
 	}
 	return errors.Join(errs...)
 }

@@ -25,7 +25,7 @@ func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 			return e, err
 		}
 	}
-	open, err := s.Store.Leases.Open(ctx, s.ever(), math.MaxInt)
+	open, err := s.Store.Leases.Open(ctx, s.Ever(), math.MaxInt)
 	if err != nil {
 		return e, err
 	}
@@ -35,7 +35,7 @@ func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 		}
 		e.Requests++
 	}
-	batches, _, err := s.unfinished(ctx, s.ever())
+	batches, _, err := s.UnfinishedBatches(ctx, s.Ever())
 	if err != nil {
 		return e, err
 	}
@@ -44,7 +44,7 @@ func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 			continue
 		}
 		b.CanceledAt = s.Now()
-		if err := s.swapBatch(ctx, &b); err != nil {
+		if err := s.Store.Batches.Swap(ctx, b); err != nil {
 			return e, err
 		}
 		e.Batches++

@@ -4,47 +4,8 @@ import (
 	"context"
 	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 )
-
-// IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
-func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
-
-// Estimate creates a request for an Estimate of a request with the parameters, and returns its id. It refuses what Generate would refuse,
-// except for limits. It doesn't use the key's limit, the reference id, the webhook or the idempotency key.
-func (s *Service) Estimate(ctx context.Context, c Caller, p RequestParams) (id string, err error) {
-	engine, err := s.check(p)
-	if err != nil {
-		return "", err
-	}
-	r, err := s.newRequest(ctx, c, p, engine)
-	if err != nil {
-		return "", err
-	}
-	if err := s.Room(0); err != nil {
-		return "", err
-	}
-	if err := s.checkTargets(ctx, c, r.Targets); err != nil {
-		return "", err
-	}
-	r.Kind, r.KeyID, r.ReferenceID, r.Targets = ToEstimate, "", "", nil
-	p.IdempotencyKey = nil
-	return s.create(ctx, r, p)
-}
-
-// checkTargets returns an error, which is Invalid, if the caller has no webhook that the Targets of a new request name, or if it is disabled.
-func (s *Service) checkTargets(ctx context.Context, c Caller, t Targets) error {
-	if t.URL() == "" {
-		return nil
-	}
-	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)
-	if err != nil {
-		return err
-	}
-	_, err = t.Resolve(webhooks)
-	return unless(failure.EventLimit, explainTargets(err))
-}
 
 // Estimated is a request for an Estimate.
 type Estimated struct {
@@ -78,7 +39,7 @@ func (s *Service) Estimated(ctx context.Context, c Caller, id string) (e Estimat
 	if line != nil {
 		idle := 0
 		if s.Pooled { // the worker that made the estimate may wait for the next request
-			idle = line.idle(next.CreatedAt, e.FinishedAt)
+			idle = idleOf(*line, next.CreatedAt, e.FinishedAt)
 		}
 		e.Place = s.place(next, line, speeds, e.Took, idle)
 	}

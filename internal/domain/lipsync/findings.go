@@ -16,6 +16,9 @@ import (
 // MostFindings is the largest size of all findings on one machine, in bytes. Those of a video of a minute take about 10 MB.
 const MostFindings = 4 << 30
 
+// findings is the prefix of the keys of all findings.
+const findings = "findings/"
+
 // ownFindings returns the prefix of the keys of all findings of an account, that is, of what workers found out about its videos. So no
 // account can use those of another, or learn that there are some. The prefix has a hash, since an account's name may have any characters.
 func ownFindings(account string) string {
@@ -40,7 +43,7 @@ func (s *Service) KeepFindings(ctx context.Context, r Request, video [sha256.Siz
 	key := findingsOf(r.Account, video) + name
 	err := s.Objects.Put(ctx, key, &RoomReader{R: content, Room: s.Room}, -1)
 	// If the request was canceled meanwhile, its client may have deleted its media already.
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), FinishTime)
 	defer cancel()
 	if err = errors.Join(err, s.Held(late, r)); err != nil {
 		return errors.Join(err, s.Objects.Delete(late, key))

@@ -2,33 +2,24 @@ package lipsync
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 )
 
-// RequestParams are the parameters of a new request.
-type RequestParams struct {
-	ID           string // id that StoreMedia was called with; "" if it was not called
-	Video, Audio Source
-	AudioRef     string  // the name by which segments refer to Audio; "" if it has none
-	More         []Track // further speech tracks, for segments
-	order.Order
-	Segments       order.Segments
-	IdempotencyKey *string // may be nil
-	WebhookURL     *string // URL of a webhook of the account, with any query, which gets all events; may be nil
-}
+// RequestService makes requests, lets workers claim and hold them, and ends them.
+type RequestService struct{ *Base }
+
+// NewRequestService returns a RequestService.
+func NewRequestService(b *Base) *RequestService { return &RequestService{b} }
 
 // Generate creates a request and returns its id. For a repeated call with the same idempotency key
 // it returns the id of the first call. It deletes the media that were stored for the request if it
 // refuses the call or the call is a repetition. It returns NoSpace if the disk has too little space
 // for the output.
-func (s *Service) Generate(ctx context.Context, c Caller, p RequestParams) (id string, err error) {
+func (s *RequestService) Generate(ctx context.Context, c Caller, p RequestParams) (id string, err error) {
 	id, err = s.generate(ctx, c, p)
 	if p.ID != "" && id != p.ID {
 		// If this fails, an orphan remains, which Tidy deletes.
@@ -37,8 +28,8 @@ func (s *Service) Generate(ctx context.Context, c Caller, p RequestParams) (id s
 	return id, err
 }
 
-func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (string, error) {
-	engine, err := s.check(p)
+func (s *RequestService) generate(ctx context.Context, c Caller, p RequestParams) (string, error) {
+	engine, err := s.CheckParams(p)
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +38,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 		// A repeated call gets the first call's answer, even if its uploads have been deleted
 		// since.
 		if id, replayed := s.Store.Requests.Replayed(ctx, c.Account, *p.idempotency(s.Now()), s.Now()); failure.CodeOf(replayed) != failure.NotFound {
-			return id, explainReplay(replayed)
+			return id, ExplainReplay(replayed)
 		}
 	}
 	if err != nil {
@@ -61,8 +52,8 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	return s.create(ctx, r, p)
 }
 
-// check checks all parameters except the sources, and returns the name of the engine.
-func (s *Service) check(p RequestParams) (engine string, err error) {
+// CheckParams checks all parameters except the sources, and returns the name of the engine.
+func (s *RequestService) CheckParams(p RequestParams) (engine string, err error) {
 	if err := p.validate(); err != nil {
 		return "", err
 	}
@@ -75,8 +66,20 @@ func (s *Service) check(p RequestParams) (engine string, err error) {
 	return s.engine(p.Engine)
 }
 
+// Make makes a request whose parameters CheckParams has checked, with the engine that it returned.
+func (s *RequestService) Make(ctx context.Context, c Caller, p RequestParams, engine string) error {
+	r, err := s.newRequest(ctx, c, p, engine)
+	if err == nil {
+		err = s.Room(0)
+	}
+	if err == nil {
+		_, err = s.create(ctx, r, p)
+	}
+	return err
+}
+
 // newRequest checks the sources and returns the request. It stores nothing.
-func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, engine string) (Request, error) {
+func (s *RequestService) newRequest(ctx context.Context, c Caller, p RequestParams, engine string) (Request, error) {
 	video, audios, err := s.inputs(ctx, c, p)
 	if err != nil {
 		return Request{}, err
@@ -93,21 +96,21 @@ func (s *Service) newRequest(ctx context.Context, c Caller, p RequestParams, eng
 }
 
 // create stores the request and sends a message to the queue.
-func (s *Service) create(ctx context.Context, r Request, p RequestParams) (string, error) {
+func (s *RequestService) create(ctx context.Context, r Request, p RequestParams) (string, error) {
 	limits := s.Limits
-	created, replayed, err := s.Store.Requests.Create(ctx, r, p.uploads(), p.idempotency(r.CreatedAt), limits)
+	created, replayed, err := s.Store.Requests.Create(ctx, r, p.UploadIDs(), p.idempotency(r.CreatedAt), limits)
 	switch failure.CodeOf(err) {
 	case "":
 	case failure.TokenLimit:
 		return "", failure.Restate(err, failure.TokenLimit, "token limit reached")
 	case failure.Reused:
-		return "", explainReplay(err)
+		return "", ExplainReplay(err)
 	case failure.Invalid:
 		return "", failure.Restate(err, failure.Invalid, "upload does not exist")
 	case failure.NotFound, failure.Finished:
-		return "", explainTargets(err)
+		return "", ExplainTargets(err)
 	default:
-		return "", limits.explain(err)
+		return "", limits.Explain(err)
 	}
 	if !replayed {
 		s.Watcher.Created(created)
@@ -117,9 +120,9 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 	return created.ID, nil
 }
 
-// explainTargets gives an error of Targets.Resolve about a webhook_url the message for the client. It returns any other
+// ExplainTargets gives an error of Targets.Resolve about a webhook_url the message for the client. It returns any other
 // error as it is.
-func explainTargets(err error) error {
+func ExplainTargets(err error) error {
 	switch failure.CodeOf(err) {
 	case failure.NotFound:
 		return failure.New(failure.Invalid, "webhook_url must be the URL of a webhook of the account, with any query")
@@ -130,19 +133,19 @@ func explainTargets(err error) error {
 	}
 }
 
-// explainReplay gives an error with the code Reused the message for the client. It returns any
+// ExplainReplay gives an error with the code Reused the message for the client. It returns any
 // other error as it is.
-func explainReplay(err error) error {
+func ExplainReplay(err error) error {
 	return failure.Restate(err, failure.Reused, "idempotency key was used with a different request")
 }
 
 // inputs checks that the caller may use all sources, and returns them as inputs.
-func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video Input, audios []NamedInput, err error) {
-	if video, err = s.input(ctx, c, failure.Video, p.Video); err != nil {
+func (s *RequestService) inputs(ctx context.Context, c Caller, p RequestParams) (video Input, audios []NamedInput, err error) {
+	if video, err = s.Input(ctx, c, failure.Video, p.Video); err != nil {
 		return Input{}, nil, err
 	}
 	for _, track := range p.tracks() {
-		in, err := s.input(ctx, c, failure.Audio, track.Source)
+		in, err := s.Input(ctx, c, failure.Audio, track.Source)
 		if err != nil {
 			return Input{}, nil, err
 		}
@@ -151,57 +154,8 @@ func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video 
 	return video, audios, nil
 }
 
-// idempotency returns the record of the request's idempotency key, or nil if it has no key.
-func (p RequestParams) idempotency(now time.Time) *Idempotency {
-	if p.IdempotencyKey == nil {
-		return nil
-	}
-	return &Idempotency{Key: *p.IdempotencyKey, Fingerprint: p.fingerprint(), ExpiresAt: now.Add(idempotentLife)}
-}
-
-// webhookURL returns the URL of the named webhook, or "" if there is none.
-func (p RequestParams) webhookURL() string {
-	if p.WebhookURL == nil {
-		return ""
-	}
-	return *p.WebhookURL
-}
-
-// Order returns the order that a request is made of.
-func (r Request) Order() order.Order {
-	o := order.OrderOf(r.Options)
-	o.LargestFace, o.Engine = r.LargestFace, r.Engine
-	if r.ReferenceID != "" {
-		o.ReferenceID = &r.ReferenceID
-	}
-	return o
-}
-
-// options returns the options of the request, with its output and its segments.
-func (p RequestParams) options() order.Options {
-	o := p.Whole()
-	o.Segments = p.Segments
-	return o
-}
-
-func (p RequestParams) validate() error {
-	if p.ReferenceID != nil && !order.ValidText(*p.ReferenceID) {
-		return failure.New(failure.Invalid, "reference_id must be 1 to 255 characters")
-	}
-	if p.IdempotencyKey != nil && !order.ValidText(*p.IdempotencyKey) {
-		return failure.New(failure.Invalid, "Idempotency-Key must be 1 to 255 characters")
-	}
-	if p.LargestFace && p.Options.Face.By != order.AutoFace {
-		return failure.New(failure.Invalid, "face can't be chosen with disable_active_speaker_detection")
-	}
-	if p.WebhookURL != nil && !order.ValidURL(*p.WebhookURL) {
-		return failure.New(failure.Invalid, order.URLRule("webhook_url"))
-	}
-	return p.checkTracks()
-}
-
 // engine returns the name of the engine for the name that the client sent.
-func (s *Service) engine(name string) (string, error) {
+func (s *RequestService) engine(name string) (string, error) {
 	switch {
 	case name == "" && len(s.Engines) > 0:
 		return s.Engines[0], nil
@@ -211,53 +165,59 @@ func (s *Service) engine(name string) (string, error) {
 	return name, nil
 }
 
-// sources returns the video and all speech tracks.
-func (p RequestParams) sources() []Source {
-	all := []Source{p.Video}
-	for _, track := range p.tracks() {
-		all = append(all, track.Source)
+// Analyze creates a request for an Analysis of a video and returns its id. It returns NoSpace if the disk
+// has too little space.
+func (s *RequestService) Analyze(ctx context.Context, c Caller, video Source) (id string, err error) {
+	in, err := s.Input(ctx, c, failure.Video, video)
+	if err != nil {
+		return "", err
 	}
-	return all
+	if err := s.Room(0); err != nil {
+		return "", err
+	}
+	r := Request{ID: s.NewID(), Account: c.Account, Kind: ToAnalyze, Status: Queued, Video: in, CreatedAt: s.Now()}
+	return s.create(ctx, r, RequestParams{Video: video})
 }
 
-// uploads returns the ids of the uploads that the request names, each once.
-func (p RequestParams) uploads() []string {
-	var ids []string
-	for _, source := range p.sources() {
-		if id, ok := source.upload(); ok && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+// Estimate creates a request for an Estimate of a request with the parameters, and returns its id. It refuses what Generate would refuse,
+// except for limits. It doesn't use the key's limit, the reference id, the webhook or the idempotency key.
+func (s *RequestService) Estimate(ctx context.Context, c Caller, p RequestParams) (id string, err error) {
+	engine, err := s.CheckParams(p)
+	if err != nil {
+		return "", err
 	}
-	return ids
+	r, err := s.newRequest(ctx, c, p, engine)
+	if err != nil {
+		return "", err
+	}
+	if err := s.Room(0); err != nil {
+		return "", err
+	}
+	if err := s.checkTargets(ctx, c, r.Targets); err != nil {
+		return "", err
+	}
+	r.Kind, r.KeyID, r.ReferenceID, r.Targets = ToEstimate, "", "", nil
+	p.IdempotencyKey = nil
+	return s.create(ctx, r, p)
 }
 
-// fingerprint returns a SHA-256 of all parameters. It depends also on the endpoint, since stored
-// media have a SHA-256 and no URL.
-func (p RequestParams) fingerprint() [32]byte {
-	type source struct {
-		URL    string
-		SHA256 [32]byte
+// checkTargets returns an error, which is Invalid, if the caller has no webhook that the Targets of a new request name, or if it is disabled.
+func (s *RequestService) checkTargets(ctx context.Context, c Caller, t Targets) error {
+	if t.URL() == "" {
+		return nil
 	}
-	type track struct {
-		Ref    string
-		Source source
+	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)
+	if err != nil {
+		return err
 	}
-	var more []track
-	for _, t := range p.More {
-		more = append(more, track{t.Ref, source{t.URL, t.SHA256}})
+	_, err = t.Resolve(webhooks)
+	return failure.Unless(failure.EventLimit, ExplainTargets(err))
+}
+
+// CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
+func (s *RequestService) CheckProvenance(o order.Output) error {
+	if s.RequireProvenance && !o.Format.Signable() {
+		return failure.Failure{Code: failure.NotSignable}.Because(nil)
 	}
-	text, _ := json.Marshal(struct { // strings, booleans and bytes always encode
-		Video, Audio source
-		LargestFace  bool
-		ReferenceID  string
-		Engine       string  `json:",omitempty"` // absent in records of versions with only one engine
-		Options      string  `json:",omitempty"` // absent in records of versions without options
-		AudioRef     string  `json:",omitempty"` // absent in records of versions without segments, as is More
-		More         []track `json:",omitempty"`
-		WebhookURL   string  `json:",omitempty"` // absent in records of versions without webhooks
-	}{
-		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.Reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
-	})
-	return sha256.Sum256(text)
+	return nil
 }

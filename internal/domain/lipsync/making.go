@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 const (
 	// linesAtOnce is the number of requests of a batch that are made between two changes of its record: all at the same time, so that
 	// they are made well within settle.
-	linesAtOnce = sweepWorkers
+	linesAtOnce = AtOnce
 	// settle is the time after which no process makes requests of a batch any more that was canceled, or whose key was revoked.
 	settle = 2 * time.Minute
 	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
@@ -26,24 +25,30 @@ const (
 	batchesPage = 1000
 )
 
-// sweepBatches makes the requests of unfinished batches that wait to be made, and finishes batches whose lines are final. It does several
+// SweepBatches makes the requests of unfinished batches that wait to be made, and finishes batches whose lines are final. It does several
 // accounts at a time and begins with a random one, so that an account with many batches doesn't keep the sweeps from those behind it.
-func (s *Service) sweepBatches(ctx context.Context, accounts [][]Batch, end time.Time) error {
+// SweepBatches returns which uploads lines wait to use, or nil if it had no time to learn that.
+func (s *BatchService) SweepBatches(ctx context.Context, end time.Time) (*Awaited, error) {
+	accounts, all, err := s.UnfinishedBatches(ctx, s.Now().Add(batchesTime))
 	if latest := s.Now().Add(batchesTime); latest.Before(end) {
 		end = latest
 	}
-	first := s.randomBelow(len(accounts))
-	return s.sweepAll(len(accounts), end, func(i int) error {
+	first := RandomBelow(s.Random, len(accounts))
+	err = errors.Join(err, s.Each(len(accounts), end, func(i int) error {
 		return s.sweepBatchesOf(ctx, accounts[(first+i)%len(accounts)], end)
-	})
+	}))
+	if !all {
+		return nil, err
+	}
+	return s.newAwaited(accounts, s.Now().Add(batchesTime)), err
 }
 
-// unfinished returns the batches that aren't finished, oldest first, by their accounts. It reads no more of them after the time end. all is false if
+// UnfinishedBatches returns the batches that aren't finished, oldest first, by their accounts. It reads no more of them after the time end. all is false if
 // some may be missing.
-func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]Batch, all bool, err error) {
+func (s *BatchService) UnfinishedBatches(ctx context.Context, end time.Time) (accounts [][]Batch, all bool, err error) {
 	known := make(map[string]int)
 	var last Batch
-	for !s.ended(end) {
+	for !s.Over(end) {
 		page, err := s.Store.Batches.Unfinished(ctx, last, batchesPage)
 		if err != nil || len(page) == 0 {
 			return accounts, err == nil, err
@@ -61,95 +66,9 @@ func (s *Service) unfinished(ctx context.Context, end time.Time) (accounts [][]B
 	return accounts, false, nil
 }
 
-// awaited tells which uploads the lines need that wait for their requests.
-type awaited struct {
-	*Service
-	end     time.Time          // no lines are read after it
-	batches map[string][]Batch // those with such lines, by account
-
-	mu  sync.Mutex                 // held while lines are read, since they may be large
-	ids map[string]map[string]bool // of the uploads, by account, as need has read them; nil if it can't tell
-}
-
-// newAwaited returns an awaited of batches, which are grouped by their accounts. It reads lines until the time end.
-func newAwaited(s *Service, accounts [][]Batch, end time.Time) *awaited {
-	a := &awaited{Service: s, end: end, batches: make(map[string][]Batch), ids: make(map[string]map[string]bool)}
-	for _, b := range slices.Concat(accounts...) {
-		if b.CanceledAt.IsZero() && len(b.linesIn(LineWaiting)) > 0 {
-			a.batches[b.Account] = append(a.batches[b.Account], b)
-		}
-	}
-	return a
-}
-
-// awaitedOf returns an awaited of the batches of an account. It reads batches and lines until the time end.
-func (s *Service) awaitedOf(ctx context.Context, account string, end time.Time) (*awaited, error) {
-	left, err := s.Store.Batches.Count(ctx, account)
-	var batches, page []Batch
-	for err == nil && left > 0 && !s.ended(end) {
-		var last Batch
-		if len(page) > 0 {
-			last = page[len(page)-1]
-		}
-		if page, err = s.Store.Batches.List(ctx, account, last, batchesPage); len(page) == 0 {
-			break
-		}
-		for _, b := range page {
-			if b.FinishedAt.IsZero() {
-				batches, left = append(batches, b), left-1
-			}
-		}
-	}
-	a := newAwaited(s, [][]Batch{batches}, end)
-	if left > 0 { // there was no time, or the list lacks the last changes
-		a.batches[account], a.ids[account] = batches, nil
-	}
-	return a, err
-}
-
-// need reports whether a line may need the upload. It reads the lines of an account once. If there is no time for that, or if it fails, a line may
-// need each upload of the account.
-func (a *awaited) need(ctx context.Context, u Upload) (_ bool, err error) {
-	batches, some := a.batches[u.Account]
-	if !some { // it doesn't wait for those of others
-		return false, nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	ids, known := a.ids[u.Account]
-	if !known {
-		ids, err = a.read(ctx, batches)
-		a.ids[u.Account] = ids
-	}
-	return ids == nil || ids[u.ID], err
-}
-
-// read returns the ids of the uploads that waiting lines of the batches name, or nil if there is no time to read them all.
-func (a *awaited) read(ctx context.Context, batches []Batch) (map[string]bool, error) {
-	ids := make(map[string]bool)
-	for _, b := range batches {
-		if a.ended(a.end) {
-			return nil, nil
-		}
-		lines, err := a.readLines(ctx, b)
-		if failure.CodeOf(err) == failure.NotFound { // no request can be made
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range b.linesIn(LineWaiting) {
-			for _, id := range lines[n].params().uploads() {
-				ids[id] = true
-			}
-		}
-	}
-	return ids, nil
-}
-
 // sweepBatchesOf handles the unfinished batches of one account, oldest first. When the account may have no more requests, it doesn't try
 // those of further batches.
-func (s *Service) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time) error {
+func (s *BatchService) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time) error {
 	revoked, err := s.revokedKeys(ctx, all)
 	if err != nil {
 		return err
@@ -157,8 +76,8 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time
 	var errs []error
 	full := false
 	for i := range all {
-		b, waiting := &all[i], len(all[i].linesIn(LineWaiting)) > 0
-		if s.ended(end) {
+		b, waiting := &all[i], len(linesIn(all[i].Lines, LineWaiting)) > 0
+		if s.Over(end) {
 			break
 		}
 		if waiting && s.Now().Sub(b.CreatedAt) < callTime {
@@ -179,8 +98,8 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []Batch, end time.Time
 }
 
 // revokedKeys returns when keys of the account whose batches all are were revoked, by their ids. The others have no time. If no line waits, it returns none.
-func (s *Service) revokedKeys(ctx context.Context, all []Batch) (map[string]time.Time, error) {
-	if !slices.ContainsFunc(all, func(b Batch) bool { return b.KeyID != "" && len(b.linesIn(LineWaiting)) > 0 }) {
+func (s *BatchService) revokedKeys(ctx context.Context, all []Batch) (map[string]time.Time, error) {
+	if !slices.ContainsFunc(all, func(b Batch) bool { return b.KeyID != "" && len(linesIn(b.Lines, LineWaiting)) > 0 }) {
 		return nil, nil
 	}
 	keys, err := s.Store.Keys.List(ctx, all[0].Account)
@@ -192,23 +111,23 @@ func (s *Service) revokedKeys(ctx context.Context, all []Batch) (map[string]time
 }
 
 // refuseWaiting gives the lines that wait and have no request a state in which none is made.
-func (s *Service) refuseWaiting(ctx context.Context, b *Batch, state LineState) error {
+func (s *BatchService) refuseWaiting(ctx context.Context, b *Batch, state LineState) error {
 	if !b.CanceledAt.IsZero() { // requests that another process makes now are canceled too
 		return nil
 	}
-	if _, err := s.follow(ctx, b, b.linesIn(LineWaiting)); err != nil { // a process may have died before it noted that it made some
+	if _, err := s.follow(ctx, b, linesIn(b.Lines, LineWaiting)); err != nil { // a process may have died before it noted that it made some
 		return err
 	}
-	for _, n := range b.linesIn(LineWaiting) {
-		b.set(n, state)
+	for _, n := range linesIn(b.Lines, LineWaiting) {
+		setLine(b, n, state)
 	}
-	return unless(failure.Conflict, s.swapBatch(ctx, b))
+	return failure.Unless(failure.Conflict, s.swapBatch(ctx, b))
 }
 
 // makeLines makes requests for the lines that wait, until the time end or until the account may have no more, which full reports. It stops if
 // another process changes the batch. It makes the others even if one fails.
-func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full bool, err error) {
-	waiting := b.linesIn(LineWaiting)
+func (s *BatchService) makeLines(ctx context.Context, b *Batch, end time.Time) (full bool, err error) {
+	waiting := linesIn(b.Lines, LineWaiting)
 	if len(waiting) == 0 || !b.CanceledAt.IsZero() {
 		return false, nil
 	}
@@ -228,10 +147,10 @@ func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full 
 		errs = append(errs, err)
 		if b.Lines != before {
 			if err := s.swapBatch(ctx, b); err != nil {
-				return full, errors.Join(append(errs, unless(failure.Conflict, err))...)
+				return full, errors.Join(append(errs, failure.Unless(failure.Conflict, err))...)
 			}
 		}
-		if full || s.ended(end) {
+		if full || s.Over(end) {
 			return full, errors.Join(errs...)
 		}
 	}
@@ -239,10 +158,10 @@ func (s *Service) makeLines(ctx context.Context, b *Batch, end time.Time) (full 
 }
 
 // makeSome makes requests for some lines, and sets their states. full reports whether the account may have no more requests now.
-func (s *Service) makeSome(ctx context.Context, b *Batch, some []int, lines []Variant, end time.Time) (full bool, err error) {
+func (s *BatchService) makeSome(ctx context.Context, b *Batch, some []int, lines []Variant, end time.Time) (full bool, err error) {
 	states := make([]LineState, len(some))
 	var noRoom atomic.Bool
-	err = s.sweepAll(len(some), end, func(i int) (err error) {
+	err = s.Each(len(some), end, func(i int) (err error) {
 		states[i], err = s.makeLine(ctx, *b, some[i], lines[some[i]])
 		switch failure.CodeOf(err) {
 		case failure.OpenLimit, failure.StorageLimit, failure.EventLimit, failure.NoSpace, failure.RateLimited:
@@ -254,14 +173,14 @@ func (s *Service) makeSome(ctx context.Context, b *Batch, some []int, lines []Va
 	})
 	for i, n := range some {
 		if states[i] != 0 {
-			b.set(n, states[i])
+			setLine(b, n, states[i])
 		}
 	}
 	return noRoom.Load(), err
 }
 
 // makeLine makes the request of the line n, unless it exists already, and returns the line's state.
-func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (LineState, error) {
+func (s *BatchService) makeLine(ctx context.Context, b Batch, n int, l Variant) (LineState, error) {
 	p := l.params()
 	p.ID, p.Video.Kept, p.Audio.Kept = b.RequestID(n), true, true
 	made, err := s.Store.Requests.ByID(ctx, p.ID)
@@ -271,12 +190,12 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 	if failure.CodeOf(err) != failure.NotFound {
 		return 0, err
 	}
-	engine, err := s.check(p)
+	engine, err := s.CheckParams(p)
 	if failure.CodeOf(err) == failure.Invalid { // the service has another set of engines now
 		return LineUnoffered, nil
 	}
 	if err == nil {
-		err = s.makeRequest(ctx, Caller{Account: b.Account, KeyID: b.KeyID}, p, engine)
+		err = s.Make(ctx, Caller{Account: b.Account, KeyID: b.KeyID}, p, engine)
 	}
 	if err == nil {
 		return LineQueued, nil
@@ -294,20 +213,8 @@ func (s *Service) makeLine(ctx context.Context, b Batch, n int, l Variant) (Line
 	}
 }
 
-// makeRequest makes the request of a line.
-func (s *Service) makeRequest(ctx context.Context, c Caller, p RequestParams, engine string) error {
-	r, err := s.newRequest(ctx, c, p, engine)
-	if err == nil {
-		err = s.Room(0)
-	}
-	if err == nil {
-		_, err = s.create(ctx, r, p)
-	}
-	return err
-}
-
 // follow reads the requests of lines, sets the lines' states, and returns the lines with a request that isn't final.
-func (s *Service) follow(ctx context.Context, b *Batch, lines []int) (open []int, err error) {
+func (s *BatchService) follow(ctx context.Context, b *Batch, lines []int) (open []int, err error) {
 	line := make(map[string]int)
 	var ids []string
 	for _, n := range lines {
@@ -319,7 +226,7 @@ func (s *Service) follow(ctx context.Context, b *Batch, lines []int) (open []int
 	}
 	requests, err := s.Store.Requests.Several(ctx, ids)
 	for _, r := range requests {
-		b.set(line[r.ID], lineState(r))
+		setLine(b, line[r.ID], lineState(r))
 		if !r.Status.Final() {
 			open = append(open, line[r.ID])
 		}
@@ -329,10 +236,10 @@ func (s *Service) follow(ctx context.Context, b *Batch, lines []int) (open []int
 
 // closeLines stores the present states of the lines that aren't final. It cancels the requests of a canceled batch, until the time end. If all
 // lines are final, it makes the batch final.
-func (s *Service) closeLines(ctx context.Context, b *Batch, end time.Time) error {
-	lines := b.linesIn(LineQueued, LineProcessing)
+func (s *BatchService) closeLines(ctx context.Context, b *Batch, end time.Time) error {
+	lines := linesIn(b.Lines, LineQueued, LineProcessing)
 	if !b.CanceledAt.IsZero() { // requests that were made before may not be known
-		lines = b.linesIn(LineWaiting, LineQueued, LineProcessing)
+		lines = linesIn(b.Lines, LineWaiting, LineQueued, LineProcessing)
 	}
 	before := b.Lines
 	open, err := s.follow(ctx, b, lines)
@@ -342,36 +249,69 @@ func (s *Service) closeLines(ctx context.Context, b *Batch, end time.Time) error
 	if !b.CanceledAt.IsZero() {
 		err = s.cancelLines(ctx, b, open, end)
 	}
-	if b.final() {
-		b.FinishedAt = s.Now().Truncate(time.Microsecond).UTC()
+	if b.Final() {
+		b.FinishedAt = StoredTime(s.Now())
 	}
 	if b.Lines == before && b.FinishedAt.IsZero() {
 		return err
 	}
 	if swapErr := s.swapBatch(ctx, b); swapErr != nil || b.FinishedAt.IsZero() {
-		return errors.Join(err, unless(failure.Conflict, swapErr))
+		return errors.Join(err, failure.Unless(failure.Conflict, swapErr))
 	}
-	s.announce(ctx, 0, b.News()...)
-	return errors.Join(err, s.Objects.Delete(ctx, b.object()))
+	s.Announce(ctx, 0, b.News()...)
+	return errors.Join(err, s.Objects.Delete(ctx, b.Object()))
 }
 
 // cancelLines cancels the requests of the lines open of a canceled batch. Lines without a request are canceled when no other process can be making one.
-func (s *Service) cancelLines(ctx context.Context, b *Batch, open []int, end time.Time) error {
+func (s *BatchService) cancelLines(ctx context.Context, b *Batch, open []int, end time.Time) error {
 	ended := make([]bool, len(open))
-	err := s.sweepAll(len(open), end, func(i int) error {
-		_, err := s.cancel(ctx, b.RequestID(open[i]))
+	err := s.Each(len(open), end, func(i int) error {
+		_, err := s.CancelByID(ctx, b.RequestID(open[i]))
 		ended[i] = err == nil
-		return unless(failure.Finished, err)
+		return failure.Unless(failure.Finished, err)
 	})
 	for i, n := range open {
 		if ended[i] {
-			b.set(n, LineCanceled)
+			setLine(b, n, LineCanceled)
 		}
 	}
 	if s.Now().Sub(b.CanceledAt) >= settle {
-		for _, n := range b.linesIn(LineWaiting) {
-			b.set(n, LineDropped)
+		for _, n := range linesIn(b.Lines, LineWaiting) {
+			setLine(b, n, LineDropped)
 		}
 	}
 	return err
+}
+
+// lineState returns the state of a line with the request.
+func lineState(r Request) LineState {
+	switch {
+	case r.Status == Queued:
+		return LineQueued
+	case r.Status == Processing:
+		return LineProcessing
+	case r.Status == Completed:
+		return LineCompleted
+	case r.Failed():
+		return LineFailed
+	default:
+		return LineCanceled
+	}
+}
+
+// setLine sets the state of the line n.
+func setLine(b *Batch, n int, s LineState) {
+	lines := []byte(b.Lines)
+	lines[n] = byte(s)
+	b.Lines = string(lines)
+}
+
+// linesIn returns the numbers of the lines of a batch whose states are one of these.
+func linesIn(lines string, states ...LineState) (some []int) {
+	for n := range len(lines) {
+		if slices.Contains(states, LineState(lines[n])) {
+			some = append(some, n)
+		}
+	}
+	return some
 }

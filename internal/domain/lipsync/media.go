@@ -6,63 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
-	"strings"
 
 	"lipsync/internal/domain/failure"
 )
 
-// Prefixes of object keys. The id of the record that names the object follows, except after findings.
-const (
-	inputs   = "inputs/"
-	uploads  = "uploads/"
-	outputs  = "outputs/"
-	pieces   = "pieces/"
-	findings = "findings/"
-	batches  = "batches/"
-)
+func inputKey(requestID, name string) string { return InputKeys + requestID + "/" + name }
 
-func inputKey(requestID, name string) string { return inputs + requestID + "/" + name }
+func uploadKey(id string) string { return UploadKeys + id }
 
-func uploadKey(id string) string { return uploads + id }
-
-// outputKey returns the object key of the request's output. It contains the number of the claim, so a
-// worker that lost a request can't overwrite another worker's output.
-func (r Request) outputKey(claim int) string {
-	extension := r.Options.Output.Format.Extension()
-	if r.IsAnalysis() || r.IsEstimate() {
-		extension = ".json"
-	}
-	return fmt.Sprintf("%s%s/%d%s", outputs, r.ID, claim, extension)
-}
-
-// posterKey returns the object key of the output's poster.
-func posterKey(outputKey string) string {
-	return strings.TrimSuffix(outputKey, path.Ext(outputKey)) + ".jpg"
-}
-
-// deleteOutput deletes an output and its poster. Either may be missing.
-func (s *Service) deleteOutput(ctx context.Context, key string) error {
-	return errors.Join(s.Objects.Delete(ctx, key), s.Objects.Delete(ctx, posterKey(key)))
+// DeleteOutput deletes an output and its poster. Either may be missing.
+func (s *RequestService) DeleteOutput(ctx context.Context, key string) error {
+	return errors.Join(s.Objects.Delete(ctx, key), s.Objects.Delete(ctx, PosterOf(key)))
 }
 
 // NewRequestID returns an id for StoreMedia and Generate.
-func (s *Service) NewRequestID() string { return s.NewID() }
+func (s *RequestService) NewRequestID() string { return s.NewID() }
 
 // StoreMedia stores a video or a speech track before its request is created. It returns TooLarge if
 // the medium is larger than its kind may be, and NoSpace if the disk has too little space. After
 // any error, nothing is stored.
-func (s *Service) StoreMedia(ctx context.Context, requestID string, kind failure.MediaKind, r io.Reader) (Source, error) {
+func (s *RequestService) StoreMedia(ctx context.Context, requestID string, kind failure.MediaKind, r io.Reader) (Source, error) {
 	return s.storeMedia(ctx, inputKey(requestID, string(kind)), kind, r)
 }
 
 // StoreTrack stores a speech track beside the one of StoreMedia, as StoreMedia does. n differs for each track
 // of the request.
-func (s *Service) StoreTrack(ctx context.Context, requestID string, n int, r io.Reader) (Source, error) {
+func (s *RequestService) StoreTrack(ctx context.Context, requestID string, n int, r io.Reader) (Source, error) {
 	return s.storeMedia(ctx, inputKey(requestID, fmt.Sprintf("%s-%d", failure.Audio, n)), failure.Audio, r)
 }
 
-func (s *Service) storeMedia(ctx context.Context, key string, kind failure.MediaKind, r io.Reader) (Source, error) {
+func (s *RequestService) storeMedia(ctx context.Context, key string, kind failure.MediaKind, r io.Reader) (Source, error) {
 	sum := sha256.New()
 	limit := s.MaxSize(kind)
 	limited := &limitReader{r: r, left: limit, err: failure.New(failure.TooLarge, failure.LargerThan(string(kind), limit))}
@@ -76,7 +49,7 @@ func (s *Service) storeMedia(ctx context.Context, key string, kind failure.Media
 }
 
 // DiscardMedia deletes the stored media of a request that was not created.
-func (s *Service) DiscardMedia(ctx context.Context, p RequestParams) error {
+func (s *RequestService) DiscardMedia(ctx context.Context, p RequestParams) error {
 	_, err := s.Store.Requests.ByID(ctx, p.ID)
 	if failure.CodeOf(err) != failure.NotFound {
 		return err
@@ -103,4 +76,13 @@ func (l *limitReader) Read(p []byte) (int, error) {
 		return 0, l.err
 	}
 	return n, err
+}
+
+// CheckArriving returns StorageLimit if the bytes that are arriving for an account are more than it
+// may store.
+func (s *RequestService) CheckArriving(bytes int64) error {
+	if l := s.Limits; bytes > l.Stored {
+		return l.Explain(failure.New(failure.StorageLimit, "more bytes arrive"))
+	}
+	return nil
 }

@@ -2,14 +2,15 @@ package lipsync_test
 
 import (
 	"encoding/json"
-	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/order"
-	"lipsync/internal/test/check"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+	"lipsync/internal/test/check"
 )
 
 // TestOutputNames stores an output of each format, and reads under which key, and under which name clients

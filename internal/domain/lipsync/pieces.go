@@ -10,28 +10,25 @@ import (
 
 // pieceKey returns the object key of a finished piece of the request's output. It contains the number of the claim, so a worker that lost the
 // request can't overwrite a piece of another worker.
-func (r Request) pieceKey(claim, n int) string { return fmt.Sprintf("%s%d/%d", r.pieces(), claim, n) }
-
-// pieces returns the prefix of the keys of all pieces of the request's output.
-func (r Request) pieces() string { return pieces + r.ID + "/" }
+func pieceKey(r Request, claim, n int) string { return fmt.Sprintf("%s%d/%d", r.Pieces(), claim, n) }
 
 // KeepPiece keeps the piece number n of a claimed request's output, for later claims of the request. It returns NoSpace if the disk has too
 // little space.
-func (s *Service) KeepPiece(ctx context.Context, r Request, n int, content io.Reader, size int64) error {
-	return s.Objects.Put(ctx, r.pieceKey(r.Claims, n), &RoomReader{R: content, Room: s.Room}, size)
+func (s *RequestService) KeepPiece(ctx context.Context, r Request, n int, content io.Reader, size int64) error {
+	return s.Objects.Put(ctx, pieceKey(r, r.Claims, n), &RoomReader{R: content, Room: s.Room}, size)
 }
 
 // OpenPiece opens the piece number n that a worker kept in a claim of the request. It returns NotFound if there is none.
-func (s *Service) OpenPiece(ctx context.Context, r Request, claim, n int) (io.ReadCloser, error) {
-	content, _, err := s.Objects.Open(ctx, r.pieceKey(claim, n))
+func (s *RequestService) OpenPiece(ctx context.Context, r Request, claim, n int) (io.ReadCloser, error) {
+	content, _, err := s.Objects.Open(ctx, pieceKey(r, claim, n))
 	return content, err
 }
 
 // dropPieces deletes all pieces of a request's output. Tidy deletes those that a worker keeps later, because it didn't know yet that it lost
 // the request.
-func (s *Service) dropPieces(ctx context.Context, r Request) error {
+func (s *RequestService) dropPieces(ctx context.Context, r Request) error {
 	var keys []string // not deleted while they are listed
-	err := s.Objects.List(ctx, r.pieces(), func(key string, _ time.Time) error {
+	err := s.Objects.List(ctx, r.Pieces(), func(key string, _ time.Time) error {
 		keys = append(keys, key)
 		return nil
 	})

@@ -3,11 +3,7 @@ package lipsync
 import (
 	"context"
 	"net/url"
-	"path"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
@@ -28,7 +24,7 @@ func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (
 	if err != nil {
 		return Request{}, nil, failure.Restate(err, failure.NotFound, "lipsync request not found")
 	}
-	output, err := s.outputURL(ctx, r)
+	output, err := s.OutputURL(ctx, r)
 	return r, output, err
 }
 
@@ -38,17 +34,8 @@ func (s *Service) Details(ctx context.Context, c Caller, idOrReference string) (
 	return r, failure.Restate(err, failure.NotFound, "lipsync request not found")
 }
 
-// OutputExpires returns the time from which the request's output is no longer available, or the zero
-// time if the request has no output.
-func (s *Service) OutputExpires(r Request) time.Time {
-	if r.Output == "" {
-		return time.Time{}
-	}
-	return r.FinishedAt.Add(s.Limits.Keep.OutputLife())
-}
-
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
-	if id, ok := parseID(idOrReference); ok {
+	if id, ok := ParseID(idOrReference); ok {
 		r, err := s.Store.Requests.ByID(ctx, id)
 		if failure.CodeOf(err) != failure.NotFound && (err != nil || r.Account == account && r.Kind == ToRender) {
 			return r, err
@@ -58,13 +45,6 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 		return Request{}, failure.New(failure.NotFound, "lipsync request not found")
 	}
 	return s.Store.Requests.ByReference(ctx, account, idOrReference)
-}
-
-// parseID returns the id that a client wrote, in small letters. ok is false if it is none.
-func parseID(text string) (id string, ok bool) {
-	parsed, err := uuid.Parse(text)
-	id = parsed.String()
-	return id, err == nil && len(text) == len(id) // uuid.Parse also reads other forms
 }
 
 // MostByStatus is the largest number of requests in a list of one status; the list has the newest ones.
@@ -110,7 +90,7 @@ func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page,
 	}
 	p := Page{Requests: list, Outputs: make([]*url.URL, len(list)), Total: total}
 	for i, r := range list {
-		if p.Outputs[i], err = s.outputURL(ctx, r); err != nil {
+		if p.Outputs[i], err = s.OutputURL(ctx, r); err != nil {
 			return Page{}, err
 		}
 	}
@@ -125,7 +105,7 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	}
 	switch _, err := s.Objects.Size(ctx, r.Video.Object); failure.CodeOf(err) {
 	case "":
-		return s.Objects.SignGet(ctx, r.Video.Object, "video", s.Now().Add(getURLLife))
+		return s.Objects.SignGet(ctx, r.Video.Object, "video", s.Now().Add(LinkLife))
 	case failure.NotFound:
 		return nil, nil
 	default:
@@ -147,43 +127,12 @@ func (s *Service) Stored(ctx context.Context, c Caller, now time.Time) (stored, 
 	return stored, l.Stored, err
 }
 
-// outputURL returns a new signed URL of the request's output, or nil if there is no output or it has
-// expired.
-func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
-	now := s.Now()
-	if !now.Before(s.OutputExpires(r)) {
-		return nil, nil
-	}
-	return s.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(getURLLife))
-}
-
 // PosterURL returns a new signed URL of the poster of the request's output, or nil if there is no poster
 // or the output has expired.
 func (s *Service) PosterURL(ctx context.Context, r Request) (*url.URL, error) {
 	now := s.Now()
-	if r.poster() == "" || !now.Before(s.OutputExpires(r)) {
+	if r.PosterKey() == "" || !now.Before(s.OutputExpires(r)) {
 		return nil, nil
 	}
-	return s.Objects.SignGet(ctx, r.poster(), r.ID+".jpg", now.Add(getURLLife))
-}
-
-// poster returns the object key of the output's poster, or "" if there is none.
-func (r Request) poster() string {
-	if r.Output == "" || !r.Poster {
-		return ""
-	}
-	return posterKey(r.Output)
-}
-
-// outputName returns the file name for the request's output, with the extension of the output's key. It is
-// the one that the client chose, or derived from the name of the input video, if that has one.
-func outputName(r Request) string {
-	extension := path.Ext(r.Output)
-	switch {
-	case r.Options.Output.FileName != "":
-		return r.Options.Output.FileName.With(extension)
-	case r.Video.Name == "":
-		return r.ID + extension
-	}
-	return strings.TrimSuffix(r.Video.Name, path.Ext(r.Video.Name)) + "-lipsync" + extension
+	return s.Objects.SignGet(ctx, r.PosterKey(), r.ID+".jpg", now.Add(LinkLife))
 }

@@ -2,9 +2,7 @@ package lipsync
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -24,6 +22,8 @@ const (
 	longestHostPause = time.Hour
 	// longestRetryAfter bounds the pause that another server may ask for.
 	longestRetryAfter = time.Hour
+	// PauseBound is longer than any pause that can begin now, by more than the difference between the clocks of two hosts.
+	PauseBound = longestRetryAfter + time.Minute
 )
 
 // Times for which a request is tried again after transient faults in a row.
@@ -51,11 +51,11 @@ const (
 //
 // A request with faults of the service is tried MaxAttempts times. Transient faults do not count as
 // attempts: the request is tried for a time that begins with the first of these faults in a row.
-func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error) {
+func (s *RequestService) Fault(ctx context.Context, r Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error) {
 	f, now, later := failure.FailureOf(err), s.Now(), r
 	switch {
 	case f.Code.Postpones():
-		lasts, patience := later.delay(f.Code, now, held)
+		lasts, patience := delay(&later, f.Code, now, held)
 		switch {
 		case f.Code.OfUpload() && r.Fetching >= fetchTime:
 		case f.Code.OfFetch() && later.Fetching >= fetchTime:
@@ -64,7 +64,7 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 			again = now.Add(s.transientPause(f.Code, lasts, err))
 		}
 	case f.Code.Class() == failure.OfOurs && !r.Spent():
-		later.endDelays()
+		later.EndDelays()
 		again = now.Add(s.jitter(firstPause << (r.Attempts - 1)))
 	}
 	if again.IsZero() {
@@ -83,7 +83,7 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 // Each kind of fault has its own first time, so the time of another kind does not count. A fault of
 // a kind with more patience resets the kinds with less. Kinds that alternate therefore also end,
 // with the patience of the longest.
-func (r *Request) delay(code failure.FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
+func delay(r *Request, code failure.FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
 	r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
 	if code.OfFetch() || code.OfUpload() {
 		r.Fetching += held
@@ -105,15 +105,10 @@ func (r *Request) delay(code failure.FailureCode, now time.Time, held time.Durat
 	return now.Sub(*first), patience
 }
 
-// delayed reports whether a transient fault or a missing host ended the last attempt.
-func (r Request) delayed() bool {
-	return !r.MissingSince.IsZero() || !r.UnreachableSince.IsZero() || !r.FailingSince.IsZero()
-}
-
 // transientPause returns the pause after a fault whose first one in a row was the time lasts ago.
 // The pause is at least as long as the other server asked for in RetryAfter. The RetryAfter of
 // NoSpace is for clients and does not count.
-func (s *Service) transientPause(code failure.FailureCode, lasts time.Duration, err error) time.Duration {
+func (s *RequestService) transientPause(code failure.FailureCode, lasts time.Duration, err error) time.Duration {
 	longest := longestPause
 	if code == failure.HostFailing {
 		longest = longestHostPause
@@ -127,27 +122,6 @@ func (s *Service) transientPause(code failure.FailureCode, lasts time.Duration, 
 
 // jitter returns a random time from half of d to d, so that requests that failed together are not
 // tried again together.
-func (s *Service) jitter(d time.Duration) time.Duration {
-	return d/2 + d/2*time.Duration(s.randomByte())/255
-}
-
-// randomBelow returns a random number from 0 to n-1, and 0 if n is less than 2.
-func (s *Service) randomBelow(n int) int {
-	var random [8]byte
-	if n < 2 {
-		return 0
-	}
-	if _, err := io.ReadFull(s.Random, random[:]); err != nil {
-		return 0
-	}
-	return int(binary.BigEndian.Uint64(random[:]) % uint64(n))
-}
-
-// randomByte returns a random number from 0 to 255: the largest one if there is none.
-func (s *Service) randomByte() byte {
-	var random [1]byte
-	if _, err := s.Random.Read(random[:]); err != nil {
-		return 255
-	}
-	return random[0]
+func (s *RequestService) jitter(d time.Duration) time.Duration {
+	return d/2 + d/2*time.Duration(RandomByte(s.Random))/255
 }

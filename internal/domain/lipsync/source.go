@@ -18,25 +18,14 @@ type Source struct {
 	Kept   bool     // the upload can be used although it has expired, since a line of a batch waited to use it
 }
 
-const uploadScheme = "upload://"
-
 // upload returns the id of the upload that the source names. ok is false if it names none.
-func (src Source) upload() (id string, ok bool) { return strings.CutPrefix(src.URL, uploadScheme) }
-
-// Again returns a source for the same input in another request: its URL, or its upload as
-// upload://ID. It returns "" for a file of a form, which is deleted with its request.
-func (i Input) Again() string {
-	if id, ok := strings.CutPrefix(i.Object, uploads); ok {
-		return uploadScheme + id
-	}
-	return i.URL
-}
+func (src Source) upload() (id string, ok bool) { return strings.CutPrefix(src.URL, UploadScheme) }
 
 // SourceAgain returns a source for an input of the caller's request in another request; see
 // Input.Again. It returns "" if Generate would refuse that source, for example an expired upload.
-func (s *Service) SourceAgain(ctx context.Context, c Caller, kind failure.MediaKind, i Input) (string, error) {
+func (s *RequestService) SourceAgain(ctx context.Context, c Caller, kind failure.MediaKind, i Input) (string, error) {
 	source := i.Again()
-	switch _, err := s.input(ctx, c, kind, Source{URL: source}); failure.CodeOf(err) {
+	switch _, err := s.Input(ctx, c, kind, Source{URL: source}); failure.CodeOf(err) {
 	case "":
 		return source, nil
 	case failure.Invalid:
@@ -46,8 +35,8 @@ func (s *Service) SourceAgain(ctx context.Context, c Caller, kind failure.MediaK
 	}
 }
 
-// input checks that the caller may use the source, and returns it as an input.
-func (s *Service) input(ctx context.Context, c Caller, kind failure.MediaKind, src Source) (Input, error) {
+// Input checks that the caller may use the source, and returns it as an input.
+func (s *RequestService) Input(ctx context.Context, c Caller, kind failure.MediaKind, src Source) (Input, error) {
 	if src.Object != "" {
 		return Input{Object: src.Object, Name: order.BaseName(src.Name)}, nil
 	}
@@ -60,7 +49,7 @@ func (s *Service) input(ctx context.Context, c Caller, kind failure.MediaKind, s
 	return Input{URL: src.URL}, nil
 }
 
-func (s *Service) uploadedInput(ctx context.Context, c Caller, kind failure.MediaKind, id string, kept bool) (Input, error) {
+func (s *RequestService) uploadedInput(ctx context.Context, c Caller, kind failure.MediaKind, id string, kept bool) (Input, error) {
 	u, err := s.Store.Uploads.ByID(ctx, id)
 	if err != nil && failure.CodeOf(err) != failure.NotFound {
 		return Input{}, err

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -25,17 +24,9 @@ const (
 	// sweepTime is the time after which a Sweep starts no new work. It is less than the minute
 	// until the next Sweep, and less than the 55 s of the function on AWS.
 	sweepTime = 40 * time.Second
-	// sweepWorkers is the number of uploads that a Sweep deletes at a time, and of accounts whose
-	// webhooks it does. On AWS one deletion takes some 100 ms, so a Sweep deletes 6000 uploads, and a
-	// day's Sweeps delete the uploads of four million requests.
-	sweepWorkers = 16
 	// uploadGrace is the time for which an expired upload is kept, for a Generate that read it
 	// before it expired.
 	uploadGrace = time.Hour
-	// clockSpread is more than the difference between the clocks of two hosts.
-	clockSpread = time.Minute
-	// pauseBound is longer than any pause that can begin now.
-	pauseBound = longestRetryAfter + clockSpread
 )
 
 // Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
@@ -44,20 +35,17 @@ const (
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.sweepWebhooks(ctx, end)}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.SweepWebhooks(ctx, end)}
 	if s.Pooled {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
-	batches, all, err := s.unfinished(ctx, s.Now().Add(batchesTime))
-	errs = append(errs, err, s.sweepBatches(ctx, batches, end))
-	if all { // otherwise a batch that wasn't read may need an upload
-		errs = append(errs, s.sweepUploads(ctx, newAwaited(s, batches, s.Now().Add(batchesTime)), end))
+	lines, err := s.SweepBatches(ctx, end)
+	errs = append(errs, err)
+	if lines != nil { // otherwise a batch that wasn't read may need an upload
+		errs = append(errs, s.sweepUploads(ctx, lines, end))
 	}
 	return errors.Join(errs...)
 }
-
-// ended reports whether a Sweep must start no new work.
-func (s *Service) ended(end time.Time) bool { return !s.Now().Before(end) }
 
 // sweepRequests closes requests that are Spent and sends messages for the others. It returns how
 // long the oldest request has waited.
@@ -68,12 +56,12 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 		return 0, err
 	}
 	for _, r := range open {
-		oldest = max(oldest, r.waited(now))
+		oldest = max(oldest, waited(r, now))
 	}
 	s.Watcher.Waiting(oldest)
 	var errs []error
 	for _, r := range open {
-		if s.ended(end) {
+		if s.Over(end) {
 			break
 		}
 		switch {
@@ -94,10 +82,10 @@ func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 		s.Watcher.Unreachable(unreachable(delayed))
 		s.Watcher.Failing(failing(delayed, s.Now()))
 	}
-	long, longErr := s.Store.Leases.Postponed(ctx, s.Now().Add(pauseBound), pausesBatch)
+	long, longErr := s.Store.Leases.Postponed(ctx, s.Now().Add(PauseBound), pausesBatch)
 	errs := []error{err, longErr}
 	for _, r := range long {
-		if s.ended(end) {
+		if s.Over(end) {
 			break
 		}
 		errs = append(errs, s.endPause(ctx, r))
@@ -113,7 +101,7 @@ func unreachable(delayed []Request) (n int) {
 	for _, r := range delayed {
 		var hosts []string
 		for _, in := range append(r.Inputs(), Input{URL: r.Options.Face.Boxes}, Input{URL: string(r.Options.Output.UploadURL)}) {
-			hosts = append(hosts, in.host())
+			hosts = append(hosts, hostOf(in))
 		}
 		if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() || slices.ContainsFunc(hosts, func(host string) bool { return known[host] }) {
 			continue
@@ -124,6 +112,15 @@ func unreachable(delayed []Request) (n int) {
 		}
 	}
 	return n
+}
+
+// hostOf returns the host of the input's URL in lower case and without a port, or "" for an object.
+func hostOf(i Input) string {
+	u, err := url.Parse(i.URL)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
 }
 
 // failing returns the longest time, until now, for which HostFailing has delayed one of the requests
@@ -147,9 +144,9 @@ func (s *Service) endPause(ctx context.Context, r Request) error {
 }
 
 // waited returns how long an open request without a lease has waited for a worker.
-func (r Request) waited(now time.Time) time.Duration {
+func waited(r Request, now time.Time) time.Duration {
 	since := r.CreatedAt
-	if r.delayed() && r.LeaseUntil.After(since) {
+	if delayed(r) && r.LeaseUntil.After(since) {
 		since = r.LeaseUntil // until then it waited for the end of a fault
 	}
 	return now.Sub(since)
@@ -171,11 +168,11 @@ func (s *Service) closeSpent(ctx context.Context, id string) error {
 
 // sweepUploads deletes expired uploads, page by page. Uploads that are still needed, or that can't
 // be deleted, do not delay the others.
-func (s *Service) sweepUploads(ctx context.Context, lines *awaited, end time.Time) error {
+func (s *Service) sweepUploads(ctx context.Context, lines *Awaited, end time.Time) error {
 	before := s.Now().Add(-uploadGrace)
 	var last Upload
 	var errs []error
-	for !s.ended(end) {
+	for !s.Over(end) {
 		expired, err := s.Store.Uploads.Expired(ctx, before, last, sweepBatch)
 		errs = append(errs, err)
 		if len(expired) == 0 {
@@ -187,33 +184,17 @@ func (s *Service) sweepUploads(ctx context.Context, lines *awaited, end time.Tim
 	return errors.Join(errs...)
 }
 
-// sweepPage deletes expired uploads, sweepWorkers at a time.
-func (s *Service) sweepPage(ctx context.Context, expired []Upload, lines *awaited, end time.Time) error {
-	return s.sweepAll(len(expired), end, func(i int) error { return s.sweepUpload(ctx, expired[i], lines) })
-}
-
-// sweepAll calls do with each index below n, sweepWorkers at a time, until the time end.
-func (s *Service) sweepAll(n int, end time.Time, do func(i int) error) error {
-	errs := make([]error, n)
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(n, sweepWorkers) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && !s.ended(end); i = int(next.Add(1)) - 1 {
-				errs[i] = do(i)
-			}
-		})
-	}
-	workers.Wait()
-	return errors.Join(errs...)
+// sweepPage deletes expired uploads, AtOnce at a time.
+func (s *Service) sweepPage(ctx context.Context, expired []Upload, lines *Awaited, end time.Time) error {
+	return s.Each(len(expired), end, func(i int) error { return s.sweepUpload(ctx, expired[i], lines) })
 }
 
 // sweepUpload deletes an expired upload, unless an open request uses it or a line of a batch waits for its
 // turn to use it.
-func (s *Service) sweepUpload(ctx context.Context, u Upload, lines *awaited) error {
+func (s *Service) sweepUpload(ctx context.Context, u Upload, lines *Awaited) error {
 	used, err := s.inUse(ctx, u)
 	if err == nil && !used && !u.Dropped {
-		used, err = lines.need(ctx, u)
+		used, err = lines.Need(ctx, u)
 	}
 	if err != nil || used {
 		return err
@@ -221,8 +202,8 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload, lines *awaited) err
 	// Delete the object first: that works on a full disk too. If deleting the record then fails,
 	// the next sweep tries again.
 	remove := s.Objects.Delete
-	if strings.HasPrefix(u.Object, outputs) { // see dropLate
-		remove = s.deleteOutput
+	if strings.HasPrefix(u.Object, OutputKeys) { // see dropLate
+		remove = s.DeleteOutput
 	}
 	if err := remove(ctx, u.Object); err != nil {
 		return err
@@ -257,7 +238,7 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
 	errs := []error{s.tidyFindings(ctx)}
-	for _, prefix := range []string{inputs, uploads, outputs, pieces, batches} {
+	for _, prefix := range []string{InputKeys, UploadKeys, OutputKeys, PieceKeys, BatchKeys} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
 			v, err := s.judge(ctx, key)
 			if err != nil || v == needed || v == orphan && young(modified) {
@@ -291,13 +272,13 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	var v verdict
 	var err error
 	switch prefix + "/" {
-	case uploads:
+	case UploadKeys:
 		_, err = s.Store.Uploads.ByID(ctx, id)
-	case batches:
+	case BatchKeys:
 		var b Batch
 		if b, err = s.Store.Batches.ByID(ctx, id); !b.FinishedAt.IsZero() {
 			v = spent
-		} else if key != b.object() {
+		} else if key != b.Object() {
 			v = orphan
 		}
 	default:
@@ -320,12 +301,12 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 			return spent
 		}
 		return needed
-	case key == r.Output, key == r.poster():
-		if s.Now().After(s.OutputExpires(r).Add(getURLLife)) {
+	case key == r.Output, key == r.PosterKey():
+		if s.Now().After(s.OutputExpires(r).Add(LinkLife)) {
 			return spent
 		}
 		return needed
-	case strings.HasPrefix(key, r.pieces()):
+	case strings.HasPrefix(key, r.Pieces()):
 		if r.Status.Final() {
 			return spent
 		}
@@ -335,25 +316,26 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 	}
 }
 
-// ever returns a time after the end of any lease or pause, even of one that began before the clock
-// was set back.
-func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
-
 // Recover cleans up after a killed process. It releases the requests and deliveries that the process held, without
 // counting the attempts, since the end of the process says little about them (see MaxClaims). It
 // deletes objects without a record. Call it at the start of the only process that serves the store,
 // before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
 	errs := []error{s.Store.Leases.Upkeep(ctx, s.Now())}
-	open, err := s.Store.Leases.Open(ctx, s.ever(), math.MaxInt)
+	open, err := s.Store.Leases.Open(ctx, s.Ever(), math.MaxInt)
 	errs = append(errs, err)
 	for _, r := range open {
 		switch {
 		case r.Lease != "":
 			errs = append(errs, s.Release(ctx, r))
-		case r.LeaseUntil.Sub(s.Now()) > pauseBound:
+		case r.LeaseUntil.Sub(s.Now()) > PauseBound:
 			errs = append(errs, s.endPause(ctx, r))
 		}
 	}
-	return errors.Join(append(errs, s.recoverDeliveries(ctx), s.Tidy(ctx, 0))...)
+	return errors.Join(append(errs, s.RecoverDeliveries(ctx), s.Tidy(ctx, 0))...)
+}
+
+// delayed reports whether a transient fault or a missing host ended the last attempt.
+func delayed(r Request) bool {
+	return !r.MissingSince.IsZero() || !r.UnreachableSince.IsZero() || !r.FailingSince.IsZero()
 }

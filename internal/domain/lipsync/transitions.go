@@ -10,8 +10,8 @@ import (
 // another process has changed the request meanwhile. If there is no such request, the store calls it for the zero Request, and returns
 // the error. Times in the result have the precision of stores. What follows from a change of the status is in News and GivesBack.
 
-// storedTime returns the time with the precision of stores.
-func storedTime(t time.Time) time.Time { return t.Truncate(time.Microsecond).UTC() }
+// StoredTime returns the time with the precision of stores.
+func StoredTime(t time.Time) time.Time { return t.Truncate(time.Microsecond).UTC() }
 
 // Created returns a new request with the webhooks of its account that get its events: see Targets.Resolve, whose errors it returns. Only
 // a request ToRender has events.
@@ -34,13 +34,13 @@ func (r Request) Claimed(token string, now time.Time, lease time.Duration) (Requ
 		return Request{}, failure.New(failure.NotFound, "not found")
 	}
 	if r.Lease != "" {
-		r.endDelays()
+		r.EndDelays()
 	}
 	if r.StartedAt.IsZero() {
-		r.StartedAt = storedTime(now)
+		r.StartedAt = StoredTime(now)
 	}
 	r.Claims, r.Attempts = r.Claims+1, r.Attempts+1
-	r.Status, r.Lease, r.LeaseUntil, r.Progress = Processing, token, storedTime(now.Add(lease)), Progress{}
+	r.Status, r.Lease, r.LeaseUntil, r.Progress = Processing, token, StoredTime(now.Add(lease)), Progress{}
 	return r, nil
 }
 
@@ -64,7 +64,7 @@ func (r Request) Released(token string) (Request, error) {
 		return Request{}, err
 	}
 	r.Attempts--
-	r.endDelays()
+	r.EndDelays()
 	return r, nil
 }
 
@@ -75,8 +75,8 @@ func (r Request) Postponed(attempted Request, until time.Time) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r.LeaseUntil, r.Attempts, r.Delays, r.Fetching = storedTime(until), attempted.Attempts, attempted.Delays, attempted.Fetching
-	r.MissingSince, r.UnreachableSince, r.FailingSince = storedTime(attempted.MissingSince), storedTime(attempted.UnreachableSince), storedTime(attempted.FailingSince)
+	r.LeaseUntil, r.Attempts, r.Delays, r.Fetching = StoredTime(until), attempted.Attempts, attempted.Delays, attempted.Fetching
+	r.MissingSince, r.UnreachableSince, r.FailingSince = StoredTime(attempted.MissingSince), StoredTime(attempted.UnreachableSince), StoredTime(attempted.FailingSince)
 	return r, nil
 }
 
@@ -85,7 +85,7 @@ func (r Request) Resumed(until, now time.Time) (Request, error) {
 	if r.Lease != "" || r.LeaseUntil.IsZero() || !r.LeaseUntil.Equal(until) {
 		return Request{}, failure.New(failure.Conflict, "pause is over")
 	}
-	r.LeaseUntil = storedTime(now)
+	r.LeaseUntil = StoredTime(now)
 	return r, nil
 }
 
@@ -95,7 +95,7 @@ func (r Request) Ended(token string, now time.Time, o Outcome) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r.Status, r.FinishedAt, r.Failure = Completed, storedTime(now), o.Failure
+	r.Status, r.FinishedAt, r.Failure = Completed, StoredTime(now), o.Failure
 	if o.Failure.Code != "" {
 		r.Status = Failed
 	}
@@ -115,7 +115,7 @@ func (r Request) Canceled(now time.Time, f failure.Failure) (Request, error) {
 		return Request{}, failure.New(failure.Conflict, "request is final")
 	}
 	r = r.withoutLease()
-	r.Status, r.FinishedAt, r.Failure = Failed, storedTime(now), f
+	r.Status, r.FinishedAt, r.Failure = Failed, StoredTime(now), f
 	if r.StartedAt.IsZero() {
 		r.StartedAt = r.FinishedAt
 	}
@@ -131,13 +131,13 @@ func (r Request) WithoutMedia(now time.Time) (Request, error) {
 	case !r.Status.Final():
 		return Request{}, failure.New(failure.Conflict, "request is not final")
 	case r.MediaDeletedAt.IsZero():
-		r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = storedTime(now), "", false, [len(r.VideoSum)]byte{}
+		r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = StoredTime(now), "", false, [len(r.VideoSum)]byte{}
 	}
 	return r, nil
 }
 
-// endDelays records that an attempt ended without a delay.
-func (r *Request) endDelays() {
+// EndDelays records that an attempt ended without a delay.
+func (r *Request) EndDelays() {
 	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
 }
 

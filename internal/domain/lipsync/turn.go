@@ -41,3 +41,9 @@ func Contenders(all []Standing) (some []Standing) {
 func (s Standing) compare(other Standing) int {
 	return cmp.Or(cmp.Compare(len(s.Held), len(other.Held)), s.Claimed.Compare(other.Claimed), cmp.Compare(s.Oldest, other.Oldest))
 }
+
+// Line is what decides when workers claim a waiting request; see Leases.Line.
+type Line struct {
+	Ahead    int        // older claimable requests of the same account and kind, at most the limit
+	Accounts []Standing // those of the request's account and kind, and others with claimable requests or leases
+}

@@ -27,7 +27,7 @@ type UploadParams struct {
 }
 
 // CreateUpload creates an upload and returns it with its signed URL.
-func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (SignedUpload, error) {
+func (s *RequestService) CreateUpload(ctx context.Context, c Caller, p UploadParams) (SignedUpload, error) {
 	if err := s.validUpload(p); err != nil {
 		return SignedUpload{}, err
 	}
@@ -42,16 +42,16 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (S
 	u.Object = uploadKey(u.ID)
 	limits := s.Limits
 	if err := s.Store.Uploads.Create(ctx, u, limits); err != nil {
-		return SignedUpload{}, limits.explain(err)
+		return SignedUpload{}, limits.Explain(err)
 	}
-	put, headers, err := s.Objects.SignPut(ctx, u.Object, p.Size, p.ContentType, now.Add(putURLLife))
+	put, headers, err := s.Objects.SignPut(ctx, u.Object, p.Size, p.ContentType, u.SendableUntil())
 	if err != nil {
 		return SignedUpload{}, err
 	}
-	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: uploadScheme + u.ID}, nil
+	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: UploadScheme + u.ID}, nil
 }
 
-func (s *Service) validUpload(p UploadParams) error {
+func (s *RequestService) validUpload(p UploadParams) error {
 	if p.Kind != failure.Video && p.Kind != failure.Audio {
 		return failure.New(failure.Invalid, `type must be "video" or "audio"`)
 	}

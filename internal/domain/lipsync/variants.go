@@ -74,8 +74,8 @@ func encodeLines(lines []Variant) ([]byte, error) {
 }
 
 // readLines reads the lines of a stored batch. It returns NotFound if they were deleted.
-func (s *Service) readLines(ctx context.Context, b Batch) ([]Variant, error) {
-	object, _, err := s.Objects.Open(ctx, b.object())
+func (s *BatchService) readLines(ctx context.Context, b Batch) ([]Variant, error) {
+	object, _, err := s.Objects.Open(ctx, b.Object())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (v Variant) params() RequestParams {
 
 // checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it. It returns
 // RateLimited if that isn't done at the time end.
-func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end time.Time) ([]LineProblem, error) {
+func (s *BatchService) checkLines(ctx context.Context, c Caller, lines []Variant, end time.Time) ([]LineProblem, error) {
 	type medium struct {
 		kind failure.MediaKind
 		url  string
@@ -140,11 +140,11 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end
 		}
 	}
 	refusals := make([]error, len(media))
-	err := s.sweepAll(len(media), end, func(i int) error {
-		_, refusals[i] = s.input(ctx, c, media[i].kind, Source{URL: media[i].url})
-		return unless(failure.Invalid, refusals[i])
+	err := s.Each(len(media), end, func(i int) error {
+		_, refusals[i] = s.Input(ctx, c, media[i].kind, Source{URL: media[i].url})
+		return failure.Unless(failure.Invalid, refusals[i])
 	})
-	if err == nil && s.ended(end) {
+	if err == nil && s.Over(end) {
 		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: errors.New("the uploads took too long to check")}
 	}
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Service) checkLines(ctx context.Context, c Caller, lines []Variant, end
 	for n, l := range lines {
 		err := l.Err
 		if err == nil {
-			_, err = s.check(l.params())
+			_, err = s.CheckParams(l.params())
 		}
 		for _, m := range []medium{{failure.Video, l.Video}, {failure.Audio, l.Audio}} {
 			if err == nil {

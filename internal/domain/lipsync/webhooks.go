@@ -24,16 +24,22 @@ const (
 	putTries = 5
 )
 
+// WebhookService keeps the webhooks of accounts, and sends events to them and to the Bus.
+type WebhookService struct{ *Base }
+
+// NewWebhookService returns a WebhookService.
+func NewWebhookService(b *Base) *WebhookService { return &WebhookService{b} }
+
 // CreateWebhook makes a webhook with a new secret. It returns WebhookLimit if the account has as many
 // webhooks as it may have.
-func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, events []EventType) (made Webhook, err error) {
+func (s *WebhookService) CreateWebhook(ctx context.Context, c Caller, rawURL string, events []EventType) (made Webhook, err error) {
 	if !order.ValidURL(rawURL) {
 		return Webhook{}, failure.New(failure.Invalid, order.URLRule("url"))
 	}
 	if err := checkEvents(events); err != nil {
 		return Webhook{}, err
 	}
-	made = Webhook{ID: s.NewID(), URL: rawURL, Events: events, CreatedAt: s.Now().Truncate(time.Microsecond).UTC()}
+	made = Webhook{ID: s.NewID(), URL: rawURL, Events: events, CreatedAt: StoredTime(s.Now())}
 	if made.Secret, err = s.newSecret(); err != nil {
 		return Webhook{}, err
 	}
@@ -42,7 +48,7 @@ func (s *Service) CreateWebhook(ctx context.Context, c Caller, rawURL string, ev
 		switch {
 		case len(a.List) >= limit:
 			return failure.New(failure.WebhookLimit, fmt.Sprintf("account has as many webhooks as it may have, %d; delete one first", limit))
-		case slices.ContainsFunc(a.List, func(w Webhook) bool { return address(w.URL) == address(rawURL) }):
+		case slices.ContainsFunc(a.List, func(w Webhook) bool { return w.Has(rawURL) }):
 			return failure.New(failure.SameWebhook, "account already has a webhook with this URL")
 		}
 		a.List = append(a.List, made)
@@ -68,7 +74,7 @@ func checkEvents(events []EventType) error {
 	return nil
 }
 
-func (s *Service) newSecret() (string, error) {
+func (s *WebhookService) newSecret() (string, error) {
 	var random [secretBytes]byte
 	if _, err := io.ReadFull(s.Random, random[:]); err != nil {
 		return "", err
@@ -78,7 +84,7 @@ func (s *Service) newSecret() (string, error) {
 
 // changeWebhooks replaces the account's webhooks by the result of change. If they were changed in
 // between, it calls change again.
-func (s *Service) changeWebhooks(ctx context.Context, account string, change func(*AccountWebhooks) error) (err error) {
+func (s *WebhookService) changeWebhooks(ctx context.Context, account string, change func(*AccountWebhooks) error) (err error) {
 	for range putTries {
 		a, getErr := s.Store.Webhooks.Of(ctx, account)
 		if getErr != nil {
@@ -95,18 +101,18 @@ func (s *Service) changeWebhooks(ctx context.Context, account string, change fun
 }
 
 // Webhooks returns the caller's webhooks, oldest first.
-func (s *Service) Webhooks(ctx context.Context, c Caller) ([]Webhook, error) {
+func (s *WebhookService) Webhooks(ctx context.Context, c Caller) ([]Webhook, error) {
 	a, err := s.Store.Webhooks.Of(ctx, c.Account)
 	return a.List, err
 }
 
 // Webhook returns the caller's webhook with the id, or NotFound.
-func (s *Service) Webhook(ctx context.Context, c Caller, id string) (Webhook, error) {
+func (s *WebhookService) Webhook(ctx context.Context, c Caller, id string) (Webhook, error) {
 	a, err := s.Store.Webhooks.Of(ctx, c.Account)
 	if err != nil {
 		return Webhook{}, err
 	}
-	i := a.find(id)
+	i := find(a.List, id)
 	if i < 0 {
 		return Webhook{}, noWebhook()
 	}
@@ -116,9 +122,9 @@ func (s *Service) Webhook(ctx context.Context, c Caller, id string) (Webhook, er
 func noWebhook() error { return failure.New(failure.NotFound, "webhook not found") }
 
 // changeWebhook changes the caller's webhook with the id, and returns it.
-func (s *Service) changeWebhook(ctx context.Context, account, id string, change func(*Webhook)) (changed Webhook, err error) {
+func (s *WebhookService) changeWebhook(ctx context.Context, account, id string, change func(*Webhook)) (changed Webhook, err error) {
 	err = s.changeWebhooks(ctx, account, func(a *AccountWebhooks) error {
-		i := a.find(id)
+		i := find(a.List, id)
 		if i < 0 {
 			return noWebhook()
 		}
@@ -131,9 +137,9 @@ func (s *Service) changeWebhook(ctx context.Context, account, id string, change 
 
 // DeleteWebhook deletes the caller's webhook and returns it. Its deliveries can't be read from then on,
 // and those that are pending are not sent.
-func (s *Service) DeleteWebhook(ctx context.Context, c Caller, id string) (deleted Webhook, err error) {
+func (s *WebhookService) DeleteWebhook(ctx context.Context, c Caller, id string) (deleted Webhook, err error) {
 	err = s.changeWebhooks(ctx, c.Account, func(a *AccountWebhooks) error {
-		i := a.find(id)
+		i := find(a.List, id)
 		if i < 0 {
 			return noWebhook()
 		}
@@ -145,42 +151,38 @@ func (s *Service) DeleteWebhook(ctx context.Context, c Caller, id string) (delet
 }
 
 // RotateWebhook gives the caller's webhook a new secret. The one before also signs for 24 hours.
-func (s *Service) RotateWebhook(ctx context.Context, c Caller, id string) (Webhook, error) {
+func (s *WebhookService) RotateWebhook(ctx context.Context, c Caller, id string) (Webhook, error) {
 	secret, err := s.newSecret()
 	if err != nil {
 		return Webhook{}, err
 	}
 	return s.changeWebhook(ctx, c.Account, id, func(w *Webhook) {
-		w.OldSecret, w.OldUntil = w.Secret, s.Now().Add(secretLife).Truncate(time.Microsecond).UTC()
+		w.OldSecret, w.OldUntil = w.Secret, StoredTime(s.Now().Add(secretLife))
 		w.Secret = secret
 	})
 }
 
 // EnableWebhook lets the caller's webhook get events again after its URL answered 410. One that isn't disabled
 // stays as it is.
-func (s *Service) EnableWebhook(ctx context.Context, c Caller, id string) (Webhook, error) {
+func (s *WebhookService) EnableWebhook(ctx context.Context, c Caller, id string) (Webhook, error) {
 	return s.changeWebhook(ctx, c.Account, id, func(w *Webhook) { w.DisabledAt = time.Time{} })
 }
 
 // TestWebhook sends a TestEvent to the caller's webhook, and returns its delivery.
-func (s *Service) TestWebhook(ctx context.Context, c Caller, id string) (Delivery, error) {
+func (s *WebhookService) TestWebhook(ctx context.Context, c Caller, id string) (Delivery, error) {
 	if err := s.usable(ctx, c, id); err != nil {
 		return Delivery{}, err
 	}
-	now := s.Now().Truncate(time.Microsecond).UTC()
-	d := Delivery{
-		ID: eventID(now, 0, s.NewID()), Webhook: id, Account: c.Account, Type: TestEvent, CreatedAt: now,
-		State: DeliveryWaiting, Due: now, Version: 1,
-	}
+	d := NewTest(id, c.Account, s.NewID(), s.Now())
 	if err := s.Store.Webhooks.Add(ctx, d); err != nil {
 		return Delivery{}, err
 	}
-	s.announce(ctx, 0, d)
+	s.Announce(ctx, 0, d)
 	return d, nil
 }
 
 // usable returns NotFound if the caller has no webhook with the id, and Finished if it is disabled.
-func (s *Service) usable(ctx context.Context, c Caller, id string) error {
+func (s *WebhookService) usable(ctx context.Context, c Caller, id string) error {
 	w, err := s.Webhook(ctx, c, id)
 	if err == nil && !w.DisabledAt.IsZero() {
 		err = failure.New(failure.Finished, "webhook is disabled, since its URL answered 410; enable it first")
@@ -190,7 +192,7 @@ func (s *Service) usable(ctx context.Context, c Caller, id string) error {
 
 // Deliveries returns up to limit deliveries to the caller's webhook, newest first: those that are older
 // than the delivery with the id before, or all if before is "".
-func (s *Service) Deliveries(ctx context.Context, c Caller, id, before string, limit int) ([]Delivery, error) {
+func (s *WebhookService) Deliveries(ctx context.Context, c Caller, id, before string, limit int) ([]Delivery, error) {
 	if _, err := s.Webhook(ctx, c, id); err != nil {
 		return nil, err
 	}
@@ -199,7 +201,7 @@ func (s *Service) Deliveries(ctx context.Context, c Caller, id, before string, l
 
 // Redeliver sends the event of a final delivery to the caller's webhook again, with all attempts. It
 // returns Unfinished if the delivery is pending.
-func (s *Service) Redeliver(ctx context.Context, c Caller, id, delivery string) (Delivery, error) {
+func (s *WebhookService) Redeliver(ctx context.Context, c Caller, id, delivery string) (Delivery, error) {
 	if err := s.usable(ctx, c, id); err != nil {
 		return Delivery{}, err
 	}
@@ -213,7 +215,7 @@ func (s *Service) Redeliver(ctx context.Context, c Caller, id, delivery string) 
 	if d.State.Pending() {
 		return Delivery{}, failure.New(failure.Unfinished, "delivery is not finished")
 	}
-	d.State, d.Due, d.Attempts, d.After = DeliveryWaiting, s.Now().Truncate(time.Microsecond).UTC(), 0, ""
+	d.State, d.Due, d.Attempts, d.After = DeliveryWaiting, StoredTime(s.Now()), 0, ""
 	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
 		if failure.CodeOf(err) == failure.Conflict { // another call was faster
 			err = failure.New(failure.Unfinished, "delivery is not finished")
@@ -221,6 +223,11 @@ func (s *Service) Redeliver(ctx context.Context, c Caller, id, delivery string) 
 		return Delivery{}, err
 	}
 	d.Version++
-	s.announce(ctx, 0, d)
+	s.Announce(ctx, 0, d)
 	return d, nil
+}
+
+// find returns the place of the webhook with the id in the list, or -1.
+func find(list []Webhook, id string) int {
+	return slices.IndexFunc(list, func(w Webhook) bool { return w.ID == id })
 }

@@ -136,7 +136,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, read := openCounted(t)
-	service := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
+	reader := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
 		Store: s.Store,
 		Now:   func() time.Time { return now },
 	})
@@ -159,7 +159,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 		want = want[:lipsync.MostByStatus]
 		want = want[min(c.offset, lipsync.MostByStatus):]
 		read.Store(0)
-		page, err := service.RequestPage(t.Context(), lipsync.Caller{Account: c.account}, lipsync.ListQuery{Status: lipsync.Queued, Offset: c.offset, Limit: 20})
+		page, err := reader.RequestPage(t.Context(), lipsync.Caller{Account: c.account}, lipsync.ListQuery{Status: lipsync.Queued, Offset: c.offset, Limit: 20})
 		var got []string
 		for _, r := range page.Requests {
 			got = append(got, r.ID)

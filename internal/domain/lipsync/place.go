@@ -9,18 +9,22 @@ import (
 	"lipsync/internal/domain/failure"
 )
 
+// Progress returns the caller's request, its progress, and its place in the queue.
+func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, Place, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	if err != nil {
+		return Request{}, Progress{}, Place{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
+	}
+	place, err := s.Place(ctx, r)
+	return r, r.ProgressAt(s.Now()), place, err
+}
+
 // MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
 const MostAhead = 1000
 
-// Line is what decides when workers claim a waiting request; see Leases.Line.
-type Line struct {
-	Ahead    int        // older claimable requests of the same account and kind, at most the limit
-	Accounts []Standing // those of the request's account and kind, and others with claimable requests or leases
-}
-
-// before returns the number of requests that are claimed before the next request of the account and kind behind
+// countBefore returns the number of requests that are claimed before the next request of the account and kind behind
 // l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
-func (l Line) before(account string, kind Kind, now time.Time) (n, quick int) {
+func countBefore(l Line, account string, kind Kind, now time.Time) (n, quick int) {
 	if l.Ahead >= MostAhead {
 		return MostAhead, 0
 	}
@@ -52,9 +56,9 @@ func (l Line) before(account string, kind Kind, now time.Time) (n, quick int) {
 	return n, quick
 }
 
-// ends returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
+// endsOf returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
 // takes longer, an eighth of the mean time is expected to be left.
-func (l Line) ends(now time.Time, mean time.Duration) (all []time.Duration) {
+func endsOf(l Line, now time.Time, mean time.Duration) (all []time.Duration) {
 	for _, s := range l.Accounts {
 		if s.Kind == ToEstimate {
 			continue
@@ -66,10 +70,10 @@ func (l Line) ends(now time.Time, mean time.Duration) (all []time.Duration) {
 	return all
 }
 
-// idle returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
+// idleOf returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
 // no other one since, and still waits for one, and else 0. A claim since then may be that of another worker. A request that was claimed again since then
 // has only the time of its first claim, so the answer can be 1 although that worker is busy with it.
-func (l Line) idle(now, ended time.Time) int {
+func idleOf(l Line, now, ended time.Time) int {
 	busy := 0
 	for _, s := range l.Accounts {
 		for _, since := range s.Held {
@@ -125,7 +129,7 @@ func (s *Service) line(ctx context.Context, r Request) (*Line, error) {
 // known to be idle.
 func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time.Duration, idle int) Place {
 	now := s.Now()
-	ahead, quick := line.before(r.Account, r.Kind, now)
+	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
 	p := Place{Position: min(ahead+1, MostAhead)}
 	var all Speed
 	for _, speed := range speeds {
@@ -137,7 +141,7 @@ func (s *Service) place(r Request, line *Line, speeds map[string]Speed, own time
 	if own == 0 || ahead >= MostAhead {
 		return p
 	}
-	ends := append(line.ends(now, all.Mean()), make([]time.Duration, idle)...)
+	ends := append(endsOf(*line, now, all.Mean()), make([]time.Duration, idle)...)
 	if free, known := s.free(ends, ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
 		p.Left = turn(free, ahead-quick, all.Mean()) + own
 	}
