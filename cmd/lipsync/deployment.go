@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/client"
@@ -41,7 +42,7 @@ const (
 // folder, in one process.
 type deployment struct {
 	data    *data
-	service *lipsync.Service
+	service *service.Service
 	log     *slog.Logger
 	handler http.Handler
 	monitor http.Handler // nil: no address for it is set
@@ -119,7 +120,7 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, address net.Ad
 	if err != nil {
 		return nil, err
 	}
-	if d.service, err = lipsync.New(config, ports); err != nil {
+	if d.service, err = service.New(config, ports); err != nil {
 		return nil, err
 	}
 	d.worker.Service, d.sweep = d.service, d.service.Sweep

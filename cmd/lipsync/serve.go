@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/render"
@@ -103,7 +104,7 @@ func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
 	names, err := s.Names(c.Engine)
 	return lipsync.Config{
 		Engines: names, GenerateRate: c.GenerateRate, ReadRate: c.ReadRate,
-		MaxVideo: int64(c.MaxVideo), MaxAudio: int64(c.MaxAudio), MaxFindings: lipsync.MostFindings,
+		MaxVideo: int64(c.MaxVideo), MaxAudio: int64(c.MaxAudio), MaxFindings: service.MostFindings,
 		RequireProvenance: c.RequireProvenance, Workers: c.workers(),
 		Limits: c.accountLimits(),
 	}, err

@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/aws/emf"
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/http/rest"
@@ -24,7 +25,7 @@ import (
 // Deployment is the service on AWS with the parts that one program needs. Each part makes its
 // clients of AWS once.
 type Deployment struct {
-	Service  *lipsync.Service // made of what the parts added to Wanted and Ports
+	Service  *service.Service // made of what the parts added to Wanted and Ports
 	Wanted   lipsync.Config
 	Ports    lipsync.Ports
 	Settings *settings.Values
@@ -60,7 +61,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		return nil, err
 	}
 	var err error
-	d.Service, err = lipsync.New(d.Wanted, d.Ports)
+	d.Service, err = service.New(d.Wanted, d.Ports)
 	return d, err
 }
 

@@ -314,6 +314,9 @@ type Announcer interface {
 	Announce(ctx context.Context, webhook, id string, pause time.Duration) error
 }
 
+// PostTime is the longest time of one attempt at a delivery.
+const PostTime = 20 * time.Second
+
 // Poster calls webhooks.
 type Poster interface {
 	// Post sends the body to the URL by POST, with the header, once and within PostTime. It follows no

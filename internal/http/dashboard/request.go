@@ -13,13 +13,14 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 )
 
 // requestPage is the page of a request.
 type requestPage struct {
 	lipsync.Request
 	Progress       lipsync.Progress
-	Place          lipsync.Place // in the queue
+	Place          service.Place // in the queue
 	Source, Output *url.URL      // nil if there is nothing to play
 	Poster         *url.URL      // of Output; nil if there is none
 	Hint           string        // what to do about a failure

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // TestRequestPage follows a request through its states.
@@ -217,7 +218,7 @@ func TestOthersRequest(t *testing.T) {
 		f.get(t, path+"/delete").must(t, http.StatusNotFound)
 		f.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
-	u, err := f.service.CreateUpload(t.Context(), other, lipsync.UploadParams{Kind: failure.Video, Size: 5})
+	u, err := f.service.CreateUpload(t.Context(), other, requests.UploadParams{Kind: failure.Video, Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/lipsynctest"
@@ -31,7 +32,7 @@ func (lossy) Send(context.Context, lipsync.Request) error { return nil }
 
 // fixture is a service on one machine, without a worker.
 type fixture struct {
-	service    *lipsync.Service
+	service    *service.Service
 	store      *sqlite.Store
 	closeStore func() // closes the store, so that calls fail
 	objects    *disk.Objects

@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 )
 
 // fullBatches is a lipsync.Batches on a full disk.
@@ -151,15 +153,15 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	analysis, err := f.service.Analyze(t.Context(), caller, lipsync.Source{URL: "https://example.com/v"})
+	analysis, err := f.service.Analyze(t.Context(), caller, requests.Source{URL: "https://example.com/v"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
 		t.Fatal(err)
 	}
-	line := lipsync.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
-	made, err := f.service.CreateBatch(t.Context(), caller, lipsync.BatchParams{Lines: []lipsync.Variant{line}})
+	line := batches.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
+	made, err := f.service.CreateBatch(t.Context(), caller, batches.Params{Lines: []batches.Variant{line}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
 )
@@ -30,7 +30,7 @@ func (w *World) work(ctx context.Context, p *process) {
 	ports := w.service.Ports
 	ports.Store, ports.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
 	ports.Objects = w.objects
-	service, err := lipsync.New(w.service.Config, ports)
+	service, err := service.New(w.service.Config, ports)
 	if err != nil {
 		panic(err) // can't happen: the World's own service has the same ports
 	}

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 )
 
@@ -101,8 +102,8 @@ func TestCanceledUnseen(t *testing.T) {
 				}
 				return errors.Join(concatenate(ctx, j), said)
 			})
-			n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Order: order.Order{ReferenceID: new("doomed")}}
-			for kind, source := range map[failure.MediaKind]*lipsync.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
+			n := requests.Params{ID: f.Service.NewRequestID(), Order: order.Order{ReferenceID: new("doomed")}}
+			for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
 				var err error
 				if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored")); err != nil {
 					t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 )
 
@@ -47,8 +47,8 @@ func TestPieces(t *testing.T) {
 		}
 		return concatenate(ctx, j)
 	})
-	id, err := f.Service.Generate(t.Context(), f.caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
+	id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
+		Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
 )
@@ -24,8 +25,8 @@ import (
 // sendTo makes a request whose output is sent to the URL.
 func (f *fixture) sendTo(t *testing.T, url string) string {
 	t.Helper()
-	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
+	id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
+		Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
 		Order: order.Order{Output: order.Output{Format: order.WebM, UploadURL: order.UploadURL(url)}},
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
 )
 
@@ -42,7 +43,7 @@ type Sender interface {
 
 // Worker does requests. Set its fields once, before use.
 type Worker struct {
-	Service  *lipsync.Service
+	Service  *service.Service
 	Renderer Renderer
 	Fetcher  Fetcher
 	Sender   Sender
