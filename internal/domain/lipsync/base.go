@@ -54,6 +54,15 @@ func NewBase(c Config, p Ports) (*Base, error) {
 	return &Base{c, p.complete()}, nil
 }
 
+// OutputExpires returns the time from which the request's output is no longer available, or the zero
+// time if the request has no output.
+func (b *Base) OutputExpires(r Request) time.Time {
+	if r.Output == "" {
+		return time.Time{}
+	}
+	return r.FinishedAt.Add(b.Limits.Keep.OutputLife())
+}
+
 // OutputURL returns a new signed URL of the request's output, or nil if there is no output or it has
 // expired.
 func (b *Base) OutputURL(ctx context.Context, r Request) (*url.URL, error) {
@@ -62,15 +71,6 @@ func (b *Base) OutputURL(ctx context.Context, r Request) (*url.URL, error) {
 		return nil, nil
 	}
 	return b.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(LinkLife))
-}
-
-// OutputExpires returns the time from which the request's output is no longer available, or the zero
-// time if the request has no output.
-func (b *Base) OutputExpires(r Request) time.Time {
-	if r.Output == "" {
-		return time.Time{}
-	}
-	return r.FinishedAt.Add(b.Limits.Keep.OutputLife())
 }
 
 // Announce tells the process that makes deliveries about them, each due after the pause. That is only a

@@ -54,6 +54,18 @@ func (i Input) FileName() string {
 	return order.BaseName(u.Path)
 }
 
+// UploadScheme begins the name of an upload as an input; its id follows.
+const UploadScheme = "upload://"
+
+// Again returns a source for the same input in another request: its URL, or its upload as
+// upload://ID. It returns "" for a file of a form, which is deleted with its request.
+func (i Input) Again() string {
+	if id, ok := strings.CutPrefix(i.Object, UploadKeys); ok {
+		return UploadScheme + id
+	}
+	return i.URL
+}
+
 // Kind says what a request asks for. Requests of each kind have lists, counts, limits and a line of their own.
 type Kind string
 
@@ -124,6 +136,12 @@ type Request struct {
 	Progress   Progress  // last report of that worker
 }
 
+// IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
+func (r Request) IsAnalysis() bool { return r.Kind == ToAnalyze }
+
+// IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
+func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
+
 // Failed reports whether the request failed and was not canceled. A canceled request also has the
 // status Failed.
 func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != failure.Canceled }
@@ -134,6 +152,33 @@ func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.D
 
 // Overspent reports whether the request has been claimed more often than it may be.
 func (r Request) Overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
+
+// Order returns the order that a request is made of.
+func (r Request) Order() order.Order {
+	o := order.OrderOf(r.Options)
+	o.LargestFace, o.Engine = r.LargestFace, r.Engine
+	if r.ReferenceID != "" {
+		o.ReferenceID = &r.ReferenceID
+	}
+	return o
+}
+
+// Unsigned reports whether the request's output has no signed manifest although the service signs outputs and this one can be signed.
+func (r Request) Unsigned() bool {
+	return r.Options.Output.Format.Signable() && r.Size <= order.MostSigned && r.warned(order.NotSigned)
+}
+
+// Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.
+func (r Request) Provenance() string {
+	if r.warned(order.Signed) {
+		return "c2pa"
+	}
+	return ""
+}
+
+func (r Request) warned(w order.Warnings) bool {
+	return slices.Contains(strings.Fields(string(r.Warnings)), string(w))
+}
 
 // Key is an API key. The token itself is never stored.
 type Key struct {
@@ -174,51 +219,6 @@ type Caller struct {
 	KeyID   string
 	KeyName string
 }
-
-// IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
-func (r Request) IsAnalysis() bool { return r.Kind == ToAnalyze }
-
-// IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
-func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
-
-// Order returns the order that a request is made of.
-func (r Request) Order() order.Order {
-	o := order.OrderOf(r.Options)
-	o.LargestFace, o.Engine = r.LargestFace, r.Engine
-	if r.ReferenceID != "" {
-		o.ReferenceID = &r.ReferenceID
-	}
-	return o
-}
-
-// Unsigned reports whether the request's output has no signed manifest although the service signs outputs and this one can be signed.
-func (r Request) Unsigned() bool {
-	return r.Options.Output.Format.Signable() && r.Size <= order.MostSigned && r.warned(order.NotSigned)
-}
-
-// Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.
-func (r Request) Provenance() string {
-	if r.warned(order.Signed) {
-		return "c2pa"
-	}
-	return ""
-}
-
-func (r Request) warned(w order.Warnings) bool {
-	return slices.Contains(strings.Fields(string(r.Warnings)), string(w))
-}
-
-// Again returns a source for the same input in another request: its URL, or its upload as
-// upload://ID. It returns "" for a file of a form, which is deleted with its request.
-func (i Input) Again() string {
-	if id, ok := strings.CutPrefix(i.Object, UploadKeys); ok {
-		return UploadScheme + id
-	}
-	return i.URL
-}
-
-// UploadScheme begins the name of an upload as an input; its id follows.
-const UploadScheme = "upload://"
 
 // ParseID returns the id that a client wrote, in small letters. ok is false if it is none.
 func ParseID(text string) (id string, ok bool) {

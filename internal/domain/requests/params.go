@@ -28,6 +28,12 @@ type Params struct {
 	WebhookURL     *string // URL of a webhook of the account, with any query, which gets all events; may be nil
 }
 
+// Track is a speech track of a new request.
+type Track struct {
+	Ref string // the name by which segments refer to it; "" if it has none
+	Source
+}
+
 // idempotency returns the record of the request's idempotency key, or nil if it has no key.
 func (p Params) idempotency(now time.Time) *lipsync.Idempotency {
 	if p.IdempotencyKey == nil {
@@ -116,12 +122,6 @@ func (p Params) fingerprint() [32]byte {
 		p.LargestFace, p.Reference(), p.Engine, p.options().Text(), p.AudioRef, more, p.webhookURL(),
 	})
 	return sha256.Sum256(text)
-}
-
-// Track is a speech track of a new request.
-type Track struct {
-	Ref string // the name by which segments refer to it; "" if it has none
-	Source
 }
 
 // tracks returns all speech tracks of the new request.

@@ -62,6 +62,11 @@ func (s *Service) Held(ctx context.Context, r lipsync.Request) error {
 	return err
 }
 
+// OpenMedia opens an input that is an object of the service, and returns its size in bytes.
+func (s *Service) OpenMedia(ctx context.Context, in lipsync.Input) (io.ReadCloser, int64, error) {
+	return s.Objects.Open(ctx, in.Object)
+}
+
 // Release ends the lease of a claimed request. The attempt does not count. Release returns Conflict
 // if the worker has lost the request.
 func (s *Service) Release(ctx context.Context, r lipsync.Request) error {
@@ -147,6 +152,24 @@ func (s *Service) finish(ctx context.Context, r lipsync.Request, o lipsync.Outco
 	return nil
 }
 
+// CancelByID sets the request with the id to failed; see Cancel.
+func (s *Service) CancelByID(ctx context.Context, id string) (lipsync.Request, error) {
+	r, err := s.Store.Leases.Cancel(ctx, id, s.Now(), failure.Failure{Code: failure.Canceled})
+	if failure.CodeOf(err) == failure.Conflict {
+		if r, err = s.Store.Requests.ByID(ctx, id); err == nil && r.Failure.Code != failure.Canceled {
+			err = failure.New(failure.Finished, "lipsync request is already finished")
+		}
+	} else if err == nil {
+		s.Watcher.Finished(r)
+		s.Announce(ctx, 0, r.News(lipsync.Processing)...)
+	}
+	if err != nil {
+		return lipsync.Request{}, err
+	}
+	s.dropMedia(ctx, r)
+	return r, nil
+}
+
 // dropMedia deletes the media that a final request no longer needs: the inputs that were stored for
 // it, the outputs of claims whose workers died, and the pieces of outputs. Tidy deletes the media that dropMedia can't.
 func (s *Service) dropMedia(ctx context.Context, r lipsync.Request) {
@@ -164,27 +187,4 @@ func (s *Service) dropMedia(ctx context.Context, r lipsync.Request) {
 	if r.Claims > 0 {
 		_ = s.dropPieces(ctx, r)
 	}
-}
-
-// OpenMedia opens an input that is an object of the service, and returns its size in bytes.
-func (s *Service) OpenMedia(ctx context.Context, in lipsync.Input) (io.ReadCloser, int64, error) {
-	return s.Objects.Open(ctx, in.Object)
-}
-
-// CancelByID sets the request with the id to failed; see Cancel.
-func (s *Service) CancelByID(ctx context.Context, id string) (lipsync.Request, error) {
-	r, err := s.Store.Leases.Cancel(ctx, id, s.Now(), failure.Failure{Code: failure.Canceled})
-	if failure.CodeOf(err) == failure.Conflict {
-		if r, err = s.Store.Requests.ByID(ctx, id); err == nil && r.Failure.Code != failure.Canceled {
-			err = failure.New(failure.Finished, "lipsync request is already finished")
-		}
-	} else if err == nil {
-		s.Watcher.Finished(r)
-		s.Announce(ctx, 0, r.News(lipsync.Processing)...)
-	}
-	if err != nil {
-		return lipsync.Request{}, err
-	}
-	s.dropMedia(ctx, r)
-	return r, nil
 }

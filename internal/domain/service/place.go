@@ -10,6 +10,15 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
+// MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
+const MostAhead = 1000
+
+// Place is the place of a waiting request in the queue.
+type Place struct {
+	Position int           // 1 if a worker takes it next, at most MostAhead; 0 if it doesn't wait for a worker
+	Left     time.Duration // expected time until the request is finished; 0 if unknown
+}
+
 // Progress returns the caller's request, its progress, and its place in the queue.
 func (s *Service) Progress(ctx context.Context, c lipsync.Caller, idOrReference string) (lipsync.Request, lipsync.Progress, Place, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
@@ -18,82 +27,6 @@ func (s *Service) Progress(ctx context.Context, c lipsync.Caller, idOrReference 
 	}
 	place, err := s.Place(ctx, r)
 	return r, r.ProgressAt(s.Now()), place, err
-}
-
-// MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
-const MostAhead = 1000
-
-// countBefore returns the number of requests that are claimed before the next request of the account and kind behind
-// l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
-func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Time) (n, quick int) {
-	if l.Ahead >= MostAhead {
-		return MostAhead, 0
-	}
-	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
-	for i, s := range accounts {
-		accounts[i].Held = slices.Clip(s.Held)
-		if s.Account == account && s.Kind == kind {
-			accounts[i].Waiting, accounts[i].Oldest = ahead+1, cmp.Or(s.Oldest, "~") // a request that isn't stored is the newest
-		}
-	}
-	for ; n < MostAhead; n++ {
-		i, ok := lipsync.Turn(accounts)
-		if !ok { // the account isn't in the line
-			break
-		}
-		next := &accounts[i]
-		if next.Account == account && next.Kind == kind {
-			ahead--
-		}
-		if ahead < 0 {
-			break
-		}
-		if next.Kind == lipsync.ToEstimate {
-			quick++
-		}
-		now = now.Add(1) // each claim is later than the one before
-		next.Waiting, next.Held, next.Claimed = next.Waiting-1, append(next.Held, now), now
-	}
-	return n, quick
-}
-
-// endsOf returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
-// takes longer, an eighth of the mean time is expected to be left.
-func endsOf(l lipsync.Line, now time.Time, mean time.Duration) (all []time.Duration) {
-	for _, s := range l.Accounts {
-		if s.Kind == lipsync.ToEstimate {
-			continue
-		}
-		for _, since := range s.Held {
-			all = append(all, max(mean-now.Sub(since), mean/8))
-		}
-	}
-	return all
-}
-
-// idleOf returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
-// no other one since, and still waits for one, and else 0. A claim since then may be that of another worker. A request that was claimed again since then
-// has only the time of its first claim, so the answer can be 1 although that worker is busy with it.
-func idleOf(l lipsync.Line, now, ended time.Time) int {
-	busy := 0
-	for _, s := range l.Accounts {
-		for _, since := range s.Held {
-			if !since.Before(ended) {
-				return 0
-			}
-			busy++
-		}
-	}
-	if now.Sub(ended) >= IdleTime(float64(busy)) {
-		return 0
-	}
-	return 1
-}
-
-// Place is the place of a waiting request in the queue.
-type Place struct {
-	Position int           // 1 if a worker takes it next, at most MostAhead; 0 if it doesn't wait for a worker
-	Left     time.Duration // expected time until the request is finished; 0 if unknown
 }
 
 // Place returns the place of the request in the queue.
@@ -167,6 +100,73 @@ func (s *Service) free(ends []time.Duration, ahead int, mean, waited time.Durati
 		ends = append(ends, start)
 	}
 	return ends, len(ends) > 0
+}
+
+// countBefore returns the number of requests that are claimed before the next request of the account and kind behind
+// l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
+func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Time) (n, quick int) {
+	if l.Ahead >= MostAhead {
+		return MostAhead, 0
+	}
+	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
+	for i, s := range accounts {
+		accounts[i].Held = slices.Clip(s.Held)
+		if s.Account == account && s.Kind == kind {
+			accounts[i].Waiting, accounts[i].Oldest = ahead+1, cmp.Or(s.Oldest, "~") // a request that isn't stored is the newest
+		}
+	}
+	for ; n < MostAhead; n++ {
+		i, ok := lipsync.Turn(accounts)
+		if !ok { // the account isn't in the line
+			break
+		}
+		next := &accounts[i]
+		if next.Account == account && next.Kind == kind {
+			ahead--
+		}
+		if ahead < 0 {
+			break
+		}
+		if next.Kind == lipsync.ToEstimate {
+			quick++
+		}
+		now = now.Add(1) // each claim is later than the one before
+		next.Waiting, next.Held, next.Claimed = next.Waiting-1, append(next.Held, now), now
+	}
+	return n, quick
+}
+
+// endsOf returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
+// takes longer, an eighth of the mean time is expected to be left.
+func endsOf(l lipsync.Line, now time.Time, mean time.Duration) (all []time.Duration) {
+	for _, s := range l.Accounts {
+		if s.Kind == lipsync.ToEstimate {
+			continue
+		}
+		for _, since := range s.Held {
+			all = append(all, max(mean-now.Sub(since), mean/8))
+		}
+	}
+	return all
+}
+
+// idleOf returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
+// no other one since, and still waits for one, and else 0. A claim since then may be that of another worker. A request that was claimed again since then
+// has only the time of its first claim, so the answer can be 1 although that worker is busy with it.
+func idleOf(l lipsync.Line, now, ended time.Time) int {
+	busy := 0
+	for _, s := range l.Accounts {
+		for _, since := range s.Held {
+			if !since.Before(ended) {
+				return 0
+			}
+			busy++
+		}
+	}
+	if now.Sub(ended) >= IdleTime(float64(busy)) {
+		return 0
+	}
+	return 1
 }
 
 // turn returns the time until one of the workers is free for a request behind ahead others, which take the mean time each.

@@ -229,6 +229,14 @@ func (s *Service) subject(ctx context.Context, d lipsync.Delivery) (about lipsyn
 	return about, err
 }
 
+// requestAt returns the request as it was when an event of the type happened.
+func requestAt(r lipsync.Request, t lipsync.EventType) lipsync.Request {
+	if t == lipsync.RequestProcessing {
+		r.Status, r.FinishedAt, r.Output, r.Failure = lipsync.Processing, time.Time{}, "", failure.Failure{}
+	}
+	return r
+}
+
 // signed returns the header of a call, with the signatures of Standard Webhooks 1.0 by all secrets.
 func signed(id string, at time.Time, body []byte, secrets []string) http.Header {
 	seconds := strconv.FormatInt(at.Unix(), 10)
@@ -248,13 +256,6 @@ func signed(id string, at time.Time, body []byte, secrets []string) http.Header 
 	}
 }
 
-// swap stores the delivery, unless another process has changed it.
-func (s *Service) swap(ctx context.Context, d *lipsync.Delivery) error {
-	err := s.Store.Webhooks.Swap(ctx, *d)
-	d.Version++
-	return failure.Unless(failure.Conflict, err)
-}
-
 // secretsOf returns the secrets that sign a call at now, the newest first.
 func secretsOf(w lipsync.Webhook, now time.Time) []string {
 	if w.OldSecret != "" && now.Before(w.OldUntil) {
@@ -263,10 +264,9 @@ func secretsOf(w lipsync.Webhook, now time.Time) []string {
 	return []string{w.Secret}
 }
 
-// requestAt returns the request as it was when an event of the type happened.
-func requestAt(r lipsync.Request, t lipsync.EventType) lipsync.Request {
-	if t == lipsync.RequestProcessing {
-		r.Status, r.FinishedAt, r.Output, r.Failure = lipsync.Processing, time.Time{}, "", failure.Failure{}
-	}
-	return r
+// swap stores the delivery, unless another process has changed it.
+func (s *Service) swap(ctx context.Context, d *lipsync.Delivery) error {
+	err := s.Store.Webhooks.Swap(ctx, *d)
+	d.Version++
+	return failure.Unless(failure.Conflict, err)
 }
