@@ -10,6 +10,9 @@ import (
 // another process has changed the request meanwhile. If there is no such request, the store calls it for the zero Request, and returns
 // the error. Times in the result have the precision of stores. What follows from a change of the status is in News and GivesBack.
 
+// Transition is a change of a request: it returns the request as it is to be stored, or why it may not change.
+type Transition func(Request) (Request, error)
+
 // StoredTime returns the time with the precision of stores.
 func StoredTime(t time.Time) time.Time { return t.Truncate(time.Microsecond).UTC() }
 
@@ -105,9 +108,9 @@ func (r Request) Ended(token string, now time.Time, o Outcome) (Request, error) 
 	return r, nil
 }
 
-// Canceled returns the request as its client has ended it, with the failure, even while a worker holds it. It returns NotFound if there
-// is no request, and Conflict if it is final.
-func (r Request) Canceled(now time.Time, f failure.Failure) (Request, error) {
+// Canceled returns the request as its client has ended it, even while a worker holds it. It returns NotFound if there is no request, and
+// Conflict if it is final.
+func (r Request) Canceled(now time.Time) (Request, error) {
 	switch {
 	case r.ID == "":
 		return Request{}, failure.New(failure.NotFound, "not found")
@@ -115,7 +118,7 @@ func (r Request) Canceled(now time.Time, f failure.Failure) (Request, error) {
 		return Request{}, failure.New(failure.Conflict, "request is final")
 	}
 	r = r.withoutLease()
-	r.Status, r.FinishedAt, r.Failure = Failed, StoredTime(now), f
+	r.Status, r.FinishedAt, r.Failure = Failed, StoredTime(now), failure.Failure{Code: failure.Canceled}
 	if r.StartedAt.IsZero() {
 		r.StartedAt = r.FinishedAt
 	}

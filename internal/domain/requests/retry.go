@@ -71,7 +71,8 @@ func (s *Service) Fault(ctx context.Context, r lipsync.Request, err error, held 
 	if again.IsZero() {
 		return f, again, s.Fail(ctx, r, f)
 	}
-	if err := s.Store.Leases.Postpone(ctx, later, again); err != nil {
+	postpone := func(stored lipsync.Request) (lipsync.Request, error) { return stored.Postponed(later, again) }
+	if _, err := s.Store.Leases.Change(ctx, r.ID, postpone); err != nil {
 		return f, time.Time{}, err
 	}
 	s.Watcher.Postponed(later, f)

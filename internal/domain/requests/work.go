@@ -70,7 +70,8 @@ func (s *Service) OpenMedia(ctx context.Context, in lipsync.Input) (io.ReadClose
 // Release ends the lease of a claimed request. The attempt does not count. Release returns Conflict
 // if the worker has lost the request.
 func (s *Service) Release(ctx context.Context, r lipsync.Request) error {
-	return s.Store.Leases.Release(ctx, r.ID, r.Lease)
+	_, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Released(r.Lease) })
+	return err
 }
 
 // StorePoster stores the poster of a claimed request's output, a JPEG, and sets r.Poster. Call it
@@ -130,7 +131,7 @@ func (s *Service) Fail(ctx context.Context, r lipsync.Request, f failure.Failure
 func (s *Service) finish(ctx context.Context, r lipsync.Request, o lipsync.Outcome) error {
 	now := s.Now()
 	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
-	err := s.Store.Leases.Finish(ctx, r.ID, r.Lease, now, o)
+	ended, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Ended(r.Lease, now, o) })
 	if failure.CodeOf(err) == failure.Conflict {
 		stored, getErr := s.Store.Requests.ByID(ctx, r.ID)
 		if getErr != nil {
@@ -139,22 +140,20 @@ func (s *Service) finish(ctx context.Context, r lipsync.Request, o lipsync.Outco
 		if !stored.Status.Final() || stored.Output != o.Output || stored.Failure != o.Failure {
 			return err
 		}
+		ended = stored
 	} else if err != nil {
 		return err
 	}
-	r, err = r.Ended(r.Lease, now, o)
-	if err != nil {
-		return err // can't happen: the store has done it
-	}
-	s.Watcher.Finished(r)
-	s.Announce(ctx, 0, r.News(lipsync.Processing)...)
-	s.dropMedia(ctx, r)
+	s.Watcher.Finished(ended)
+	s.Announce(ctx, 0, ended.News(lipsync.Processing)...)
+	s.dropMedia(ctx, ended)
 	return nil
 }
 
 // CancelByID sets the request with the id to failed; see Cancel.
 func (s *Service) CancelByID(ctx context.Context, id string) (lipsync.Request, error) {
-	r, err := s.Store.Leases.Cancel(ctx, id, s.Now(), failure.Failure{Code: failure.Canceled})
+	now := s.Now()
+	r, err := s.Store.Leases.Change(ctx, id, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Canceled(now) })
 	if failure.CodeOf(err) == failure.Conflict {
 		if r, err = s.Store.Requests.ByID(ctx, id); err == nil && r.Failure.Code != failure.Canceled {
 			err = failure.New(failure.Finished, "lipsync request is already finished")

@@ -45,7 +45,8 @@ func (s *Service) forget(ctx context.Context, r lipsync.Request) (lipsync.Reques
 	if err != nil {
 		return lipsync.Request{}, err
 	}
-	return s.Store.Requests.ForgetMedia(ctx, r.ID, s.Now())
+	now := s.Now()
+	return s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.WithoutMedia(now) })
 }
 
 // dropLate makes Sweep delete the outputs of the last claims once more. It creates dropped uploads

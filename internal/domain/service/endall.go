@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 )
 
 // Ended counts what EndAll ended.
@@ -30,7 +30,8 @@ func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 		return e, err
 	}
 	for _, r := range open {
-		if _, err := s.Store.Leases.Cancel(ctx, r.ID, s.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
+		cancel := func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(s.Now()) }
+		if _, err := s.Store.Leases.Change(ctx, r.ID, cancel); err != nil {
 			return e, err
 		}
 		e.Requests++

@@ -139,11 +139,9 @@ func failing(delayed []lipsync.Request, now time.Time) (longest time.Duration) {
 
 // endPause ends the pause of a request, unless another call has changed the request meanwhile.
 func (s *Service) endPause(ctx context.Context, r lipsync.Request) error {
-	err := s.Store.Leases.EndPause(ctx, r, s.Now())
-	if failure.CodeOf(err) == failure.Conflict {
-		return nil
-	}
-	return err
+	now := s.Now()
+	_, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Resumed(r.LeaseUntil, now) })
+	return failure.Unless(failure.Conflict, err)
 }
 
 // waited returns how long an open request without a lease has waited for a worker.

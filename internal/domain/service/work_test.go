@@ -117,8 +117,8 @@ func TestOneOutput(t *testing.T) {
 // silent is a store that a dying worker can't reach.
 type silent struct{ lipsync.Leases }
 
-func (silent) Finish(context.Context, string, string, time.Time, lipsync.Outcome) error {
-	return errors.New("no answer")
+func (silent) Change(context.Context, string, lipsync.Transition) (lipsync.Request, error) {
+	return lipsync.Request{}, errors.New("no answer")
 }
 
 func TestFail(t *testing.T) {
@@ -171,8 +171,8 @@ type hasty struct {
 	stop func()
 }
 
-func (s hasty) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	err := s.Leases.Finish(ctx, id, token, now, o)
+func (s hasty) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
+	r, err := s.Leases.Change(ctx, id, t)
 	s.stop()
-	return errors.Join(err, ctx.Err())
+	return r, errors.Join(err, ctx.Err())
 }

@@ -199,7 +199,7 @@ func TestStates(t *testing.T) {
 	} {
 		id := f.start(t, token, now)
 		if test.status != "processing" {
-			if err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
+			if err := lipsynctest.Finish(t.Context(), f.store.Leases, id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -238,7 +238,7 @@ func TestFramesAndWarnings(t *testing.T) {
 	} {
 		id := f.start(t, token, now)
 		c.outcome.Output = "outputs/x.mp4"
-		if err := f.store.Leases.Finish(t.Context(), id, "lease", now, c.outcome); err != nil {
+		if err := lipsynctest.Finish(t.Context(), f.store.Leases, id, "lease", now, c.outcome); err != nil {
 			t.Fatal(err)
 		}
 		w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/details", nil), token)

@@ -47,16 +47,6 @@ func (s *Store) updateLease(ctx context.Context, id, token string, c change) err
 	return err
 }
 
-func (s leases) Release(ctx context.Context, id, token string) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
-	return err
-}
-
-func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
-	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
-	return err
-}
-
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	shards := make([][]entry, queueShards)
 	err := together(queueShards, func(n int) (err error) {
@@ -79,20 +69,6 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 		}
 	}
 	return requests, err
-}
-
-func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
-	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
-	return err
-}
-
-func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
-	return err
-}
-
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (lipsync.Request, error) {
-	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
 
 // Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them

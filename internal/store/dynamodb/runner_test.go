@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // leading records the partition keys that calls name, after the name of the operation.
@@ -92,13 +93,15 @@ func TestRunnerKeys(t *testing.T) {
 		}
 	}
 	for i, end := range []func(r lipsync.Request) error{
-		func(r lipsync.Request) error { return s.Leases.Release(t.Context(), r.ID, r.Lease) },
-		func(r lipsync.Request) error { return s.Leases.Postpone(t.Context(), r, now.Add(time.Hour)) },
+		func(r lipsync.Request) error { return lipsynctest.Release(t.Context(), s.Leases, r.ID, r.Lease) },
 		func(r lipsync.Request) error {
-			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
+			return lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Hour))
 		},
 		func(r lipsync.Request) error {
-			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
+			return lipsynctest.Finish(t.Context(), s.Leases, r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
+		},
+		func(r lipsync.Request) error {
+			return lipsynctest.Finish(t.Context(), s.Leases, r.ID, r.Lease, now, lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 		},
 	} {
 		r, err := s.Leases.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)

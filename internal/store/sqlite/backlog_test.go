@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestBacklog checks the backlog while two requests of two accounts change.
@@ -38,7 +39,7 @@ func TestBacklog(t *testing.T) {
 	_, err = s.Leases.Claim(t.Context(), "a", "token", at(5), time.Minute)
 	must(err)
 	want("one is held", at(5), lipsync.Backlog{Queued: 1, Processing: 1, WaitingSince: at(1)})
-	must(s.Leases.Finish(t.Context(), "a", "token", at(6), lipsync.Outcome{Output: "outputs/a"}))
+	must(lipsynctest.Finish(t.Context(), s.Leases, "a", "token", at(6), lipsync.Outcome{Output: "outputs/a"}))
 	_, err = s.Leases.Claim(t.Context(), "b", "token", at(7), time.Minute)
 	must(err)
 	want("held", at(8), lipsync.Backlog{Processing: 1})

@@ -84,35 +84,11 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) e
 	return s.changeRow(ctx, lost(), "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
 }
 
-func (s leases) Release(ctx context.Context, id, token string) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
-	return err
-}
-
-func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
-	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
-	return err
-}
-
 // postponed selects the requests that are postponed until a time after ?1.
 const postponed = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
 
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	return s.selectRequests(ctx, postponed, micros(after), limit)
-}
-
-func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
-	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
-	return err
-}
-
-func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
-	return err
-}
-
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (lipsync.Request, error) {
-	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
 }
 
 // Upkeep implements lipsync.Leases. In SQLite, claims leave no work for later.

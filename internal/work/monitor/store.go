@@ -80,11 +80,6 @@ func (s requests) Uses(ctx context.Context, account, object string) (_ bool, err
 	return s.Requests.Uses(ctx, account, object)
 }
 
-func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (_ lipsync.Request, err error) {
-	defer s.m.observe(ctx, "forget_media", time.Now(), &err)
-	return s.Requests.ForgetMedia(ctx, id, now)
-}
-
 func (s requests) Several(ctx context.Context, ids []string) (_ []lipsync.Request, err error) {
 	defer s.m.observe(ctx, "several", time.Now(), &err)
 	return s.Requests.Several(ctx, ids)
@@ -118,34 +113,14 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) (
 	return s.Leases.NoteVideo(ctx, id, token, sum)
 }
 
-func (s leases) Release(ctx context.Context, id, token string) (err error) {
-	defer s.m.observe(ctx, "release", time.Now(), &err)
-	return s.Leases.Release(ctx, id, token)
-}
-
-func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) (err error) {
-	defer s.m.observe(ctx, "postpone", time.Now(), &err)
-	return s.Leases.Postpone(ctx, r, until)
+func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (_ lipsync.Request, err error) {
+	defer s.m.observe(ctx, "change", time.Now(), &err)
+	return s.Leases.Change(ctx, id, t)
 }
 
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
 	defer s.m.observe(ctx, "put_off", time.Now(), &err)
 	return s.Leases.Postponed(ctx, after, limit)
-}
-
-func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) (err error) {
-	defer s.m.observe(ctx, "end_pause", time.Now(), &err)
-	return s.Leases.EndPause(ctx, r, now)
-}
-
-func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) (err error) {
-	defer s.m.observe(ctx, "finish", time.Now(), &err)
-	return s.Leases.Finish(ctx, id, token, now, o)
-}
-
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (_ lipsync.Request, err error) {
-	defer s.m.observe(ctx, "cancel", time.Now(), &err)
-	return s.Leases.Cancel(ctx, id, now, f)
 }
 
 func (s leases) Open(ctx context.Context, now time.Time, limit int) (_ []lipsync.Request, err error) {

@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // stuck waits until ctx ends.
@@ -155,9 +156,9 @@ type lateCancel struct {
 	cancel func()
 }
 
-func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+func (s lateCancel) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
 	s.cancel()
-	return s.Leases.Finish(ctx, id, token, now, o)
+	return s.Leases.Change(ctx, id, t)
 }
 
 // TestCanceledLast cancels between the worker's last check and its report.
@@ -167,7 +168,7 @@ func TestCanceledLast(t *testing.T) {
 	})
 	id := f.request(t, "video", "audio")
 	f.Service.Store.Leases = lateCancel{f.Service.Store.Leases, func() {
-		if _, err := f.Service.Store.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
+		if _, err := lipsynctest.Cancel(t.Context(), f.Service.Store.Leases.(lateCancel).Leases, id, time.Now()); err != nil {
 			t.Error(err)
 		}
 	}}

@@ -268,18 +268,18 @@ func setLoopback(up bool) error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// hanging is a store that for a while does not answer calls that make a request final.
+// hanging is a store that for a while does not answer changes of requests.
 type hanging struct {
 	lipsync.Leases
 	until time.Time
 }
 
-func (s *hanging) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+func (s *hanging) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
 	if time.Now().Before(s.until) {
 		<-ctx.Done()
-		return ctx.Err()
+		return lipsync.Request{}, ctx.Err()
 	}
-	return s.Leases.Finish(ctx, id, token, now, o)
+	return s.Leases.Change(ctx, id, t)
 }
 
 // TestHangingStore delays the last write of a request for longer than it may take. That must not

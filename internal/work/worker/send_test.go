@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // sendTo makes a request whose output is sent to the URL.
@@ -118,7 +119,7 @@ func TestSendStored(t *testing.T) {
 	}
 	f.want(t, id, lipsync.Processing, "", 0)
 	objects.full = false
-	if err := f.Service.Store.Leases.EndPause(t.Context(), f.get(t, id), time.Now()); err != nil {
+	if err := lipsynctest.EndPause(t.Context(), f.Service.Store.Leases, f.get(t, id), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	f.Do(t.Context(), id)
