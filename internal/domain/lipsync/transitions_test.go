@@ -147,7 +147,7 @@ func TestTransitions(t *testing.T) {
 func TestGivesBack(t *testing.T) {
 	for _, c := range []struct {
 		was, is lipsync.Status
-		code    failure.FailureCode
+		code    failure.Reason
 		key     string
 		want    bool
 	}{

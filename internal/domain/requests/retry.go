@@ -53,7 +53,7 @@ const (
 // A request with faults of the service is tried MaxAttempts times. Transient faults do not count as
 // attempts: the request is tried for a time that begins with the first of these faults in a row.
 func (s *Service) Fault(ctx context.Context, r lipsync.Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error) {
-	f, now, later := failure.FailureOf(err), s.Now(), r
+	f, now, later := failure.Of(err), s.Now(), r
 	switch {
 	case f.Code.Postpones():
 		lasts, patience := delay(&later, f.Code, now, held)
@@ -85,7 +85,7 @@ func (s *Service) Fault(ctx context.Context, r lipsync.Request, err error, held 
 // Each kind of fault has its own first time, so the time of another kind does not count. A fault of
 // a kind with more patience resets the kinds with less. Kinds that alternate therefore also end,
 // with the patience of the longest.
-func delay(r *lipsync.Request, code failure.FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
+func delay(r *lipsync.Request, code failure.Reason, now time.Time, held time.Duration) (lasts, patience time.Duration) {
 	r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
 	if code.OfFetch() || code.OfUpload() {
 		r.Fetching += held
@@ -110,7 +110,7 @@ func delay(r *lipsync.Request, code failure.FailureCode, now time.Time, held tim
 // transientPause returns the pause after a fault whose first one in a row was the time lasts ago.
 // The pause is at least as long as the other server asked for in RetryAfter. The RetryAfter of
 // NoSpace is for clients and does not count.
-func (s *Service) transientPause(code failure.FailureCode, lasts time.Duration, err error) time.Duration {
+func (s *Service) transientPause(code failure.Reason, lasts time.Duration, err error) time.Duration {
 	longest := longestPause
 	if code == failure.HostFailing {
 		longest = longestHostPause

@@ -168,7 +168,7 @@ func TestEstimateRefused(t *testing.T) {
 
 // TestProblems tells errors that a client can correct from those of the service.
 func TestProblems(t *testing.T) {
-	fault := func(code failure.FailureCode) error {
+	fault := func(code failure.Reason) error {
 		return failure.Failure{Code: code, Details: failure.Details{Kind: failure.Video}}.Because(nil)
 	}
 	all, err := order.Problems(nil, fault(failure.MediaUnsupported), nil, fault(failure.MediaUnreachable))

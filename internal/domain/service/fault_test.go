@@ -42,7 +42,7 @@ func (f *fixture) longAttempt(t *testing.T, id string, err error, took time.Dura
 	return again.Sub(f.clock.Now())
 }
 
-func (f *fixture) failureOf(t *testing.T, id string) failure.FailureCode {
+func (f *fixture) failureOf(t *testing.T, id string) failure.Reason {
 	t.Helper()
 	r, err := f.Store.Requests.ByID(t.Context(), id)
 	check.Must(t, err)
@@ -55,14 +55,14 @@ func noHost() error {
 }
 
 // unsent returns a fault of sending an output.
-func unsent(code failure.FailureCode) error { return failure.Failure{Code: code}.Because(nil) }
+func unsent(code failure.Reason) error { return failure.Failure{Code: code}.Because(nil) }
 
 // TestTransient repeats a transient fault. The pauses grow, no attempt counts, and the request
 // fails only after hours.
 func TestTransient(t *testing.T) {
 	for name, c := range map[string]struct {
 		err               error
-		code              failure.FailureCode
+		code              failure.Reason
 		patience, longest time.Duration
 		atLeast           int // number of attempts
 	}{
@@ -104,7 +104,7 @@ func TestKindsOfFaults(t *testing.T) {
 		first    error
 		lasts    time.Duration
 		then     error
-		code     failure.FailureCode
+		code     failure.Reason
 		patience time.Duration
 	}{
 		"no network, then no host":   {unreachable(0), 5 * time.Hour, noHost(), failure.MediaHostMissing, time.Minute},
@@ -155,15 +155,15 @@ func TestAlternatingFaults(t *testing.T) {
 // request fails after an hour in total, and does not count as a use of its key.
 func TestHeldWorkers(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault []failure.FailureCode
+		fault []failure.Reason
 		took  time.Duration
 		tries int
 	}{
-		"drips and resets":          {[]failure.FailureCode{failure.MediaUnreachable}, 19 * time.Minute, 4},
-		"too slow":                  {[]failure.FailureCode{failure.MediaTooSlow}, 20 * time.Minute, 3},
-		"in turn":                   {[]failure.FailureCode{failure.MediaTooSlow, failure.MediaUnreachable}, 20 * time.Minute, 3},
-		"slow video, missing audio": {[]failure.FailureCode{failure.MediaHostMissing, failure.MediaUnreachable}, 19 * time.Minute, 4},
-		"two media":                 {[]failure.FailureCode{failure.MediaTooSlow}, 39 * time.Minute, 2},
+		"drips and resets":          {[]failure.Reason{failure.MediaUnreachable}, 19 * time.Minute, 4},
+		"too slow":                  {[]failure.Reason{failure.MediaTooSlow}, 20 * time.Minute, 3},
+		"in turn":                   {[]failure.Reason{failure.MediaTooSlow, failure.MediaUnreachable}, 20 * time.Minute, 3},
+		"slow video, missing audio": {[]failure.Reason{failure.MediaHostMissing, failure.MediaUnreachable}, 19 * time.Minute, 4},
+		"two media":                 {[]failure.Reason{failure.MediaTooSlow}, 39 * time.Minute, 2},
 	} {
 		fx := newFixture(t)
 		_, fx.caller = fx.newCaller(t, "b", 1)

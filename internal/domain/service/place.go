@@ -48,7 +48,7 @@ func (s *Service) Place(ctx context.Context, r lipsync.Request) (Place, error) {
 // line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
 func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, error) {
 	line, err := s.Store.Leases.Line(ctx, r, s.Now(), MostAhead)
-	if err != nil && failure.FailureOf(err).Code == failure.HostFailing {
+	if err != nil && failure.Of(err).Code == failure.HostFailing {
 		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
 	}

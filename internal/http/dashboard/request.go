@@ -167,7 +167,7 @@ func (p *pages) deleteMedia(v *visit) error {
 }
 
 // hint returns what people can do about a failure, "" for no failure.
-func hint(code failure.FailureCode) string {
+func hint(code failure.Reason) string {
 	switch code {
 	case "":
 		return ""

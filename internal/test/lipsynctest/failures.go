@@ -22,7 +22,7 @@ func failureOf(words ...any) failure.Failure {
 
 // failures returns failures that together have all details.
 func failures() []failure.Failure {
-	details := func(code failure.FailureCode, d failure.Details) failure.Failure {
+	details := func(code failure.Reason, d failure.Details) failure.Failure {
 		return failure.Failure{Code: code, Details: d}
 	}
 	return []failure.Failure{

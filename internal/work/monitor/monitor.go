@@ -109,7 +109,7 @@ func New(o Options) *Monitor {
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
-	for _, code := range []failure.FailureCode{failure.InternalFault, failure.HostFailing, failure.MediaUnreachable} {
+	for _, code := range []failure.Reason{failure.InternalFault, failure.HostFailing, failure.MediaUnreachable} {
 		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
 		m.postponed.WithLabelValues(string(code))
 	}

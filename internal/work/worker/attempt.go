@@ -55,7 +55,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 // fault reports that an attempt ended with err, after the time took. It returns an error if the
 // service is at fault and will make another attempt: errDisk if the disk fails.
 func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took time.Duration, log *slog.Logger) error {
-	disk := failure.DiskFails(err) && failure.FailureOf(err).Code == failure.HostFailing
+	disk := failure.DiskFails(err) && failure.Of(err).Code == failure.HostFailing
 	if disk {
 		w.failing.Store(w.lack())
 	}

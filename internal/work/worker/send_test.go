@@ -49,7 +49,7 @@ func TestSend(t *testing.T) {
 	for _, c := range []struct {
 		status  int
 		private bool // private networks are allowed
-		code    failure.FailureCode
+		code    failure.Reason
 		failure string
 	}{
 		{200, true, "", ""},

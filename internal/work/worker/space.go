@@ -37,7 +37,7 @@ func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took 
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		f, again, reported := w.Service.Fault(last, r, err, took)
-		unreached := reported != nil && last.Err() != nil || failure.FailureOf(reported).Code == failure.HostFailing
+		unreached := reported != nil && last.Err() != nil || failure.Of(reported).Code == failure.HostFailing
 		cancel()
 		if failure.DiskFails(reported) {
 			w.failing.Store(w.lack())
