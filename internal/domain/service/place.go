@@ -117,7 +117,7 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 	}
 	for ; n < MostAhead; n++ {
 		i, ok := lipsync.Turn(accounts)
-		if !ok { // the account isn't in the line
+		if !ok { // the account has no request of the kind in the line
 			break
 		}
 		next := &accounts[i]

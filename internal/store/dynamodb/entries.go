@@ -10,8 +10,8 @@ import (
 )
 
 // These are the partitions of the index that claims read. The first has the entries of waiting
-// requests, by account and then by time of creation. So one call reaches the next account, no
-// matter how many requests of an account wait. The second has the entries of held requests by id,
+// requests, by account and kind, and then by time of creation. So one call reaches the next account or
+// kind, no matter how many requests wait before it. The second has the entries of held requests by id,
 // and after them those of postponed requests by the time when they are due.
 const (
 	queue     = "queue"

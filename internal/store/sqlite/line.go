@@ -24,7 +24,7 @@ const inLine = waiting + `
 // held selects the accounts, kinds and first claims of the requests that are held at the time ?1.
 const held = `SELECT account, kind, started_at FROM requests INDEXED BY requests_held_of_account WHERE lease <> '' AND lease_until > ?1`
 
-// standings returns what decides when workers claim requests of the accounts with open requests.
+// standings returns what decides when workers claim requests of the accounts and kinds with open requests.
 func standings(ctx context.Context, db querier, now time.Time, limit int) ([]lipsync.Standing, error) {
 	type owner struct {
 		account string
