@@ -113,7 +113,7 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, address net.Ad
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)
-		ports.Watcher, ports.Store = m, m.Store(ports.Store)
+		ports.Watcher, folder.store.Observer = m, m.Operation
 	}
 	config, err := c.config(s)
 	if err != nil {

@@ -4,17 +4,17 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"reflect"
 	"strings"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
-// change replaces the request by the result of next, and returns it. If there is no such request, it calls next with a zero one, and
-// returns the error.
-func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request) (lipsync.Request, error)) (r lipsync.Request, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+// change replaces the request by the result of next, in an operation, and returns it. If there is no such request, it calls next with a
+// zero one, and returns the error.
+func (s *Store) change(ctx context.Context, operation, id string, next func(lipsync.Request) (lipsync.Request, error)) (r lipsync.Request, err error) {
+	err = s.update(ctx, operation, func(ctx context.Context, tx *sql.Tx) (err error) {
 		r, err = change(ctx, tx, id, next)
 		return err
 	})
@@ -24,7 +24,7 @@ func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request
 // change does what Store.change does, and writes what follows from the change, in a transaction.
 func change(ctx context.Context, tx *sql.Tx, id string, next func(lipsync.Request) (lipsync.Request, error)) (r lipsync.Request, err error) {
 	was, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
-	if err != nil && failure.CodeOf(err) != failure.NotFound {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return r, err
 	}
 	if r, err = next(was); err != nil {

@@ -53,7 +53,6 @@ func firstStored(now time.Time, keep lipsync.Retention) int64 {
 	return now.Unix()/secondsOfDay - int64(keep.OutputDays()) + 1
 }
 
-func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (stored int64, err error) {
-	err = s.read.QueryRowContext(ctx, storedBytes, account, lipsync.ToRender, firstStored(now, keep)).Scan(&stored)
-	return stored, explain(err)
+func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
+	return one(ctx, s.Store, "stored", scanValue[int64], storedBytes, account, lipsync.ToRender, firstStored(now, keep))
 }

@@ -53,12 +53,9 @@ var requestColumns = func() string {
 // toRender selects the requests ToRender.
 const toRender = "kind = ''"
 
-// row is a *sql.Row or *sql.Rows.
-type row interface{ Scan(dest ...any) error }
-
 func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(places(&r)...)
-	return r, explain(err)
+	return r, err
 }
 
 // places returns the places of the columns of a request.
@@ -70,7 +67,7 @@ func places(r *lipsync.Request) (all []any) {
 }
 
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.update(ctx, "create", func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
 			earlier, err := replay(ctx, tx, r.Account, *idem, r.CreatedAt)
 			if err != nil || earlier != "" {
@@ -99,18 +96,13 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 	return created, replayed, err
 }
 
-func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
-	id, err := replay(ctx, s.read, account, idem, now)
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (id string, err error) {
+	defer s.observe(ctx, "replayed", time.Now(), &err)
+	id, err = replay(ctx, s.read, account, idem, now)
 	if err == nil && id == "" {
 		err = refusal(failure.NotFound, "not found")
 	}
 	return id, explain(err)
-}
-
-// querier is a *sql.DB or *sql.Tx.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // replay returns the id of the request that the idempotency key made, or "".
@@ -208,33 +200,29 @@ func count(ctx context.Context, tx *sql.Tx, r lipsync.Request, referenceID strin
 }
 
 func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
-	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
+	return one(ctx, s.Store, "get", scanRequest, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id)
 }
 
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
-	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
+	return one(ctx, s.Store, "latest", scanRequest, "SELECT "+requestColumns+` FROM requests
 		WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> ''
-		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
+		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID)
 }
 
 // List implements lipsync.Requests. The sequence numbers on the page follow from the total, so List
 // reads no rows before the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
-	var total int64
-	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND "+toRender+" AND reference_id = ?",
-		account, referenceID).Scan(&total)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, explain(err)
-	}
-	if offset >= total {
-		return nil, total, nil
+	total, err := one(ctx, s.Store, "list", scanValue[int64], "SELECT coalesce((SELECT total FROM counters WHERE account = ? AND "+toRender+" AND reference_id = ?), 0)",
+		account, referenceID)
+	if err != nil || offset >= total {
+		return nil, total, err
 	}
 	last := total - offset
 	if referenceID == "" {
-		list, err := s.selectRequests(ctx, "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		list, err := s.selectRequests(ctx, "list", "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
 		return list, total, err
 	}
-	list, err := s.selectRequests(ctx, `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+	list, err := s.selectRequests(ctx, "list", `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
 		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
 	return list, total, err
 }
@@ -242,24 +230,22 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
-		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ? AND "+toRender, q.Before, q.Account).Scan(&last)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, 0, nil
-		}
-		if err != nil {
-			return nil, 0, explain(err)
+		last, err = one(ctx, s.Store, "by_status", scanValue[int64],
+			"SELECT coalesce((SELECT seq FROM requests WHERE id = ? AND account = ? AND "+toRender+"), 0)", q.Before, q.Account)
+		if err != nil || last == 0 {
+			return nil, 0, err
 		}
 	}
 	clauses, args := statusClauses(q)
 	args = append(args, last)
 	if q.Count > 0 {
-		err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
-			append(slices.Clone(args), q.Count)...).Scan(&total)
+		total, err = one(ctx, s.Store, "by_status", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
+			append(slices.Clone(args), q.Count)...)
 		if q.Limit = min(q.Limit, total-q.Offset); err != nil || q.Limit <= 0 {
-			return nil, total, explain(err)
+			return nil, total, err
 		}
 	}
-	page, err = s.selectRequests(ctx, clauses+inStatus, append(args, q.Limit, q.Offset)...)
+	page, err = s.selectRequests(ctx, "by_status", clauses+inStatus, append(args, q.Limit, q.Offset)...)
 	return page, total, err
 }
 
@@ -285,16 +271,15 @@ const older = " AND seq < ?"
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	last := now.Unix() / secondsOfDay
 	first := last - int64(days) + 1
-	rows, err := s.read.QueryContext(ctx, `SELECT day, requests, failed, length FROM days
-		WHERE account = ? AND `+toRender+` AND day BETWEEN ? AND ?`, account, first, last)
 	type dated struct {
 		day int64
 		lipsync.Day
 	}
-	found, err := collect(rows, err, func(columns row) (d dated, err error) {
+	found, err := many(ctx, s.Store, "usage", func(columns row) (d dated, err error) {
 		err = columns.Scan(&d.day, &d.Requests, &d.Failed, span{&d.Output})
 		return d, err
-	})
+	}, `SELECT day, requests, failed, length FROM days
+		WHERE account = ? AND `+toRender+` AND day BETWEEN ? AND ?`, account, first, last)
 	all := make([]lipsync.Day, days)
 	for _, d := range found {
 		all[d.day-first] = d.Day
@@ -303,26 +288,3 @@ func (s requests) Usage(ctx context.Context, account string, now time.Time, days
 }
 
 const secondsOfDay = 24 * 60 * 60
-
-// selectRequests returns the requests that the clauses select.
-func (s *Store) selectRequests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
-	return collect(rows, err, scanRequest)
-}
-
-// collect scans all rows of a query and closes them.
-func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, error) {
-	if err != nil {
-		return nil, explain(err)
-	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		t, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t)
-	}
-	return all, explain(rows.Err())
-}

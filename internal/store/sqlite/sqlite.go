@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -21,6 +22,9 @@ import (
 // Store implements the ports of lipsync.Store with one file.
 type Store struct {
 	lipsync.Store
+	// Observer learns what time an operation on the database took, and how it ended. Set it before the store is used.
+	Observer func(ctx context.Context, operation string, took time.Duration, err error)
+
 	write   *sql.DB // one connection: SQLite has one writer at a time
 	writes  chan write
 	closed  chan struct{} // Close closes it; no write begins after that
@@ -39,7 +43,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
+		Observer: func(context.Context, string, time.Duration, error) {},
+		writes:   make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
 		reserve: reserve{database: path},
 	}
 	s.Store = lipsync.Store{

@@ -185,6 +185,16 @@ func (m *Monitor) Posted(d lipsync.Delivery, took time.Duration) {
 	m.posts.WithLabelValues(result).Observe(took.Seconds())
 }
 
+// Operation records an operation on the database. Errors that the comment of a port names, and the caller's own cancellation, are not
+// failures.
+func (m *Monitor) Operation(ctx context.Context, operation string, took time.Duration, err error) {
+	m.operations.WithLabelValues(operation).Observe(took.Seconds())
+	failures := m.failures.WithLabelValues(operation) // creates the series with the value 0 too
+	if failure.CodeOf(err) == failure.Internal && ctx.Err() == nil {
+		failures.Inc()
+	}
+}
+
 // Rendered records the length of an output, and the time that its rendering took.
 func (m *Monitor) Rendered(length, took time.Duration) {
 	m.rendered.Add(length.Seconds())
