@@ -1,11 +1,12 @@
 // Command functions writes programs of the functions of Lambda, from the table of endpoints in package
 // rest and the tables of needs in infra/stack.
 //
-//	functions DIR
+//	functions ROOT
 //
-// It writes DIR/NAME/main.go for each function of an endpoint with a key. Endpoints without a key
-// share functions/health, which is written by hand, since it links nothing of AWS. The other functions
-// are written by hand except for DIR/NAME/parts.go.
+// It writes ROOT/functions/NAME/main.go for each function of an endpoint with a key. Endpoints without a
+// key share functions/health, which is written by hand, since it links nothing of AWS. The other functions
+// are written by hand except for ROOT/functions/NAME/parts.go. A function that has no sample event gets
+// ROOT/events/NAME.json, to which a body can be added by hand.
 package main
 
 import (
@@ -25,28 +26,63 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		log.Fatal("usage: functions DIR")
+		log.Fatal("usage: functions ROOT")
 	}
-	files, err := programs()
-	if err != nil {
+	if err := write(os.Args[1]); err != nil {
 		log.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(os.Args[1], name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			log.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			log.Fatal(err)
-		}
 	}
 }
 
-// programs returns the files that the tables give, by their paths in the folder of functions.
+// write writes all files below the root of the repository.
+func write(root string) error {
+	files, err := programs()
+	if err != nil {
+		return err
+	}
+	if err := addSamples(root, files); err != nil {
+		return err
+	}
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSamples adds the sample events that are missing, made of the one of MePath.
+func addSamples(root string, files map[string][]byte) error {
+	text, err := os.ReadFile(filepath.Join(root, "events", "me.json"))
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(rest.Endpoints()) { // so that the first one of a function's endpoints counts
+		name := filepath.Join("events", e.Function+".json")
+		if _, err := os.Stat(filepath.Join(root, name)); err == nil {
+			continue
+		}
+		path, parameters := e.Path, "null"
+		if strings.Contains(path, "{id}") {
+			const id = "0190d5d8-2b7e-7c11-9c41-5d2f6a8b3e70"
+			path, parameters = strings.ReplaceAll(path, "{id}", id), `{"id": "`+id+`"}`
+		}
+		files[name] = []byte(strings.NewReplacer(
+			`esource": "`+rest.MePath, `esource": "`+e.Path, `esourcePath": "`+rest.MePath, `esourcePath": "`+e.Path, rest.MePath, path,
+			`"httpMethod": "GET"`, `"httpMethod": "`+e.Method+`"`, `"pathParameters": null`, `"pathParameters": `+parameters,
+		).Replace(string(text)))
+	}
+	return nil
+}
+
+// programs returns the files that the tables give, by their paths.
 func programs() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	write := func(file *template.Template, function, name string, imports ...string) (err error) {
-		files[filepath.Join(function, name)], err = program(file, function, imports)
+		files[filepath.Join("functions", function, name)], err = program(file, function, imports)
 		return err
 	}
 	for _, e := range rest.Endpoints() {
