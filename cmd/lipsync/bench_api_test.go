@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/operator"
 )
 
 // clients is the number of clients in benchmarks of the API.
@@ -37,7 +38,7 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	command := &serveCommand{renderFlags: renderFlags{Engine: "warp"}, Workers: 1, GenerateRate: 1e9, ReadRate: 1e9, MaxOpenRequests: 1e9}
+	command := &serveCommand{renderFlags: renderFlags{Engine: "warp"}, Workers: 1, Settings: operator.Settings{GenerateRate: 1e9, ReadRate: 1e9, MaxOpenRequests: 1e9}}
 	renderer, err := command.open(b.Context(), 1, command.limits(), log)
 	if err != nil {
 		b.Fatal(err)

@@ -51,7 +51,7 @@ type job struct {
 func (j *job) read(d *cloud.Deployment) {
 	s := d.Settings
 	side := settings.MaxSide.In(s)
-	d.Wanted.Limits.Keep.Findings = settings.KeepFindings.In(s)
+	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
 	*j = job{
 		scratch: settings.Scratch.In(s),
