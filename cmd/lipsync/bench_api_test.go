@@ -19,6 +19,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/operator"
+	"lipsync/internal/work/worker"
 )
 
 // clients is the number of clients in benchmarks of the API.
@@ -43,7 +44,7 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	deployment, err := newDeployment(command, folder, renderer, &net.TCPAddr{}, false, log)
+	deployment, err := newDeployment(command, folder, renderer, &worker.Worker{Renderer: renderer, Log: log, Scratch: b.TempDir()}, &net.TCPAddr{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

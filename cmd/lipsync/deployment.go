@@ -93,23 +93,20 @@ func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error
 	return nil
 }
 
-// newDeployment returns the service on the folder, which is reached at the address. If metrics is set, it has a monitor.
-func newDeployment(c *serveCommand, folder *data, s *engines.Set, address net.Addr, metrics bool, log *slog.Logger) (_ *deployment, err error) {
-	d := &deployment{data: folder, log: log, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
+// newDeployment returns the service on the folder with the worker, which is reached at the address. If metrics is set, it has a monitor.
+func newDeployment(c *serveCommand, folder *data, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
+	d := &deployment{data: folder, log: w.Log, worker: w, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
 		Total: fetchTime, Stall: stallTime,
 	}
 	fetcher := fetch.New(options)
-	d.worker = &worker.Worker{Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log, PieceTime: c.pieceTime}
-	if d.worker.Scratch, err = folder.scratch(); err != nil {
-		return nil, err
-	}
+	w.Fetcher, w.Sender = fetcher, fetcher
 	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
 	folder.objects.Reserve = int64(c.DiskReserve)
 	ports := folder.ports()
 	ports.Queue, ports.Announcer, ports.Poster = d.hints, d.due, fetch.New(options)
-	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, log
+	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, w.Log
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)

@@ -19,6 +19,7 @@ import (
 	"lipsync/internal/domain/version"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/work/worker"
 )
 
 type serveCommand struct {
@@ -124,6 +125,13 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	defer func() { err = errors.Join(err, renderer.Close()) }()
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
+	w := &worker.Worker{Renderer: renderer, Log: log, PieceTime: c.pieceTime}
+	if w.Scratch, err = folder.scratch(); err != nil {
+		return err
+	}
+	if err := c.sign(ctx, w); err != nil {
+		return err
+	}
 	listener, err := listen(c.Addr, settings.Addr)
 	if err != nil {
 		return err
@@ -137,11 +145,8 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		defer metrics.Close()
 		log.Info("serving metrics", "address", metrics.Addr().String())
 	}
-	deployment, err := newDeployment(c, folder, renderer, listener.Addr(), metrics != nil, log)
+	deployment, err := newDeployment(c, folder, renderer, w, listener.Addr(), metrics != nil)
 	if err != nil {
-		return err
-	}
-	if err := c.sign(ctx, deployment); err != nil {
 		return err
 	}
 	switch err := deployment.recover(ctx); {
