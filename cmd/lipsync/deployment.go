@@ -31,7 +31,6 @@ const (
 	idleTime    = 2 * time.Minute  // between two calls on a connection
 	stallTime   = 30 * time.Second // without a byte of a body, in or out
 	closeTime   = 5 * time.Second  // to finish calls when the service stops
-	fetchTime   = 20 * time.Minute // for one input of a request
 	sweepEvery  = time.Minute
 	tidyEvery   = time.Hour
 	headerBytes = 64 << 10
@@ -98,7 +97,7 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, w *worker.Work
 	d := &deployment{data: folder, log: w.Log, worker: w, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
-		Total: fetchTime, Stall: stallTime,
+		Total: worker.FetchTime, Stall: worker.StallTime,
 	}
 	fetcher := fetch.New(options)
 	w.Fetcher, w.Sender = fetcher, fetcher

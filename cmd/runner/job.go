@@ -23,12 +23,6 @@ import (
 	"lipsync/internal/work/worker"
 )
 
-// These bound the fetch of one input of a request.
-const (
-	fetchTime = 20 * time.Minute
-	stallTime = 30 * time.Second // without a byte
-)
-
 // lastWords is the time from the end of an attempt that takes too long to the time at which Batch
 // ends the job.
 const lastWords = time.Minute
@@ -174,7 +168,7 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 
 // worker returns a worker for one request at a time.
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
-	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})
+	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime})
 	return &worker.Worker{
 		Service:  deployment.Service,
 		Renderer: renderer,

@@ -52,7 +52,7 @@ func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
 func (s *Service) Held(ctx context.Context, r Request) error {
 	stored, err := s.Store.Requests.ByID(ctx, r.ID)
 	if err == nil && stored.Lease != r.Lease {
-		return failure.New(failure.Conflict, "lease lost")
+		return ErrLost
 	}
 	return err
 }

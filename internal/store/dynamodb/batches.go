@@ -56,11 +56,11 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	i := with(encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
 	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
-	there := refusal(failure.Conflict, "the batch is there")
+	there := failure.New(failure.Conflict, "the batch is there")
 	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}
 	if limits.Batches > 0 {
 		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
-		count.refused = refusal(failure.BatchLimit, "too many unfinished batches")
+		count.refused = failure.New(failure.BatchLimit, "too many unfinished batches")
 	}
 	return retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table)})
@@ -78,7 +78,7 @@ func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
 func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	c := change{
 		key: batchKey(b.ID), set: item{"lines": text(b.Lines), "version": number(b.Version + 1)},
-		condition: "#version = :seen", values: item{"seen": number(b.Version)}, refused: refusal(failure.Conflict, "batch was changed"),
+		condition: "#version = :seen", values: item{"seen": number(b.Version)}, refused: failure.New(failure.Conflict, "batch was changed"),
 	}
 	if !b.CanceledAt.IsZero() {
 		c.set["canceledAt"] = micros(b.CanceledAt)

@@ -64,7 +64,7 @@ func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []step) {
 }
 
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
-	there := refusal(failure.Conflict, "the delivery is there")
+	there := failure.New(failure.Conflict, "the delivery is there")
 	err := retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{s.put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
 	})
@@ -90,7 +90,7 @@ func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	d.Version++
 	c := change{
 		key: deliveryKey(d.Webhook, d.ID), set: deliveryItem(d),
-		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: refusal(failure.Conflict, "delivery was changed"),
+		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: failure.New(failure.Conflict, "delivery was changed"),
 	}
 	delete(c.set, PartitionKey)
 	delete(c.set, SortKey)

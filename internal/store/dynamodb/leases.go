@@ -14,8 +14,6 @@ import (
 
 type leases struct{ *Store }
 
-func lost() error { return refusal(failure.Conflict, "lease lost") }
-
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
 }
@@ -34,7 +32,7 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
 	_, err := s.update(ctx, change{
 		key: requestKey(id), set: encode([]field{{videoSum, &sum}}), add: item{"version": number(1)},
-		condition: "#holder = :token", values: item{"token": text(token)}, refused: lost(),
+		condition: "#holder = :token", values: item{"token": text(token)}, refused: lipsync.ErrLost,
 	})
 	return err
 }
@@ -42,7 +40,7 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) e
 // updateLease changes the lease that has the token, without ending it.
 func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
 	c.key = leaseKey(id)
-	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lost()
+	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lipsync.ErrLost
 	_, err := s.update(ctx, c)
 	return err
 }

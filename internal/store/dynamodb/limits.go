@@ -109,7 +109,7 @@ func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLan
 		return 0, err
 	}
 	if open >= int64(limit) {
-		return 0, refusal(failure.OpenLimit, "too many open requests")
+		return 0, failure.New(failure.OpenLimit, "too many open requests")
 	}
 	n := openLanes(limit)
 	var steps []step
@@ -194,7 +194,7 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 		return nil, err
 	}
 	if b.all+u.Size > limits.Stored {
-		return nil, refusal(failure.StorageLimit, "too many bytes stored")
+		return nil, failure.New(failure.StorageLimit, "too many bytes stored")
 	}
 	lane.condition = "attribute_not_exists(#size)"
 	if seen, ok := b.lanes[lane.key[SortKey].(*types.AttributeValueMemberS).Value]; ok {

@@ -54,7 +54,7 @@ func useUpload(id string, r lipsync.Request, life time.Duration) change {
 		key: uploadKey(id),
 		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
 		// Without this condition, an update would create a part of an upload that was deleted.
-		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(failure.Invalid, "upload is gone"),
+		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: failure.New(failure.Invalid, "upload is gone"),
 	}
 }
 
@@ -123,7 +123,7 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
 		},
 		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
-		refused: refusal(failure.Conflict, "another request uses the upload"),
+		refused: failure.New(failure.Conflict, "another request uses the upload"),
 	})
 	if failure.CodeOf(err) == failure.Conflict && now == nil {
 		return nil // it has been deleted already

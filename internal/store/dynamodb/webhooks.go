@@ -47,7 +47,7 @@ func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 			"account": text(a.Account), "list": text(a.Text()), "full": &types.AttributeValueMemberBOOL{Value: a.Full},
 			"version": number(a.Version + 1),
 		},
-		condition: "attribute_not_exists(#version)", refused: refusal(failure.Conflict, "webhooks were changed"),
+		condition: "attribute_not_exists(#version)", refused: failure.New(failure.Conflict, "webhooks were changed"),
 	}
 	if a.Version > 0 {
 		c.condition, c.values = "#version = :seen", item{"seen": number(a.Version)}

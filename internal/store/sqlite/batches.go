@@ -25,13 +25,13 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	return s.update(ctx, "create_batch", func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			b.ID, b.Account, b.KeyID, b.Lines, b.Targets.Text(), b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
-		if err := changed(result, err, refusal(failure.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
+		if err := changed(result, err, failure.New(failure.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
 			return err
 		}
 		var unfinished int
 		err = tx.QueryRowContext(ctx, unfinishedOfAccount, b.Account).Scan(&unfinished)
 		if err == nil && unfinished > limits.Batches {
-			err = refusal(failure.BatchLimit, "too many unfinished batches")
+			err = failure.New(failure.BatchLimit, "too many unfinished batches")
 		}
 		return err
 	})
@@ -48,7 +48,7 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	return s.update(ctx, "swap_batch", func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE batches SET lines = ?, canceled_at = ?, finished_at = ?, version = version + 1
 			WHERE id = ? AND version = ?`, b.Lines, micros(b.CanceledAt), micros(b.FinishedAt), b.ID, b.Version)
-		if err := changed(result, err, refusal(failure.Conflict, "batch was changed")); err != nil {
+		if err := changed(result, err, failure.New(failure.Conflict, "batch was changed")); err != nil {
 			return err
 		}
 		return addDeliveries(ctx, tx, b.News())

@@ -42,6 +42,6 @@ func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 }
 
 func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
-	return s.changeRow(ctx, "revoke_key", refusal(failure.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
+	return s.changeRow(ctx, "revoke_key", failure.New(failure.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
 		WHERE id = ?2 AND ?3 IN (account, '')`, micros(at), id, account)
 }

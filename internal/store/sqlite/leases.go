@@ -36,8 +36,6 @@ func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time
 	return err
 }
 
-func lost() error { return refusal(failure.Conflict, "lease lost") }
-
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
 	err = s.update(ctx, "claim", func(ctx context.Context, tx *sql.Tx) (err error) {
 		chosen := id
@@ -64,24 +62,24 @@ func next(ctx context.Context, tx *sql.Tx, now time.Time) (id string, err error)
 	}
 	i, ok := lipsync.Turn(all)
 	if !ok {
-		return "", refusal(failure.NotFound, "not found")
+		return "", failure.New(failure.NotFound, "not found")
 	}
 	err = tx.QueryRowContext(ctx, "SELECT id FROM requests WHERE n = ?", all[i].Oldest).Scan(&id)
 	return id, explain(err)
 }
 
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
-	return s.changeRow(ctx, "renew", lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
+	return s.changeRow(ctx, "renew", lipsync.ErrLost, "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
 		micros(until), id, token)
 }
 
 func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
-	return s.changeRow(ctx, "report", lost(), `UPDATE requests SET stage = ?, percent = ?, ends = ?
+	return s.changeRow(ctx, "report", lipsync.ErrLost, `UPDATE requests SET stage = ?, percent = ?, ends = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`, p.Stage, p.Percent, micros(p.Ends), id, token)
 }
 
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
-	return s.changeRow(ctx, "note_video", lost(), "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
+	return s.changeRow(ctx, "note_video", lipsync.ErrLost, "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
 }
 
 func (s leases) Release(ctx context.Context, id, token string) error {

@@ -22,7 +22,7 @@ func checkLimits(ctx context.Context, tx *sql.Tx, r lipsync.Request, limits lips
 			return err
 		}
 		if open >= limits.Open {
-			return refusal(failure.OpenLimit, "too many open requests")
+			return failure.New(failure.OpenLimit, "too many open requests")
 		}
 	}
 	return checkStored(ctx, tx, r.Account, r.Kind, r.CreatedAt, 1, limits)
@@ -39,7 +39,7 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.K
 		return err
 	}
 	if stored+more > limits.Stored {
-		return refusal(failure.StorageLimit, "too many bytes stored")
+		return failure.New(failure.StorageLimit, "too many bytes stored")
 	}
 	return nil
 }

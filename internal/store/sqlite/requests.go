@@ -100,7 +100,7 @@ func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Ide
 	defer s.observe(ctx, "replayed", time.Now(), &err)
 	id, err = replay(ctx, s.read, account, idem, now)
 	if err == nil && id == "" {
-		err = refusal(failure.NotFound, "not found")
+		err = failure.New(failure.NotFound, "not found")
 	}
 	return id, explain(err)
 }
@@ -117,7 +117,7 @@ func replay(ctx context.Context, db querier, account string, idem lipsync.Idempo
 	case err != nil:
 		return "", err
 	case !bytes.Equal(fingerprint, idem.Fingerprint[:]):
-		return "", refusal(failure.Reused, "idempotency key reused")
+		return "", failure.New(failure.Reused, "idempotency key reused")
 	}
 	return id, nil
 }
@@ -156,7 +156,7 @@ func useKey(ctx context.Context, tx *sql.Tx, id string) error {
 	err := tx.QueryRowContext(ctx, `UPDATE keys SET used = used + 1
 		WHERE id = ? AND (max_uses = 0 OR used < max_uses) RETURNING used`, id).Scan(&used)
 	if errors.Is(err, sql.ErrNoRows) {
-		return refusal(failure.TokenLimit, "token limit reached")
+		return failure.New(failure.TokenLimit, "token limit reached")
 	}
 	return err
 }
@@ -167,7 +167,7 @@ func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string
 		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? AND NOT dropped RETURNING id`,
 			r.ID, micros(r.CreatedAt.Add(life)), id).Scan(&got)
 		if errors.Is(err, sql.ErrNoRows) {
-			return refusal(failure.Invalid, "upload is gone")
+			return failure.New(failure.Invalid, "upload is gone")
 		}
 		if err != nil {
 			return err

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -103,10 +102,4 @@ func (s *Store) Close() error {
 		err = s.read.Close()
 	}
 	return errors.Join(err, s.write.Close())
-}
-
-// refusal returns an error with a code that a port's comment names. Package lipsync adds the
-// message for clients.
-func refusal(code failure.Code, message string) error {
-	return &failure.Error{Code: code, Message: message}
 }

@@ -53,7 +53,7 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 		case err != nil:
 			return err
 		case newest != u.RequestID:
-			return refusal(failure.Conflict, "another request uses the upload")
+			return failure.New(failure.Conflict, "another request uses the upload")
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE uploads SET dropped = 1, expires_at = ? WHERE id = ?", micros(expires), u.ID)
 		return err

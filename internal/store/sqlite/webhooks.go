@@ -39,7 +39,7 @@ func scanWebhooks(row row) (a lipsync.AccountWebhooks, err error) {
 }
 
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
-	changed := refusal(failure.Conflict, "webhooks were changed")
+	changed := failure.New(failure.Conflict, "webhooks were changed")
 	if a.Version == 0 {
 		return s.changeRow(ctx, "put_webhooks", changed, "INSERT INTO webhooks ("+webhookColumns+") VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING",
 			a.Account, a.Text(), a.Full)
@@ -83,7 +83,7 @@ func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Del
 }
 
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
-	return s.changeRow(ctx, "swap_delivery", refusal(failure.Conflict, "delivery was changed"), `UPDATE deliveries
+	return s.changeRow(ctx, "swap_delivery", failure.New(failure.Conflict, "delivery was changed"), `UPDATE deliveries
 		SET after = ?, state = ?, due = ?, attempts = ?, attempted_at = ?, status = ?, problem = ?, version = version + 1
 		WHERE webhook = ? AND id = ? AND version = ?`,
 		d.After, d.State, micros(d.Due), d.Attempts, micros(d.AttemptedAt), d.Status, d.Problem, d.Webhook, d.ID, d.Version)

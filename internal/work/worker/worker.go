@@ -118,7 +118,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	switch {
 	case err == errDisk:
 		return false, nil
-	case err == errLost, failure.CodeOf(err) == failure.Conflict:
+	case failure.CodeOf(err) == failure.Conflict:
 		log.Info("stopped: canceled, or lost to another worker")
 		return true, nil
 	case err != nil:
