@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/lipsynctest"
+	"lipsync/internal/work/local"
 )
 
 // TestBackup backs up a server's data while requests wait, and restores them. The keys, links and
@@ -87,7 +88,7 @@ func TestBackup(t *testing.T) {
 func serviceOn(t testing.TB, folder *data) *lipsync.Service {
 	t.Helper()
 	ports := folder.ports()
-	ports.Queue = newHints(0)
+	ports.Queue = local.New(0, slog.New(slog.DiscardHandler))
 	return lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, ports)
 }
 
