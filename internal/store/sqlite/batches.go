@@ -15,7 +15,7 @@ const batchColumns = "id, account, key_id, lines, targets, fingerprint, created_
 
 func scanBatch(row row) (b lipsync.Batch, err error) {
 	var sum []byte
-	err = row.Scan(&b.ID, &b.Account, &b.KeyID, &b.Lines, targets{&b.Targets}, &sum,
+	err = row.Scan(&b.ID, &b.Account, &b.KeyID, &b.Lines, asText(&b.Targets, lipsync.ParseTargets), &sum,
 		instant{&b.CreatedAt}, instant{&b.CanceledAt}, instant{&b.FinishedAt}, &b.Version)
 	copy(b.Fingerprint[:], sum)
 	return b, err

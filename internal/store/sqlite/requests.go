@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 type requests struct{ *Store }
@@ -28,12 +29,12 @@ func requestFields(r *lipsync.Request) []column {
 		{"id", &r.ID}, {"account", &r.Account}, {"kind", &r.Kind}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status},
 		{"video_url", &r.Video.URL}, {"video_object", &r.Video.Object}, {"video_name", &r.Video.Name},
 		{"audio_url", &r.Audio.URL}, {"audio_object", &r.Audio.Object}, {"audio_name", &r.Audio.Name},
-		{"tracks", tracks{&r.Tracks}}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", options{&r.Options}}, {"targets", targets{&r.Targets}},
+		{"tracks", asText(&r.Tracks, lipsync.ParseTracks)}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", asText(&r.Options, order.ParseOptions)}, {"targets", asText(&r.Targets, lipsync.ParseTargets)},
 		{"created_at", instant{&r.CreatedAt}}, {"started_at", instant{&r.StartedAt}}, {"finished_at", instant{&r.FinishedAt}},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", span{&r.Length}}, {"size", &r.Size},
-		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", syncScore{&r.Sync}},
+		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", asText(&r.Sync, order.ParseSyncScore)},
 		{"video_length", span{&r.VideoLength}}, {"audio_length", span{&r.AudioLength}}, {"video_sum", digest{&r.VideoSum}},
-		{"media_deleted_at", instant{&r.MediaDeletedAt}}, {"failure", &r.Failure.Code}, {"failure_details", details{&r.Failure.Details}},
+		{"media_deleted_at", instant{&r.MediaDeletedAt}}, {"failure", &r.Failure.Code}, {"failure_details", asText(&r.Failure.Details, failure.ParseDetails)},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missing_since", instant{&r.MissingSince}},
 		{"unreachable_since", instant{&r.UnreachableSince}}, {"failing_since", instant{&r.FailingSince}}, {"fetching", span{&r.Fetching}},
 		{"lease", &r.Lease}, {"lease_until", instant{&r.LeaseUntil}},
