@@ -172,11 +172,12 @@ func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scr
 	return &worker.Worker{
 		Service:  deployment.Service,
 		Renderer: renderer,
-		Fetcher:  deployment.Metrics.Fetcher(client),
+		Fetcher:  client,
 		Sender:   client,
 		Scratch:  scratch,
 		Log:      deployment.Log,
 		Rendered: deployment.Metrics.Rendered,
+		Fetched:  deployment.Metrics.Fetched,
 
 		PieceTime: j.pieceTime,
 	}

@@ -5,6 +5,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -193,6 +194,18 @@ func (m *Monitor) Operation(ctx context.Context, operation string, took time.Dur
 	if failure.CodeOf(err) == failure.Internal && ctx.Err() == nil {
 		failures.Inc()
 	}
+}
+
+// fetched is the result of a successful fetch.
+const fetched = "ok"
+
+// Fetched records a fetch. Its result is a code of failure.Error, ok, or canceled.
+func (m *Monitor) Fetched(ctx context.Context, took time.Duration, err error) {
+	result := cmp.Or(string(failure.CodeOf(err)), fetched)
+	if err != nil && ctx.Err() != nil {
+		result = "canceled" // or released, or out of time
+	}
+	m.fetches.WithLabelValues(result).Observe(took.Seconds())
 }
 
 // Rendered records the length of an output, and the time that its rendering took.

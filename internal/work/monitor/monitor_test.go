@@ -3,7 +3,6 @@ package monitor
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -65,17 +64,12 @@ func busy(t *testing.T) *Monitor {
 	m.Rendered(10*time.Second, 4*time.Second)
 	m.Rendered(2*time.Second, 2*time.Second)
 	for _, err := range []error{nil, context.Canceled, &failure.Error{Code: failure.NotFound}} {
-		_ = m.Fetcher(fetches{err}).Fetch(t.Context(), r.Video.URL, io.Discard, 1)
+		m.Fetched(t.Context(), time.Second, err)
 	}
 	m.Operation(t.Context(), "get", time.Millisecond, nil)
 	m.Operation(t.Context(), "create", time.Millisecond, errors.New("disk I/O error"))
 	return m
 }
-
-// fetches is a Fetcher that returns the error.
-type fetches struct{ err error }
-
-func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }
 
 func TestMetrics(t *testing.T) {
 	m := busy(t)

@@ -111,7 +111,11 @@ func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit in
 	defer end()
 	began := time.Now()
 	err := w.Fetcher.Fetch(bounded, url, file, limit)
-	*left -= time.Since(began)
+	took := time.Since(began)
+	*left -= took
+	if w.Fetched != nil {
+		w.Fetched(bounded, took, err)
+	}
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return &failure.Error{Code: failure.TooSlow, Message: "files come too slowly", Err: err}
 	}
