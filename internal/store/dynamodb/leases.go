@@ -56,18 +56,15 @@ func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until t
 }
 
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	shards := make([][]entry, queueShards)
-	err := together(queueShards, func(n int) (err error) {
+	all, err := gather(queueShards, func(n int) ([]entry, error) {
 		in := inPartition(shard(held, n))
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
 		in.ExpressionAttributeValues[":after"] = text(postponed + padded(max(0, after.UnixMicro())+1))
-		shards[n], err = s.readEntries(ctx, limit, in)
-		return err
+		return s.readEntries(ctx, limit, in)
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(shards...)
 	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
 	delayed, err := s.held(ctx, all[:min(len(all), limit)])
 	var requests []lipsync.Request
@@ -96,20 +93,18 @@ func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.
 // Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
 // in the order of claims.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	shards, page := make([][]entry, queueShards), max(limit, entryPage)
-	err := together(queueShards, func(n int) error {
+	page := max(limit, entryPage)
+	all, err := gather(queueShards, func(n int) ([]entry, error) {
 		inQueue, err := s.inQueue(ctx, n, page)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		isHeld, err := s.readEntries(ctx, page, heldAt(n, now))
-		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...)
-		return err
+		return append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(shards...)
 	slices.SortFunc(all, entry.before)
 	// A request that was claimed or released between the two queries may be in both.
 	all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })

@@ -104,11 +104,12 @@ func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 // recount counts the open requests, and divides them among lanes, which must not have changed
 // since they were read.
 func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLane) (lane int, err error) {
-	open, err := s.countAll(ctx, openQueries(of), limit)
+	queries := openQueries(of)
+	open, err := total(len(queries), func(n int) (int, error) { return s.count(ctx, limit, queries[n]) })
 	if err != nil {
 		return 0, err
 	}
-	if open >= int64(limit) {
+	if open >= limit {
 		return 0, failure.New(failure.OpenLimit, "too many open requests")
 	}
 	n := openLanes(limit)
@@ -122,7 +123,7 @@ func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLan
 		}
 		opened := int64(0)
 		if i < n {
-			opened = part(open, i, n)
+			opened = part(int64(open), i, n)
 		}
 		seen[i] = openLane{true, opened, int64(limit)}
 		c.set = item{"opened": number(opened), "limit": number(int64(limit))}
