@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/test/lipsynctest"
+	"lipsync/internal/work/local"
 )
 
 // TestBackup backs up a server's data while requests wait, and restores them. The keys, links and
@@ -90,7 +91,7 @@ func TestBackup(t *testing.T) {
 func serviceOn(t testing.TB, folder *data) *service.Service {
 	t.Helper()
 	ports := folder.ports()
-	ports.Queue = newHints(0)
+	ports.Queue = local.New(0, slog.New(slog.DiscardHandler))
 	return lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, ports)
 }
 

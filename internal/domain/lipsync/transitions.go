@@ -47,10 +47,13 @@ func (r Request) Claimed(token string, now time.Time, lease time.Duration) (Requ
 	return r, nil
 }
 
+// ErrLost is the Conflict of a worker whose lease of a request was lost.
+var ErrLost error = failure.New(failure.Conflict, "lease lost")
+
 // unheld returns the request without the lease that has the token, or Conflict if that lease is lost.
 func (r Request) unheld(token string) (Request, error) {
 	if token == "" || r.Lease != token {
-		return Request{}, failure.New(failure.Conflict, "lease lost")
+		return Request{}, ErrLost
 	}
 	return r.withoutLease(), nil
 }

@@ -38,11 +38,11 @@ const (
 	// hostPatience is for faults of the machine. It is longer than a weekend without an operator,
 	// and shorter than the 7 days for which AWS keeps the files of forms.
 	hostPatience = 3 * 24 * time.Hour
-	// fetchTime is the largest total time of a request's attempts that end because an input could
+	// longestFetching is the largest total time of a request's attempts that end because an input could
 	// not be fetched. A file that does not arrive within its 20 minutes is therefore tried three
 	// times. After that time no attempt begins either whose output may not be sent; the last one may
 	// end later, so that a long rendering has two attempts.
-	fetchTime = time.Hour
+	longestFetching = time.Hour
 )
 
 // Fault ends an attempt at a claimed request that failed with err after the time held. The error
@@ -58,8 +58,8 @@ func (s *Service) Fault(ctx context.Context, r lipsync.Request, err error, held 
 	case f.Code.Postpones():
 		lasts, patience := delay(&later, f.Code, now, held)
 		switch {
-		case f.Code.OfUpload() && r.Fetching >= fetchTime:
-		case f.Code.OfFetch() && later.Fetching >= fetchTime:
+		case f.Code.OfUpload() && r.Fetching >= longestFetching:
+		case f.Code.OfFetch() && later.Fetching >= longestFetching:
 			f.Code = failure.MediaTooSlow
 		case lasts < patience:
 			again = now.Add(s.transientPause(f.Code, lasts, err))

@@ -57,7 +57,7 @@ func (s *Service) Report(ctx context.Context, r lipsync.Request, p lipsync.Progr
 func (s *Service) Held(ctx context.Context, r lipsync.Request) error {
 	stored, err := s.Store.Requests.ByID(ctx, r.ID)
 	if err == nil && stored.Lease != r.Lease {
-		return failure.New(failure.Conflict, "lease lost")
+		return lipsync.ErrLost
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 type Values struct {
 	getenv  func(name string) string // nil: the values are those of a context
 	context map[string]string        // by key
+	read    []Entry                  // in an environment
 	errs    []error
 }
 
@@ -60,6 +61,9 @@ func written(value any) string {
 	}
 }
 
+// Read returns the settings that were read in an environment so far.
+func (v *Values) Read() []Entry { return v.read }
+
 // Err returns the errors of all values that were read so far.
 func (v *Values) Err() error { return errors.Join(v.errs...) }
 
@@ -71,11 +75,14 @@ func (s *Setting[T]) In(v *Values) (value T) {
 	if v.getenv == nil {
 		name, kind, wants = s.Context(), s.inStack(), "but must be"
 		text = s.inContext(v)
-	} else if text = v.getenv(name); text == "" {
-		if !s.Optional {
-			v.errs = append(v.errs, fmt.Errorf("%s is not set", name))
+	} else {
+		v.read = append(v.read, s)
+		if text = v.getenv(name); text == "" {
+			if !s.Optional {
+				v.errs = append(v.errs, fmt.Errorf("%s is not set", name))
+			}
+			return value
 		}
-		return value
 	}
 	read, ok := kind.parse(text)
 	if !ok {

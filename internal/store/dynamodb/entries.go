@@ -108,11 +108,7 @@ func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 // leases returns the ends of the requests' leases, by request id. Requests without a lease are left
 // out.
 func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
-	var keys []item
-	for _, e := range all {
-		keys = append(keys, leaseKey(e.id))
-	}
-	items, err := s.getAll(ctx, keys)
+	items, err := s.getAll(ctx, keysOf(all, func(e entry) item { return leaseKey(e.id) }))
 	if err != nil {
 		return nil, err
 	}

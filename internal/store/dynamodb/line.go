@@ -71,9 +71,8 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, now time.Ti
 }
 
 // older counts the requests in the queue that are older than the request, of the same account and kind: up to limit ÷ queueShards in each shard.
-func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (n int, err error) {
-	var counts [queueShards]int
-	err = together(queueShards, func(i int) (err error) {
+func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (int, error) {
+	return total(queueShards, func(i int) (int, error) {
 		first := ownerOf(r).digest() + "/"
 		in := inQueueAfter(i, "")
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :after AND :own")
@@ -82,11 +81,6 @@ func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (n int,
 		if r.ID == "" {
 			in.ExpressionAttributeValues[":own"] = text(behind(ownerOf(r)))
 		}
-		counts[i], err = s.count(ctx, limit/queueShards, in)
-		return err
+		return s.count(ctx, limit/queueShards, in)
 	})
-	for _, c := range counts {
-		n += c
-	}
-	return n, err
 }

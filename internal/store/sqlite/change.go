@@ -4,15 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"reflect"
 	"strings"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (r lipsync.Request, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err = s.update(ctx, "change", func(ctx context.Context, tx *sql.Tx) (err error) {
 		r, err = change(ctx, tx, id, t)
 		return err
 	})
@@ -22,7 +22,7 @@ func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (r 
 // change does what Change does, in a transaction.
 func change(ctx context.Context, tx *sql.Tx, id string, t lipsync.Transition) (r lipsync.Request, err error) {
 	was, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
-	if err != nil && failure.CodeOf(err) != failure.NotFound {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return r, err
 	}
 	if r, err = t(was); err != nil {

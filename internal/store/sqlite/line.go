@@ -54,6 +54,7 @@ const olderOpen = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY reque
 	WHERE account = ?2 AND kind = ?5 AND n < ?3 AND ` + claimable + ` LIMIT ?4)`
 
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
+	defer s.observe(ctx, "line", time.Now(), &err)
 	number := int64(math.MaxInt64)
 	err = s.read.QueryRowContext(ctx, "SELECT n FROM requests WHERE id = ?", r.ID).Scan(&number)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {

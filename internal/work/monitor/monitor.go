@@ -5,6 +5,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -183,6 +184,28 @@ func (m *Monitor) Posted(d lipsync.Delivery, took time.Duration) {
 		result = retried
 	}
 	m.posts.WithLabelValues(result).Observe(took.Seconds())
+}
+
+// Operation records an operation on the database. Errors that the comment of a port names, and the caller's own cancellation, are not
+// failures.
+func (m *Monitor) Operation(ctx context.Context, operation string, took time.Duration, err error) {
+	m.operations.WithLabelValues(operation).Observe(took.Seconds())
+	failures := m.failures.WithLabelValues(operation) // creates the series with the value 0 too
+	if failure.CodeOf(err) == failure.Internal && ctx.Err() == nil {
+		failures.Inc()
+	}
+}
+
+// fetched is the result of a successful fetch.
+const fetched = "ok"
+
+// Fetched records a fetch. Its result is a code of failure.Error, ok, or canceled.
+func (m *Monitor) Fetched(ctx context.Context, took time.Duration, err error) {
+	result := cmp.Or(string(failure.CodeOf(err)), fetched)
+	if err != nil && ctx.Err() != nil {
+		result = "canceled" // or released, or out of time
+	}
+	m.fetches.WithLabelValues(result).Observe(took.Seconds())
 }
 
 // Rendered records the length of an output, and the time that its rendering took.

@@ -1,29 +1,30 @@
-package main
+package local
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
 )
 
-// TestHints sends more requests than hints may wait, and then an estimate. Each wakes a worker, and only the estimate is done at once.
-func TestHints(t *testing.T) {
-	h := newHints(1)
+// TestSend sends more requests than wake-ups may wait, and then an estimate. Each wakes a worker, and only the estimate is done at once.
+func TestSend(t *testing.T) {
+	s := New(1, slog.New(slog.DiscardHandler))
 	for range estimatesWaiting + 1 {
-		if err := h.Send(t.Context(), lipsync.Request{ID: "request", Account: "a"}); err != nil {
+		if err := s.Send(t.Context(), lipsync.Request{ID: "request", Account: "a"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	<-h.wake
-	if err := h.Send(t.Context(), lipsync.Request{ID: "estimate", Account: "a", Kind: lipsync.ToEstimate}); err != nil {
+	<-s.wake
+	if err := s.Send(t.Context(), lipsync.Request{ID: "estimate", Account: "a", Kind: lipsync.ToEstimate}); err != nil {
 		t.Fatal(err)
 	}
-	<-h.wake
-	<-h.estimates.wake
-	if got, ok := h.estimates.take(); !ok || got.ID != "estimate" || len(h.estimates.waiting) != 0 {
-		t.Errorf("got %q and %d more, want only the estimate", got.ID, len(h.estimates.waiting))
+	<-s.wake
+	<-s.estimates.wake
+	if got, ok := s.estimates.take(); !ok || got.ID != "estimate" || len(s.estimates.waiting) != 0 {
+		t.Errorf("got %q and %d more, want only the estimate", got.ID, len(s.estimates.waiting))
 	}
 }
 
