@@ -49,7 +49,7 @@ func Context(all map[string]any) (*Values, error) {
 func written(value any) string {
 	switch v := value.(type) {
 	case float64: // JSON's numbers
-		return Text(v)
+		return asText(v)
 	case []any:
 		var words []string
 		for _, word := range v {
@@ -132,7 +132,7 @@ func (s *Setting[T]) Check(text string) error {
 func (s *Setting[T]) Describe() string { return s.inStack().want }
 
 // EnvValue implements Entry.
-func (s *Setting[T]) EnvValue(v *Values) string { return Text(s.In(v)) }
+func (s *Setting[T]) EnvValue(v *Values) string { return asText(s.In(v)) }
 
 // ContextValue implements Entry.
 func (s *Setting[T]) ContextValue(v *Values) string { return s.counted(s.In(v)) }
@@ -150,5 +150,5 @@ func (s *Setting[T]) counted(value T) string {
 	if bytes, ok := any(value).(Size); ok {
 		return strconv.FormatInt(int64(bytes/s.inStack().unit), 10)
 	}
-	return Text(value)
+	return asText(value)
 }

@@ -111,7 +111,7 @@ func TestRequest(t *testing.T) {
 	if len(page.Data) != 1 || page.Data[0].ID != id || page.Pagination.Total != 1 {
 		t.Errorf("got the page %+v", page)
 	}
-	if _, err := f.Client.Cancel(t.Context(), id); !client.IsFinished(err) {
+	if _, err := f.Client.Cancel(t.Context(), id); client.StatusOf(err) != http.StatusConflict {
 		t.Errorf("cancel of a finished request: %v", err)
 	}
 }
