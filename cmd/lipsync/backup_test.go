@@ -17,9 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/test/lipsynctest"
+	"lipsync/internal/work/local"
 )
 
 // TestBackup backs up a server's data while requests wait, and restores them. The keys, links and
@@ -84,10 +88,10 @@ func TestBackup(t *testing.T) {
 }
 
 // serviceOn returns a service on the folder that does no work.
-func serviceOn(t testing.TB, folder *data) *lipsync.Service {
+func serviceOn(t testing.TB, folder *data) *service.Service {
 	t.Helper()
 	ports := folder.ports()
-	ports.Queue = newHints(0)
+	ports.Queue = local.New(0, slog.New(slog.DiscardHandler))
 	return lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, ports)
 }
 
@@ -149,7 +153,7 @@ func TestRestoreTrial(t *testing.T) {
 	if _, err := s.CreateWebhook(t.Context(), c, receiver.URL+"/hook", nil); err != nil {
 		t.Fatal(err)
 	}
-	p := lipsync.RequestParams{Video: lipsync.Source{URL: receiver.URL + "/video"}, Audio: lipsync.Source{URL: receiver.URL + "/audio"}}
+	p := requests.Params{Video: requests.Source{URL: receiver.URL + "/video"}, Audio: requests.Source{URL: receiver.URL + "/audio"}}
 	var ids []string
 	for range 2 {
 		id, err := s.Generate(t.Context(), c, p)
@@ -165,7 +169,7 @@ func TestRestoreTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.CreateBatch(t.Context(), c, lipsync.BatchParams{Lines: []lipsync.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
+	b, err := s.CreateBatch(t.Context(), c, batches.Params{Lines: []batches.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
 	if err := errors.Join(err, d.close()); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +289,7 @@ func TestBackupIsConsistent(t *testing.T) {
 }
 
 // comeAndGo makes two requests, completes one and cancels one, and leaves another.
-func comeAndGo(ctx context.Context, s *lipsync.Service) error {
+func comeAndGo(ctx context.Context, s *service.Service) error {
 	c := lipsync.Caller{Account: "a"}
 	for n := range 3 {
 		id := s.NewRequestID()
@@ -297,7 +301,7 @@ func comeAndGo(ctx context.Context, s *lipsync.Service) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Generate(ctx, c, lipsync.RequestParams{ID: id, Video: video, Audio: audio}); err != nil {
+		if _, err := s.Generate(ctx, c, requests.Params{ID: id, Video: video, Audio: audio}); err != nil {
 			return err
 		}
 		switch n {

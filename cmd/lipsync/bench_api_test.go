@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/operator"
+	"lipsync/internal/work/worker"
 )
 
 // clients is the number of clients in benchmarks of the API.
@@ -37,12 +39,12 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	command := &serveCommand{renderFlags: renderFlags{Engine: "warp"}, Workers: 1, GenerateRate: 1e9, ReadRate: 1e9, MaxOpenRequests: 1e9}
+	command := &serveCommand{renderFlags: renderFlags{Engine: "warp"}, Workers: 1, Settings: operator.Settings{GenerateRate: 1e9, ReadRate: 1e9, MaxOpenRequests: 1e9}}
 	renderer, err := command.open(b.Context(), 1, command.limits(), log)
 	if err != nil {
 		b.Fatal(err)
 	}
-	deployment, err := newDeployment(command, folder, renderer, &net.TCPAddr{}, false, log)
+	deployment, err := newDeployment(command, folder, renderer, &worker.Worker{Renderer: renderer, Log: log, Scratch: b.TempDir()}, &net.TCPAddr{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

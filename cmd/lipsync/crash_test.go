@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // TestLeftovers starts a server with the files that a server leaves if it is killed during a download,
@@ -76,7 +76,7 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 }
 
 // countRequests counts the requests of all accounts that have a key.
-func countRequests(t *testing.T, service *lipsync.Service) (n int) {
+func countRequests(t *testing.T, service *service.Service) (n int) {
 	t.Helper()
 	keys, err := service.Store.Keys.List(t.Context(), "")
 	counted := make(map[string]bool)

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/dashboard"
 	"lipsync/internal/http/rest"
@@ -90,7 +90,7 @@ func openSignIn(data string) (*dashboard.Folder, error) {
 }
 
 // newDashboard returns the handler of the dashboard's pages for one machine.
-func newDashboard(service *lipsync.Service, folder *dashboard.Folder, publicURL *url.URL, log *slog.Logger) (http.Handler, error) {
+func newDashboard(service *service.Service, folder *dashboard.Folder, publicURL *url.URL, log *slog.Logger) (http.Handler, error) {
 	secret, err := folder.Secret()
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/operator"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/rest"
@@ -67,9 +68,11 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	service := serveCommand{
 		dataFlag: dataFlag{folder}, renderFlags: renderFlags{Engine: settings.Engine.DefaultValue()}, Addr: "127.0.0.1:0", Workers: 1,
-		GenerateRate: settings.GenerateRate.DefaultValue(), ReadRate: settings.ReadRate.DefaultValue(),
-		MaxVideo: settings.MaxVideo.DefaultValue(), MaxAudio: settings.MaxAudio.DefaultValue(), MaxDuration: settings.MaxDuration.DefaultValue(),
-		MaxSide: settings.MaxSide.DefaultValue(), MaxFPS: settings.MaxFPS.DefaultValue(),
+		Settings: operator.Settings{
+			GenerateRate: settings.GenerateRate.DefaultValue(), ReadRate: settings.ReadRate.DefaultValue(),
+			MaxVideo: settings.MaxVideo.DefaultValue(), MaxAudio: settings.MaxAudio.DefaultValue(),
+		},
+		MaxDuration: settings.MaxDuration.DefaultValue(), MaxSide: settings.MaxSide.DefaultValue(), MaxFPS: settings.MaxFPS.DefaultValue(),
 	}
 	ctx, stop := context.WithCancel(ctx)
 	clients := make(chan *client.Client, 1)

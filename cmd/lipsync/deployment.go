@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/client"
@@ -21,6 +22,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/store/disk"
+	"lipsync/internal/work/local"
 	"lipsync/internal/work/monitor"
 	"lipsync/internal/work/worker"
 )
@@ -31,95 +33,46 @@ const (
 	idleTime    = 2 * time.Minute  // between two calls on a connection
 	stallTime   = 30 * time.Second // without a byte of a body, in or out
 	closeTime   = 5 * time.Second  // to finish calls when the service stops
-	fetchTime   = 20 * time.Minute // for one input of a request
-	sweepEvery  = time.Minute
-	tidyEvery   = time.Hour
 	headerBytes = 64 << 10
 )
 
 // deployment is the service of one machine: API, workers and sweeps on one data
 // folder, in one process.
 type deployment struct {
-	data    *data
-	service *lipsync.Service
-	log     *slog.Logger
-	handler http.Handler
-	monitor http.Handler // nil: no address for it is set
-	sweep   func(context.Context) error
-	worker  *worker.Worker
-	workers int
-	hints   hints
-	due     due
+	data      *data
+	service   *service.Service
+	log       *slog.Logger
+	handler   http.Handler
+	monitor   http.Handler // nil: no address for it is set
+	sweep     func(context.Context) error
+	worker    *worker.Worker
+	scheduler *local.Scheduler
 }
 
-// hints is the queue of one process. It wakes an idle worker, which asks the store for a
-// request, and has the estimates that are done at once.
-type hints struct {
-	wake      chan struct{}
-	estimates *estimateQueue
-}
-
-// newHints returns the queue of a number of workers.
-func newHints(workers int) hints {
-	return hints{make(chan struct{}, workers), newEstimates()}
-}
-
-var _ lipsync.Queue = (*hints)(nil)
-
-func (h hints) Send(_ context.Context, r lipsync.Request) error {
-	select {
-	case h.wake <- struct{}{}:
-	default: // enough wake-ups wait for all workers
-	}
-	if r.IsEstimate() {
-		h.estimates.add(r)
-	}
-	return nil
-}
-
-// due wakes the loop that makes deliveries, which asks the store for those that are due.
-type due chan struct{}
-
-var _ lipsync.Announcer = (*due)(nil)
-
-func (d due) Announce(_ context.Context, _, _ string, pause time.Duration) error {
-	if pause > 0 {
-		return nil // the loop looks each second
-	}
-	select {
-	case d <- struct{}{}:
-	default: // a wake-up waits already
-	}
-	return nil
-}
-
-// newDeployment returns the service on the folder, which is reached at the address. If metrics is set, it has a monitor.
-func newDeployment(c *serveCommand, folder *data, s *engines.Set, address net.Addr, metrics bool, log *slog.Logger) (_ *deployment, err error) {
-	d := &deployment{data: folder, log: log, workers: c.workers(), hints: newHints(c.workers()), due: make(due, 1)}
+// newDeployment returns the service on the folder with the worker, which is reached at the address. If metrics is set, it has a monitor.
+func newDeployment(c *serveCommand, folder *data, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
+	d := &deployment{data: folder, log: w.Log, worker: w, scheduler: local.New(c.workers(), w.Log)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
-		Total: fetchTime, Stall: stallTime,
+		Total: worker.FetchTime, Stall: worker.StallTime,
 	}
 	fetcher := fetch.New(options)
-	d.worker = &worker.Worker{Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log, PieceTime: c.pieceTime}
-	if d.worker.Scratch, err = folder.scratch(); err != nil {
-		return nil, err
-	}
+	w.Fetcher, w.Sender = fetcher, fetcher
 	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
 	folder.objects.Reserve = int64(c.DiskReserve)
 	ports := folder.ports()
-	ports.Queue, ports.Announcer, ports.Poster = d.hints, d.due, fetch.New(options)
-	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, log
+	ports.Queue, ports.Announcer, ports.Poster = d.scheduler, d.scheduler, fetch.New(options)
+	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, w.Log
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)
-		ports.Watcher, ports.Store = m, m.Store(ports.Store)
+		ports.Watcher, folder.store.Observer = m, m.Operation
 	}
 	config, err := c.config(s)
 	if err != nil {
 		return nil, err
 	}
-	if d.service, err = lipsync.New(config, ports); err != nil {
+	if d.service, err = service.New(config, ports); err != nil {
 		return nil, err
 	}
 	d.worker.Service, d.sweep = d.service, d.service.Sweep
@@ -173,17 +126,7 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
-	all.Go(func() { d.worker.Run(ctx, d.workers, d.hints.wake) })
-	for range estimatesAtOnce {
-		all.Go(func() { d.estimate(ctx) })
-	}
-	all.Go(func() { d.service.DeliverDue(ctx, d.due) })
-	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.sweep) })
-	all.Go(func() {
-		d.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {
-			return d.service.Tidy(ctx, lipsync.OrphanAge)
-		})
-	})
+	all.Go(func() { d.scheduler.Run(ctx, d.worker, d.sweep) })
 	all.Go(func() {
 		<-ctx.Done()
 		d.log.Info("stopping")
@@ -199,21 +142,6 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	stop()
 	all.Wait()
 	return err
-}
-
-// estimate does estimates while all workers may be busy, one after the other, until ctx ends.
-func (d *deployment) estimate(ctx context.Context) {
-	for ctx.Err() == nil {
-		if r, ok := d.hints.estimates.take(); ok {
-			d.worker.Estimate(ctx, r)
-			d.hints.estimates.done(r)
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-d.hints.estimates.wake:
-		}
-	}
 }
 
 // listen serves the handler until ctx ends, and then until its calls are finished,
@@ -243,20 +171,4 @@ func (d *deployment) listen(ctx context.Context, listener net.Listener, handler 
 		return nil
 	}
 	return err
-}
-
-// every calls f at once and then in steps, until ctx ends.
-func (d *deployment) every(ctx context.Context, step time.Duration, name string, f func(context.Context) error) {
-	ticker := time.NewTicker(step)
-	defer ticker.Stop()
-	for {
-		if err := f(ctx); err != nil && ctx.Err() == nil {
-			d.log.Error(name, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
 }

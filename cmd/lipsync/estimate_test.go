@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/render/measure"
+	"lipsync/internal/work/local"
 )
 
 var estimates = flag.Int("estimates", 0, "number of jobs of TestEstimates, 0 to skip it")
@@ -117,7 +118,7 @@ func TestEstimateAtOnce(t *testing.T) {
 	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
 		t.Fatal(err)
 	}
-	asked, answer := make(chan struct{}, estimatesAtOnce), make(chan struct{})
+	asked, answer := make(chan struct{}, local.EstimatesAtOnce), make(chan struct{})
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		asked <- struct{}{}
 		<-answer
@@ -136,12 +137,12 @@ func TestEstimateAtOnce(t *testing.T) {
 	c.waitRendering(t, id)
 	other := testClient{s.url, newKey(t, data, "--account", "other")}
 	var slow []estimated
-	for range estimatesAtOnce {
+	for range local.EstimatesAtOnce {
 		var e estimated
 		other.post(t, "/api/v1/lipsync/estimate", inputsAt(silent.URL, files.URL+fixtures.speech), &e)
 		slow = append(slow, e)
 	}
-	for range estimatesOfOne {
+	for range local.EstimatesOfOne {
 		<-asked
 	}
 	e := c.estimate(t, inputsAt(files.URL+fixtures.video, files.URL+fixtures.speech))

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/archive"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -62,7 +63,7 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// The server may keep outputs for any time. Those that it no longer keeps are deleted.
 	all := lipsync.Retention{Outputs: math.MaxInt64}
-	service, err := lipsync.New(lipsync.Config{Limits: lipsync.Limits{Keep: all}}, lipsync.Ports{Store: store.Store})
+	service, err := service.New(lipsync.Config{Limits: lipsync.Limits{Keep: all}}, lipsync.Ports{Store: store.Store})
 	if err != nil {
 		return err
 	}

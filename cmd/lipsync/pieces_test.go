@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/settings"
+	"lipsync/internal/domain/operator"
 )
 
 // inPieces is the first argument with which the test's own program serves a data folder, and makes outputs in short pieces.
@@ -21,9 +21,12 @@ const inPieces = "in-pieces"
 
 func serveInPieces(data string) error {
 	c := serveCommand{
-		renderFlags: renderFlags{Engine: "warp"}, Addr: "127.0.0.1:0", Workers: 1, GenerateRate: 100, ReadRate: 1000,
-		MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120, MaxVideo: settings.Size(1 << 30), MaxAudio: settings.Size(1 << 30),
-		KeepInputs: time.Hour, KeepOutputs: time.Hour, pieceTime: 200 * time.Millisecond,
+		renderFlags: renderFlags{Engine: "warp"}, Addr: "127.0.0.1:0", Workers: 1,
+		MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120,
+		Settings: operator.Settings{
+			GenerateRate: 100, ReadRate: 1000, MaxVideo: 1 << 30, MaxAudio: 1 << 30, KeepInputs: time.Hour, KeepOutputs: time.Hour,
+		},
+		pieceTime: 200 * time.Millisecond,
 	}
 	c.Data = data
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

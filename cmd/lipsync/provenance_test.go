@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -56,8 +57,13 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// TestProvenanceRefused starts servers that can't sign.
+// TestProvenanceRefused starts servers that can't sign. They don't even try to open their port, which another one has.
 func TestProvenanceRefused(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
 	certificate, key := c2patest.Certificate(t)
 	for _, c := range []struct {
 		flags []string
@@ -67,7 +73,7 @@ func TestProvenanceRefused(t *testing.T) {
 		{[]string{"--provenance-certificate", certificate}, "--provenance-certificate and --provenance-key belong together"},
 		{[]string{"--require-provenance"}, "--require-provenance needs --provenance-certificate and --provenance-key"},
 	} {
-		_, said, status := command(t, append([]string{"serve", "--data", t.TempDir(), "--addr", "127.0.0.1:0"}, c.flags...)...)
+		_, said, status := command(t, append([]string{"serve", "--data", t.TempDir(), "--addr", other.Addr().String()}, c.flags...)...)
 		if status != failed || !strings.HasPrefix(said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:], "lipsync: "+c.want) {
 			t.Errorf("%q: got status %d, %q, want %d, %q", c.flags, status, said, failed, c.want)
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/archive"
 	"lipsync/internal/store/sqlite"
 )
@@ -54,7 +55,7 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := sqlite.Check(ctx, filepath.Join(scratch, databaseFile)); err != nil {
 		return err
 	}
-	var ended lipsync.Ended
+	var ended service.Ended
 	if c.Trial {
 		if ended, err = endAll(ctx, filepath.Join(scratch, databaseFile)); err != nil {
 			return err
@@ -69,13 +70,13 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 	return err
 }
 
-// endAll makes a database one for trials; see lipsync.Service.EndAll.
-func endAll(ctx context.Context, database string) (ended lipsync.Ended, err error) {
+// endAll makes a database one for trials; see service.Service.EndAll.
+func endAll(ctx context.Context, database string) (ended service.Ended, err error) {
 	store, err := sqlite.Open(ctx, database)
 	if err != nil {
 		return ended, err
 	}
-	service, err := lipsync.New(lipsync.Config{}, lipsync.Ports{Store: store.Store})
+	service, err := service.New(lipsync.Config{}, lipsync.Ports{Store: store.Store})
 	if err == nil {
 		ended, err = service.EndAll(ctx)
 	}

@@ -104,8 +104,7 @@ func (c *sendCommand) Run(ctx context.Context, s streams) (err error) {
 
 // unwrapURL returns the cause of an error of a call, which names the whole URL again, and nil for other errors.
 func unwrapURL(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*url.Error](err); ok {
 		return of.Err
 	}
 	return nil

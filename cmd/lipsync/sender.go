@@ -87,8 +87,8 @@ func (s *sender) run(ctx context.Context, jobs []job) (err error) {
 
 // ofInput reports whether the service refused an input, and may take others.
 func ofInput(err error) bool {
-	var answer *client.Error
-	return errors.As(err, &answer) && (answer.Status == http.StatusBadRequest || answer.Status == http.StatusRequestEntityTooLarge)
+	status := client.StatusOf(err)
+	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge
 }
 
 // share uploads what all jobs share: the video, and the speech tracks with names.
@@ -190,7 +190,7 @@ func (s *sender) leave(ctx context.Context, jobs []job) {
 func (s *sender) cancel(ctx context.Context, id string) string {
 	_, err := s.client.Cancel(ctx, id)
 	switch {
-	case client.IsFinished(err):
+	case client.StatusOf(err) == http.StatusConflict: // it is finished
 		return "was finished before"
 	case err != nil:
 		return "goes on: " + err.Error()

@@ -14,39 +14,32 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/operator"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/work/worker"
 )
 
 type serveCommand struct {
 	dataFlag
 	renderFlags
+	operator.Settings
 	Addr                  string
 	LogLevel              slog.Level
 	MetricsAddr           string
 	Workers               int
 	AllowPrivateNetworks  bool
-	GenerateRate          int
-	ReadRate              int
-	MaxOpenRequests       int
-	MaxStored             settings.Size
-	MaxKeys               int
-	KeepInputs            time.Duration
-	KeepOutputs           time.Duration
-	KeepFindings          time.Duration
 	PublicURL             *url.URL
 	CORSOrigins           []string `name:"cors-origins"`
-	MaxVideo              settings.Size
-	MaxAudio              settings.Size
 	MaxDuration           time.Duration
 	MaxSide               int
 	DiskReserve           settings.Size
 	MaxFPS                float64 `name:"max-fps"`
 	ProvenanceCertificate string
 	ProvenanceKey         string
-	RequireProvenance     bool
 
 	pieceTime time.Duration // see worker.Worker; tests set it
 }
@@ -101,20 +94,9 @@ func (c *serveCommand) limits() render.Limits {
 // config returns what the service offers and allows. Requests may name the engines of the set.
 func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
 	names, err := s.Names(c.Engine)
-	return lipsync.Config{
-		Engines: names, GenerateRate: c.GenerateRate, ReadRate: c.ReadRate,
-		MaxVideo: int64(c.MaxVideo), MaxAudio: int64(c.MaxAudio), MaxFindings: lipsync.MostFindings,
-		RequireProvenance: c.RequireProvenance, Workers: c.workers(),
-		Limits: c.accountLimits(),
-	}, err
-}
-
-// accountLimits returns the limits of an account, and how long its media are kept.
-func (c *serveCommand) accountLimits() lipsync.Limits {
-	return lipsync.Limits{
-		Open: c.MaxOpenRequests, Stored: int64(c.MaxStored), Keys: c.MaxKeys,
-		Keep: lipsync.Retention{Inputs: c.KeepInputs, Outputs: c.KeepOutputs, Findings: c.KeepFindings},
-	}
+	config := c.Settings.Config(names, c.workers())
+	config.MaxFindings = service.MostFindings
+	return config, err
 }
 
 // workers returns the number of requests to render at once.
@@ -144,6 +126,13 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	defer func() { err = errors.Join(err, renderer.Close()) }()
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
+	w := &worker.Worker{Renderer: renderer, Log: log, PieceTime: c.pieceTime}
+	if w.Scratch, err = folder.scratch(); err != nil {
+		return err
+	}
+	if err := c.sign(ctx, w); err != nil {
+		return err
+	}
 	listener, err := listen(c.Addr, settings.Addr)
 	if err != nil {
 		return err
@@ -157,11 +146,8 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		defer metrics.Close()
 		log.Info("serving metrics", "address", metrics.Addr().String())
 	}
-	deployment, err := newDeployment(c, folder, renderer, listener.Addr(), metrics != nil, log)
+	deployment, err := newDeployment(c, folder, renderer, w, listener.Addr(), metrics != nil)
 	if err != nil {
-		return err
-	}
-	if err := c.sign(ctx, deployment); err != nil {
 		return err
 	}
 	switch err := deployment.recover(ctx); {

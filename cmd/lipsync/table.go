@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/aws/awsclient"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/dynamodb"
 )
@@ -42,7 +43,7 @@ func (d deploymentFlags) String() string {
 }
 
 // withKept calls f with the service of a data folder or table that exists: it makes no data folder.
-func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(*lipsync.Service) error) error {
+func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(*service.Service) error) error {
 	if d.Table == nil {
 		if err := checkData(d.Data); err != nil {
 			return err
@@ -52,13 +53,13 @@ func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(
 }
 
 // with calls f with the service, which can only do keys if it is on AWS.
-func (d deploymentFlags) with(ctx context.Context, c lipsync.Config, f func(*lipsync.Service) error) error {
+func (d deploymentFlags) with(ctx context.Context, c lipsync.Config, f func(*service.Service) error) error {
 	if d.Table != nil {
 		store, err := openTable(ctx, *d.Table)
 		if err != nil {
 			return err
 		}
-		service, err := lipsync.New(c, lipsync.Ports{Store: store.Store})
+		service, err := service.New(c, lipsync.Ports{Store: store.Store})
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (d deploymentFlags) with(ctx context.Context, c lipsync.Config, f func(*lip
 	if err != nil {
 		return err
 	}
-	service, err := lipsync.New(c, folder.ports())
+	service, err := service.New(c, folder.ports())
 	if err == nil {
 		err = f(service)
 	}

@@ -24,12 +24,6 @@ import (
 	"lipsync/internal/work/worker"
 )
 
-// These bound the fetch of one input of a request.
-const (
-	fetchTime = 20 * time.Minute
-	stallTime = 30 * time.Second // without a byte
-)
-
 // lastWords is the time from the end of an attempt that takes too long to the time at which Batch
 // ends the job.
 const lastWords = time.Minute
@@ -52,7 +46,7 @@ type job struct {
 func (j *job) read(d *cloud.Deployment) {
 	s := d.Settings
 	side := settings.MaxSide.In(s)
-	d.Wanted.Limits.Keep.Findings = settings.KeepFindings.In(s)
+	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
 	*j = job{
 		scratch: settings.Scratch.In(s),
@@ -175,15 +169,16 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 
 // worker returns a worker for one request at a time.
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
-	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})
+	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime})
 	return &worker.Worker{
 		Service:  deployment.Service,
 		Renderer: renderer,
-		Fetcher:  deployment.Metrics.Fetcher(client),
+		Fetcher:  client,
 		Sender:   client,
 		Scratch:  scratch,
 		Log:      deployment.Log,
 		Rendered: deployment.Metrics.Rendered,
+		Fetched:  deployment.Metrics.Fetched,
 
 		PieceTime: j.pieceTime,
 	}

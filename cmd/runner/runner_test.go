@@ -18,6 +18,8 @@ import (
 	"lipsync/internal/aws/cloud/messages"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/demo"
 	"lipsync/internal/test/awstest"
@@ -27,7 +29,7 @@ import (
 
 // account is the service on an emulator, with a caller and the environment of a job.
 type account struct {
-	service     *lipsync.Service
+	service     *service.Service
 	demand      lipsync.Demand
 	caller      lipsync.Caller
 	environment map[string]string
@@ -73,11 +75,11 @@ func (a *account) getenv(name string) string { return a.environment[name] }
 // request makes a request of two files, and returns its id.
 func (a *account) request(t *testing.T, video, audio string) string {
 	t.Helper()
-	n := lipsync.RequestParams{ID: a.service.NewRequestID()}
+	n := requests.Params{ID: a.service.NewRequestID()}
 	for _, m := range []struct {
 		kind   failure.MediaKind
 		path   string
-		source *lipsync.Source
+		source *requests.Source
 	}{{failure.Video, video, &n.Video}, {failure.Audio, audio, &n.Audio}} {
 		file, err := os.Open(m.path)
 		if err != nil {

@@ -9,16 +9,13 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/media"
-	"lipsync/internal/aws/cloud/messages"
 	"lipsync/internal/aws/cloud/pages"
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/http/rest"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
-		cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Workers)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, parts...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/jobs"
 	"lipsync/internal/aws/sqs"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Demand, jobs.Pool)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, parts...)
 	if err != nil {
 		log.Fatal(err)
 	}

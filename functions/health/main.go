@@ -10,13 +10,14 @@ import (
 
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/http/rest"
 )
 
 func main() {
-	service, err := lipsync.New(lipsync.Config{}, lipsync.Ports{})
+	service, err := service.New(lipsync.Config{}, lipsync.Ports{})
 	if err != nil {
 		log.Fatal(err)
 	}

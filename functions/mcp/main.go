@@ -9,8 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/media"
-	"lipsync/internal/aws/cloud/messages"
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/client"
@@ -18,8 +16,7 @@ import (
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
-		cloud.Origins, cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Workers)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, parts...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,13 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/bus"
-	"lipsync/internal/aws/cloud/media"
 	"lipsync/internal/store/dynamodb"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, media.Signed, bus.Events, cloud.Retention)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, parts...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,14 +9,10 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/jobs"
-	"lipsync/internal/aws/cloud/media"
-	"lipsync/internal/aws/cloud/messages"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
-		cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Engines, cloud.Provenance, cloud.Sizes, cloud.Limits, cloud.Retention, messages.Queue, messages.Deliveries)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, parts...)
 	if err != nil {
 		log.Fatal(err)
 	}

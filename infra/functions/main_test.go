@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -13,20 +15,43 @@ import (
 	"lipsync/internal/test/sharedtest"
 )
 
-// TestPrograms checks that the programs in the repository are those that the table gives.
+// TestPrograms checks that the programs in the repository are those that the tables give.
 func TestPrograms(t *testing.T) {
-	for _, e := range rest.Endpoints() {
-		if e.Calls == "" {
-			continue
-		}
-		want, err := program(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(sharedtest.Root(t), "functions", e.Function, "main.go")
+	files, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		path := filepath.Join(sharedtest.Root(t), name)
 		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
 			t.Errorf("%s is not what go generate ./internal/http/rest writes (%v)", path, err)
 		}
+	}
+}
+
+// TestAddSamples checks the sample event that a function without one gets.
+func TestAddSamples(t *testing.T) {
+	root := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "events", "me.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "events"), 0o755), os.WriteFile(filepath.Join(root, "events", "me.json"), text, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	if err := addSamples(root, files); err != nil {
+		t.Fatal(err)
+	}
+	var got events.APIGatewayProxyRequest
+	if err := json.Unmarshal(files["events/delete-media.json"], &got); err != nil {
+		t.Fatal(err)
+	}
+	id := got.PathParameters["id"]
+	path := strings.ReplaceAll(got.Resource, "{id}", id)
+	if got.HTTPMethod != "DELETE" || id == "" || !strings.Contains(got.Resource, "{id}") || got.Path != path || got.RequestContext.Path != rest.Base+path ||
+		got.RequestContext.ResourcePath != got.Resource || files["events/me.json"] != nil {
+		t.Errorf("got %+v", got)
 	}
 }
 

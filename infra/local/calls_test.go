@@ -24,6 +24,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/sharedtest"
 )
 
@@ -170,7 +171,7 @@ func (d *testDeployment) finish(b *testing.B) {
 			return
 		}
 		if err == nil {
-			err = store.Leases.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
+			err = lipsynctest.Finish(b.Context(), store.Leases, r.ID, token, time.Now(), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 		}
 		if err != nil {
 			b.Fatal(err)

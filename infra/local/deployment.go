@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest/fakebatch"
 )
@@ -37,7 +38,7 @@ type deployment struct {
 	Outputs map[string]string
 	Batch   *fakebatch.Fake
 
-	service      *lipsync.Service // on the stack's table, with the rights of the stack's operator
+	service      *service.Service // on the stack's table, with the rights of the stack's operator
 	config       aws.Config
 	log          *slog.Logger
 	stack        string
@@ -83,7 +84,7 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 		return nil, err
 	}
 	store := dynamodb.New(o.Config, dep.Outputs["TableName"]).Store
-	if dep.service, err = lipsync.New(lipsync.Config{}, lipsync.Ports{Store: store}); err != nil {
+	if dep.service, err = service.New(lipsync.Config{}, lipsync.Ports{Store: store}); err != nil {
 		return nil, err
 	}
 	dep.Batch = dep.newBatch(names, attempts, o)

@@ -26,6 +26,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	store "lipsync/internal/store/dynamodb"
 	"lipsync/internal/store/s3"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // patience is the time that a small job may take on a busy machine.
@@ -129,15 +130,15 @@ func (j job) settle(t *testing.T) {
 // endWait ends the lease of a dead worker or the pause after an attempt, so that the test need not
 // wait for it.
 func (d *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
-	leases, now := d.service.Store, time.Now()
+	leases, now := d.service.Store.Leases, time.Now()
 	var err error
 	switch {
 	case r.Lease != "":
-		if err = leases.Leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
+		if err = leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
 			err = d.endEntry(ctx, r.ID)
 		}
 	case r.LeaseUntil.After(now):
-		err = leases.Leases.EndPause(ctx, r, now)
+		err = lipsynctest.EndPause(ctx, leases, r, now)
 	}
 	if failure.CodeOf(err) == failure.Conflict {
 		return nil // it ended by itself

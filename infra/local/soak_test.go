@@ -15,6 +15,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/s3"
+	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/soak"
 )
 
@@ -137,10 +138,11 @@ func TestSoak_long(t *testing.T) {
 	s.between.set(nil)
 	s.quiet(t)
 	took := time.Since(began)
-	service := *s.service
-	service.Objects = s3.New(s.config, s.Outputs["BucketName"], s3.Signer{})
+	ports := s.service.Ports
+	ports.Objects = s3.New(s.config, s.Outputs["BucketName"], s3.Signer{})
+	service := lipsynctest.NewService(t, s.service.Config, ports)
 	completed := s.completions(t)
-	report, err := s.load.Check(t.Context(), &service, func(id string) int { return completed[id] })
+	report, err := s.load.Check(t.Context(), service, func(id string) int { return completed[id] })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/resttest"
@@ -61,7 +62,7 @@ func contract(t *testing.T, s *Stack) {
 }
 
 // service returns the domain on the stack's table.
-func (s *Stack) service(t testing.TB) *lipsync.Service {
+func (s *Stack) service(t testing.TB) *service.Service {
 	t.Helper()
 	return lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store})
 }

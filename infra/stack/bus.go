@@ -20,7 +20,6 @@ func (s *service) publishes() bool { return settings.EventBus.In(s.Values) != ""
 func (s *service) publisher() lambda {
 	return lambda{
 		name: "publish", timeout: publishTimeout, memory: 512,
-		parts:  []string{"media.Signed", "bus.Events", "cloud.Retention"},
 		policy: policy{s.putEvents()},
 	}
 }

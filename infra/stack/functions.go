@@ -27,13 +27,12 @@ const (
 // lambda is a function of the service. api.go and events.go define what calls it.
 type lambda struct {
 	name    string
-	timeout int      // seconds
-	memory  int      // MiB; the share of a CPU grows with it
-	parts   []string // of its program: see settingsOf
+	timeout int // seconds
+	memory  int // MiB; the share of a CPU grows with it
 	policy  policy
 }
 
-// lambdas returns every function with its parts and rights, except the right to sign URLs: see
+// lambdas returns every function with its rights, except the right to sign URLs: see
 // signers.
 func (s *service) lambdas() []lambda {
 	all := s.apiLambdas()
@@ -44,10 +43,6 @@ func (s *service) lambdas() []lambda {
 		s.tools(),
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
-			parts: []string{
-				"cloud.Records", "media.Signed", "messages.Queue", "messages.Deliveries", "cloud.Generating", "cloud.Reading", "cloud.Sizes", "cloud.Limits", "cloud.Retention", "cloud.Workers",
-				"pages.New",
-			},
 			policy: append(s.deleteMedia(),
 				s.create(), s.useTable("GetItem"), s.send(), s.announce(), s.readSecret(),
 				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject"),
@@ -55,7 +50,6 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "deliver", timeout: deliverTimeout, memory: 512,
-			parts: []string{"cloud.Records", "media.Signed", "messages.Deliveries", "posts.Client", "cloud.Retention"},
 			policy: policy{
 				onKeys(s.useTable("Query"), []string{"request/*"}),
 				onKeys(s.useTable("DeleteItem", "GetItem", "UpdateItem"), dynamodb.DelivererKeys()), s.announce(),
@@ -64,17 +58,12 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
-			parts: []string{"cloud.Records", "cloud.Demand", "jobs.Pool"},
 			policy: policy{
 				onKeys(s.useTable("GetItem", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
 			},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			parts: []string{
-				"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Engines", "cloud.Provenance", "cloud.Sizes", "cloud.Limits", "cloud.Retention", "messages.Queue",
-				"messages.Deliveries",
-			},
 			policy: policy{
 				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
 				s.announce(), s.send(),
@@ -176,7 +165,7 @@ func (s *service) functionRole(l lambda) awsiam.Role {
 func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
-	variables := s.environment(1, l.variables()...) // Lambda gives each function a part of one core; with a larger number Go starts slower
+	variables := s.environment(1, variables(l.name)...) // Lambda gives each function a part of one core; with a larger number Go starts slower
 	if signer, ok := s.signerOf[l.name]; ok {
 		(*variables)[settings.SignerRole.Env()], (*variables)[settings.SignerPool.Env()] = signer.role.RoleArn(), signer.pool.Ref()
 	}

@@ -34,7 +34,7 @@ func ours(name, statistic string) awscloudwatch.Metric {
 }
 
 // ofCode returns the sum of a metric for one code of failures.
-func ofCode(name string, code failure.FailureCode) awscloudwatch.Metric {
+func ofCode(name string, code failure.Reason) awscloudwatch.Metric {
 	return metric("Lipsync", name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
 }
 
@@ -50,7 +50,7 @@ func unreachableHosts() awscloudwatch.IMetric {
 // ownFaults counts the requests that failed through a fault of the service or of its machines.
 func ownFaults() awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
-	for _, code := range []failure.FailureCode{failure.InternalFault, failure.HostFailing} {
+	for _, code := range []failure.Reason{failure.InternalFault, failure.HostFailing} {
 		metrics = append(metrics, ofCode("RequestsFailed", code))
 	}
 	return sum("ownFaults", metrics...)

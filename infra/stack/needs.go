@@ -1,10 +1,18 @@
 package stack
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/bus"
+	"lipsync/internal/aws/cloud/jobs"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/cloud/posts"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/rest"
@@ -13,34 +21,37 @@ import (
 // policy has the rights of a function.
 type policy = []awsiam.PolicyStatement
 
+// parts are parts of a function's program.
+type parts = []cloud.Part
+
 // need is a row of the tables of needs: the parts and the rights that a function has for one need.
 type need struct {
-	parts  []string              // of the function's program, as its source names them
+	parts  parts                 // of the function's program
 	policy func(*service) policy // nil for no rights
 }
 
 // needs is the table of the needs of endpoints. To add a need, add its name in package rest and a
 // row here.
 var needs = map[rest.Need]need{
-	rest.ListEngines:  {parts: []string{"cloud.Engines"}},
+	rest.ListEngines:  {parts: parts{cloud.Engines}},
 	rest.ListRequests: {policy: func(s *service) policy { return policy{s.read(), s.queryOpen()} }},
 	rest.ReadRequests: {policy: func(s *service) policy { return policy{s.read()} }},
 	rest.CreateRequests: {
-		parts:  []string{"messages.Queue", "cloud.Sizes", "cloud.Limits", "cloud.Retention"},
+		parts:  parts{messages.Queue, cloud.Sizes, cloud.Limits, cloud.Retention},
 		policy: func(s *service) policy { return policy{s.create(), s.queryOpen(), s.send()} },
 	},
 	rest.ReadOutputs: {
-		parts: []string{"media.Kept", "cloud.Retention"},
+		parts: parts{media.Kept, cloud.Retention},
 		policy: func(s *service) policy {
 			return policy{s.read(), s.useObjects("outputs", "GetObject"), s.missObjects()}
 		},
 	},
 	rest.KnowQueue: {
-		parts:  []string{"cloud.Workers"},
+		parts:  parts{cloud.Workers},
 		policy: func(s *service) policy { return policy{s.read(), s.queryOpen()} },
 	},
 	rest.CancelRequests: {
-		parts: []string{"media.Kept", "messages.Deliveries"},
+		parts: parts{media.Kept, messages.Deliveries},
 		policy: func(s *service) policy {
 			return policy{
 				s.read(), s.change(), s.announce(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
@@ -49,21 +60,21 @@ var needs = map[rest.Need]need{
 		},
 	},
 	rest.ReadUploads: {
-		parts:  []string{"media.Kept"},
+		parts:  parts{media.Kept},
 		policy: func(s *service) policy { return policy{s.useObjects("uploads", "GetObject"), s.missObjects()} },
 	},
 	rest.CreateUploads: {
-		parts:  []string{"cloud.Sizes", "cloud.Limits", "cloud.Retention"},
+		parts:  parts{cloud.Sizes, cloud.Limits, cloud.Retention},
 		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query")} },
 	},
 	rest.StoreInputs: {
-		parts: []string{"media.Kept"},
+		parts: parts{media.Kept},
 		policy: func(s *service) policy {
 			return policy{s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject")}
 		},
 	},
 	rest.MakeBatches: {
-		parts: []string{"cloud.Engines", "media.Kept"},
+		parts: parts{cloud.Engines, media.Kept},
 		policy: func(s *service) policy {
 			return policy{s.useObjects("batches", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject")}
 		},
@@ -71,11 +82,11 @@ var needs = map[rest.Need]need{
 	rest.CloseBatches: {
 		policy: func(s *service) policy { return policy{s.useObjects("batches", "DeleteObject")} },
 	},
-	rest.DeleteMedia:   {parts: []string{"media.Kept"}, policy: (*service).deleteMedia},
-	rest.SignURLs:      {parts: []string{"media.Signed", "cloud.Retention"}}, // a separate role has the rights: see signers
-	rest.KnowRetention: {parts: []string{"cloud.Retention"}},
+	rest.DeleteMedia:   {parts: parts{media.Kept}, policy: (*service).deleteMedia},
+	rest.SignURLs:      {parts: parts{media.Signed, cloud.Retention}}, // a separate role has the rights: see signers
+	rest.KnowRetention: {parts: parts{cloud.Retention}},
 	rest.UseWebhooks: {
-		parts:  []string{"messages.Deliveries"},
+		parts:  parts{messages.Deliveries},
 		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query"), s.announce()} },
 	},
 }
@@ -83,13 +94,13 @@ var needs = map[rest.Need]need{
 // keyNeeds is the table of the needs of a call with a key, by the kind of the call: to check the key
 // and to count the call in its rate. It has no row for endpoints without a key.
 var keyNeeds = map[lipsync.CallKind]need{
-	lipsync.ReadCall:     {parts: []string{"cloud.Records", "cloud.Reading"}, policy: (*service).authenticate},
-	lipsync.GenerateCall: {parts: []string{"cloud.Records", "cloud.Generating"}, policy: (*service).authenticate},
+	lipsync.ReadCall:     {parts: parts{cloud.Records, cloud.Reading}, policy: (*service).authenticate},
+	lipsync.GenerateCall: {parts: parts{cloud.Records, cloud.Generating}, policy: (*service).authenticate},
 }
 
 // needsOf returns the rows of the tables for an endpoint.
 func needsOf(e rest.Endpoint) []need {
-	all := []need{{parts: []string{"cloud.Origins"}}, keyNeeds[e.Calls]}
+	all := []need{{parts: parts{cloud.Origins}}, keyNeeds[e.Calls]}
 	for _, name := range e.Needs {
 		n, known := needs[name]
 		if !known {
@@ -100,15 +111,42 @@ func needsOf(e rest.Endpoint) []need {
 	return all
 }
 
-// Parts returns the parts of the program of an endpoint's function: names in package cloud and the
-// packages below it, sorted.
-func Parts(e rest.Endpoint) []string {
-	var all []string
-	for _, n := range needsOf(e) {
-		all = append(all, n.parts...)
+// Parts returns the parts of the program of a function. (The function health is written by hand, and only reads the settings of its parts.)
+func Parts(function string) parts {
+	if listed := partsOf[function]; listed != nil {
+		return listed
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	var all parts
+	for _, e := range rest.Endpoints() {
+		if e.Function == function || function == "mcp" && slices.Contains(toolFunctions, e.Function) {
+			for _, n := range needsOf(e) {
+				all = append(all, n.parts...)
+			}
+		}
+	}
+	same := func(a, b cloud.Part) bool { return a.Name() == b.Name() }
+	if slices.ContainsFunc(all, func(p cloud.Part) bool { return same(p, media.Signed) }) {
+		all = slices.DeleteFunc(all, func(p cloud.Part) bool { return same(p, media.Kept) }) // which the other one includes
+	}
+	slices.SortFunc(all, func(a, b cloud.Part) int { return strings.Compare(a.Name(), b.Name()) })
+	return slices.CompactFunc(all, same)
+}
+
+// OtherFunctions returns the functions that have parts, and no endpoint of the API.
+func OtherFunctions() []string { return append(slices.Sorted(maps.Keys(partsOf)), "mcp") }
+
+// partsOf has the parts of the functions that serve no endpoint.
+var partsOf = map[string]parts{
+	"dashboard": {
+		cloud.Records, media.Signed, messages.Queue, messages.Deliveries, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Workers,
+	},
+	"deliver":  {cloud.Records, media.Signed, messages.Deliveries, posts.Client, cloud.Retention},
+	"dispatch": {cloud.Records, cloud.Demand, jobs.Pool},
+	"publish":  {media.Signed, bus.Events, cloud.Retention},
+	"sweep": {
+		cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Engines, cloud.Provenance, cloud.Sizes, cloud.Limits, cloud.Retention, messages.Queue,
+		messages.Deliveries,
+	},
 }
 
 // apiLambdas returns the functions of the API, from the table of endpoints. For endpoints that
@@ -119,7 +157,7 @@ func (s *service) apiLambdas() []lambda {
 		if slices.ContainsFunc(all, func(l lambda) bool { return l.name == e.Function }) {
 			continue
 		}
-		l := lambda{name: e.Function, timeout: apiTimeout, memory: memoryFor(e), parts: Parts(e)}
+		l := lambda{name: e.Function, timeout: apiTimeout, memory: memoryFor(e)}
 		for _, n := range needsOf(e) {
 			if n.policy != nil {
 				l.policy = append(l.policy, n.policy(s)...)
@@ -141,7 +179,7 @@ func (s *service) tools() lambda {
 	l := lambda{name: "mcp", timeout: apiTimeout, memory: 512}
 	for _, other := range s.apiLambdas() {
 		if slices.Contains(toolFunctions, other.name) {
-			l.parts, l.policy = append(l.parts, other.parts...), append(l.policy, other.policy...)
+			l.policy = append(l.policy, other.policy...)
 		}
 	}
 	return l
@@ -159,38 +197,15 @@ func memoryFor(e rest.Endpoint) int {
 	}
 }
 
-// settingsOf has the settings that each part of a program reads, except for those of signers.
-var settingsOf = map[string][]settings.Entry{
-	"bus.Events":          {settings.EventBus},
-	"cloud.Demand":        nil,
-	"cloud.Engines":       {settings.Engines},
-	"cloud.Generating":    {settings.GenerateRate, settings.Engines, settings.RequireProvenance},
-	"cloud.Limits":        {settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys},
-	"cloud.Origins":       {settings.CORSOrigins},
-	"cloud.Provenance":    {settings.RequireProvenance},
-	"cloud.Reading":       {settings.ReadRate},
-	"cloud.Records":       {settings.Table},
-	"cloud.Retention":     {settings.KeepInputs, settings.KeepOutputs},
-	"cloud.Sizes":         {settings.MaxVideo, settings.MaxAudio},
-	"cloud.Workers":       {settings.MaxWorkers},
-	"jobs.Pool":           {settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
-	"media.Kept":          {settings.Bucket},
-	"media.Signed":        {settings.Bucket},
-	"messages.Deliveries": {settings.DeliveriesURL},
-	"messages.Queue":      {settings.QueueURL},
-	"posts.Client":        nil,
-	"pages.New":           {settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL},
-}
-
-// variables returns the settings that the parts of a function's program read.
-func (l lambda) variables() []settings.Entry {
-	var all []settings.Entry
-	for _, part := range l.parts {
-		entries, known := settingsOf[part]
-		if !known {
-			panic("infra/stack/needs.go has no settings of the part " + part)
-		}
-		all = append(all, entries...)
+// variables returns the settings that the parts of a function's program read, without those that the stack leaves alone or sets elsewhere.
+func variables(function string) []settings.Entry {
+	d := &cloud.Deployment{Settings: settings.Environment(func(string) string { return "" })}
+	for _, add := range Parts(function) {
+		add(d)
 	}
-	return all
+	all := d.Settings.Read()
+	if function == "dashboard" { // which also reads those of its pages
+		all = append(all, settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL)
+	}
+	return slices.DeleteFunc(all, func(e settings.Entry) bool { return e.Line().Optional && e.Line().Where&settings.Stack == 0 })
 }

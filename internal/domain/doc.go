@@ -1,8 +1,10 @@
 // Package domain groups what the product is, without HTTP, stores or media: failures, the order of a
-// client, requests and their rules with the ports to everything outside, the table of settings, and the
-// version.
+// client, records and their rules with the ports to everything outside, the service that keeps the rules,
+// the table of settings, what an operator sets, and the version.
 //
 // May import: nothing.
 //
-// Inside: order → failure; order/page → order; lipsync → failure, order; settings/page → settings.
+// Inside: order → failure; order/page → order; lipsync → failure, order; requests → failure, order, lipsync;
+// webhooks → failure, order, lipsync; batches → failure, order, lipsync, requests; service → failure, order,
+// lipsync, requests, webhooks, batches; operator → lipsync, settings; settings/page → settings.
 package domain

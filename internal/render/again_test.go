@@ -96,7 +96,7 @@ func TestSpoiltPieces(t *testing.T) {
 		spoil  func(dir string) error
 		starts int
 		looks  int // of all starts
-		code   failure.FailureCode
+		code   failure.Reason
 	}{
 		"not taken": {2, func(dir string) error {
 			return os.MkdirAll(filepath.Join(dir, "piece-0.mp4", "in the way"), 0o700)
@@ -127,9 +127,9 @@ func TestSpoiltPieces(t *testing.T) {
 				return time.Unix(int64(looks), 0)
 			}
 			made, err := r.Render(t.Context(), j, o)
-			var code failure.FailureCode
+			var code failure.Reason
 			if err != nil {
-				code = failure.FailureOf(err).Code
+				code = failure.Of(err).Code
 			}
 			if len(o.measured) != c.starts || made.Again != (c.starts > 1) || looks != c.looks || code != c.code {
 				t.Fatalf("started %d times with %d looks, got %q (%v), want %d, %d and %q", len(o.measured), looks, code, err, c.starts, c.looks, c.code)

@@ -12,7 +12,7 @@ import (
 )
 
 // late has the failures that only decoding shows, so that no estimate can have them.
-var late = []failure.FailureCode{
+var late = []failure.Reason{
 	failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxesWithoutFace, failure.MediaTruncated,
 }
 
@@ -20,7 +20,7 @@ var late = []failure.FailureCode{
 // or its estimate has no length. An output may have a frame more or less, since lengths are rounded.
 func compareEstimate(t testing.TB, r *Renderer, j Job, rendered Result, renderErr error) {
 	t.Helper()
-	f := failure.FailureOf(renderErr)
+	f := failure.Of(renderErr)
 	refused := renderErr != nil && f.Code.Class() == failure.OfInput && !slices.Contains(late, f.Code)
 	if !refused && renderErr != nil || strings.HasPrefix(filepath.Base(j.Video), "unstated") {
 		return
@@ -60,7 +60,7 @@ func TestLargestOutput(t *testing.T) {
 	} {
 		in := input{job: Job{Signed: c.signed}, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
 		in.job.Options.Output = order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.High}
-		f := failure.FailureOf(in.checkSize(c.frames))
+		f := failure.Of(in.checkSize(c.frames))
 		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != failure.MediaLargerThan || f.Details.Kind != failure.OutputFile) {
 			t.Errorf("%+v: got %+v", c, f)
 		}

@@ -59,7 +59,7 @@ func (in input) chosen(f faces, choice order.Face) (func(source int) int, error)
 
 // personAt returns the tracks, in each frame, of the person at the point of the choice.
 func (in input) personAt(f faces, choice order.Face) ([]int, error) {
-	fault := func(code failure.FailureCode) error {
+	fault := func(code failure.Reason) error {
 		return failure.Failure{Code: code, Details: failure.Details{Value: failure.Quantity{Frame: choice.Frame}}}.Because(nil)
 	}
 	v := in.video.Video

@@ -219,7 +219,7 @@ func FuzzBoxes(f *testing.F) {
 		n = min(max(n, 0), 1000)
 		boxes, err := parseBoxes(strings.NewReader(text), n)
 		if err != nil {
-			if failure.FailureOf(err).Code != failure.BoxInvalid {
+			if failure.Of(err).Code != failure.BoxInvalid {
 				t.Errorf("got %v", err)
 			}
 			return

@@ -183,7 +183,7 @@ func (l Limits) check(in *ffmpeg.Info) error {
 }
 
 // over returns the error of a video that exceeds a limit.
-func over(code failure.FailureCode, limit, value failure.Quantity) error {
+func over(code failure.Reason, limit, value failure.Quantity) error {
 	return failure.Failure{Code: code, Details: failure.Details{Kind: failure.Video, Limit: limit, Value: value}}.Because(nil)
 }
 

@@ -147,7 +147,7 @@ func TestSpeeds(t *testing.T) {
 			t.Parallel()
 			engine := &numberer{}
 			_, _, err := renderBy(t, inMemory(t, engine), video, tone(t, seconds), order.Options{SyncMode: order.Remap})
-			if got := failure.MessageOf(err); got != want || failure.FailureOf(err).Code != failure.SpeedOutOfRange {
+			if got := failure.MessageOf(err); got != want || failure.Of(err).Code != failure.SpeedOutOfRange {
 				t.Errorf("got %q, want %q (%v)", got, want, err)
 			}
 			// For .36 s the whole video is analysed: see limit.
@@ -176,7 +176,7 @@ func TestLimitOfOutput(t *testing.T) {
 		dir := t.TempDir()
 		_, err := r.Render(t.Context(), Job{Video: video, Audio: tone(t, "0.2"), Output: dir + "/o.mp4", Scratch: dir,
 			Options: order.Options{SyncMode: order.Pad}}, nil)
-		if got := failure.FailureOf(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
+		if got := failure.Of(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
 			t.Errorf("%d frames: got %q, want %q (%v)", frames, got, want, err)
 		}
 	}
@@ -210,8 +210,8 @@ func TestFaceMissing(t *testing.T) {
 			if got := failure.MessageOf(err); (err != nil) != (c.want != "") || err != nil && got != c.want {
 				t.Errorf("got %q, want %q (%v)", got, c.want, err)
 			}
-			if err != nil && failure.FailureOf(err).Code != failure.FaceMissing {
-				t.Errorf("got %+v", failure.FailureOf(err))
+			if err != nil && failure.Of(err).Code != failure.FaceMissing {
+				t.Errorf("got %+v", failure.Of(err))
 			}
 			if err == nil && result.Frames.Synced != 30 {
 				t.Errorf("got %+v, want 30 synced frames", result.Frames)

@@ -178,7 +178,7 @@ func TestOutputWidths(t *testing.T) {
 			engine := &numberer{}
 			output, _, err := renderBy(t, newRenderer(t, engine), c.video, sound(t, "a.wav", "0.64"), o)
 			if c.want != "" {
-				if got := failure.MessageOf(err); got != c.want || failure.FailureOf(err).Code != failure.OutputTooWide {
+				if got := failure.MessageOf(err); got != c.want || failure.Of(err).Code != failure.OutputTooWide {
 					t.Errorf("got %q, want %q (%v)", got, c.want, err)
 				}
 				return

@@ -108,7 +108,7 @@ func TestPreviewAfterEnd(t *testing.T) {
 			t.Parallel()
 			o := order.Options{Preview: order.Preview{Start: 5 * time.Second, Length: time.Second}}
 			_, _, err := renderBy(t, newRenderer(t, &numberer{}), test.video, test.audio, o)
-			if got := failure.MessageOf(err); got != test.want || failure.FailureOf(err).Code != failure.PreviewAfterEnd {
+			if got := failure.MessageOf(err); got != test.want || failure.Of(err).Code != failure.PreviewAfterEnd {
 				t.Errorf("got %q (%v), want %q", got, err, test.want)
 			}
 		})

@@ -19,7 +19,7 @@ func TestRefuse(t *testing.T) {
 	full := fmt.Errorf("ffmpeg: exit status 228: %w", syscall.ENOSPC)
 	for _, c := range []struct {
 		cause error
-		want  failure.FailureCode
+		want  failure.Reason
 	}{
 		{nil, failure.MediaUnsupported},
 		{errors.New("ffmpeg: exit status 1: invalid data"), failure.MediaUnsupported},
@@ -28,7 +28,7 @@ func TestRefuse(t *testing.T) {
 		{fmt.Errorf("start ffmpeg: %w: not found", ffmpeg.ErrNotRun), failure.InternalFault},
 		{fmt.Errorf("read frame: %w: i/o timeout", ffmpeg.ErrStarved), failure.InternalFault},
 	} {
-		if got := failure.FailureOf(unsupported(failure.Audio, c.cause)).Code; got != c.want {
+		if got := failure.Of(unsupported(failure.Audio, c.cause)).Code; got != c.want {
 			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestProgramGone(t *testing.T) {
 	for _, path := range []string{broken, filepath.Join(dir, "gone")} {
 		for _, tools := range []ffmpeg.Tools{{FFmpeg: path, FFprobe: there.FFprobe}, {FFmpeg: there.FFmpeg, FFprobe: path}} {
 			r.Media = &tools
-			if _, err := render(t, r, video, audio); failure.FailureOf(err).Code != failure.HostFailing {
+			if _, err := render(t, r, video, audio); failure.Of(err).Code != failure.HostFailing {
 				t.Errorf("%+v: got %v, want %s", tools, err, failure.HostFailing)
 			}
 		}

@@ -166,7 +166,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 // mayDiffer reports whether a rendering that failed with err could succeed at once without findings and pieces: err is neither the
 // machine's fault nor a failure of the input.
 func mayDiffer(err error) bool {
-	return err != nil && !ffmpeg.OfMachine(err) && failure.FailureOf(err).Code.Class() == failure.OfOurs
+	return err != nil && !ffmpeg.OfMachine(err) && failure.Of(err).Code.Class() == failure.OfOurs
 }
 
 // work is what all stages of a job work with. It doesn't change.

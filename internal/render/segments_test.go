@@ -194,7 +194,7 @@ func TestSegmentsRefused(t *testing.T) {
 	_, _, err := renderSegments(t, newRenderer(t, &numberer{}), order.Options{}, picture, order.Segments{
 		{End: ms(400), Ref: "a"}, {Start: ms(400), End: ms(800), Ref: "a", Options: order.Options{Face: order.Face{By: order.FaceAt, X: 40, Y: 48}}},
 	}, tone)
-	if code := failure.FailureOf(err).Code; code != failure.FacesOfPicture {
+	if code := failure.Of(err).Code; code != failure.FacesOfPicture {
 		t.Errorf("a picture with two faces: got %v", err)
 	}
 }
@@ -223,7 +223,7 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 		t.Error(err)
 	}
 	r.Engines[""] = &numberer{}
-	if err := job(ms(900)); failure.FailureOf(err).Code != failure.FaceMissing {
+	if err := job(ms(900)); failure.Of(err).Code != failure.FaceMissing {
 		t.Errorf("got %v, want a missing face", err)
 	}
 }

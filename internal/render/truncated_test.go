@@ -50,7 +50,7 @@ func TestTruncated(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			_, err := newRenderer(t, &numberer{}).Render(t.Context(), Job{Video: test.video, Audio: test.audio, Output: filepath.Join(dir, "o.mp4"), Scratch: dir}, nil)
-			refused := err != nil && failure.FailureOf(err).Code == failure.MediaTruncated
+			refused := err != nil && failure.Of(err).Code == failure.MediaTruncated
 			if refused != test.refused || err != nil && !refused {
 				t.Errorf("got %v, want it to be refused: %t", err, test.refused)
 			}

@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/awstest/fakebatch"
+	"lipsync/internal/test/check"
 )
 
 // fixture is a pool on a fake of Batch that runs a shell script as each worker.
@@ -41,17 +42,10 @@ func newFixture(t *testing.T, limit int, script string) *fixture {
 	return f
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (f *fixture) want(t *testing.T, when string, waiting, running int) {
 	t.Helper()
 	w, r, err := f.pool.Count(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	if w != waiting || r != running {
 		t.Errorf("%s: got %d that wait and %d that run, want %d and %d", when, w, r, waiting, running)
 	}
@@ -76,19 +70,19 @@ func TestCount(t *testing.T) {
 	f := newFixture(t, 3, `n=${AWS_BATCH_JOB_ID##*:}; while [ ! -e "$DIR/go" ] && [ ! -e "$DIR/$n" ]; do sleep 0.01; done; exit $n`)
 	f.want(t, "at first", 0, 0)
 	for _, n := range []int{1, 2, 1, 3} {
-		must(t, f.pool.Start(t.Context(), n))
+		check.Must(t, f.pool.Start(t.Context(), n))
 	}
 	f.want(t, "started", 4, 3)
 	f.fake.SetLimit(5)
 	f.want(t, "below the limit", 2, 5)
 	f.fake.SetLimit(0) // no other starts
-	must(t, os.WriteFile(filepath.Join(f.dir, "0"), nil, 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(f.dir, "0"), nil, 0o600))
 	f.await(t, "after the first job of each array ended", 2, 3)
 	f.fake.SetLimit(5)
 	f.want(t, "with a limit for all", 0, 5)
-	must(t, os.WriteFile(filepath.Join(f.dir, "1"), nil, 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(f.dir, "1"), nil, 0o600))
 	f.await(t, "after the second job of each array ended", 0, 3)
-	must(t, os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600))
 	for deadline := time.Now().Add(30 * time.Second); !f.fake.Idle() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 	}
 	f.want(t, "after all ended", 0, 0)
@@ -98,7 +92,7 @@ func TestCount(t *testing.T) {
 func TestStart(t *testing.T) {
 	for n, calls := range map[int]int{1: 1, 2: 1, 10_000: 1, 10_001: 2, 25_000: 3} {
 		f := newFixture(t, 0, "exit 0")
-		must(t, f.pool.Start(t.Context(), n))
+		check.Must(t, f.pool.Start(t.Context(), n))
 		if got := f.fake.Started(); got != n {
 			t.Errorf("%d: got %d jobs", n, got)
 		}
@@ -123,7 +117,7 @@ func TestFails(t *testing.T) {
 		t.Error("count succeeded although Batch throttled it")
 	}
 	f.fake.SetFaults(fakebatch.Faults{Throttled: 2}) // the SDK tries three times
-	must(t, f.pool.Start(t.Context(), 1))
+	check.Must(t, f.pool.Start(t.Context(), 1))
 	if got := f.fake.Started(); got != 1 {
 		t.Errorf("got %d jobs, want 1", got)
 	}

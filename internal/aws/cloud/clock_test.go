@@ -10,6 +10,8 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest"
@@ -17,7 +19,7 @@ import (
 )
 
 // machineOff returns the service on a machine whose clock is wrong by d.
-func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration) *lipsync.Service {
+func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration) *service.Service {
 	c := &clock{machine: func() time.Time { return time.Now().Add(d) }}
 	cfg := e.Config()
 	cfg.APIOptions = append(cfg.APIOptions, c.listen)
@@ -50,13 +52,13 @@ func (noQueue) Send(context.Context, lipsync.Request) error { return nil }
 func TestWrongClocks(t *testing.T) {
 	e := awstest.Shared(t)
 	table := e.Table(t)
-	var machines []*lipsync.Service
+	var machines []*service.Service
 	for _, d := range []time.Duration{-time.Hour, -15 * time.Minute, 0, 15 * time.Minute, time.Hour} {
 		machines = append(machines, machineOff(t, e, table, d))
 	}
 	for i, s := range machines {
-		id, err := s.Generate(t.Context(), lipsync.Caller{Account: "account"}, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "https://example.com/video"}, Audio: lipsync.Source{URL: "https://example.com/audio"},
+		id, err := s.Generate(t.Context(), lipsync.Caller{Account: "account"}, requests.Params{
+			Video: requests.Source{URL: "https://example.com/video"}, Audio: requests.Source{URL: "https://example.com/audio"},
 		})
 		if err != nil {
 			t.Fatal(err)

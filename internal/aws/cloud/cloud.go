@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
+	"runtime"
 	"slices"
 	"time"
 
@@ -15,6 +17,8 @@ import (
 	"lipsync/internal/aws/emf"
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/operator"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/http/rest"
@@ -24,8 +28,10 @@ import (
 // Deployment is the service on AWS with the parts that one program needs. Each part makes its
 // clients of AWS once.
 type Deployment struct {
-	Service  *lipsync.Service // made of what the parts added to Wanted and Ports
-	Wanted   lipsync.Config
+	Service  *service.Service // made of what the parts added to Wanted, Engines, Workers and Ports
+	Wanted   operator.Settings
+	Engines  []string
+	Workers  int // see lipsync.Config
 	Ports    lipsync.Ports
 	Settings *settings.Values
 	Metrics  *emf.Metrics
@@ -39,6 +45,9 @@ type Deployment struct {
 // Part adds something that a program needs to a deployment.
 type Part func(*Deployment)
 
+// Name returns the name of the part's function, with the path of its package.
+func (p Part) Name() string { return runtime.FuncForPC(reflect.ValueOf(p).Pointer()).Name() }
+
 // New returns a deployment with the parts. Their clients of AWS have the configuration. The
 // settings come from getenv, and the log and the metrics go to w, as lines of JSON.
 func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Part) (*Deployment, error) {
@@ -51,7 +60,6 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Settings: settings.Environment(getenv),
 	}
 	d.Log.Info("start", "version", version.String())
-	d.Wanted.Pooled = true
 	d.Ports.Now, d.Ports.Watcher, d.Ports.Log = c.Now, d.Metrics, d.Log
 	for _, add := range parts {
 		add(d)
@@ -59,8 +67,10 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 	if err := d.Settings.Err(); err != nil {
 		return nil, err
 	}
+	wanted := d.Wanted.Config(d.Engines, d.Workers)
+	wanted.Pooled = true
 	var err error
-	d.Service, err = lipsync.New(d.Wanted, d.Ports)
+	d.Service, err = service.New(wanted, d.Ports)
 	return d, err
 }
 
@@ -87,37 +97,32 @@ func Provenance(d *Deployment) {
 }
 
 // Engines adds the names of the engines that requests may name, the default first.
-func Engines(d *Deployment) {
-	d.Wanted.Engines = settings.Engines.In(d.Settings)
-}
+func Engines(d *Deployment) { d.Engines = settings.Engines.In(d.Settings) }
 
 // Reading adds the rate of other calls.
 func Reading(d *Deployment) { d.Wanted.ReadRate = settings.ReadRate.In(d.Settings) }
 
 // Sizes adds the limits on the sizes of media.
 func Sizes(d *Deployment) {
-	d.Wanted.MaxVideo, d.Wanted.MaxAudio = int64(settings.MaxVideo.In(d.Settings)), int64(settings.MaxAudio.In(d.Settings))
+	d.Wanted.MaxVideo, d.Wanted.MaxAudio = settings.MaxVideo.In(d.Settings), settings.MaxAudio.In(d.Settings)
 }
 
 // Limits adds the limits on an account's open requests, stored bytes and keys.
 func Limits(d *Deployment) {
-	l := &d.Wanted.Limits
-	l.Open, l.Stored = settings.MaxOpenRequests.In(d.Settings), int64(settings.MaxStored.In(d.Settings))
-	l.Keys = settings.MaxKeys.In(d.Settings)
+	d.Wanted.MaxOpenRequests, d.Wanted.MaxStored = settings.MaxOpenRequests.In(d.Settings), settings.MaxStored.In(d.Settings)
+	d.Wanted.MaxKeys = settings.MaxKeys.In(d.Settings)
 }
 
 // Workers adds what places in the queue need: the largest number of runners, and surveys that are used for two seconds. The
 // deployment must have Records.
 func Workers(d *Deployment) {
-	d.Wanted.Workers = settings.MaxWorkers.In(d.Settings)
+	d.Workers = settings.MaxWorkers.In(d.Settings)
 	d.Table.SurveyLife = 2 * time.Second
 }
 
 // Retention adds the times for which media are kept.
 func Retention(d *Deployment) {
-	d.Wanted.Limits.Keep = lipsync.Retention{
-		Inputs: settings.KeepInputs.In(d.Settings), Outputs: settings.KeepOutputs.In(d.Settings),
-	}
+	d.Wanted.KeepInputs, d.Wanted.KeepOutputs = settings.KeepInputs.In(d.Settings), settings.KeepOutputs.In(d.Settings)
 }
 
 // Origins adds the origins of the web sites whose pages may call the API.

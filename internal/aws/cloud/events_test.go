@@ -25,6 +25,8 @@ import (
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/aws/sqs"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/dynamodb"
@@ -40,7 +42,7 @@ const requestID = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
 type deployment struct {
 	*awstest.Emulator
 	environment environment
-	service     *lipsync.Service // with every part
+	service     *service.Service // with every part
 	caller      lipsync.Caller   // of the token in the events
 	log         bytes.Buffer
 }
@@ -270,9 +272,9 @@ func (d *deployment) wantMedia(t *testing.T, id string) {
 // generate makes the request that the events of the queue name.
 func (d *deployment) generate(t *testing.T) {
 	t.Helper()
-	_, err := d.service.Generate(t.Context(), d.caller, lipsync.RequestParams{
+	_, err := d.service.Generate(t.Context(), d.caller, requests.Params{
 		ID:    requestID,
-		Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
+		Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@
 package emf
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"math"
@@ -102,6 +103,13 @@ func (m *Metrics) Posted(d lipsync.Delivery, took time.Duration) {
 // counts no error for a function that reports them one by one.
 func (m *Metrics) MessagesFailed(n int) {
 	m.write(map[string]any{}, "", metric{"MessagesFailed", count, float64(n)})
+}
+
+// Fetched counts the files that were fetched. The count shows that the network works.
+func (m *Metrics) Fetched(_ context.Context, _ time.Duration, err error) {
+	if err == nil {
+		m.write(map[string]any{}, "", metric{"MediaFetched", count, 1})
+	}
 }
 
 // Rendered records how many seconds of output a second of rendering made.

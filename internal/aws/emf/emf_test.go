@@ -1,7 +1,6 @@
 package emf_test
 
 import (
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -12,11 +11,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 )
-
-// fetches is a Fetcher that returns the error.
-type fetches struct{ err error }
-
-func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }
 
 // sent returns a delivery after an attempt.
 func sent(state lipsync.DeliveryState, status int) lipsync.Delivery {
@@ -90,16 +84,10 @@ func TestLines(t *testing.T) {
 		"messages": {func(m *emf.Metrics) { m.MessagesFailed(2) }, []string{
 			`{"MessagesFailed":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MessagesFailed","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
-		"fetched": {func(m *emf.Metrics) {
-			_ = m.Fetcher(fetches{}).Fetch(t.Context(), "https://secret.example/v", io.Discard, 1)
-		}, []string{
+		"fetched": {func(m *emf.Metrics) { m.Fetched(t.Context(), time.Second, nil) }, []string{
 			`{"MediaFetched":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MediaFetched","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
-		"not fetched": {func(m *emf.Metrics) {
-			if err := m.Fetcher(fetches{io.EOF}).Fetch(t.Context(), "https://secret.example/v", io.Discard, 1); err != io.EOF {
-				t.Errorf("got %v, want the error", err)
-			}
-		}, nil},
+		"not fetched": {func(m *emf.Metrics) { m.Fetched(t.Context(), time.Second, io.EOF) }, nil},
 		"rendered": {func(m *emf.Metrics) { m.Rendered(2*time.Second, 3*time.Second) }, []string{
 			`{"RenderSpeed":0.667,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RenderSpeed","Unit":"None"}]}],"Timestamp":1790000000123}}`,
 		}},

@@ -110,6 +110,14 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
+// Unless returns err, or nil if it has the code.
+func Unless(code Code, err error) error {
+	if CodeOf(err) == code {
+		return nil
+	}
+	return err
+}
+
 // RetrySeconds returns the time until a call that failed with err may succeed: the RetryAfter of
 // the first *Error in err's chain, in seconds, rounded up. It returns 0 if that is unknown, but at
 // least 1 for RateLimited, OpenLimit and EventLimit, whose clients must always wait.

@@ -7,49 +7,49 @@ import (
 	"time"
 )
 
-// FailureCode is the reason why a request failed. Codes are stored and are dimensions of metrics,
+// Reason says by a code why a request failed. Codes are stored and are dimensions of metrics,
 // so they never change.
-type FailureCode string
+type Reason string
 
 // The codes of failures. Each comment begins with the Details that the code has.
 const (
-	MediaNotAccessible FailureCode = "media_not_accessible" // Kind: the URL's server refuses the file, or the URL can't be fetched
-	MediaPrivate       FailureCode = "media_private"        // Kind: the URL's host is in a private network, and the settings don't allow those
-	MediaHostMissing   FailureCode = "media_host_missing"   // Kind: the URL's host doesn't exist, or nothing there takes connections
-	MediaUnreachable   FailureCode = "media_unreachable"    // Kind: no connection, or the server fails
-	MediaTooSlow       FailureCode = "media_too_slow"       // Kind: it does not arrive within its time
-	MediaLargerThan    FailureCode = "media_larger_than"    // Kind, Limit in bytes
-	MediaLongerThan    FailureCode = "media_longer_than"    // Kind, Limit and, if the file states it, Value in seconds
-	MediaUnsupported   FailureCode = "media_unsupported"    // Kind
-	PictureLargerThan  FailureCode = "picture_larger_than"  // Limit, Value in pixels
-	FrameRateAbove     FailureCode = "frame_rate_above"     // Limit, Value in frames/s
-	MediaTruncated     FailureCode = "media_truncated"      // Kind, Value (the part that can be decoded) and Stated, both in seconds
-	VideoIsPicture     FailureCode = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a GIF
-	NoPicture          FailureCode = "no_picture"           // the video has no picture
-	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has no sound track
-	NoFace             FailureCode = "no_face"              // no frame has a face
-	FaceMissing        FailureCode = "face_missing"         // Value: the first second of the video without a face
-	SpeedOutOfRange    FailureCode = "speed_out_of_range"   // Limit, Value: the speed that the video would need, if known
-	FaceNotThere       FailureCode = "face_not_there"       // Value: the frame in which the option face has a point without a face
-	FaceFrameUnused    FailureCode = "face_frame_unused"    // Value: the frame in which the option face has a point; it is not rendered
-	BoxInvalid         FailureCode = "box_invalid"          // Value: the frame whose box can't be read
-	BoxesWithoutFace   FailureCode = "boxes_without_face"   // no box has a face
-	PreviewAfterEnd    FailureCode = "preview_after_end"    // Kind: the medium ends before the preview begins
-	SegmentAfterEnd    FailureCode = "segment_after_end"    // Kind, Value in seconds: the medium ends before its part of a segment begins
-	FacesOfPicture     FailureCode = "faces_of_picture"     // the segments of a picture have different faces
-	OutputTooWide      FailureCode = "output_too_wide"      // Limit, Value: the widths of the video and of the output
-	OutputRateAbove    FailureCode = "output_rate_above"    // Limit, Value in frames/s
-	CodecNotInstalled  FailureCode = "codec_not_installed"  // Codec
-	NotSignable        FailureCode = "not_signable"         // all outputs must be signed since the request was made, and the format of this one can't be
-	UploadRefused      FailureCode = "upload_refused"       // Status: the server of upload_url refuses the output; 0 if the URL can't be used
-	UploadPrivate      FailureCode = "upload_private"       // the host of upload_url is in a private network, and the settings don't allow those
-	UploadHostMissing  FailureCode = "upload_host_missing"  // the host of upload_url doesn't exist, or nothing there takes connections
-	UploadUnreachable  FailureCode = "upload_unreachable"   // no connection, the server of upload_url fails, or it takes the output too slowly
-	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
-	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
-	Canceled           FailureCode = "canceled"             // by the client
-	HostFailing        FailureCode = "host_failing"         // the service's machine has no disk space, memory, open files, network or ffmpeg, or can't sign outputs that must be signed
-	InternalFault      FailureCode = "internal"             // any other fault of the service
+	MediaNotAccessible Reason = "media_not_accessible" // Kind: the URL's server refuses the file, or the URL can't be fetched
+	MediaPrivate       Reason = "media_private"        // Kind: the URL's host is in a private network, and the settings don't allow those
+	MediaHostMissing   Reason = "media_host_missing"   // Kind: the URL's host doesn't exist, or nothing there takes connections
+	MediaUnreachable   Reason = "media_unreachable"    // Kind: no connection, or the server fails
+	MediaTooSlow       Reason = "media_too_slow"       // Kind: it does not arrive within its time
+	MediaLargerThan    Reason = "media_larger_than"    // Kind, Limit in bytes
+	MediaLongerThan    Reason = "media_longer_than"    // Kind, Limit and, if the file states it, Value in seconds
+	MediaUnsupported   Reason = "media_unsupported"    // Kind
+	PictureLargerThan  Reason = "picture_larger_than"  // Limit, Value in pixels
+	FrameRateAbove     Reason = "frame_rate_above"     // Limit, Value in frames/s
+	MediaTruncated     Reason = "media_truncated"      // Kind, Value (the part that can be decoded) and Stated, both in seconds
+	VideoIsPicture     Reason = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a GIF
+	NoPicture          Reason = "no_picture"           // the video has no picture
+	NoSoundTrack       Reason = "no_sound_track"       // the audio has no sound track
+	NoFace             Reason = "no_face"              // no frame has a face
+	FaceMissing        Reason = "face_missing"         // Value: the first second of the video without a face
+	SpeedOutOfRange    Reason = "speed_out_of_range"   // Limit, Value: the speed that the video would need, if known
+	FaceNotThere       Reason = "face_not_there"       // Value: the frame in which the option face has a point without a face
+	FaceFrameUnused    Reason = "face_frame_unused"    // Value: the frame in which the option face has a point; it is not rendered
+	BoxInvalid         Reason = "box_invalid"          // Value: the frame whose box can't be read
+	BoxesWithoutFace   Reason = "boxes_without_face"   // no box has a face
+	PreviewAfterEnd    Reason = "preview_after_end"    // Kind: the medium ends before the preview begins
+	SegmentAfterEnd    Reason = "segment_after_end"    // Kind, Value in seconds: the medium ends before its part of a segment begins
+	FacesOfPicture     Reason = "faces_of_picture"     // the segments of a picture have different faces
+	OutputTooWide      Reason = "output_too_wide"      // Limit, Value: the widths of the video and of the output
+	OutputRateAbove    Reason = "output_rate_above"    // Limit, Value in frames/s
+	CodecNotInstalled  Reason = "codec_not_installed"  // Codec
+	NotSignable        Reason = "not_signable"         // all outputs must be signed since the request was made, and the format of this one can't be
+	UploadRefused      Reason = "upload_refused"       // Status: the server of upload_url refuses the output; 0 if the URL can't be used
+	UploadPrivate      Reason = "upload_private"       // the host of upload_url is in a private network, and the settings don't allow those
+	UploadHostMissing  Reason = "upload_host_missing"  // the host of upload_url doesn't exist, or nothing there takes connections
+	UploadUnreachable  Reason = "upload_unreachable"   // no connection, the server of upload_url fails, or it takes the output too slowly
+	ProcessingTooLong  Reason = "processing_too_long"  // the length of the media makes it so
+	ModelNotInstalled  Reason = "model_not_installed"  // Model
+	Canceled           Reason = "canceled"             // by the client
+	HostFailing        Reason = "host_failing"         // the service's machine has no disk space, memory, open files, network or ffmpeg, or can't sign outputs that must be signed
+	InternalFault      Reason = "internal"             // any other fault of the service
 )
 
 // Class is the cause of a failure.
@@ -63,7 +63,7 @@ const (
 )
 
 // Class returns the class of the code.
-func (c FailureCode) Class() Class {
+func (c Reason) Class() Class {
 	switch c {
 	case InternalFault:
 		return OfOurs
@@ -77,21 +77,21 @@ func (c FailureCode) Class() Class {
 // Postpones reports whether a request is tried again for a time after the fault. A host that is missing
 // may come back within a minute. The storage of a client is the client's part, so a request that fails
 // because of it counts towards the key's limit: its output was rendered.
-func (c FailureCode) Postpones() bool {
+func (c Reason) Postpones() bool {
 	return c.Class() == Transient || c == MediaHostMissing || c.OfUpload()
 }
 
 // OfUpload reports whether sending the output to the client's URL failed, and may work later.
-func (c FailureCode) OfUpload() bool { return c == UploadHostMissing || c == UploadUnreachable }
+func (c Reason) OfUpload() bool { return c == UploadHostMissing || c == UploadUnreachable }
 
 // OfFetch reports whether fetching an input from its URL failed.
-func (c FailureCode) OfFetch() bool {
+func (c Reason) OfFetch() bool {
 	return c == MediaHostMissing || c == MediaUnreachable || c == MediaTooSlow
 }
 
 // Failure is the reason why a request failed. The zero value means no failure.
 type Failure struct {
-	Code FailureCode
+	Code Reason
 	Details
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // failed returns a failure about a medium of the kind.
-func failed(code failure.FailureCode, kind failure.MediaKind, limit, value failure.Quantity) failure.Failure {
+func failed(code failure.Reason, kind failure.MediaKind, limit, value failure.Quantity) failure.Failure {
 	return failure.Failure{Code: code, Details: failure.Details{Kind: kind, Limit: limit, Value: value}}
 }
 
@@ -57,7 +57,7 @@ func TestSentences(t *testing.T) {
 		}
 		check.Want(t, "class of "+string(c.failure.Code), c.failure.Code.Class(), c.class)
 	}
-	for code, sentence := range map[failure.FailureCode]string{
+	for code, sentence := range map[failure.Reason]string{
 		failure.MediaPrivate: "audio URL is not accessible", failure.MediaHostMissing: "audio URL is not accessible", failure.MediaUnreachable: "audio URL is not accessible",
 		failure.MediaTooSlow: "audio URL is not accessible", failure.VideoIsPicture: "video is a picture; a video is needed", failure.PreviewAfterEnd: "audio ends before the preview begins", failure.HostFailing: "processing failed", "of a newer version": "processing failed",
 	} {
@@ -139,8 +139,8 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// TestFailureOf checks the failures of the errors that end attempts.
-func TestFailureOf(t *testing.T) {
+// TestOf checks the failures of the errors that end attempts.
+func TestOf(t *testing.T) {
 	noFace := failure.Failure{Code: failure.NoFace}
 	for _, c := range []struct {
 		err  error
@@ -161,7 +161,7 @@ func TestFailureOf(t *testing.T) {
 		{io.ErrUnexpectedEOF, failure.Failure{Code: failure.InternalFault}},
 		{os.ErrDeadlineExceeded, failure.Failure{Code: failure.InternalFault}},
 	} {
-		check.Want(t, c.err.Error(), failure.FailureOf(c.err), c.want)
+		check.Want(t, c.err.Error(), failure.Of(c.err), c.want)
 	}
 }
 

@@ -24,10 +24,10 @@ func (f Failure) Because(cause error) error {
 	return e
 }
 
-// FailureOf returns the failure that ended an attempt with err: the one of the first *Error in
+// Of returns the failure that ended an attempt with err: the one of the first *Error in
 // err's chain; HostFailing if the machine, its network or another part of the service fails for a
 // while; and otherwise InternalFault.
-func FailureOf(err error) Failure {
+func Of(err error) Failure {
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case ok && e.Failure.Code != "":

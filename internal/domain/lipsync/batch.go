@@ -84,22 +84,6 @@ func (s LineState) Made() bool {
 // Final reports whether a line keeps the state for good.
 func (s LineState) Final() bool { return s != LineWaiting && s != LineQueued && s != LineProcessing }
 
-// lineState returns the state of a line with the request.
-func lineState(r Request) LineState {
-	switch {
-	case r.Status == Queued:
-		return LineQueued
-	case r.Status == Processing:
-		return LineProcessing
-	case r.Status == Completed:
-		return LineCompleted
-	case r.Failed():
-		return LineFailed
-	default:
-		return LineCanceled
-	}
-}
-
 // Counts has the numbers of a batch's lines by their states.
 type Counts struct {
 	Lines      int `json:"lines"`
@@ -143,7 +127,7 @@ const (
 
 // Status returns the state of the batch.
 func (b Batch) Status() BatchStatus {
-	switch canceled, final := !b.CanceledAt.IsZero(), b.final(); {
+	switch canceled, final := !b.CanceledAt.IsZero(), b.Final(); {
 	case canceled && final:
 		return BatchCanceled
 	case canceled:
@@ -155,8 +139,8 @@ func (b Batch) Status() BatchStatus {
 	}
 }
 
-// final reports whether all lines are final.
-func (b Batch) final() bool { return b.Counts().Final() == len(b.Lines) }
+// Final reports whether all lines are final.
+func (b Batch) Final() bool { return b.Counts().Final() == len(b.Lines) }
 
 // LineView is a line of a batch as clients see it.
 type LineView struct {
@@ -179,32 +163,13 @@ func (b Batch) View(n int) LineView {
 // State returns the state of the line n, from 0.
 func (b Batch) State(n int) LineState { return LineState(b.Lines[n]) }
 
-// set sets the state of the line n.
-func (b *Batch) set(n int, s LineState) {
-	lines := []byte(b.Lines)
-	lines[n] = byte(s)
-	b.Lines = string(lines)
-}
-
-// linesIn returns the numbers of the lines whose states are one of these.
-func (b Batch) linesIn(states ...LineState) (lines []int) {
-	for n := range len(b.Lines) {
-		for _, s := range states {
-			if b.State(n) == s {
-				lines = append(lines, n)
-			}
-		}
-	}
-	return lines
-}
-
 // RequestID returns the id of the request of the line n, from 0. It follows from the batch, so no line ever has two requests.
 func (b Batch) RequestID(n int) string {
 	return uuid.NewSHA1(uuid.MustParse(b.ID), []byte(strconv.Itoa(n))).String()
 }
 
-// object returns the key of the object with the parameters of the lines.
-func (b Batch) object() string { return batches + b.ID + "/" + hex.EncodeToString(b.Fingerprint[:]) }
+// Object returns the key of the object with the parameters of the lines.
+func (b Batch) Object() string { return BatchKeys + b.ID + "/" + hex.EncodeToString(b.Fingerprint[:]) }
 
 // News returns the new deliveries of a batch that was changed. A store calls it in each change, and writes the deliveries in the
 // same transaction.
@@ -222,7 +187,7 @@ func (b Batch) event() (event Delivery, ok bool) {
 	if b.FinishedAt.IsZero() {
 		return Delivery{}, false
 	}
-	at := b.FinishedAt.Truncate(time.Microsecond).UTC()
+	at := StoredTime(b.FinishedAt)
 	return Delivery{
 		ID: eventID(at, 2, b.ID), Account: b.Account, Type: BatchFinished, Request: b.ID, CreatedAt: at,
 		State: DeliveryWaiting, Due: at, Version: 1,

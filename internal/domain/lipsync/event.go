@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"lipsync/internal/domain/failure"
 )
 
 // DeliveryState is the state of a delivery. It goes from waiting to sending at each attempt. Delivered
@@ -75,6 +73,15 @@ func eventID(at time.Time, rank int, subject string) string {
 	return fmt.Sprintf("msg_%016x%d%s", at.UnixMicro(), rank, strings.ReplaceAll(subject, "-", ""))
 }
 
+// NewTest returns a delivery of a TestEvent, with an id of its own, to a webhook of the account.
+func NewTest(webhook, account, id string, now time.Time) Delivery {
+	now = StoredTime(now)
+	return Delivery{
+		ID: eventID(now, 0, id), Webhook: webhook, Account: account, Type: TestEvent, CreatedAt: now,
+		State: DeliveryWaiting, Due: now, Version: 1,
+	}
+}
+
 // Subject is what an event is about: a request or a batch. It is zero for a TestEvent.
 type Subject struct {
 	Request Request  // as it was when the event happened
@@ -82,14 +89,14 @@ type Subject struct {
 	Batch   Batch
 }
 
-// event returns the event of a request whose status was another one before, as a delivery that names no webhook. ok is false if
+// Event returns the event of a request whose status was another one before, as a delivery that names no webhook. ok is false if
 // nothing happened that has an event.
-func (r Request) event(was Status) (event Delivery, ok bool) {
+func (r Request) Event(was Status) (event Delivery, ok bool) {
 	t, at := r.eventOf()
 	if t == "" || r.Status == was || was.Final() {
 		return Delivery{}, false
 	}
-	at = storedTime(at)
+	at = StoredTime(at)
 	rank := 1
 	if r.Status.Final() {
 		rank = 2
@@ -103,7 +110,7 @@ func (r Request) event(was Status) (event Delivery, ok bool) {
 // News returns the new deliveries of a request whose status was another one before. A store calls it
 // in each change of a request, and writes the deliveries in the same transaction.
 func (r Request) News(was Status) []Delivery {
-	event, ok := r.event(was)
+	event, ok := r.Event(was)
 	if !ok || len(r.Targets) == 0 {
 		return nil
 	}
@@ -115,17 +122,37 @@ func (r Request) News(was Status) []Delivery {
 	for i := range all {
 		for _, before := range started {
 			if before.Webhook == all[i].Webhook {
-				all[i].After = r.eventID(storedTime(r.StartedAt), 1)
+				all[i].After = r.eventID(StoredTime(r.StartedAt), 1)
 			}
 		}
 	}
 	return all
 }
 
-// before returns the request as it was when an event of the type happened.
-func (r Request) before(t EventType) Request {
-	if t == RequestProcessing {
-		r.Status, r.FinishedAt, r.Output, r.Failure = Processing, time.Time{}, "", failure.Failure{}
+// Change is a change of a request or of a batch, as a store's log of changes has it.
+type Change struct {
+	Was     Status  // status of the request before the change
+	Request Request // after the change; zero if it is one of a batch
+	Batch   Batch   // after the change; zero if it is one of a request
+}
+
+// BusEvent is an event for a Bus.
+type BusEvent struct {
+	ID   string // see Delivery.ID
+	Type EventType
+	At   time.Time // when it happened
+	Body []byte    // JSON
+}
+
+// Event returns the event of the change, and what it is about. ok is false if it has none.
+func (c Change) Event() (d Delivery, about Subject, ok bool) {
+	if c.Batch.ID != "" {
+		d, ok = c.Batch.event()
+		return d, Subject{Batch: c.Batch}, ok
 	}
-	return r
+	if c.Request.Kind != ToRender {
+		return Delivery{}, Subject{}, false
+	}
+	d, ok = c.Request.Event(c.Was)
+	return d, Subject{Request: c.Request}, ok
 }

@@ -74,18 +74,9 @@ func (l Limits) complete() Limits {
 	return l
 }
 
-// CheckArriving returns StorageLimit if the bytes that are arriving for an account are more than it
-// may store.
-func (s *Service) CheckArriving(bytes int64) error {
-	if l := s.Limits; bytes > l.Stored {
-		return l.explain(failure.New(failure.StorageLimit, "more bytes arrive"))
-	}
-	return nil
-}
-
-// explain gives an OpenLimit, BatchLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
+// Explain gives an OpenLimit, BatchLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
 // other error as it is.
-func (l Limits) explain(err error) error {
+func (l Limits) Explain(err error) error {
 	switch failure.CodeOf(err) {
 	case failure.OpenLimit:
 		return &failure.Error{

@@ -1,15 +1,15 @@
-// Package lipsync is the domain of the lip sync service: its requests, keys and uploads, the ports
-// that its adapters implement, and the Service that holds every business rule.
-//
-// It imports only the standard library, google/uuid, failures and orders. Its user provides time, ids and randomness.
-// The caller is an explicit argument.
+// Package lipsync has what all parts of the lip sync service and its adapters share: the records of requests, keys,
+// uploads, batches and webhooks, how a request may change, whose request is next, and the ports to the outside.
 package lipsync
 
 import (
 	"crypto/sha256"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
@@ -54,13 +54,16 @@ func (i Input) FileName() string {
 	return order.BaseName(u.Path)
 }
 
-// host returns the host of the input's URL in lower case and without a port, or "" for an object.
-func (i Input) host() string {
-	u, err := url.Parse(i.URL)
-	if err != nil {
-		return ""
+// UploadScheme begins the name of an upload as an input; its id follows.
+const UploadScheme = "upload://"
+
+// Again returns a source for the same input in another request: its URL, or its upload as
+// upload://ID. It returns "" for a file of a form, which is deleted with its request.
+func (i Input) Again() string {
+	if id, ok := strings.CutPrefix(i.Object, UploadKeys); ok {
+		return UploadScheme + id
 	}
-	return strings.ToLower(u.Hostname())
+	return i.URL
 }
 
 // Kind says what a request asks for. Requests of each kind have lists, counts, limits and a line of their own.
@@ -133,6 +136,12 @@ type Request struct {
 	Progress   Progress  // last report of that worker
 }
 
+// IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
+func (r Request) IsAnalysis() bool { return r.Kind == ToAnalyze }
+
+// IsEstimate reports whether the request asks for an Estimate of itself, and not for an output.
+func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
+
 // Failed reports whether the request failed and was not canceled. A canceled request also has the
 // status Failed.
 func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != failure.Canceled }
@@ -141,8 +150,35 @@ func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != 
 // the last attempt.
 func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.Delays >= MaxClaims }
 
-// overspent reports whether the request has been claimed more often than it may be.
-func (r Request) overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
+// Overspent reports whether the request has been claimed more often than it may be.
+func (r Request) Overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
+
+// Order returns the order that a request is made of.
+func (r Request) Order() order.Order {
+	o := order.OrderOf(r.Options)
+	o.LargestFace, o.Engine = r.LargestFace, r.Engine
+	if r.ReferenceID != "" {
+		o.ReferenceID = &r.ReferenceID
+	}
+	return o
+}
+
+// Unsigned reports whether the request's output has no signed manifest although the service signs outputs and this one can be signed.
+func (r Request) Unsigned() bool {
+	return r.Options.Output.Format.Signable() && r.Size <= order.MostSigned && r.warned(order.NotSigned)
+}
+
+// Provenance returns the standard of the output's signed manifest, c2pa, or "" if it has none.
+func (r Request) Provenance() string {
+	if r.warned(order.Signed) {
+		return "c2pa"
+	}
+	return ""
+}
+
+func (r Request) warned(w order.Warnings) bool {
+	return slices.Contains(strings.Fields(string(r.Warnings)), string(w))
+}
 
 // Key is an API key. The token itself is never stored.
 type Key struct {
@@ -173,10 +209,20 @@ type Upload struct {
 	Dropped     bool      // true if no new request may use it
 }
 
+// SendableUntil returns the time until which the signed URL takes the upload's bytes.
+func (u Upload) SendableUntil() time.Time { return u.CreatedAt.Add(time.Hour) }
+
 // Caller is the author of a call: an active key and its account, or, without a key, a person of the
 // account who is signed in.
 type Caller struct {
 	Account string
 	KeyID   string
 	KeyName string
+}
+
+// ParseID returns the id that a client wrote, in small letters. ok is false if it is none.
+func ParseID(text string) (id string, ok bool) {
+	parsed, err := uuid.Parse(text)
+	id = parsed.String()
+	return id, err == nil && len(text) == len(id) // uuid.Parse also reads other forms
 }

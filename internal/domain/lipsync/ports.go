@@ -75,10 +75,6 @@ type Requests interface {
 	// changes may be missing.
 	Uses(ctx context.Context, account, object string) (bool, error)
 
-	// ForgetMedia records that the media of a final request were deleted, and returns the stored
-	// request: see Request.WithoutMedia. Size no longer counts as stored.
-	ForgetMedia(ctx context.Context, id string, now time.Time) (Request, error)
-
 	// Usage returns a Day for each of the last days (UTC), oldest first. The last Day is the day of
 	// now. The cost depends only on the number of days.
 	Usage(ctx context.Context, account string, now time.Time, days int) ([]Day, error)
@@ -129,13 +125,11 @@ type Idempotency struct {
 	ExpiresAt   time.Time
 }
 
-// Leases gives requests to workers. Every change is a compare-and-swap: it succeeds only if the request is in a state from which the
-// transition that its method names is allowed; else the method returns the error of the transition. A change of a request's status also
-// adds the deliveries that Request.News returns, and gives back a use of the key if Request.GivesBack says so, in the same transaction.
-// Progress belongs to the lease: every change except Renew, Report and NoteVideo clears it.
+// Leases gives requests to workers, and changes them. Every change is a compare-and-swap. Progress belongs to the lease: claims and
+// transitions that end the lease clear it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
-	// request if id is "". See Request.Claimed. The next request is the oldest claimable request of the account whose Turn it is.
+	// request if id is "". See Request.Claimed, and Change for what else it writes. The next request is the oldest claimable request of the account whose Turn it is.
 	// Claim returns NotFound if there is nothing to claim; a request with the id may be unknown, final or leased.
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
 
@@ -151,26 +145,15 @@ type Leases interface {
 	// request.
 	NoteVideo(ctx context.Context, id, token string, sum [32]byte) error
 
-	// Release ends a held lease, so that a worker can claim the request at once: see Request.Released.
-	Release(ctx context.Context, id, token string) error
-
-	// Postpone ends a held lease; no worker can claim the request before until: see Request.Postponed. The argument r
-	// names the request and its lease.
-	Postpone(ctx context.Context, r Request, until time.Time) error
+	// Change replaces the request with the id by the result of the transition, and returns what it stored. If the transition returns an
+	// error, Change writes nothing and returns the error; if there is no such request, the transition gets the zero one. It may be
+	// called several times. Change also adds the deliveries that Request.News returns, and gives back a use of the key if
+	// Request.GivesBack says so, in the same transaction.
+	Change(ctx context.Context, id string, t Transition) (Request, error)
 
 	// Postponed returns up to limit requests that no worker holds and that are postponed until a time
 	// after the argument after. The list begins with the requests that can be claimed soonest.
 	Postponed(ctx context.Context, after time.Time, limit int) ([]Request, error)
-
-	// EndPause lets workers claim, from now on, a request that was postponed until r.LeaseUntil: see Request.Resumed.
-	EndPause(ctx context.Context, r Request, now time.Time) error
-
-	// Finish makes a held request final: see Request.Ended.
-	Finish(ctx context.Context, id, token string, now time.Time, o Outcome) error
-
-	// Cancel sets an open request to failed with the failure f, even if a worker holds it, and
-	// returns the stored request: see Request.Canceled.
-	Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest first. The sweep uses it.
 	// If many more requests are claimable, the result may lack the oldest ones, because the cost
@@ -313,6 +296,9 @@ type Announcer interface {
 	// Announce tells that the delivery to the webhook with the id will be due after the pause.
 	Announce(ctx context.Context, webhook, id string, pause time.Duration) error
 }
+
+// PostTime is the longest time of one attempt at a delivery.
+const PostTime = 20 * time.Second
 
 // Poster calls webhooks.
 type Poster interface {

@@ -1,10 +1,8 @@
 package lipsync
 
 import (
-	"context"
 	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 )
 
@@ -13,16 +11,6 @@ type Progress struct {
 	Stage   order.Stage // "" if the worker has reported nothing
 	Percent int         // of the whole attempt, 0 to 99; 100 if completed
 	Ends    time.Time   // expected end; zero if unknown
-}
-
-// Progress returns the caller's request, its progress, and its place in the queue.
-func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, Place, error) {
-	r, err := s.find(ctx, c.Account, idOrReference)
-	if err != nil {
-		return Request{}, Progress{}, Place{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
-	}
-	place, err := s.Place(ctx, r)
-	return r, r.ProgressAt(s.Now()), place, err
 }
 
 // ProgressAt returns the request's progress at now, as far as it is known. If no worker holds the

@@ -51,7 +51,7 @@ func (t Targets) Resolve(a AccountWebhooks) (Targets, error) {
 	var list Targets
 	found := named == ""
 	for _, w := range a.List {
-		same := named != "" && address(w.URL) == address(named)
+		same := named != "" && w.Has(named)
 		switch {
 		case same && !w.DisabledAt.IsZero():
 			return nil, failure.New(failure.Finished, "the webhook with the URL is disabled")

@@ -10,8 +10,11 @@ import (
 // another process has changed the request meanwhile. If there is no such request, the store calls it for the zero Request, and returns
 // the error. Times in the result have the precision of stores. What follows from a change of the status is in News and GivesBack.
 
-// storedTime returns the time with the precision of stores.
-func storedTime(t time.Time) time.Time { return t.Truncate(time.Microsecond).UTC() }
+// Transition is a change of a request: it returns the request as it is to be stored, or why it may not change.
+type Transition func(Request) (Request, error)
+
+// StoredTime returns the time with the precision of stores.
+func StoredTime(t time.Time) time.Time { return t.Truncate(time.Microsecond).UTC() }
 
 // Created returns a new request with the webhooks of its account that get its events: see Targets.Resolve, whose errors it returns. Only
 // a request ToRender has events.
@@ -34,20 +37,23 @@ func (r Request) Claimed(token string, now time.Time, lease time.Duration) (Requ
 		return Request{}, failure.New(failure.NotFound, "not found")
 	}
 	if r.Lease != "" {
-		r.endDelays()
+		r.EndDelays()
 	}
 	if r.StartedAt.IsZero() {
-		r.StartedAt = storedTime(now)
+		r.StartedAt = StoredTime(now)
 	}
 	r.Claims, r.Attempts = r.Claims+1, r.Attempts+1
-	r.Status, r.Lease, r.LeaseUntil, r.Progress = Processing, token, storedTime(now.Add(lease)), Progress{}
+	r.Status, r.Lease, r.LeaseUntil, r.Progress = Processing, token, StoredTime(now.Add(lease)), Progress{}
 	return r, nil
 }
+
+// ErrLost is the Conflict of a worker whose lease of a request was lost.
+var ErrLost error = failure.New(failure.Conflict, "lease lost")
 
 // unheld returns the request without the lease that has the token, or Conflict if that lease is lost.
 func (r Request) unheld(token string) (Request, error) {
 	if token == "" || r.Lease != token {
-		return Request{}, failure.New(failure.Conflict, "lease lost")
+		return Request{}, ErrLost
 	}
 	return r.withoutLease(), nil
 }
@@ -64,7 +70,7 @@ func (r Request) Released(token string) (Request, error) {
 		return Request{}, err
 	}
 	r.Attempts--
-	r.endDelays()
+	r.EndDelays()
 	return r, nil
 }
 
@@ -75,8 +81,8 @@ func (r Request) Postponed(attempted Request, until time.Time) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r.LeaseUntil, r.Attempts, r.Delays, r.Fetching = storedTime(until), attempted.Attempts, attempted.Delays, attempted.Fetching
-	r.MissingSince, r.UnreachableSince, r.FailingSince = storedTime(attempted.MissingSince), storedTime(attempted.UnreachableSince), storedTime(attempted.FailingSince)
+	r.LeaseUntil, r.Attempts, r.Delays, r.Fetching = StoredTime(until), attempted.Attempts, attempted.Delays, attempted.Fetching
+	r.MissingSince, r.UnreachableSince, r.FailingSince = StoredTime(attempted.MissingSince), StoredTime(attempted.UnreachableSince), StoredTime(attempted.FailingSince)
 	return r, nil
 }
 
@@ -85,7 +91,7 @@ func (r Request) Resumed(until, now time.Time) (Request, error) {
 	if r.Lease != "" || r.LeaseUntil.IsZero() || !r.LeaseUntil.Equal(until) {
 		return Request{}, failure.New(failure.Conflict, "pause is over")
 	}
-	r.LeaseUntil = storedTime(now)
+	r.LeaseUntil = StoredTime(now)
 	return r, nil
 }
 
@@ -95,7 +101,7 @@ func (r Request) Ended(token string, now time.Time, o Outcome) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r.Status, r.FinishedAt, r.Failure = Completed, storedTime(now), o.Failure
+	r.Status, r.FinishedAt, r.Failure = Completed, StoredTime(now), o.Failure
 	if o.Failure.Code != "" {
 		r.Status = Failed
 	}
@@ -105,9 +111,9 @@ func (r Request) Ended(token string, now time.Time, o Outcome) (Request, error) 
 	return r, nil
 }
 
-// Canceled returns the request as its client has ended it, with the failure, even while a worker holds it. It returns NotFound if there
-// is no request, and Conflict if it is final.
-func (r Request) Canceled(now time.Time, f failure.Failure) (Request, error) {
+// Canceled returns the request as its client has ended it, even while a worker holds it. It returns NotFound if there is no request, and
+// Conflict if it is final.
+func (r Request) Canceled(now time.Time) (Request, error) {
 	switch {
 	case r.ID == "":
 		return Request{}, failure.New(failure.NotFound, "not found")
@@ -115,7 +121,7 @@ func (r Request) Canceled(now time.Time, f failure.Failure) (Request, error) {
 		return Request{}, failure.New(failure.Conflict, "request is final")
 	}
 	r = r.withoutLease()
-	r.Status, r.FinishedAt, r.Failure = Failed, storedTime(now), f
+	r.Status, r.FinishedAt, r.Failure = Failed, StoredTime(now), failure.Failure{Code: failure.Canceled}
 	if r.StartedAt.IsZero() {
 		r.StartedAt = r.FinishedAt
 	}
@@ -131,13 +137,13 @@ func (r Request) WithoutMedia(now time.Time) (Request, error) {
 	case !r.Status.Final():
 		return Request{}, failure.New(failure.Conflict, "request is not final")
 	case r.MediaDeletedAt.IsZero():
-		r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = storedTime(now), "", false, [len(r.VideoSum)]byte{}
+		r.MediaDeletedAt, r.Output, r.Poster, r.VideoSum = StoredTime(now), "", false, [len(r.VideoSum)]byte{}
 	}
 	return r, nil
 }
 
-// endDelays records that an attempt ended without a delay.
-func (r *Request) endDelays() {
+// EndDelays records that an attempt ended without a delay.
+func (r *Request) EndDelays() {
 	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
 }
 

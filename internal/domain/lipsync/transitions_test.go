@@ -55,7 +55,7 @@ func TestTransitions(t *testing.T) {
 	}
 	failed := failure.Failure{Code: failure.InternalFault}
 	canceled := failure.Failure{Code: failure.Canceled}
-	cancel := func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(at(50).Add(999), canceled) }
+	cancel := func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(at(50).Add(999)) }
 	forget := func(r lipsync.Request) (lipsync.Request, error) { return r.WithoutMedia(at(50).Add(999)) }
 	type to func(*lipsync.Request)
 	none := to(func(*lipsync.Request) {})
@@ -147,7 +147,7 @@ func TestTransitions(t *testing.T) {
 func TestGivesBack(t *testing.T) {
 	for _, c := range []struct {
 		was, is lipsync.Status
-		code    failure.FailureCode
+		code    failure.Reason
 		key     string
 		want    bool
 	}{

@@ -15,8 +15,8 @@ type Standing struct {
 	Oldest  string      // sorts by the age of the oldest claimable request, in this store; "" if none is stored
 }
 
-// Turn returns the index of the account whose oldest claimable request a worker claims next: of the accounts with claimable requests that
-// have the fewest leases, it is the one whose last claim is longest ago, or else the one with the oldest request. ok is false if no request is
+// Turn returns the index of the account and kind whose oldest claimable request a worker claims next: of those with claimable requests and
+// the fewest leases, it is the one whose last claim is longest ago, or else the one with the oldest request. ok is false if no request is
 // claimable.
 func Turn(all []Standing) (next int, ok bool) {
 	for i, s := range all {
@@ -27,7 +27,7 @@ func Turn(all []Standing) (next int, ok bool) {
 	return next, ok
 }
 
-// Contenders returns the accounts of which Turn chooses one by their last claims. A store needs to know the last claims of these only.
+// Contenders returns those of which Turn chooses one by their last claims. A store needs to know the last claims of these only.
 func Contenders(all []Standing) (some []Standing) {
 	next, _ := Turn(all)
 	for _, s := range all {
@@ -40,4 +40,10 @@ func Contenders(all []Standing) (some []Standing) {
 
 func (s Standing) compare(other Standing) int {
 	return cmp.Or(cmp.Compare(len(s.Held), len(other.Held)), s.Claimed.Compare(other.Claimed), cmp.Compare(s.Oldest, other.Oldest))
+}
+
+// Line is what decides when workers claim a waiting request; see Leases.Line.
+type Line struct {
+	Ahead    int        // older claimable requests of the same account and kind, at most the limit
+	Accounts []Standing // of the request's account and kind, and of others with claimable requests or leases
 }

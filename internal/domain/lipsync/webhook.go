@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -41,14 +40,6 @@ type Webhook struct {
 	DisabledAt time.Time   `json:"disabled_at,omitzero"` // when its URL answered 410; zero if it is enabled
 }
 
-// secrets returns the secrets that sign a call at now, the newest first.
-func (w Webhook) secrets(now time.Time) []string {
-	if w.OldSecret != "" && now.Before(w.OldUntil) {
-		return []string{w.Secret, w.OldSecret}
-	}
-	return []string{w.Secret}
-}
-
 // AccountWebhooks has all webhooks of one account. A store replaces them as a whole.
 type AccountWebhooks struct {
 	Account string
@@ -80,12 +71,11 @@ func ParseWebhooks(text string) (list []Webhook, err error) {
 	return list, nil
 }
 
-// find returns the place of the webhook with the id in the list, or -1.
-func (a AccountWebhooks) find(id string) int {
-	return slices.IndexFunc(a.List, func(w Webhook) bool { return w.ID == id })
-}
+// Has reports whether the URL is that of the webhook, with any query and fragment. Two webhooks of an account differ in
+// their URLs without these.
+func (w Webhook) Has(text string) bool { return address(w.URL) == address(text) }
 
-// address returns the URL without its query and fragment. Two webhooks of an account differ in it.
+// address returns the URL without its query and fragment.
 func address(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -94,4 +84,10 @@ func address(text string) string {
 	u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = "", false, "", ""
 	u.Host = strings.ToLower(u.Host)
 	return u.String()
+}
+
+// Answer is the answer of a webhook to a call.
+type Answer struct {
+	Status     int
+	RetryAfter time.Duration // as the webhook asks; 0 if it doesn't
 }

@@ -23,8 +23,8 @@ type MaskFactor int
 // The smallest and largest factors of a mask, by eye. A smaller region would cut through lips that are wide open.
 // A larger one would reach far beyond the pixels that the engines have of a mouth.
 const (
-	LeastFeather, MostFeather = .25, 2
-	LeastExpand, MostExpand   = .85, 1.25
+	leastFeather, mostFeather = .25, 2
+	leastExpand, mostExpand   = .85, 1.25
 )
 
 // Factor returns the factor.
@@ -42,11 +42,11 @@ func (m Mask) String() string { return m.Feather.String() + "," + m.Expand.Strin
 // UnmarshalText reads what String returns. The error of anything else is Invalid, and says what is possible.
 func (m *Mask) UnmarshalText(text []byte) error {
 	feather, expand, _ := strings.Cut(string(text), ",")
-	wide, err1 := parseFactor(feather, LeastFeather, MostFeather)
-	large, err2 := parseFactor(expand, LeastExpand, MostExpand)
+	wide, err1 := parseFactor(feather, leastFeather, mostFeather)
+	large, err2 := parseFactor(expand, leastExpand, mostExpand)
 	if err1 != nil || err2 != nil {
 		return failure.New(failure.Invalid, fmt.Sprintf("mask must be feather, a number from %g to %g, and expand, a number from %g to %g",
-			LeastFeather, float64(MostFeather), LeastExpand, MostExpand))
+			leastFeather, float64(mostFeather), leastExpand, mostExpand))
 	}
 	*m = Mask{wide, large}
 	return nil

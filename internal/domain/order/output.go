@@ -200,7 +200,7 @@ type Width int
 
 // The widths of outputs.
 const (
-	LeastWidth = 16
+	leastWidth = 16
 	MostWidth  = 4096
 )
 

@@ -63,15 +63,15 @@ type Estimate struct {
 
 // Problem is a reason for which a request would fail.
 type Problem struct {
-	Code    failure.FailureCode `json:"code"`
-	Message string              `json:"message"`
+	Code    failure.Reason `json:"code"`
+	Message string         `json:"message"`
 }
 
 // Problems returns the problems of a request whose attempts would end with the errors; nil errors are left out. If an error says nothing
 // about the client's call or its media, Problems returns that error.
 func Problems(errs ...error) (all []Problem, err error) {
 	for _, err := range errs {
-		f := failure.FailureOf(err)
+		f := failure.Of(err)
 		switch {
 		case err == nil:
 		case f.Code.Class() != failure.OfInput && !f.Code.OfFetch():

@@ -7,9 +7,9 @@ import (
 	"lipsync/internal/domain/failure"
 )
 
-// MostGain is the largest gain of a sound. A gain is a factor of amplitude: 0 is silence, and 1 leaves the
+// mostGain is the largest gain of a sound. A gain is a factor of amplitude: 0 is silence, and 1 leaves the
 // sound as it is.
-const MostGain = 2
+const mostGain = 2
 
 // VoiceGain is the gain of the speech track, less 1. So its zero value is the default: a gain of 1.
 type VoiceGain float64
@@ -20,7 +20,7 @@ type OriginalGain float64
 // Duck says whether the video's own sound is lowered while the voice is heard.
 type Duck bool
 
-// Gain returns the gain, from 0 to MostGain.
+// Gain returns the gain, from 0 to mostGain.
 func (g VoiceGain) Gain() float64 { return 1 + float64(g) }
 
 // String returns the gain as clients write it.

@@ -84,7 +84,7 @@ var (
 	}
 	voiceGainOption = Option{
 		Name: "voice_gain", Where: OfRequest | OfSegment | ToAssistants, Schema: "VoiceGain",
-		Shape: Number, Most: MostGain, Default: "1",
+		Shape: Number, Most: mostGain, Default: "1",
 		Label: "Gain of the audio",
 		Flag:  "FACTOR",
 		Help:  "Set a factor for the speech track, from 0 (silence) to 2 (default: 1).",
@@ -95,7 +95,7 @@ var (
 	}
 	originalGainOption = Option{
 		Name: "original_gain", Where: OfRequest | OfSegment | ToAssistants, Schema: "OriginalGain",
-		Shape: Number, Most: MostGain, Default: "0",
+		Shape: Number, Most: mostGain, Default: "0",
 		Label: "Gain of the video’s own sound",
 		Flag:  "FACTOR",
 		Help:  "Mix the video's own sound with the speech track, by a factor from 0 (silence, the default) to 2.",
@@ -204,7 +204,7 @@ var (
 	}
 	widthOption = Option{
 		Name: "width", Where: OfOutput | ToAssistants, Schema: "Width",
-		Shape: Integer, Least: LeastWidth, Most: MostWidth,
+		Shape: Integer, Least: leastWidth, Most: MostWidth,
 		Label: "Width in pixels", Example: "That of the video",
 		Flag:  "PIXELS",
 		Help:  "Set the width of the pictures (default, and the most: as in the video).",

@@ -15,8 +15,8 @@ type Kind[T any] struct {
 	unit  Size // in bytes, for sizes that are whole numbers of a unit; otherwise 0
 }
 
-// Text returns a value as text that the kind of its setting can read. It adds no unit.
-func Text(value any) string {
+// asText returns a value as text that the kind of its setting can read. It adds no unit.
+func asText(value any) string {
 	switch v := value.(type) {
 	case []string:
 		return strings.Join(v, ",")

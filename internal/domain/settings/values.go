@@ -14,6 +14,7 @@ import (
 type Values struct {
 	getenv  func(name string) string // nil: the values are those of a context
 	context map[string]string        // by key
+	read    []Entry                  // in an environment
 	errs    []error
 }
 
@@ -48,7 +49,7 @@ func Context(all map[string]any) (*Values, error) {
 func written(value any) string {
 	switch v := value.(type) {
 	case float64: // JSON's numbers
-		return Text(v)
+		return asText(v)
 	case []any:
 		var words []string
 		for _, word := range v {
@@ -59,6 +60,9 @@ func written(value any) string {
 		return fmt.Sprint(v)
 	}
 }
+
+// Read returns the settings that were read in an environment so far.
+func (v *Values) Read() []Entry { return v.read }
 
 // Err returns the errors of all values that were read so far.
 func (v *Values) Err() error { return errors.Join(v.errs...) }
@@ -71,11 +75,14 @@ func (s *Setting[T]) In(v *Values) (value T) {
 	if v.getenv == nil {
 		name, kind, wants = s.Context(), s.inStack(), "but must be"
 		text = s.inContext(v)
-	} else if text = v.getenv(name); text == "" {
-		if !s.Optional {
-			v.errs = append(v.errs, fmt.Errorf("%s is not set", name))
+	} else {
+		v.read = append(v.read, s)
+		if text = v.getenv(name); text == "" {
+			if !s.Optional {
+				v.errs = append(v.errs, fmt.Errorf("%s is not set", name))
+			}
+			return value
 		}
-		return value
 	}
 	read, ok := kind.parse(text)
 	if !ok {
@@ -125,7 +132,7 @@ func (s *Setting[T]) Check(text string) error {
 func (s *Setting[T]) Describe() string { return s.inStack().want }
 
 // EnvValue implements Entry.
-func (s *Setting[T]) EnvValue(v *Values) string { return Text(s.In(v)) }
+func (s *Setting[T]) EnvValue(v *Values) string { return asText(s.In(v)) }
 
 // ContextValue implements Entry.
 func (s *Setting[T]) ContextValue(v *Values) string { return s.counted(s.In(v)) }
@@ -143,5 +150,5 @@ func (s *Setting[T]) counted(value T) string {
 	if bytes, ok := any(value).(Size); ok {
 		return strconv.FormatInt(int64(bytes/s.inStack().unit), 10)
 	}
-	return Text(value)
+	return asText(value)
 }

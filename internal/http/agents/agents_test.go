@@ -23,15 +23,9 @@ import (
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/clienttest"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // assistant is a client of the tools.
 type assistant struct {
@@ -55,7 +49,7 @@ func (a *assistant) connect(t *testing.T, transport mcp.Transport) {
 	})
 	var err error
 	a.ClientSession, err = c.Connect(t.Context(), transport, nil)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { a.Close() })
 }
 
@@ -65,7 +59,7 @@ func (a *assistant) call(t *testing.T, tool string, arguments map[string]any) (a
 	p := &mcp.CallToolParams{Name: tool, Arguments: arguments}
 	p.SetProgressToken("token")
 	r, err := a.CallTool(t.Context(), p)
-	must(t, err)
+	check.Must(t, err)
 	text := r.Content[0].(*mcp.TextContent).Text
 	if strings.Contains(text, "u0026") {
 		t.Errorf("%s: got a URL that can't be copied: %s", tool, text)
@@ -73,7 +67,7 @@ func (a *assistant) call(t *testing.T, tool string, arguments map[string]any) (a
 	if r.IsError {
 		return nil, text
 	}
-	must(t, json.Unmarshal([]byte(text), &answer))
+	check.Must(t, json.Unmarshal([]byte(text), &answer))
 	return answer, ""
 }
 
@@ -86,7 +80,7 @@ func local(t *testing.T, s *clienttest.Service) *assistant {
 	})
 	ours, theirs := mcp.NewInMemoryTransports()
 	session, err := server.Connect(t.Context(), ours, nil)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { session.Close() })
 	a.connect(t, theirs)
 	return a
@@ -112,7 +106,7 @@ func remote(t *testing.T, s *clienttest.Service, whole bool) (a *assistant, addr
 
 func (a *assistant) tools(t *testing.T) string {
 	list, err := a.ListTools(t.Context(), nil)
-	must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
@@ -129,8 +123,8 @@ func TestLocal(t *testing.T) {
 	}
 	folder := t.TempDir()
 	video, audio := filepath.Join(folder, "talk.mp4"), filepath.Join(folder, "speech.wav")
-	must(t, os.WriteFile(video, []byte("video"), 0o600))
-	must(t, os.WriteFile(audio, []byte("audio"), 0o600))
+	check.Must(t, os.WriteFile(video, []byte("video"), 0o600))
+	check.Must(t, os.WriteFile(audio, []byte("audio"), 0o600))
 	asked := map[string]any{"video": video, "audio": audio, "idempotency_key": "once", "options": map[string]any{"sync_mode": "loop"}}
 	made, refusal := a.call(t, "create", asked)
 	again, _ := a.call(t, "create", asked)
@@ -139,7 +133,7 @@ func TestLocal(t *testing.T) {
 	}
 	id := made["id"].(string)
 	r := s.Work(t, id)
-	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
+	check.Must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
 	if r.Options.SyncMode != order.Loop || r.Video.Name != "talk.mp4" {
 		t.Errorf("got the request %+v", r)
 	}
@@ -171,7 +165,7 @@ func TestLocal(t *testing.T) {
 		t.Fatalf("got %v (%s)", found, refusal)
 	}
 	r = s.Work(t, found["id"].(string))
-	must(t, s.CompleteAnalysis(t.Context(), r, order.Analysis{Faces: []order.AnalyzedFace{{ID: "0,640,310", JPEG: []byte("jpeg")}}}))
+	check.Must(t, s.CompleteAnalysis(t.Context(), r, order.Analysis{Faces: []order.AnalyzedFace{{ID: "0,640,310", JPEG: []byte("jpeg")}}}))
 	found, _ = a.call(t, "get", map[string]any{"id": found["id"], "wait_seconds": 50})
 	if text, _ := json.Marshal(found); found["status"] != "completed" || !strings.Contains(string(text), `"id":"0,640,310"`) || strings.Contains(string(text), "thumbnail") {
 		t.Errorf("got the analysis %s", text)
@@ -181,7 +175,7 @@ func TestLocal(t *testing.T) {
 		t.Fatalf("got %v (%s)", expected, refusal)
 	}
 	r = s.Work(t, expected["id"].(string))
-	must(t, s.CompleteEstimate(t.Context(), r, order.Estimate{OutputSeconds: 12, Frames: 300}))
+	check.Must(t, s.CompleteEstimate(t.Context(), r, order.Estimate{OutputSeconds: 12, Frames: 300}))
 	expected, refusal = a.call(t, "get", map[string]any{"id": expected["id"], "wait_seconds": 50})
 	if expected["status"] != "completed" || expected["frames"] != 300. {
 		t.Errorf("got the estimate %v (%s)", expected, refusal)
@@ -290,7 +284,7 @@ func TestRemote(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	r := s.Work(t, made["id"].(string))
-	must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
+	check.Must(t, s.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
 	a.asleep = func() { s.Finish(t, r, "output"); a.asleep = func() {} }
 	done, refusal := a.call(t, "get", map[string]any{"id": r.ID, "wait_seconds": 50})
 	if done["status"] != "completed" || !strings.HasPrefix(done["output_url"].(string), "http://127.0.0.1") {

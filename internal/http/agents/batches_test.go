@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/clienttest"
 )
 
@@ -23,7 +24,7 @@ func TestBatches(t *testing.T) {
 	paths := map[string]string{}
 	for _, name := range []string{"talk.mp4", "other.mp4", "de.wav", "fr.wav"} {
 		paths[name] = filepath.Join(folder, name)
-		must(t, os.WriteFile(paths[name], []byte(name), 0o600))
+		check.Must(t, os.WriteFile(paths[name], []byte(name), 0o600))
 	}
 	asked := map[string]any{"video": paths["talk.mp4"], "idempotency_key": "once", "variants": []any{
 		map[string]any{"audio": paths["de.wav"], "reference_id": "de", "options": map[string]any{"sync_mode": "loop"}},
@@ -124,7 +125,7 @@ func TestNoUpload(t *testing.T) {
 	s := clienttest.New(t)
 	a := local(t, s)
 	video := filepath.Join(t.TempDir(), "talk.mp4")
-	must(t, os.WriteFile(video, []byte("video"), 0o600))
+	check.Must(t, os.WriteFile(video, []byte("video"), 0o600))
 	s.Break(func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "uploads") {
 			t.Errorf("got the call %s %s", r.Method, r.URL.Path)
@@ -150,13 +151,13 @@ func TestNoUpload(t *testing.T) {
 // TestIDs checks that the tools for batches ask for the id of a batch.
 func TestIDs(t *testing.T) {
 	list, err := local(t, clienttest.New(t)).ListTools(t.Context(), nil)
-	must(t, err)
+	check.Must(t, err)
 	for _, tool := range list.Tools {
 		if !strings.HasSuffix(tool.Name, "_batch") || tool.Name == "create_batch" {
 			continue
 		}
 		schema, err := json.Marshal(tool.InputSchema)
-		must(t, err)
+		check.Must(t, err)
 		if !strings.Contains(string(schema), `"the id of the batch"`) {
 			t.Errorf("%s: got the input %s", tool.Name, schema)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"time"
 
@@ -33,7 +34,7 @@ func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (a
 	c := t.client(r)
 	for {
 		p, after, err := c.Progress(ctx, in.ID)
-		if missing(err) {
+		if client.StatusOf(err) == http.StatusNotFound {
 			return t.getFound(ctx, c, in.ID, left)
 		}
 		if err != nil {
@@ -116,7 +117,7 @@ func removed(path string) error {
 // getFound reads an analysis or an estimate, and waits for its end.
 func (t *tools) getFound(ctx context.Context, c *client.Client, id string, left time.Duration) (any, error) {
 	for _, read := range []reader{c.Analysis, c.Estimated} {
-		if text, err := t.await(ctx, read, id, left); !missing(err) {
+		if text, err := t.await(ctx, read, id, left); client.StatusOf(err) != http.StatusNotFound {
 			return text, err
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -232,10 +230,4 @@ func withoutPictures(text json.RawMessage) (map[string]any, error) {
 		}
 	}
 	return found, nil
-}
-
-// missing reports whether the error is that there is no such request.
-func missing(err error) bool {
-	var answer *client.Error
-	return errors.As(err, &answer) && answer.Status == http.StatusNotFound
 }

@@ -19,6 +19,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/http/client"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/clienttest"
 )
 
@@ -45,18 +46,11 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // file writes a file of n bytes and returns its path.
 func file(t *testing.T, name string, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	must(t, os.WriteFile(path, []byte(strings.Repeat("x", n)), 0o600))
+	check.Must(t, os.WriteFile(path, []byte(strings.Repeat("x", n)), 0o600))
 	return path
 }
 
@@ -68,13 +62,13 @@ func (f *fixture) request(t *testing.T) string {
 	var o client.Order
 	for kind, name := range map[failure.MediaKind]string{failure.Video: "talk.mp4", failure.Audio: "speech.wav"} {
 		u, err := f.Send(t.Context(), kind, file(t, name, 1000), silent)
-		must(t, err)
+		check.Must(t, err)
 		o.Inputs = append(o.Inputs, client.Input{Type: kind, URL: u})
 	}
 	id, err := f.Client.Generate(t.Context(), o, "once")
-	must(t, err)
+	check.Must(t, err)
 	again, err := f.Client.Generate(t.Context(), o, "once")
-	must(t, err)
+	check.Must(t, err)
 	if id != again {
 		t.Errorf("the same key made %s and %s", id, again)
 	}
@@ -85,17 +79,17 @@ func (f *fixture) request(t *testing.T) string {
 func TestRequest(t *testing.T) {
 	f := newFixture(t)
 	name, err := f.Me(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	if name != "test" {
 		t.Errorf("got the key %q", name)
 	}
 	id := f.request(t)
 	r := f.Work(t, id)
-	must(t, f.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
+	check.Must(t, f.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 40}))
 	f.paused = func() { f.Finish(t, r, "output"); f.paused = func() {} }
 	var seen []client.Progress
 	done, err := f.Wait(t.Context(), id, func(p client.Progress) { seen = append(seen, p) })
-	must(t, err)
+	check.Must(t, err)
 	if len(seen) != 2 || seen[0].Percent != 40 || seen[0].Stage != order.Rendering || done.Status != lipsync.Completed {
 		t.Errorf("saw %+v, and %+v at the end", seen, done)
 	}
@@ -103,21 +97,21 @@ func TestRequest(t *testing.T) {
 		t.Errorf("paused %v, want the second of Retry-After", f.pauses)
 	}
 	output := filepath.Join(t.TempDir(), "output")
-	must(t, f.Download(t.Context(), done, output, silent))
+	check.Must(t, f.Download(t.Context(), done, output, silent))
 	if text, err := os.ReadFile(output); err != nil || string(text) != "output" {
 		t.Errorf("got the output %q (%v)", text, err)
 	}
 	details, err := f.Client.Details(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	if details.Frames.Total != 15 || details.Frames.Synced != 12 {
 		t.Errorf("got %+v", details)
 	}
 	page, err := f.List(t.Context(), url.Values{"status": {"completed"}})
-	must(t, err)
+	check.Must(t, err)
 	if len(page.Data) != 1 || page.Data[0].ID != id || page.Pagination.Total != 1 {
 		t.Errorf("got the page %+v", page)
 	}
-	if _, err := f.Client.Cancel(t.Context(), id); !client.IsFinished(err) {
+	if _, err := f.Client.Cancel(t.Context(), id); client.StatusOf(err) != http.StatusConflict {
 		t.Errorf("cancel of a finished request: %v", err)
 	}
 }
@@ -142,9 +136,9 @@ func TestBody(t *testing.T) {
 func TestAnalysis(t *testing.T) {
 	f := newFixture(t)
 	id, err := f.Client.Analyze(t.Context(), "https://example.com/talk.mp4")
-	must(t, err)
+	check.Must(t, err)
 	text, after, err := f.Client.Analysis(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	if !strings.Contains(string(text), `"status":"queued"`) || after != time.Second {
 		t.Errorf("got %s, to be read after %v", text, after)
 	}
@@ -253,7 +247,7 @@ func TestUploadFaults(t *testing.T) {
 			t.Errorf("got the size %d", total)
 		}
 	})
-	must(t, err)
+	check.Must(t, err)
 	if !strings.HasPrefix(u, "upload://") || most != 4<<20 || announced != 2 || calls != 4 {
 		t.Errorf("got %s after %d announcements and %d tries, %d bytes", u, announced, calls, most)
 	}
@@ -274,14 +268,14 @@ func TestDownloadFaults(t *testing.T) {
 	id := f.request(t)
 	f.Finish(t, f.Work(t, id), strings.Repeat("output", 1000))
 	done, err := f.Client.Request(t.Context(), id)
-	must(t, err)
+	check.Must(t, err)
 	cut := 1
 	f.Break(func(w http.ResponseWriter, r *http.Request) bool {
 		cut--
 		return cut >= 0 && cutOff(w, r)
 	})
 	output := filepath.Join(t.TempDir(), "output")
-	must(t, f.Download(t.Context(), done, output, silent))
+	check.Must(t, f.Download(t.Context(), done, output, silent))
 	if text, err := os.ReadFile(output); err != nil || len(text) != 6000 || len(f.pauses) != 1 {
 		t.Errorf("got %d bytes (%v) after the pauses %v", len(text), err, f.pauses)
 	}
@@ -301,7 +295,7 @@ func TestLostAnswer(t *testing.T) {
 	})
 	f.request(t)
 	page, err := f.List(t.Context(), nil)
-	must(t, err)
+	check.Must(t, err)
 	if page.Pagination.Total != 1 || lose {
 		t.Errorf("got %d requests (lost: %v), want 1", page.Pagination.Total, !lose)
 	}
@@ -319,7 +313,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func TestClosedConnection(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.Me(t.Context()) // its connection stays open
-	must(t, err)
+	check.Must(t, err)
 	var bodies []string
 	f.Break(func(w http.ResponseWriter, r *http.Request) bool {
 		body, err := io.ReadAll(r.Body)
@@ -356,7 +350,7 @@ func TestBusyAtFirst(t *testing.T) {
 	defer server.Close()
 	var err error
 	f.Client.URL, err = url.Parse(server.URL)
-	must(t, err)
+	check.Must(t, err)
 	name, err := f.Me(t.Context())
 	if err != nil || name != "test" || !slices.Equal(f.pauses, []time.Duration{7 * time.Second, 7 * time.Second}) {
 		t.Errorf("got %q, %v after %v", name, err, f.pauses)
@@ -372,7 +366,7 @@ func TestWithin(t *testing.T) {
 	f := newFixture(t)
 	within := &client.Client{URL: &url.URL{Scheme: "https", Host: "lips.example"}, Key: f.Service.Key, Calls: f.API}
 	u, err := within.Announce(t.Context(), client.Announcement{Type: failure.Video, Size: 5})
-	must(t, err)
+	check.Must(t, err)
 	if !strings.HasPrefix(u.UploadURL, "https://lips.example/") {
 		t.Errorf("got the URL %s", u.UploadURL)
 	}
@@ -399,7 +393,7 @@ func TestStalledBody(t *testing.T) {
 	}))
 	defer server.Close()
 	address, err := url.Parse(server.URL)
-	must(t, err)
+	check.Must(t, err)
 	f := newFixture(t)
 	c := &client.Client{URL: address, Key: "k", Idle: 50 * time.Millisecond}
 	if _, err := c.Me(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing came for 50ms") {
@@ -407,5 +401,5 @@ func TestStalledBody(t *testing.T) {
 	}
 	c.Retry = f.Retry
 	path := filepath.Join(t.TempDir(), "output")
-	must(t, c.Download(t.Context(), client.Request{ID: "x", OutputURL: server.URL}, path, silent))
+	check.Must(t, c.Download(t.Context(), client.Request{ID: "x", OutputURL: server.URL}, path, silent))
 }

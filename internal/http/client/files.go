@@ -53,8 +53,7 @@ func (c *Client) Send(ctx context.Context, kind failure.MediaKind, path string, 
 			}
 		}
 		err = c.put(ctx, u, file, info.Size(), sent)
-		var answer *Error
-		if errors.As(err, &answer) && answer.Status == http.StatusForbidden {
+		if answer, ok := errors.AsType[*Error](err); ok && answer.Status == http.StatusForbidden {
 			u = Upload{} // its signed URL has ended
 			return &Error{Status: http.StatusRequestTimeout, Message: answer.Message}
 		}

@@ -228,8 +228,10 @@ func (c *Client) Wait(ctx context.Context, id string, seen func(Progress)) (Requ
 	}
 }
 
-// IsFinished reports whether the error is the refusal to cancel a finished request.
-func IsFinished(err error) bool {
-	var answer *Error
-	return errors.As(err, &answer) && answer.Status == http.StatusConflict
+// StatusOf returns the status of the answer that an error is about, and 0 for other errors.
+func StatusOf(err error) int {
+	if answer, ok := errors.AsType[*Error](err); ok {
+		return answer.Status
+	}
+	return 0
 }

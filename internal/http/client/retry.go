@@ -53,11 +53,10 @@ func (r Retry) do(ctx context.Context, try func(context.Context) error) error {
 		}
 		pause := next + time.Duration(r.Random()*float64(next)/2)
 		next = min(2*next, longestPause)
-		var answer *Error
-		if errors.As(err, &answer) {
+		if answer, ok := errors.AsType[*Error](err); ok {
 			pause = max(pause, answer.After)
 		}
-		if answer == nil || answer.Status != http.StatusTooManyRequests {
+		if StatusOf(err) != http.StatusTooManyRequests {
 			if left -= pause; left < 0 {
 				return err
 			}
@@ -73,8 +72,8 @@ func (r Retry) do(ctx context.Context, try func(context.Context) error) error {
 
 // passes reports whether a call that failed with the error may succeed later.
 func passes(err error) bool {
-	var answer *Error
-	if !errors.As(err, &answer) {
+	answer, ok := errors.AsType[*Error](err)
+	if !ok {
 		return broke(err)
 	}
 	switch answer.Status {
@@ -89,7 +88,8 @@ func passes(err error) bool {
 
 // broke reports whether the error is one of a connection, and not of a local file.
 func broke(err error) bool {
-	var ofFile *fs.PathError
-	var ofCall *url.Error
-	return !errors.As(err, &ofFile) && (errors.As(err, &ofCall) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(net.Error)))
+	_, ofFile := errors.AsType[*fs.PathError](err)
+	_, ofCall := errors.AsType[*url.Error](err)
+	_, ofNet := errors.AsType[net.Error](err)
+	return !ofFile && (ofCall || ofNet || errors.Is(err, io.ErrUnexpectedEOF))
 }

@@ -7,15 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/lipsync"
 )
 
 // makeBatch makes a batch of n lines.
 func (f *fixture) makeBatch(t testing.TB, c lipsync.Caller, n int) lipsync.Batch {
 	t.Helper()
-	var p lipsync.BatchParams
+	var p batches.Params
 	for i := range n {
-		p.Lines = append(p.Lines, lipsync.Variant{Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i)})
+		p.Lines = append(p.Lines, batches.Variant{Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i)})
 	}
 	b, err := f.service.CreateBatch(t.Context(), c, p)
 	if err != nil {

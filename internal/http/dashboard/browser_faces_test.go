@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -78,7 +79,7 @@ func TestFacesInBrowser(t *testing.T) {
 	b.Wait(face + ` === "12,80,90" && !document.querySelector(".still i").hidden && !document.querySelector(".people :checked")`)
 	b.Do(chromedp.Click("[data-start]"))
 	b.Wait(`document.querySelector(".facts code")`)
-	all, _, err := f.service.Requests(t.Context(), f.caller(t, account), lipsync.ListQuery{Limit: 10})
+	all, _, err := f.service.Requests(t.Context(), f.caller(t, account), service.ListQuery{Limit: 10})
 	if err != nil || len(all) != 1 || all[0].Options.Face.String() != "12,80,90" || sent.Load() != 1 {
 		t.Errorf("got %+v, %v, and %d files, want one request of the chosen face, and one file", all, err, sent.Load())
 	}

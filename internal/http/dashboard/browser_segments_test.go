@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -80,7 +81,7 @@ func TestSegmentsInBrowser(t *testing.T) {
 	}
 	b.Do(chromedp.Click("[data-start]"))
 	b.Wait(`document.querySelector(".facts code")`)
-	all, _, err := f.service.Requests(t.Context(), f.caller(t, account), lipsync.ListQuery{Limit: 10})
+	all, _, err := f.service.Requests(t.Context(), f.caller(t, account), service.ListQuery{Limit: 10})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("got %d requests, %v", len(all), err)
 	}

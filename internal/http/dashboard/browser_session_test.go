@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -176,7 +177,7 @@ func (f *fixture) state(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 100})
+	page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, service.ListQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

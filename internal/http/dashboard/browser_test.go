@@ -17,6 +17,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -126,8 +128,8 @@ func TestAddressInBrowser(t *testing.T) {
 		http.ServeContent(w, r, "v.mp4", time.Time{}, bytes.NewReader(clip))
 	}))
 	t.Cleanup(client.Close)
-	id, err := f.service.Generate(t.Context(), f.caller(t, account), lipsync.RequestParams{
-		Video: lipsync.Source{URL: client.URL + "/v.mp4"}, Audio: lipsync.Source{URL: client.URL + "/a.wav"},
+	id, err := f.service.Generate(t.Context(), f.caller(t, account), requests.Params{
+		Video: requests.Source{URL: client.URL + "/v.mp4"}, Audio: requests.Source{URL: client.URL + "/a.wav"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +206,7 @@ func TestUploadInBrowser(t *testing.T) {
 		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
 			t.Error("the name of a file became a picture")
 		}
-		if page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 1}); err != nil || page.Total != 0 {
+		if page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, service.ListQuery{Limit: 1}); err != nil || page.Total != 0 {
 			t.Errorf("got %d requests (%v), want none", page.Total, err)
 		}
 	}

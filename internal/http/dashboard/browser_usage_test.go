@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -82,7 +83,7 @@ func TestStoredInBrowser(t *testing.T) {
 		{5 << 28, account, "Stored: 2.0 GiB of 2 GiB", 1},
 	} {
 		if want.announced > 0 {
-			_, err := f.service.CreateUpload(t.Context(), f.caller(t, want.account), lipsync.UploadParams{Kind: failure.Video, Size: want.announced})
+			_, err := f.service.CreateUpload(t.Context(), f.caller(t, want.account), requests.UploadParams{Kind: failure.Video, Size: want.announced})
 			if err != nil {
 				t.Fatal(err)
 			}

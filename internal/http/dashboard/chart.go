@@ -43,8 +43,8 @@ type bar struct {
 // part is one of the two rectangles of a bar.
 type part struct{ Y, Height float64 }
 
-// requests returns the numbers of requests and of failed requests of a day.
-func requests(d lipsync.Day) (all, lost float64) { return float64(d.Requests), float64(d.Failed) }
+// made returns the numbers of requests and of failed requests of a day.
+func made(d lipsync.Day) (all, lost float64) { return float64(d.Requests), float64(d.Failed) }
 
 // minutes returns the minutes of output of a day.
 func minutes(d lipsync.Day) (all, lost float64) { return d.Output.Minutes(), 0 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // Root is the path of all pages, after the deployment's own Prefix.
@@ -70,7 +70,7 @@ type Sessions interface {
 }
 
 // New returns the handler of all paths under Root, and of "/", which leads to Root.
-func New(service *lipsync.Service, o Options) (http.Handler, error) {
+func New(service *service.Service, o Options) (http.Handler, error) {
 	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
 	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
 	var err error
@@ -91,7 +91,7 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 // pages has the parts that each call needs.
 type pages struct {
 	Options
-	service   *lipsync.Service
+	service   *service.Service
 	views     views
 	sealer    Sealer // for cookies of sessions
 	wanted    Sealer // for cookies of pages that were asked for before signing in

@@ -16,6 +16,8 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/lipsynctest"
@@ -33,7 +35,7 @@ func (lossy) Send(context.Context, lipsync.Request) error { return nil }
 // cookies but no scripts.
 type fixture struct {
 	*httptest.Server
-	service  *lipsync.Service
+	service  *service.Service
 	public   *url.URL // nil unless a test sets it
 	folder   *Folder
 	change   func(*Options) // nil unless a test sets it
@@ -227,8 +229,8 @@ func (f *fixture) caller(t testing.TB, account string) lipsync.Caller {
 // add makes a request of two URLs.
 func (f *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	t.Helper()
-	p := lipsync.RequestParams{
-		Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
+	p := requests.Params{
+		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"},
 	}
 	if reference != "" {
 		p.ReferenceID = &reference

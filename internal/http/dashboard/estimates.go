@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // estimated is the answer to a script that wants to know what would become of the form.
@@ -34,7 +35,7 @@ func (p *pages) showEstimate(v *visit) error {
 }
 
 // sayEstimate returns sentences about a final estimate, and "" before.
-func sayEstimate(e lipsync.Estimated) string {
+func sayEstimate(e service.Estimated) string {
 	var says []string
 	say := func(format string, args ...any) { says = append(says, fmt.Sprintf(format, args...)) }
 	switch found := e.Estimate; {

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // TestEstimates makes estimates as the script does, and reads that of another account.
@@ -67,8 +68,8 @@ func TestEstimates(t *testing.T) {
 	f.clock.Advance(lipsync.Retention{}.OutputLife())
 	f.signIn(t)
 	says(first, "The estimate is no longer kept.")
-	other, err := f.service.Estimate(t.Context(), lipsync.Caller{Account: "other"}, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
+	other, err := f.service.Estimate(t.Context(), lipsync.Caller{Account: "other"}, requests.Params{
+		Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// LinkLife is the time for which an unused sign-in link works.
-const LinkLife = 10 * time.Minute
+// linkLife is the time for which an unused sign-in link works.
+const linkLife = 10 * time.Minute
 
 // Folder is the sign-in of one machine. A person who can write to the folder can make a link that
 // works once, and sign in with it. Several processes may use the folder at a time.
@@ -100,7 +100,7 @@ func (f *Folder) NewLink() (*url.URL, error) {
 		return nil, err
 	}
 	token := rand.Text() + rand.Text()
-	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(LinkLife).Unix())
+	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(linkLife).Unix())
 	if err := f.root.WriteFile(path.Join(links, name), nil, 0o600); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // newPage is the form for a new request. If a sent form could not be used, it has the same content.
@@ -169,7 +170,7 @@ func readMore(form url.Values) (more []audio) {
 	return more
 }
 
-func (p *pages) generate(v *visit, params lipsync.RequestParams) (id string, err error) {
+func (p *pages) generate(v *visit, params requests.Params) (id string, err error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
 		return "", err
 	}
@@ -180,12 +181,12 @@ func (p *pages) generate(v *visit, params lipsync.RequestParams) (id string, err
 }
 
 // params returns the parameters of the request that the form describes, with its segments.
-func (n newPage) params(segments order.Segments) lipsync.RequestParams {
-	params := lipsync.RequestParams{
-		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source}, Order: n.Order, Segments: segments,
+func (n newPage) params(segments order.Segments) requests.Params {
+	params := requests.Params{
+		Video: requests.Source{URL: n.Video}, Audio: requests.Source{URL: n.Audio.Source}, Order: n.Order, Segments: segments,
 	}
 	for _, a := range n.More {
-		params.More = append(params.More, lipsync.Track{Ref: a.Ref, Source: lipsync.Source{URL: a.Source}})
+		params.More = append(params.More, requests.Track{Ref: a.Ref, Source: requests.Source{URL: a.Source}})
 	}
 	return params
 }
@@ -203,13 +204,13 @@ func (p *pages) createUpload(v *visit) error {
 	if err != nil {
 		size = 0 // the service's own message follows
 	}
-	made, err := p.announce(v, lipsync.UploadParams{
+	made, err := p.announce(v, requests.UploadParams{
 		Kind: failure.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
 	})
 	return v.answer(made, err)
 }
 
-func (p *pages) announce(v *visit, n lipsync.UploadParams) (upload, error) {
+func (p *pages) announce(v *visit, n requests.UploadParams) (upload, error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
 		return upload{}, err
 	}
@@ -234,7 +235,7 @@ func (p *pages) analyze(v *visit) error {
 	a := analysis{Status: lipsync.Queued}
 	err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall)
 	if err == nil {
-		a.ID, err = p.service.Analyze(v.Context(), v.caller(), lipsync.Source{URL: strings.TrimSpace(v.PostForm.Get("video"))})
+		a.ID, err = p.service.Analyze(v.Context(), v.caller(), requests.Source{URL: strings.TrimSpace(v.PostForm.Get("video"))})
 	}
 	return v.answer(a, err)
 }

@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // TestNewOptions checks that the form offers each value of each option once.
@@ -134,7 +135,7 @@ func TestAnalyses(t *testing.T) {
 	}
 	f.get(t, "/dashboard/analyses/"+a.ID).must(t, http.StatusOK, `{"id":"`+a.ID+`","status":"queued","percent":0}`)
 	f.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
-	other, err := f.service.Analyze(t.Context(), lipsync.Caller{Account: "other"}, lipsync.Source{URL: "https://example.com/v"})
+	other, err := f.service.Analyze(t.Context(), lipsync.Caller{Account: "other"}, requests.Source{URL: "https://example.com/v"})
 	if err != nil {
 		t.Fatal(err)
 	}

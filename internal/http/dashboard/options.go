@@ -44,6 +44,14 @@ func differing(o order.Options, scopes order.Scope) []option {
 // Bounded reports whether the form has a field for numbers only.
 func (o option) Bounded() bool { return o.Shape == order.Number && o.Values == nil }
 
+// Usual returns the default of an option with choices, or of a number.
+func (o option) Usual() string {
+	if o.Choices() != nil {
+		return o.Values[0].Name
+	}
+	return o.Default
+}
+
 // OfSegment reports whether a segment can have the option.
 func (o option) OfSegment() bool { return o.Where&order.OfSegment != 0 }
 

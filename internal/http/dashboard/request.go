@@ -13,13 +13,14 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 )
 
 // requestPage is the page of a request.
 type requestPage struct {
 	lipsync.Request
 	Progress       lipsync.Progress
-	Place          lipsync.Place // in the queue
+	Place          service.Place // in the queue
 	Source, Output *url.URL      // nil if there is nothing to play
 	Poster         *url.URL      // of Output; nil if there is none
 	Hint           string        // what to do about a failure
@@ -166,7 +167,7 @@ func (p *pages) deleteMedia(v *visit) error {
 }
 
 // hint returns what people can do about a failure, "" for no failure.
-func hint(code failure.FailureCode) string {
+func hint(code failure.Reason) string {
 	switch code {
 	case "":
 		return ""

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // TestRequestPage follows a request through its states.
@@ -131,7 +132,7 @@ func TestFailures(t *testing.T) {
 	fx.signIn(t)
 	c := fx.caller(t, account)
 	other := map[string]bool{hint("of a newer version"): true}
-	for _, code := range []failure.FailureCode{
+	for _, code := range []failure.Reason{
 		failure.MediaNotAccessible, failure.MediaPrivate, failure.MediaHostMissing, failure.MediaUnreachable, failure.MediaTooSlow, failure.MediaUnsupported,
 		failure.MediaLongerThan, failure.MediaTruncated, failure.VideoIsPicture, failure.NoPicture, failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxInvalid, failure.BoxesWithoutFace, failure.SpeedOutOfRange, failure.PreviewAfterEnd, failure.SegmentAfterEnd, failure.FacesOfPicture, failure.OutputTooWide, failure.OutputRateAbove, failure.CodecNotInstalled, failure.NotSignable, failure.UploadRefused, failure.UploadPrivate, failure.UploadHostMissing, failure.UploadUnreachable, failure.ProcessingTooLong, failure.InternalFault, failure.HostFailing, failure.Canceled,
 	} {
@@ -217,7 +218,7 @@ func TestOthersRequest(t *testing.T) {
 		f.get(t, path+"/delete").must(t, http.StatusNotFound)
 		f.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
-	u, err := f.service.CreateUpload(t.Context(), other, lipsync.UploadParams{Kind: failure.Video, Size: 5})
+	u, err := f.service.CreateUpload(t.Context(), other, requests.UploadParams{Kind: failure.Video, Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 const pageSize = 25
@@ -119,7 +120,7 @@ func (p *pages) listRequests(v *visit) error {
 // find returns the requests of a page of all statuses, and sets its Total and Pager.
 func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (requests []lipsync.Request, err error) {
 	f := l.Filter
-	requests, l.Total, err = p.service.Requests(ctx, c, lipsync.ListQuery{ReferenceID: f.Reference, Offset: f.Offset, Limit: pageSize})
+	requests, l.Total, err = p.service.Requests(ctx, c, service.ListQuery{ReferenceID: f.Reference, Offset: f.Offset, Limit: pageSize})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (reques
 // checks whether there is another page.
 func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) ([]lipsync.Request, error) {
 	f := l.Filter
-	requests, err := p.service.RequestsBefore(ctx, c, f.Before, lipsync.ListQuery{Status: f.Status, ReferenceID: f.Reference, Limit: pageSize + 1})
+	requests, err := p.service.RequestsBefore(ctx, c, f.Before, service.ListQuery{Status: f.Status, ReferenceID: f.Reference, Limit: pageSize + 1})
 	if err != nil {
 		return nil, err
 	}

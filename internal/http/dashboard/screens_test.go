@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/test/browsertest"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -222,15 +223,15 @@ func (f *fixture) play(t *testing.T) string {
 	t.Helper()
 	c := f.caller(t, account)
 	clip := newClip(t)
-	u, err := f.service.CreateUpload(t.Context(), c, lipsync.UploadParams{Kind: failure.Video, Size: int64(len(clip))})
+	u, err := f.service.CreateUpload(t.Context(), c, requests.UploadParams{Kind: failure.Video, Size: int64(len(clip))})
 	if err == nil {
 		err = f.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := f.service.Generate(t.Context(), c, lipsync.RequestParams{
-		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
+	id, err := f.service.Generate(t.Context(), c, requests.Params{
+		Video: requests.Source{URL: u.Source}, Audio: requests.Source{URL: "https://example.com/a.wav"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // defaults returns the fields of the form as browsers send them if a person changes nothing.
@@ -73,12 +74,12 @@ func TestSegmentsAgain(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	c := f.caller(t, account)
-	web := func(ref string) lipsync.Track {
-		return lipsync.Track{Ref: ref, Source: lipsync.Source{URL: "https://example.com/" + ref}}
+	web := func(ref string) requests.Track {
+		return requests.Track{Ref: ref, Source: requests.Source{URL: "https://example.com/" + ref}}
 	}
 	value := regexp.MustCompile(`name="(?:audio|more_ref|more_audio)"[^>]* value="([^"]+)"`)
 	for segments, want := range map[string]struct {
-		more     lipsync.Track
+		more     requests.Track
 		values   []string
 		segments string
 	}{
@@ -91,7 +92,7 @@ func TestSegmentsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := f.service.Generate(t.Context(), c, lipsync.RequestParams{Video: web("v").Source, Audio: web("ana").Source, AudioRef: "ana", More: []lipsync.Track{want.more},
+		id, err := f.service.Generate(t.Context(), c, requests.Params{Video: web("v").Source, Audio: web("ana").Source, AudioRef: "ana", More: []requests.Track{want.more},
 			Segments: parsed})
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func TestSignIn(t *testing.T) {
 func TestOldLink(t *testing.T) {
 	f := newFixture(t)
 	old := f.newLink(t)
-	f.clock.Advance(LinkLife)
+	f.clock.Advance(linkLife)
 	f.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
 	f.signIn(t)
 }

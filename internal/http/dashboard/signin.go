@@ -46,7 +46,7 @@ func (v *visit) askToSignIn() error {
 	if err != nil {
 		return err
 	}
-	v.setCookie(wantedCookie, root+"/sign-in", sealed, LinkLife)
+	v.setCookie(wantedCookie, root+"/sign-in", sealed, linkLife)
 	return v.leadTo(root + "/sign-in")
 }
 

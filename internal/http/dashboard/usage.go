@@ -30,7 +30,7 @@ func (p *pages) showUsage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	counts, lengths := newChart(days, now, requests), newChart(days, now, minutes)
+	counts, lengths := newChart(days, now, made), newChart(days, now, minutes)
 	counts.Name, counts.Lost, lengths.Name = "Requests", "Failed", "Minutes of output"
 	page := usagePage{Charts: []chart{counts, lengths}}
 	page.Stored, page.Limit, err = p.service.Stored(v.Context(), v.caller(), now)

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // analyzeBody is the JSON body of a call that names a video to analyse.
@@ -49,7 +50,7 @@ type analyzed struct {
 func (n analyzed) requestID() string { return n.ID }
 
 func (a *api) analyze(r *http.Request, c lipsync.Caller, in analyzeBody) (analyzed, error) {
-	id, err := a.service.Analyze(r.Context(), c, lipsync.Source{URL: in.URL})
+	id, err := a.service.Analyze(r.Context(), c, requests.Source{URL: in.URL})
 	return analyzed{ID: id, Status: lipsync.Queued}, err
 }
 

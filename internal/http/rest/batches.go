@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -26,7 +27,7 @@ type batchBody struct {
 }
 
 // variants are the lines of a batch. A line that can't be read has the error.
-type variants []lipsync.Variant
+type variants []batches.Variant
 
 // UnmarshalJSON reads a list of objects. It ends at the first object that is one too many.
 func (all *variants) UnmarshalJSON(text []byte) error {
@@ -56,18 +57,18 @@ func (all *variants) add(text []byte) error {
 	if len(*all) == lipsync.MostLines {
 		return invalid(fmt.Sprintf("a batch has 1 to %d lines", lipsync.MostLines))
 	}
-	v, err := parseJSON[lipsync.Variant](text)
+	v, err := parseJSON[batches.Variant](text)
 	v.Err = err
 	*all = append(*all, v)
 	return nil
 }
 
 // params returns the parameters of the batch.
-func (b batchBody) params() lipsync.BatchParams {
+func (b batchBody) params() batches.Params {
 	for n := range b.Variants {
 		b.Variants[n].Video = cmp.Or(b.Variants[n].Video, b.Video)
 	}
-	return lipsync.BatchParams{Lines: b.Variants, WebhookURL: b.WebhookURL}
+	return batches.Params{Lines: b.Variants, WebhookURL: b.WebhookURL}
 }
 
 // decodeBatch reads a call that makes a batch. The body is one object of JSON, or one variant on each line (JSON Lines). The query may have
@@ -184,7 +185,7 @@ type madeBatch struct {
 	Lines     []line              `json:"lines,omitempty"`
 
 	DryRun   bool                  `json:"dry_run,omitempty"`
-	Problems []lipsync.LineProblem `json:"problems,omitzero"`
+	Problems []batches.LineProblem `json:"problems,omitzero"`
 }
 
 func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) {
@@ -196,7 +197,7 @@ func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) 
 	if in.DryRun {
 		problems, err := a.service.CheckBatch(r.Context(), c, p)
 		counts := lipsync.Counts{Lines: len(p.Lines), Waiting: len(p.Lines) - len(problems), Refused: len(problems)}
-		return madeBatch{Counts: counts, DryRun: true, Problems: append([]lipsync.LineProblem{}, problems...)}, err
+		return madeBatch{Counts: counts, DryRun: true, Problems: append([]batches.LineProblem{}, problems...)}, err
 	}
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return madeBatch{}, err

@@ -11,23 +11,23 @@ import (
 
 // details has further data of a request for its client. Fields without a value are absent.
 type details struct {
-	ID              string              `json:"id"`
-	Status          lipsync.Status      `json:"status"`
-	FailureCode     failure.FailureCode `json:"failure_code,omitempty"`
-	Attempts        int                 `json:"attempts"`
-	Engine          string              `json:"engine"`
-	VideoSeconds    float64             `json:"video_seconds,omitzero"`
-	AudioSeconds    float64             `json:"audio_seconds,omitzero"`
-	OutputSeconds   float64             `json:"output_seconds,omitzero"`
-	OutputExpiresAt time.Time           `json:"output_expires_at,omitzero"`
-	MediaDeletedAt  time.Time           `json:"media_deleted_at,omitzero"`
-	Options         order.Options       `json:"options,omitzero"`
-	Output          order.Output        `json:"output,omitzero"`
-	Segments        order.Segments      `json:"segments,omitzero"`
-	Frames          *frames             `json:"frames,omitempty"`
-	Warnings        []string            `json:"warnings,omitzero"`
-	Sync            *syncScore          `json:"sync,omitempty"`
-	Provenance      string              `json:"provenance,omitempty"` // the standard of the output's manifest
+	ID              string         `json:"id"`
+	Status          lipsync.Status `json:"status"`
+	FailureCode     failure.Reason `json:"failure_code,omitempty"`
+	Attempts        int            `json:"attempts"`
+	Engine          string         `json:"engine"`
+	VideoSeconds    float64        `json:"video_seconds,omitzero"`
+	AudioSeconds    float64        `json:"audio_seconds,omitzero"`
+	OutputSeconds   float64        `json:"output_seconds,omitzero"`
+	OutputExpiresAt time.Time      `json:"output_expires_at,omitzero"`
+	MediaDeletedAt  time.Time      `json:"media_deleted_at,omitzero"`
+	Options         order.Options  `json:"options,omitzero"`
+	Output          order.Output   `json:"output,omitzero"`
+	Segments        order.Segments `json:"segments,omitzero"`
+	Frames          *frames        `json:"frames,omitempty"`
+	Warnings        []string       `json:"warnings,omitzero"`
+	Sync            *syncScore     `json:"sync,omitempty"`
+	Provenance      string         `json:"provenance,omitempty"` // the standard of the output's manifest
 }
 
 // frames counts the frames of an output.

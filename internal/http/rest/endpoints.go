@@ -6,7 +6,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-//go:generate go run ../../../infra/functions ../../../functions
+//go:generate go run ../../../infra/functions ../../..
 
 // Base is the prefix of every path of the API.
 const Base = "/api"

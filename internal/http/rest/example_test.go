@@ -7,12 +7,13 @@ import (
 	"net/http/httptest"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
 )
 
 // Only endpoints that need a key use the service's ports, such as its store.
 func ExampleNew() {
-	service, err := lipsync.New(lipsync.Config{}, lipsync.Ports{})
+	service, err := service.New(lipsync.Config{}, lipsync.Ports{})
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 )
 
 // generateBody is the JSON body of a call that names its inputs by URL. A null counts as an absent
@@ -44,25 +45,25 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 }
 
 // params returns the parameters of the request.
-func (b generateBody) params() (lipsync.RequestParams, error) {
+func (b generateBody) params() (requests.Params, error) {
 	video, audios, err := b.sources()
 	if err != nil {
-		return lipsync.RequestParams{}, err
+		return requests.Params{}, err
 	}
-	return lipsync.RequestParams{
+	return requests.Params{
 		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL,
 	}, nil
 }
 
 // sources returns the only video, and the audios: only one without segments. It checks the type of each input
 // before their number.
-func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, err error) {
-	found := map[failure.MediaKind][]lipsync.Track{}
+func (b generateBody) sources() (video requests.Source, audios []requests.Track, err error) {
+	found := map[failure.MediaKind][]requests.Track{}
 	for _, in := range b.Inputs {
 		if in.Type != failure.Video && in.Type != failure.Audio {
 			return video, nil, invalid(`input type must be "video" or "audio"`)
 		}
-		track := lipsync.Track{Source: lipsync.Source{URL: in.URL}}
+		track := requests.Track{Source: requests.Source{URL: in.URL}}
 		switch {
 		case in.Ref == nil:
 		case in.Type == failure.Video:

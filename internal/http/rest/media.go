@@ -15,6 +15,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 )
 
 const (
@@ -40,13 +42,13 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 
 // form reads a multipart body, part by part, into the parameters of a request.
 type form struct {
-	service  *lipsync.Service
+	service  *service.Service
 	ctx      context.Context
 	account  string
 	arrivals *arrivals
 	arrived  int64 // bytes of files
 	parts    *multipart.Reader
-	request  lipsync.RequestParams
+	request  requests.Params
 	seen     map[string]bool
 	text     int64 // bytes of text still allowed
 }
@@ -74,7 +76,7 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	}
 	return &form{
 		service: a.service, ctx: r.Context(), account: account, arrivals: a.arrivals, parts: parts, seen: map[string]bool{}, text: maxText,
-		request: lipsync.RequestParams{ID: a.service.NewRequestID(), IdempotencyKey: key},
+		request: requests.Params{ID: a.service.NewRequestID(), IdempotencyKey: key},
 	}, nil
 }
 
@@ -182,7 +184,7 @@ func (f *form) audio(part *multipart.Part) (err error) {
 		return invalid(fmt.Sprintf("there can be at most %d audios", n))
 	}
 	source, err := f.store(part, failure.Audio)
-	f.request.More = append(f.request.More, lipsync.Track{Ref: ref, Source: source})
+	f.request.More = append(f.request.More, requests.Track{Ref: ref, Source: source})
 	return err
 }
 
@@ -247,9 +249,9 @@ func (f *form) value(part *multipart.Part) (string, error) {
 }
 
 // store stores a file as it arrives.
-func (f *form) store(part *multipart.Part, kind failure.MediaKind) (lipsync.Source, error) {
+func (f *form) store(part *multipart.Part, kind failure.MediaKind) (requests.Source, error) {
 	file := &arrival{form: f, r: part}
-	var source lipsync.Source
+	var source requests.Source
 	var err error
 	if kind == failure.Audio && f.request.Audio.Object != "" {
 		source, err = f.service.StoreTrack(f.ctx, f.request.ID, len(f.request.More)+1, file)

@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/test/lipsynctest"
 )
 
 func TestPollAfter(t *testing.T) {
@@ -55,7 +56,7 @@ func TestPoll(t *testing.T) {
 	if w := read("/progress", before); w.Code != http.StatusOK {
 		t.Errorf("progress that changed: got %d, want 200", w.Code)
 	}
-	err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: failure.Failure{Code: failure.NoFace}})
+	err := lipsynctest.Finish(t.Context(), f.store.Leases, id, "lease", now, lipsync.Outcome{Failure: failure.Failure{Code: failure.NoFace}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 )
 
 // progress is the progress of a request in an answer. Fields without a value are absent.
@@ -27,7 +28,7 @@ type place struct {
 	ETASeconds    int `json:"eta_seconds,omitempty"`
 }
 
-func viewPlace(p lipsync.Place) place { return place{p.Position, expected(p.Left)} }
+func viewPlace(p service.Place) place { return place{p.Position, expected(p.Left)} }
 
 func (p progress) requestID() string { return p.ID }
 

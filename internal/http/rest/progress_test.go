@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // start creates a request and claims it with the token "lease".
@@ -60,7 +61,7 @@ func (f *fixture) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token, now := f.key(t), time.Now()
 	id := f.start(t, token, now)
-	if err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
+	if err := lipsynctest.Finish(t.Context(), f.store.Leases, id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := http.NewRequest(http.MethodDelete, base+"/api/v1/lipsync/requests/"+id, nil)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // request is a lip sync request in an answer. Fields without a value are absent.
@@ -115,12 +116,12 @@ func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
 }
 
 // parseListQuery parses the query of a list. It ignores unknown parameters.
-func parseListQuery(raw string) (lipsync.ListQuery, error) {
+func parseListQuery(raw string) (service.ListQuery, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return lipsync.ListQuery{}, invalid("invalid query string")
+		return service.ListQuery{}, invalid("invalid query string")
 	}
-	q := lipsync.ListQuery{Limit: 20}
+	q := service.ListQuery{Limit: 20}
 	if got, ok := values["limit"]; ok {
 		n, ok := wholeNumber(got)
 		if !ok || n < 1 || n > 100 {

@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/version"
 )
 
@@ -37,7 +38,7 @@ type Options struct {
 //
 // Put the handler in front of any http.ServeMux, not into one: a mux answers a path such as
 // /api/../x with a redirect, but the API answers 404 in JSON.
-func New(service *lipsync.Service, o Options) http.Handler {
+func New(service *service.Service, o Options) http.Handler {
 	a := &api{service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)}}
 	a.mount()
 	return a
@@ -46,7 +47,7 @@ func New(service *lipsync.Service, o Options) http.Handler {
 // api has the data that every call needs.
 type api struct {
 	Options
-	service  *lipsync.Service
+	service  *service.Service
 	mux      *http.ServeMux
 	arrivals *arrivals
 }

@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/lipsynctest"
@@ -31,7 +32,7 @@ func (lossy) Send(context.Context, lipsync.Request) error { return nil }
 
 // fixture is a service on one machine, without a worker.
 type fixture struct {
-	service    *lipsync.Service
+	service    *service.Service
 	store      *sqlite.Store
 	closeStore func() // closes the store, so that calls fail
 	objects    *disk.Objects
@@ -198,7 +199,7 @@ func TestStates(t *testing.T) {
 	} {
 		id := f.start(t, token, now)
 		if test.status != "processing" {
-			if err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
+			if err := lipsynctest.Finish(t.Context(), f.store.Leases, id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -237,7 +238,7 @@ func TestFramesAndWarnings(t *testing.T) {
 	} {
 		id := f.start(t, token, now)
 		c.outcome.Output = "outputs/x.mp4"
-		if err := f.store.Leases.Finish(t.Context(), id, "lease", now, c.outcome); err != nil {
+		if err := lipsynctest.Finish(t.Context(), f.store.Leases, id, "lease", now, c.outcome); err != nil {
 			t.Fatal(err)
 		}
 		w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/details", nil), token)

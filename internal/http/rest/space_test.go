@@ -13,8 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // fullBatches is a lipsync.Batches on a full disk.
@@ -22,16 +25,10 @@ type fullBatches struct{ lipsync.Batches }
 
 func (fullBatches) Swap(context.Context, lipsync.Batch) error { return failure.ErrNoSpace(nil) }
 
-// fullLeases and fullRequests are ports of a store on a full disk.
+// fullLeases is a lipsync.Leases on a full disk.
 type fullLeases struct{ lipsync.Leases }
 
-func (fullLeases) Cancel(context.Context, string, time.Time, failure.Failure) (lipsync.Request, error) {
-	return lipsync.Request{}, failure.ErrNoSpace(syscall.ENOSPC)
-}
-
-type fullRequests struct{ lipsync.Requests }
-
-func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Request, error) {
+func (fullLeases) Change(context.Context, string, lipsync.Transition) (lipsync.Request, error) {
 	return lipsync.Request{}, failure.ErrNoSpace(syscall.ENOSPC)
 }
 
@@ -151,21 +148,21 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	analysis, err := f.service.Analyze(t.Context(), caller, lipsync.Source{URL: "https://example.com/v"})
+	analysis, err := f.service.Analyze(t.Context(), caller, requests.Source{URL: "https://example.com/v"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
+	if _, err := lipsynctest.Cancel(t.Context(), f.store.Leases, canceled, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	line := lipsync.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
-	made, err := f.service.CreateBatch(t.Context(), caller, lipsync.BatchParams{Lines: []lipsync.Variant{line}})
+	line := batches.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
+	made, err := f.service.CreateBatch(t.Context(), caller, batches.Params{Lines: []batches.Variant{line}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	webhook, delivery := f.finishedDelivery(t, caller)
 	f.service.Room = func(int64) error { return failure.ErrNoSpace(nil) }
-	f.service.Store.Leases, f.service.Store.Requests = fullLeases{f.store.Leases}, fullRequests{f.store.Requests}
+	f.service.Store.Leases = fullLeases{f.store.Leases}
 	f.service.Store.Webhooks, f.service.Store.Batches = fullWebhooks{f.store.Webhooks}, fullBatches{f.store.Batches}
 	defer func() { f.service.Room, f.service.Store = nil, f.store.Store }()
 	var form bytes.Buffer

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 )
 
 // uploadBody is the JSON body of a call that announces an upload.
@@ -50,7 +51,7 @@ type upload struct {
 }
 
 func (a *api) createUpload(r *http.Request, c lipsync.Caller, in uploadBody) (upload, error) {
-	u, err := a.service.CreateUpload(r.Context(), c, lipsync.UploadParams{
+	u, err := a.service.CreateUpload(r.Context(), c, requests.UploadParams{
 		Kind: in.Type, Size: int64(in.Size), ContentType: in.ContentType, Name: in.FileName,
 	})
 	if err != nil {

@@ -94,7 +94,7 @@ func TestNotSigned(t *testing.T) {
 // TestFullDisk has a program that signs the sample, and then says that the disk is full, as c2patool does. The request must be postponed for that.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	for said, want := range map[string]failure.FailureCode{
+	for said, want := range map[string]failure.Reason{
 		"Error: embedding manifest\n\nCaused by:\n    No space left on device (os error 28)": failure.HostFailing,
 		"Error: embedding manifest\n\nCaused by:\n    type is unsupported":                   failure.InternalFault,
 	} {
@@ -104,7 +104,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 		err := find(t).Sign(t.Context(), clip(t, ".mp4"), order.Origin{})
-		if got := failure.FailureOf(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
+		if got := failure.Of(err).Code; got != want || !strings.Contains(fmt.Sprint(err), said) {
 			t.Errorf("got %v, code %s, want %q and %s", err, got, said, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestUnable(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.Check(t.Context())
-	if got := failure.FailureOf(err).Code; got != failure.HostFailing || !strings.Contains(fmt.Sprint(err), "expired") {
+	if got := failure.Of(err).Code; got != failure.HostFailing || !strings.Contains(fmt.Sprint(err), "expired") {
 		t.Errorf("got %v, code %s", err, got)
 	}
 }

@@ -30,7 +30,7 @@ func TestOptions(t *testing.T) {
 				job.Segments = job.Options.Segments
 				job.Output = filepath.Join(job.Scratch, "output"+job.Options.Output.Format.Extension())
 				if _, err := s.Render(t.Context(), job, nil); err != nil {
-					return "", string(failure.FailureOf(err).Code)
+					return "", string(failure.Of(err).Code)
 				}
 				return job.Output, ""
 			})

@@ -27,7 +27,7 @@ func NewCrop(frame *image.YCbCr, area image.Rectangle, eyes float32) *Crop {
 		return nil
 	}
 	c := &Crop{YCbCr: Copy(frame, area), factor: float32(factor)}
-	c.soft = Blur(Shrink(c.YCbCr, area, factor))
+	c.soft = blur(Shrink(c.YCbCr, area, factor))
 	return c
 }
 
@@ -36,9 +36,9 @@ func (c *Crop) Soft(q geom.Point) float32 {
 	return c.soft.Bilinear((q.X-float32(c.Rect.Min.X)+.5)/c.factor-.5, (q.Y-float32(c.Rect.Min.Y)+.5)/c.factor-.5)
 }
 
-// SoftLuma returns the soft luma, and the similarity from the coordinates of the
+// softLuma returns the soft luma, and the similarity from the coordinates of the
 // frame to those of the soft luma.
-func (c *Crop) SoftLuma() (Plane[uint8], geom.Similarity) {
+func (c *Crop) softLuma() (Plane[uint8], geom.Similarity) {
 	return c.soft, geom.Similarity{A: 1 / c.factor,
 		X: (.5-float32(c.Rect.Min.X))/c.factor - .5, Y: (.5-float32(c.Rect.Min.Y))/c.factor - .5}
 }
@@ -46,7 +46,7 @@ func (c *Crop) SoftLuma() (Plane[uint8], geom.Similarity) {
 // SoftPoints fills out with the soft luma at places. to is the similarity from the
 // coordinates of the places to the frame.
 func (c *Crop) SoftPoints(out []float32, places []geom.Point, to geom.Similarity) {
-	soft, fromFrame := c.SoftLuma()
+	soft, fromFrame := c.softLuma()
 	toSoft := to.Then(fromFrame)
 	right, bottom := float32(soft.Width-1), float32(soft.Height-1)
 	out = out[:len(places)]
@@ -68,7 +68,7 @@ func (c *Crop) SoftPoints(out []float32, places []geom.Point, to geom.Similarity
 // the similarity from these to the frame. SoftGrid is faster than a call of Soft for
 // each value.
 func (c *Crop) SoftGrid(out []float32, width int, to geom.Similarity, origin geom.Point, step float32) {
-	soft, fromFrame := c.SoftLuma()
+	soft, fromFrame := c.softLuma()
 	toSoft := to.Then(fromFrame)
 	first := toSoft.Apply(origin)
 	right := geom.Point{X: toSoft.A * step, Y: toSoft.B * step}

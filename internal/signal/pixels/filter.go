@@ -44,8 +44,8 @@ func addGroups(sums []uint32, row []uint8, n int) {
 	}
 }
 
-// Blur returns the plane filtered by the weights 1 2 1, along rows and columns.
-func Blur(p Plane[uint8]) Plane[uint8] {
+// blur returns the plane filtered by the weights 1 2 1, along rows and columns.
+func blur(p Plane[uint8]) Plane[uint8] {
 	out := NewPlane[uint8](p.Width, p.Height)
 	columns := make([]uint16, p.Width)
 	for y := range p.Height {

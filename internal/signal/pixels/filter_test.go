@@ -41,7 +41,7 @@ func TestBlur(t *testing.T) {
 	} {
 		p := NewPlane[uint8](4, 4)
 		p.Row(c.y)[c.x] = 160
-		got := Blur(p)
+		got := blur(p)
 		for y, want := range c.want {
 			if !slices.Equal(got.Row(y), want) {
 				t.Errorf("an impulse at %d, %d: row %d: got %v, want %v", c.x, c.y, y, got.Row(y), want)
@@ -52,7 +52,7 @@ func TestBlur(t *testing.T) {
 	for i := range flat.Pix {
 		flat.Pix[i] = 255
 	}
-	if got := Blur(flat).Pix; !slices.Equal(got, flat.Pix) {
+	if got := blur(flat).Pix; !slices.Equal(got, flat.Pix) {
 		t.Errorf("a white plane: got %v, want it as it was", got)
 	}
 }

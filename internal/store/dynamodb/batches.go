@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -56,11 +57,11 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	i := with(encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
 	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
-	there := refusal(failure.Conflict, "the batch is there")
+	there := failure.New(failure.Conflict, "the batch is there")
 	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}
 	if limits.Batches > 0 {
 		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
-		count.refused = refusal(failure.BatchLimit, "too many unfinished batches")
+		count.refused = failure.New(failure.BatchLimit, "too many unfinished batches")
 	}
 	return retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table)})
@@ -68,17 +69,13 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 }
 
 func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
-	i, err := s.get(ctx, batchKey(id))
-	if err != nil {
-		return lipsync.Batch{}, err
-	}
-	return decodeBatch(i)
+	return one(ctx, s.Store, batchKey(id), decodeBatch)
 }
 
 func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	c := change{
 		key: batchKey(b.ID), set: item{"lines": text(b.Lines), "version": number(b.Version + 1)},
-		condition: "#version = :seen", values: item{"seen": number(b.Version)}, refused: refusal(failure.Conflict, "batch was changed"),
+		condition: "#version = :seen", values: item{"seen": number(b.Version)}, refused: failure.New(failure.Conflict, "batch was changed"),
 	}
 	if !b.CanceledAt.IsZero() {
 		c.set["canceledAt"] = micros(b.CanceledAt)
@@ -95,27 +92,17 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 	})
 }
 
-func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
+func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	in := inPartition(batchesOf(account))
 	in.ScanIndexForward = aws.Bool(false)
 	if before.ID != "" {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :before")
 		in.ExpressionAttributeValues[":before"] = text(batchSort(before))
 	}
-	for i, err := range s.query(ctx, limit, in) {
-		var b lipsync.Batch
-		if err == nil {
-			b, err = decodeBatch(i)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b)
-	}
-	return all, nil
+	return many(ctx, s.Store, limit, in, decodeBatch)
 }
 
-func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) (all []lipsync.Batch, err error) {
+func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	in := inPartition(unfinishedBatches)
 	if after.ID != "" {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
@@ -125,24 +112,8 @@ func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int)
 	if err != nil {
 		return nil, err
 	}
-	var keys []item
-	for _, f := range open {
-		keys = append(keys, batchKey(f.id))
-	}
-	items, err := s.getAll(ctx, keys)
-	for _, i := range items {
-		var b lipsync.Batch
-		if err == nil && i != nil {
-			b, err = decodeBatch(i)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if b.ID != "" && b.FinishedAt.IsZero() {
-			all = append(all, b)
-		}
-	}
-	return all, err
+	all, err := existing(ctx, s.Store, keysOf(open, func(f found) item { return batchKey(f.id) }), decodeBatch)
+	return slices.DeleteFunc(all, func(b lipsync.Batch) bool { return !b.FinishedAt.IsZero() }), err
 }
 
 func (s batches) Count(ctx context.Context, account string) (int, error) {
@@ -158,20 +129,6 @@ func (s batches) Count(ctx context.Context, account string) (int, error) {
 	return int(n), err
 }
 
-func (s requests) Several(ctx context.Context, ids []string) (all []lipsync.Request, err error) {
-	var keys []item
-	for _, id := range ids {
-		keys = append(keys, requestKey(id))
-	}
-	items, err := s.getAll(ctx, keys)
-	for _, i := range items {
-		if err != nil || i == nil {
-			continue
-		}
-		var r stored
-		if r, err = decodeRequest(i, nil); err == nil {
-			all = append(all, r.Request)
-		}
-	}
-	return all, err
+func (s requests) Several(ctx context.Context, ids []string) ([]lipsync.Request, error) {
+	return s.requests(ctx, ids)
 }

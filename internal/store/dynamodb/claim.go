@@ -10,7 +10,7 @@ import (
 
 // These constants bound the number of entries that a claim reads. From each shard it reads up to
 // entryPage entries of waiting requests, and as many of requests that are held or may be claimed
-// again. If more requests wait in a shard, the claim skips from one account to the next, in at most
+// again. If more requests wait in a shard, the claim skips from one account and kind to the next, in at most
 // maxEntryPages more calls. A page of entries costs one read unit, so a shard allows about 600
 // claims a second, no matter how many requests wait.
 const (

@@ -10,6 +10,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // createWaiting creates n requests of an account without a key, a second apart.
@@ -58,7 +59,7 @@ func TestClaimBehindManyPostponed(t *testing.T) {
 		for _, id := range all[:101] {
 			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 			if err == nil {
-				err = s.Leases.Postpone(t.Context(), r, now.Add(time.Hour))
+				err = lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Hour))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -98,7 +99,7 @@ func TestLateEntry(t *testing.T) {
 	table := openTable(t)
 	ids := createWaiting(t, table.Store, "a", 12, now.Add(-time.Hour))
 	left := table.get(t, "request/"+ids[0], "turn")
-	if _, err := table.Leases.Cancel(t.Context(), ids[0], now, failure.Failure{Code: failure.Canceled}); err != nil {
+	if _, err := lipsynctest.Cancel(t.Context(), table.Leases, ids[0], now); err != nil {
 		t.Fatal(err)
 	}
 	table.rewrite(t, func(i item) []item {
@@ -127,7 +128,7 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 		for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
 			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 			if err == nil {
-				err = s.Leases.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest is due last
+				err = lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest is due last
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +136,7 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 		}
 		young := createWaiting(t, s, "b", 1, now)
 		wantClaim(t, s, &w, "w", now, time.Minute, young[0])
-		if err := s.Leases.Finish(t.Context(), young[0], "w", now, lipsync.Outcome{Output: "o"}); err != nil {
+		if err := lipsynctest.Finish(t.Context(), s.Leases, young[0], "w", now, lipsync.Outcome{Output: "o"}); err != nil {
 			t.Fatal(err)
 		}
 		for i, id := range []string{"a-0100", "a-0099"} {

@@ -23,7 +23,7 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 			return lipsync.Request{}, false, err
 		}
 		if b.all >= limits.Stored {
-			c.refused = refusal(failure.StorageLimit, "too many bytes stored")
+			c.refused = failure.New(failure.StorageLimit, "too many bytes stored")
 		}
 	}
 	if err = retryConflicts(ctx, func(int) error { return c.try(ctx) }); err == nil && !c.replayed {
@@ -209,7 +209,7 @@ func replay(i item, idem lipsync.Idempotency, now time.Time) (id string, err err
 		return "", err
 	}
 	if earlier.fingerprint != idem.Fingerprint {
-		return "", refusal(failure.Reused, "idempotency key reused")
+		return "", failure.New(failure.Reused, "idempotency key reused")
 	}
 	return earlier.requestID, nil
 }

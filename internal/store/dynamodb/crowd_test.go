@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
@@ -233,8 +234,8 @@ func TestForestalled(t *testing.T) {
 		}}
 		service := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{Store: openWire(t, &w).Store})
 		start := time.Now()
-		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
+		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, requests.Params{
+			Video: requests.Source{URL: "https://example.com/v"}, Audio: requests.Source{URL: "https://example.com/a"},
 		})
 		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second || tries > 60 {
 			t.Errorf("gave up after %v and %d tries, want 20 s and at most 60", took, tries)

@@ -38,11 +38,6 @@ func deliveryFields(d *lipsync.Delivery) []field {
 	}
 }
 
-func decodeDelivery(i item) (d lipsync.Delivery, err error) {
-	err = decode(i, deliveryFields(&d))
-	return d, err
-}
-
 // deliveryItem returns the item of a delivery. A pending one is in the index by the time when it is due.
 func deliveryItem(d lipsync.Delivery) item {
 	i := with(encode(deliveryFields(&d)), deliveryKey(d.Webhook, d.ID))
@@ -64,7 +59,7 @@ func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []step) {
 }
 
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
-	there := refusal(failure.Conflict, "the delivery is there")
+	there := failure.New(failure.Conflict, "the delivery is there")
 	err := retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{s.put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
 	})
@@ -78,11 +73,7 @@ func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Del
 	if id == "" { // no attribute of a key may be ""
 		return lipsync.Delivery{}, notFound()
 	}
-	i, err := s.get(ctx, deliveryKey(webhook, id))
-	if err != nil {
-		return lipsync.Delivery{}, err
-	}
-	return decodeDelivery(i)
+	return one(ctx, s.Store, deliveryKey(webhook, id), decoder(deliveryFields))
 }
 
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
@@ -90,7 +81,7 @@ func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	d.Version++
 	c := change{
 		key: deliveryKey(d.Webhook, d.ID), set: deliveryItem(d),
-		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: refusal(failure.Conflict, "delivery was changed"),
+		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: failure.New(failure.Conflict, "delivery was changed"),
 	}
 	delete(c.set, PartitionKey)
 	delete(c.set, SortKey)
@@ -122,15 +113,7 @@ func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit 
 // and a little more, since ids are spread evenly but not exactly.
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
 	share := shareOf(limit)
-	counts := make([]int, dueShards)
-	err := together(dueShards, func(n int) (err error) {
-		counts[n], err = s.count(ctx, share, inPartition(shard(due+webhook, n)))
-		return err
-	})
-	pending := 0
-	for _, n := range counts {
-		pending += n
-	}
+	pending, err := total(dueShards, func(n int) (int, error) { return s.count(ctx, share, inPartition(shard(due+webhook, n))) })
 	return min(pending, limit), err
 }
 
@@ -158,21 +141,7 @@ func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit 
 // deliveries returns the first deliveries, limit at most, of those that n queries find, in the order of
 // compare, which is that of each query.
 func (s *Store) deliveries(ctx context.Context, limit, n int, query func(n int) *dynamodb.QueryInput, compare func(a, b lipsync.Delivery) int) ([]lipsync.Delivery, error) {
-	shards := make([][]lipsync.Delivery, n)
-	err := together(n, func(n int) error {
-		for i, err := range s.query(ctx, limit, query(n)) {
-			var d lipsync.Delivery
-			if err == nil {
-				d, err = decodeDelivery(i)
-			}
-			if err != nil {
-				return err
-			}
-			shards[n] = append(shards[n], d)
-		}
-		return nil
-	})
-	all := slices.Concat(shards...)
+	all, err := gather(n, func(n int) ([]lipsync.Delivery, error) { return many(ctx, s, limit, query(n), decoder(deliveryFields)) })
 	slices.SortFunc(all, compare)
 	return all[:min(len(all), limit)], err
 }

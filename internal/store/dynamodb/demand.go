@@ -16,19 +16,13 @@ import (
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
 // postponed ones that are due.
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (int, error) {
-	var counts [2 * queueShards]int
-	err := together(2*queueShards, func(i int) (err error) {
+	all, err := total(2*queueShards, func(i int) (int, error) {
 		in := inQueueAfter(i/2, "")
 		if i%2 == 1 {
 			in = dueAt(i/2, now)
 		}
-		counts[i], err = s.count(ctx, limit, in)
-		return err
+		return s.count(ctx, limit, in)
 	})
-	all := 0
-	for _, n := range counts {
-		all += n
-	}
 	return min(all, limit), err
 }
 

@@ -234,10 +234,4 @@ func throttled(err error) bool {
 	return table || partition || account
 }
 
-// refusal returns an error with a code that the port's contract names. Clients see the domain's
-// words for the code, not the message.
-func refusal(code failure.Code, message string) error {
-	return &failure.Error{Code: code, Message: message}
-}
-
-func notFound() error { return refusal(failure.NotFound, "not found") }
+func notFound() error { return failure.New(failure.NotFound, "not found") }

@@ -10,8 +10,8 @@ import (
 )
 
 // These are the partitions of the index that claims read. The first has the entries of waiting
-// requests, by account and then by time of creation. So one call reaches the next account, no
-// matter how many requests of an account wait. The second has the entries of held requests by id,
+// requests, by account and kind, and then by time of creation. So one call reaches the next account or
+// kind, no matter how many requests wait before it. The second has the entries of held requests by id,
 // and after them those of postponed requests by the time when they are due.
 const (
 	queue     = "queue"
@@ -108,11 +108,7 @@ func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 // leases returns the ends of the requests' leases, by request id. Requests without a lease are left
 // out.
 func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
-	var keys []item
-	for _, e := range all {
-		keys = append(keys, leaseKey(e.id))
-	}
-	items, err := s.getAll(ctx, keys)
+	items, err := s.getAll(ctx, keysOf(all, func(e entry) item { return leaseKey(e.id) }))
 	if err != nil {
 		return nil, err
 	}

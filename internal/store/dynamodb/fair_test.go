@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -136,7 +137,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, read := openCounted(t)
-	service := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
+	reader := lipsynctest.NewService(t, lipsync.Config{}, lipsync.Ports{
 		Store: s.Store,
 		Now:   func() time.Time { return now },
 	})
@@ -156,18 +157,18 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	} {
 		want := slices.Clone(all[c.account])
 		slices.Reverse(want)
-		want = want[:lipsync.MostByStatus]
-		want = want[min(c.offset, lipsync.MostByStatus):]
+		want = want[:service.MostByStatus]
+		want = want[min(c.offset, service.MostByStatus):]
 		read.Store(0)
-		page, err := service.RequestPage(t.Context(), lipsync.Caller{Account: c.account}, lipsync.ListQuery{Status: lipsync.Queued, Offset: c.offset, Limit: 20})
+		page, err := reader.RequestPage(t.Context(), lipsync.Caller{Account: c.account}, service.ListQuery{Status: lipsync.Queued, Offset: c.offset, Limit: 20})
 		var got []string
 		for _, r := range page.Requests {
 			got = append(got, r.ID)
 		}
-		if want := want[:min(20, len(want))]; err != nil || page.Total != lipsync.MostByStatus || !slices.Equal(got, want) {
+		if want := want[:min(20, len(want))]; err != nil || page.Total != service.MostByStatus || !slices.Equal(got, want) {
 			t.Errorf("%s, offset %d: got %q of %d (%v), want %q", c.account, c.offset, got, page.Total, err, want)
 		}
-		if n := read.Load(); n < lipsync.MostByStatus || n > c.most {
+		if n := read.Load(); n < service.MostByStatus || n > c.most {
 			t.Errorf("%s, offset %d: %d items were read, want at most %d", c.account, c.offset, n, c.most)
 		}
 	}
@@ -198,7 +199,7 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 	for i, id := range append([]string{one}, many...) {
 		r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 		if err == nil {
-			err = s.Leases.Postpone(t.Context(), r, now.Add(time.Duration(i+1)*time.Second))
+			err = lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Duration(i+1)*time.Second))
 		}
 		if err != nil {
 			t.Fatal(err)

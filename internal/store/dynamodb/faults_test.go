@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // faults returns the faults that a call can meet, by operation; "" means any operation.
@@ -124,19 +125,21 @@ func runLifecycle(t *testing.T, s *dynamodb.Store) lifecycle {
 			return err
 		},
 		func() error {
-			_, err := s.Leases.Cancel(t.Context(), doomed.ID, now, failure.Failure{Code: failure.Canceled})
+			_, err := lipsynctest.Cancel(t.Context(), s.Leases, doomed.ID, now)
 			return err
 		},
 		func() error { return claim(r.ID, "w1") },
 		func() error { return s.Leases.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
 		func() error { return s.Leases.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },
-		func() error { return s.Leases.Release(t.Context(), r.ID, "w1") },
+		func() error { return lipsynctest.Release(t.Context(), s.Leases, r.ID, "w1") },
 		func() error { return claim("", "w3") },
 		func() error {
-			return s.Leases.Postpone(t.Context(), lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, UnreachableSince: now}, now)
+			return lipsynctest.Postpone(t.Context(), s.Leases, lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, UnreachableSince: now}, now)
 		},
 		func() error { return claim("", "w2") },
-		func() error { return s.Leases.Finish(t.Context(), r.ID, "w2", now, lipsync.Outcome{Output: "o"}) },
+		func() error {
+			return lipsynctest.Finish(t.Context(), s.Leases, r.ID, "w2", now, lipsync.Outcome{Output: "o"})
+		},
 		func() error { return s.Keys.Revoke(t.Context(), "a", "k", now) },
 	} {
 		if err := step(); err != nil {

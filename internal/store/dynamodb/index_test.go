@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // staleIndex is a wire that repeats the first answer of each partition of the index.
@@ -77,13 +78,13 @@ func TestLateIndex(t *testing.T) {
 			if err := claim(t, s, id, now); err != nil {
 				return err
 			}
-			return s.Leases.Release(t.Context(), id, "other")
+			return lipsynctest.Release(t.Context(), s.Leases, id, "other")
 		}, "", 2},
 		{"final", func(s *dynamodb.Store, id string) error {
 			if err := claim(t, s, id, now); err != nil {
 				return err
 			}
-			return s.Leases.Finish(t.Context(), id, "other", now, lipsync.Outcome{Output: "o"})
+			return lipsynctest.Finish(t.Context(), s.Leases, id, "other", now, lipsync.Outcome{Output: "o"})
 		}, failure.NotFound, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -59,13 +59,8 @@ func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	return retryConflicts(ctx, func(int) error { return s.transact(ctx, steps) })
 }
 
-func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err error) {
-	i, err := s.get(ctx, hashKey(hash))
-	if err != nil {
-		return lipsync.Key{}, err
-	}
-	err = decode(i, keyFields(&k))
-	return k, err
+func (s keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
+	return one(ctx, s.Store, hashKey(hash), decoder(keyFields))
 }
 
 // pointer returns the account of the API key with the id, and the key of the item that stores it.
@@ -128,31 +123,15 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 // be missing.
 func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	queries := keyQueries(account)
-	where := make([][]item, len(queries))
-	err := together(len(queries), func(n int) error {
-		for i, err := range s.query(ctx, math.MaxInt, queries[n]) {
-			var k lipsync.Key
-			if err = errors.Join(err, decode(i, keyFields(&k))); err != nil {
-				return err
-			}
-			where[n] = append(where[n], hashKey(k.Hash))
-		}
-		return nil
+	pointers, err := gather(len(queries), func(n int) ([]lipsync.Key, error) {
+		return many(ctx, s.Store, math.MaxInt, queries[n], decoder(keyFields))
 	})
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.getAll(ctx, slices.Concat(where...))
+	keys, err := existing(ctx, s.Store, keysOf(pointers, func(k lipsync.Key) item { return hashKey(k.Hash) }), decoder(keyFields))
 	if err != nil {
 		return nil, err
-	}
-	var keys []lipsync.Key
-	for _, i := range found {
-		var k lipsync.Key
-		if err := decode(i, keyFields(&k)); err != nil {
-			return nil, err
-		}
-		keys = append(keys, k)
 	}
 	if err := s.countUses(ctx, keys); err != nil {
 		return nil, err

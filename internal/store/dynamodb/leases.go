@@ -8,13 +8,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 type leases struct{ *Store }
-
-func lost() error { return refusal(failure.Conflict, "lease lost") }
 
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
@@ -34,7 +31,7 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
 	_, err := s.update(ctx, change{
 		key: requestKey(id), set: encode([]field{{videoSum, &sum}}), add: item{"version": number(1)},
-		condition: "#holder = :token", values: item{"token": text(token)}, refused: lost(),
+		condition: "#holder = :token", values: item{"token": text(token)}, refused: lipsync.ErrLost,
 	})
 	return err
 }
@@ -42,34 +39,21 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) e
 // updateLease changes the lease that has the token, without ending it.
 func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
 	c.key = leaseKey(id)
-	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lost()
+	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lipsync.ErrLost
 	_, err := s.update(ctx, c)
 	return err
 }
 
-func (s leases) Release(ctx context.Context, id, token string) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
-	return err
-}
-
-func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
-	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
-	return err
-}
-
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	shards := make([][]entry, queueShards)
-	err := together(queueShards, func(n int) (err error) {
+	all, err := gather(queueShards, func(n int) ([]entry, error) {
 		in := inPartition(shard(held, n))
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
 		in.ExpressionAttributeValues[":after"] = text(postponed + padded(max(0, after.UnixMicro())+1))
-		shards[n], err = s.readEntries(ctx, limit, in)
-		return err
+		return s.readEntries(ctx, limit, in)
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(shards...)
 	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
 	delayed, err := s.held(ctx, all[:min(len(all), limit)])
 	var requests []lipsync.Request
@@ -81,37 +65,21 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 	return requests, err
 }
 
-func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
-	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
-	return err
-}
-
-func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
-	return err
-}
-
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (lipsync.Request, error) {
-	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
-}
-
 // Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
 // in the order of claims.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	shards, page := make([][]entry, queueShards), max(limit, entryPage)
-	err := together(queueShards, func(n int) error {
+	page := max(limit, entryPage)
+	all, err := gather(queueShards, func(n int) ([]entry, error) {
 		inQueue, err := s.inQueue(ctx, n, page)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		isHeld, err := s.readEntries(ctx, page, heldAt(n, now))
-		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...)
-		return err
+		return append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(shards...)
 	slices.SortFunc(all, entry.before)
 	// A request that was claimed or released between the two queries may be in both.
 	all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })

@@ -104,12 +104,13 @@ func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 // recount counts the open requests, and divides them among lanes, which must not have changed
 // since they were read.
 func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLane) (lane int, err error) {
-	open, err := s.countAll(ctx, openQueries(of), limit)
+	queries := openQueries(of)
+	open, err := total(len(queries), func(n int) (int, error) { return s.count(ctx, limit, queries[n]) })
 	if err != nil {
 		return 0, err
 	}
-	if open >= int64(limit) {
-		return 0, refusal(failure.OpenLimit, "too many open requests")
+	if open >= limit {
+		return 0, failure.New(failure.OpenLimit, "too many open requests")
 	}
 	n := openLanes(limit)
 	var steps []step
@@ -122,7 +123,7 @@ func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLan
 		}
 		opened := int64(0)
 		if i < n {
-			opened = part(open, i, n)
+			opened = part(int64(open), i, n)
 		}
 		seen[i] = openLane{true, opened, int64(limit)}
 		c.set = item{"opened": number(opened), "limit": number(int64(limit))}
@@ -194,7 +195,7 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 		return nil, err
 	}
 	if b.all+u.Size > limits.Stored {
-		return nil, refusal(failure.StorageLimit, "too many bytes stored")
+		return nil, failure.New(failure.StorageLimit, "too many bytes stored")
 	}
 	lane.condition = "attribute_not_exists(#size)"
 	if seen, ok := b.lanes[lane.key[SortKey].(*types.AttributeValueMemberS).Value]; ok {

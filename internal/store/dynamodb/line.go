@@ -9,8 +9,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account, up to
-// limit ÷ queueShards in each shard. For each other account of which it sees only a part, it returns the limit as the number.
+// Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
+// limit ÷ queueShards in each shard. For others of which it sees only a part, it returns the limit as the number.
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
 	v, err := s.recentSurvey(ctx, now)
 	if err != nil {
@@ -70,10 +70,9 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, now time.Ti
 	return all, s.lastClaims(ctx, all, now)
 }
 
-// older counts the requests in the queue that are older than the request, of the same account: up to limit ÷ queueShards in each shard.
-func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (n int, err error) {
-	var counts [queueShards]int
-	err = together(queueShards, func(i int) (err error) {
+// older counts the requests in the queue that are older than the request, of the same account and kind: up to limit ÷ queueShards in each shard.
+func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (int, error) {
+	return total(queueShards, func(i int) (int, error) {
 		first := ownerOf(r).digest() + "/"
 		in := inQueueAfter(i, "")
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :after AND :own")
@@ -82,11 +81,6 @@ func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (n int,
 		if r.ID == "" {
 			in.ExpressionAttributeValues[":own"] = text(behind(ownerOf(r)))
 		}
-		counts[i], err = s.count(ctx, limit/queueShards, in)
-		return err
+		return s.count(ctx, limit/queueShards, in)
 	})
-	for _, c := range counts {
-		n += c
-	}
-	return n, err
 }

@@ -180,11 +180,7 @@ func (r *stored) places() []place {
 // makeListed adds the request to its lists if it is missing, because its creator may have stopped
 // before that.
 func (s *Store) makeListed(ctx context.Context, r stored) error {
-	var keys []item
-	for _, p := range r.places() {
-		keys = append(keys, bucketKey(p.list, p.bucket))
-	}
-	buckets, err := s.getAll(ctx, keys)
+	buckets, err := s.getAll(ctx, keysOf(r.places(), func(p place) item { return bucketKey(p.list, p.bucket) }))
 	if err != nil {
 		return err
 	}

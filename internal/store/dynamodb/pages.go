@@ -60,11 +60,7 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 			numbers = append(numbers, n)
 		}
 	}
-	var keys []item
-	for _, n := range numbers {
-		keys = append(keys, bucketKey(list, n))
-	}
-	found, err := s.getAll(ctx, keys)
+	found, err := s.getAll(ctx, keysOf(numbers, func(n int64) item { return bucketKey(list, n) }))
 	for i, n := range numbers {
 		if err == nil {
 			known[n] = elements(found[i])
@@ -75,23 +71,10 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 
 // requests returns the requests with the ids, without their leases.
 func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, error) {
-	var keys []item
-	for _, id := range ids {
-		keys = append(keys, requestKey(id))
-	}
-	found, err := s.getAll(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	var all []lipsync.Request
-	for _, i := range found {
+	return existing(ctx, s, keysOf(ids, requestKey), func(i item) (lipsync.Request, error) {
 		r, err := decodeRequest(i, nil)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r.Request)
-	}
-	return all, nil
+		return r.Request, err
+	})
 }
 
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {

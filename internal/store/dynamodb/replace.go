@@ -8,17 +8,15 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// change replaces the request by the result of next, and returns it. If another process changed the request in
-// between, it reads the request and calls next again. If there is no such request, it calls next with a zero one, and
-// returns the error.
-func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request) (lipsync.Request, error)) (lipsync.Request, error) {
+func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
 	return s.replace(ctx, id, func(r stored) (_ stored, err error) {
-		r.Request, err = next(r.Request)
+		r.Request, err = t(r.Request)
 		return r, err
 	})
 }
 
-// replace does what change does, for a function that needs what the table stores beside the request.
+// replace does what Change does, for a function that needs what the table stores beside the request. If another process
+// changed the request in between, it reads the request and calls next again.
 func (s *Store) replace(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
 	err = retryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)

@@ -11,6 +11,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestLongPage reads a page of three buckets, with requests of more than 1 MB in total.
@@ -59,7 +60,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Leases.Cancel(t.Context(), "0", now, failure.Failure{Code: failure.Canceled}); err != nil {
+	if _, err := lipsynctest.Cancel(t.Context(), s.Leases, "0", now); err != nil {
 		t.Fatal(err)
 	}
 	w.take()

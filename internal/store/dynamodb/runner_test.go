@@ -15,6 +15,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/check"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // leading records the partition keys that calls name, after the name of the operation.
@@ -63,26 +65,20 @@ func TestRunnerKeys(t *testing.T) {
 	var l leading
 	s := openWire(t, &w)
 	now := time.Unix(1_800_000_000, 0).UTC()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(s.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "a", List: []lipsync.Webhook{{ID: "w", URL: "https://example.com"}}}))
+	check.Must(t, s.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: "a", List: []lipsync.Webhook{{ID: "w", URL: "https://example.com"}}}))
 	for _, account := range []string{"a", "b"} {
-		must(s.Keys.Create(t.Context(), lipsync.Key{ID: "key of " + account, Account: account, Hash: [32]byte{account[0]}}))
+		check.Must(t, s.Keys.Create(t.Context(), lipsync.Key{ID: "key of " + account, Account: account, Hash: [32]byte{account[0]}}))
 		for i := range 60 {
 			r := lipsync.Request{
 				ID: fmt.Sprint(account, i), Account: account, KeyID: "key of " + account, ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now,
 			}
 			_, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
-			must(err)
+			check.Must(t, err)
 		}
 	}
 	_, err := s.Leases.Claim(t.Context(), "b0", "long", now.Add(-2*time.Minute), time.Minute)
-	must(err)
-	must(s.Leases.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims read the lease
+	check.Must(t, err)
+	check.Must(t, s.Leases.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims read the lease
 	w.spoil = func(_ int, operation string) fault {
 		return func(r *http.Request) (*http.Response, error) {
 			if err := l.note(operation, r); err != nil {
@@ -92,24 +88,26 @@ func TestRunnerKeys(t *testing.T) {
 		}
 	}
 	for i, end := range []func(r lipsync.Request) error{
-		func(r lipsync.Request) error { return s.Leases.Release(t.Context(), r.ID, r.Lease) },
-		func(r lipsync.Request) error { return s.Leases.Postpone(t.Context(), r, now.Add(time.Hour)) },
+		func(r lipsync.Request) error { return lipsynctest.Release(t.Context(), s.Leases, r.ID, r.Lease) },
 		func(r lipsync.Request) error {
-			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
+			return lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Hour))
 		},
 		func(r lipsync.Request) error {
-			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
+			return lipsynctest.Finish(t.Context(), s.Leases, r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
+		},
+		func(r lipsync.Request) error {
+			return lipsynctest.Finish(t.Context(), s.Leases, r.ID, r.Lease, now, lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 		},
 	} {
 		r, err := s.Leases.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)
-		must(err)
-		must(s.Leases.Renew(t.Context(), r.ID, r.Lease, now.Add(time.Minute)))
-		must(s.Leases.Report(t.Context(), r.ID, r.Lease, lipsync.Progress{Percent: 5}))
+		check.Must(t, err)
+		check.Must(t, s.Leases.Renew(t.Context(), r.ID, r.Lease, now.Add(time.Minute)))
+		check.Must(t, s.Leases.Report(t.Context(), r.ID, r.Lease, lipsync.Progress{Percent: 5}))
 		_, err = s.Requests.ByID(t.Context(), r.ID)
-		must(err)
-		must(end(r))
+		check.Must(t, err)
+		check.Must(t, end(r))
 		_, err = s.Worked(t.Context(), time.Minute)
-		must(err)
+		check.Must(t, err)
 		now = now.Add(2 * time.Hour)
 	}
 	rights := map[string][]string{

@@ -39,7 +39,7 @@ func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error 
 		return err
 	}
 	half := lipsync.Speed{Requests: -sum.Requests / 2, Size: -sum.Size / 2, Took: -sum.Took / 2, Inverse: -sum.Inverse / 2, Pace: -sum.Pace / 2}
-	done := refusal(failure.Conflict, "another halved the sums")
+	done := failure.New(failure.Conflict, "another halved the sums")
 	_, err = s.update(ctx, change{
 		key: k, add: encode(speedFields(&half)),
 		condition: "#done = :seen", values: item{"seen": number(sum.Requests)}, refused: done,

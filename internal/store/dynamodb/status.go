@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -26,19 +25,9 @@ func inPartition(partition string) *dynamodb.QueryInput {
 type found struct{ sort, id string }
 
 // collect returns what a query of the index finds.
-func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []found, err error) {
+func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput) ([]found, error) {
 	in.ProjectionExpression = aws.String("#" + OpenSort + ", #id")
-	for i, err := range s.query(ctx, limit, in) {
-		var f found
-		if err == nil {
-			err = decode(i, []field{{OpenSort, &f.sort}, {"id", &f.id}})
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
+	return many(ctx, s, limit, in, decoder(func(f *found) []field { return []field{{OpenSort, &f.sort}, {"id", &f.id}} }))
 }
 
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
@@ -164,29 +153,6 @@ func statusQueries(of owner, status lipsync.Status, referenceID string) (all []*
 // openQueries returns the queries for the owner's open requests.
 func openQueries(of owner) []*dynamodb.QueryInput {
 	return append(statusQueries(of, lipsync.Queued, ""), statusQueries(of, lipsync.Processing, "")...)
-}
-
-// countAll returns the number of items that the queries of the index find. It counts no more than
-// most items of each query.
-func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, most int) (n int64, err error) {
-	counts := make([]int64, len(queries))
-	err = together(len(queries), func(i int) error {
-		in := queries[i]
-		in.TableName, in.Select, in.Limit = &s.table, types.SelectCount, aws.Int32(int32(most))
-		in.ExpressionAttributeNames = names(*in.KeyConditionExpression, aws.ToString(in.FilterExpression))
-		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && counts[i] < int64(most); {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return s.explain(err)
-			}
-			counts[i] += int64(page.Count)
-		}
-		return nil
-	})
-	for _, c := range counts {
-		n += c
-	}
-	return n, err
 }
 
 func (s requests) Uses(ctx context.Context, account, object string) (bool, error) {

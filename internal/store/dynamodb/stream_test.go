@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // record is a record of the stream, in its JSON.
@@ -95,7 +96,7 @@ func TestStream(t *testing.T) {
 	_, err = b.Leases.Claim(t.Context(), "r", "token", now, time.Minute)
 	ok(err)
 	claimed, lease := b.get(t, "request/r", "request"), b.get(t, "request/r", "lease")
-	ok(b.Leases.Finish(t.Context(), "r", "token", now, lipsync.Outcome{Output: "outputs/r/1.mp4", Length: time.Second}))
+	ok(lipsynctest.Finish(t.Context(), b.Leases, "r", "token", now, lipsync.Outcome{Output: "outputs/r/1.mp4", Length: time.Second}))
 	done := b.get(t, "request/r", "request")
 	batch := lipsync.Batch{ID: "b", Account: "a", Lines: "c", CreatedAt: now, Version: 1}
 	ok(b.Batches.Create(t.Context(), batch, lipsync.Limits{}))

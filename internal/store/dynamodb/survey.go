@@ -98,7 +98,7 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Tim
 }
 
 // inQueue returns entries of a shard's waiting requests: the first page, and if that is full, up to
-// maxEntryPages more. Each further page begins at the account after the last one of the page before.
+// maxEntryPages more. Each further page begins at the account and kind after the last ones of the page before.
 // If half of them don't reach the end of the queue, the other half begins at a random place behind
 // them.
 func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {

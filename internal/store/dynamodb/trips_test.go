@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/test/lipsynctest"
@@ -24,7 +25,7 @@ import (
 
 // fixture is the service as the functions and the runner use it, with the services that it calls.
 type fixture struct {
-	*lipsync.Service
+	*service.Service
 	wire  wire
 	clock *lipsynctest.Clock
 	api   http.Handler

@@ -54,17 +54,12 @@ func useUpload(id string, r lipsync.Request, life time.Duration) change {
 		key: uploadKey(id),
 		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
 		// Without this condition, an update would create a part of an upload that was deleted.
-		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(failure.Invalid, "upload is gone"),
+		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: failure.New(failure.Invalid, "upload is gone"),
 	}
 }
 
-func (s uploads) ByID(ctx context.Context, id string) (u lipsync.Upload, err error) {
-	i, err := s.get(ctx, uploadKey(id))
-	if err != nil {
-		return lipsync.Upload{}, err
-	}
-	err = decode(i, uploadFields(&u))
-	return u, err
+func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
+	return one(ctx, s.Store, uploadKey(id), decoder(uploadFields))
 }
 
 // Expired implements lipsync.Uploads. The index may still have the old expiry of an upload that got
@@ -90,30 +85,20 @@ func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Uploa
 // uploadsUntil returns the first uploads of all shards, after a place, whose expiry in the index
 // is not after now.
 func (s *Store) uploadsUntil(ctx context.Context, now time.Time, from string, limit int) ([]found, error) {
-	shards := make([][]found, uploadShards)
-	err := together(uploadShards, func(n int) (err error) {
+	all, err := gather(uploadShards, func(n int) ([]found, error) {
 		in := inPartition(shard(openUploads, n))
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :from AND :now")
 		in.ExpressionAttributeValues[":from"], in.ExpressionAttributeValues[":now"] = text(from+" "), text(padded(now.UnixMicro()))
-		shards[n], err = s.collect(ctx, limit, in)
-		return err
+		return s.collect(ctx, limit, in)
 	})
-	all := slices.Concat(shards...)
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.sort, b.sort) })
 	return all[:min(len(all), limit)], err
 }
 
 // expired returns those of the uploads with the keys that have expired.
-func (s *Store) expired(ctx context.Context, keys []item, now time.Time) (expired []lipsync.Upload, err error) {
-	found, err := s.getAll(ctx, keys)
-	for _, i := range found {
-		var u lipsync.Upload
-		err = errors.Join(err, decode(i, uploadFields(&u)))
-		if i != nil && u.ExpiresAt.Before(now) {
-			expired = append(expired, u)
-		}
-	}
-	return expired, err
+func (s *Store) expired(ctx context.Context, keys []item, now time.Time) ([]lipsync.Upload, error) {
+	all, err := existing(ctx, s, keys, decoder(uploadFields))
+	return slices.DeleteFunc(all, func(u lipsync.Upload) bool { return !u.ExpiresAt.Before(now) }), err
 }
 
 func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
@@ -123,7 +108,7 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
 		},
 		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
-		refused: refusal(failure.Conflict, "another request uses the upload"),
+		refused: failure.New(failure.Conflict, "another request uses the upload"),
 	})
 	if failure.CodeOf(err) == failure.Conflict && now == nil {
 		return nil // it has been deleted already

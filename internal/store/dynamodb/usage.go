@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -51,29 +50,17 @@ type used struct {
 
 // usage returns the owner's usage from one sort key to another.
 func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used, error) {
-	shards := make([][]used, usageShards)
-	err := together(usageShards, func(n int) error {
-		for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
+	return gather(usageShards, func(n int) ([]used, error) {
+		return many(ctx, s, math.MaxInt, &dynamodb.QueryInput{
 			KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :last"),
 			ExpressionAttributeValues: item{
 				":usage": text(shard(usagePartition(of), n)), ":first": text(first), ":last": text(last),
 			},
 			ConsistentRead: aws.Bool(true),
-		}) {
-			var u used
-			if err == nil {
-				err = decode(i, []field{
-					{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output},
-				})
-			}
-			if err != nil {
-				return err
-			}
-			shards[n] = append(shards[n], u)
-		}
-		return nil
+		}, decoder(func(u *used) []field {
+			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
+		}))
 	})
-	return slices.Concat(shards...), err
 }
 
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {

@@ -23,7 +23,7 @@ func useKey(r lipsync.Request, seen snapshot) change {
 	return change{
 		key: hashKey(seen.hash), add: item{"used": number(1)},
 		condition: "attribute_exists(#pk) AND (attribute_not_exists(#limit) OR attribute_not_exists(#used) OR #used < #limit)",
-		refused:   refusal(failure.TokenLimit, "token limit reached"),
+		refused:   failure.New(failure.TokenLimit, "token limit reached"),
 	}
 }
 

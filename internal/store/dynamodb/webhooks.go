@@ -30,14 +30,11 @@ func decodeWebhooks(i item) (a lipsync.AccountWebhooks, err error) {
 }
 
 func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
-	i, err := s.get(ctx, webhooksKey(account))
+	a, err := one(ctx, s.Store, webhooksKey(account), decodeWebhooks)
 	if failure.CodeOf(err) == failure.NotFound {
 		return lipsync.AccountWebhooks{Account: account}, nil
 	}
-	if err != nil {
-		return lipsync.AccountWebhooks{}, err
-	}
-	return decodeWebhooks(i)
+	return a, err
 }
 
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
@@ -47,7 +44,7 @@ func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 			"account": text(a.Account), "list": text(a.Text()), "full": &types.AttributeValueMemberBOOL{Value: a.Full},
 			"version": number(a.Version + 1),
 		},
-		condition: "attribute_not_exists(#version)", refused: refusal(failure.Conflict, "webhooks were changed"),
+		condition: "attribute_not_exists(#version)", refused: failure.New(failure.Conflict, "webhooks were changed"),
 	}
 	if a.Version > 0 {
 		c.condition, c.values = "#version = :seen", item{"seen": number(a.Version)}
@@ -61,16 +58,6 @@ func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
 	return err
 }
 
-func (s webhooks) All(ctx context.Context) (all []lipsync.AccountWebhooks, err error) {
-	for i, err := range s.query(ctx, math.MaxInt, inPartition(allWebhooks)) {
-		var a lipsync.AccountWebhooks
-		if err == nil {
-			a, err = decodeWebhooks(i)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a)
-	}
-	return all, nil
+func (s webhooks) All(ctx context.Context) ([]lipsync.AccountWebhooks, error) {
+	return many(ctx, s.Store, math.MaxInt, inPartition(allWebhooks), decodeWebhooks)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 const downloaded = 5<<20 + 1 // bytes
@@ -14,7 +16,7 @@ const downloaded = 5<<20 + 1 // bytes
 func TestDownloadBreaks(t *testing.T) {
 	f := newFixture(t)
 	text := noise(downloaded)
-	must(t, f.Put(t.Context(), key, bytes.NewReader(text), -1))
+	check.Must(t, f.Put(t.Context(), key, bytes.NewReader(text), -1))
 	for _, end := range []error{errBroken, io.ErrUnexpectedEOF, io.EOF} {
 		f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, end} }
 		f.want(t, text)
@@ -38,16 +40,16 @@ func TestDownloadFails(t *testing.T) {
 			f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 0, io.EOF} }
 		},
 		"replaced": func(t *testing.T, f *fixture) {
-			must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded*2)), -1))
+			check.Must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded*2)), -1))
 		},
-		"deleted": func(t *testing.T, f *fixture) { must(t, f.Delete(t.Context(), key)) },
+		"deleted": func(t *testing.T, f *fixture) { check.Must(t, f.Delete(t.Context(), key)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
+			check.Must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
 			f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, io.EOF} }
 			r, _, err := f.Open(t.Context(), key)
-			must(t, err)
+			check.Must(t, err)
 			defer r.Close()
 			f.wire.cutDownload = nil
 			harm(t, f)
@@ -61,10 +63,10 @@ func TestDownloadFails(t *testing.T) {
 // TestDownloadCanceled cancels the context in the middle of a download.
 func TestDownloadCanceled(t *testing.T) {
 	f := newFixture(t)
-	must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
+	check.Must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
 	ctx, cancel := context.WithCancel(t.Context())
 	r, _, err := f.Open(ctx, key)
-	must(t, err)
+	check.Must(t, err)
 	defer r.Close()
 	cancel()
 	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {

@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/store/s3"
+	"lipsync/internal/test/check"
 )
 
 const threeParts = 20 << 20 // bytes
@@ -39,7 +40,7 @@ func TestPutInParts(t *testing.T) {
 		return nil
 	}
 	for _, size := range []int64{threeParts, -1} {
-		must(t, f.Put(t.Context(), key, stream{bytes.NewReader(text)}, size))
+		check.Must(t, f.Put(t.Context(), key, stream{bytes.NewReader(text)}, size))
 		f.want(t, text)
 	}
 	if got := parts.Load(); got != 6 {
@@ -51,7 +52,7 @@ func TestPutInParts(t *testing.T) {
 func TestPutCut(t *testing.T) {
 	f := newFixture(t)
 	old, text := []byte("old"), noise(threeParts)
-	must(t, f.Put(t.Context(), key, bytes.NewReader(old), 3))
+	check.Must(t, f.Put(t.Context(), key, bytes.NewReader(old), 3))
 	cutSecond := func(times int32) {
 		var cuts atomic.Int32
 		f.wire.send = func(r *http.Request) error {
@@ -70,7 +71,7 @@ func TestPutCut(t *testing.T) {
 		t.Errorf("%d multipart uploads were left", got)
 	}
 	cutSecond(1) // and the SDK tries once more
-	must(t, f.Put(t.Context(), key, bytes.NewReader(text), threeParts))
+	check.Must(t, f.Put(t.Context(), key, bytes.NewReader(text), threeParts))
 	f.want(t, text)
 }
 
@@ -164,7 +165,7 @@ func TestPutMemory(t *testing.T) {
 		peak = max(peak, held()-before)
 		return len(p), nil
 	})
-	must(t, s3.New(cfg, "bucket", s3.Signer{}).Put(t.Context(), key, io.LimitReader(zeros, size), -1))
+	check.Must(t, s3.New(cfg, "bucket", s3.Signer{}).Put(t.Context(), key, io.LimitReader(zeros, size), -1))
 	t.Logf("%d MiB were put with at most %d MiB held", size>>20, peak>>20)
 	if peak > limit {
 		t.Errorf("got %d bytes held, want at most %d", peak, limit)

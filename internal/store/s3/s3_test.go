@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/store/s3"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -33,13 +34,6 @@ func TestObjects(t *testing.T) {
 func unsigned(query url.Values) bool {
 	return query.Has("X-Amz-Credential") &&
 		(query.Get("X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || !query.Has("X-Amz-Signature"))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // wire can break connections to the emulator.
@@ -110,7 +104,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) unfinished(t *testing.T) int {
 	t.Helper()
 	out, err := f.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &f.bucket})
-	must(t, err)
+	check.Must(t, err)
 	return len(out.Uploads)
 }
 
@@ -119,10 +113,10 @@ const key = "outputs/a.mp4"
 func (f *fixture) want(t *testing.T, text []byte) {
 	t.Helper()
 	r, size, err := f.Open(t.Context(), key)
-	must(t, err)
+	check.Must(t, err)
 	defer r.Close()
 	got, err := io.ReadAll(r)
-	must(t, err)
+	check.Must(t, err)
 	if size != int64(len(text)) || !bytes.Equal(got, text) {
 		t.Errorf("got %d bytes and size %d, want the %d that were put", len(got), size, len(text))
 	}
@@ -140,10 +134,10 @@ func TestListPages(t *testing.T) {
 	f := newFixture(t)
 	const n = 1001
 	for i := range n {
-		must(t, f.Put(t.Context(), fmt.Sprintf("inputs/%d/video", i), strings.NewReader("x"), 1))
+		check.Must(t, f.Put(t.Context(), fmt.Sprintf("inputs/%d/video", i), strings.NewReader("x"), 1))
 	}
 	seen := map[string]bool{}
-	must(t, f.List(t.Context(), "inputs/", func(key string, _ time.Time) error { seen[key] = true; return nil }))
+	check.Must(t, f.List(t.Context(), "inputs/", func(key string, _ time.Time) error { seen[key] = true; return nil }))
 	if len(seen) != n {
 		t.Errorf("got %d objects, want %d", len(seen), n)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"lipsync/internal/store/s3"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/check"
 )
 
 // tokens is a fake STS whose session tokens contain their end: an hour from the whole second for a
@@ -89,11 +90,11 @@ func end(t *testing.T, u *url.URL) time.Time {
 	t.Helper()
 	query := u.Query()
 	signed, err := time.Parse("20060102T150405Z", query.Get("X-Amz-Date"))
-	must(t, err)
+	check.Must(t, err)
 	life, err := time.ParseDuration(query.Get("X-Amz-Expires") + "s")
-	must(t, err)
+	check.Must(t, err)
 	session, err := time.Parse(time.RFC3339, query.Get("X-Amz-Security-Token"))
-	must(t, err)
+	check.Must(t, err)
 	return slices.MinFunc([]time.Time{signed.Add(life), session}, time.Time.Compare)
 }
 
@@ -109,7 +110,7 @@ func TestURLHoldsItsHour(t *testing.T) {
 		} {
 			time.Sleep(wait)
 			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
-			must(t, err)
+			check.Must(t, err)
 			if life := time.Until(end(t, u)); life < time.Hour-2*time.Second {
 				t.Errorf("after %v: got a URL for %v, want an hour less 2 s", wait, life)
 			}
@@ -125,7 +126,7 @@ func TestLongSessions(t *testing.T) {
 		o := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"})
 		for range 24 * 60 {
 			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
-			must(t, err)
+			check.Must(t, err)
 			if life := time.Until(end(t, u)); life < 2*time.Hour-time.Second {
 				t.Fatalf("got a URL for %v, want the 2 h that were asked for", life)
 			}
@@ -138,7 +139,7 @@ func TestLongSessions(t *testing.T) {
 			sts.refuses = refused
 			u, err := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"}).
 				SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
-			must(t, err)
+			check.Must(t, err)
 			if life := time.Until(end(t, u)); life < time.Hour-2*time.Second {
 				t.Errorf("%s is refused: got a URL for %v, want an hour less 2 s", refused, life)
 			}
@@ -160,7 +161,7 @@ func TestCognitoFails(t *testing.T) {
 		sign := func() time.Duration {
 			t.Helper()
 			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
-			must(t, err)
+			check.Must(t, err)
 			return time.Until(end(t, u))
 		}
 		waited := 0
@@ -192,7 +193,7 @@ func TestListNeedsOneSession(t *testing.T) {
 		for calls := range 3 {
 			for range 100 {
 				_, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
-				must(t, err)
+				check.Must(t, err)
 			}
 			if sts.calls != calls+1 {
 				t.Errorf("got %d calls of STS, want %d", sts.calls, calls+1)
@@ -213,9 +214,9 @@ func TestOrigin(t *testing.T) {
 		}
 		o := s3.New(cfg, "bucket", s3.Signer{})
 		u, _, err := o.SignPut(t.Context(), "uploads/a", 5, "", time.Now().Add(time.Hour))
-		must(t, err)
+		check.Must(t, err)
 		got, err := o.Origin(t.Context())
-		must(t, err)
+		check.Must(t, err)
 		if signed := u.Scheme + "://" + u.Host; got.String() != want || signed != want {
 			t.Errorf("got %s, signed %s, want %s", got, signed, want)
 		}
@@ -225,7 +226,7 @@ func TestOrigin(t *testing.T) {
 func TestOwnCredentialsSign(t *testing.T) {
 	sts := &tokens{}
 	u, err := s3.New(sts.config(), "bucket", s3.Signer{}).SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
-	must(t, err)
+	check.Must(t, err)
 	if got := u.Query().Get("X-Amz-Security-Token"); got != "token" || sts.calls != 0 {
 		t.Errorf("got token %q after %d calls of STS, want the configuration's own and no call", got, sts.calls)
 	}
@@ -244,7 +245,7 @@ func TestSignedUntil(t *testing.T) {
 			{0, "1"}, {-300 * time.Millisecond, "1"}, {-time.Hour, "1"},
 		} {
 			u, err := o.SignGet(t.Context(), "a", "a", time.Now().Add(c.until))
-			must(t, err)
+			check.Must(t, err)
 			if got := u.Query().Get("X-Amz-Expires"); got != c.want {
 				t.Errorf("until %v from now: got %s s, want %s", c.until, got, c.want)
 			}
@@ -261,7 +262,7 @@ func TestWhatIsSigned(t *testing.T) {
 		"":          "content-length;host",
 	} {
 		u, headers, err := o.SignPut(t.Context(), "uploads/u", 5, contentType, time.Now().Add(time.Hour))
-		must(t, err)
+		check.Must(t, err)
 		if got := u.Query().Get("X-Amz-SignedHeaders"); got != want {
 			t.Errorf("type %q: got %s signed, want %s", contentType, got, want)
 		}
@@ -294,10 +295,10 @@ func makeSigner(t *testing.T, cfg aws.Config) (roleARN string) {
 		StackName: aws.String("signer"), TemplateBody: aws.String(signerStack),
 		Capabilities: []types.Capability{types.CapabilityCapabilityNamedIam},
 	})
-	must(t, err)
+	check.Must(t, err)
 	out, err := cloudformation.NewStackCreateCompleteWaiter(client).WaitForOutput(t.Context(),
 		&cloudformation.DescribeStacksInput{StackName: aws.String("signer")}, time.Minute)
-	must(t, err)
+	check.Must(t, err)
 	return *out.Stacks[0].Outputs[0].OutputValue
 }
 
@@ -307,9 +308,9 @@ func TestSignerRole(t *testing.T) {
 	o := s3.New(e.Config(), e.Bucket(t), s3.Signer{Role: makeSigner(t, e.Config())})
 	until := time.Now().Add(time.Hour)
 	for key, want := range map[string]int{"outputs/a.mp4": 200, "inputs/a/video": 403, "uploads/a": 403} {
-		must(t, o.Put(t.Context(), key, strings.NewReader("video"), 5))
+		check.Must(t, o.Put(t.Context(), key, strings.NewReader("video"), 5))
 		u, err := o.SignGet(t.Context(), key, "a.mp4", until)
-		must(t, err)
+		check.Must(t, err)
 		response := send(t, http.MethodGet, u, "")
 		if response.StatusCode != want {
 			t.Errorf("get %s: got %s, want %d", key, response.Status, want)
@@ -320,7 +321,7 @@ func TestSignerRole(t *testing.T) {
 	}
 	for key, want := range map[string]int{"uploads/b": 200, "outputs/b.mp4": 403} {
 		u, _, err := o.SignPut(t.Context(), key, 5, "", until)
-		must(t, err)
+		check.Must(t, err)
 		if response := send(t, http.MethodPut, u, "video"); response.StatusCode != want {
 			t.Errorf("put %s: got %s, want %d", key, response.Status, want)
 		}
@@ -330,9 +331,9 @@ func TestSignerRole(t *testing.T) {
 func send(t *testing.T, method string, u *url.URL, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, u.String(), strings.NewReader(body))
-	must(t, err)
+	check.Must(t, err)
 	response, err := http.DefaultClient.Do(r)
-	must(t, err)
+	check.Must(t, err)
 	response.Body.Close()
 	return response
 }

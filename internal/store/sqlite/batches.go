@@ -15,23 +15,23 @@ const batchColumns = "id, account, key_id, lines, targets, fingerprint, created_
 
 func scanBatch(row row) (b lipsync.Batch, err error) {
 	var sum []byte
-	err = row.Scan(&b.ID, &b.Account, &b.KeyID, &b.Lines, targets{&b.Targets}, &sum,
+	err = row.Scan(&b.ID, &b.Account, &b.KeyID, &b.Lines, asText(&b.Targets, lipsync.ParseTargets), &sum,
 		instant{&b.CreatedAt}, instant{&b.CanceledAt}, instant{&b.FinishedAt}, &b.Version)
 	copy(b.Fingerprint[:], sum)
-	return b, explain(err)
+	return b, err
 }
 
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.update(ctx, "create_batch", func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			b.ID, b.Account, b.KeyID, b.Lines, b.Targets.Text(), b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
-		if err := changed(result, err, refusal(failure.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
+		if err := changed(result, err, failure.New(failure.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
 			return err
 		}
 		var unfinished int
 		err = tx.QueryRowContext(ctx, unfinishedOfAccount, b.Account).Scan(&unfinished)
 		if err == nil && unfinished > limits.Batches {
-			err = refusal(failure.BatchLimit, "too many unfinished batches")
+			err = failure.New(failure.BatchLimit, "too many unfinished batches")
 		}
 		return err
 	})
@@ -41,14 +41,14 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 const unfinishedOfAccount = "SELECT count(*) FROM batches INDEXED BY batches_unfinished WHERE account = ? AND finished_at = 0"
 
 func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
-	return scanBatch(s.read.QueryRowContext(ctx, "SELECT "+batchColumns+" FROM batches WHERE id = ?", id))
+	return one(ctx, s.Store, "batch", scanBatch, "SELECT "+batchColumns+" FROM batches WHERE id = ?", id)
 }
 
 func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.update(ctx, "swap_batch", func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE batches SET lines = ?, canceled_at = ?, finished_at = ?, version = version + 1
 			WHERE id = ? AND version = ?`, b.Lines, micros(b.CanceledAt), micros(b.FinishedAt), b.ID, b.Version)
-		if err := changed(result, err, refusal(failure.Conflict, "batch was changed")); err != nil {
+		if err := changed(result, err, failure.New(failure.Conflict, "batch was changed")); err != nil {
 			return err
 		}
 		return addDeliveries(ctx, tx, b.News())
@@ -56,22 +56,18 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 }
 
 func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) ([]lipsync.Batch, error) {
-	return s.batches(ctx, `WHERE account = ?1 AND (?3 = '' OR (created_at, id) < (?2, ?3)) ORDER BY created_at DESC, id DESC LIMIT ?4`,
+	return many(ctx, s.Store, "list_batches", scanBatch, "SELECT "+batchColumns+` FROM batches
+		WHERE account = ?1 AND (?3 = '' OR (created_at, id) < (?2, ?3)) ORDER BY created_at DESC, id DESC LIMIT ?4`,
 		account, micros(before.CreatedAt), before.ID, limit)
 }
 
 func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
-	return s.batches(ctx, "WHERE finished_at = 0 AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?", micros(after.CreatedAt), after.ID, limit)
+	return many(ctx, s.Store, "unfinished_batches", scanBatch, "SELECT "+batchColumns+` FROM batches
+		WHERE finished_at = 0 AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`, micros(after.CreatedAt), after.ID, limit)
 }
 
-func (s batches) Count(ctx context.Context, account string) (n int, err error) {
-	err = s.read.QueryRowContext(ctx, unfinishedOfAccount, account).Scan(&n)
-	return n, err
-}
-
-func (s batches) batches(ctx context.Context, clauses string, args ...any) ([]lipsync.Batch, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+batchColumns+" FROM batches "+clauses, args...)
-	return collect(rows, err, scanBatch)
+func (s batches) Count(ctx context.Context, account string) (int, error) {
+	return one(ctx, s.Store, "count_batches", scanValue[int], unfinishedOfAccount, account)
 }
 
 func (s requests) Several(ctx context.Context, ids []string) ([]lipsync.Request, error) {
@@ -79,5 +75,5 @@ func (s requests) Several(ctx context.Context, ids []string) ([]lipsync.Request,
 	if err != nil {
 		return nil, err
 	}
-	return s.selectRequests(ctx, "WHERE id IN (SELECT value FROM json_each(?))", string(list))
+	return s.selectRequests(ctx, "several", "WHERE id IN (SELECT value FROM json_each(?))", string(list))
 }

@@ -4,30 +4,28 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"reflect"
 	"strings"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
-// change replaces the request by the result of next, and returns it. If there is no such request, it calls next with a zero one, and
-// returns the error.
-func (s *Store) change(ctx context.Context, id string, next func(lipsync.Request) (lipsync.Request, error)) (r lipsync.Request, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		r, err = change(ctx, tx, id, next)
+func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (r lipsync.Request, err error) {
+	err = s.update(ctx, "change", func(ctx context.Context, tx *sql.Tx) (err error) {
+		r, err = change(ctx, tx, id, t)
 		return err
 	})
 	return r, err
 }
 
-// change does what Store.change does, and writes what follows from the change, in a transaction.
-func change(ctx context.Context, tx *sql.Tx, id string, next func(lipsync.Request) (lipsync.Request, error)) (r lipsync.Request, err error) {
+// change does what Change does, in a transaction.
+func change(ctx context.Context, tx *sql.Tx, id string, t lipsync.Transition) (r lipsync.Request, err error) {
 	was, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
-	if err != nil && failure.CodeOf(err) != failure.NotFound {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return r, err
 	}
-	if r, err = next(was); err != nil {
+	if r, err = t(was); err != nil {
 		return r, err
 	}
 	if err := updateColumns(ctx, tx, was, r); err != nil {

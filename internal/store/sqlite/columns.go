@@ -5,10 +5,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"time"
-
-	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/order"
 )
 
 // micros returns a time as microseconds since 1970, for a column; 0 for the zero time.
@@ -70,72 +66,24 @@ func (d digest) Scan(src any) error {
 	return nil
 }
 
-// details reads and writes a column with the details of a failure.
-type details struct{ d *failure.Details }
-
-func (d details) Value() (driver.Value, error) { return d.d.Text(), nil }
-
-func (d details) Scan(src any) (err error) {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("column of a failure's details holds %T", src)
-	}
-	*d.d, err = failure.ParseDetails(text)
-	return err
+// written reads and writes a column with a value that has a text.
+type written[T interface{ Text() string }] struct {
+	value *T
+	parse func(text string) (T, error)
 }
 
-// syncScore reads and writes a column with a sync score.
-type syncScore struct{ s *order.SyncScore }
-
-func (s syncScore) Value() (driver.Value, error) { return s.s.Text(), nil }
-
-func (s syncScore) Scan(src any) (err error) {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("column of a sync score holds %T", src)
-	}
-	*s.s, err = order.ParseSyncScore(text)
-	return err
+// asText returns a column with the text of the value, which parse reads.
+func asText[T interface{ Text() string }](value *T, parse func(text string) (T, error)) written[T] {
+	return written[T]{value, parse}
 }
 
-// tracks reads and writes a column with the speech tracks of a request.
-type tracks struct{ t *lipsync.Tracks }
+func (w written[T]) Value() (driver.Value, error) { return (*w.value).Text(), nil }
 
-func (t tracks) Value() (driver.Value, error) { return t.t.Text(), nil }
-
-func (t tracks) Scan(src any) (err error) {
+func (w written[T]) Scan(src any) (err error) {
 	text, ok := src.(string)
 	if !ok {
-		return fmt.Errorf("column of speech tracks holds %T", src)
+		return fmt.Errorf("column of %T holds %T", w.value, src)
 	}
-	*t.t, err = lipsync.ParseTracks(text)
-	return err
-}
-
-// targets reads and writes a column with the webhooks of a request.
-type targets struct{ t *lipsync.Targets }
-
-func (t targets) Value() (driver.Value, error) { return t.t.Text(), nil }
-
-func (t targets) Scan(src any) (err error) {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("column of targets holds %T", src)
-	}
-	*t.t, err = lipsync.ParseTargets(text)
-	return err
-}
-
-// options reads and writes a column with the options of a request.
-type options struct{ o *order.Options }
-
-func (o options) Value() (driver.Value, error) { return o.o.Text(), nil }
-
-func (o options) Scan(src any) (err error) {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("column of options holds %T", src)
-	}
-	*o.o, err = order.ParseOptions(text)
+	*w.value, err = w.parse(text)
 	return err
 }

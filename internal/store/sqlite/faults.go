@@ -38,7 +38,7 @@ func diskFails(err error) bool {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return refusal(failure.NotFound, "not found")
+		return failure.New(failure.NotFound, "not found")
 	case diskFull(err):
 		return failure.ErrNoSpace(err)
 	case diskFails(err):

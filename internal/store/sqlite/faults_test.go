@@ -28,7 +28,7 @@ func TestFailingDisk(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 20 { // some of them share a transaction
 		all.Go(func() {
-			if err := s.Keys.Create(t.Context(), key(n+1)); failure.FailureOf(err).Code != failure.HostFailing || !failure.DiskFails(err) {
+			if err := s.Keys.Create(t.Context(), key(n+1)); failure.Of(err).Code != failure.HostFailing || !failure.DiskFails(err) {
 				t.Errorf("a write: got %v, want a fault of the disk", err)
 			}
 		})

@@ -36,10 +36,8 @@ func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time
 	return err
 }
 
-func lost() error { return refusal(failure.Conflict, "lease lost") }
-
 func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err = s.update(ctx, "claim", func(ctx context.Context, tx *sql.Tx) (err error) {
 		chosen := id
 		if chosen == "" {
 			chosen, err = next(ctx, tx, now)
@@ -64,60 +62,36 @@ func next(ctx context.Context, tx *sql.Tx, now time.Time) (id string, err error)
 	}
 	i, ok := lipsync.Turn(all)
 	if !ok {
-		return "", refusal(failure.NotFound, "not found")
+		return "", failure.New(failure.NotFound, "not found")
 	}
 	err = tx.QueryRowContext(ctx, "SELECT id FROM requests WHERE n = ?", all[i].Oldest).Scan(&id)
 	return id, explain(err)
 }
 
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
-	return s.changeRow(ctx, lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
+	return s.changeRow(ctx, "renew", lipsync.ErrLost, "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
 		micros(until), id, token)
 }
 
 func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
-	return s.changeRow(ctx, lost(), `UPDATE requests SET stage = ?, percent = ?, ends = ?
+	return s.changeRow(ctx, "report", lipsync.ErrLost, `UPDATE requests SET stage = ?, percent = ?, ends = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`, p.Stage, p.Percent, micros(p.Ends), id, token)
 }
 
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
-	return s.changeRow(ctx, lost(), "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
-}
-
-func (s leases) Release(ctx context.Context, id, token string) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Released(token) })
-	return err
-}
-
-func (s leases) Postpone(ctx context.Context, attempted lipsync.Request, until time.Time) error {
-	_, err := s.change(ctx, attempted.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Postponed(attempted, until) })
-	return err
+	return s.changeRow(ctx, "note_video", lipsync.ErrLost, "UPDATE requests SET video_sum = ? WHERE id = ? AND lease = ? AND lease <> ''", sum[:], id, token)
 }
 
 // postponed selects the requests that are postponed until a time after ?1.
 const postponed = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
 
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	return s.selectRequests(ctx, postponed, micros(after), limit)
-}
-
-func (s leases) EndPause(ctx context.Context, postponed lipsync.Request, now time.Time) error {
-	_, err := s.change(ctx, postponed.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Resumed(postponed.LeaseUntil, now) })
-	return err
-}
-
-func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	_, err := s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Ended(token, now, o) })
-	return err
-}
-
-func (s leases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (lipsync.Request, error) {
-	return s.change(ctx, id, func(r lipsync.Request) (lipsync.Request, error) { return r.Canceled(now, f) })
+	return s.selectRequests(ctx, "put_off", postponed, micros(after), limit)
 }
 
 // Upkeep implements lipsync.Leases. In SQLite, claims leave no work for later.
 func (s leases) Upkeep(context.Context, time.Time) error { return nil }
 
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	return s.selectRequests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
+	return s.selectRequests(ctx, "open", "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
 }

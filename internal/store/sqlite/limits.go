@@ -22,7 +22,7 @@ func checkLimits(ctx context.Context, tx *sql.Tx, r lipsync.Request, limits lips
 			return err
 		}
 		if open >= limits.Open {
-			return refusal(failure.OpenLimit, "too many open requests")
+			return failure.New(failure.OpenLimit, "too many open requests")
 		}
 	}
 	return checkStored(ctx, tx, r.Account, r.Kind, r.CreatedAt, 1, limits)
@@ -39,7 +39,7 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.K
 		return err
 	}
 	if stored+more > limits.Stored {
-		return refusal(failure.StorageLimit, "too many bytes stored")
+		return failure.New(failure.StorageLimit, "too many bytes stored")
 	}
 	return nil
 }
@@ -53,7 +53,6 @@ func firstStored(now time.Time, keep lipsync.Retention) int64 {
 	return now.Unix()/secondsOfDay - int64(keep.OutputDays()) + 1
 }
 
-func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (stored int64, err error) {
-	err = s.read.QueryRowContext(ctx, storedBytes, account, lipsync.ToRender, firstStored(now, keep)).Scan(&stored)
-	return stored, explain(err)
+func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
+	return one(ctx, s.Store, "stored", scanValue[int64], storedBytes, account, lipsync.ToRender, firstStored(now, keep))
 }

@@ -24,7 +24,7 @@ const inLine = waiting + `
 // held selects the accounts, kinds and first claims of the requests that are held at the time ?1.
 const held = `SELECT account, kind, started_at FROM requests INDEXED BY requests_held_of_account WHERE lease <> '' AND lease_until > ?1`
 
-// standings returns what decides when workers claim requests of the accounts with open requests.
+// standings returns what decides when workers claim requests of the accounts and kinds with open requests.
 func standings(ctx context.Context, db querier, now time.Time, limit int) ([]lipsync.Standing, error) {
 	type owner struct {
 		account string
@@ -54,6 +54,7 @@ const olderOpen = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY reque
 	WHERE account = ?2 AND kind = ?5 AND n < ?3 AND ` + claimable + ` LIMIT ?4)`
 
 func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
+	defer s.observe(ctx, "line", time.Now(), &err)
 	number := int64(math.MaxInt64)
 	err = s.read.QueryRowContext(ctx, "SELECT n FROM requests WHERE id = ?", r.ID).Scan(&number)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {

@@ -32,7 +32,7 @@ func steps() (all []string) {
 // migrate updates the file by those of the steps that it does not have yet. The file's user_version is the number of steps that it
 // has, which is 0 for a new file.
 func (s *Store) migrate(ctx context.Context, steps []string) error {
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.update(ctx, "migrate", func(ctx context.Context, tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err

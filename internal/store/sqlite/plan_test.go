@@ -34,7 +34,7 @@ func TestPlans(t *testing.T) {
 			},
 		}, {
 			"held requests", held, []any{1},
-			[]string{"SCAN requests USING INDEX requests_held_of_account"},
+			[]string{"SCAN requests USING COVERING INDEX requests_held_of_account"},
 		}, {
 			"open requests of an account", openOfAccount, []any{"a", "", 10},
 			[]string{"SEARCH requests USING INDEX requests_open_of_account (account=? AND kind=?)"},

@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 type requests struct{ *Store }
@@ -28,12 +29,12 @@ func requestFields(r *lipsync.Request) []column {
 		{"id", &r.ID}, {"account", &r.Account}, {"kind", &r.Kind}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status},
 		{"video_url", &r.Video.URL}, {"video_object", &r.Video.Object}, {"video_name", &r.Video.Name},
 		{"audio_url", &r.Audio.URL}, {"audio_object", &r.Audio.Object}, {"audio_name", &r.Audio.Name},
-		{"tracks", tracks{&r.Tracks}}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", options{&r.Options}}, {"targets", targets{&r.Targets}},
+		{"tracks", asText(&r.Tracks, lipsync.ParseTracks)}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", asText(&r.Options, order.ParseOptions)}, {"targets", asText(&r.Targets, lipsync.ParseTargets)},
 		{"created_at", instant{&r.CreatedAt}}, {"started_at", instant{&r.StartedAt}}, {"finished_at", instant{&r.FinishedAt}},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", span{&r.Length}}, {"size", &r.Size},
-		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", syncScore{&r.Sync}},
+		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", asText(&r.Sync, order.ParseSyncScore)},
 		{"video_length", span{&r.VideoLength}}, {"audio_length", span{&r.AudioLength}}, {"video_sum", digest{&r.VideoSum}},
-		{"media_deleted_at", instant{&r.MediaDeletedAt}}, {"failure", &r.Failure.Code}, {"failure_details", details{&r.Failure.Details}},
+		{"media_deleted_at", instant{&r.MediaDeletedAt}}, {"failure", &r.Failure.Code}, {"failure_details", asText(&r.Failure.Details, failure.ParseDetails)},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missing_since", instant{&r.MissingSince}},
 		{"unreachable_since", instant{&r.UnreachableSince}}, {"failing_since", instant{&r.FailingSince}}, {"fetching", span{&r.Fetching}},
 		{"lease", &r.Lease}, {"lease_until", instant{&r.LeaseUntil}},
@@ -53,12 +54,9 @@ var requestColumns = func() string {
 // toRender selects the requests ToRender.
 const toRender = "kind = ''"
 
-// row is a *sql.Row or *sql.Rows.
-type row interface{ Scan(dest ...any) error }
-
 func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(places(&r)...)
-	return r, explain(err)
+	return r, err
 }
 
 // places returns the places of the columns of a request.
@@ -70,7 +68,7 @@ func places(r *lipsync.Request) (all []any) {
 }
 
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
-	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.update(ctx, "create", func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
 			earlier, err := replay(ctx, tx, r.Account, *idem, r.CreatedAt)
 			if err != nil || earlier != "" {
@@ -99,18 +97,13 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 	return created, replayed, err
 }
 
-func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
-	id, err := replay(ctx, s.read, account, idem, now)
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (id string, err error) {
+	defer s.observe(ctx, "replayed", time.Now(), &err)
+	id, err = replay(ctx, s.read, account, idem, now)
 	if err == nil && id == "" {
-		err = refusal(failure.NotFound, "not found")
+		err = failure.New(failure.NotFound, "not found")
 	}
 	return id, explain(err)
-}
-
-// querier is a *sql.DB or *sql.Tx.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // replay returns the id of the request that the idempotency key made, or "".
@@ -125,7 +118,7 @@ func replay(ctx context.Context, db querier, account string, idem lipsync.Idempo
 	case err != nil:
 		return "", err
 	case !bytes.Equal(fingerprint, idem.Fingerprint[:]):
-		return "", refusal(failure.Reused, "idempotency key reused")
+		return "", failure.New(failure.Reused, "idempotency key reused")
 	}
 	return id, nil
 }
@@ -164,7 +157,7 @@ func useKey(ctx context.Context, tx *sql.Tx, id string) error {
 	err := tx.QueryRowContext(ctx, `UPDATE keys SET used = used + 1
 		WHERE id = ? AND (max_uses = 0 OR used < max_uses) RETURNING used`, id).Scan(&used)
 	if errors.Is(err, sql.ErrNoRows) {
-		return refusal(failure.TokenLimit, "token limit reached")
+		return failure.New(failure.TokenLimit, "token limit reached")
 	}
 	return err
 }
@@ -175,7 +168,7 @@ func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string
 		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? AND NOT dropped RETURNING id`,
 			r.ID, micros(r.CreatedAt.Add(life)), id).Scan(&got)
 		if errors.Is(err, sql.ErrNoRows) {
-			return refusal(failure.Invalid, "upload is gone")
+			return failure.New(failure.Invalid, "upload is gone")
 		}
 		if err != nil {
 			return err
@@ -208,33 +201,29 @@ func count(ctx context.Context, tx *sql.Tx, r lipsync.Request, referenceID strin
 }
 
 func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
-	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
+	return one(ctx, s.Store, "get", scanRequest, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id)
 }
 
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
-	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
+	return one(ctx, s.Store, "latest", scanRequest, "SELECT "+requestColumns+` FROM requests
 		WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> ''
-		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
+		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID)
 }
 
 // List implements lipsync.Requests. The sequence numbers on the page follow from the total, so List
 // reads no rows before the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
-	var total int64
-	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND "+toRender+" AND reference_id = ?",
-		account, referenceID).Scan(&total)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, explain(err)
-	}
-	if offset >= total {
-		return nil, total, nil
+	total, err := one(ctx, s.Store, "list", scanValue[int64], "SELECT coalesce((SELECT total FROM counters WHERE account = ? AND "+toRender+" AND reference_id = ?), 0)",
+		account, referenceID)
+	if err != nil || offset >= total {
+		return nil, total, err
 	}
 	last := total - offset
 	if referenceID == "" {
-		list, err := s.selectRequests(ctx, "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		list, err := s.selectRequests(ctx, "list", "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
 		return list, total, err
 	}
-	list, err := s.selectRequests(ctx, `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+	list, err := s.selectRequests(ctx, "list", `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
 		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
 	return list, total, err
 }
@@ -242,24 +231,22 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
-		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ? AND "+toRender, q.Before, q.Account).Scan(&last)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, 0, nil
-		}
-		if err != nil {
-			return nil, 0, explain(err)
+		last, err = one(ctx, s.Store, "by_status", scanValue[int64],
+			"SELECT coalesce((SELECT seq FROM requests WHERE id = ? AND account = ? AND "+toRender+"), 0)", q.Before, q.Account)
+		if err != nil || last == 0 {
+			return nil, 0, err
 		}
 	}
 	clauses, args := statusClauses(q)
 	args = append(args, last)
 	if q.Count > 0 {
-		err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
-			append(slices.Clone(args), q.Count)...).Scan(&total)
+		total, err = one(ctx, s.Store, "by_status", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
+			append(slices.Clone(args), q.Count)...)
 		if q.Limit = min(q.Limit, total-q.Offset); err != nil || q.Limit <= 0 {
-			return nil, total, explain(err)
+			return nil, total, err
 		}
 	}
-	page, err = s.selectRequests(ctx, clauses+inStatus, append(args, q.Limit, q.Offset)...)
+	page, err = s.selectRequests(ctx, "by_status", clauses+inStatus, append(args, q.Limit, q.Offset)...)
 	return page, total, err
 }
 
@@ -285,16 +272,15 @@ const older = " AND seq < ?"
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	last := now.Unix() / secondsOfDay
 	first := last - int64(days) + 1
-	rows, err := s.read.QueryContext(ctx, `SELECT day, requests, failed, length FROM days
-		WHERE account = ? AND `+toRender+` AND day BETWEEN ? AND ?`, account, first, last)
 	type dated struct {
 		day int64
 		lipsync.Day
 	}
-	found, err := collect(rows, err, func(columns row) (d dated, err error) {
+	found, err := many(ctx, s.Store, "usage", func(columns row) (d dated, err error) {
 		err = columns.Scan(&d.day, &d.Requests, &d.Failed, span{&d.Output})
 		return d, err
-	})
+	}, `SELECT day, requests, failed, length FROM days
+		WHERE account = ? AND `+toRender+` AND day BETWEEN ? AND ?`, account, first, last)
 	all := make([]lipsync.Day, days)
 	for _, d := range found {
 		all[d.day-first] = d.Day
@@ -303,26 +289,3 @@ func (s requests) Usage(ctx context.Context, account string, now time.Time, days
 }
 
 const secondsOfDay = 24 * 60 * 60
-
-// selectRequests returns the requests that the clauses select.
-func (s *Store) selectRequests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
-	return collect(rows, err, scanRequest)
-}
-
-// collect scans all rows of a query and closes them.
-func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, error) {
-	if err != nil {
-		return nil, explain(err)
-	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		t, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t)
-	}
-	return all, explain(rows.Err())
-}

@@ -35,7 +35,7 @@ func TestReserve(t *testing.T) {
 	}
 	bound := func(pages int) {
 		t.Helper()
-		err := s.update(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		err := s.update(t.Context(), "test", func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 			return err
 		})

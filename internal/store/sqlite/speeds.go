@@ -10,7 +10,7 @@ import (
 type speeds struct{ *Store }
 
 func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error {
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.update(ctx, "note_speed", func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO speeds (engine, requests, size, took, inverse, pace) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, size = size + excluded.size, took = took + excluded.took,
 				inverse = inverse + excluded.inverse, pace = pace + excluded.pace`,
@@ -26,13 +26,12 @@ func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error 
 }
 
 func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT engine, requests, size, took, inverse, pace FROM speeds")
 	all := map[string]lipsync.Speed{}
-	_, err = collect(rows, err, func(columns row) (engine string, err error) {
+	_, err := many(ctx, s.Store, "speeds", func(columns row) (engine string, err error) {
 		var n lipsync.Speed
 		err = columns.Scan(&engine, &n.Requests, &n.Size, span{&n.Took}, &n.Inverse, &n.Pace)
 		all[engine] = n
 		return engine, err
-	})
+	}, "SELECT engine, requests, size, took, inverse, pace FROM speeds")
 	return all, err
 }

@@ -13,14 +13,17 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
 // Store implements the ports of lipsync.Store with one file.
 type Store struct {
 	lipsync.Store
+	// Observer learns what time an operation on the database took, and how it ended. Set it before the store is used.
+	Observer func(ctx context.Context, operation string, took time.Duration, err error)
+
 	write   *sql.DB // one connection: SQLite has one writer at a time
 	writes  chan write
 	closed  chan struct{} // Close closes it; no write begins after that
@@ -39,7 +42,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
+		Observer: func(context.Context, string, time.Duration, error) {},
+		writes:   make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
 		reserve: reserve{database: path},
 	}
 	s.Store = lipsync.Store{
@@ -98,10 +102,4 @@ func (s *Store) Close() error {
 		err = s.read.Close()
 	}
 	return errors.Join(err, s.write.Close())
-}
-
-// refusal returns an error with a code that a port's comment names. Package lipsync adds the
-// message for clients.
-func refusal(code failure.Code, message string) error {
-	return &failure.Error{Code: code, Message: message}
 }

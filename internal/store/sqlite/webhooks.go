@@ -12,8 +12,9 @@ import (
 
 type webhooks struct{ *Store }
 
-func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
-	a, err := webhooksOf(ctx, s.read, account)
+func (s webhooks) Of(ctx context.Context, account string) (a lipsync.AccountWebhooks, err error) {
+	defer s.observe(ctx, "get_webhooks", time.Now(), &err)
+	a, err = webhooksOf(ctx, s.read, account)
 	return a, explain(err)
 }
 
@@ -38,18 +39,17 @@ func scanWebhooks(row row) (a lipsync.AccountWebhooks, err error) {
 }
 
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
-	changed := refusal(failure.Conflict, "webhooks were changed")
+	changed := failure.New(failure.Conflict, "webhooks were changed")
 	if a.Version == 0 {
-		return s.changeRow(ctx, changed, "INSERT INTO webhooks ("+webhookColumns+") VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING",
+		return s.changeRow(ctx, "put_webhooks", changed, "INSERT INTO webhooks ("+webhookColumns+") VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING",
 			a.Account, a.Text(), a.Full)
 	}
-	return s.changeRow(ctx, changed, "UPDATE webhooks SET list = ?, filled = ?, version = version + 1 WHERE account = ? AND version = ?",
+	return s.changeRow(ctx, "put_webhooks", changed, "UPDATE webhooks SET list = ?, filled = ?, version = version + 1 WHERE account = ? AND version = ?",
 		a.Text(), a.Full, a.Account, a.Version)
 }
 
 func (s webhooks) All(ctx context.Context) ([]lipsync.AccountWebhooks, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+webhookColumns+" FROM webhooks WHERE list <> '[]'")
-	return collect(rows, err, scanWebhooks)
+	return many(ctx, s.Store, "all_webhooks", scanWebhooks, "SELECT "+webhookColumns+" FROM webhooks WHERE list <> '[]'")
 }
 
 const deliveryColumns = `webhook, id, account, type, request, after, url, created_at, state, due, attempts, attempted_at, status, problem, version`
@@ -57,11 +57,11 @@ const deliveryColumns = `webhook, id, account, type, request, after, url, create
 func scanDelivery(row row) (d lipsync.Delivery, err error) {
 	err = row.Scan(&d.Webhook, &d.ID, &d.Account, &d.Type, &d.Request, &d.After, &d.URL, instant{&d.CreatedAt},
 		&d.State, instant{&d.Due}, &d.Attempts, instant{&d.AttemptedAt}, &d.Status, &d.Problem, &d.Version)
-	return d, explain(err)
+	return d, err
 }
 
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error { return addDeliveries(ctx, tx, []lipsync.Delivery{d}) })
+	return s.update(ctx, "add_delivery", func(ctx context.Context, tx *sql.Tx) error { return addDeliveries(ctx, tx, []lipsync.Delivery{d}) })
 }
 
 // addDeliveries adds new deliveries in the transaction that changes what they are about.
@@ -79,49 +79,46 @@ func addDeliveries(ctx context.Context, tx *sql.Tx, all []lipsync.Delivery) erro
 }
 
 func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
-	return scanDelivery(s.read.QueryRowContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE webhook = ? AND id = ?", webhook, id))
+	return one(ctx, s.Store, "get_delivery", scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE webhook = ? AND id = ?", webhook, id)
 }
 
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
-	return s.changeRow(ctx, refusal(failure.Conflict, "delivery was changed"), `UPDATE deliveries
+	return s.changeRow(ctx, "swap_delivery", failure.New(failure.Conflict, "delivery was changed"), `UPDATE deliveries
 		SET after = ?, state = ?, due = ?, attempts = ?, attempted_at = ?, status = ?, problem = ?, version = version + 1
 		WHERE webhook = ? AND id = ? AND version = ?`,
 		d.After, d.State, micros(d.Due), d.Attempts, micros(d.AttemptedAt), d.Status, d.Problem, d.Webhook, d.ID, d.Version)
 }
 
 func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
-	return s.changeRow(ctx, nil, "DELETE FROM deliveries WHERE webhook = ? AND id = ?", d.Webhook, d.ID)
+	return s.changeRow(ctx, "drop_delivery", nil, "DELETE FROM deliveries WHERE webhook = ? AND id = ?", d.Webhook, d.ID)
 }
 
 const isPending = "webhook = ?1 AND state IN ('waiting', 'sending')"
 
 func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
-	return s.deliveries(ctx, "WHERE "+isPending+" AND due <= ?2 ORDER BY due, id LIMIT ?3", webhook, micros(now), limit)
+	return s.deliveries(ctx, "due_deliveries", "WHERE "+isPending+" AND due <= ?2 ORDER BY due, id LIMIT ?3", webhook, micros(now), limit)
 }
 
-func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (n int, err error) {
-	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE "+isPending+" LIMIT ?2)", webhook, limit).Scan(&n)
-	return n, explain(err)
+func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
+	return one(ctx, s.Store, "pending_deliveries", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE "+isPending+" LIMIT ?2)", webhook, limit)
 }
 
 func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) ([]lipsync.Delivery, error) {
-	return s.deliveries(ctx, "WHERE webhook = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3", webhook, before, limit)
+	return s.deliveries(ctx, "list_deliveries", "WHERE webhook = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3", webhook, before, limit)
 }
 
-func (s webhooks) deliveries(ctx context.Context, clauses string, args ...any) ([]lipsync.Delivery, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries "+clauses, args...)
-	return collect(rows, err, scanDelivery)
+func (s webhooks) deliveries(ctx context.Context, operation, clauses string, args ...any) ([]lipsync.Delivery, error) {
+	return many(ctx, s.Store, operation, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries "+clauses, args...)
 }
 
 // maxExpire is the number of deliveries that one call of Expire deletes. The sweep calls it each minute.
 const maxExpire = 1000
 
 func (s webhooks) Expire(ctx context.Context, before time.Time) error {
-	var old bool
-	err := s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM deliveries WHERE created_at < ?)", micros(before)).Scan(&old)
+	old, err := one(ctx, s.Store, "expire_deliveries", scanValue[bool], "SELECT EXISTS (SELECT 1 FROM deliveries WHERE created_at < ?)", micros(before))
 	if err != nil || !old { // no write without need: the disk may be full
-		return explain(err)
+		return err
 	}
-	return s.changeRow(ctx, nil, `DELETE FROM deliveries WHERE (webhook, id) IN
+	return s.changeRow(ctx, "expire_deliveries", nil, `DELETE FROM deliveries WHERE (webhook, id) IN
 		(SELECT webhook, id FROM deliveries WHERE created_at < ? ORDER BY created_at LIMIT ?)`, micros(before), maxExpire)
 }

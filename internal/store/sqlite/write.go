@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 )
 
 // maxBatch is the largest number of writes that share a transaction. It bounds the time that the
@@ -16,10 +17,11 @@ type write struct {
 	done   chan error
 }
 
-// update runs change in a transaction that sees all earlier changes. The change is done or undone
+// update runs change, an operation, in a transaction that sees all earlier changes. The change is done or undone
 // as a whole, and it is on the disk when update returns nil. Once change has begun, the end of ctx
 // does not stop it: it gets a context that does not end.
-func (s *Store) update(ctx context.Context, change func(context.Context, *sql.Tx) error) error {
+func (s *Store) update(ctx context.Context, operation string, change func(context.Context, *sql.Tx) error) (err error) {
+	defer s.observe(ctx, operation, time.Now(), &err)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,8 +113,8 @@ func inSavepoint(ctx context.Context, tx *sql.Tx, change func(context.Context, *
 }
 
 // changeRow runs one statement and returns missing if it changes no row.
-func (s *Store) changeRow(ctx context.Context, missing error, query string, args ...any) error {
-	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+func (s *Store) changeRow(ctx context.Context, operation string, missing error, query string, args ...any) error {
+	return s.update(ctx, operation, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, query, args...)
 		return changed(result, err, missing)
 	})

@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -24,7 +25,7 @@ import (
 
 // Service is a service with an address. It has the rules, the store and the handlers of one machine.
 type Service struct {
-	*lipsync.Service
+	*service.Service
 	URL *url.URL
 	Key string
 	API http.Handler // the calls, without the signed URLs

@@ -143,16 +143,18 @@ func readGroups(t *testing.T) map[string]group {
 }
 
 // TestRooms checks that the rooms of pictures and sound know failures and orders, and nothing else of what the product
-// is. Only networks have settings, and only signed outputs and engines have the version.
+// is, and that stores know records besides. Only networks have settings, and only signed outputs and engines have the
+// version.
 func TestRooms(t *testing.T) {
 	sources(t, func(file string, source *ast.File) {
 		group, _, ok := place(path.Dir(file))
-		if !ok || !slices.Contains([]string{"face", "media", "network", "render", "signal", "sound"}, group) {
+		if !ok || !slices.Contains([]string{"face", "media", "network", "render", "signal", "sound", "store"}, group) {
 			return
 		}
 		for _, name := range imports(t, source) {
 			room, domain := strings.CutPrefix(name, "lipsync/internal/domain/")
-			allowed := room == "failure" || room == "order" || room == "settings" && group == "network" || room == "version" && (group == "media" || group == "render")
+			allowed := room == "failure" || room == "order" || room == "settings" && group == "network" || room == "version" && (group == "media" || group == "render") ||
+				room == "lipsync" && group == "store"
 			if domain && !allowed {
 				t.Errorf("%s imports %s", file, name)
 			}

@@ -153,7 +153,7 @@ func testSeveral(t *testing.T, store lipsync.Store) {
 		_, err := claim(t, store, id, "w", 0)
 		must(t, err)
 	}
-	must(t, store.Leases.Finish(t.Context(), done.ID, "w", at(9), lipsync.Outcome{Output: "o"}))
+	must(t, Finish(t.Context(), store.Leases, done.ID, "w", at(9), lipsync.Outcome{Output: "o"}))
 	statuses := func(ids ...string) map[string]lipsync.Status {
 		t.Helper()
 		found, err := store.Requests.Several(t.Context(), ids)

@@ -3,6 +3,7 @@ package lipsynctest
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,13 +50,13 @@ func testNoteVideo(t *testing.T, store lipsync.Store) {
 		wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, token, late), failure.Conflict)
 	}
 	wantCode(t, store.Leases.NoteVideo(t.Context(), uuid.NewString(), "w", late), failure.Conflict)
-	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
+	must(t, Release(t.Context(), store.Leases, r.ID, "w"))
 	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), failure.Conflict)
 	again, err := claim(t, store, r.ID, "w2", 1)
 	must(t, err)
 	want(t, "digest in the next claim", again.VideoSum, r.VideoSum)
 	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", late), failure.Conflict)
-	canceled, err := store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+	canceled, err := Cancel(t.Context(), store.Leases, r.ID, at(9))
 	must(t, err)
 	want(t, "digest of the canceled request", canceled.VideoSum, r.VideoSum)
 	wantCode(t, store.Leases.NoteVideo(t.Context(), r.ID, "w2", late), failure.Conflict)
@@ -65,15 +66,15 @@ func testNoteVideo(t *testing.T, store lipsync.Store) {
 func testProgressEnds(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for name, end := range map[string]func(id string) error{
-		"release": func(id string) error { return store.Leases.Release(t.Context(), id, "w") },
+		"release": func(id string) error { return Release(t.Context(), store.Leases, id, "w") },
 		"complete": func(id string) error {
-			return store.Leases.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Output: "o"})
+			return Finish(t.Context(), store.Leases, id, "w", at(9), lipsync.Outcome{Output: "o"})
 		},
 		"fail": func(id string) error {
-			return store.Leases.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Failure: noFace()})
+			return Finish(t.Context(), store.Leases, id, "w", at(9), lipsync.Outcome{Failure: noFace()})
 		},
 		"cancel": func(id string) error {
-			_, err := store.Leases.Cancel(t.Context(), id, at(9), canceledFailure())
+			_, err := Cancel(t.Context(), store.Leases, id, at(9))
 			return err
 		},
 		"claim again": func(id string) error { _, err := claim(t, store, id, "w2", 60); return err },
@@ -93,7 +94,7 @@ func testProgressEnds(t *testing.T, store lipsync.Store) {
 // wantCanceled cancels the request at second 9 and checks the stored request.
 func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
 	t.Helper()
-	got, err := store.Leases.Cancel(t.Context(), r.ID, at(9).Add(999), canceledFailure()) // no store keeps nanoseconds
+	got, err := Cancel(t.Context(), store.Leases, r.ID, at(9).Add(999)) // no store keeps nanoseconds
 	must(t, err)
 	r.Status, r.FinishedAt, r.Failure = lipsync.Failed, at(9), canceledFailure()
 	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
@@ -134,8 +135,8 @@ func testCancelProcessing(t *testing.T, store lipsync.Store) {
 	for name, err := range map[string]error{
 		"renew":   store.Leases.Renew(t.Context(), r.ID, "w", at(99)),
 		"report":  store.Leases.Report(t.Context(), r.ID, "w", half()),
-		"release": store.Leases.Release(t.Context(), r.ID, "w"),
-		"finish":  store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
+		"release": Release(t.Context(), store.Leases, r.ID, "w"),
+		"finish":  Finish(t.Context(), store.Leases, r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
 	} {
 		want(t, name, failure.CodeOf(err), failure.Conflict)
 	}
@@ -144,27 +145,29 @@ func testCancelProcessing(t *testing.T, store lipsync.Store) {
 
 func testCancelFinal(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4"}))
+	must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4"}))
 	final, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
-	_, err = store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+	_, err = Cancel(t.Context(), store.Leases, r.ID, at(9))
 	wantCode(t, err, failure.Conflict)
 	wantStored(t, store, final)
-	_, err = store.Leases.Cancel(t.Context(), uuid.NewString(), at(9), canceledFailure())
+	_, err = Cancel(t.Context(), store.Leases, uuid.NewString(), at(9))
 	wantCode(t, err, failure.NotFound)
 }
 
 func testConcurrentCancels(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	id := add(t, store, "").ID
+	won := make([]bool, 10)
 	codes := together(10, func(i int) error {
-		_, err := store.Leases.Cancel(t.Context(), id, at(i), failureOf("canceled ", i))
+		_, err := Cancel(t.Context(), store.Leases, id, at(i))
+		won[i] = err == nil
 		return err
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 9})
 	r, err := store.Requests.ByID(t.Context(), id)
 	must(t, err)
-	want(t, "reason", r.Failure, failureOf("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
+	want(t, "end", r.FinishedAt, at(slices.Index(won, true)))
 }
 
 // testCancelOrFinish has a client cancel a request while a worker finishes it.
@@ -176,10 +179,10 @@ func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 		var canceled, finished error
 		codes := together(2, func(i int) error {
 			if i == 0 {
-				_, canceled = store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+				_, canceled = Cancel(t.Context(), store.Leases, r.ID, at(9))
 				return canceled
 			}
-			finished = store.Leases.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Output: "o.mp4"})
+			finished = Finish(t.Context(), store.Leases, r.ID, "w", at(9), lipsync.Outcome{Output: "o.mp4"})
 			return finished
 		})
 		wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 1})
@@ -199,7 +202,7 @@ func testCancelOrClaim(t *testing.T, store lipsync.Store) {
 		var canceled, claimed error
 		together(2, func(i int) error {
 			if i == 0 {
-				_, canceled = store.Leases.Cancel(t.Context(), id, at(9), canceledFailure())
+				_, canceled = Cancel(t.Context(), store.Leases, id, at(9))
 			} else {
 				_, claimed = claim(t, store, id, "w", 0)
 			}

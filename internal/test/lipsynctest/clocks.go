@@ -10,11 +10,13 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 )
 
 // machine is a service on a machine with its own clock.
 type machine struct {
-	*lipsync.Service
+	*service.Service
 	clock *Clock
 }
 
@@ -40,8 +42,8 @@ func (m *machine) restarted(t *testing.T) *machine {
 // generate makes a request of a new account.
 func (m *machine) generate(t *testing.T) lipsync.Request {
 	t.Helper()
-	id, err := m.Generate(t.Context(), lipsync.Caller{Account: uuid.NewString()}, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "https://example.com/video"}, Audio: lipsync.Source{URL: "https://example.com/audio"},
+	id, err := m.Generate(t.Context(), lipsync.Caller{Account: uuid.NewString()}, requests.Params{
+		Video: requests.Source{URL: "https://example.com/video"}, Audio: requests.Source{URL: "https://example.com/audio"},
 	})
 	must(t, err)
 	r, err := m.Store.Requests.ByID(t.Context(), id)

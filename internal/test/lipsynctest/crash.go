@@ -10,6 +10,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 )
 
 // TestCrashes makes three requests. Two complete, and one of these then has its media deleted; the
@@ -39,7 +41,7 @@ func TestCrashes(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.O
 type story struct {
 	t       *testing.T
 	clock   *Clock
-	service *lipsync.Service
+	service *service.Service
 	caller  lipsync.Caller
 	renders map[string]int // how often each request was made final
 	cancel  error          // result of the last cancel
@@ -104,7 +106,7 @@ func (s *story) sendMedia(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
+	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{
 		ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new(name)},
 		IdempotencyKey: new(name),
 	})
@@ -117,15 +119,15 @@ func (s *story) sendUpload() error {
 	if r, _, err := s.service.Request(s.t.Context(), s.caller, "upload"); err == nil && r.ID != "" {
 		return nil
 	}
-	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.UploadParams{Kind: failure.Video, Size: 15})
+	u, err := s.service.CreateUpload(s.t.Context(), s.caller, requests.UploadParams{Kind: failure.Video, Size: 15})
 	if err != nil {
 		return err
 	}
 	if err := s.service.Objects.Put(s.t.Context(), u.Object, strings.NewReader("video of upload"), 15); err != nil {
 		return err
 	}
-	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/audio.wav"},
+	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{
+		Video: requests.Source{URL: u.Source}, Audio: requests.Source{URL: "https://example.com/audio.wav"},
 		Order: order.Order{ReferenceID: new("upload"), Output: order.Output{Format: order.WebM}},
 	})
 	return err
@@ -241,7 +243,7 @@ func (s *story) refuse() {
 	id := s.service.NewRequestID()
 	video, err := s.service.StoreMedia(s.t.Context(), id, failure.Video, strings.NewReader("refused"))
 	must(s.t, err)
-	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{ID: id, Video: video, Audio: video})
+	_, err = s.service.Generate(s.t.Context(), s.caller, requests.Params{ID: id, Video: video, Audio: video})
 	wantCode(s.t, err, failure.TokenLimit)
 	_, err = s.service.Objects.Size(s.t.Context(), video.Object)
 	wantCode(s.t, err, failure.NotFound)

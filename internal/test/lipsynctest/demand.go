@@ -52,16 +52,16 @@ func testWaiting(t *testing.T, s DemandStore) {
 		must(t, err)
 		switch i {
 		case 0:
-			must(t, s.Leases.Finish(t.Context(), id, "token", at(n), lipsync.Outcome{Output: "o"}))
+			must(t, Finish(t.Context(), s.Leases, id, "token", at(n), lipsync.Outcome{Output: "o"}))
 		case 1:
-			must(t, s.Leases.Release(t.Context(), id, "token"))
+			must(t, Release(t.Context(), s.Leases, id, "token"))
 		case 2:
 			r, err := s.Requests.ByID(t.Context(), id)
 			must(t, err)
-			must(t, s.Leases.Postpone(t.Context(), r, at(n+30)))
+			must(t, Postpone(t.Context(), s.Leases, r, at(n+30)))
 		}
 	}
-	_, err := s.Leases.Cancel(t.Context(), ids[4], at(n), failure.Failure{Code: failure.Canceled})
+	_, err := Cancel(t.Context(), s.Leases, ids[4], at(n))
 	must(t, err)
 	waits("but the final, held and postponed", at(n), 1000, n-4)
 	waits("and once the pause is over", at(n+30), 1000, n-3)

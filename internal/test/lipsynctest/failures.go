@@ -22,7 +22,7 @@ func failureOf(words ...any) failure.Failure {
 
 // failures returns failures that together have all details.
 func failures() []failure.Failure {
-	details := func(code failure.FailureCode, d failure.Details) failure.Failure {
+	details := func(code failure.Reason, d failure.Details) failure.Failure {
 		return failure.Failure{Code: code, Details: d}
 	}
 	return []failure.Failure{
@@ -51,14 +51,14 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	other := r
 	for _, token := range []string{"", "other"} {
 		other.Lease = token
-		wantCode(t, store.Leases.Postpone(t.Context(), other, at(100)), failure.Conflict)
+		wantCode(t, Postpone(t.Context(), store.Leases, other, at(100)), failure.Conflict)
 	}
-	must(t, store.Leases.Postpone(t.Context(), r, at(100).Add(999))) // no store keeps nanoseconds
-	wantCode(t, store.Leases.Postpone(t.Context(), r, at(100)), failure.Conflict)
+	must(t, Postpone(t.Context(), store.Leases, r, at(100).Add(999))) // no store keeps nanoseconds
+	wantCode(t, Postpone(t.Context(), store.Leases, r, at(100)), failure.Conflict)
 	for name, err := range map[string]error{
 		"renew":   store.Leases.Renew(t.Context(), r.ID, "w", at(200)),
-		"release": store.Leases.Release(t.Context(), r.ID, "w"),
-		"finish":  store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
+		"release": Release(t.Context(), store.Leases, r.ID, "w"),
+		"finish":  Finish(t.Context(), store.Leases, r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
 	} {
 		want(t, name, failure.CodeOf(err), failure.Conflict)
 	}
@@ -75,7 +75,7 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	r.Claims, r.Attempts, r.Lease, r.LeaseUntil = 2, 1, "w2", at(160)
 	want(t, "claimed again", again, r)
 	again.MissingSince, again.UnreachableSince, again.FailingSince = time.Time{}, time.Time{}, time.Time{}
-	must(t, store.Leases.Postpone(t.Context(), again, at(200)))
+	must(t, Postpone(t.Context(), store.Leases, again, at(200)))
 	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
 	r.Lease, r.LeaseUntil = "", at(200)
 	wantStored(t, store, r)
@@ -88,12 +88,12 @@ func testDelaysEnd(t *testing.T, store lipsync.Store) {
 	for _, second := range []int{100, 300} {
 		r.MissingSince, r.UnreachableSince, r.FailingSince, r.Fetching = at(7), at(8), at(9), time.Minute
 		r.Delays++
-		must(t, store.Leases.Postpone(t.Context(), r, at(second)))
+		must(t, Postpone(t.Context(), store.Leases, r, at(second)))
 		delayed, err := claim(t, store, r.ID, fmt.Sprint("w", second), second)
 		must(t, err)
 		want(t, "beginning", delayed.UnreachableSince, at(8))
 		if second == 100 {
-			must(t, store.Leases.Release(t.Context(), r.ID, delayed.Lease))
+			must(t, Release(t.Context(), store.Leases, r.ID, delayed.Lease))
 		}
 		r, err = claim(t, store, r.ID, fmt.Sprint("w", second, "b"), second+60)
 		must(t, err)
@@ -119,7 +119,7 @@ func testPostponeOne(t *testing.T, store lipsync.Store) {
 	}
 	r, err := claim(t, store, all[1].ID, "w", 10)
 	must(t, err)
-	must(t, store.Leases.Postpone(t.Context(), r, at(50)))
+	must(t, Postpone(t.Context(), store.Leases, r, at(50)))
 	for _, c := range []struct{ second, want int }{{20, 0}, {49, 2}, {50, 1}} {
 		r, err := claim(t, store, "", fmt.Sprint("w", c.want), c.second)
 		must(t, err)
@@ -130,8 +130,8 @@ func testPostponeOne(t *testing.T, store lipsync.Store) {
 // testPostponeOrCancel cancels a postponed request.
 func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Leases.Postpone(t.Context(), r, at(100)))
-	canceled, err := store.Leases.Cancel(t.Context(), r.ID, at(50), canceledFailure())
+	must(t, Postpone(t.Context(), store.Leases, r, at(100)))
+	canceled, err := Cancel(t.Context(), store.Leases, r.ID, at(50))
 	must(t, err)
 	want(t, "free from", canceled.LeaseUntil, time.Time{})
 	_, err = claim(t, store, "", "w2", 100)
@@ -148,12 +148,12 @@ func testPostponed(t *testing.T, store lipsync.Store) {
 		r, err := claim(t, store, id, fmt.Sprint("w", i), 0)
 		must(t, err)
 		if until > 0 {
-			must(t, store.Leases.Postpone(t.Context(), r, at(until)))
+			must(t, Postpone(t.Context(), store.Leases, r, at(until)))
 		}
 	}
 	add(t, store, "")
-	must(t, store.Leases.Release(t.Context(), all[4], "w4"))
-	_, err := store.Leases.Cancel(t.Context(), all[6], at(50), canceledFailure())
+	must(t, Release(t.Context(), store.Leases, all[4], "w4"))
+	_, err := Cancel(t.Context(), store.Leases, all[6], at(50))
 	must(t, err)
 	_, err = claim(t, store, all[3], "again", 200)
 	must(t, err)
@@ -184,21 +184,21 @@ func testPostponed(t *testing.T, store lipsync.Store) {
 // testEndPause ends a pause if its end has not changed. It is no claim.
 func testEndPause(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), failure.Conflict)
-	must(t, store.Leases.Postpone(t.Context(), r, at(100)))
+	wantCode(t, EndPause(t.Context(), store.Leases, r, at(10)), failure.Conflict)
+	must(t, Postpone(t.Context(), store.Leases, r, at(100)))
 	r.Lease, r.LeaseUntil = "", at(99)
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), failure.Conflict)
+	wantCode(t, EndPause(t.Context(), store.Leases, r, at(10)), failure.Conflict)
 	r.LeaseUntil = at(100)
-	must(t, store.Leases.EndPause(t.Context(), r, at(10)))
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), failure.Conflict)
-	wantCode(t, store.Leases.EndPause(t.Context(), lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), failure.Conflict)
+	must(t, EndPause(t.Context(), store.Leases, r, at(10)))
+	wantCode(t, EndPause(t.Context(), store.Leases, r, at(10)), failure.Conflict)
+	wantCode(t, EndPause(t.Context(), store.Leases, lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), failure.Conflict)
 	r.LeaseUntil = at(10)
 	wantStored(t, store, r)
 	again, err := claim(t, store, "", "w2", 10)
 	must(t, err)
 	want(t, "claimed", again.ID, r.ID)
 	r.LeaseUntil = time.Time{} // as in a request that was never postponed
-	wantCode(t, store.Leases.EndPause(t.Context(), r, at(20)), failure.Conflict)
+	wantCode(t, EndPause(t.Context(), store.Leases, r, at(20)), failure.Conflict)
 }
 
 // wantOpen checks the number of requests that are claimable at the second.
@@ -231,11 +231,11 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 		used++
 		wantUsed(t, store, "a", used)
 		if c.outcome == (lipsync.Outcome{}) {
-			_, err := store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+			_, err := Cancel(t.Context(), store.Leases, r.ID, at(9))
 			must(t, err)
 		} else {
-			must(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome))
-			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome), failure.Conflict)
+			must(t, Finish(t.Context(), store.Leases, r.ID, token, at(9), c.outcome))
+			wantCode(t, Finish(t.Context(), store.Leases, r.ID, token, at(9), c.outcome), failure.Conflict)
 		}
 		if c.free {
 			used--
@@ -251,7 +251,7 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	_, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}}))
+	must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(9), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}}))
 	wantUsed(t, store, "a", used)
 }
 
@@ -270,7 +270,7 @@ func testConcurrentFree(t *testing.T, store lipsync.Store) {
 			_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 			return err
 		}
-		return store.Leases.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
+		return Finish(t.Context(), store.Leases, all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": 2 * n})
 	wantUsed(t, store, "a", n)

@@ -43,9 +43,9 @@ func testClaimFairly(t *testing.T, store lipsync.Store) {
 	for _, id := range []string{c, b1, b2, all[2]} { // then b has as many as a, which waits longer
 		wantNext(t, store, 53, id)
 	}
-	must(t, store.Leases.Finish(t.Context(), b1, "w"+b1, at(54), lipsync.Outcome{Output: "o"}))
+	must(t, Finish(t.Context(), store.Leases, b1, "w"+b1, at(54), lipsync.Outcome{Output: "o"}))
 	wantNext(t, store, 55, all[3]) // b has no queued request
-	must(t, store.Leases.Release(t.Context(), b2, "w"+b2))
+	must(t, Release(t.Context(), store.Leases, b2, "w"+b2))
 	wantNext(t, store, 56, b2)
 }
 
@@ -61,7 +61,7 @@ func testClaimInTurn(t *testing.T, store lipsync.Store) {
 	b1, b2 := addAt(t, store, "b", 10), addAt(t, store, "b", 11)
 	for i, id := range []string{all[0], b1, all[1], b2, all[2], all[3]} {
 		wantNext(t, store, 20+i, id)
-		must(t, store.Leases.Finish(t.Context(), id, "w"+id, at(20+i), lipsync.Outcome{Output: "o"}))
+		must(t, Finish(t.Context(), store.Leases, id, "w"+id, at(20+i), lipsync.Outcome{Output: "o"}))
 	}
 	b3 := addAt(t, store, "b", 12)
 	wantNext(t, store, 1, all[4]) // a clock that was set back says nothing, and this is older
@@ -97,7 +97,7 @@ func testPostponedDoesNotRun(t *testing.T, store lipsync.Store) {
 	for _, id := range []string{a1, a2} {
 		r, err := claim(t, store, id, "w", 3)
 		must(t, err)
-		must(t, store.Leases.Postpone(t.Context(), r, at(40)))
+		must(t, Postpone(t.Context(), store.Leases, r, at(40)))
 	}
 	_, err := claim(t, store, b1, "w", 4)
 	must(t, err)
@@ -141,11 +141,11 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 	_, err = claim(t, store, all[0], "w", 0)
 	must(t, err)
 	refused(3) // held requests are open
-	must(t, store.Leases.Finish(t.Context(), all[0], "w", at(1), lipsync.Outcome{Output: "o"}))
+	must(t, Finish(t.Context(), store.Leases, all[0], "w", at(1), lipsync.Outcome{Output: "o"}))
 	_, err = create("a", 3, nil)
 	must(t, err)
 	refused(3)
-	_, err = store.Leases.Cancel(t.Context(), all[1], at(2), failure.Failure{Code: failure.Canceled})
+	_, err = Cancel(t.Context(), store.Leases, all[1], at(2))
 	must(t, err)
 	_, err = create("a", 3, nil)
 	must(t, err)
@@ -204,7 +204,7 @@ func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, d
 	r, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
 	o := lipsync.Outcome{Output: "o", Length: time.Second, Size: 400}
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), o))
+	must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(1), o))
 	r, err = r.Ended("w", at(1), o)
 	must(t, err)
 	wantStored(t, store, r)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -71,11 +70,6 @@ func (s faultyRequests) Uses(ctx context.Context, account, object string) (used 
 	return used, err
 }
 
-func (s faultyRequests) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Requests.ForgetMedia(ctx, id, now); return err })
-	return r, err
-}
-
 type faultyLeases struct {
 	lipsync.Leases
 	*faults
@@ -98,21 +92,9 @@ func (s faultyLeases) NoteVideo(ctx context.Context, id, token string, sum [32]b
 	return s.do(func() error { return s.Leases.NoteVideo(ctx, id, token, sum) })
 }
 
-func (s faultyLeases) Cancel(ctx context.Context, id string, now time.Time, f failure.Failure) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Leases.Cancel(ctx, id, now, f); return err })
+func (s faultyLeases) Change(ctx context.Context, id string, t lipsync.Transition) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Leases.Change(ctx, id, t); return err })
 	return r, err
-}
-
-func (s faultyLeases) Release(ctx context.Context, id, token string) error {
-	return s.do(func() error { return s.Leases.Release(ctx, id, token) })
-}
-
-func (s faultyLeases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
-	return s.do(func() error { return s.Leases.Postpone(ctx, r, until) })
-}
-
-func (s faultyLeases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	return s.do(func() error { return s.Leases.Finish(ctx, id, token, now, o) })
 }
 
 type faultyUploads struct {

@@ -104,10 +104,10 @@ func testUses(t *testing.T, store lipsync.Store) {
 	check("a", "uploads/", false)
 	check("a", "uploads/other", false)
 	check("b", "uploads/a", false)
-	_, err = store.Leases.Cancel(t.Context(), both.ID, at(1), canceledFailure())
+	_, err = Cancel(t.Context(), store.Leases, both.ID, at(1))
 	must(t, err)
 	check("a", "uploads/v", false)
-	_, err = store.Leases.Cancel(t.Context(), waits.ID, at(1), canceledFailure())
+	_, err = Cancel(t.Context(), store.Leases, waits.ID, at(1))
 	must(t, err)
 	check("a", "uploads/a", true) // the request in processing uses it
 }
@@ -138,7 +138,7 @@ func completed(t *testing.T, store lipsync.Store, referenceID string) lipsync.Re
 	r, err := claim(t, store, add(t, store, referenceID).ID, "w", 0)
 	must(t, err)
 	must(t, store.Leases.NoteVideo(t.Context(), r.ID, "w", [32]byte{1}))
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4", Length: time.Second, Size: 400}))
+	must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4", Length: time.Second, Size: 400}))
 	r, err = store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	return r
@@ -166,7 +166,7 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 	wantStoredBytes(t, store, 800)
 	r.Output, r.VideoSum, r.MediaDeletedAt = "", [32]byte{}, at(20)
 	for second := range 3 {
-		got, err := store.Requests.ForgetMedia(t.Context(), r.ID, at(20+second).Add(999)) // no store keeps nanoseconds
+		got, err := forgetMedia(t.Context(), store.Leases, r.ID, at(20+second).Add(999)) // no store keeps nanoseconds
 		must(t, err)
 		want(t, "forgotten", got, r)
 		wantStored(t, store, r)
@@ -189,8 +189,8 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 
 	failed, err := claim(t, store, add(t, store, "").ID, "w", 0)
 	must(t, err)
-	must(t, store.Leases.Finish(t.Context(), failed.ID, "w", at(6), lipsync.Outcome{Failure: noFace()}))
-	got, err := store.Requests.ForgetMedia(t.Context(), failed.ID, at(21))
+	must(t, Finish(t.Context(), store.Leases, failed.ID, "w", at(6), lipsync.Outcome{Failure: noFace()}))
+	got, err := forgetMedia(t.Context(), store.Leases, failed.ID, at(21))
 	must(t, err)
 	want(t, "failed", fmt.Sprint(got.Status, got.Failure, got.MediaDeletedAt), fmt.Sprint(lipsync.Failed, noFace(), at(21)))
 	wantStored(t, store, got)
@@ -198,12 +198,12 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 }
 
 func testForgetOpen(t *testing.T, store lipsync.Store) {
-	_, err := store.Requests.ForgetMedia(t.Context(), uuid.NewString(), at(1))
+	_, err := forgetMedia(t.Context(), store.Leases, uuid.NewString(), at(1))
 	wantCode(t, err, failure.NotFound)
 	r := held(t, store)
 	waits := add(t, store, "")
 	for _, open := range []lipsync.Request{r, waits} {
-		_, err := store.Requests.ForgetMedia(t.Context(), open.ID, at(1))
+		_, err := forgetMedia(t.Context(), store.Leases, open.ID, at(1))
 		wantCode(t, err, failure.Conflict)
 		wantStored(t, store, open)
 	}
@@ -214,7 +214,7 @@ func testConcurrentForget(t *testing.T, store lipsync.Store) {
 	completed(t, store, "")
 	r := completed(t, store, "")
 	codes := together(8, func(i int) error {
-		_, err := store.Requests.ForgetMedia(t.Context(), r.ID, at(20+i))
+		_, err := forgetMedia(t.Context(), store.Leases, r.ID, at(20+i))
 		return err
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": 8})

@@ -28,7 +28,7 @@ func testKinds(t *testing.T, store lipsync.Store) {
 		want(t, "webhooks of "+string(kind), r.Targets != nil, kind == lipsync.ToRender)
 		r, err = claim(t, store, r.ID, "w", 10+i)
 		must(t, err)
-		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(20), lipsync.Outcome{Output: "o", Length: time.Second, Size: 7}))
+		must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(20), lipsync.Outcome{Output: "o", Length: time.Second, Size: 7}))
 		r, err = r.Ended("w", at(20), lipsync.Outcome{Output: "o", Length: time.Second, Size: 7})
 		must(t, err)
 		wantStored(t, store, r)
@@ -76,7 +76,7 @@ func testLimitsOfKinds(t *testing.T, store lipsync.Store) {
 			break
 		}
 		must(t, err)
-		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "o", Size: 3}))
+		must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(10), lipsync.Outcome{Output: "o", Size: 3}))
 	}
 	for kind, code := range map[lipsync.Kind]failure.Code{lipsync.ToRender: failure.StorageLimit, lipsync.ToAnalyze: "", lipsync.ToEstimate: ""} {
 		_, err := createOf(t, store, kind, 20, limits)

@@ -130,11 +130,11 @@ func testRenew(t *testing.T, store lipsync.Store) {
 
 func testRelease(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
+	must(t, Release(t.Context(), store.Leases, r.ID, "w"))
 	r.Attempts, r.Lease, r.LeaseUntil = 0, "", time.Time{}
 	wantStored(t, store, r)
-	wantCode(t, store.Leases.Release(t.Context(), r.ID, "w"), failure.Conflict)
-	wantCode(t, store.Leases.Release(t.Context(), r.ID, ""), failure.Conflict)
+	wantCode(t, Release(t.Context(), store.Leases, r.ID, "w"), failure.Conflict)
+	wantCode(t, Release(t.Context(), store.Leases, r.ID, ""), failure.Conflict)
 	got, err := claim(t, store, "", "w2", 1)
 	must(t, err)
 	want(t, "claims", got.Claims, 2)
@@ -157,7 +157,7 @@ func testFinish(t *testing.T, store lipsync.Store) {
 	for _, o := range outcomes {
 		r, err := claim(t, store, add(t, store, "x").ID, "w", 0)
 		must(t, err)
-		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), o))
+		must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(9), o))
 		r, err = r.Ended("w", at(9), o)
 		must(t, err)
 		wantStored(t, store, r)
@@ -175,26 +175,26 @@ func testLoser(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	for _, token := range []string{"w", "", "never"} {
 		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(500)), failure.Conflict)
-		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), failure.Conflict)
-		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), failure.Conflict)
+		wantCode(t, Release(t.Context(), store.Leases, r.ID, token), failure.Conflict)
+		wantCode(t, Finish(t.Context(), store.Leases, r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), failure.Conflict)
 	}
 	wantStored(t, store, r)
-	wantCode(t, store.Leases.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), failure.Conflict)
+	wantCode(t, Finish(t.Context(), store.Leases, uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), failure.Conflict)
 	// A lease that ran out still holds the request until another worker claims it.
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
+	must(t, Finish(t.Context(), store.Leases, r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
 }
 
 func testFinal(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	codes := together(10, func(i int) error {
-		return store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
+		return Finish(t.Context(), store.Leases, r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.Conflict: 9})
 	final, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	for _, token := range []string{"w", ""} {
-		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: failureOf("late")}), failure.Conflict)
-		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), failure.Conflict)
+		wantCode(t, Finish(t.Context(), store.Leases, r.ID, token, at(2), lipsync.Outcome{Failure: failureOf("late")}), failure.Conflict)
+		wantCode(t, Release(t.Context(), store.Leases, r.ID, token), failure.Conflict)
 		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(99)), failure.Conflict)
 	}
 	for _, id := range []string{r.ID, ""} {
@@ -218,8 +218,8 @@ func testOpen(t *testing.T, store lipsync.Store) {
 		_, err := claim(t, store, id, fmt.Sprint("w", i), 10)
 		must(t, err)
 	}
-	must(t, store.Leases.Finish(t.Context(), all[0], "w0", at(11), lipsync.Outcome{Output: "o"}))
-	must(t, store.Leases.Release(t.Context(), all[1], "w1"))
+	must(t, Finish(t.Context(), store.Leases, all[0], "w0", at(11), lipsync.Outcome{Output: "o"}))
+	must(t, Release(t.Context(), store.Leases, all[1], "w1"))
 	for _, c := range []struct {
 		second, limit int
 		want          []int

@@ -30,9 +30,9 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		switch dice.IntN(4) {
 		case 0:
-			must(t, store.Leases.Finish(t.Context(), id, r.Lease, at(100+i), lipsync.Outcome{Output: "o"}))
+			must(t, Finish(t.Context(), store.Leases, id, r.Lease, at(100+i), lipsync.Outcome{Output: "o"}))
 		case 1:
-			must(t, store.Leases.Postpone(t.Context(), r, at([]int{130, 900}[i%2])))
+			must(t, Postpone(t.Context(), store.Leases, r, at([]int{130, 900}[i%2])))
 		}
 	}
 	made(40, 110)

@@ -12,6 +12,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 )
 
 // PastAccount is the account of a Past.
@@ -21,7 +23,7 @@ const PastAccount = "default"
 // program of each version made its data. Ids are numbers in order, and the bytes of keys are
 // constant.
 type Past struct {
-	*lipsync.Service
+	*service.Service
 	now time.Time
 	ids int
 }
@@ -70,13 +72,13 @@ func (p *Past) caller() lipsync.Caller {
 }
 
 // film returns the request that came as a form, with an idempotency key.
-func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, error) {
+func (p *Past) film(ctx context.Context, id string) (requests.Params, error) {
 	video, err := p.StoreMedia(ctx, id, failure.Video, strings.NewReader("video"))
 	if err != nil {
-		return lipsync.RequestParams{}, err
+		return requests.Params{}, err
 	}
 	audio, err := p.StoreMedia(ctx, id, failure.Audio, strings.NewReader("audio"))
-	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new("film")},
+	return requests.Params{ID: id, Video: video, Audio: audio, Order: order.Order{ReferenceID: new("film")},
 		IdempotencyKey: new("once")}, err
 }
 
@@ -107,7 +109,7 @@ func (p *Past) Live(ctx context.Context) error {
 		return err
 	}
 	p.now = p.now.Add(time.Hour)
-	web := lipsync.RequestParams{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
+	web := requests.Params{Video: requests.Source{URL: "https://video.invalid/"}, Audio: requests.Source{URL: "https://audio.invalid/"},
 		Order: order.Order{LargestFace: true, ReferenceID: new("film")}}
 	for _, fail := range []bool{true, false} {
 		if _, err := p.Generate(ctx, p.caller(), web); err != nil {
@@ -124,7 +126,7 @@ func (p *Past) Live(ctx context.Context) error {
 			return err
 		}
 	}
-	u, err := p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: failure.Video, Size: 5, ContentType: "video/mp4"})
+	u, err := p.CreateUpload(ctx, p.caller(), requests.UploadParams{Kind: failure.Video, Size: 5, ContentType: "video/mp4"})
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (p *Past) Live(ctx context.Context) error {
 	if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 		return err
 	}
-	_, err = p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: failure.Audio, Size: 5})
+	_, err = p.CreateUpload(ctx, p.caller(), requests.UploadParams{Kind: failure.Audio, Size: 5})
 	return err
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 )
 
 // GoOn checks stored data with the present program, a moment after their Live. All data are as
@@ -37,15 +39,15 @@ func (p *Past) GoOn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	id, err := p.Generate(t.Context(), p.caller(), lipsync.RequestParams{
-		Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"}})
+	id, err := p.Generate(t.Context(), p.caller(), requests.Params{
+		Video: requests.Source{URL: "https://video.invalid/"}, Audio: requests.Source{URL: "https://audio.invalid/"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r, err := p.Cancel(t.Context(), p.caller(), id); err != nil || r.ID != id {
 		t.Errorf("got %+v (%v), want it canceled", r, err)
 	}
-	if page, err := p.RequestPage(t.Context(), p.caller(), lipsync.ListQuery{Limit: 1}); err != nil || page.Total != 5 || page.Requests[0].ID != id {
+	if page, err := p.RequestPage(t.Context(), p.caller(), service.ListQuery{Limit: 1}); err != nil || page.Total != 5 || page.Requests[0].ID != id {
 		t.Errorf("got %+v (%v), want the new request as the first of five", page, err)
 	}
 	days, err := p.Usage(t.Context(), p.caller(), p.now, 1)
@@ -98,7 +100,7 @@ func (p *Past) wantRequests(t *testing.T) {
 		{failedID, lipsync.Failed, "film", "no face found in the video"},
 		{completedID, lipsync.Completed, "film", ""},
 	}
-	page, err := p.RequestPage(t.Context(), p.caller(), lipsync.ListQuery{Limit: 10})
+	page, err := p.RequestPage(t.Context(), p.caller(), service.ListQuery{Limit: 10})
 	if err != nil || len(page.Requests) != len(want) {
 		t.Fatalf("got %+v (%v), want %d requests", page, err, len(want))
 	}

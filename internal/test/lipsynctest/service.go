@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
-// NewService returns a service. The test fails if lipsync.New does.
-func NewService(t testing.TB, c lipsync.Config, p lipsync.Ports) *lipsync.Service {
+// NewService returns a service. The test fails if service.New does.
+func NewService(t testing.TB, c lipsync.Config, p lipsync.Ports) *service.Service {
 	t.Helper()
-	s, err := lipsync.New(c, p)
+	s, err := service.New(c, p)
 	if err != nil {
 		t.Fatal(err)
 	}

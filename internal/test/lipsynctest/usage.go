@@ -26,9 +26,9 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		}
 		switch status {
 		case lipsync.Completed:
-			must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
+			must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
 		case lipsync.Failed:
-			must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Failure: noFace()}))
+			must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(1), lipsync.Outcome{Failure: noFace()}))
 		}
 		all[status] = append([]string{r.ID}, all[status]...)
 	}
@@ -99,10 +99,10 @@ func testUsage(t *testing.T, store lipsync.Store) {
 			token, late := fmt.Sprint("w", i), c.created.AddDate(0, 0, 1)
 			_, err := store.Leases.Claim(t.Context(), r.ID, token, late, time.Minute)
 			must(t, err)
-			must(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome))
-			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome), failure.Conflict)
+			must(t, Finish(t.Context(), store.Leases, r.ID, token, late, c.outcome))
+			wantCode(t, Finish(t.Context(), store.Leases, r.ID, token, late, c.outcome), failure.Conflict)
 		} else if i == 3 {
-			_, err := store.Leases.Cancel(t.Context(), r.ID, c.created, canceledFailure())
+			_, err := Cancel(t.Context(), store.Leases, r.ID, c.created)
 			must(t, err)
 		}
 	}
@@ -146,7 +146,7 @@ func testConcurrentUsage(t *testing.T, store lipsync.Store) {
 		all = append(all, r)
 	}
 	codes := together(n, func(i int) error {
-		return store.Leases.Finish(t.Context(), all[i].ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second})
+		return Finish(t.Context(), store.Leases, all[i].ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second})
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": n})
 	got, err := store.Requests.Usage(t.Context(), "a", at(1), 1)

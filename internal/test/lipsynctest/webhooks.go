@@ -172,14 +172,14 @@ func testEvents(t *testing.T, store lipsync.Store) {
 		_, err := claim(t, store, id, "w", 0)
 		must(t, err)
 	}
-	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
+	must(t, Release(t.Context(), store.Leases, r.ID, "w"))
 	_, err := claim(t, store, r.ID, "w", 100) // a second claim makes no event
 	must(t, err)
 	started := wantEvents(t, store, "all", lipsync.RequestProcessing)[0]
 	wantEvents(t, store, "ends")
-	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
-	must(t, store.Leases.Finish(t.Context(), before.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
-	wantCode(t, store.Leases.Finish(t.Context(), r.ID, "w", at(102), lipsync.Outcome{Output: "o"}), failure.Conflict)
+	must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
+	must(t, Finish(t.Context(), store.Leases, before.ID, "w", at(101), lipsync.Outcome{Output: "o"}))
+	wantCode(t, Finish(t.Context(), store.Leases, r.ID, "w", at(102), lipsync.Outcome{Output: "o"}), failure.Conflict)
 	completed := wantEvents(t, store, "all", lipsync.RequestCompleted, lipsync.RequestProcessing)[0]
 	want(t, "it comes after", completed.After, started.ID)
 	want(t, "completed", completed, lipsync.Delivery{
@@ -196,12 +196,12 @@ func testEvents(t *testing.T, store lipsync.Store) {
 		must(t, err)
 	}
 	for i, id := range []string{waits.ID, held.ID} {
-		_, err = store.Leases.Cancel(t.Context(), id, at(300+i), canceledFailure())
+		_, err = Cancel(t.Context(), store.Leases, id, at(300+i))
 		must(t, err)
 	}
-	_, err = store.Leases.Cancel(t.Context(), waits.ID, at(303), canceledFailure())
+	_, err = Cancel(t.Context(), store.Leases, waits.ID, at(303))
 	wantCode(t, err, failure.Conflict)
-	must(t, store.Leases.Finish(t.Context(), bad.ID, "w", at(304), lipsync.Outcome{Failure: noFace()}))
+	must(t, Finish(t.Context(), store.Leases, bad.ID, "w", at(304), lipsync.Outcome{Failure: noFace()}))
 	ends := wantEvents(t, store, "ends", lipsync.RequestCanceled, lipsync.RequestCanceled, lipsync.RequestCompleted)
 	want(t, "canceled", ends[0].Request+ends[1].Request, held.ID+waits.ID)
 	all := wantEvents(t, store, "all", lipsync.RequestFailed, lipsync.RequestCanceled, lipsync.RequestCanceled,

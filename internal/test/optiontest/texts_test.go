@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
@@ -56,7 +57,7 @@ func TestTexts(t *testing.T) {
 
 // fixture is a service without a worker.
 type fixture struct {
-	service *lipsync.Service
+	service *service.Service
 	api     http.Handler
 	token   string
 }

@@ -100,7 +100,7 @@ func (s *suite) repeat(t *testing.T, first, other call) {
 // of the other kind.
 func (s *suite) rates(t *testing.T) {
 	var generates, reads []call
-	for _, c := range protected() {
+	for _, c := range s.protected(t) {
 		if strings.HasPrefix(c.path, "/v1/lipsync/generate") || c.path == "/v1/lipsync/analyze" || c.path == "/v1/lipsync/estimate" ||
 			c.method == http.MethodPost && c.path == "/v1/lipsync/batches" {
 			generates = append(generates, c)

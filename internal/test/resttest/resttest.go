@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // Target is the service to test.
@@ -88,7 +88,7 @@ func Run(t *testing.T, target Target) {
 }
 
 // KeysOf returns a Target's NewKey that makes the keys by the service itself.
-func KeysOf(service *lipsync.Service) func(t testing.TB, account, name string, limit int64) (token string, revoke func()) {
+func KeysOf(service *service.Service) func(t testing.TB, account, name string, limit int64) (token string, revoke func()) {
 	return func(t testing.TB, account, name string, limit int64) (string, func()) {
 		t.Helper()
 		token, k, err := service.CreateKey(t.Context(), account, name, limit)

@@ -11,39 +11,32 @@ import (
 	"lipsync/internal/domain/version"
 )
 
-// protected returns a call of each endpoint that needs a key.
-func protected() []call {
-	return []call{
-		{method: http.MethodGet, path: "/v1/users/me"},
-		{method: http.MethodGet, path: "/v1/models"},
-		{method: http.MethodPost, path: "/v1/lipsync/generate"},
-		{method: http.MethodPost, path: "/v1/lipsync/generate-with-media"},
-		{method: http.MethodGet, path: "/v1/lipsync/requests"},
-		{method: http.MethodGet, path: "/v1/lipsync/requests/x"},
-		{method: http.MethodDelete, path: "/v1/lipsync/requests/x"},
-		{method: http.MethodGet, path: "/v1/lipsync/requests/x/progress"},
-		{method: http.MethodGet, path: "/v1/lipsync/requests/x/details"},
-		{method: http.MethodDelete, path: "/v1/lipsync/requests/x/media"},
-		{method: http.MethodPost, path: "/v1/lipsync/analyze"},
-		{method: http.MethodGet, path: "/v1/lipsync/analyses/x"},
-		{method: http.MethodDelete, path: "/v1/lipsync/analyses/x"},
-		{method: http.MethodPost, path: "/v1/lipsync/estimate"},
-		{method: http.MethodGet, path: "/v1/lipsync/estimates/x"},
-		{method: http.MethodPost, path: "/v1/lipsync/batches"},
-		{method: http.MethodGet, path: "/v1/lipsync/batches"},
-		{method: http.MethodGet, path: "/v1/lipsync/batches/x"},
-		{method: http.MethodDelete, path: "/v1/lipsync/batches/x"},
-		{method: http.MethodPost, path: "/v1/uploads"},
-		{method: http.MethodPost, path: "/v1/webhooks"},
-		{method: http.MethodGet, path: "/v1/webhooks"},
-		{method: http.MethodGet, path: "/v1/webhooks/x"},
-		{method: http.MethodDelete, path: "/v1/webhooks/x"},
-		{method: http.MethodPost, path: "/v1/webhooks/x/rotate"},
-		{method: http.MethodPost, path: "/v1/webhooks/x/enable"},
-		{method: http.MethodPost, path: "/v1/webhooks/x/test"},
-		{method: http.MethodGet, path: "/v1/webhooks/x/deliveries"},
-		{method: http.MethodPost, path: "/v1/webhooks/x/deliveries/x/redeliver"},
+// protected returns a call of each endpoint that needs a key, by the document that the service serves.
+func (s *suite) protected(t *testing.T) (all []call) {
+	t.Helper()
+	var document struct {
+		Paths map[string]map[string]json.RawMessage
 	}
+	if err := json.Unmarshal(s.get(t, "", "/openapi.json").body, &document); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document.Paths {
+		delete(item, "parameters")
+		for method, text := range item {
+			var operation struct{ Security []any }
+			if err := json.Unmarshal(text, &operation); err != nil {
+				t.Fatalf("%s %s: %v", method, path, err)
+			}
+			if operation.Security == nil { // otherwise it is empty: the endpoint needs no key
+				all = append(all, call{method: strings.ToUpper(method), path: strings.NewReplacer("{id}", "x", "{delivery}", "x").Replace(path)})
+			}
+		}
+	}
+	if len(all) < 25 {
+		t.Fatalf("got %d endpoints with a key, want more", len(all))
+	}
+	slices.SortFunc(all, func(a, b call) int { return strings.Compare(a.path+a.method, b.path+b.method) })
+	return all
 }
 
 func (s *suite) routes(t *testing.T) {
@@ -106,7 +99,7 @@ func (s *suite) unknownPaths(t *testing.T) {
 
 func (s *suite) wrongMethods(t *testing.T) {
 	allowed := map[string][]string{}
-	for _, c := range append(protected(), call{method: http.MethodGet, path: "/health"}) {
+	for _, c := range append(s.protected(t), call{method: http.MethodGet, path: "/health"}) {
 		allowed[c.path] = append(allowed[c.path], c.method)
 		if c.method == http.MethodGet {
 			allowed[c.path] = append(allowed[c.path], http.MethodHead)

@@ -8,7 +8,7 @@ import (
 
 func (s *suite) tokens(t *testing.T) {
 	t.Run("needed", func(t *testing.T) {
-		for _, c := range protected() {
+		for _, c := range s.protected(t) {
 			s.do(t, c).refused(t, http.StatusUnauthorized, "missing authorization header")
 		}
 	})

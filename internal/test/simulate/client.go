@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 )
 
 // arrive starts clients for the length of the plan. Once ctx ends, they make no more calls.
@@ -117,8 +118,8 @@ func (w *World) generate(ctx context.Context, account int, name string) (string,
 	if err != nil {
 		return "", err
 	}
-	return w.service.Generate(ctx, caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audio: lipsync.Source{URL: "https://media.example.com/" + name + "/audio.wav"},
+	return w.service.Generate(ctx, caller, requests.Params{
+		Video: requests.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audio: requests.Source{URL: "https://media.example.com/" + name + "/audio.wav"},
 		IdempotencyKey: new(name),
 	})
 }

@@ -81,16 +81,9 @@ func (l lineLeases) Report(ctx context.Context, id, token string, p lipsync.Prog
 	return l.over(func() error { return l.Leases.Report(table.Instant(ctx), id, token, p) })
 }
 
-func (l lineLeases) Release(ctx context.Context, id, token string) error {
-	return l.over(func() error { return l.Leases.Release(ctx, id, token) })
-}
-
-func (l lineLeases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
-	return l.over(func() error { return l.Leases.Postpone(ctx, r, until) })
-}
-
-func (l lineLeases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	return l.over(func() error { return l.Leases.Finish(ctx, id, token, now, o) })
+func (l lineLeases) Change(ctx context.Context, id string, t lipsync.Transition) (r lipsync.Request, err error) {
+	err = l.over(func() (err error) { r, err = l.Leases.Change(ctx, id, t); return err })
+	return r, err
 }
 
 func (l lineDemand) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {

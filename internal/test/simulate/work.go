@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
 )
@@ -26,9 +27,13 @@ const jobTime = 3 * time.Hour
 
 // work does the work of one job of Batch, as cmd/runner does, with a renderer that only waits.
 func (w *World) work(ctx context.Context, p *process) {
-	service := *w.service
-	service.Store, service.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
-	service.Objects = w.objects
+	ports := w.service.Ports
+	ports.Store, ports.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
+	ports.Objects = w.objects
+	service, err := service.New(w.service.Config, ports)
+	if err != nil {
+		panic(err) // can't happen: the World's own service has the same ports
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	begin, cancel := context.WithTimeout(ctx, jobTime)
@@ -42,7 +47,7 @@ func (w *World) work(ctx context.Context, p *process) {
 	})()
 	r := &renderer{World: w, p: p}
 	_ = (&worker.Worker{
-		Service: &service, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
+		Service: service, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
 	}).Stay(ctx, begin)
 }
 

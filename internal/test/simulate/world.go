@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/aws/sqs"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/simulate/table"
 )
@@ -27,7 +28,7 @@ type World struct {
 	messages  *messages
 	fleet     *fleet
 	ledger    *ledger
-	service   *lipsync.Service
+	service   *service.Service
 	tokens    []string // one API key for each account
 	poll      table.Count
 
@@ -97,7 +98,7 @@ func newWorld(p Plan) (_ *World, err error) {
 	w.ledger = &ledger{World: w, jobs: make(map[string]*job)}
 	w.fleet = &fleet{Fleet: p.Fleet, dice: newDice(p.Seed, 2), work: w.work, instances: make(map[*instance]bool), refilled: time.Now()}
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
-	w.service, err = lipsync.New(lipsync.Config{
+	w.service, err = service.New(lipsync.Config{
 		Engines: []string{"warp"}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
 		Pooled: true, Workers: p.MaxWorkers, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
 	}, lipsync.Ports{

@@ -10,12 +10,13 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // Check compares the service's records and objects with the answers that clients got. Call it once
 // the clients have seen all requests end. completions returns the number of times that workers
 // reported the completion of a request.
-func (l *Load) Check(ctx context.Context, service *lipsync.Service, completions func(id string) int) (Report, error) {
+func (l *Load) Check(ctx context.Context, service *service.Service, completions func(id string) int) (Report, error) {
 	c := &check{Load: l, report: l.report, service: service, completions: completions, records: make(map[string]lipsync.Request)}
 	for i, token := range l.Tokens {
 		if err := c.account(ctx, i, token); err != nil {
@@ -30,7 +31,7 @@ func (l *Load) Check(ctx context.Context, service *lipsync.Service, completions 
 type check struct {
 	*Load
 	report      Report // begins with the errors that clients saw
-	service     *lipsync.Service
+	service     *service.Service
 	completions func(id string) int
 	records     map[string]lipsync.Request // by id
 	output      [sha256.Size]byte          // of the first output; all must be equal
@@ -62,7 +63,7 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 		}
 	}
 	c.report.Jobs += int(made)
-	_, total, err := c.service.Requests(ctx, caller, lipsync.ListQuery{Limit: 1})
+	_, total, err := c.service.Requests(ctx, caller, service.ListQuery{Limit: 1})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -38,7 +40,7 @@ func TestCheck(t *testing.T) {
 	}
 	caller, err := service.Authenticate(t.Context(), l.Tokens[0])
 	must(t, err)
-	source := lipsync.Source{URL: "https://example.com/a"}
+	source := requests.Source{URL: "https://example.com/a"}
 	for _, c := range []struct {
 		name  string
 		spoil func() error
@@ -51,7 +53,7 @@ func TestCheck(t *testing.T) {
 		{"no record", func() error { return put(t, service, output(uuid.NewString()), "x") }, [7]int{4, 2, 1, 1}},
 		{"no use", func() error { return put(t, service, "inputs/"+l.jobs[3].id+"/video", "x") }, [7]int{4, 2, 1, 1, 0, 0, 1}},
 		{"another request", func() error {
-			_, err := service.Generate(t.Context(), caller, lipsync.RequestParams{Video: source, Audio: source})
+			_, err := service.Generate(t.Context(), caller, requests.Params{Video: source, Audio: source})
 			return err
 		}, [7]int{4, 2, 1, 1, 1, 1, 1}},
 		{"another reply", func() error {
@@ -70,12 +72,12 @@ func TestCheck(t *testing.T) {
 
 func output(id string) string { return "outputs/" + id + "/1.mp4" }
 
-func put(t *testing.T, service *lipsync.Service, key, content string) error {
+func put(t *testing.T, service *service.Service, key, content string) error {
 	return service.Objects.Put(t.Context(), key, strings.NewReader(content), int64(len(content)))
 }
 
 // newLoad returns the load of a service whose worker only writes a word as output.
-func newLoad(t *testing.T) (*Load, *lipsync.Service) {
+func newLoad(t *testing.T) (*Load, *service.Service) {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "db"))
@@ -110,7 +112,7 @@ func newLoad(t *testing.T) (*Load, *lipsync.Service) {
 }
 
 // work completes all waiting requests.
-func work(ctx context.Context, service *lipsync.Service) {
+func work(ctx context.Context, service *service.Service) {
 	for pause(ctx, 5*time.Millisecond) {
 		if r, err := service.Claim(ctx, ""); err == nil && r.Video.Object != "" {
 			_ = service.Complete(ctx, r, strings.NewReader("output"), 6) // Check finds the error

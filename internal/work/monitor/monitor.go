@@ -5,6 +5,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"lipsync/internal/domain/failure"
@@ -51,65 +53,51 @@ type Monitor struct {
 
 // New returns a monitor whose counters are 0.
 func New(o Options) *Monitor {
-	m := &Monitor{
-		options:  o,
-		registry: prometheus.NewRegistry(),
-		created: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "lipsync_requests_created_total", Help: "Requests that clients made.",
-		}),
-		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "lipsync_requests_finished_total", Help: "Requests that completed or failed, by the code of the failure.",
-		}, []string{"status", "code"}),
-		unsigned: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "lipsync_outputs_not_signed_total", Help: "Outputs without a signed manifest, although the service signs outputs and they can be signed.",
-		}),
-		postponed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "lipsync_attempts_put_off_total", Help: "Attempts that failed and after which the request is tried again, by the code of the failure.",
-		}, []string{"code"}),
-		unreachable: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lipsync_unreachable_hosts", Help: "Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.",
-		}),
-		failing: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lipsync_host_failing_seconds", Help: "Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.",
-		}),
-		swept: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "lipsync_sweeps_total", Help: "Sweeps that ended without an error.",
-		}),
-		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
-			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
-		}),
-		attempts: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "lipsync_request_attempts", Help: "Attempts that a request took until it completed or failed; 0 if it was canceled before.",
-			Buckets: []float64{0, 1, 2, lipsync.MaxAttempts},
-		}),
-		rendered: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "lipsync_rendered_media_seconds_total", Help: "Length of all rendered outputs.",
-		}),
-		renders: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "lipsync_render_seconds_total", Help: "Time that the rendering of those outputs took.",
-		}),
-		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "lipsync_store_operation_duration_seconds", Help: "Time that an operation of the database took.",
-			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-		}, []string{"operation"}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "lipsync_store_operation_failures_total", Help: "Operations of the database that failed by a fault of its own.",
-		}, []string{"operation"}),
-		fetches: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "lipsync_fetch_duration_seconds", Help: "Time that the fetch of an input from a user's URL took, by its result.",
-			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
-		}, []string{"result"}),
-		posts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "lipsync_webhook_duration_seconds", Help: "Time that an attempt to deliver an event to a webhook took, by its result: delivered, retried or undelivered.",
-			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20},
-		}, []string{"result"}),
+	m := &Monitor{options: o, registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	f := promauto.With(m.registry)
+	counter := func(name, help string) prometheus.Counter {
+		return f.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
-	m.registry.MustRegister(m.created, m.finished, m.unsigned, m.postponed, m.unreachable, m.failing, m.swept, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches, m.posts,
-		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	histogram := func(name, help string, buckets ...float64) prometheus.Histogram {
+		return f.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	}
+	histograms := func(label, name, help string, buckets ...float64) *prometheus.HistogramVec {
+		return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+	}
+	m.created = counter("lipsync_requests_created_total", "Requests that clients made.")
+	m.finished = counters("lipsync_requests_finished_total", "Requests that completed or failed, by the code of the failure.", "status", "code")
+	m.unsigned = counter("lipsync_outputs_not_signed_total",
+		"Outputs without a signed manifest, although the service signs outputs and they can be signed.")
+	m.postponed = counters("lipsync_attempts_put_off_total",
+		"Attempts that failed and after which the request is tried again, by the code of the failure.", "code")
+	m.unreachable = gauge("lipsync_unreachable_hosts",
+		"Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.")
+	m.failing = gauge("lipsync_host_failing_seconds",
+		"Longest time for which faults of the machine have postponed a request again and again; 0 if they postpone none.")
+	m.swept = counter("lipsync_sweeps_total", "Sweeps that ended without an error.")
+	m.queued = histogram("lipsync_request_queue_seconds",
+		"Time from a request's creation to its first claim by a worker.", 1, 5, 15, 60, 300, 900, 3600, 4*3600, 24*3600)
+	m.attempts = histogram("lipsync_request_attempts",
+		"Attempts that a request took until it completed or failed; 0 if it was canceled before.", 0, 1, 2, lipsync.MaxAttempts)
+	m.rendered = counter("lipsync_rendered_media_seconds_total", "Length of all rendered outputs.")
+	m.renders = counter("lipsync_render_seconds_total", "Time that the rendering of those outputs took.")
+	m.operations = histograms("operation", "lipsync_store_operation_duration_seconds",
+		"Time that an operation of the database took.", .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10)
+	m.failures = counters("lipsync_store_operation_failures_total", "Operations of the database that failed by a fault of its own.", "operation")
+	m.fetches = histograms("result", "lipsync_fetch_duration_seconds",
+		"Time that the fetch of an input from a user's URL took, by its result.", .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200)
+	m.posts = histograms("result", "lipsync_webhook_duration_seconds",
+		"Time that an attempt to deliver an event to a webhook took, by its result: delivered, retried or undelivered.", .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20)
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
-	for _, code := range []failure.FailureCode{failure.InternalFault, failure.HostFailing, failure.MediaUnreachable} {
+	for _, code := range []failure.Reason{failure.InternalFault, failure.HostFailing, failure.MediaUnreachable} {
 		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
 		m.postponed.WithLabelValues(string(code))
 	}
@@ -183,6 +171,28 @@ func (m *Monitor) Posted(d lipsync.Delivery, took time.Duration) {
 		result = retried
 	}
 	m.posts.WithLabelValues(result).Observe(took.Seconds())
+}
+
+// Operation records an operation on the database. Errors that the comment of a port names, and the caller's own cancellation, are not
+// failures.
+func (m *Monitor) Operation(ctx context.Context, operation string, took time.Duration, err error) {
+	m.operations.WithLabelValues(operation).Observe(took.Seconds())
+	failures := m.failures.WithLabelValues(operation) // creates the series with the value 0 too
+	if failure.CodeOf(err) == failure.Internal && ctx.Err() == nil {
+		failures.Inc()
+	}
+}
+
+// fetched is the result of a successful fetch.
+const fetched = "ok"
+
+// Fetched records a fetch. Its result is a code of failure.Error, ok, or canceled.
+func (m *Monitor) Fetched(ctx context.Context, took time.Duration, err error) {
+	result := cmp.Or(string(failure.CodeOf(err)), fetched)
+	if err != nil && ctx.Err() != nil {
+		result = "canceled" // or released, or out of time
+	}
+	m.fetches.WithLabelValues(result).Observe(took.Seconds())
 }
 
 // Rendered records the length of an output, and the time that its rendering took.

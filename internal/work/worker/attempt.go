@@ -19,7 +19,7 @@ import (
 const reportTime = 5 * time.Second
 
 // do makes one attempt at a claimed request, and reports how it ended. If nothing could be
-// reported, it returns an error: errLost or Conflict if the request belongs to another worker now.
+// reported, it returns an error: Conflict if the request belongs to another worker now.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
@@ -40,10 +40,10 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 		return nil
 	case errors.Is(why, errSilent):
 		return w.fault(ctx, r, why, time.Since(started), log)
-	case why == errLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.Service.Held(report, r)) == failure.Conflict:
+	case why == lipsync.ErrLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.Service.Held(report, r)) == failure.Conflict:
 		// The last condition finds a request that was canceled: its inputs were deleted, so the
 		// attempt failed before it noticed the cancel.
-		return errLost
+		return lipsync.ErrLost
 	case ctx.Err() != nil:
 		log.Info("released", "error", err)
 		return w.Service.Release(report, r)
@@ -55,7 +55,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 // fault reports that an attempt ended with err, after the time took. It returns an error if the
 // service is at fault and will make another attempt: errDisk if the disk fails.
 func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took time.Duration, log *slog.Logger) error {
-	disk := failure.DiskFails(err) && failure.FailureOf(err).Code == failure.HostFailing
+	disk := failure.DiskFails(err) && failure.Of(err).Code == failure.HostFailing
 	if disk {
 		w.failing.Store(w.lack())
 	}

@@ -12,7 +12,9 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // stuck waits until ctx ends.
@@ -101,8 +103,8 @@ func TestCanceledUnseen(t *testing.T) {
 				}
 				return errors.Join(concatenate(ctx, j), said)
 			})
-			n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Order: order.Order{ReferenceID: new("doomed")}}
-			for kind, source := range map[failure.MediaKind]*lipsync.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
+			n := requests.Params{ID: f.Service.NewRequestID(), Order: order.Order{ReferenceID: new("doomed")}}
+			for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
 				var err error
 				if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored")); err != nil {
 					t.Fatal(err)
@@ -154,9 +156,9 @@ type lateCancel struct {
 	cancel func()
 }
 
-func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+func (s lateCancel) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
 	s.cancel()
-	return s.Leases.Finish(ctx, id, token, now, o)
+	return s.Leases.Change(ctx, id, t)
 }
 
 // TestCanceledLast cancels between the worker's last check and its report.
@@ -166,7 +168,7 @@ func TestCanceledLast(t *testing.T) {
 	})
 	id := f.request(t, "video", "audio")
 	f.Service.Store.Leases = lateCancel{f.Service.Store.Leases, func() {
-		if _, err := f.Service.Store.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
+		if _, err := lipsynctest.Cancel(t.Context(), f.Service.Store.Leases.(lateCancel).Leases, id, time.Now()); err != nil {
 			t.Error(err)
 		}
 	}}

@@ -19,6 +19,8 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
 	"lipsync/internal/store/dynamodb"
@@ -193,7 +195,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 		Objects: s3.New(e.Config(), bucket, s3.Signer{}),
 		Queue:   noQueue{},
 	})
-	request := lipsync.RequestParams{Video: lipsync.Source{URL: web + "/video"}, Audio: lipsync.Source{URL: web + "/audio"}}
+	request := requests.Params{Video: requests.Source{URL: web + "/video"}, Audio: requests.Source{URL: web + "/audio"}}
 	if step.stored {
 		request = store(t, client, video, audio)
 	}
@@ -250,9 +252,9 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 }
 
 // store stores both media by a form.
-func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.RequestParams {
+func store(t *testing.T, s *service.Service, video, audio []byte) requests.Params {
 	t.Helper()
-	n := lipsync.RequestParams{ID: s.NewRequestID()}
+	n := requests.Params{ID: s.NewRequestID()}
 	var errs [2]error
 	n.Video, errs[0] = s.StoreMedia(t.Context(), n.ID, failure.Video, bytes.NewReader(video))
 	n.Audio, errs[1] = s.StoreMedia(t.Context(), n.ID, failure.Audio, bytes.NewReader(audio))

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 	"lipsync/internal/work/worker"
 )
@@ -49,8 +50,8 @@ func TestEstimatedTimes(t *testing.T) {
 			height := []int64{240, 360, 480, 720, 1080}[r.dice.IntN(5)]
 			frames := 2 * 25 * (2 + r.dice.Int64N(15)) // analysed and painted
 			r.size = height * height * 16 / 9 * frames / 1000
-			id, err := f.Service.Estimate(t.Context(), f.caller, lipsync.RequestParams{
-				Video: lipsync.Source{URL: "http://web/" + strconv.Itoa(i)}, Audio: lipsync.Source{URL: "http://web/audio"},
+			id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
+				Video: requests.Source{URL: "http://web/" + strconv.Itoa(i)}, Audio: requests.Source{URL: "http://web/audio"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -87,8 +88,8 @@ func TestEstimateNeedsRoom(t *testing.T) {
 		return nil
 	}
 	estimate := func() lipsync.Request {
-		id, err := f.Service.Estimate(t.Context(), f.caller, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
+		id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
+			Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -8,12 +8,13 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
 )
 
 // findings implements render.Findings for the video of a request.
 type findings struct {
-	service *lipsync.Service
+	service *service.Service
 	request lipsync.Request
 	video   [sha256.Size]byte // SHA-256 of its content
 	log     *slog.Logger

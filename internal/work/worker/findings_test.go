@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 )
 
@@ -34,8 +35,8 @@ func TestFindings(t *testing.T) {
 	other.Account = "other"
 	do := func(c lipsync.Caller, video, want string) {
 		t.Helper()
-		id, err := f.Service.Generate(t.Context(), c, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "http://web/" + video}, Audio: lipsync.Source{URL: "http://web/audio"},
+		id, err := f.Service.Generate(t.Context(), c, requests.Params{
+			Video: requests.Source{URL: "http://web/" + video}, Audio: requests.Source{URL: "http://web/audio"},
 		})
 		if err != nil || !f.Do(t.Context(), id) {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -153,9 +154,9 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 // request makes a request with inputs at paths of the web.
 func (f *fixture) request(t *testing.T, video, audio string) string {
 	t.Helper()
-	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "http://web/" + video},
-		Audio: lipsync.Source{URL: "http://web/" + audio},
+	id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
+		Video: requests.Source{URL: "http://web/" + video},
+		Audio: requests.Source{URL: "http://web/" + audio},
 	})
 	if err != nil {
 		t.Fatal(err)

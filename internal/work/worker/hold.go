@@ -20,11 +20,8 @@ const (
 	watchTime = 5 * time.Second
 )
 
-// These are reasons why an attempt's context ends before the worker stops.
-var (
-	errLost   = errors.New("lease lost")
-	errSilent = errors.New("lease not renewed: the store doesn't answer")
-)
+// errSilent is a reason why an attempt's context ends before the worker stops, besides lipsync.ErrLost.
+var errSilent = errors.New("lease not renewed: the store doesn't answer")
 
 // hold renews the lease and reports the progress in m, until drop is called. The context that it
 // returns ends when the lease is lost.
@@ -48,7 +45,7 @@ func (w *Worker) renew(ctx context.Context, end context.CancelCauseFunc, r lipsy
 		case err == nil:
 			renewed = time.Now()
 		case failure.CodeOf(err) == failure.Conflict:
-			end(errLost)
+			end(lipsync.ErrLost)
 		case time.Since(renewed) > lipsync.Lease*3/4:
 			end(fmt.Errorf("%w: %w", errSilent, err))
 		default:
@@ -68,7 +65,7 @@ func (w *Worker) watch(ctx context.Context, end context.CancelCauseFunc, r lipsy
 		case err == nil:
 			told = now
 		case failure.CodeOf(err) == failure.Conflict:
-			end(errLost)
+			end(lipsync.ErrLost)
 		}
 	}
 }

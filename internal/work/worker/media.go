@@ -16,12 +16,15 @@ import (
 	"lipsync/internal/render"
 )
 
-// These bound the time for which an attempt fetches all media of clients' URLs, so that servers of one client that are slow on purpose don't keep a
-// worker from the others. A single file may take 20 minutes.
+// FetchTime bounds the fetch of one file from a client's URL, StallTime the time without a byte.
 const (
-	fetchTime = 40 * time.Minute // for two files, such as a video and a speech track
-	moreTime  = 5 * time.Minute  // for each further one
+	FetchTime = 20 * time.Minute
+	StallTime = 30 * time.Second
 )
+
+// moreTime is added to twice FetchTime for each file of an attempt after the second. The sum bounds the fetches of all, so that servers of one client
+// that are slow on purpose don't keep a worker from the others.
+const moreTime = 5 * time.Minute
 
 // fetchAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in a folder, and returns the
 // job with them. It stops at the first error, except for an estimate, which tells all problems.
@@ -39,7 +42,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 	if face.By == order.FaceInBoxes {
 		files++
 	}
-	left := fetchTime + time.Duration(max(0, files-2))*moreTime
+	left := 2*FetchTime + time.Duration(max(0, files-2))*moreTime
 	get := func(kind failure.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
 		if errs != nil && !r.IsEstimate() {
 			return
@@ -108,7 +111,11 @@ func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit in
 	defer end()
 	began := time.Now()
 	err := w.Fetcher.Fetch(bounded, url, file, limit)
-	*left -= time.Since(began)
+	took := time.Since(began)
+	*left -= took
+	if w.Fetched != nil {
+		w.Fetched(bounded, took, err)
+	}
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return &failure.Error{Code: failure.TooSlow, Message: "files come too slowly", Err: err}
 	}

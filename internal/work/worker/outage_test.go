@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
 )
@@ -115,15 +116,15 @@ func (trickling) Fetch(ctx context.Context, url string, w io.Writer, limit int64
 // TestTricklingServer has requests with files that arrive slowly, each in time. Two of them may take 40 minutes together, and each further one 5 more. A
 // request fails after an hour of that.
 func TestTricklingServer(t *testing.T) {
-	tracks := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/0"}, AudioRef: "0"}
+	tracks := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/0"}, AudioRef: "0"}
 	for n := 1; n < 5; n++ {
-		tracks.More = append(tracks.More, lipsync.Track{Ref: fmt.Sprint(n), Source: lipsync.Source{URL: fmt.Sprint("http://web/", n)}})
+		tracks.More = append(tracks.More, requests.Track{Ref: fmt.Sprint(n), Source: requests.Source{URL: fmt.Sprint("http://web/", n)}})
 	}
 	tracks.Segments = segments(t, 5)
-	boxes := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
+	boxes := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}}
 	boxes.Options.Face = order.Face{By: order.FaceInBoxes, Boxes: "http://web/boxes"}
 	for _, c := range []struct {
-		p    lipsync.RequestParams
+		p    requests.Params
 		took time.Duration
 		want failure.Failure
 	}{
@@ -205,8 +206,8 @@ func testCutOff(t *testing.T) {
 	f.Fetcher = fetch.New(fetch.Options{AllowPrivate: true, Total: time.Minute, Stall: 10 * time.Second})
 	var ids []string
 	for i := range n {
-		id, err := f.Service.Generate(t.Context(), f.caller, lipsync.RequestParams{
-			Video: lipsync.Source{URL: fmt.Sprintf("%s/video%d", files.URL, i)}, Audio: lipsync.Source{URL: files.URL + "/audio"},
+		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
+			Video: requests.Source{URL: fmt.Sprintf("%s/video%d", files.URL, i)}, Audio: requests.Source{URL: files.URL + "/audio"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -267,18 +268,18 @@ func setLoopback(up bool) error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// hanging is a store that for a while does not answer calls that make a request final.
+// hanging is a store that for a while does not answer changes of requests.
 type hanging struct {
 	lipsync.Leases
 	until time.Time
 }
 
-func (s *hanging) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+func (s *hanging) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
 	if time.Now().Before(s.until) {
 		<-ctx.Done()
-		return ctx.Err()
+		return lipsync.Request{}, ctx.Err()
 	}
-	return s.Leases.Finish(ctx, id, token, now, o)
+	return s.Leases.Change(ctx, id, t)
 }
 
 // TestHangingStore delays the last write of a request for longer than it may take. That must not

@@ -8,11 +8,12 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // pieces implements render.Pieces for a claimed request.
 type pieces struct {
-	service *lipsync.Service
+	service *service.Service
 	request lipsync.Request
 	log     *slog.Logger
 }

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestPieces makes three attempts at a request. Each finds the pieces of those before it, the newest first, and keeps its own.
@@ -47,8 +48,8 @@ func TestPieces(t *testing.T) {
 		}
 		return concatenate(ctx, j)
 	})
-	id, err := f.Service.Generate(t.Context(), f.caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
+	id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
+		Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func TestPieces(t *testing.T) {
 		f.Do(t.Context(), id)
 		r, err := f.Service.Store.Requests.ByID(t.Context(), id)
 		if err == nil && !r.Status.Final() {
-			err = f.Service.Store.Leases.EndPause(t.Context(), r, f.Service.Now())
+			err = lipsynctest.EndPause(t.Context(), f.Service.Store.Leases, r, f.Service.Now())
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // Stay does requests one after the other. If none waits at first, it ends at once. If none waits
@@ -68,7 +69,7 @@ func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
 	if !s.seen.IsZero() {
 		busy = (all - s.all).Seconds() / now.Sub(s.seen).Seconds()
 	}
-	*s = idling{end: now.Add(lipsync.IdleTime(busy))}
+	*s = idling{end: now.Add(service.IdleTime(busy))}
 	if err == nil {
 		s.all, s.seen = all, now
 	}

@@ -17,15 +17,17 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/render"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // sendTo makes a request whose output is sent to the URL.
 func (f *fixture) sendTo(t *testing.T, url string) string {
 	t.Helper()
-	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
-		Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"},
+	id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
+		Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"},
 		Order: order.Order{Output: order.Output{Format: order.WebM, UploadURL: order.UploadURL(url)}},
 	})
 	if err != nil {
@@ -47,7 +49,7 @@ func TestSend(t *testing.T) {
 	for _, c := range []struct {
 		status  int
 		private bool // private networks are allowed
-		code    failure.FailureCode
+		code    failure.Reason
 		failure string
 	}{
 		{200, true, "", ""},
@@ -117,7 +119,7 @@ func TestSendStored(t *testing.T) {
 	}
 	f.want(t, id, lipsync.Processing, "", 0)
 	objects.full = false
-	if err := f.Service.Store.Leases.EndPause(t.Context(), f.get(t, id), time.Now()); err != nil {
+	if err := lipsynctest.EndPause(t.Context(), f.Service.Store.Leases, f.get(t, id), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	f.Do(t.Context(), id)

@@ -30,14 +30,14 @@ type shortage struct {
 // errDisk ends an attempt whose request was postponed because the disk failed.
 var errDisk = errors.New("the disk fails")
 
-// report reports the end of an attempt by lipsync.Service.Fault. It tries until the store can be
+// report reports the end of an attempt by service.Service.Fault. It tries until the store can be
 // reached and written; otherwise the request would count as one whose worker died. While the disk
 // fails, all workers of the process wait, so that none claims the request before.
 func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (failure.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		f, again, reported := w.Service.Fault(last, r, err, took)
-		unreached := reported != nil && last.Err() != nil || failure.FailureOf(reported).Code == failure.HostFailing
+		unreached := reported != nil && last.Err() != nil || failure.Of(reported).Code == failure.HostFailing
 		cancel()
 		if failure.DiskFails(reported) {
 			w.failing.Store(w.lack())

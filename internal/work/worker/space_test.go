@@ -102,11 +102,11 @@ type broken struct {
 	fault error
 }
 
-func (s *broken) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+func (s *broken) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
 	if time.Now().Before(s.until) {
-		return s.fault
+		return lipsync.Request{}, s.fault
 	}
-	return s.Leases.Postpone(ctx, r, until)
+	return s.Leases.Change(ctx, id, t)
 }
 
 // TestSilentDisk makes the disk fail while a request is held, so that the lease can't be renewed.

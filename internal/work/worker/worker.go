@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
 )
 
@@ -42,7 +43,7 @@ type Sender interface {
 
 // Worker does requests. Set its fields once, before use.
 type Worker struct {
-	Service  *lipsync.Service
+	Service  *service.Service
 	Renderer Renderer
 	Fetcher  Fetcher
 	Sender   Sender
@@ -54,6 +55,8 @@ type Worker struct {
 	// Rendered is called for each output with its length and the time that its rendering took. It
 	// may be nil.
 	Rendered func(length, took time.Duration)
+	// Fetched is called after each fetch, with its context, the time that it took, and its error. It may be nil.
+	Fetched func(ctx context.Context, took time.Duration, err error)
 	// End is the time at which this process will be killed because it ran for too long; zero if it
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
@@ -118,7 +121,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	switch {
 	case err == errDisk:
 		return false, nil
-	case err == errLost, failure.CodeOf(err) == failure.Conflict:
+	case failure.CodeOf(err) == failure.Conflict:
 		log.Info("stopped: canceled, or lost to another worker")
 		return true, nil
 	case err != nil:

@@ -22,6 +22,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 	"lipsync/internal/test/optiontest"
 	"lipsync/internal/work/worker"
@@ -52,17 +53,17 @@ func TestWishes(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	f.Service.Engines = []string{"warp", "wav2lip"}
-	all := []lipsync.RequestParams{{}, {Order: order.Order{LargestFace: true}}, {Order: order.Order{Engine: "wav2lip"}}}
+	all := []requests.Params{{}, {Order: order.Order{LargestFace: true}}, {Order: order.Order{Engine: "wav2lip"}}}
 	for _, j := range optiontest.Texts() {
 		wishes := j.Wishes(t)
-		p := lipsync.RequestParams{Order: order.Order{Options: wishes, Output: wishes.Output}, Segments: wishes.Segments}
+		p := requests.Params{Order: order.Order{Options: wishes, Output: wishes.Output}, Segments: wishes.Segments}
 		if len(j.Audios) > 1 {
-			p.More = []lipsync.Track{{Ref: "ana", Source: lipsync.Source{URL: "http://web/more"}}}
+			p.More = []requests.Track{{Ref: "ana", Source: requests.Source{URL: "http://web/more"}}}
 		}
 		all = append(all, p)
 	}
 	for _, n := range all {
-		n.Video, n.Audio = lipsync.Source{URL: "http://web/video"}, lipsync.Source{URL: "http://web/audio"}
+		n.Video, n.Audio = requests.Source{URL: "http://web/video"}, requests.Source{URL: "http://web/audio"}
 		if _, err := f.Service.Generate(t.Context(), f.caller, n); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestAnalysis(t *testing.T) {
 		failure string
 	}{"video": {5, ""}, "missing": {0, "video URL is not accessible"}, "unusable": {0, "video has no picture"}} {
 		f := setup(t, nil)
-		id, err := f.Service.Analyze(t.Context(), f.caller, lipsync.Source{URL: "http://web/" + video})
+		id, err := f.Service.Analyze(t.Context(), f.caller, requests.Source{URL: "http://web/" + video})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +113,8 @@ func TestEstimate(t *testing.T) {
 		{"slow", "huge", "video " + inaccessible + ", audio is larger than 500 MiB", 0},
 	} {
 		f := setup(t, nil)
-		id, err := f.Service.Estimate(t.Context(), f.caller, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "http://web/" + c.video}, Audio: lipsync.Source{URL: "http://web/" + c.audio},
+		id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
+			Video: requests.Source{URL: "http://web/" + c.video}, Audio: requests.Source{URL: "http://web/" + c.audio},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +146,7 @@ func TestBoxes(t *testing.T) {
 			}
 			return concatenate(ctx, j)
 		})
-		n := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
+		n := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}}
 		n.Options.Face = order.Face{By: order.FaceInBoxes, Boxes: "http://web/" + c.boxes}
 		id, err := f.Service.Generate(t.Context(), f.caller, n)
 		if err != nil {
@@ -158,8 +159,8 @@ func TestBoxes(t *testing.T) {
 
 func TestDoStoredMedia(t *testing.T) {
 	f := setup(t, concatenate)
-	n := lipsync.RequestParams{ID: f.Service.NewRequestID()}
-	for kind, source := range map[failure.MediaKind]*lipsync.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
+	n := requests.Params{ID: f.Service.NewRequestID()}
+	for kind, source := range map[failure.MediaKind]*requests.Source{failure.Video: &n.Video, failure.Audio: &n.Audio} {
 		var err error
 		if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored "+string(kind)+".")); err != nil {
 			t.Fatal(err)
@@ -188,7 +189,7 @@ func TestDoSegments(t *testing.T) {
 		segments, j.Audio = j.Segments, j.Audios["ana"]
 		return concatenate(ctx, j)
 	})
-	n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Video: lipsync.Source{URL: "http://web/video"}, AudioRef: "ana"}
+	n := requests.Params{ID: f.Service.NewRequestID(), Video: requests.Source{URL: "http://web/video"}, AudioRef: "ana"}
 	n.Segments = order.Segments{{End: time.Second}, {Start: time.Second, End: 2500 * time.Millisecond, Ref: "ana"}}
 	var err error
 	if n.Audio, err = f.Service.StoreMedia(t.Context(), n.ID, failure.Audio, strings.NewReader("of ana")); err != nil {
@@ -198,7 +199,7 @@ func TestDoSegments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.More = []lipsync.Track{{Source: track}}
+	n.More = []requests.Track{{Source: track}}
 	id, err := f.Service.Generate(t.Context(), f.caller, n)
 	if err != nil {
 		t.Fatal(err)
@@ -653,8 +654,8 @@ func TestRendered(t *testing.T) {
 		})
 		var got []time.Duration
 		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
-		id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
-			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}, Order: order.Order{Options: options},
+		id, err := f.Service.Generate(context.Background(), f.caller, requests.Params{
+			Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}, Order: order.Order{Options: options},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -11,5 +11,5 @@ import (
 // Pool adds the pool of runners. The deployment must have Demand.
 func Pool(d *cloud.Deployment) {
 	d.Ports.Pool = batch.New(d.Config, settings.JobQueue.In(d.Settings), settings.JobDefinition.In(d.Settings))
-	d.Wanted.Workers = settings.MaxWorkers.In(d.Settings)
+	d.Workers = settings.MaxWorkers.In(d.Settings)
 }

@@ -176,19 +176,19 @@ const draggable = (element, segment, moved) => {
 	});
 };
 
-// own lists the inputs for fields of a segment itself, of its audio, and of its options, with their defaults.
+// own lists the inputs for fields of a segment itself, and of its audio. Those of its options have their defaults.
 const own = {
 	start: (s) => s, end: (s) => s,
 	from: (s) => s.audio, to: (s) => s.audio,
-	silence: (s) => s.options, voice_gain: (s) => s.options, original_gain: (s) => s.options,
 };
 const keys = { from: "start", to: "end" };
-const defaults = { silence: "rest", voice_gain: 1, original_gain: 0 };
+const ofOptions = part("segment").querySelectorAll("[data-default]");
 
 // pick shows the values of a segment.
 const pick = (s) => {
 	chosen = s;
-	for (const [field, holder] of Object.entries(own)) of(field).value = holder(s)?.[keys[field] ?? field] ?? defaults[field] ?? "";
+	for (const [field, holder] of Object.entries(own)) of(field).value = holder(s)?.[keys[field] ?? field] ?? "";
+	for (const { dataset } of ofOptions) of(dataset.of).value = s.options?.[dataset.of] ?? dataset.default;
 	draw();
 	drawPeople();
 	blocks.get(s).focus();
@@ -222,7 +222,7 @@ const set = (object, field, value) => {
 
 // change takes the value of an input for the chosen segment.
 const change = ({ target }) => {
-	const { dataset: { of: field }, value } = target;
+	const { dataset: { of: field, default: usual }, value } = target;
 	switch (field) {
 	case "start":
 	case "end":
@@ -237,15 +237,11 @@ const change = ({ target }) => {
 	case "to":
 		set("audio", keys[field], value ? Number(value) : undefined);
 		break;
-	case "silence":
-		set("options", field, value === defaults.silence ? undefined : value);
-		break;
-	case "voice_gain":
-	case "original_gain":
-		set("options", field, value && Number(value) !== defaults[field] ? Number(value) : undefined);
-		break;
-	default:
-		return; // the face
+	default: {
+		if (usual === undefined) return; // the face
+		const given = target.type === "number" && value ? Number(value) : value;
+		set("options", field, ["", usual].includes(String(given)) ? undefined : given);
+	}
 	}
 	write();
 };

@@ -62,7 +62,7 @@ CREATE UNIQUE INDEX requests_by_status ON requests (account, kind, status, seq);
 CREATE UNIQUE INDEX requests_by_reference_status ON requests (account, kind, reference_id, status, seq) WHERE reference_id <> '';
 CREATE INDEX requests_open ON requests (n) WHERE status IN ('queued', 'processing');
 CREATE INDEX requests_open_of_account ON requests (account, kind, n) WHERE status IN ('queued', 'processing');
-CREATE INDEX requests_held_of_account ON requests (account) WHERE lease <> '';
+CREATE INDEX requests_held_of_account ON requests (account, kind, started_at, lease_until, lease) WHERE lease <> '';
 CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0;
 
 -- How many requests of each kind an account has made, and how many with each reference id.

@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/awstest/fakebatch"
+	"lipsync/internal/test/check"
 )
 
 // fixture is a fake whose jobs run a shell script, with its client.
@@ -46,14 +47,14 @@ func (f *fixture) submit(t *testing.T, name string) (id string) {
 	out, err := f.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: &name, JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
 	})
-	must(t, err)
+	check.Must(t, err)
 	return *out.JobId
 }
 
 func (f *fixture) describe(t *testing.T, id string) types.JobDetail {
 	t.Helper()
 	out, err := f.client.DescribeJobs(context.WithoutCancel(t.Context()), &batch.DescribeJobsInput{Jobs: []string{id}})
-	must(t, err)
+	check.Must(t, err)
 	return out.Jobs[0]
 }
 
@@ -80,14 +81,7 @@ func (f *fixture) exists(name string) func() bool {
 
 func (f *fixture) touch(t *testing.T, name string) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(f.dir, name), nil, 0o600))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(filepath.Join(f.dir, name), nil, 0o600))
 }
 
 func TestEnvironment(t *testing.T) {
@@ -96,7 +90,7 @@ func TestEnvironment(t *testing.T) {
 	id := f.submit(t, "a")
 	f.await(t, id, types.JobStatusSucceeded)
 	text, err := os.ReadFile(filepath.Join(f.dir, "env"))
-	must(t, err)
+	check.Must(t, err)
 	got := strings.Split(string(text), "\n")
 	for _, want := range []string{"COLOR=red", "AWS_BATCH_JOB_ATTEMPT=1", "AWS_BATCH_JOB_ID=" + id} {
 		if !slices.Contains(got, want) {
@@ -160,7 +154,7 @@ func TestList(t *testing.T) {
 		JobName: aws.String("array"), JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
 		ArrayProperties: &types.ArrayProperties{Size: aws.Int32(3)},
 	})
-	must(t, err)
+	check.Must(t, err)
 	f.submit(t, "b")
 	list := func(status types.JobStatus) string {
 		t.Helper()
@@ -168,7 +162,7 @@ func TestList(t *testing.T) {
 		in := &batch.ListJobsInput{JobQueue: aws.String("arn:aws:batch:us-east-1:000000000000:job-queue/queue"), JobStatus: status, MaxResults: aws.Int32(1)}
 		for pages := batch.NewListJobsPaginator(f.client, in); pages.HasMorePages(); {
 			page, err := pages.NextPage(t.Context())
-			must(t, err)
+			check.Must(t, err)
 			for _, job := range page.JobSummaryList {
 				found = append(found, *job.JobName)
 				if a := job.ArrayProperties; a != nil {
@@ -207,7 +201,7 @@ func TestTerminate(t *testing.T) {
 		await(t, "it runs", f.exists("up"))
 		for _, id := range []string{waiting, running} {
 			_, err := f.client.TerminateJob(t.Context(), &batch.TerminateJobInput{JobId: &id, Reason: aws.String("enough")})
-			must(t, err)
+			check.Must(t, err)
 			if got := f.await(t, id, types.JobStatusFailed); *got.StatusReason != "enough" {
 				t.Errorf("%s: got reason %s", script, *got.StatusReason)
 			}
@@ -225,7 +219,7 @@ func TestSignal(t *testing.T) {
 	}
 	id := f.submit(t, "a")
 	await(t, "it runs", f.exists("up"))
-	must(t, f.Signal(id, syscall.SIGTERM))
+	check.Must(t, f.Signal(id, syscall.SIGTERM))
 	f.await(t, id, types.JobStatusSucceeded)
 }
 

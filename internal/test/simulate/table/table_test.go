@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/lipsynctest"
 )
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
@@ -134,7 +134,7 @@ func TestHolds(t *testing.T) {
 	if got, want := after.ReadUnits-before.ReadUnits, real.ReadUnits-after.ReadUnits; got != want {
 		t.Errorf("got %v units read, want %v as the store's read", got, want)
 	}
-	if _, err := s.Leases.Cancel(t.Context(), r.ID, time.Now(), failure.Failure{Code: failure.Canceled}); err != nil {
+	if _, err := lipsynctest.Cancel(t.Context(), s.Leases, r.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if table.Holds(r.ID, "token", true) {

@@ -1,0 +1,13 @@
+// Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+
+package main
+
+import (
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
+	"lipsync/internal/aws/cloud/posts"
+)
+
+// parts are the parts of the service that the program needs.
+var parts = []cloud.Part{cloud.Records, media.Signed, messages.Deliveries, posts.Client, cloud.Retention}

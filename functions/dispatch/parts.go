@@ -1,0 +1,11 @@
+// Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
+
+package main
+
+import (
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/cloud/jobs"
+)
+
+// parts are the parts of the service that the program needs.
+var parts = []cloud.Part{cloud.Records, cloud.Demand, jobs.Pool}

@@ -1,0 +1,107 @@
+package lipsync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// AtOnce is the number of things that Each does at a time. On AWS one deletion takes some 100 ms, so a Sweep deletes
+// 6000 uploads, and a day's Sweeps delete the uploads of four million requests.
+const AtOnce = 16
+
+// Base has what all parts of a service share. All methods are safe for concurrent use.
+type Base struct {
+	Config
+	Ports
+}
+
+// NewBase returns a Base with the defaults of what is missing. It returns an error if the values of the Config make no sense, or if a port is missing that
+// another one needs.
+func NewBase(c Config, p Ports) (*Base, error) {
+	numbers := map[string]int64{
+		"GenerateRate": int64(c.GenerateRate), "ReadRate": int64(c.ReadRate), "MaxVideo": c.MaxVideo, "MaxAudio": c.MaxAudio,
+		"MaxFindings": c.MaxFindings, "Workers": int64(c.Workers), "Limits.Open": int64(c.Limits.Open), "Limits.Stored": c.Limits.Stored,
+		"Limits.Keys": int64(c.Limits.Keys),
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		if n := numbers[name]; n < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d", name, n))
+		}
+	}
+	if slices.Contains(c.Engines, "") {
+		errs = append(errs, errors.New("an engine has no name"))
+	}
+	if p.EventBody == nil && (p.Poster != nil || p.Bus != nil) {
+		errs = append(errs, errors.New("events have no body"))
+	}
+	if p.Pool != nil && (p.Demand == nil || !c.Pooled) {
+		errs = append(errs, errors.New("a Pool needs Demand and Pooled"))
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	c.MaxVideo, c.MaxAudio = cmp.Or(c.MaxVideo, defaultMaxVideo), cmp.Or(c.MaxAudio, defaultMaxAudio)
+	c.Limits = c.Limits.complete()
+	return &Base{c, p.complete()}, nil
+}
+
+// OutputExpires returns the time from which the request's output is no longer available, or the zero
+// time if the request has no output.
+func (b *Base) OutputExpires(r Request) time.Time {
+	if r.Output == "" {
+		return time.Time{}
+	}
+	return r.FinishedAt.Add(b.Limits.Keep.OutputLife())
+}
+
+// OutputURL returns a new signed URL of the request's output, or nil if there is no output or it has
+// expired.
+func (b *Base) OutputURL(ctx context.Context, r Request) (*url.URL, error) {
+	now := b.Now()
+	if !now.Before(b.OutputExpires(r)) {
+		return nil, nil
+	}
+	return b.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(LinkLife))
+}
+
+// Announce tells the process that makes deliveries about them, each due after the pause. That is only a
+// hint: the store has the deliveries that wait.
+func (b *Base) Announce(ctx context.Context, pause time.Duration, all ...Delivery) {
+	for _, d := range all {
+		if err := b.Announcer.Announce(ctx, d.Webhook, d.ID, max(0, pause)); err != nil {
+			b.Log.WarnContext(ctx, "delivery not announced", "delivery", d.ID, "error", err)
+		}
+	}
+}
+
+// Over reports whether the time end has come.
+func (b *Base) Over(end time.Time) bool { return !b.Now().Before(end) }
+
+// Ever returns a time after the end of any lease or pause, even of one that began before the clock
+// was set back.
+func (b *Base) Ever() time.Time { return b.Now().AddDate(100, 0, 0) }
+
+// Each calls do with each index below n, AtOnce at a time, until the time end.
+func (b *Base) Each(n int, end time.Time, do func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, AtOnce) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !b.Over(end); i = int(next.Add(1)) - 1 {
+				errs[i] = do(i)
+			}
+		})
+	}
+	workers.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,152 @@
+package lipsync
+
+import (
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
+)
+
+// Durations of the service.
+const (
+	// Lease is the time for which a worker holds a request before it must renew the lease.
+	Lease = time.Minute
+	// OrphanAge is the age from which an object without a record can be deleted. Every writer
+	// stores the record of a new object sooner than that. Pass it to Tidy while other processes may
+	// be writing.
+	OrphanAge = 24 * time.Hour
+)
+
+// Numbers of claims after which a request fails.
+const (
+	// MaxAttempts is the largest number of claims, without those that ended with a release.
+	MaxAttempts = 3
+	// MaxClaims is the largest number of all claims, without Delays. It ends a request that crashes
+	// the process at each attempt. Recover does not count such an attempt. Restarts and crashes with
+	// other causes reach it only if they are very frequent.
+	MaxClaims = 30
+)
+
+// Largest sizes of media in bytes, if the Service sets no others.
+const (
+	defaultMaxVideo = 5 << 30
+	defaultMaxAudio = 500 << 20
+)
+
+// maxBoxes is the largest size of a file of boxes, in bytes. It is enough for an hour with 120 frames/s.
+const maxBoxes = 32 << 20
+
+// CallKind is a group of calls that shares a rate.
+type CallKind string
+
+// The kinds of calls.
+const (
+	GenerateCall CallKind = "generate"
+	ReadCall     CallKind = "read"
+)
+
+// Config says what a service offers, and what it allows.
+type Config struct {
+	// Engines has the names of the engines that requests may name, the default first. A service
+	// that accepts requests needs at least one.
+	Engines []string
+
+	GenerateRate, ReadRate int   // calls per minute and key
+	MaxVideo, MaxAudio     int64 // in bytes, of one input; by default 5 GiB and 500 MiB
+	MaxFindings            int64 // in bytes, of all findings; 0 means any size
+
+	// RequireProvenance makes the service refuse outputs that can't be signed. Its workers must have a signer.
+	RequireProvenance bool
+
+	// Limits bound each account. A limit that is 0 has the value of DefaultLimits.
+	Limits Limits
+
+	// Pooled says that a Pool has the workers, which Scale starts. Otherwise the service's process has them, and
+	// they always run.
+	Pooled bool
+	// Workers is the number of workers of the process, or the most that the Pool has. If 0, it is not known.
+	Workers int
+}
+
+// Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where
+// no call needs them: a function on AWS links only the adapters that it uses.
+type Ports struct {
+	Store   Store
+	Objects Objects
+	Queue   Queue
+	Watcher Watcher // by default nobody watches
+	// Announcer tells the process that makes deliveries about them; by default none is told. Poster is for that process.
+	Announcer Announcer
+	Poster    Poster
+	// Bus is for the process that publishes events on AWS.
+	Bus Bus
+	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
+	EventBody func(d Delivery, about Subject) ([]byte, error)
+	Pool      Pool   // for Scale
+	Demand    Demand // for Scale, and for workers of a Pool
+	// Log receives failures that no caller learns of; by default they are discarded.
+	Log *slog.Logger
+	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
+	// requests continue anyway. By default there is always space.
+	Room func(size int64) error
+	Now  func() time.Time // time.Now by default
+	// Settled reports whether leases can be compared with Now, as ClockWatch does on one machine; by default always.
+	Settled func() bool
+	NewID   func() string // a new UUID; uuid.NewString by default
+	Random  io.Reader     // cryptographic randomness; rand.Reader by default
+}
+
+// complete returns the ports with the defaults of those that are missing.
+func (p Ports) complete() Ports {
+	if p.Watcher == nil {
+		p.Watcher = nobody{}
+	}
+	if p.Announcer == nil {
+		p.Announcer = nobody{}
+	}
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.Room == nil {
+		p.Room = func(int64) error { return nil }
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Settled == nil {
+		p.Settled = func() bool { return true }
+	}
+	if p.NewID == nil {
+		p.NewID = uuid.NewString
+	}
+	if p.Random == nil {
+		p.Random = rand.Reader
+	}
+	return p
+}
+
+// MaxSize returns the largest size in bytes of a medium of the kind.
+func (c Config) MaxSize(kind failure.MediaKind) int64 {
+	switch kind {
+	case failure.Boxes:
+		return maxBoxes
+	case failure.Video:
+		return c.MaxVideo
+	default:
+		return c.MaxAudio
+	}
+}
+
+// MaxMedia returns the largest size of all media of a request in bytes.
+func (c Config) MaxMedia(r Request) int64 {
+	size := c.MaxSize(failure.Video) + int64(len(r.Audios()))*c.MaxSize(failure.Audio)
+	if r.Options.Face.By == order.FaceInBoxes {
+		size += c.MaxSize(failure.Boxes)
+	}
+	return size
+}

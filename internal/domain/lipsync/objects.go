@@ -1,0 +1,59 @@
+package lipsync
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+)
+
+// Prefixes of object keys. The id of the record that names the object follows.
+const (
+	InputKeys  = "inputs/"
+	UploadKeys = "uploads/"
+	OutputKeys = "outputs/"
+	PieceKeys  = "pieces/"
+	BatchKeys  = "batches/"
+)
+
+// LinkLife is the time for which a signed link to an object can be read.
+const LinkLife = 2 * time.Hour
+
+// OutputKey returns the object key of the request's output. It contains the number of the claim, so a
+// worker that lost a request can't overwrite another worker's output.
+func (r Request) OutputKey(claim int) string {
+	extension := r.Options.Output.Format.Extension()
+	if r.IsAnalysis() || r.IsEstimate() {
+		extension = ".json"
+	}
+	return fmt.Sprintf("%s%s/%d%s", OutputKeys, r.ID, claim, extension)
+}
+
+// PosterOf returns the object key of the poster of the output with the key.
+func PosterOf(output string) string {
+	return strings.TrimSuffix(output, path.Ext(output)) + ".jpg"
+}
+
+// PosterKey returns the object key of the output's poster, or "" if there is none.
+func (r Request) PosterKey() string {
+	if r.Output == "" || !r.Poster {
+		return ""
+	}
+	return PosterOf(r.Output)
+}
+
+// Pieces returns the prefix of the keys of all pieces of the request's output.
+func (r Request) Pieces() string { return PieceKeys + r.ID + "/" }
+
+// outputName returns the file name for the request's output, with the extension of the output's key. It is
+// the one that the client chose, or derived from the name of the input video, if that has one.
+func outputName(r Request) string {
+	extension := path.Ext(r.Output)
+	switch {
+	case r.Options.Output.FileName != "":
+		return r.Options.Output.FileName.With(extension)
+	case r.Video.Name == "":
+		return r.ID + extension
+	}
+	return strings.TrimSuffix(r.Video.Name, path.Ext(r.Video.Name)) + "-lipsync" + extension
+}

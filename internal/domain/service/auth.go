@@ -1,0 +1,127 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+)
+
+// touchEvery is the smallest time between two updates of Key.LastUsed. Most calls therefore only
+// read the key.
+const touchEvery = time.Minute
+
+// Authenticate returns the caller with the token, or Unauthorized. It reads the key from the store
+// each time, so it refuses a revoked key at once.
+func (s *Service) Authenticate(ctx context.Context, token string) (lipsync.Caller, error) {
+	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return lipsync.Caller{}, failure.New(failure.Unauthorized, "invalid token")
+	}
+	k, err := s.Store.Keys.ByHash(ctx, sha256.Sum256([]byte(token)))
+	switch {
+	case failure.CodeOf(err) == failure.NotFound, err == nil && !k.RevokedAt.IsZero():
+		return lipsync.Caller{}, failure.New(failure.Unauthorized, "invalid token")
+	case err != nil:
+		return lipsync.Caller{}, err
+	}
+	if now := s.Now(); now.Sub(k.LastUsed) >= touchEvery {
+		// The call succeeds even if the time of the key's last use can't be stored.
+		if err := s.Store.Keys.Touch(ctx, k.ID, now); err != nil {
+			s.Log.WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
+		}
+	}
+	return lipsync.Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
+}
+
+// Allow counts one call of the kind in the rate of the caller's key, or returns RateLimited. All
+// people of an account share one rate.
+func (s *Service) Allow(ctx context.Context, c lipsync.Caller, kind lipsync.CallKind) error {
+	limit := s.ReadRate
+	if kind == lipsync.GenerateCall {
+		limit = s.GenerateRate
+	}
+	who := c.KeyID
+	if who == "" {
+		who = "people of " + c.Account
+	}
+	wait, err := s.Store.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
+	}
+	return nil
+}
+
+// keyStart is the number of a token's first characters that are stored: the common prefix and 4
+// more characters, which are 24 of 256 random bits.
+const keyStart = len("lipsync_") + 4
+
+// CreateKey makes an API key that may make limit requests, or any number if limit is 0. It returns
+// the key's token, which is not stored.
+func (s *Service) CreateKey(ctx context.Context, account, name string, limit int64) (token string, k lipsync.Key, err error) {
+	switch {
+	case !order.ValidName(account):
+		return "", lipsync.Key{}, failure.New(failure.Invalid, "account must be 1 to 255 characters with no control characters")
+	case !order.ValidName(name):
+		return "", lipsync.Key{}, failure.New(failure.Invalid, "name must be 1 to 255 characters with no control characters")
+	case limit < 0:
+		return "", lipsync.Key{}, failure.New(failure.Invalid, "limit must be 0 or more")
+	}
+	if err := s.roomForKey(ctx, account); err != nil {
+		return "", lipsync.Key{}, err
+	}
+	var secret [32]byte
+	if _, err := io.ReadFull(s.Random, secret[:]); err != nil {
+		return "", lipsync.Key{}, err
+	}
+	token = "lipsync_" + base64.RawURLEncoding.EncodeToString(secret[:])
+	k = lipsync.Key{
+		Start: token[:keyStart], ID: s.NewID(), Account: account, Name: name, Limit: limit,
+		Hash: sha256.Sum256([]byte(token)), CreatedAt: s.Now(),
+	}
+	if err := s.Store.Keys.Create(ctx, k); err != nil {
+		return "", lipsync.Key{}, err
+	}
+	return token, k, nil
+}
+
+// roomForKey returns KeyLimit if the account has as many active keys as it may have. Calls at the
+// same time do not see each other's keys, so they may exceed the limit.
+func (s *Service) roomForKey(ctx context.Context, account string) error {
+	keys, err := s.Keys(ctx, account)
+	if err != nil {
+		return err
+	}
+	limit, active := s.Limits.Keys, 0
+	for _, k := range keys {
+		if k.RevokedAt.IsZero() {
+			active++
+		}
+	}
+	if active >= limit {
+		return failure.New(failure.KeyLimit, fmt.Sprintf("account has as many active keys as it may have, %d; revoke one first", limit))
+	}
+	return nil
+}
+
+// Keys returns the API keys of the account, or of all accounts if account is "", oldest first.
+func (s *Service) Keys(ctx context.Context, account string) ([]lipsync.Key, error) {
+	return s.Store.Keys.List(ctx, account)
+}
+
+// RevokeKey revokes a key of the account, or of any account if account is "". It returns NotFound
+// if there is no such key. A revoked key stays as it is.
+func (s *Service) RevokeKey(ctx context.Context, account, id string) error {
+	err := s.Store.Keys.Revoke(ctx, account, id, s.Now())
+	return failure.Restate(err, failure.NotFound, "key not found")
+}

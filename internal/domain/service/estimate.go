@@ -1,0 +1,58 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+)
+
+// Estimated is a request for an Estimate.
+type Estimated struct {
+	lipsync.Request
+	*order.Estimate // nil unless the request is completed and the Estimate still kept
+
+	Took  time.Duration // expected time that a worker will take for the estimated request; 0 if unknown
+	Place Place         // of the estimated request, if it were made now
+}
+
+// Estimated returns the caller's request for an Estimate. It returns NotFound for requests of other accounts.
+func (s *Service) Estimated(ctx context.Context, c lipsync.Caller, id string) (e Estimated, err error) {
+	e.Request, err = s.findOf(ctx, c.Account, lipsync.ToEstimate, id, "estimate not found")
+	if err != nil {
+		return e, err
+	}
+	found := new(order.Estimate)
+	if kept, err := s.readOutput(ctx, e.Request, found); !kept {
+		return e, err
+	}
+	if e.Estimate = found; len(found.Problems) > 0 {
+		return e, nil
+	}
+	speeds, err := s.Store.Speeds.All(ctx)
+	if err != nil {
+		return e, err
+	}
+	e.Took = speeds[e.Engine].Time(found.Size)
+	next := lipsync.Request{Account: c.Account, CreatedAt: s.Now()}
+	line, err := s.line(ctx, next)
+	if line != nil {
+		idle := 0
+		if s.Pooled { // the worker that made the estimate may wait for the next request
+			idle = idleOf(*line, next.CreatedAt, e.FinishedAt)
+		}
+		e.Place = s.place(next, line, speeds, e.Took, idle)
+	}
+	return e, err
+}
+
+// CompleteEstimate stores the Estimate of a claimed request, and makes the request completed; see Complete.
+func (s *Service) CompleteEstimate(ctx context.Context, r lipsync.Request, e order.Estimate) error {
+	return s.completeJSON(ctx, r, e)
+}
+
+// NoteSpeed records how long a worker took for a completed request, from its claim to its end. The size is that of Speed.
+func (s *Service) NoteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration) error {
+	return s.Store.Speeds.Note(ctx, r.Engine, lipsync.NewSpeed(size, took))
+}

@@ -1,0 +1,189 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+)
+
+// MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
+const MostAhead = 1000
+
+// Place is the place of a waiting request in the queue.
+type Place struct {
+	Position int           // 1 if a worker takes it next, at most MostAhead; 0 if it doesn't wait for a worker
+	Left     time.Duration // expected time until the request is finished; 0 if unknown
+}
+
+// Progress returns the caller's request, its progress, and its place in the queue.
+func (s *Service) Progress(ctx context.Context, c lipsync.Caller, idOrReference string) (lipsync.Request, lipsync.Progress, Place, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	if err != nil {
+		return lipsync.Request{}, lipsync.Progress{}, Place{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
+	}
+	place, err := s.Place(ctx, r)
+	return r, r.ProgressAt(s.Now()), place, err
+}
+
+// Place returns the place of the request in the queue.
+func (s *Service) Place(ctx context.Context, r lipsync.Request) (Place, error) {
+	if r.Status.Final() || s.Now().Before(r.LeaseUntil) {
+		return Place{}, nil
+	}
+	line, err := s.line(ctx, r)
+	if line == nil {
+		return Place{}, err
+	}
+	speeds, err := s.Store.Speeds.All(ctx)
+	if err != nil {
+		return Place{}, err
+	}
+	return s.place(r, line, speeds, speeds[r.Engine].Mean(), 0), nil
+}
+
+// line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
+func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, error) {
+	line, err := s.Store.Leases.Line(ctx, r, s.Now(), MostAhead)
+	if err != nil && failure.Of(err).Code == failure.HostFailing {
+		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &line, nil
+}
+
+// place returns the place of a waiting request, which may be one that is not made yet. The argument speeds has those of all engines; own is
+// the time that a worker will take for the request, or 0 for the mean time of all requests; idle is the number of workers of the Pool that are
+// known to be idle.
+func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds map[string]lipsync.Speed, own time.Duration, idle int) Place {
+	now := s.Now()
+	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
+	p := Place{Position: min(ahead+1, MostAhead)}
+	var all lipsync.Speed
+	for _, speed := range speeds {
+		all = all.Plus(speed)
+	}
+	if own == 0 {
+		own = all.Mean()
+	}
+	if own == 0 || ahead >= MostAhead {
+		return p
+	}
+	ends := append(endsOf(*line, now, all.Mean()), make([]time.Duration, idle)...)
+	if free, known := s.free(ends, ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
+		p.Left = turn(free, ahead-quick, all.Mean()) + own
+	}
+	return p
+}
+
+// free returns the times until each worker is free; those that run are free at the times ends. known is false if
+// no worker is expected. A request behind ahead others has waited for the time waited.
+func (s *Service) free(ends []time.Duration, ahead int, mean, waited time.Duration) (free []time.Duration, known bool) {
+	if !s.Pooled {
+		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), s.Workers > 0
+	}
+	start := StartTime - waited // until the workers that Scale started for the request are ready
+	if start <= 0 {             // they are busy now
+		return ends, len(ends) > 0
+	}
+	n := newCapacity(0, len(ends), mean).lacks(ahead + 1)
+	if s.Workers > 0 {
+		n = min(n, s.Workers-len(ends))
+	}
+	for range n {
+		ends = append(ends, start)
+	}
+	return ends, len(ends) > 0
+}
+
+// countBefore returns the number of requests that are claimed before the next request of the account and kind behind
+// l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
+func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Time) (n, quick int) {
+	if l.Ahead >= MostAhead {
+		return MostAhead, 0
+	}
+	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
+	for i, s := range accounts {
+		accounts[i].Held = slices.Clip(s.Held)
+		if s.Account == account && s.Kind == kind {
+			accounts[i].Waiting, accounts[i].Oldest = ahead+1, cmp.Or(s.Oldest, "~") // a request that isn't stored is the newest
+		}
+	}
+	for ; n < MostAhead; n++ {
+		i, ok := lipsync.Turn(accounts)
+		if !ok { // the account has no request of the kind in the line
+			break
+		}
+		next := &accounts[i]
+		if next.Account == account && next.Kind == kind {
+			ahead--
+		}
+		if ahead < 0 {
+			break
+		}
+		if next.Kind == lipsync.ToEstimate {
+			quick++
+		}
+		now = now.Add(1) // each claim is later than the one before
+		next.Waiting, next.Held, next.Claimed = next.Waiting-1, append(next.Held, now), now
+	}
+	return n, quick
+}
+
+// endsOf returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
+// takes longer, an eighth of the mean time is expected to be left.
+func endsOf(l lipsync.Line, now time.Time, mean time.Duration) (all []time.Duration) {
+	for _, s := range l.Accounts {
+		if s.Kind == lipsync.ToEstimate {
+			continue
+		}
+		for _, since := range s.Held {
+			all = append(all, max(mean-now.Sub(since), mean/8))
+		}
+	}
+	return all
+}
+
+// idleOf returns the number of workers of the Pool that are known to be idle now: 1 if the worker that ended a request at the time ended has claimed
+// no other one since, and still waits for one, and else 0. A claim since then may be that of another worker. A request that was claimed again since then
+// has only the time of its first claim, so the answer can be 1 although that worker is busy with it.
+func idleOf(l lipsync.Line, now, ended time.Time) int {
+	busy := 0
+	for _, s := range l.Accounts {
+		for _, since := range s.Held {
+			if !since.Before(ended) {
+				return 0
+			}
+			busy++
+		}
+	}
+	if now.Sub(ended) >= IdleTime(float64(busy)) {
+		return 0
+	}
+	return 1
+}
+
+// turn returns the time until one of the workers is free for a request behind ahead others, which take the mean time each.
+func turn(free []time.Duration, ahead int, mean time.Duration) time.Duration {
+	for range ahead {
+		i := soonest(free)
+		free[i] += mean
+	}
+	return free[soonest(free)]
+}
+
+// soonest returns the index of the shortest time.
+func soonest(times []time.Duration) (index int) {
+	for i, t := range times {
+		if t < times[index] {
+			index = i
+		}
+	}
+	return index
+}

@@ -1,0 +1,139 @@
+package service
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+)
+
+// Page is one page of a list.
+type Page struct {
+	Requests []lipsync.Request
+	Outputs  []*url.URL // of Requests, in their order; nil for a request without an output
+	Total    int64      // number of requests on all pages
+}
+
+// Request returns the caller's request with the id, or otherwise the newest one with the reference id,
+// and a new signed URL of its output, or nil if it has no output. The id may have upper-case letters.
+// Request returns NotFound for requests of other accounts.
+func (s *Service) Request(ctx context.Context, c lipsync.Caller, idOrReference string) (lipsync.Request, *url.URL, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	if err != nil {
+		return lipsync.Request{}, nil, failure.Restate(err, failure.NotFound, "lipsync request not found")
+	}
+	output, err := s.OutputURL(ctx, r)
+	return r, output, err
+}
+
+// Details returns the caller's request; see Request.
+func (s *Service) Details(ctx context.Context, c lipsync.Caller, idOrReference string) (lipsync.Request, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	return r, failure.Restate(err, failure.NotFound, "lipsync request not found")
+}
+
+func (s *Service) find(ctx context.Context, account, idOrReference string) (lipsync.Request, error) {
+	if id, ok := lipsync.ParseID(idOrReference); ok {
+		r, err := s.Store.Requests.ByID(ctx, id)
+		if failure.CodeOf(err) != failure.NotFound && (err != nil || r.Account == account && r.Kind == lipsync.ToRender) {
+			return r, err
+		}
+	}
+	if !order.ValidText(idOrReference) {
+		return lipsync.Request{}, failure.New(failure.NotFound, "lipsync request not found")
+	}
+	return s.Store.Requests.ByReference(ctx, account, idOrReference)
+}
+
+// MostByStatus is the largest number of requests in a list of one status; the list has the newest ones.
+// The stores do not keep a number of requests for each status, so each call counts them.
+const MostByStatus = 1000
+
+// ListQuery selects a page of an account's requests.
+type ListQuery struct {
+	Status      lipsync.Status // "" for any
+	ReferenceID string         // "" for any
+	Offset      int64
+	Limit       int
+}
+
+// Requests returns the page of the caller's requests that the query selects, newest first, and the
+// number of requests on all pages. With a status, the pages end after MostByStatus requests.
+func (s *Service) Requests(ctx context.Context, c lipsync.Caller, q ListQuery) ([]lipsync.Request, int64, error) {
+	if q.Status == "" {
+		return s.Store.Requests.List(ctx, c.Account, q.ReferenceID, q.Offset, q.Limit)
+	}
+	list, total, err := s.Store.Requests.ListByStatus(ctx, lipsync.StatusQuery{
+		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID,
+		Offset: int(min(q.Offset, MostByStatus)), Limit: q.Limit, Count: MostByStatus,
+	})
+	return list, int64(total), err
+}
+
+// RequestsBefore returns the newest of the caller's requests with the query's status that are older
+// than the request with the id before, or of all if before is "". It ignores q.Offset. It doesn't
+// count, so any number of requests can be read page by page.
+func (s *Service) RequestsBefore(ctx context.Context, c lipsync.Caller, before string, q ListQuery) ([]lipsync.Request, error) {
+	list, _, err := s.Store.Requests.ListByStatus(ctx, lipsync.StatusQuery{
+		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Before: before, Limit: q.Limit,
+	})
+	return list, err
+}
+
+// RequestPage returns the same as Requests, with signed URLs of the outputs.
+func (s *Service) RequestPage(ctx context.Context, c lipsync.Caller, q ListQuery) (Page, error) {
+	list, total, err := s.Requests(ctx, c, q)
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Requests: list, Outputs: make([]*url.URL, len(list)), Total: total}
+	for i, r := range list {
+		if p.Outputs[i], err = s.OutputURL(ctx, r); err != nil {
+			return Page{}, err
+		}
+	}
+	return p, nil
+}
+
+// VideoURL returns a URL of the request's input video: the URL that the client gave, or a new signed
+// URL of the stored object. It returns nil if the object was deleted.
+func (s *Service) VideoURL(ctx context.Context, r lipsync.Request) (*url.URL, error) {
+	if r.Video.Object == "" {
+		return url.Parse(r.Video.URL)
+	}
+	switch _, err := s.Objects.Size(ctx, r.Video.Object); failure.CodeOf(err) {
+	case "":
+		return s.Objects.SignGet(ctx, r.Video.Object, "video", s.Now().Add(lipsync.LinkLife))
+	case failure.NotFound:
+		return nil, nil
+	default:
+		return nil, err
+	}
+}
+
+// Usage counts the requests that the caller's account made on each of the last days (UTC), oldest first.
+// The last day is that of now.
+func (s *Service) Usage(ctx context.Context, c lipsync.Caller, now time.Time, days int) ([]lipsync.Day, error) {
+	return s.Store.Requests.Usage(ctx, c.Account, now, days)
+}
+
+// Stored returns the number of bytes of uploads and outputs that the caller's account stores at
+// now, and how many it may store.
+func (s *Service) Stored(ctx context.Context, c lipsync.Caller, now time.Time) (stored, limit int64, err error) {
+	l := s.Limits
+	stored, err = s.Store.Requests.Stored(ctx, c.Account, now, l.Keep)
+	return stored, l.Stored, err
+}
+
+// PosterURL returns a new signed URL of the poster of the request's output, or nil if there is no poster
+// or the output has expired.
+func (s *Service) PosterURL(ctx context.Context, r lipsync.Request) (*url.URL, error) {
+	now := s.Now()
+	if r.PosterKey() == "" || !now.Before(s.OutputExpires(r)) {
+		return nil, nil
+	}
+	return s.Objects.SignGet(ctx, r.PosterKey(), r.ID+".jpg", now.Add(lipsync.LinkLife))
+}

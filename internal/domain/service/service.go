@@ -1,0 +1,38 @@
+// Package service is the lip sync service as its callers see it: requests, webhooks and batches, and besides them keys,
+// answers, sweeps, and the workers of the pool.
+//
+// Its user provides time, ids and randomness. The caller is an explicit argument.
+package service
+
+import (
+	"lipsync/internal/domain/batches"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/webhooks"
+)
+
+// Service holds every business rule. All methods are safe for concurrent use.
+type Service struct {
+	*lipsync.Base
+	*requestService
+	*webhookService
+	*batchService
+}
+
+// The parts of a Service. Their callers see one Service.
+type (
+	requestService = requests.Service
+	webhookService = webhooks.Service
+	batchService   = batches.Service
+)
+
+// New returns a service. It returns an error if the values of the Config make no sense, or if a port is missing that
+// another one needs.
+func New(c lipsync.Config, p lipsync.Ports) (*Service, error) {
+	b, err := lipsync.NewBase(c, p)
+	if err != nil {
+		return nil, err
+	}
+	r := requests.New(b)
+	return &Service{b, r, webhooks.New(b), batches.New(r)}, nil
+}

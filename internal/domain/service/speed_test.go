@@ -1,0 +1,99 @@
+package service_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
+	"lipsync/internal/test/check"
+)
+
+// TestSpeed fits times of requests that take a time each, and one for each pixel, with errors of a fifth.
+func TestSpeed(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	for name, c := range map[string]struct {
+		fixed, each float64 // seconds; seconds for each thousand pixels
+		most        float64 // largest size as a multiple of the smallest
+	}{
+		"both":          {3, 1e-5, 100},
+		"only pixels":   {0, 1e-5, 100},
+		"only requests": {3, 0, 100},
+		"equal sizes":   {3, 1e-5, 1},
+	} {
+		var s lipsync.Speed
+		check.Want(t, name+": nothing known", s.Time(1000), 0)
+		sizes := func(share float64) float64 { return 100_000 * math.Pow(c.most, share) }
+		for range 100 {
+			size := sizes(dice.Float64())
+			took := (c.fixed + c.each*size) * (.8 + .4*dice.Float64())
+			s = s.Plus(lipsync.NewSpeed(int64(size), time.Duration(took*float64(time.Second))))
+		}
+		for _, share := range []float64{0, .5, 1} {
+			size := sizes(share)
+			expected := c.fixed + c.each*size
+			if got := s.Time(int64(size)).Seconds(); got < .75*expected || got > 1.25*expected {
+				t.Errorf("%s: got %.2f s for %.0f, want %.2f s", name, got, size, expected)
+			}
+		}
+	}
+	if got := lipsync.NewSpeed(1000, time.Second).Time(2000); got != 2*time.Second {
+		t.Errorf("got %s for twice the only size, want 2 s", got)
+	}
+	if got := lipsync.NewSpeed(0, time.Second).Time(0); got < 0 || got > time.Second {
+		t.Errorf("got %s without pixels", got)
+	}
+}
+
+// TestPlaceOfPool has a queue whose workers are in a pool, and starting.
+func TestPlaceOfPool(t *testing.T) {
+	f := newFixture(t)
+	f.Pooled, f.Workers = true, 10
+	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, time.Minute))
+	place := func(what, id string, wanted service.Place) {
+		t.Helper()
+		_, _, got, err := f.Progress(t.Context(), f.caller, id)
+		check.Must(t, err)
+		check.Want(t, what, got, wanted)
+	}
+	first, second := f.generate(t, ""), f.generate(t, "")
+	place("first", first, service.Place{Position: 1, Left: 4 * time.Minute})
+	place("second, by the same worker", second, service.Place{Position: 2, Left: 5 * time.Minute})
+	f.clock.Advance(2 * time.Minute)
+	place("later", first, service.Place{Position: 1, Left: 2 * time.Minute})
+	f.clock.Advance(time.Minute)
+	place("when no worker came", first, service.Place{Position: 1})
+	_, err := f.Claim(t.Context(), first)
+	check.Must(t, err)
+	place("claimed", first, service.Place{})
+	place("while one worker is busy", second, service.Place{Position: 1, Left: 2 * time.Minute})
+	f.clock.Advance(20 * time.Second)
+	place("later", second, service.Place{Position: 1, Left: 100 * time.Second})
+	for range 8 {
+		f.generate(t, "")
+	}
+	last := f.generate(t, "")
+	place("by more workers", last, service.Place{Position: 10, Left: 5 * time.Minute})
+}
+
+// busyLine is a store that is too busy to tell who is next.
+type busyLine struct{ lipsync.Leases }
+
+func (busyLine) Line(context.Context, lipsync.Request, time.Time, int) (lipsync.Line, error) {
+	return lipsync.Line{}, &failure.Error{Code: failure.Unavailable}
+}
+
+// TestBusyLine reads the progress of a request while the store is too busy to tell its place.
+func TestBusyLine(t *testing.T) {
+	f := newFixture(t)
+	id := f.generate(t, "")
+	f.Store.Leases = busyLine{f.Store.Leases}
+	r, _, place, err := f.Progress(t.Context(), f.caller, id)
+	if err != nil || r.ID != id || place != (service.Place{}) {
+		t.Errorf("got %s at %+v (%v), want it without a place", r.ID, place, err)
+	}
+}
