@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/network/catalog"
@@ -118,7 +119,7 @@ func (dark) Paint(_ context.Context, _ int, frame *image.YCbCr) ([]render.Mouth,
 func TestReport(t *testing.T) {
 	var got strings.Builder
 	err := Report(&got, []string{"A GPU"}, []Result{
-		{Check: Check{Name: "One", What: "It is."}, Err: nil},
+		{Check: Check{Name: "One", What: "It is."}, Took: 2 * time.Second},
 		{Check: Check{Name: "Two", What: "They are.", Head: []string{"A", "B"}}, Rows: [][]string{{"1", "2"}, {"a|\nb"}}, Err: errors.New("no")},
 	})
 	const want = `# GPU check
@@ -137,6 +138,8 @@ It is.
 |
 |
 
+It took 2 s, and passed.
+
 ## Two
 
 They are.
@@ -145,6 +148,8 @@ They are.
 |---|---|
 | 1 | 2 |
 | a\| b |  |
+
+It took 0 s, and failed: no.
 `
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &got, want)

@@ -1,7 +1,9 @@
 package gpucheck
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"image"
 	"math"
 	"math/rand/v2"
@@ -151,5 +153,26 @@ func TestSqueeze(t *testing.T) {
 		if len(rows) != c.rows || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 			t.Errorf("%s: got %v, %v, want %d rows, %s", c.name, rows, err, c.rows, c.err)
 		}
+	}
+}
+
+// TestNoTime ends the time in the second of three checks: the first keeps its result, the second says that it was cut off, and the third
+// is not run.
+func TestNoTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	check := func(name string, run func(context.Context) ([][]string, error)) Check {
+		return Check{Name: name, Run: run}
+	}
+	passes := func(context.Context) ([][]string, error) { return [][]string{{"1"}}, nil }
+	var got []string
+	err := Run(ctx, []Check{check("one", passes), check("two", func(ctx context.Context) ([][]string, error) {
+		cancel()
+		return [][]string{{"half"}}, ctx.Err()
+	}), check("three", passes)}, func(r Result) error {
+		got = append(got, fmt.Sprint(r.Name, len(r.Rows), errors.Is(r.Err, ErrNoTime)))
+		return nil
+	})
+	if want := []string{"one1 false", "two1 true", "three0 true"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }

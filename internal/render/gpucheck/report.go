@@ -27,10 +27,10 @@ func (r *Result) partly() bool {
 func (r *Result) Print(w io.Writer) {
 	fmt.Fprintf(w, "\n## %s\n\n%s\n\n", r.Name, r.What)
 	table(w, r.Head, r.Rows)
-	fmt.Fprintf(w, "\n%s after %.0f s.\n", r.outcome(), r.Took.Seconds())
+	fmt.Fprintf(w, "\nIt took %.0f s, and %s.\n", r.Took.Seconds(), r.outcome())
 }
 
-// outcome returns a sentence without its stop: how the check ended.
+// outcome returns the end of a sentence: how the check ended.
 func (r *Result) outcome() string {
 	switch {
 	case r.Err != nil:
