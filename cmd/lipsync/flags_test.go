@@ -27,3 +27,16 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got limits of accounts %+v, want %+v", got, want)
 	}
 }
+
+// TestDefaultWorkers checks the number of requests that are rendered at once on machines of several sizes.
+func TestDefaultWorkers(t *testing.T) {
+	for _, c := range []struct {
+		cores int
+		gpu   bool
+		want  int
+	}{{1, false, 1}, {4, false, 1}, {16, false, 4}, {2, true, 2}, {4, true, 2}, {16, true, 8}} {
+		if got := defaultWorkers(c.cores, c.gpu); got != c.want {
+			t.Errorf("%d cores, GPU %v: got %d, want %d", c.cores, c.gpu, got, c.want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
 )
@@ -27,6 +28,12 @@ func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, 
 		Limits: limits, Cores: cores, NVIDIA: ffmpeg.NVIDIA{Decode: f.NVIDIADecode, Encode: f.NVIDIAEncode},
 		Models: f.folder(), Library: f.ONNXRuntime, Providers: f.Providers, Log: log,
 	})
+}
+
+// usesGPU tells whether networks may run on an NVIDIA GPU.
+func (f modelFlags) usesGPU() bool {
+	onCPU := len(f.Providers) > 0 && f.Providers[0] == onnx.CPU
+	return f.folder() != "" && !onCPU && onnx.HasDriver()
 }
 
 // folder returns the folder of models, "" if there are none: the default folder may be missing.

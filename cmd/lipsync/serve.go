@@ -104,7 +104,16 @@ func (c *serveCommand) workers() int {
 	if c.Workers > 0 {
 		return c.Workers
 	}
-	return max(1, runtime.GOMAXPROCS(0)/4)
+	return defaultWorkers(runtime.GOMAXPROCS(0), c.usesGPU())
+}
+
+// defaultWorkers returns the number of requests that keep a machine busy. With a GPU a request leaves cores idle while it waits for the
+// networks: on an H200 with 16 cores, 1, 4 and 8 jobs at once made 324, 578 and 660 frames a second.
+func defaultWorkers(cores int, gpu bool) int {
+	if gpu {
+		return max(2, cores/2)
+	}
+	return max(1, cores/4)
 }
 
 // serve serves until ctx ends. It calls ready once it accepts calls.

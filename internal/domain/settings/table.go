@@ -119,7 +119,7 @@ var (
 // Settings of rendering.
 var (
 	Workers = add(Setting[int]{Kind: integer(0, oneOrMore), Row: Row{
-		Name: "workers", Where: Machine, Without: "one for each 4 cores", Example: "N",
+		Name: "workers", Where: Machine, Without: "one for each 4 cores, with an NVIDIA GPU for each 2", Example: "N",
 		Help: "Number of requests to render at once",
 	}})
 	Engine = add(Setting[string]{Kind: oneOf(engines...), Row: Row{

@@ -19,6 +19,12 @@ const kernelDriver = "/proc/driver/nvidia"
 // driverVersion matches the driver's version in the kernel's sentence about it.
 var driverVersion = regexp.MustCompile(`Kernel Module.*?\s((\d+)\.[\d.]+)\s`)
 
+// HasDriver tells whether this machine has NVIDIA's driver.
+func HasDriver() bool {
+	_, err := os.Stat(kernelDriver)
+	return err == nil
+}
+
 // CheckDriver returns an error, a sentence for operators, if the driver of this machine's NVIDIA GPU is
 // too old for CUDA. It returns nil where there is no driver.
 func CheckDriver() error { return checkDriver(kernelDriver) }
