@@ -181,7 +181,11 @@ func TestDeliverySchedule(t *testing.T) {
 			if !after.DisabledAt.IsZero() {
 				then += "; the webhook is disabled"
 			}
-			check.Want(t, "row in docs/webhooks.md", rows[n], fmt.Sprintf("| %s | %s | %s |", c.name, short.Replace(strings.Join(at, ", ")), then))
+			attempts := short.Replace(strings.Join(at, ", "))
+			if n > 0 && slices.Equal(c.want, cases[n-1].want) {
+				attempts = "the same"
+			}
+			check.Want(t, "row in docs/webhooks.md", rows[n], fmt.Sprintf("| %s | %s | %s |", c.name, attempts, then))
 		})
 	}
 }
