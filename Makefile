@@ -143,7 +143,7 @@ bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Li
 		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)
 
 # Without a GPU it installs nothing, and prints what it would check.
-gpu-check: ## on a machine with an NVIDIA GPU: check that networks, decoders and encoders give the same results as on the CPU, and measure their speed; figures in dist/gpu-check.md
+gpu-check: ## on a machine with an NVIDIA GPU: check that networks and encoders give the same results as on the CPU, and measure their speed; figures in dist/gpu-check.md
 	@if command -v nvidia-smi >/dev/null; then $(MAKE) --no-print-directory VARIANT=onnxruntime-gpu gpu-libraries; fi
 	@go build -o bin/gpu-check ./cmd/gpu-check
 	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH} bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \

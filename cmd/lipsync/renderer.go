@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
@@ -18,14 +17,13 @@ import (
 type renderFlags struct {
 	modelFlags
 	Engine       string
-	NVIDIADecode bool `name:"nvidia-decode"`
 	NVIDIAEncode bool `name:"nvidia-encode"`
 }
 
 // open loads the models for jobs that each use a number of cores.
 func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*engines.Set, error) {
 	return engines.Open(ctx, engines.Options{
-		Limits: limits, Cores: cores, NVIDIA: ffmpeg.NVIDIA{Decode: f.NVIDIADecode, Encode: f.NVIDIAEncode},
+		Limits: limits, Cores: cores, NVIDIA: f.NVIDIAEncode,
 		Models: f.folder(), Library: f.ONNXRuntime, Providers: f.Providers, Log: log,
 	})
 }

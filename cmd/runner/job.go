@@ -17,7 +17,6 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/fetch"
-	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -36,7 +35,7 @@ type job struct {
 	models       string // this machine's folder of models
 	library      string // path of ONNX Runtime, "" for the usual places
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones
-	nvidia       ffmpeg.NVIDIA
+	nvidia       bool   // an NVIDIA GPU encodes
 	allowPrivate bool
 	secret       string        // name of the secret with the key that signs outputs, "" for none
 	pieceTime    time.Duration // see worker.Worker; tests set it
@@ -59,7 +58,7 @@ func (j *job) read(d *cloud.Deployment) {
 		models:       settings.Models.In(s),
 		library:      settings.ONNXRuntime.In(s),
 		providers:    settings.Providers.In(s),
-		nvidia:       ffmpeg.NVIDIA{Decode: settings.NVIDIADecode.In(s), Encode: settings.NVIDIAEncode.In(s)},
+		nvidia:       settings.NVIDIAEncode.In(s),
 		allowPrivate: settings.AllowPrivateNetworks.In(s),
 		secret:       settings.ProvenanceSecret.In(s),
 	}

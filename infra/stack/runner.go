@@ -60,7 +60,7 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
-			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIADecode, settings.NVIDIAEncode, settings.Providers,
+			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
 				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{

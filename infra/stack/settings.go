@@ -50,10 +50,8 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	for _, e := range settings.ForOneDeployment() {
 		delete(s.InEffect, e.Line().Context())
 	}
-	for _, s := range []*settings.Setting[bool]{settings.NVIDIADecode, settings.NVIDIAEncode} {
-		if s.In(values) && settings.Image.In(values) == "cpu" {
-			return Settings{}, fmt.Errorf("%s is true, but %s is cpu", s.Context(), settings.Image.Context())
-		}
+	if settings.NVIDIAEncode.In(values) && settings.Image.In(values) == "cpu" {
+		return Settings{}, fmt.Errorf("%s is true, but %s is cpu", settings.NVIDIAEncode.Context(), settings.Image.Context())
 	}
 	if max(settings.SpotVCPUs.In(values), settings.OnDemandVCPUs.In(values)) < JobVCPUs {
 		return Settings{}, fmt.Errorf("%s and %s are both less than the %d that one job takes",

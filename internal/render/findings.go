@@ -40,8 +40,8 @@ const findingsTime = 3 * time.Minute
 
 // findingsName returns the name of the job's findings. It tells all that they depend on, except for the video itself.
 func (w work) findingsName(in input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t, %s",
-		w.Basis, in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil, w.Media.Decoder()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t",
+		w.Basis, in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil))
 	return fmt.Sprintf("%x", sum)
 }
 

@@ -42,8 +42,6 @@ type Media interface {
 	// Poster returns a small picture of a video at a time, as a JPEG.
 	Poster(ctx context.Context, v *ffmpeg.Video, path string, at time.Duration) ([]byte, error)
 
-	// Decoder tells what decides which pixels the frames of a video have, besides its file.
-	Decoder() string
 	// Encoding tells all that decides how frames are encoded.
 	Encoding(ctx context.Context, v *ffmpeg.Video, o order.Output) (string, error)
 }

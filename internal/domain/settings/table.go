@@ -143,10 +143,6 @@ var (
 		Name: "onnxruntime", Where: Machine | Runner, Without: "in the usual places", Example: "FILE", Optional: true,
 		Help: "Shared library of ONNX Runtime",
 	}})
-	NVIDIADecode = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
-		Name: "nvidia-decode", Where: Machine | Stack | Runner, Default: "false", Optional: true,
-		Help: "Decode video on an NVIDIA GPU", More: "Only a machine of few cores gains by it: see [models](models.md#on-an-nvidia-gpu).",
-	}})
 	NVIDIAEncode = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
 		Name: "nvidia-encode", Where: Machine | Stack | Runner, Default: "false", Optional: true,
 		Help: "Encode video on an NVIDIA GPU that has an encoder, unlike A100, H100 and H200",

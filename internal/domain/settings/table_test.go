@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 		{MaxOpenRequests, "--max-open-requests", "LIPSYNC_MAX_OPEN_REQUESTS", "lipsync:maxOpenRequests"},
 		{MaxStored, "--max-stored", "LIPSYNC_MAX_STORED", "lipsync:maxStoredGiB"},
 		{CORSOrigins, "--cors-origins", "LIPSYNC_CORS_ORIGINS", "lipsync:corsOrigins"},
-		{NVIDIADecode, "--nvidia-decode", "LIPSYNC_NVIDIA_DECODE", "lipsync:nvidiaDecode"},
+		{NVIDIAEncode, "--nvidia-encode", "LIPSYNC_NVIDIA_ENCODE", "lipsync:nvidiaEncode"},
 	} {
 		line := c.of.Line()
 		if line.Flag() != c.flag || line.Env() != c.env || line.Context() != c.context {

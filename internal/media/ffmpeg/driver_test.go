@@ -92,3 +92,25 @@ func useDriver(t *testing.T) {
 		}
 	}
 }
+
+// TestNVIDIA starts the driver of this machine's GPU in each layer of the sandbox and in all of them. Where
+// there is no GPU, it fails.
+func TestNVIDIA(t *testing.T) {
+	tools, err := Find(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, none := os.Stat("/dev/nvidiactl")
+	if err := tools.firstUse(t.Context()); (err == nil) != (none == nil) {
+		t.Errorf("without the sandbox: got %v, and the device: %v", err, none)
+	}
+	files, all := driver(t.Context(), tools.FFmpeg), tools.Sandbox
+	for _, layers := range []sandbox.Sandbox{
+		{}, {Landlock: all.Landlock}, {Seccomp: all.Seccomp}, {Namespaces: all.Namespaces}, all,
+	} {
+		err := tools.trial(files, layers).run(t.Context(), tools.FFmpeg, files, startDriver...)
+		if (err == nil) != (none == nil) {
+			t.Errorf("in %v: got %v, and the device: %v", layers.LogValue(), err, none)
+		}
+	}
+}

@@ -141,7 +141,7 @@ const (
 
 // onGPU reports whether a GPU encodes frames of v for the output o.
 func (t *Tools) onGPU(v *Video, o order.Output) bool {
-	return t.gpu.encodes() && o.VideoCodec() == order.H264 && o.Quality == order.High &&
+	return t.Encodes() && o.VideoCodec() == order.H264 && o.Quality == order.High &&
 		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
 }
 

@@ -57,7 +57,7 @@ type Tools struct {
 	Sandbox sandbox.Sandbox
 
 	needs sandbox.Files // libraries of both programs
-	gpu   *gpu          // decodes and encodes video, if it supports the format and size; see UseNVIDIA
+	gpu   *gpu          // encodes video, if it supports the format and size; see UseNVIDIA
 }
 
 // Find finds the programs in PATH, and the layers of the sandbox that work on this machine.

@@ -27,9 +27,7 @@ while [ $n -gt 0 ]; do
 	shift
 	if grep -qsxe "$argument" DIR/broken; then echo "the GPU is broken" >&2; exit 1; fi
 	case $argument in
-	-hwaccel) echo decode >> DIR/used; gpu=1; shift; n=$((n - 1)); continue ;;
-	-hwaccel_output_format | -init_hw_device) gpu=1; shift; n=$((n - 1)); continue ;;
-	hwdownload,format=nv12) argument=null ;;
+	-init_hw_device) gpu=1; shift; n=$((n - 1)); continue ;;
 	h264_nvenc) echo encode >> DIR/used; gpu=1 argument=libx264 ;;
 	-preset | -tune | -rc | -cq | -spatial_aq) [ -z "$gpu" ] || { shift; n=$((n - 1)); continue; } ;;
 	esac
@@ -71,34 +69,45 @@ func (g gpu) used() []string {
 	return strings.Fields(string(used))
 }
 
-// TestUseNVIDIA tries GPUs that can do all, only a part, or nothing. What one can't do takes one
-// warning.
+// black is a video of black frames.
+var black = ffmpeg.Video{Width: 256, Height: 256, Rate: ffmpeg.Rate{Num: 25, Den: 1}}
+
+// encodeFrames encodes frames of black.
+func encodeFrames(t *testing.T, tools *ffmpeg.Tools) error {
+	e, err := tools.Encode(t.Context(), &black, order.Output{}, "", filepath.Join(t.TempDir(), "out.mp4"))
+	if err != nil {
+		return err
+	}
+	for range 10 {
+		if err := e.Write(black.NewFrame()); err != nil {
+			e.Abort()
+			return err
+		}
+	}
+	return e.Finish()
+}
+
+// TestUseNVIDIA tries GPUs with and without an encoder, and none. That it can't encode takes one warning.
 func TestUseNVIDIA(t *testing.T) {
 	tools, g := fakeGPU(t)
-	both := ffmpeg.NVIDIA{Decode: true, Encode: true}
 	for name, test := range map[string]struct {
-		broken     string
-		want, does ffmpeg.NVIDIA
-		says       string // the warning, if there is one
+		broken  string
+		encodes bool
 	}{
-		"all":            {"", both, both, ""},
-		"not asked":      {"cuda", ffmpeg.NVIDIA{}, ffmpeg.NVIDIA{}, ""},
-		"decode":         {"h264_nvenc", ffmpeg.NVIDIA{Decode: true}, ffmpeg.NVIDIA{Decode: true}, ""},
-		"encode":         {"-hwaccel", ffmpeg.NVIDIA{Encode: true}, ffmpeg.NVIDIA{Encode: true}, ""},
-		"no encoder":     {"h264_nvenc", both, ffmpeg.NVIDIA{Decode: true}, "the CPU encodes video: "},
-		"no decoder":     {"-hwaccel", both, ffmpeg.NVIDIA{Encode: true}, "the CPU decodes video: "},
-		"no GPU at all":  {"-init_hw_device", both, ffmpeg.NVIDIA{}, "the CPU decodes and encodes video: "},
-		"none, one asks": {"-init_hw_device", ffmpeg.NVIDIA{Encode: true}, ffmpeg.NVIDIA{}, "the CPU decodes and encodes video: "},
+		"all":        {"", true},
+		"no encoder": {"h264_nvenc", false},
+		"no GPU":     {"-init_hw_device", false},
 	} {
 		g.breaks(t, test.broken)
 		var log bytes.Buffer
-		tools.UseNVIDIA(t.Context(), test.want, slog.New(slog.NewTextHandler(&log, nil)))
-		if got := tools.NVIDIA(); got != test.does {
-			t.Errorf("%s: got %+v, want %+v", name, got, test.does)
+		tools.UseNVIDIA(t.Context(), slog.New(slog.NewTextHandler(&log, nil)))
+		if got := tools.Encodes(); got != test.encodes {
+			t.Errorf("%s: got %t", name, got)
 		}
-		if got := log.String(); strings.Count(got, "\n") != min(1, len(test.says)) || !strings.Contains(got, test.says) ||
-			test.says != "" && !strings.Contains(got, "the GPU is broken") {
-			t.Errorf("%s: got %s, want a warning %q", name, got, test.says)
+		got := log.String()
+		warned := strings.Count(got, "\n") == 1 && strings.Contains(got, "the CPU encodes video: ") && strings.Contains(got, "the GPU is broken")
+		if warned == test.encodes || test.encodes && got != "" {
+			t.Errorf("%s: got %s, want a warning: %t", name, got, !test.encodes)
 		}
 	}
 }
@@ -116,73 +125,18 @@ func TestFewerLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Decode: true, Encode: true}, slog.New(slog.NewTextHandler(&log, nil)))
+	tools.UseNVIDIA(t.Context(), slog.New(slog.NewTextHandler(&log, nil)))
 	want := fmt.Sprintf("layers.landlock=0 layers.seccomp=false layers.namespaces=%t error=", host.Namespaces)
 	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) || !strings.Contains(got, "the GPU is held back") {
 		t.Errorf("got %s, want one warning with %s", got, want)
 	}
-	if got, both := tools.NVIDIA(), (ffmpeg.NVIDIA{Decode: true, Encode: true}); got != both || !tools.Sandbox.Seccomp {
-		t.Errorf("got %+v, and the layers %v for other programs", got, tools.Sandbox.LogValue())
+	if !tools.Encodes() || !tools.Sandbox.Seccomp {
+		t.Errorf("it encodes: %t, and other programs have the layers %v", tools.Encodes(), tools.Sandbox.LogValue())
 	}
 	log.Reset()
 	g.breaks(t, "")
-	clip := ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 5))
-	if _, frames := ffmpegtest.FramesBy(t, tools, clip); len(frames) != 5 || !slices.Equal(g.used(), []string{"decode"}) || log.Len() > 0 {
-		t.Errorf("got %d frames, the GPU did %q, and said %s", len(frames), g.used(), log.String())
-	}
-}
-
-// TestDecodeWithoutGPU lets the GPU fail after its trial. The frames are the same, and there is one
-// warning for two readings.
-func TestDecodeWithoutGPU(t *testing.T) {
-	tools, g := fakeGPU(t)
-	var log bytes.Buffer
-	tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Decode: true}, slog.New(slog.NewTextHandler(&log, nil)))
-	clip := ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 5))
-	for _, test := range []struct {
-		broken string
-		used   []string
-		says   int
-	}{{"", []string{"decode"}, 0}, {"-hwaccel", nil, 1}, {"-hwaccel", nil, 1}} {
-		g.breaks(t, test.broken)
-		_, frames := ffmpegtest.FramesBy(t, tools, clip)
-		for i, frame := range frames {
-			if got := ffmpegtest.Number(frame, 0); got != i {
-				t.Errorf("frame %d has the number %d", i, got)
-			}
-		}
-		if used := g.used(); len(frames) != 5 || !slices.Equal(used, test.used) || strings.Count(log.String(), "the CPU decodes a file") != test.says {
-			t.Errorf("broken %q: got %d frames, the GPU did %q, and said %s", test.broken, len(frames), used, log.String())
-		}
-	}
-}
-
-// TestDecodeDamaged reads a file without a whole picture. The GPU isn't to blame, and no warning says so.
-func TestDecodeDamaged(t *testing.T) {
-	tools, _ := fakeGPU(t)
-	var log bytes.Buffer
-	tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Decode: true}, slog.New(slog.NewTextHandler(&log, nil)))
-	damaged := ffmpegtest.Make(t, "damaged.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 5))
-	info, err := tools.Probe(t.Context(), damaged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(damaged)
-	if err == nil {
-		from, to := bytes.Index(whole, []byte("mdat"))+4, bytes.Index(whole, []byte("moov"))-4
-		clear(whole[from:max(from, to)])
-		err = os.WriteFile(damaged, whole, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames, err := tools.OpenFrames(t.Context(), info, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer frames.Close()
-	if err := frames.Read(info.Video.NewFrame()); err == nil || log.Len() > 0 {
-		t.Errorf("got %v, and %s, want an error and no warning", err, log.String())
+	if err := encodeFrames(t, tools); err != nil || !slices.Equal(g.used(), []string{"encode"}) || log.Len() > 0 {
+		t.Errorf("got %v, the GPU did %q, and said %s", err, g.used(), log.String())
 	}
 }
 
@@ -191,22 +145,7 @@ func TestDecodeDamaged(t *testing.T) {
 func TestEncodeWithoutGPU(t *testing.T) {
 	tools, g := fakeGPU(t)
 	var log bytes.Buffer
-	tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Encode: true}, slog.New(slog.NewTextHandler(&log, nil)))
-	v := &ffmpeg.Video{Width: 256, Height: 256, Rate: ffmpeg.Rate{Num: 25, Den: 1}}
-	path := filepath.Join(t.TempDir(), "out.mp4")
-	encode := func() error {
-		e, err := tools.Encode(t.Context(), v, order.Output{}, "", path)
-		if err != nil {
-			return err
-		}
-		for range 10 {
-			if err := e.Write(v.NewFrame()); err != nil {
-				e.Abort()
-				return err
-			}
-		}
-		return e.Finish()
-	}
+	tools.UseNVIDIA(t.Context(), slog.New(slog.NewTextHandler(&log, nil)))
 	for i, test := range []struct {
 		broken string
 		used   []string
@@ -214,39 +153,16 @@ func TestEncodeWithoutGPU(t *testing.T) {
 		says   int
 	}{{"", []string{"encode"}, nil, 0}, {"h264_nvenc", nil, ffmpeg.ErrGPU, 1}, {"h264_nvenc", nil, nil, 1}} {
 		g.breaks(t, test.broken)
-		before, err := tools.Encoding(t.Context(), v, order.Output{})
+		before, err := tools.Encoding(t.Context(), &black, order.Output{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := encode(); !errors.Is(err, test.err) {
+		if err := encodeFrames(t, tools); !errors.Is(err, test.err) {
 			t.Errorf("file %d: got %v, want %v", i, err, test.err)
 		}
-		after, err := tools.Encoding(t.Context(), v, order.Output{})
+		after, err := tools.Encoding(t.Context(), &black, order.Output{})
 		if used := g.used(); err != nil || (before == after) != (test.err == nil) || !slices.Equal(used, test.used) || strings.Count(log.String(), "\n") != test.says {
 			t.Errorf("file %d: the GPU did %q, and said %s (%v)", i, used, log.String(), err)
-		}
-	}
-}
-
-// TestNVIDIA uses the GPU of this machine in each layer of the sandbox and in all of them, and in no fewer.
-// Where there is none, it is refused.
-func TestNVIDIA(t *testing.T) {
-	tools := ffmpegtest.Tools(t)
-	_, err := os.Stat("/dev/nvidiactl")
-	all := tools.Sandbox
-	for _, layers := range []sandbox.Sandbox{
-		{}, {Landlock: all.Landlock}, {Seccomp: all.Seccomp}, {Namespaces: all.Namespaces}, all,
-	} {
-		var log bytes.Buffer
-		tools.Sandbox = layers
-		tools.UseNVIDIA(t.Context(), ffmpeg.NVIDIA{Decode: true, Encode: true}, slog.New(slog.NewTextHandler(&log, nil)))
-		does := tools.NVIDIA()
-		t.Logf("%v: %+v\n%s", layers.LogValue(), does, log.String())
-		if does.Decode != (err == nil) {
-			t.Errorf("in %v: got %+v, want to decode: %t", layers.LogValue(), does, err == nil)
-		}
-		if strings.Contains(log.String(), "fewer layers") {
-			t.Errorf("in %v: the GPU's driver doesn't work", layers.LogValue())
 		}
 	}
 }

@@ -31,9 +31,6 @@ type decoding struct {
 	begun bool // the stream's header has been read
 	raw   bool // the stream is nothing except the frames
 	done  bool
-	// onCPU starts over without the GPU; nil: the CPU decodes, or a frame was read.
-	onCPU func() (*process, error)
-	gpu   *gpu
 }
 
 // OpenFrames starts to decode the video from its beginning, or from in.Begin, for at most most frames. If
@@ -61,37 +58,17 @@ func (in *Info) First() int {
 
 // openFrames starts to decode the frames of a span, and skips the first ones.
 func (t *Tools) openFrames(ctx context.Context, in *Info, s span, skip int) (Frames, error) {
-	p, err := t.startDecoder(ctx, in, s)
+	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}}, t.pictureMemory(in.Video))
 	if err != nil {
 		return nil, err
 	}
-	d := &decoding{p: p, skip: skip, raw: in.Video.raw()}
-	if d.gpu = t.gpu; t.gpu.decodes() {
-		cpu := *t
-		cpu.gpu = nil
-		d.onCPU = func() (*process, error) { return cpu.startDecoder(ctx, in, s) }
-	}
-	return d, nil
+	return &decoding{p: p, skip: skip, raw: in.Video.raw()}, nil
 }
-
-func (t *Tools) startDecoder(ctx context.Context, in *Info, s span) (*process, error) {
-	files := sandbox.Files{Read: []string{in.Path}}
-	if t.gpu.decodes() {
-		files = files.And(t.gpu.files)
-	}
-	return t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), files, t.pictureMemory(in.Video))
-}
-
-// Decoder returns a text of all that decides how frames are decoded.
-func (t *Tools) Decoder() string { return fmt.Sprintf("NVIDIA %t", t.gpu.decodes()) }
 
 // pictureMemory returns the memory limit of a process that decodes pictures, in bytes. The conversion of
 // HDR needs the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
 func (t *Tools) pictureMemory(v *Video) uint64 {
 	const file, thread, pixel = 1 << 30, 24 << 20, 320
-	if t.gpu.decodes() { // the need of its driver isn't known
-		return memorySize
-	}
 	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
 }
 
@@ -106,28 +83,7 @@ func (f *decoding) ReadPixels(frame []byte) error {
 	return f.read(frame)
 }
 
-// read reads a frame. If the GPU's decoder fails before it gave one, the CPU's takes its place.
 func (f *decoding) read(frame []byte) error {
-	err := f.readFrom(frame)
-	again := f.onCPU
-	f.onCPU = nil
-	if err == nil || again == nil || f.p.ctx.Err() != nil || OfMachine(err) {
-		return err
-	}
-	f.Close()
-	p, e := again()
-	if e != nil {
-		return err
-	}
-	f.p, f.begun, f.done = p, false, false
-	if e := f.readFrom(frame); e != nil {
-		return e
-	}
-	f.gpu.miss(err)
-	return nil
-}
-
-func (f *decoding) readFrom(frame []byte) error {
 	err := f.next()
 	if err == nil {
 		if err = f.p.read(frame); err == io.EOF && !f.raw {
@@ -213,9 +169,6 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	// Encoding runs at the same time and takes five times as long. Fewer decoder threads mean less
 	// overhead.
 	args := inputArgs(in, max(1, t.Threads/2))
-	if t.gpu.decodes() { // ffmpeg itself decodes the formats that the GPU can't decode
-		args = append(args, "-hwaccel", "cuda")
-	}
 	if decoder := v.decoder(); decoder != "" {
 		args = append(args, "-c:v", decoder)
 	}

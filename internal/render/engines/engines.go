@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Limits    render.Limits
 	Cores     int             // processor cores that one job uses, at least 1
-	NVIDIA    ffmpeg.NVIDIA   // what an NVIDIA GPU does to pictures, where it can
+	NVIDIA    bool            // an NVIDIA GPU encodes, where it can
 	Models    string          // folder of models; "" for none
 	Library   string          // file of ONNX Runtime; "" for the usual places
 	Providers []onnx.Provider // as in onnx.Options
@@ -49,7 +49,9 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools.UseNVIDIA(ctx, o.NVIDIA, o.Log)
+	if o.NVIDIA {
+		tools.UseNVIDIA(ctx, o.Log)
+	}
 	s, err := bare(ctx, o.Log)
 	if err != nil {
 		return nil, err

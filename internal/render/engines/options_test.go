@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -44,8 +43,8 @@ func TestWithoutGPU(t *testing.T) {
 	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
 		t.Skip("this machine has an NVIDIA GPU")
 	}
-	s, log := openWith(t, engines.Options{NVIDIA: ffmpeg.NVIDIA{Decode: true, Encode: true}})
-	if got := s.Tools.NVIDIA(); got != (ffmpeg.NVIDIA{}) || strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "the CPU decodes and encodes video") {
-		t.Errorf("got %+v, and %s, want one warning", got, log)
+	s, log := openWith(t, engines.Options{NVIDIA: true})
+	if s.Tools.Encodes() || strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "the CPU encodes video") {
+		t.Errorf("the GPU encodes: %t, and got %s, want one warning", s.Tools.Encodes(), log)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // Machine has all that the checks use.
 type Machine struct {
 	Tools     *ffmpeg.Tools   // of the CPU
-	NVIDIA    bool            // whether there is a GPU; then it is used for pictures too
+	NVIDIA    bool            // whether there is a GPU; then it encodes too
 	Library   string          // file of ONNX Runtime, as in engines.Options
 	Models    string          // the folder of models
 	Providers []onnx.Provider // to compare with the CPU; the first is used in jobs
@@ -50,8 +50,6 @@ func (m *Machine) Checks() []Check {
 		{"Stages", stagesWhat, []string{"Stage", "Frames/s on the CPU", "Frames/s on the GPU"}, m.stages},
 		{"Jobs", jobsWhat, []string{"Provider", "Jobs at once", "Frames/s of all", "GPU memory, MiB", "Memory, MiB"}, m.jobs},
 		{"Batches", batchesWhat, []string{"Network", "Items in a run", "First run, ms", "ms a run", "Items/s"}, m.batches},
-		{"Decoding", decodingWhat, []string{"Codec", "Frames", "PSNR, dB", "Largest difference"}, m.decoding},
-		{"Speed of decoding", decodingSpeedWhat, []string{"Size", "Frames", "Frames/s on the CPU", "Frames/s on the GPU"}, m.decodingSpeed},
 		{"Encoding", encodingWhat, []string{"Encoder", "Size", "PSNR, dB", "SSIM, dB", "kbit a frame", "Frames/s"}, m.encoding},
 		{"Too little GPU memory", shortageWhat, []string{"Limit, MiB", "What happened"}, m.shortage},
 	}
@@ -112,11 +110,8 @@ func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines
 	return s, nil
 }
 
-// encodes tells whether the GPU encodes. Some GPUs for data centers only decode, and the
-// service then doesn't use them for pictures.
-func (m *Machine) encodes(ctx context.Context) bool {
-	return m.onGPU(ctx).NVIDIA().Encode
-}
+// encodes tells whether the GPU encodes. Some GPUs for data centers have no encoder.
+func (m *Machine) encodes(ctx context.Context) bool { return m.onGPU(ctx).Encodes() }
 
 // Notes returns sentences about the machine.
 func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
@@ -127,7 +122,7 @@ func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
 		notes = append(notes, "ONNX Runtime "+r.Version())
 	}
 	if !m.encodes(ctx) {
-		notes = append(notes, "The GPU does not encode pictures: in stages and jobs the CPU decodes and encodes them.")
+		notes = append(notes, "The GPU does not encode: in stages and jobs the CPU does.")
 	}
 	if fewer := m.without.about("fewer layers"); fewer != "" {
 		notes = append(notes, fewer)

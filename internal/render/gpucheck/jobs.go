@@ -72,7 +72,7 @@ func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 			return rows, fmt.Errorf("with %s: %w", p, err)
 		}
 	}
-	l, err := liken(ctx, reading{m.Tools, outputs[1]}, reading{m.Tools, outputs[0]})
+	l, err := m.liken(ctx, outputs[1], outputs[0])
 	if err != nil {
 		return rows, err
 	}

@@ -14,7 +14,6 @@ import (
 // likeness has measures of the similarity of two videos, frame by frame.
 type likeness struct {
 	frames  int
-	largest int     // largest difference of the numbers of any plane, of 255
 	squares float64 // mean squared difference of luma, summed over the frames
 	ssim    float64 // of luma, summed over the frames
 }
@@ -27,30 +26,24 @@ func (l *likeness) psnr() float64 {
 // decibels returns the SSIM of luma in dB, as ffmpeg prints it: 10 dB is 0.9, 20 dB is 0.99.
 func (l *likeness) decibels() float64 { return -10 * math.Log10(1-l.ssim/float64(l.frames)) }
 
-// reading is a video and the tools that decode it.
-type reading struct {
-	tools *ffmpeg.Tools
-	path  string
-}
-
-// open opens the video. The caller closes it.
-func (r reading) open(ctx context.Context) (ffmpeg.Frames, *image.YCbCr, error) {
-	info, err := r.tools.Probe(ctx, r.path)
+// frames opens a video. The caller closes it.
+func (m *Machine) frames(ctx context.Context, path string) (ffmpeg.Frames, *image.YCbCr, error) {
+	info, err := m.Tools.Probe(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	frames, err := r.tools.OpenFrames(ctx, info, 1<<30)
+	frames, err := m.Tools.OpenFrames(ctx, info, 1<<30)
 	return frames, info.Video.NewFrame(), err
 }
 
 // liken compares two videos of the same length and size.
-func liken(ctx context.Context, a, b reading) (l likeness, err error) {
-	first, x, err := a.open(ctx)
+func (m *Machine) liken(ctx context.Context, a, b string) (l likeness, err error) {
+	first, x, err := m.frames(ctx, a)
 	if err != nil {
 		return l, err
 	}
 	defer first.Close()
-	second, y, err := b.open(ctx)
+	second, y, err := m.frames(ctx, b)
 	if err != nil {
 		return l, err
 	}
@@ -79,12 +72,6 @@ func (l *likeness) add(x, y *image.YCbCr) {
 		sum += d * d
 	}
 	l.squares += float64(sum) / float64(len(x.Y))
-	for _, planes := range [][2][]byte{{x.Y, y.Y}, {x.Cb, y.Cb}, {x.Cr, y.Cr}} {
-		for i, v := range planes[0] {
-			d := int(v) - int(planes[1][i])
-			l.largest = max(l.largest, d, -d)
-		}
-	}
 	l.ssim += ssim(x, y)
 }
 

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,11 +18,13 @@ import (
 	"lipsync/internal/media/ffmpeg"
 )
 
-// onGPU returns tools with which the GPU decodes and encodes, as far as it can.
+// onGPU returns tools with which the GPU encodes, if it can.
 func (m *Machine) onGPU(ctx context.Context) *ffmpeg.Tools {
 	if m.gpu == nil {
 		t := *m.Tools
-		t.UseNVIDIA(ctx, ffmpeg.NVIDIA{Decode: m.NVIDIA, Encode: m.NVIDIA}, slog.New(&m.without))
+		if m.NVIDIA {
+			t.UseNVIDIA(ctx, slog.New(&m.without))
+		}
 		m.gpu = &t
 	}
 	return m.gpu
@@ -61,97 +62,6 @@ func (w warnings) about(text string) string {
 		}
 	}
 	return ""
-}
-
-// decoder returns tools with which the GPU decodes, in the sandbox.
-func (m *Machine) decoder(ctx context.Context) (*ffmpeg.Tools, error) {
-	t := m.onGPU(ctx)
-	if m.NVIDIA && !t.NVIDIA().Decode {
-		return nil, errors.New(m.without.about("decodes"))
-	}
-	return t, nil
-}
-
-const decodingWhat = "The GPU decodes the same frames as the CPU, to the last bit, which the standards of these codecs demand."
-
-// decoding compares the frames that the GPU decodes with those of the CPU.
-func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
-	dir, err := m.folder()
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	gpu, err := m.decoder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, codec := range []string{"libx264", "libx265", "libvpx-vp9"} {
-		path := filepath.Join(dir, codec+".mkv")
-		if err := m.ffmpeg(ctx, "-i", m.Video, "-an", "-frames:v", "100", "-c:v", codec, path); err != nil {
-			rows = append(rows, []string{codec, notChecked + err.Error()})
-			continue
-		}
-		row, e := m.decode(ctx, gpu, path)
-		rows = append(rows, append([]string{codec}, row...))
-		if e != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", codec, e))
-		}
-	}
-	return rows, err
-}
-
-// decode compares the frames of one file.
-func (m *Machine) decode(ctx context.Context, gpu *ffmpeg.Tools, path string) ([]string, error) {
-	if m.NVIDIA { // fails without the GPU, while the decoder of jobs goes on without it
-		err := m.ffmpeg(ctx, "-hwaccel", "cuda", "-hwaccel_output_format", "cuda", "-i", path, "-vf", "hwdownload,format=nv12", "-f", "null", "-")
-		if err != nil {
-			return nil, fmt.Errorf("the GPU doesn't decode it: %w", err)
-		}
-	}
-	l, err := liken(ctx, reading{gpu, path}, reading{m.Tools, path})
-	if err != nil {
-		return nil, err
-	}
-	if l.largest > 0 {
-		err = fmt.Errorf("the largest difference is %d", l.largest)
-	}
-	return []string{fmt.Sprint(l.frames), decibels(l.psnr()), fmt.Sprint(l.largest)}, err
-}
-
-const decodingSpeedWhat = "How fast a job's decoder gives its frames to the service, by itself: by as many threads of the CPU as a job takes, and by the GPU."
-
-// decodingSpeed measures both decoders with the sizes of the video and of full HD.
-func (m *Machine) decodingSpeed(ctx context.Context) (rows [][]string, err error) {
-	dir, err := m.folder()
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	gpu, err := m.decoder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	frames := "500"
-	if !m.NVIDIA { // then the figures don't matter
-		frames = "25"
-	}
-	for _, size := range []string{"512:512", "1920:1080"} {
-		path := filepath.Join(dir, "video.mp4")
-		if err := m.ffmpeg(ctx, "-stream_loop", "-1", "-i", m.Video, "-an", "-frames:v", frames, "-vf", "scale="+size, "-preset", "veryfast", path); err != nil {
-			return rows, err
-		}
-		row := []string{strings.Replace(size, ":", "×", 1), ""}
-		for _, tools := range []*ffmpeg.Tools{m.Tools, gpu} {
-			n, started := 0, time.Now()
-			if err := each(ctx, reading{tools, path}, func(*image.YCbCr) error { n++; return nil }); err != nil {
-				return append(rows, row), err
-			}
-			row[1] = strconv.Itoa(n)
-			row = append(row, fmt.Sprintf("%.0f", float64(n)/time.Since(started).Seconds()))
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
 func decibels(n float64) string {
@@ -250,7 +160,7 @@ func (m *Machine) encode(ctx context.Context, tools *ffmpeg.Tools, source, dir s
 		return e, row, err
 	}
 	started := time.Now()
-	if err := each(ctx, reading{m.Tools, source}, encoder.Write); err != nil {
+	if err := m.each(ctx, source, encoder.Write); err != nil {
 		encoder.Abort()
 		return e, row, err
 	}
@@ -258,7 +168,7 @@ func (m *Machine) encode(ctx context.Context, tools *ffmpeg.Tools, source, dir s
 		return e, row, err
 	}
 	took := time.Since(started)
-	if e.likeness, err = liken(ctx, reading{m.Tools, source}, reading{m.Tools, output}); err != nil {
+	if e.likeness, err = m.liken(ctx, source, output); err != nil {
 		return e, row, err
 	}
 	file, err := os.Stat(output)
@@ -270,8 +180,8 @@ func (m *Machine) encode(ctx context.Context, tools *ffmpeg.Tools, source, dir s
 }
 
 // each decodes a video and calls f with each frame.
-func each(ctx context.Context, r reading, f func(*image.YCbCr) error) error {
-	frames, frame, err := r.open(ctx)
+func (m *Machine) each(ctx context.Context, path string, f func(*image.YCbCr) error) error {
+	frames, frame, err := m.frames(ctx, path)
 	if err != nil {
 		return err
 	}

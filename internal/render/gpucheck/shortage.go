@@ -106,7 +106,7 @@ func (m *Machine) sameJob(ctx context.Context, s *engines.Set, other render.Engi
 			return err
 		}
 	}
-	l, err := liken(ctx, reading{m.Tools, paths["wav2lip"]}, reading{m.Tools, paths["other"]})
+	l, err := m.liken(ctx, paths["wav2lip"], paths["other"])
 	if err != nil {
 		return err
 	}

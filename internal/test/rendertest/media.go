@@ -257,8 +257,6 @@ func (Media) Poster(context.Context, *ffmpeg.Video, string, time.Duration) ([]by
 	return nil, errors.ErrUnsupported
 }
 
-func (Media) Decoder() string { return "raw" }
-
 func (Media) Encoding(context.Context, *ffmpeg.Video, order.Output) (string, error) {
 	return "raw", nil
 }
