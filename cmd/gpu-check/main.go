@@ -76,9 +76,13 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 	for _, note := range notes {
 		fmt.Fprintf(out, "- %s\n", note)
 	}
+	checks, err := f.chosen(m.Checks())
+	if err != nil {
+		return err
+	}
 	var results []gpucheck.Result
 	var failed error
-	err = gpucheck.Run(ctx, f.chosen(m.Checks()), func(r gpucheck.Result) (err error) {
+	err = gpucheck.Run(ctx, checks, func(r gpucheck.Result) (err error) {
 		r.Print(out)
 		results = append(results, r)
 		failed, err = f.keep(notes, results)
@@ -88,14 +92,21 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 }
 
 // chosen returns the checks that Checks names.
-func (f *flags) chosen(all []gpucheck.Check) []gpucheck.Check {
+func (f *flags) chosen(all []gpucheck.Check) (chosen []gpucheck.Check, err error) {
 	if len(f.Checks) == 0 {
-		return all
+		return all, nil
 	}
-	return slices.DeleteFunc(all, func(c gpucheck.Check) bool {
-		name, _, _ := strings.Cut(c.Name, " ")
-		return !slices.ContainsFunc(f.Checks, func(wanted string) bool { return strings.EqualFold(wanted, name) })
-	})
+	for _, wanted := range f.Checks {
+		i := slices.IndexFunc(all, func(c gpucheck.Check) bool {
+			name, _, _ := strings.Cut(c.Name, " ")
+			return strings.EqualFold(wanted, name)
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("there is no check %s", wanted)
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
 }
 
 // keep writes the report of the results so far, so that it is there however this program ends. It returns the joined errors of

@@ -31,7 +31,7 @@ func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, 
 // usesGPU tells whether networks may run on an NVIDIA GPU.
 func (f modelFlags) usesGPU() bool {
 	onCPU := len(f.Providers) > 0 && f.Providers[0] == onnx.CPU
-	return f.folder() != "" && !onCPU && onnx.HasDriver()
+	return f.folder() != "" && !onCPU && onnx.HasGPU()
 }
 
 // folder returns the folder of models, "" if there are none: the default folder may be missing.

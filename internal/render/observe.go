@@ -53,14 +53,23 @@ const waitingWindows = 32
 // observe makes the first pass over the video, or reads what an earlier job found out in it. Meanwhile it encodes the speech
 // track. The caller closes the footage of what it returns, unless there is an error.
 func (w work) observe(ctx context.Context, in input) (o observation, err error) {
-	g, ctx := newGroup(ctx)
+	var unsaid error
+	g, seeing := newGroup(ctx)
+	g.Go(func() error {
+		unsaid = w.encodeSpeech(ctx, in.speech, in.job.Options.Preview.Length)
+		return unsaid
+	})
 	g.Go(func() (err error) {
-		o, err = w.see(ctx, in)
+		o, err = w.see(seeing, in)
 		return err
 	})
-	g.Go(func() error { return w.encodeSpeech(ctx, in.speech, in.job.Options.Preview.Length) })
-	if err = g.Wait(); err != nil {
-		o.footage.close()
+	if err = g.Wait(); err == nil {
+		return o, nil
+	}
+	o.footage.close()
+	if unsaid != nil { // no matter which came first: findings are not to blame
+		o.footage.recalled = false
+		return o, unsaid
 	}
 	return o, err
 }

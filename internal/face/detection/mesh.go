@@ -67,6 +67,9 @@ func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks [
 			most = onGPU
 		}
 		n, err := newNetwork(ctx, s, most, 1, 3, height, width)
+		if err != nil && most > 1 { // its inner layers may take one face only
+			n, err = newNetwork(ctx, s, 1, 1, 3, height, width)
+		}
 		if err != nil {
 			return nil, networks, err
 		}
@@ -109,7 +112,7 @@ func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Lan
 // place runs a network on the part of the frame around a face.
 func (m *mesh) place(ctx context.Context, by *network, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	to := m.crop(near)
-	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(outputs [][]float32) {
+	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to, by == m.lone) }, func(outputs [][]float32) {
 		f = m.face(outputs[m.points], to)
 		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box)
 	})
@@ -135,18 +138,25 @@ func turned(angle float64, scale float32) geom.Similarity {
 	return geom.Similarity{A: scale * float32(cos), B: scale * float32(sin)}
 }
 
-// fill fills the network's input. to is the similarity that crop returned.
-func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
+// fill fills the network's input, on all cores if somebody waits for it. to is the similarity that crop returned.
+func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity, awaited bool) {
 	step := 1 / float32(m.side)
 	s := pixels.NewSampler(frame, to.Scale()*step)
 	plane := m.side * m.side
-	parallel.Each(m.side, func(y int) {
+	row := func(y int) {
 		for x := range m.side {
 			r, g, b := s.RGB(to.Apply(geom.Point{X: (float32(x) + .5) * step, Y: (float32(y) + .5) * step}))
 			i := y*m.side + x
 			input[i], input[plane+i], input[2*plane+i] = r, g, b
 		}
-	})
+	}
+	if awaited {
+		parallel.Each(m.side, row)
+		return
+	}
+	for y := range m.side {
+		row(y)
+	}
 }
 
 // face returns the face of the network's points.

@@ -42,7 +42,7 @@ func (s *Seen) add(live []*track) {
 }
 
 // Place finds the mouths of the faces that the tracker has only followed. frame is the frame that the tracker got. Place can run for
-// many frames at once, while the tracker goes on. It has to be called for each frame, and for none before those that come earlier.
+// many frames at once, while the tracker goes on. It has to be called for all earlier frames too, since it may wait for them.
 func (s *Seen) Place(ctx context.Context, frame *image.YCbCr) error {
 	if s.placed == nil {
 		return nil // nothing was followed

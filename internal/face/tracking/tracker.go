@@ -76,7 +76,7 @@ func NewTracker(d detection.Detector, fps float64) *Tracker {
 }
 
 // Add returns what is in the video's next frame. In frames that are not tracked (see Stride) it finds no face. The first frame of a
-// shot is tracked. Add doesn't keep the frame. Its faces have the mouths of an earlier frame until Place has placed them.
+// shot is tracked. Add doesn't keep the frame. The mouths of faces that are only followed are those of an earlier frame, until Place has placed them.
 func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 	view := thumbnailOf(frame)
 	seen := &Seen{Cut: t.cuts.add(&view), detector: t.detector}

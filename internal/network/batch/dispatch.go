@@ -116,15 +116,14 @@ func (d *dispatcher) prepare() {
 	}
 }
 
-// split makes batches of half the size of one that had too little memory. If the batch was as large as batches may be, all later
-// ones are at most half as large.
+// split makes batches of at most half the size of one that had too little memory. If the batch was as large as batches may be, all
+// later ones are at most half as large.
 func (d *dispatcher) split(b *batch) {
-	half := b.size / 2
 	if b.size == d.network.Most {
-		d.network.Most = half
-		d.warn(half, b.err)
+		d.network.Most /= 2
+		d.warn(d.network.Most, b.err)
 	}
-	for items := range slices.Chunk(b.items, half) {
+	for items := range slices.Chunk(b.items, min(b.size/2, d.network.Most)) {
 		d.parts = append(d.parts, d.newBatch(items))
 	}
 	d.recycle(b)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"lipsync/internal/network/onnx"
 )
@@ -174,4 +175,24 @@ func TestPartialBatchesSplit(t *testing.T) {
 			t.Errorf("runs of %v, want %v; log %q", g.sizes, want, &log)
 		}
 	})
+}
+
+// TestLoadedBatchSplits lets memory become short while one full batch runs and another is loaded: both are run in parts that fit, also
+// if runs are filled up.
+func TestLoadedBatchSplits(t *testing.T) {
+	for _, padded := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			room := 16
+			q := start(t, Network{Most: 16, Padded: padded}, func(_ context.Context, c *goBinding) error {
+				time.Sleep(time.Millisecond)
+				if len(c.input) > room {
+					return errFull
+				}
+				copy(c.output, c.input)
+				return nil
+			})
+			room = 4
+			check(t, ask(t.Context(), q, 0, 96), 96, nil)
+		})
+	}
 }

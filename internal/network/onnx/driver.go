@@ -19,10 +19,10 @@ const kernelDriver = "/proc/driver/nvidia"
 // driverVersion matches the driver's version in the kernel's sentence about it.
 var driverVersion = regexp.MustCompile(`Kernel Module.*?\s((\d+)\.[\d.]+)\s`)
 
-// HasDriver tells whether this machine has NVIDIA's driver.
-func HasDriver() bool {
-	_, err := os.Stat(kernelDriver)
-	return err == nil
+// HasGPU tells whether this process may use an NVIDIA GPU, and its driver is new enough.
+func HasGPU() bool {
+	_, err := os.Stat("/dev/nvidiactl") // a container on a machine with a GPU may lack it
+	return err == nil && CheckDriver() == nil
 }
 
 // CheckDriver returns an error, a sentence for operators, if the driver of this machine's NVIDIA GPU is

@@ -116,6 +116,13 @@ func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, o
 			return "", errors.Join(err, closeAll())
 		}
 		sessions = append(sessions, session)
+		if p := session.Provider(); p != sessions[0].Provider() { // the GPU has no memory for another: all run where this one does
+			if err := closeAll(); err != nil {
+				return "", err
+			}
+			o.Providers = []onnx.Provider{p}
+			return s.add(ctx, m, runtime, o)
+		}
 		switch m.Role {
 		case catalog.ActiveSpeaker:
 			wanted = speaker.Sessions(session.Provider())

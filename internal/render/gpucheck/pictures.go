@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"lipsync/internal/domain/order"
@@ -33,6 +34,9 @@ func (m *Machine) onGPU(ctx context.Context) *ffmpeg.Tools {
 // warnings is a log whose entries are sentences: each is the message with the first line of the error.
 type warnings []string
 
+// warning is held while an entry is added: several jobs may log at once.
+var warning sync.Mutex
+
 var _ slog.Handler = (*warnings)(nil)
 
 func (w *warnings) Enabled(context.Context, slog.Level) bool { return true }
@@ -46,6 +50,8 @@ func (w *warnings) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
+	warning.Lock()
+	defer warning.Unlock()
 	*w = append(*w, said)
 	return nil
 }

@@ -16,3 +16,17 @@ func TestEach(t *testing.T) {
 		}
 	}
 }
+
+// TestPanic checks that a panic can be recovered where Each was called.
+func TestPanic(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "odd" {
+			t.Errorf("got %v, want the panic", p)
+		}
+	}()
+	parallel.Each(4, func(i int) {
+		if i%2 == 1 {
+			panic("odd")
+		}
+	})
+}
