@@ -190,7 +190,8 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	t.Cleanup(files.Close)
 	web := n.link(t, files.Listener.Addr().String(), step.webDown, 0)
 	table, bucket := e.Table(t), e.Bucket(t)
-	client := lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{
+	config := lipsync.Config{Engines: []string{"warp"}}
+	client := lipsynctest.NewService(t, config, lipsync.Ports{
 		Store:   dynamodb.New(e.Config(), table).Store,
 		Objects: s3.New(e.Config(), bucket, s3.Signer{}),
 		Queue:   noQueue{},
@@ -205,14 +206,13 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	}
 
 	cfg := awstest.Config(n.link(t, strings.TrimPrefix(e.URL, "http://"), step.awsDown, step.awsUp))
-	runner := *client
-	runner.Store, runner.Objects = dynamodb.New(cfg, table).Store, s3.New(cfg, bucket, s3.Signer{})
+	ports := lipsync.Ports{Store: dynamodb.New(cfg, table).Store, Objects: s3.New(cfg, bucket, s3.Signer{}), Queue: noQueue{}}
 	if step.ended {
-		runner.Objects = &storing{runner.Objects, sync.OnceFunc(n.outage)}
+		ports.Objects = &storing{ports.Objects, sync.OnceFunc(n.outage)}
 	}
 	cut := sync.OnceFunc(n.outage)
 	w := &worker.Worker{
-		Service: &runner, Scratch: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Service: lipsynctest.NewService(t, config, ports), Scratch: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Fetcher: fetch.New(fetch.Options{AllowPrivate: true, Total: 5 * time.Minute, Stall: 10 * time.Second}),
 		Renderer: untold(func(ctx context.Context, j render.Job) error {
 			if step.rendering {
