@@ -98,21 +98,25 @@ func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Fac
 	f, ok = near, true
 	for range rounds {
 		if err == nil && ok {
-			f, ok, err = m.place(ctx, m.lone, frame, f)
+			f, ok, err = m.place(ctx, frame, f, true)
 		}
 	}
 	return f, ok, err
 }
 
 func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Landmarks, bool, error) {
-	placed, ok, err := m.place(ctx, m.many, frame, f)
+	placed, ok, err := m.place(ctx, frame, f, false)
 	return placed.Landmarks, ok, err
 }
 
-// place runs a network on the part of the frame around a face.
-func (m *mesh) place(ctx context.Context, by *network, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+// place runs the network on the part of the frame around a face. awaited tells whether somebody waits for this face alone.
+func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face, awaited bool) (f Face, ok bool, err error) {
+	by := m.many
+	if awaited {
+		by = m.lone
+	}
 	to := m.crop(near)
-	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to, by == m.lone) }, func(outputs [][]float32) {
+	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to, awaited) }, func(outputs [][]float32) {
 		f = m.face(outputs[m.points], to)
 		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box)
 	})

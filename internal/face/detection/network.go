@@ -47,7 +47,7 @@ func newNetwork(ctx context.Context, s *onnx.Session, most int, picture ...int) 
 	return n, nil
 }
 
-// learn sets the shapes of the outputs of one picture, by a run of so many.
+// learn runs the network on a number of pictures, and sets the shapes of the outputs of one.
 func (n *network) learn(ctx context.Context, s *onnx.Session, items int, picture []int) error {
 	b, err := s.Bind(ctx, [][]int{many(picture, items)}, nil)
 	if err != nil {
@@ -55,10 +55,10 @@ func (n *network) learn(ctx context.Context, s *onnx.Session, items int, picture
 	}
 	for i, out := range s.Outputs() {
 		shape := slices.Clone(b.OutputShape(i))
-		if items > 1 && (len(shape) == 0 || shape[0] != items) {
-			return errors.Join(fmt.Errorf("the model's output %s has no part for each picture", out), b.Close())
-		}
 		if items > 1 {
+			if len(shape) == 0 || shape[0] != items {
+				return errors.Join(fmt.Errorf("the model's output %s has no part for each picture", out), b.Close())
+			}
 			shape[0] = 1
 		}
 		n.outputs = append(n.outputs, shape)
@@ -66,7 +66,7 @@ func (n *network) learn(ctx context.Context, s *onnx.Session, items int, picture
 	return b.Close()
 }
 
-// many returns the shape of so many tensors, of the shape of one, in one.
+// many returns the shape of a tensor that holds a number of items, by the shape of one item.
 func many(one []int, items int) []int {
 	if items == 1 {
 		return one

@@ -21,7 +21,7 @@ type Network struct {
 	// the network again for each change, which takes longer than many runs.
 	Padded bool
 	Runs   int // largest number of runs at once
-	// Bind returns the memory of runs of so many items.
+	// Bind returns the memory of a run of a number of items.
 	Bind func(ctx context.Context, items int) (Binding, error)
 }
 
