@@ -3,5 +3,5 @@
 //
 // May import: domain.
 //
-// Inside: batch → onnx; catalog → onnx; onnx → vet.
+// Inside: batch → onnx; catalog → onnx; onnx → half, vet.
 package network

@@ -8,6 +8,7 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 
+	"lipsync/internal/network/half"
 	"lipsync/internal/network/vet"
 )
 
@@ -74,13 +75,13 @@ func values(list []*tensor) []ort.Value {
 
 func (t *tensor) pack() {
 	if t.halves != nil {
-		toHalves(t.halves, t.numbers)
+		half.Encode(t.halves, t.numbers)
 	}
 }
 
 func (t *tensor) unpack() {
 	if t.halves != nil {
-		fromHalves(t.numbers, t.halves)
+		half.Decode(t.numbers, t.halves)
 	}
 }
 

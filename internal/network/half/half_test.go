@@ -1,4 +1,4 @@
-package onnx
+package half
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 // two neighbours must become the nearer one, and in the middle the even one.
 func TestHalf(t *testing.T) {
 	for h := range uint16(0x7c00) {
-		x := fromHalf(h)
-		next := fromHalf(h + 1)
+		x := decode(h)
+		next := decode(h + 1)
 		if h == 0x7bff {
 			next = 65536 // infinity takes the place of the next number
 		}
@@ -25,10 +25,10 @@ func TestHalf(t *testing.T) {
 			{middle, even},
 			{math.Nextafter32(middle, 1e9), h + 1},
 		} {
-			if got := toHalf(c.x); got != c.want {
+			if got := encode(c.x); got != c.want {
 				t.Fatalf("%v: got %#04x, want %#04x", c.x, got, c.want)
 			}
-			if got := toHalf(-c.x); got != c.want|0x8000 {
+			if got := encode(-c.x); got != c.want|0x8000 {
 				t.Fatalf("%v: got %#04x, want %#04x", -c.x, got, c.want|0x8000)
 			}
 		}
@@ -41,20 +41,20 @@ func TestHalfKnown(t *testing.T) {
 		0x0001: 0x1p-24, 0x03ff: 0x3ffp-24, 0x0400: 0x1p-14, 0x3555: 0.333251953125,
 		0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x7c00: inf, 0xfc00: -inf,
 	} {
-		if got := fromHalf(h); got != want {
+		if got := decode(h); got != want {
 			t.Errorf("%#04x: got %v, want %v", h, got, want)
 		}
-		if got := toHalf(want); got != h {
+		if got := encode(want); got != h {
 			t.Errorf("%v: got %#04x, want %#04x", want, got, h)
 		}
 	}
-	if got := toHalf(inf - 1e38); got != 0x7c00 {
+	if got := encode(inf - 1e38); got != 0x7c00 {
 		t.Errorf("large: got %#04x, want infinity", got)
 	}
-	if x := fromHalf(toHalf(float32(math.NaN()))); x == x {
+	if x := decode(encode(float32(math.NaN()))); x == x {
 		t.Errorf("NaN became %v", x)
 	}
-	if x := fromHalf(0x7e01); x == x {
+	if x := decode(0x7e01); x == x {
 		t.Errorf("NaN became %v", x)
 	}
 }

@@ -1,28 +1,26 @@
-package onnx
+// Package half reads and writes floats of half precision: IEEE 754 binary16, with 1 bit for the sign, 5 for the exponent and 10 for the fraction.
+package half
 
 import (
 	"encoding/binary"
 	"math"
 )
 
-// Half precision, IEEE 754 binary16: 1 bit sign, 5 bits exponent, 10 bits fraction.
-
-// toHalves writes the numbers to b, which has two bytes for each.
-func toHalves(b []byte, numbers []float32) {
+// Encode writes the numbers to b, which has two bytes for each, little-endian. It rounds to the nearest, ties to even.
+func Encode(b []byte, numbers []float32) {
 	for i, x := range numbers {
-		binary.LittleEndian.PutUint16(b[2*i:], toHalf(x))
+		binary.LittleEndian.PutUint16(b[2*i:], encode(x))
 	}
 }
 
-// fromHalves reads the numbers from b.
-func fromHalves(numbers []float32, b []byte) {
+// Decode reads the numbers from b, which has two bytes for each, little-endian.
+func Decode(numbers []float32, b []byte) {
 	for i := range numbers {
-		numbers[i] = fromHalf(binary.LittleEndian.Uint16(b[2*i:]))
+		numbers[i] = decode(binary.LittleEndian.Uint16(b[2*i:]))
 	}
 }
 
-// toHalf rounds to the nearest, ties to even.
-func toHalf(x float32) uint16 {
+func encode(x float32) uint16 {
 	bits := math.Float32bits(x)
 	sign := uint16(bits >> 16 & 0x8000)
 	bits &= 1<<31 - 1
@@ -38,7 +36,7 @@ func toHalf(x float32) uint16 {
 	return sign | uint16((bits+0xfff+odd-112<<23)>>13)
 }
 
-func fromHalf(h uint16) float32 {
+func decode(h uint16) float32 {
 	sign, rest := uint32(h&0x8000)<<16, uint32(h&0x7fff)
 	switch {
 	case rest >= 0x7c00: // infinite, or not a number
