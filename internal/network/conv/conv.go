@@ -1,0 +1,85 @@
+// Package conv runs small convolution networks on one core, in Go. It knows the layers of MediaPipe's networks of faces, and
+// needs no other library. Package eyes has such networks.
+package conv
+
+import (
+	"fmt"
+	"math"
+	"sync"
+)
+
+// Network is a network with its weights. Any number of goroutines can run it at once; each run takes one core.
+type Network struct {
+	side    int // of the input, pixels
+	layers  []layer
+	outputs []output
+	runs    sync.Pool // of *run that no goroutine uses
+}
+
+// layer computes a tensor in the memory of a run.
+type layer interface {
+	compute(r *run)
+}
+
+// output is a tensor that callers get, times a factor.
+type output struct {
+	*tensor
+	by      float32
+	sigmoid bool // of each number, after the factor
+}
+
+// run is the memory of one run.
+type run struct {
+	input   []float32 // the caller's
+	tensors []float32 // all tensors, each at its place
+	rows    []float32 // of the input, with a zero before and after each
+	matrix  []float32 // what a layer multiplies, with a row for each pixel
+	rest    []float32 // products of pixels that fill no block, and of others
+	product product
+	window  window
+}
+
+// Sizes returns how many numbers the input and each output of the network have.
+func (n *Network) Sizes() (input int, outputs []int) {
+	for _, o := range n.outputs {
+		outputs = append(outputs, o.height*o.width*o.channels)
+	}
+	return colours * n.side * n.side, outputs
+}
+
+// Run computes the outputs for an input: the red, green and blue planes of a picture. It panics if a size isn't that of Sizes.
+func (n *Network) Run(input []float32, outputs ...[]float32) {
+	if len(input) != colours*n.side*n.side || len(outputs) != len(n.outputs) {
+		panic(fmt.Sprintf("conv: got %d numbers and %d outputs, want %d and %d", len(input), len(outputs), colours*n.side*n.side, len(n.outputs)))
+	}
+	r := n.runs.Get().(*run)
+	r.input = input
+	for _, l := range n.layers {
+		l.compute(r)
+	}
+	for i, o := range n.outputs {
+		o.write(outputs[i], r)
+	}
+	r.input = nil
+	n.runs.Put(r)
+}
+
+// write writes the output's numbers by row, column and channel.
+func (o *output) write(numbers []float32, r *run) {
+	if len(numbers) != o.height*o.width*o.channels {
+		panic(fmt.Sprintf("conv: got an output of %d numbers, want %d", len(numbers), o.height*o.width*o.channels))
+	}
+	for y := range o.height {
+		row := r.tensors[o.row(y):]
+		for x := range o.width {
+			copy(numbers[(y*o.width+x)*o.channels:][:o.channels], row[x*o.pitch():])
+		}
+	}
+	for i, x := range numbers {
+		x *= o.by
+		if o.sigmoid {
+			x = float32(1 / (1 + math.Exp(-float64(x))))
+		}
+		numbers[i] = x
+	}
+}
