@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lipsync/internal/face/eyes"
@@ -143,6 +145,15 @@ func TestSearch(t *testing.T) {
 	}
 	if scores[best] < 0 || box[2] < 100 || box[2] > 130 {
 		t.Errorf("got a score of %v and a width of %v", scores[best], box[2])
+	}
+}
+
+// TestPlain runs the tests above without the kernels in assembly.
+func TestPlain(t *testing.T) {
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^(TestMesh|TestSearch)$", "-test.v")
+	command.Env = append(os.Environ(), "GODEBUG=cpu.avx2=off")
+	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestSearch") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -10,8 +10,8 @@ type product struct {
 	pixels                              int // that count, at most block; the memory has all
 }
 
-// run computes the product.
-func (p *product) run() {
+// plain computes the product of the pixels that count, in Go.
+func (p *product) plain() {
 	for i := range p.panels {
 		weights := p.weights[i*p.depth*lanes:][:p.depth*lanes]
 		bias, slopes := (*[lanes]float32)(p.bias[i*lanes:]), (*[lanes]float32)(p.slopes[i*lanes:])
@@ -56,8 +56,8 @@ type window struct {
 	pixels                             int
 }
 
-// run computes the pixels, for one channel after the other.
-func (w *window) run() {
+// plain computes the pixels in Go, for one channel after the other.
+func (w *window) plain() {
 	for i := range w.panels * lanes {
 		weights := (*[(taps-1)*lanes + 1]float32)(w.weights[i/lanes*taps*lanes+i%lanes:])
 		a, b, c := weights[0], weights[lanes], weights[2*lanes]

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package conv
+
+func (p *product) run() { p.plain() }
+
+func (w *window) run() { w.plain() }
