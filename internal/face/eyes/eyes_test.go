@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -150,6 +151,9 @@ func TestSearch(t *testing.T) {
 
 // TestPlain runs the tests above without the kernels in assembly.
 func TestPlain(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("only on amd64 the environment can switch the kernels off")
+	}
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^(TestMesh|TestSearch)$", "-test.v")
 	command.Env = append(os.Environ(), "GODEBUG=cpu.avx2=off")
 	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestSearch") {

@@ -34,8 +34,8 @@
 	VMOVUPS     Y, (R13)      \
 	ADDQ        BX, R13
 
-// func multiplyAVX2(p *product)
-TEXT ·multiplyAVX2(SB), NOSPLIT, $0-8
+// func multiplyVectors(p *product)
+TEXT ·multiplyVectors(SB), NOSPLIT, $0-8
 	MOVQ p+0(FP), DI
 
 	// R8 to R11 are each third of the 12 pixels.
@@ -135,8 +135,8 @@ store:
 	VZEROUPPER
 	RET
 
-// func slideAVX2(w *window)
-TEXT ·slideAVX2(SB), NOSPLIT, $0-8
+// func slideVectors(w *window)
+TEXT ·slideVectors(SB), NOSPLIT, $0-8
 	MOVQ w+0(FP), DI
 	MOVQ window_weights(DI), SI
 	MOVQ window_panels(DI), DX
