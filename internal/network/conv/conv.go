@@ -1,5 +1,5 @@
-// Package conv runs small convolution networks on one core, in Go. It knows the layers of MediaPipe's networks of faces, and
-// needs no other library. Package eyes has such networks.
+// Package conv runs small convolution networks, without ONNX Runtime. It knows the layers of MediaPipe's networks of faces,
+// which package eyes has. One run takes one core, and memory of its own: 1.4 MB for the mesh of a face, 2.9 MB for the search.
 package conv
 
 import (
@@ -34,7 +34,7 @@ type run struct {
 	tensors []float32 // all tensors, each at its place
 	rows    []float32 // of the input, with a zero before and after each
 	matrix  []float32 // what a layer multiplies, with a row for each pixel
-	rest    []float32 // products of pixels that fill no block, and of others
+	rest    []float32 // products of a block of which not all pixels count
 	product product
 	window  window
 }
@@ -47,7 +47,8 @@ func (n *Network) Sizes() (input int, outputs []int) {
 	return colours * n.side * n.side, outputs
 }
 
-// Run computes the outputs for an input: the red, green and blue planes of a picture. It panics if a size isn't that of Sizes.
+// Run computes the outputs for an input: the red, green and blue planes of a square picture. It panics if their sizes aren't
+// those of Sizes.
 func (n *Network) Run(input []float32, outputs ...[]float32) {
 	if len(input) != colours*n.side*n.side || len(outputs) != len(n.outputs) {
 		panic(fmt.Sprintf("conv: got %d numbers and %d outputs, want %d and %d", len(input), len(outputs), colours*n.side*n.side, len(n.outputs)))

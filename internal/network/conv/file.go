@@ -36,7 +36,7 @@ type record struct {
 // Bounds of what a file may ask for.
 const (
 	mostSide   = 1024    // pixels
-	mostFloats = 1 << 24 // of all tensors of a run, and of all weights
+	mostFloats = 1 << 24 // of all tensors, as if none took the place of another
 )
 
 // reader is a network while it is read.
@@ -45,13 +45,13 @@ type reader struct {
 	tensors []*tensor
 	lasts   []int  // for each tensor, the last layer that reads it
 	halves  []byte // weights that aren't read yet
-	floats  int    // of all weights and tensors
+	floats  int    // of all tensors
 	matrix  int    // the largest one, floats
 	rest    int    // the largest block of products
 }
 
-// Read reads a network from a file, as the folder export of package eyes writes it: the length of the list of layers, the
-// list as JSON, and the weights as halves.
+// Read reads a network from a file, as export/export.py of package eyes writes it: the length of the list of layers, the list
+// as JSON, and the weights as floats of 16 bits. It refuses a file whose layers don't fit each other.
 func Read(content []byte) (*Network, error) {
 	if len(content) < 4 || uint64(binary.LittleEndian.Uint32(content)) > uint64(len(content)-4) {
 		return nil, errIncomplete

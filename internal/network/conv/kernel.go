@@ -1,13 +1,12 @@
 package conv
 
-// product is a product of a block of pixels with a matrix. Slices begin at the first pixel. Those of add and out may be of
-// the same pixels, but must not overlap in.
+// product is a product of a block of pixels with a matrix. Its slices begin at the first pixel. out must not overlap the others.
 type product struct {
 	in, weights, bias, slopes, add, out []float32
 	inPitch, addPitch, outPitch         int // floats from one pixel to the next
 	depth                               int // floats of a pixel of in; a multiple of 4
 	panels, addPanels                   int // of lanes channels: of the result, and of what is added to the first of them
-	pixels                              int // that count, at most block; the memory has all
+	pixels                              int // that count, at most block; the slices have all
 }
 
 // plain computes the product of the pixels that count, in Go.

@@ -65,7 +65,8 @@ func (l crop) add(r *run, to []float32, y, x int, share float32) {
 	}
 }
 
-// place is a layer that moves points from a part's picture to the whole one, by a frame. A point has two numbers.
+// place is a layer that moves points from a part's picture to the whole one, by a frame. A point has two numbers, in pixels
+// of the whole picture, so only the shift is scaled.
 type place struct {
 	from, frame, to *tensor
 	share           float32 // side of the picture from which the part's is cut, as a share of the side of the whole one
