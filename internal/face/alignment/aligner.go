@@ -52,7 +52,7 @@ func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
 			a.tracks[f.Track] = t
 		}
 		t.last = a.index
-		t.samples = append(t.samples, sample{a.index, f.Landmarks, f.Box, f.Crop})
+		t.samples = append(t.samples, sample{a.index, f.Face, f.Crop})
 		a.bytes += len(f.Crop.Y) * 3 / 2
 	}
 	a.pending = append(a.pending, Frame{Index: a.index, Cut: cut})
@@ -121,7 +121,8 @@ func (a *Aligner) align(t *track) (faces []faceIn) {
 	shifts := t.reference.shifts(t.samples, to)
 	marks := canonical(t.samples, to)
 	for i, s := range t.samples {
-		f := faceIn{Face{Box: s.box, To: to[i], Shift: shifts[i], Landmarks: marks[i], Crop: s.crop}, s.frame}
+		f := faceIn{Face{Box: s.Box, To: to[i], Shift: shifts[i], Landmarks: marks[i], Crop: s.crop}, s.frame}
+		f.Lips = s.Lips.Map(f.ToMouth().Inverse())
 		if i > 0 {
 			before := faces[len(faces)-1]
 			for k := before.frame + 1; k < s.frame; k++ {

@@ -15,7 +15,7 @@ import (
 // tracked is a drawn head as the tracker finds it.
 func tracked(track int, h facetest.Head, noise *rand.Rand) tracking.Face {
 	s := sampleOf(h, noise)
-	return tracking.Face{Track: track, Face: detection.Face{Box: detection.Box{X: float32(h.X), Y: float32(h.Y), Size: float32(2.4 * h.Eyes)}, Landmarks: s.landmarks}, Crop: s.crop}
+	return tracking.Face{Track: track, Face: detection.Face{Box: detection.Box{X: float32(h.X), Y: float32(h.Y), Size: float32(2.4 * h.Eyes)}, Landmarks: s.Landmarks}, Crop: s.crop}
 }
 
 // TestFramesComeOnce checks that each frame comes once and in order with the faces
@@ -138,7 +138,7 @@ func TestPendingPixels(t *testing.T) {
 	s := sampleOf(facetest.Head{X: 160, Y: 130, Eyes: 60}, noise)
 	a := NewAligner(25)
 	for i := range 60 {
-		f := tracking.Face{Face: detection.Face{Landmarks: s.landmarks}, Crop: pixels.NewCrop(frame, image.Rect(0, 0, 1600, 1600), 500)}
+		f := tracking.Face{Face: detection.Face{Landmarks: s.Landmarks}, Crop: pixels.NewCrop(frame, image.Rect(0, 0, 1600, 1600), 500)}
 		a.Add([]tracking.Face{f}, false)
 		if n := len(a.pending); n > 2*smoothFrames+1 {
 			t.Fatalf("after %d frames %d wait, want %d at most", i+1, n, 2*smoothFrames+1)

@@ -42,6 +42,7 @@ type Face struct {
 	// mouth of a head that tilts or turns.
 	Shift     geom.Point
 	Landmarks detection.Landmarks // canonical, smoothed over some frames
+	Lips      detection.Lips      // in the coordinates of ToMouth, not smoothed
 	// Crop holds the pixels around the face. It is nil in a frame in which the tracker missed the face.
 	// Then the other fields are interpolated between those of the frames before and after.
 	Crop *pixels.Crop
@@ -60,6 +61,7 @@ func lerp(a, b *Face, t float32) Face {
 	out.Box = a.Box.Lerp(b.Box, t)
 	out.To = a.To.Lerp(b.To, t)
 	out.Shift = a.Shift.Lerp(b.Shift, t)
+	out.Lips = a.Lips.Lerp(b.Lips, t)
 	for i, p := range a.Landmarks {
 		out.Landmarks[i] = p.Lerp(b.Landmarks[i], t)
 	}

@@ -13,14 +13,14 @@ func canonical(samples []sample, to []geom.Similarity) []detection.Landmarks {
 	moved := make([]sample, len(samples))
 	for i, s := range samples {
 		back := to[i].Inverse()
-		for k, p := range s.landmarks {
-			moved[i].landmarks[k] = back.Apply(p)
+		for k, p := range s.Landmarks {
+			moved[i].Landmarks[k] = back.Apply(p)
 		}
 	}
 	cuts := jumps(moved)
 	out := make([]detection.Landmarks, len(samples))
 	for k := range out[0] {
-		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.landmarks[k] }, cuts, markSmooth) {
+		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.Landmarks[k] }, cuts, markSmooth) {
 			out[i][k] = p
 		}
 	}

@@ -14,10 +14,9 @@ import (
 
 // sample is the face of one track in one frame, in the frame's coordinates.
 type sample struct {
-	frame     int
-	landmarks detection.Landmarks
-	box       detection.Box
-	crop      *pixels.Crop
+	frame int
+	detection.Face
+	crop *pixels.Crop
 }
 
 // reference is the face of one person. It is learned from the first frames and used for all later ones, so
@@ -67,7 +66,7 @@ func (m *reference) fromLandmarks(samples []sample) []geom.Similarity {
 	}
 	cuts := jumps(samples)
 	for k, index := range rigid {
-		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.landmarks[index] }, cuts, rigidSmooth) {
+		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.Landmarks[index] }, cuts, rigidSmooth) {
 			shapes[i][k] = p
 		}
 	}
@@ -171,8 +170,8 @@ func jumps(samples []sample) (at []int) {
 	rigid := detection.Rigid()
 	centre := func(i int) (c geom.Point) {
 		for _, k := range rigid {
-			c.X += samples[i].landmarks[k].X / float32(len(rigid))
-			c.Y += samples[i].landmarks[k].Y / float32(len(rigid))
+			c.X += samples[i].Landmarks[k].X / float32(len(rigid))
+			c.Y += samples[i].Landmarks[k].Y / float32(len(rigid))
 		}
 		return c
 	}
@@ -182,7 +181,7 @@ func jumps(samples []sample) (at []int) {
 	}
 	usual := dsp.Quantile(steps, .5)
 	for i, step := range steps {
-		l := &samples[i].landmarks
+		l := &samples[i].Landmarks
 		eyes := geom.Distance(l[detection.LeftPupil], l[detection.RightPupil])
 		if step > jumpFar*eyes && step > jumpSudden*usual {
 			at = append(at, i)

@@ -62,7 +62,7 @@ func TestAlignOddSamples(t *testing.T) {
 	for name, samples := range map[string][]sample{
 		"one frame":                   {one},
 		"nothing but a wall":          {blank, blank, blank},
-		"an edge of it is in a frame": {one, {landmarks: one.landmarks, crop: pixels.NewCrop(facetest.Wall(320, 260), image.Rect(0, 0, 30, 30), 60)}},
+		"an edge of it is in a frame": {one, {Face: one.Face, crop: pixels.NewCrop(facetest.Wall(320, 260), image.Rect(0, 0, 30, 30), 60)}},
 	} {
 		var m reference
 		for i, to := range m.align(samples) {
@@ -77,10 +77,10 @@ func TestAlignOddSamples(t *testing.T) {
 // sampleOf draws a head and gives it landmarks that are about right.
 func sampleOf(h facetest.Head, noise *rand.Rand) (s sample) {
 	frame := facetest.Frame(320, 260, h)
-	s.landmarks = h.Landmarks()
-	for k := range s.landmarks { // in order, so that each run has the same noise
-		s.landmarks[k].X += float32(1.2 * noise.NormFloat64())
-		s.landmarks[k].Y += float32(1.2 * noise.NormFloat64())
+	s.Landmarks = h.Landmarks()
+	for k := range s.Landmarks { // in order, so that each run has the same noise
+		s.Landmarks[k].X += float32(1.2 * noise.NormFloat64())
+		s.Landmarks[k].Y += float32(1.2 * noise.NormFloat64())
 	}
 	s.crop = pixels.NewCrop(frame, frame.Rect, float32(h.Eyes))
 	return s

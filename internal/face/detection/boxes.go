@@ -34,7 +34,7 @@ const (
 	mostSide  = 2       // of a box, as a share of the picture: a wider box is an error
 )
 
-// All detectors place a Box as the cascades do. The network's boxes of the same faces lie lower, and the root of their
+// All detectors place a Box alike. The network's boxes of the same faces lie lower, and the root of their
 // area is larger.
 const (
 	boxLower  = .06 // share of a Box's side
@@ -68,13 +68,14 @@ func newBoxNetwork(ctx context.Context, s *onnx.Session) (*boxNetwork, error) {
 	return n, nil
 }
 
-// candidate is a box that the network is fairly sure of, in pixels.
+// candidate is a box that a network is fairly sure of.
 type candidate struct {
 	left, top, right, bottom, score float32
+	eyes                            [2]geom.Point // of the face; the zero value if they are unknown
 }
 
 // Detect implements Detector. The network sees the whole frame at once, so smallest would save no time.
-func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Box, error) {
+func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Face, error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate
 	err := n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(outputs [][]float32) {
@@ -83,13 +84,13 @@ func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) 
 	return found(seen), err
 }
 
-// found returns the boxes of the faces of candidates, the surest first. It overwrites the candidates.
-func found(all []candidate) (boxes []Box) {
+// found returns the faces of candidates in pixels, the surest first. It overwrites the candidates.
+func found(all []candidate) (faces []Face) {
 	for _, c := range suppress(all) {
 		side := float32(math.Sqrt(float64(c.area()))) / boxLarger
-		boxes = append(boxes, Box{(c.left + c.right) / 2, (c.top+c.bottom)/2 - boxLower*side, side})
+		faces = append(faces, Face{Box: Box{(c.left + c.right) / 2, (c.top+c.bottom)/2 - boxLower*side, side}})
 	}
-	return boxes
+	return faces
 }
 
 // fill divides the size of the frame by scale, and puts it into the upper left corner of the input. The rest is grey.
@@ -116,7 +117,7 @@ func (n *boxNetwork) candidates(scores, boxes []float32, scale float32) (all []c
 		b := boxes[2*i-2:]
 		wide, high := b[2]-b[0], b[3]-b[1]
 		if scores[i] > leastScore && wide > 0 && high > 0 && wide < mostSide && high < mostSide {
-			all = append(all, candidate{w * b[0], h * b[1], w * b[2], h * b[3], scores[i]})
+			all = append(all, candidate{left: w * b[0], top: h * b[1], right: w * b[2], bottom: h * b[3], score: scores[i]})
 		}
 	}
 	return all

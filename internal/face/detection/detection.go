@@ -46,6 +46,7 @@ func (b Box) Inside(frame image.Rectangle) bool {
 type Face struct {
 	Box       Box
 	Landmarks Landmarks
+	Lips      Lips
 }
 
 // Eyes returns the distance of the pupils in pixels.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 
+	"lipsync/internal/face/eyes"
 	"lipsync/internal/network/onnx"
 )
 
@@ -19,18 +20,18 @@ type Detector interface {
 }
 
 type boxDetector interface {
-	// Detect returns the boxes of a frame that may have faces, the one with the highest score first. smallest is a share
+	// Detect returns the faces of a frame, the surest first: their boxes, and their pupils if the detector finds them. smallest is a share
 	// of the frame's shorter side. Faces with a smaller side may be left out, which saves time.
-	Detect(ctx context.Context, frame *image.YCbCr, smallest float64) ([]Box, error)
+	Detect(ctx context.Context, frame *image.YCbCr, smallest float64) ([]Face, error)
 }
 
 type landmarkDetector interface {
-	// Locate returns the face at the place of near, and whether there is one. near is from a frame shortly before,
-	// or has only a Box that Detect returned.
+	// Locate returns the face at the place of near, and whether there is one. near is from a frame shortly before, or from Detect. Then a
+	// second call finds the face more exactly.
 	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
 
-	// LocateMouth returns the mobile landmarks of a face whose box and rigid landmarks are right, and whether they were found.
-	LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (mouth Landmarks, ok bool, err error)
+	// LocateMouth returns a face whose box and rigid landmarks are right with its lips and mobile landmarks, and whether they were found.
+	LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (placed Face, ok bool, err error)
 }
 
 // Sessions returns the number of sessions of the model of landmarks that New should get. On a GPU a session runs faces of one number
@@ -43,14 +44,10 @@ func Sessions(p onnx.Provider) int {
 }
 
 // New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another
-// (MediaPipe's face mesh). Either may be nil: then the cascades of pigo do its part. If a network has wrong shapes, the
+// (MediaPipe's face mesh). Either may be nil: then the eyes of the product do its part. If a network has wrong shapes, the
 // error is a sentence that says which shapes it must have.
 func New(ctx context.Context, boxes *onnx.Session, landmarks ...*onnx.Session) (Detector, error) {
-	cascades, err := newCascades()
-	if err != nil {
-		return nil, err
-	}
-	d := detector{boxDetector: cascades, landmarkDetector: cascades}
+	d := detector{boxDetector: search{newBuiltIn(eyes.Search())}, landmarkDetector: builtInMesh()}
 	if boxes != nil {
 		s, err := newBoxNetwork(ctx, boxes)
 		if err != nil {

@@ -85,7 +85,7 @@ func TestManyBoxes(t *testing.T) {
 	var all []candidate
 	for i := range mostBoxes {
 		x := float32(2 * i)
-		all = append(all, candidate{x, 0, x + 1, 1, .8 + .1*float32(i)/mostBoxes})
+		all = append(all, candidate{left: x, top: 0, right: x + 1, bottom: 1, score: .8 + .1*float32(i)/mostBoxes})
 	}
 	slices.Reverse(all[:mostBoxes/2])
 	got := suppress(all)
@@ -100,9 +100,9 @@ func TestManyBoxes(t *testing.T) {
 }
 
 func TestSuppress(t *testing.T) {
-	a, like, inside, beside := candidate{0, 0, 100, 100, .8}, candidate{10, 0, 110, 100, .9}, candidate{30, 30, 70, 70, .95}, candidate{70, 0, 170, 100, .85}
+	a, like, inside, beside := candidate{left: 0, top: 0, right: 100, bottom: 100, score: .8}, candidate{left: 10, top: 0, right: 110, bottom: 100, score: .9}, candidate{left: 30, top: 30, right: 70, bottom: 70, score: .95}, candidate{left: 70, top: 0, right: 170, bottom: 100, score: .85}
 	inf := float32(math.Inf(1))
-	endless := candidate{0, 0, inf, inf, .9}
+	endless := candidate{left: 0, top: 0, right: inf, bottom: inf, score: .9}
 	for name, c := range map[string]struct{ all, want []candidate }{
 		"none":                   {nil, nil},
 		"the surer of two":       {[]candidate{a, like}, []candidate{like}},

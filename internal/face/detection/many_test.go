@@ -21,7 +21,7 @@ func TestManyMouths(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if m := d.(detector).landmarkDetector.(*mesh); m.many == m.lone || m.many.queue.Together() < onGPU {
+	if m := d.(detector).landmarkDetector.(*mesh); m.many == m.lone || m.many.(*network).queue.Together() < onGPU {
 		t.Fatalf("mouths are not placed %d at once", onGPU)
 	}
 	var all errgroup.Group
@@ -46,7 +46,7 @@ func TestManyMouths(t *testing.T) {
 				t.Errorf("face %d: found %v, want %v", i, ok, found)
 			}
 			for _, k := range Mobile() {
-				if off := geom.Distance(got[k], want.Landmarks[k]); found && !(off < .01) {
+				if off := geom.Distance(got.Landmarks[k], want.Landmarks[k]); found && !(off < .01) {
 					t.Errorf("face %d: landmark %d is %g pixels off", i, k, off)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"image"
 	"math"
 
+	"lipsync/internal/face/eyes"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/parallel"
@@ -16,9 +17,16 @@ import (
 // Monocular Video on Mobile GPUs", 2019). Its input are the red, green and blue planes of an upright face, from 0
 // to 1. Its outputs are the probability that there is a face, and 468 or more points as shares of the picture.
 type mesh struct {
-	lone, many   *network // for a face that somebody waits for, and for the mouths of many frames; on a CPU they are one
-	side         int      // of the input, pixels
-	flag, points int      // indices of the outputs
+	lone, many   runner // for a face that somebody waits for, and for the mouths of many frames; on a GPU they are two
+	side         int    // of the input, pixels
+	flag, points int    // indices of the outputs
+	lips         int    // index of the output of the lips; -1: they are vertices of the mesh
+}
+
+// builtInMesh returns the mesh of eyes.Mesh.
+func builtInMesh() *mesh {
+	n := newBuiltIn(eyes.Mesh())
+	return &mesh{lone: n, many: n, side: eyes.Side, points: 0, lips: 1, flag: 2}
 }
 
 const (
@@ -26,8 +34,7 @@ const (
 	leastFlag     = .5 // probability of a face
 )
 
-// vertices holds for each landmark vertices of the mesh. The landmark is their mean. It lies like the landmark of the
-// cascades on the same face, since the engines were made with the cascades.
+// vertices holds for each landmark vertices of the mesh. The landmark is their mean.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
@@ -44,7 +51,7 @@ var vertices = [len(Landmarks{})][]int{
 	LowerLip:      {17},
 }
 
-// These lengths are shares of the longer side of the mesh. The first two place the box as the cascades do.
+// These lengths are shares of the longer side of the mesh. The first two place the box.
 const (
 	boxOfMesh  = .94  // side of the box
 	boxHigher  = .125 // distance of its centre above that of the mesh
@@ -75,13 +82,16 @@ func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks [
 		}
 		networks = append(networks, n)
 	}
-	m = &mesh{lone: networks[0], many: networks[len(networks)-1], side: width, flag: -1, points: -1}
-	for i, shape := range m.lone.outputs {
+	first := networks[0]
+	m = &mesh{lone: first, many: networks[len(networks)-1], side: width, flag: -1, points: -1, lips: -1}
+	for i, shape := range first.outputs {
 		switch size := elements(shape); {
 		case size == 1:
 			m.flag = i
 		case size >= 3*leastVertices && shape[len(shape)-1] == 3:
 			m.points = i
+		case size >= 2*len(lipVertices) && shape[len(shape)-1] == 2:
+			m.lips = i
 		}
 	}
 	if m.flag < 0 || m.points < 0 {
@@ -91,22 +101,11 @@ func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks [
 }
 
 func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
-	rounds := 1
-	if near.Landmarks == (Landmarks{}) { // near is only a box: the first round finds the tilt, the second has an upright face
-		rounds = 2
-	}
-	f, ok = near, true
-	for range rounds {
-		if err == nil && ok {
-			f, ok, err = m.place(ctx, frame, f, true)
-		}
-	}
-	return f, ok, err
+	return m.place(ctx, frame, near, true)
 }
 
-func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Landmarks, bool, error) {
-	placed, ok, err := m.place(ctx, frame, f, false)
-	return placed.Landmarks, ok, err
+func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Face, bool, error) {
+	return m.place(ctx, frame, f, false)
 }
 
 // place runs the network on the part of the frame around a face. awaited tells whether somebody waits for this face alone.
@@ -117,8 +116,8 @@ func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face, awaited
 	}
 	to := m.crop(near)
 	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to, awaited) }, func(outputs [][]float32) {
-		f = m.face(outputs[m.points], to)
-		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box)
+		f = m.face(outputs, to)
+		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box) && f.whole()
 	})
 	return f, ok, err
 }
@@ -163,9 +162,16 @@ func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity, awa
 	}
 }
 
-// face returns the face of the network's points.
-func (m *mesh) face(points []float32, to geom.Similarity) (f Face) {
+// face returns the face of the network's outputs.
+func (m *mesh) face(outputs [][]float32, to geom.Similarity) (f Face) {
+	points := outputs[m.points]
 	vertex := func(i int) geom.Point { return geom.Point{X: points[3*i], Y: points[3*i+1]} }
+	f.Lips = lipsOf(func(i int) geom.Point {
+		if m.lips < 0 {
+			return to.Apply(vertex(lipVertices[i]))
+		}
+		return to.Apply(geom.Point{X: outputs[m.lips][2*i], Y: outputs[m.lips][2*i+1]})
+	})
 	low, high := vertex(0), vertex(0)
 	for i := range leastVertices {
 		p := vertex(i)
@@ -179,10 +185,21 @@ func (m *mesh) face(points []float32, to geom.Similarity) (f Face) {
 		}
 		f.Landmarks[k] = to.Apply(mean)
 	}
+	if m.lips >= 0 { // these points are more exact
+		f.Landmarks[LeftCorner], f.Landmarks[RightCorner] = f.Lips.Outer.Upper[0], f.Lips.Outer.Upper[ContourPoints-1]
+		f.Landmarks[UpperLip], f.Landmarks[LowerLip] = f.Lips.Outer.Upper[ContourPoints/2], f.Lips.Outer.Lower[ContourPoints/2]
+	}
 	extent := max(high.X-low.X, high.Y-low.Y)
 	centre := to.Apply(geom.Point{X: (low.X + high.X) / 2, Y: (low.Y+high.Y)/2 - boxHigher*extent})
 	f.Box = Box{centre.X, centre.Y, boxOfMesh * extent * to.Scale()}
 	return f
+}
+
+// whole tells whether the lips are near the box. They can't be if a point is NaN.
+func (f *Face) whole() bool {
+	whole := true
+	f.Lips.each(func(p *geom.Point) { whole = whole && geom.Distance(*p, f.Box.Centre()) < f.Box.Size })
+	return whole
 }
 
 // continues tells whether the face may be the one in a box of a frame shortly before. It can't be if its points are NaN.

@@ -104,23 +104,23 @@ func TestUnsoundNetworks(t *testing.T) {
 
 // fault is a detector on a machine that fails: at once, or after it has found boxes.
 type fault struct {
-	boxes []detection.Box
+	faces []detection.Face
 	err   error
 }
 
-func (f fault) Detect(context.Context, *image.YCbCr, float64) ([]detection.Box, error) {
-	if f.boxes == nil {
+func (f fault) Detect(context.Context, *image.YCbCr, float64) ([]detection.Face, error) {
+	if f.faces == nil {
 		return nil, f.err
 	}
-	return f.boxes, nil
+	return f.faces, nil
 }
 
 func (f fault) Locate(context.Context, *image.YCbCr, detection.Face) (detection.Face, bool, error) {
 	return detection.Face{}, false, f.err
 }
 
-func (f fault) LocateMouth(context.Context, *image.YCbCr, detection.Face) (detection.Landmarks, bool, error) {
-	return detection.Landmarks{}, false, f.err
+func (f fault) LocateMouth(context.Context, *image.YCbCr, detection.Face) (detection.Face, bool, error) {
+	return detection.Face{}, false, f.err
 }
 func (f fault) Close() error { return nil }
 
@@ -130,7 +130,7 @@ func TestFaultOfADetector(t *testing.T) {
 	known := newTrack(0, frame, aFace(t, frame))
 	for name, tracker := range map[string]*Tracker{
 		"searching": {detector: fault{nil, want}},
-		"placing":   {detector: fault{[]detection.Box{{X: 100, Y: 100, Size: 60}}, want}},
+		"placing":   {detector: fault{[]detection.Face{{Box: detection.Box{X: 100, Y: 100, Size: 60}}}, want}},
 		"following": {detector: fault{nil, want}, live: []*track{known}, frames: 1, every: newIntervals(25)},
 	} {
 		if faces, _, err := add(t.Context(), tracker, frame); !errors.Is(err, want) || faces != nil {

@@ -60,10 +60,11 @@ func (s *Seen) Place(ctx context.Context, frame *image.YCbCr) error {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			mouth = carried(f.before.Faces[f.there].Face, f.move).Landmarks
+			mouth = carried(f.before.Faces[f.there].Face, f.move)
 		}
+		face.Lips = mouth.Lips
 		for _, k := range detection.Mobile() {
-			face.Landmarks[k] = mouth[k]
+			face.Landmarks[k] = mouth.Landmarks[k]
 		}
 	}
 	s.followed = nil // so that earlier frames are forgotten

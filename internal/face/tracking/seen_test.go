@@ -16,9 +16,9 @@ import (
 // mouthless is a detector that doesn't find the mouths of two in three faces, by their place.
 type mouthless struct{ detection.Detector }
 
-func (f mouthless) LocateMouth(ctx context.Context, frame *image.YCbCr, face detection.Face) (detection.Landmarks, bool, error) {
+func (f mouthless) LocateMouth(ctx context.Context, frame *image.YCbCr, face detection.Face) (detection.Face, bool, error) {
 	if int(100*face.Box.X)%3 > 0 {
-		return detection.Landmarks{}, false, nil
+		return detection.Face{}, false, nil
 	}
 	return f.Detector.LocateMouth(ctx, frame, face)
 }

@@ -90,6 +90,7 @@ func carried(f detection.Face, move geom.Similarity) detection.Face {
 	for i, p := range f.Landmarks {
 		f.Landmarks[i] = move.Apply(p)
 	}
+	f.Lips = f.Lips.Map(move)
 	c := move.Apply(f.Box.Centre())
 	f.Box.X, f.Box.Y = c.X, c.Y
 	return f

@@ -71,7 +71,7 @@ func testTracks(t *testing.T, d detection.Detector) {
 			return f
 		}, want: []run{{from: 0, to: 6, head: at(still)}, {from: 6, to: 12, head: at(still)}}},
 		{name: "too small", frames: 3, scene: func(int) *image.YCbCr {
-			return facetest.Frame(width, height, facetest.Head{X: 300, Y: 200, Eyes: 8})
+			return facetest.Frame(width, height, facetest.Head{X: 300, Y: 200, Eyes: 6})
 		}},
 		{name: "half out of the frame", frames: 3, scene: func(int) *image.YCbCr {
 			return facetest.Frame(width, height, facetest.Head{X: 0, Y: 200, Eyes: 50})

@@ -110,7 +110,7 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 
 // These are sides of boxes, as shares of the shorter side of the picture. By eye.
 const (
-	smallestFace = .09 // of the smallest faces that are searched for
+	smallestFace = .07 // of the smallest faces that are searched for
 	largeFace    = .15 // of the smallest faces that count as large
 )
 
@@ -146,7 +146,7 @@ func (t *Tracker) covers(x, y float32) bool {
 // detecting is a search for faces in a frame.
 type detecting struct {
 	smallest float64 // as in detection.Detector; 0 for no search
-	boxes    []detection.Box
+	faces    []detection.Face
 	err      error
 	done     chan struct{} // closed when boxes and err are set
 }
@@ -162,7 +162,7 @@ func (t *Tracker) detect(ctx context.Context, frame *image.YCbCr, smallest float
 	go func() {
 		defer close(d.done)
 		d.err = failure.Guard(func() (err error) {
-			d.boxes, err = t.detector.Detect(ctx, frame, smallest)
+			d.faces, err = t.detector.Detect(ctx, frame, smallest)
 			return err
 		})
 	}()
@@ -178,13 +178,19 @@ func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, found *detecti
 		return found.err
 	}
 	least := float32(smallestFace) * float32(min(frame.Rect.Dx(), frame.Rect.Dy()))
-	for _, b := range found.boxes {
-		if b.Size < least || !b.Inside(frame.Rect) || tracked(t.live, b) {
+	for _, f := range found.faces {
+		if f.Box.Size < least || !f.Box.Inside(frame.Rect) || tracked(t.live, f.Box) {
 			continue
 		}
-		f, ok, err := t.detector.Locate(ctx, frame, detection.Face{Box: b})
-		if err != nil {
-			return err
+		ok := true
+		for range 2 {
+			var err error
+			if f, ok, err = t.detector.Locate(ctx, frame, f); err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
 		}
 		if ok && f.Box.Inside(frame.Rect) && !tracked(t.live, f.Box) {
 			if k := newTrack(t.next, frame, f); k != nil {

@@ -179,7 +179,7 @@ const cutHalf, cutAbove, cutBelow = .95, .15, .75
 
 // cutMouth copies the pixels of an example.
 func cutMouth(c *pixels.Crop, o *observation) *image.YCbCr {
-	area := bounds(o.to, region{o.middle() - cutHalf, o.nose - cutAbove, o.middle() + cutHalf, o.bottom + cutBelow})
+	area := bounds(o.to, region{o.middle() - cutHalf, o.nose - cutAbove, o.middle() + cutHalf, o.bottom.middle() + cutBelow})
 	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
 }
 

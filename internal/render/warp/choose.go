@@ -15,15 +15,16 @@ import (
 const (
 	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
-	fillCost   = 3   // × height of the unseen inside ÷ farOpen, at most 1: a filled part looks like a second lip. Articulation of five people: .65 → .67
+	fillCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
 	widthUnit  = .1  // share of a width
-	poseCost   = 20  // × squared distance of the tips of the noses, canonical
-	tiltCost   = .5  // × ((difference of the slopes of the lines through the corners − askew) ÷ tiltUnit)²
+	poseCost   = 150 // × squared distance of the tips of the noses, canonical: less than a usual jump up to a nod of some 5°
+	tiltCost   = 6   // × ((difference of the slopes of the lines through the corners − askew) ÷ tiltUnit)²
 	tiltUnit   = .1  // slope
 	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
+	lopCost    = 20  // × squared difference of the openings of both halves of the mouth ÷ farOpen, without that of the frame's own mouth: an open grimace
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
@@ -32,7 +33,7 @@ const (
 // Costs of showing one example after another. A jump costs much, because natural sequences look
 // best, and warping does the rest.
 const (
-	jumpCost   = 6   // for a jump to an example that isn't next to the one before it in time
+	jumpCost   = 4   // for a jump to an example that isn't next to the one before it in time
 	unlikeCost = .05 // × (distance of their appearances ÷ the usual distance)², added to jumpCost
 	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered; .3 lowers the step of the opening (docs/testing.md) from .84 to .75
 	lapse      = 3   // frames between examples that are next to each other in time, at most
@@ -270,8 +271,7 @@ func (c *chooser) best(t target) []candidate {
 // misfit returns the cost of giving the mouth of an observation a shape.
 func (p *person) misfit(to shape, shown *observation) float32 {
 	cost := gapCost*square((to.gap-shown.gap())/(.5*p.most)) + widthCost*square((shown.width()/to.width-1)/widthUnit)
-	unseen := to.gap - shown.grows()*shown.gap()
-	cost += fillCost * clamp(unseen/farOpen)
+	cost += fillCost * clamp((to.gap-shown.gap()/insideTo)/farOpen)
 	if low := shutUnder * p.most; to.gap < low {
 		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
 	}
@@ -283,7 +283,8 @@ func (p *person) misfit(to shape, shown *observation) float32 {
 func (o *observation) unlike(shown *observation) float32 {
 	slanted := max(abs(o.tilt()-shown.tilt())-askew, 0)
 	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
-	return poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
+	lop := (shown.lop() - o.lop()) / farOpen
+	return lopCost*square(lop) + poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
 }
 
 // jumps tells whether example b isn't next to example a in time.

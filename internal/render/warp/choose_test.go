@@ -108,22 +108,27 @@ func TestAskewMouthsCost(t *testing.T) {
 	}
 }
 
-// TestMadeUpInsideCosts compares two mouths that have to open to .3. One has a dark inside, which
-// can be stretched so far. It costs less than the other one, which has teeth, so that a part of its
-// inside has to be made up. If nothing has to be made up, the inside does not matter.
+// TestMadeUpInsideCosts compares mouths that have to open to .3. One that shows less of its inside costs more.
 func TestMadeUpInsideCosts(t *testing.T) {
 	p := &person{most: .3}
-	for _, c := range []struct {
-		gap    float32 // of both mouths
-		differ bool    // in their costs
-	}{{gap: .12, differ: true}, {gap: .25, differ: false}} {
-		teeth := observation{lips: someLips(c.gap)}
-		dark := teeth
-		dark.dark = 1
-		to := shape{gap: .3, width: teeth.width()}
-		if got := p.misfit(to, &teeth) > p.misfit(to, &dark)+.5; got != c.differ {
-			t.Errorf("gap %.2f: teeth cost more than a dark inside: %t, want %t", c.gap, got, c.differ)
-		}
+	cost := func(gap float32) float32 {
+		shown := observation{lips: someLips(gap)}
+		return p.misfit(shape{gap: .3, width: shown.width()}, &shown)
+	}
+	if none, some, all := cost(0), cost(.2), cost(.27); !(none > some && some > all) {
+		t.Errorf("mouths with gaps of 0, .2 and .27 cost %.2f, %.2f and %.2f", none, some, all)
+	}
+}
+
+// TestGrimacesCost compares a mouth that is open on one side with one that is as open on both, in a frame whose own mouth is closed.
+func TestGrimacesCost(t *testing.T) {
+	own, even := observation{to: geom.Similarity{A: 60}, lips: someLips(0)}, observation{to: geom.Similarity{A: 60}, lips: someLips(.1)}
+	grimace := even
+	for k := range grimace.lower {
+		grimace.lower[k] = grimace.upper[k] + (grimace.lower[k]-grimace.upper[k])*(1+place(k))
+	}
+	if a, b := own.unlike(&grimace), own.unlike(&even); a < b+gapCost {
+		t.Errorf("a grimace costs %.2f, an even mouth %.2f", a, b)
 	}
 }
 

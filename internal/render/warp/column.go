@@ -8,13 +8,9 @@ import "math"
 type column struct {
 	from, to     []float32 // y of the edges between the pieces, before and after
 	upper, lower float32   // y of the inner edges of the lips, after
-	inner, depth float32   // y of the upper lip's inner edge before, and the height of the inside that is used
-	stretch      float32   // of the inside that the source shows
-	unseen       float32   // height of the inside below it, which the source doesn't show
 	jump         float32   // of dy at the inner edge of the lower lip
 	seam         float32   // how dark the line between closed lips is, 0 to 1
-	closes       float32   // 1 where lips come to touch, 0 where the inside between them is seen
-	edge         float32   // y before of the part of the upper lip that touches the lower one after
+	shut         float32   // 1 where lips come to touch, 0 where the inside between them is seen
 	fade         float32   // 1 near the mouth, 0 at the end of its reach
 	aside        float32   // distance in x to the source
 	above, below float32   // places between these y move aside by all of that distance
@@ -26,57 +22,39 @@ func newColumn(m *lips, w shape, x float32) column {
 	half := w.width / 2
 	s := (x - m.middle() - w.shift.X) / half // half widths from the middle
 	c := column{fade: smoothstep((reach*(1+w.far) - abs(s)) / reachSoft), aside: aside(m, w, s, x)}
-	line := m.line.at(m, x+c.aside)
 	chin := m.level() + chinBelow
 	neck := chin + neckBelow*(1+w.far)
 	sunk := w.shift.Y + chinShare*(w.gap-m.gap())*jawShare(s/(1+w.far))           // of the chin
 	shift := w.shift.Y + (1-arch(s))*(w.right*clamp(.5+s/2)+w.left*clamp(.5-s/2)) // of the face at the height of the lips
-	c.nose, c.above, c.below, c.chin = m.nose, m.top, m.bottom, chin
-	if abs(s) >= 1 { // beside the mouth
-		c.upper, c.lower = line+shift, line+shift
-		c.from = []float32{m.nose, line, chin, neck}
-		c.to = []float32{m.nose, line + shift, chin + sunk, neck}
+	c.nose, c.above, c.below, c.chin = m.nose, m.top.middle(), m.bottom.middle(), chin
+	u, l := m.inner(x + c.aside)
+	if abs(s) >= 1 { // beside the mouth, where both edges are at the height of the corner
+		c.upper, c.lower = u+shift, u+shift
+		c.from = []float32{m.nose, u, chin, neck}
+		c.to = []float32{m.nose, u + shift, chin + sunk, neck}
 		return c
 	}
-	u, l := m.inner(x + c.aside)
-	gap := w.gap * arch(s)
-	shut, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close (negative) or open
-	c.upper = u + shift - m.above()*shut - upperShare*more
-	c.lower = l + shift + (1-m.above())*shut + (1-upperShare)*more
+	gap := m.opening(x+c.aside, s, w.gap)
+	less, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close (negative) or open
+	c.upper = u + shift - m.above()*less - upperShare*more
+	c.lower = l + shift + (1-m.above())*less + (1-upperShare)*more
 	closed := smoothstep(2 - 2*gap/thinGap)
-	closes := closed * closing(l-u-gap)
-	roll := w.roll * closes // lips that were apart roll inwards as they meet
-	lap := overlap * closes
-	top, bottom := m.outer(x + c.aside)
+	c.shut = closed * closing(l-u-gap)
+	roll := w.roll * c.shut                                                 // lips that were apart roll inwards as they meet
+	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*clamp(more/openMore) // the edge of a lip may be read in the teeth
+	top, bottom := m.top.at(m, x+c.aside), m.bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-lap-leastLip), max(bottom, l+lap+leastLip)
 	above, below := c.upper-(u-top)*w.upper*(1-roll), c.lower+(bottom-l)*w.lower*(1-roll)*(1-tuckHides*w.tuck)
 	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of the parts of the lips that stay in sight
 	c.seam = seamDark * closed * closing(under-edge-gap)
 	c.from = []float32{m.nose, top, edge, under, bottom, chin, neck}
 	c.to = []float32{m.nose, max(above, m.nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
-	c.inner, c.depth, c.stretch, c.closes, c.edge = u, l-u, 1, closes, u-lap
-	if gap > l-u+leastOpening {
-		c.depth = max(l-u-lipEdge, 0)
-		c.stretch = min(gap/max(l-u, leastGap), m.grows())
-		c.unseen = (gap - c.stretch*(l-u)) * (1 - closed)
-	}
-	if c.jump = (under - c.lower) * c.fade; c.lower > c.upper {
-		c.jump -= c.inside(c.lower)
-	} else {
-		c.jump -= (edge - c.upper) * c.fade
-	}
+	c.jump = (under - c.lower - (edge - c.upper)) * c.fade
 	return c
 }
 
 // closing returns how much a gap closes that becomes smaller by a length, 0 to 1.
 func closing(by float32) float32 { return clamp((by - leastClosing) / closingSoft) }
-
-// inside returns dy at y between the lips. Teeth stay with the upper lip. Lips that come to
-// touch hide them.
-func (c *column) inside(y float32) float32 {
-	from := c.inner + min((y-c.upper)/c.stretch, c.depth)
-	return from + (c.edge-from)*c.closes - y
-}
 
 // aside returns the distance in x from a place to the source of its pixel. The place is at x,
 // s half widths from the middle of the new shape.
@@ -92,20 +70,14 @@ func aside(m *lips, w shape, s, x float32) float32 {
 // at returns the cell at y.
 func (c *column) at(y float32) (out cell) {
 	out.dx = c.aside * smoothstep((y-c.nose)/(c.above-c.nose)) * smoothstep((c.chin-y)/(c.chin-c.below))
-	out.dy, out.jump, out.below, out.open = (interpolate(y, c.to, c.from)-y)*c.fade, c.jump, y-c.lower, c.lower-c.upper
-	out.seam = c.seamAt(y)
-	in := min(y, c.lower) - c.upper
-	if c.unseen > 0 {
-		out.fill = clamp((in-c.stretch*c.depth+softFill)/softFill) * clamp(c.unseen/softFill)
-	}
-	if out.open > 0 {
-		out.depth = clamp(in / out.open)
-	}
+	out.jump, out.below, out.open, out.shut, out.seam = c.jump, y-c.lower, c.lower-c.upper, c.shut, c.seamAt(y)
 	switch {
 	case y >= c.lower:
-		out.dy -= c.jump
-	case y > c.upper:
-		out.dy, out.seam = c.inside(y), c.seam
+		out.dy = (interpolate(y, c.to, c.from)-y)*c.fade - c.jump
+	case y > c.upper: // between the lips the upper lip goes on, so that its edge is sharp
+		out.dy, out.seam = (interpolate(c.upper, c.to, c.from)-c.upper)*c.fade, c.seam
+	default:
+		out.dy = (interpolate(y, c.to, c.from) - y) * c.fade
 	}
 	return out
 }

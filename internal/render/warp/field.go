@@ -7,8 +7,8 @@ import (
 )
 
 // field describes a mouth that changes its shape. For each place of the canonical face around it,
-// the field gives the source of the pixel, and its share of the unseen inside: the part of the
-// mouth's inside that the source doesn't show. It is a grid of cells, fieldScale to a canonical unit.
+// the field gives the source of the pixel, and whether the place is between the lips, where the inside of the mouth is seen. It is a grid
+// of cells, fieldScale to a canonical unit.
 type field struct {
 	left, top     float32 // canonical place of the first cell
 	width, height int     // cells
@@ -24,9 +24,8 @@ type cell struct {
 	jump   float32 // added to dy below that edge, to skip the inside and the parts of the lips that roll inwards
 	below  float32 // how far the place is below that edge; negative above it
 	open   float32 // gap between the lips in this column
-	fill   float32 // if the place is between the lips: 0 shows the source's pixel, 1 the unseen inside
+	shut   float32 // 1 where lips come to touch: the inside between them isn't seen
 	seam   float32 // how dark the line between closed lips is here, 0 to 1
-	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
 
 // down returns dy to the source. It jumps at the edge of the lower lip. Cells are interpolated
@@ -36,16 +35,6 @@ func (c *cell) down() float32 {
 		return c.dy + c.jump
 	}
 	return c.dy
-}
-
-// filled returns the share of the unseen inside: 0 is only the source's pixel, 1 only the unseen
-// inside. It ends at the edges of the lips. Like down, it is called after cells were interpolated, so
-// that these edges are sharp.
-func (c *cell) filled() float32 {
-	if c.fill == 0 || c.below >= 0 {
-		return c.seam
-	}
-	return max(c.fill*clamp(-c.below/softFill+fillAtLip)*clamp((c.below+c.open)*fieldScale), c.seam)
 }
 
 // The constants of this package are lengths in canonical units, unless they say otherwise: the
@@ -75,21 +64,14 @@ const (
 	thinGap      = .03  // at half of this gap, some 1 mm, no teeth are seen, but lips with a darker line between them; by eye
 	leastClosing = .002 // a gap that shrinks by less doesn't close: that is the error of its reading
 	closingSoft  = .02  // a gap that shrinks by so much more closes completely; by eye
-	seamDark     = .5   // share of the inside's colour in the line between them, which is then a third darker than the lips: the median of eight people whose lips touch
+	seamDark     = .33  // the line between them is so much darker than the lips: the median of eight people whose lips touch
 	seamHalf     = .026 // distance from that line at which 1/e of its darkness is left; the part that is at least half as dark is .044 high: the median of the same people
 	seamEnd      = 9    // (distance ÷ seamHalf)² from which on nothing is drawn: exp(-9) of the darkest line is a hundredth of a level
 	tuckHides    = .5   // share of the lower lip's height that the upper teeth hide in f and v; by eye
 )
 
-// Lips that open.
-const (
-	leastOpening = .001 // a gap that grows by less doesn't open
-	lipEdge      = .01  // a place that is so near to the lower lip may be lip, and not the inside; by eye
-	softFill     = .02  // height over which the unseen inside comes into view; by eye
-	fillAtLip    = .2   // share of it at the very edge of the lower lip; by eye
-	teethGrow    = 1.5  // largest vertical stretch of the inside of a mouth if teeth or tongue are seen; the rest is filled; by eye
-	darkGrow     = 3    // the same if the inside is dark: then a stretch isn't seen, and a filled part looked like a second line between the lips
-)
+// openMore is an opening by which the edges of lips, which may show teeth, go out of sight completely: lipEdge of each. By eye.
+const openMore = .04
 
 // Least heights of pieces of a column. No piece turns over, even if a mouth was misread.
 const (
@@ -109,6 +91,7 @@ type shape struct {
 	right float32    // by how much the right corner goes down
 	upper float32    // height of the upper lip, as a multiple of its own
 	lower float32    // height of the lower lip, as a multiple of its own
+	hide  float32    // height of the edges of both lips together that lips which are pressed together hide
 	roll  float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
 	far   float32    // the face around the mouth moves so much farther out than usual, as a share: 0 is as usual, .25 a quarter farther
@@ -166,9 +149,8 @@ func (f *field) at(p geom.Point) cell {
 		jump:  wa*a[0].jump + wb*a[1].jump + wc*b[0].jump + wd*b[1].jump,
 		below: wa*a[0].below + wb*a[1].below + wc*b[0].below + wd*b[1].below,
 		open:  wa*a[0].open + wb*a[1].open + wc*b[0].open + wd*b[1].open,
-		fill:  wa*a[0].fill + wb*a[1].fill + wc*b[0].fill + wd*b[1].fill,
+		shut:  wa*a[0].shut + wb*a[1].shut + wc*b[0].shut + wd*b[1].shut,
 		seam:  wa*a[0].seam + wb*a[1].seam + wc*b[0].seam + wd*b[1].seam,
-		depth: wa*a[0].depth + wb*a[1].depth + wc*b[0].depth + wd*b[1].depth,
 	}
 }
 

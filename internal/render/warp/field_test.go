@@ -1,7 +1,7 @@
 package warp
 
 import (
-	"math"
+	"image"
 	"math/rand/v2"
 	"testing"
 
@@ -10,15 +10,68 @@ import (
 )
 
 // someLips returns a usual mouth on the canonical face with a gap between its lips.
-func someLips(gap float32) lips {
-	m := lips{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, nose: 1.2}
-	m.upper, m.lower = 1.57-upperShare*gap, 1.57+(1-upperShare)*gap
-	m.top, m.bottom = m.upper-.1, m.lower+.15
-	for k := range m.line {
-		m.line[k] = 1.57 + .01*float32(math.Sin(float64(k)/5))
+func someLips(gap float32) lips { return tiltedLips(gap, 0, 0) }
+
+// tiltedLips returns such a mouth whose corners are higher.
+func tiltedLips(gap, left, right float32) lips {
+	m := lips{left: geom.Point{X: .76, Y: 1.56 - left}, right: geom.Point{X: 1.64, Y: 1.56 - right}, nose: 1.2}
+	for k := range m.upper {
+		s := place(k)
+		a, bulge := arch(s), 1-square(s)
+		line, open := m.axis(m.middle()+s*m.width()/2)+.01*bulge, gap*a/archMean
+		m.upper[k], m.lower[k] = line-upperShare*open, line+(1-upperShare)*open
+		m.top[k], m.bottom[k] = m.upper[k]-.1*bulge, m.lower[k]+.15*bulge
 	}
 	return m
 }
+
+// The colours of a drawn mouth: luma and Cr.
+var (
+	skinColour  = [2]uint8{150, 140}
+	lipColour   = [2]uint8{110, 160}
+	teethColour = [2]uint8{180, 132}
+)
+
+const canonicalPixels = 100 // a canonical unit, in the pictures of these tests
+
+// drawLips draws a mouth from outer edge to outer edge, with the given colour
+// between its lips. Its edges are smooth.
+func drawLips(m *lips, inside [2]uint8) *image.YCbCr {
+	const parts = 8 // of a pixel's height
+	f := plain(0)
+	for y := range f.Rect.Dy() {
+		for x := range f.Rect.Dx() {
+			q := geom.Point{X: float32(x) / canonicalPixels}
+			luma := 0
+			for k := range parts {
+				q.Y = (float32(y) + (float32(k)+.5)/parts - .5) / canonicalPixels
+				luma += int(colourOf(m, q, inside)[0])
+			}
+			q.Y = float32(y) / canonicalPixels
+			f.Y[f.YOffset(x, y)], f.Cr[f.COffset(x, y)] = uint8(luma/parts), colourOf(m, q, inside)[1]
+		}
+	}
+	return f
+}
+
+// colourOf returns the colour of a place of the canonical face.
+func colourOf(m *lips, q geom.Point, inside [2]uint8) [2]uint8 {
+	if abs(q.X-m.middle()) >= m.width()/2 {
+		return skinColour
+	}
+	upper, lower := m.inner(q.X)
+	switch {
+	case q.Y < m.top.at(m, q.X) || q.Y > m.bottom.at(m, q.X):
+		return skinColour
+	case q.Y > upper && q.Y < lower:
+		return inside
+	default:
+		return lipColour
+	}
+}
+
+// between tells whether a place of a field is between opened lips.
+func (c *cell) between() bool { return c.below < 0 && c.below+c.open > 0 }
 
 // wholeField returns the field of the whole area that a shape changes.
 func wholeField(m *lips, to shape) *field { return newField(m, to, fieldArea(m, to)) }
@@ -28,7 +81,7 @@ func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someLips(open)
 		for i, c := range wholeField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
-			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.filled() != 0 {
+			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || abs(c.jump) > 1e-5 || c.seam != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
 		}
@@ -55,18 +108,17 @@ func TestField(t *testing.T) {
 			last := float32(-1)
 			for y := m.nose - .2; y < neck+.2; y += .01 {
 				v := f.at(geom.Point{X: x, Y: y})
-				if !(v.filled() >= 0 && v.filled() <= 1 && v.depth >= 0 && v.depth <= 1) {
-					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.filled(), v.depth)
-				}
 				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
-				if still && (abs(v.dx) > 1e-5 || abs(v.down()) > 1e-5 || v.fill != 0) {
+				if still && (abs(v.dx) > 1e-5 || abs(v.down()) > 1e-5) {
 					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
 				}
 				from := y + v.down()
-				if v.filled() == 0 && from < last-.004 { // a cell is .016
+				if !v.between() && from < last-.004 { // a cell is .016
 					t.Fatalf("%v: at %.2f, %.2f: from %.3f, above that from %.3f", c, x, y, from, last)
 				}
-				last = max(from, last)
+				if !v.between() {
+					last = max(from, last)
+				}
 			}
 		}
 	}
@@ -77,13 +129,16 @@ func TestField(t *testing.T) {
 func TestFieldMeets(t *testing.T) {
 	straight := func(up float32) float32 {
 		m := someLips(.1)
-		m.upper, m.lower = m.left.Y-up, m.left.Y-up+.1
+		for k := range m.upper {
+			a := arch(place(k))
+			m.upper[k], m.lower[k] = m.left.Y-up*a, m.left.Y+(.1-up)*a
+		}
 		c := newColumn(&m, shape{width: m.width(), upper: 1, lower: 1}, m.middle())
 		if got := c.lower - c.upper; got > 1e-5 {
 			t.Errorf("closed lips are %.3f apart", got)
 		}
-		if c.upper < m.upper || c.upper > m.lower {
-			t.Errorf("lips from %.3f to %.3f meet at %.3f", m.upper, m.lower, c.upper)
+		if c.upper < m.upper.middle() || c.upper > m.lower.middle() {
+			t.Errorf("lips from %.3f to %.3f meet at %.3f", m.upper.middle(), m.lower.middle(), c.upper)
 		}
 		return c.upper - m.left.Y
 	}
@@ -103,10 +158,12 @@ func TestFieldOpens(t *testing.T) {
 		const step = .001
 		for y := m.nose; y < line+1; y += step {
 			v := f.at(geom.Point{X: m.middle(), Y: y})
-			gap += v.filled() * step
+			if v.between() {
+				gap += step
+			}
 		}
-		if abs(gap-want) > .03 {
-			t.Errorf("gap of %.3f, want %.3f", gap, want)
+		if abs(gap-want/archMean) > .01 {
+			t.Errorf("gap of %.3f, want %.3f", gap, want/archMean)
 		}
 		// The chin goes down with it: the pixels there come from higher up.
 		chin := f.at(geom.Point{X: m.middle(), Y: line + chinBelow})
@@ -116,39 +173,42 @@ func TestFieldOpens(t *testing.T) {
 	}
 }
 
-// TestFieldOpensMore checks that an open mouth that opens a little more shows the inside that was
-// seen. It must show no dark line where that inside seems to end, since the lower lip may be there.
-func TestFieldOpensMore(t *testing.T) {
-	for _, c := range []struct{ from, to float32 }{
-		{from: .1, to: .11}, {from: .17, to: .18}, {from: .17, to: .2}, {from: .25, to: .3},
+// TestInside opens a mouth with teeth. While it opens a little it shows its own teeth, at their place. When it opens far it shows the inside of
+// the person's best example, as one piece, and without one a drawn inside, which is neither the lips' colour nor black.
+func TestInside(t *testing.T) {
+	const dark = 60
+	m, open := someLips(.1), someLips(.28)
+	to := geom.Similarity{A: canonicalPixels}
+	p := &person{}
+	tr := &track{person: p, frames: []observation{{to: to, lips: m}, {to: to, lips: open}}}
+	best := &example{track: tr, frame: 1, pixels: drawLips(&open, [2]uint8{dark, 140})}
+	frame := drawLips(&m, teethColour)
+	for _, c := range []struct {
+		name        string
+		gap         float32
+		best        *example
+		depth       float32 // of the place that is looked at
+		least, most uint8   // luma
+	}{
+		{"a little", .11, best, .5, teethColour[0] - 8, teethColour[0] + 8},
+		{"far", .26, best, .5, dark - 10, dark + 10},
+		{"far, under its lip", .26, best, .15, dark - 10, dark + 10},
+		{"far, teeth without an example", .26, nil, .25, lipColour[0] * 3 / 4, teethColour[0]},
+		{"far, the dark without an example", .26, nil, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
-		m := someLips(c.from)
-		for i, cell := range wholeField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
-			if cell.filled() > .05 {
-				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.filled())
-			}
+		p.best = c.best
+		s := shape{gap: c.gap, width: m.width(), upper: 1, lower: 1}
+		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
+		x := m.middle() + .05
+		k := newColumn(&m, s, x)
+		at := to.Apply(geom.Point{X: x, Y: k.upper + c.depth*(k.lower-k.upper)})
+		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
+			t.Errorf("%s: luma %d, want %d to %d", c.name, got, c.least, c.most)
 		}
 	}
 }
 
-// TestFieldStretches opens a mouth to more than twice its gap. A dark inside is stretched. Below
-// teeth the rest of the gap is filled.
-func TestFieldStretches(t *testing.T) {
-	for _, c := range []struct{ dark, filled float32 }{{dark: 1, filled: 0}, {dark: 0, filled: 1}} {
-		m := someLips(.1)
-		m.dark = c.dark
-		var most float32
-		for _, cell := range wholeField(&m, shape{gap: .23, width: m.width(), upper: 1, lower: 1}).cells {
-			most = max(most, cell.filled())
-		}
-		if abs(most-c.filled) > .05 {
-			t.Errorf("dark share %.0f: got fill %.2f, want %.0f", c.dark, most, c.filled)
-		}
-	}
-}
-
-// TestFieldCloses checks that the lips of an open mouth meet, and that the lower lip of a mouth that
-// closes in part hides its inside from below.
+// TestFieldCloses checks that the lips of an open mouth meet, and that nothing of the inside is taken for a lip.
 func TestFieldCloses(t *testing.T) {
 	m := someLips(.2)
 	for _, gap := range []float32{0, .1} {
@@ -157,15 +217,12 @@ func TestFieldCloses(t *testing.T) {
 			v := f.at(geom.Point{X: m.middle(), Y: y})
 			return y + v.down()
 		}
-		upper, lower := m.level()-upperShare*gap, m.level()+(1-upperShare)*gap
-		if got := from(upper - .02); got > m.upper {
-			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.upper)
+		upper, lower := m.level()-upperShare*gap/archMean, m.level()+(1-upperShare)*gap/archMean
+		if got := from(upper - .02); got > m.upper.middle() {
+			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.upper.middle())
 		}
-		if got := from(lower + .02); got < m.lower {
-			t.Errorf("gap %.1f: below it from %.3f, inside the mouth that ends at %.3f", gap, got, m.lower)
-		}
-		if got, want := from(upper+.05), m.upper+.05; gap > 0 && abs(got-want) > .01 {
-			t.Errorf("gap %.1f: in it from %.3f, want %.3f: teeth are squeezed", gap, got, want)
+		if got := from(lower + .02); got < m.lower.middle() {
+			t.Errorf("gap %.1f: below it from %.3f, inside the mouth that ends at %.3f", gap, got, m.lower.middle())
 		}
 	}
 }
@@ -173,11 +230,10 @@ func TestFieldCloses(t *testing.T) {
 // TestClosedLipsHideTeeth closes a mouth full of teeth. No teeth may be seen between the lips, and
 // the line between them must be darker than the lips.
 func TestClosedLipsHideTeeth(t *testing.T) {
-	m := someLips(.2)
-	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y-.03 // so that the line crosses the cells
-	frame := drawLips(&m, teethColour).YCbCr
+	m := tiltedLips(.2, .06, .03) // so that the line crosses the cells
+	frame := drawLips(&m, teethColour)
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, lips: m}}}
+	tr := &track{person: &person{}, frames: []observation{{to: to, lips: m}}}
 	for _, gap := range []float32{0, .01} {
 		s := shape{gap: gap, width: m.width(), upper: 1, lower: 1}
 		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
@@ -202,12 +258,11 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 // are seen must change from column to column by less than half a pixel, so that the edge of the
 // lower lip has no steps.
 func TestLipEdgeIsSmooth(t *testing.T) {
-	m := someLips(.2)
-	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y+.06
+	m := tiltedLips(.2, .06, -.06)
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, lips: m}}}
+	tr := &track{person: &person{}, frames: []observation{{to: to, lips: m}}}
 	s := shape{gap: .1, width: m.width(), upper: 1, lower: 1}
-	painted, _ := paint(drawLips(&m, teethColour).YCbCr, target{track: tr, example: -1, shape: s})
+	painted, _ := paint(drawLips(&m, teethColour), target{track: tr, example: -1, shape: s})
 	lip, teeth := float32(lipColour[0]), float32(teethColour[0])
 	before := float32(-1)
 	for x := int((m.middle() - .2) * canonicalPixels); x < int((m.middle()+.2)*canonicalPixels); x++ {
@@ -288,11 +343,7 @@ func TestFieldSkipsInside(t *testing.T) {
 		{gap: .05}, {gap: .2, tilt: .1}, {gap: .05, roll: .3, tilt: .1}, {gap: .2, roll: .3, tilt: -.1},
 	} {
 		m := someLips(c.gap)
-		m.left.Y -= c.tilt * m.width() / 2
-		m.right.Y += c.tilt * m.width() / 2
-		for i := range m.line {
-			m.line[i] = m.axis(m.left.X + m.width()*float32(i)/float32(len(m.line)-1))
-		}
+		m = tiltedLips(c.gap, c.tilt*m.width()/2, -c.tilt*m.width()/2)
 		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: c.roll})
 		for x := m.left.X + .1; x < m.right.X-.1; x += .003 {
 			u, l := m.inner(x)
@@ -312,10 +363,10 @@ func TestFieldPresses(t *testing.T) {
 	for _, c := range []struct{ gap, thinner float32 }{{gap: .1, thinner: .3}, {gap: 0, thinner: 0}} {
 		m := someLips(c.gap)
 		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
-		x, want := m.middle(), (m.bottom-m.lower)*(1-c.thinner)
+		x, want := m.middle(), (m.bottom.middle()-m.lower.middle())*(1-c.thinner)
 		top := m.level() // of the lower lip once it is closed
 		for y := top; y < top+.5; y += .001 {
-			if v := f.at(geom.Point{X: x, Y: y}); y+v.down() >= m.bottom {
+			if v := f.at(geom.Point{X: x, Y: y}); y+v.down() >= m.bottom.middle() {
 				if got := y - top; abs(got-want) > .015 {
 					t.Errorf("gap %.2f: the lower lip is %.3f high, want %.3f", c.gap, got, want)
 				}

@@ -17,14 +17,11 @@ func TestFlow(t *testing.T) {
 	talker := talkingTrack(80)
 	for i := 40; i < 80; i++ {
 		m := &talker.frames[i].lips
+		*m = tiltedLips(max(m.gap(), .1), .05, -.02)
 		m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
-		m.left.Y, m.right.Y = m.left.Y-.05, m.right.Y+.02
-		m.top, m.bottom = m.top+.03, m.bottom+.06
-		m.lower = m.upper + max(m.gap(), .1)
-	}
-	for i := range talker.frames {
-		m := &talker.frames[i].lips
-		m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
+		for k := range m.top {
+			m.top[k], m.bottom[k] = m.top[k]-.03, m.bottom[k]+.06
+		}
 	}
 	p := talker.person
 	p.chooser = p.newChooser()
@@ -145,9 +142,7 @@ func TestSmileRounds(t *testing.T) {
 	if got := p.shape(open, 1.05).width; got != 1.05 {
 		t.Errorf("a smile that doesn't round is %.2f wide, want 1.05", got)
 	}
-	m := someLips(.1)
-	m.left.Y, m.right.Y = m.left.Y-.1, m.right.Y-.1
-	m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
+	m := tiltedLips(.1, .1, .1)
 	for _, c := range []struct {
 		shape shape
 		want  float32

@@ -18,14 +18,14 @@ var extremes = []order.Mask{
 	{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
 }
 
-// grey returns a picture of one luma.
-func grey(luma uint8) *image.YCbCr {
+// plain returns a picture of one luma.
+func plain(luma uint8) *image.YCbCr {
 	f := image.NewYCbCr(image.Rect(0, 0, 240, 300), image.YCbCrSubsampleRatio420)
 	for i := range f.Y {
 		f.Y[i] = luma
 	}
 	for i := range f.Cb {
-		f.Cb[i], f.Cr[i] = neutral, neutral
+		f.Cb[i], f.Cr[i] = grey, grey
 	}
 	return f
 }
@@ -48,14 +48,12 @@ func patchLayer(m order.Mask, own, shown float32, frame, picture *image.YCbCr) *
 // opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.
 func opacity(m order.Mask, own, shown float32) func(x, y float32) float32 {
 	const dark, bright = 20, 220
-	l := patchLayer(m, own, shown, grey(dark), grey(bright))
-	for i := range l.tones.cells {
-		l.tones.cells[i] = [3]float32{1}
-	}
+	l := patchLayer(m, own, shown, plain(dark), plain(bright))
+	l.tones.planes = [3]plane{}
 	for i := range l.tones.alike {
 		l.tones.alike[i] = 1
 	}
-	l.dark = [3]float32{bright / insideTop, neutral, neutral}
+	l.inside.lip = [3]float32{bright, grey, grey}
 	out := l.paint(image.Rect(0, 0, 240, 300)).Image
 	return func(x, y float32) float32 {
 		v := out.Y[out.YOffset(int(x*canonicalPixels+.5), int(y*canonicalPixels+.5))]
@@ -103,14 +101,14 @@ func TestMaskSizes(t *testing.T) {
 			t.Errorf("%v: %.2f is soft, usually %.2f", m, s.soft, usual.soft)
 		}
 	}
-	for _, gap := range []float32{0, .1, .2, .3} {
+	for _, gap := range []float32{0, .09, .18, .27} {
 		lips := someLips(gap)
 		usually := opacity(order.Mask{}, gap, 0)
 		for _, m := range extremes {
 			at := opacity(m, gap, 0)
 			for s := float32(-.99); s <= .99; s += .03 {
 				x := lips.middle() + s*lips.width()/2
-				top, bottom := lips.outer(x)
+				top, bottom := lips.top.at(&lips, x), lips.bottom.at(&lips, x)
 				for _, y := range []float32{top, (top + bottom) / 2, bottom} {
 					if got, want := at(x, y), usually(x, y); got < want-.06 {
 						t.Errorf("%v, a gap of %g: %.2f of the lips is hidden at (%.2f, %.2f), usually %.2f", m, gap, got, x, y, want)
@@ -125,14 +123,14 @@ func TestMaskSizes(t *testing.T) {
 // frame's.
 func TestMaskLeavesBackground(t *testing.T) {
 	const skin, hair = 150, 30
-	example := grey(skin)
+	example := plain(skin)
 	for i := range example.Y {
 		if x := i % example.YStride; x > 120+68 {
 			example.Y[i] = hair
 		}
 	}
 	for _, m := range extremes {
-		l := patchLayer(m, 0, 0, grey(skin), example)
+		l := patchLayer(m, 0, 0, plain(skin), example)
 		out := l.paint(image.Rect(0, 0, 240, 300))
 		for y := 110; y < 230; y++ {
 			for x := 120 + 72; x < 220; x++ {

@@ -25,7 +25,7 @@ const thinnest = .03
 func outlineOf(own, shown *lips, gap float32) outline {
 	return outline{
 		middleX: own.middle(), levelY: own.level(), over: shown.over(gap),
-		upperLip: max(shown.upper-shown.top, thinnest), lowerLip: max(shown.bottom-shown.lower, thinnest),
+		upperLip: max(shown.upper.middle()-shown.top.middle(), thinnest), lowerLip: max(shown.bottom.middle()-shown.lower.middle(), thinnest),
 		leftLower: shown.left.Y - shown.level(), rightLower: shown.right.Y - shown.level(),
 	}
 }

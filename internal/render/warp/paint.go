@@ -15,10 +15,10 @@ type layer struct {
 	onto   geom.Similarity // from the canonical face to the frame's pixels
 	to     geom.Similarity // from the canonical face to the mouth's pixels
 	field  *field          // with a patch, only of the part that it covers
-	dark   [3]float32      // Y, Cb and Cr of the unseen inside
-	patch  *patch          // nil if the mouth is the frame's own
-	tones  *tones          // of the patch
-	region region          // holds everything that changes
+	inside *inside
+	patch  *patch // nil if the mouth is the frame's own
+	tones  *tones // of the patch
+	region region // holds everything that changes
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
@@ -49,7 +49,7 @@ func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
 // newLayer returns the layer of an example in a shape. An example of -1 is the frame's own mouth.
 func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 	p, own := t.track.person, &t.track.frames[t.frame]
-	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to, dark: p.dark}
+	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to}
 	shown := own
 	if example >= 0 {
 		e := &p.bank.examples[example]
@@ -57,6 +57,8 @@ func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 		l.pixels, l.to = e.pixels, shown.to
 		l.patch = newPatch(p, own, to)
 	}
+	lip := colourOfLips(frame, own.to, &own.lips)
+	l.inside = newInside(p, look{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip)
 	l.region = fieldArea(&shown.lips, to)
 	if l.patch == nil {
 		l.field = newField(&shown.lips, to, l.region)
@@ -109,19 +111,16 @@ func (l *layer) paint(area image.Rectangle) render.Mouth {
 	return m
 }
 
-// barely is the smallest distance by which a place is above the edge of the lower lip, canonical.
-const barely = 1e-6
-
 // paintLuma sets the mask, and the luma where the mask is not 0. The edge of the lower lip is exact
 // to a share of a pixel: a pixel on it mixes the lip with the inside of the mouth.
 func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
-	toGrid, toMouth := rules.fromFrame(l.onto), l.onto.Inverse().Then(l.to)
+	toGrid, toFace, toMouth := rules.fromFrame(l.onto), l.onto.Inverse(), l.onto.Inverse().Then(l.to)
 	shown, left, top := pixels.Luma(l.pixels), float32(l.pixels.Rect.Min.X), float32(l.pixels.Rect.Min.Y)
 	scale := l.onto.Scale()
 	var r rule
-	luma := func(q geom.Point) float32 {
-		q = move(toMouth.Apply(q), &l.to, r.dx, r.down())
-		return r.toned(0, shown.CatmullRom(q.X-left, q.Y-top), &l.dark)
+	luma := func(q geom.Point, down float32) float32 {
+		q = move(toMouth.Apply(q), &l.to, r.dx, down)
+		return toned(shown.CatmullRom(q.X-left, q.Y-top), r.tone[0]*(1-r.seam))
 	}
 	area := m.Image.Rect
 	for y := area.Min.Y; y < area.Max.Y; y++ {
@@ -141,14 +140,15 @@ func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
 				under = pixels.LumaAt(l.frame, move(q, &l.onto, 0, -r.sink))
 			}
 			if r.mask > 0 {
-				lip := r.lip(scale)
-				if lip < 1 {
-					r.below = min(r.below, -barely)
-					mouth = (1 - lip) * luma(q)
+				lower, inside := r.lower(scale), r.inside(scale)
+				if inside < 1 && lower < 1 {
+					mouth = (1 - lower) * luma(q, r.dy)
 				}
-				if lip > 0 {
-					r.below = max(r.below, 0)
-					mouth += lip * luma(q)
+				if inside < 1 && lower > 0 {
+					mouth += lower * luma(q, r.dy+r.jump)
+				}
+				if inside > 0 {
+					mouth += (l.inside.at(toFace.Apply(q), r.depth(), r.open, true)[0] - mouth) * inside
 				}
 			}
 			alpha[i], out[i] = 255, r.over(mouth, under)
@@ -158,7 +158,8 @@ func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
 
 // paintChroma sets all of the chroma. Where nothing changes it is the frame's.
 func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
-	toGrid, toMouth := rules.fromFrame(l.onto), l.onto.Inverse().Then(l.to)
+	toGrid, toFace, toMouth := rules.fromFrame(l.onto), l.onto.Inverse(), l.onto.Inverse().Then(l.to)
+	scale := l.onto.Scale() / 2
 	var r rule
 	area := m.Image.Rect
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
@@ -172,8 +173,16 @@ func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
 			}
 			var cb, cr, cbUnder, crUnder float32
 			if r.mask > 0 {
-				cb, cr = pixels.ChromaAt(l.pixels, move(toMouth.Apply(q), &l.to, r.dx, r.down()))
-				cb, cr = r.toned(1, cb, &l.dark), r.toned(2, cr, &l.dark)
+				down := r.dy
+				if r.lower(scale) > .5 {
+					down += r.jump
+				}
+				cb, cr = pixels.ChromaAt(l.pixels, move(toMouth.Apply(q), &l.to, r.dx, down))
+				cb, cr = cb+r.tone[1], cr+r.tone[2]
+				if inside := r.inside(scale); inside > 0 {
+					v := l.inside.at(toFace.Apply(q), r.depth(), r.open, false)
+					cb, cr = cb+(v[0]-cb)*inside, cr+(v[1]-cr)*inside
+				}
 			}
 			if r.mask < 1 {
 				cbUnder, crUnder = pixels.ChromaAt(l.frame, move(q, &l.onto, 0, -r.sink))

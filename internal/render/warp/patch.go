@@ -48,7 +48,7 @@ func newPatch(p *person, own *observation, to shape) *patch {
 		return usual
 	}
 	size, soft := p.mask.Edge(patchSoft)
-	lips := own.bottom + max(to.gap-own.gap(), 0)*(1-upperShare) + patchUnder
+	lips := own.bottom.middle() + max(to.gap-own.gap(), 0)*(1-upperShare) + patchUnder
 	more := (bottom - top) / 2 * (size*usual.hides(p.mask, lips) - 1)
 	grown := *usual
 	grown.usual, grown.masks = usual, p.masks

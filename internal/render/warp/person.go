@@ -1,50 +1,43 @@
 package warp
 
 import (
-	"slices"
-
 	"lipsync/internal/domain/order"
 	"lipsync/internal/signal/dsp"
-	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
 )
 
 // person is a person in one or more tracks, with examples of the mouth. summarise sets the fields
-// most, speaks, line and dark, and Plan sets mask and masks. Lengths are canonical.
+// from rest to line, and Plan sets mask and masks. Lengths are canonical.
 type person struct {
 	tracks  []*track
-	colours colours
 	bank    bank
-	darks   [][3]float32 // Y, Cb and Cr of the inside of the mouth in some frames
-	most    float32      // gap between the lips in a loud vowel
-	speaks  bool         // whether the person speaks in the source video: then examples replace the frames' own mouths
-	line    float32      // median of the y of the mouth's level
-	dark    [3]float32   // median of darks
-	chooser *chooser     // nil until it is needed
-	mask    order.Mask   // factors of the size and the edge of patches
-	masks   *maskTable   // of that edge; nil: the usual one
+	rest    float32    // what the inner edges of lips that touch are read apart
+	most    float32    // gap between the lips in a loud vowel
+	speaks  bool       // whether the person speaks in the source video: then examples replace the frames' own mouths
+	line    float32    // median of the y of the mouth's level
+	best    *example   // shows most of the inside of the mouth; nil if none shows enough
+	chooser *chooser   // nil until it is needed
+	mask    order.Mask // factors of the size and the edge of patches
+	masks   *maskTable // of that edge; nil: the usual one
 }
 
 // Limits of the measures of a person, canonical unless they say otherwise.
 const (
-	usualGap     = .96 // this quantile of the gaps of all frames counts as the gap of a loud vowel
-	restGap      = .1  // this quantile counts as the gap at rest
-	mostAtRest   = .25 // least gap of a loud vowel, which people have who don't speak in the video: some 16 mm; by eye
-	mostEver     = .30 // largest gap of a loud vowel, some 19 mm: a larger one was misread, or is a yawn; by eye
-	leastToCopy  = .06 // the mouth of a person who moves the gap by less is only warped; by eye
-	fewestToCopy = 40  // the mouth of a person with fewer examples is only warped, since jumps between them would show; by eye
-	sharpEnough  = .6  // an example is shown only if its sharpness is this share of the median of its track, or more; by eye
-	darkEvery    = 8   // the colour of one of so many frames is added to darks
-	mostDarks    = 400 // colours in darks: those of two minutes at 25 frames/s
+	usualGap     = .96  // this quantile of the gaps of all frames counts as the gap of a loud vowel
+	closedGap    = .03  // this quantile counts as what the edges of lips that touch are read apart
+	mostClosed   = .055 // and at most this: some people never close their lips in the video; among the labelled frames of docs/testing.md the largest of a person who does is less
+	restGap      = .1   // this quantile counts as the gap at rest
+	mostAtRest   = .25  // least gap of a loud vowel, which people have who don't speak in the video: some 16 mm; by eye
+	mostEver     = .30  // largest gap of a loud vowel, some 19 mm: a larger one was misread, or is a yawn; by eye
+	leastToCopy  = .06  // the mouth of a person who moves the gap by less is only warped; by eye
+	fewestToCopy = 40   // the mouth of a person with fewer examples is only warped, since jumps between them would show; by eye
+	sharpEnough  = .6   // an example is shown only if its sharpness is this share of the median of its track, or more; by eye
 )
 
 // observe offers the person's bank the mouth of the next frame of a track.
 func (p *person) observe(t *track, o observation, c *pixels.Crop) {
 	p.bank.add(t, len(t.frames), &o, c)
-	if len(t.frames)%darkEvery == 0 && len(p.darks) < mostDarks {
-		p.darks = append(p.darks, darkest(c, &o))
-	}
 }
 
 // hide marks the frames in which something is in front of the mouth, and removes their examples.
@@ -63,21 +56,17 @@ func (p *person) hide(hidden func(track, source int) bool) {
 
 // summarise measures the person, by the frames of all tracks together in which the mouth is not hidden.
 func (p *person) summarise(fps float64) {
-	height := p.lipHeight()
-	var gaps, levels []float32
+	p.rest = min(dsp.Quantile(p.seen((*lips).gap), closedGap), mostClosed)
 	for _, t := range p.tracks {
 		for i := range t.frames {
-			o := &t.frames[i]
-			o.reconcile(height)
-			if !o.hidden {
-				gaps, levels = append(gaps, o.gap()), append(levels, o.level())
-			}
+			t.frames[i].settle(p.rest)
 		}
 	}
+	gaps := p.seen((*lips).gap)
 	widest := dsp.Quantile(gaps, usualGap)
 	p.speaks = widest-dsp.Quantile(gaps, restGap) > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	p.most = min(max(widest, mostAtRest), mostEver)
-	p.line = dsp.Quantile(levels, .5)
+	p.line = dsp.Quantile(p.seen((*lips).level), .5)
 	for _, t := range p.tracks {
 		t.measureWidths(fps, p.speaks)
 		for i := range t.frames {
@@ -86,26 +75,30 @@ func (p *person) summarise(fps float64) {
 			}
 		}
 	}
-	for k := range p.dark {
-		var all []float32
-		for _, d := range p.darks {
-			all = append(all, d[k])
-		}
-		p.dark[k] = dsp.Quantile(all, .5)
-	}
+	p.findBest()
 }
 
-// lipHeight returns the height of both lips together: the median of all frames in which they are not hidden.
-func (p *person) lipHeight() float32 {
-	var heights []float32
+// seen returns a measure of the mouth in all frames in which it is not hidden.
+func (p *person) seen(measure func(*lips) float32) (all []float32) {
 	for _, t := range p.tracks {
 		for i := range t.frames {
 			if o := &t.frames[i]; !o.hidden {
-				heights = append(heights, o.height()-o.gap())
+				all = append(all, measure(&o.lips))
 			}
 		}
 	}
-	return dsp.Quantile(heights, .5)
+	return all
+}
+
+// findBest sets best: of the examples that are not blurred, the one that is most open on both sides.
+func (p *person) findBest() {
+	most := float32(leastInside)
+	for i, dull := range blurred(p.bank.examples) {
+		e := &p.bank.examples[i]
+		if shows := e.shown().gap() - abs(e.shown().lop()); !dull && shows > most {
+			p.best, most = e, shows
+		}
+	}
 }
 
 // The form of a mouth at full articulation.
@@ -114,7 +107,7 @@ const (
 	unsmiling = .83 // a mouth that smiles counts as no wider than this when it rounds, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
 	broadest  = .06 // share of the mouth's width that spread adds; by eye
 	pout      = .12 // share of the height of the lips that rounding adds; by eye
-	press     = .30 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
+	press     = .12 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
 	bite      = .12 // share of the gap of a loud vowel that is left in f and v; by eye
 )
 
@@ -137,41 +130,9 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		flat:  a.Rounding,
 		upper: 1 + pout*a.Rounding,
 		lower: 1 + pout*a.Rounding,
+		hide:  touching * a.Closure,
 		roll:  press * a.Closure,
 		tuck:  teeth * (1 - a.Closure),
 		far:   float32(p.mask.Expand.Factor() - 1),
 	}
-}
-
-// The colour of the inside of a mouth is the mean colour of the darkest of these places. By eye.
-const (
-	insideColumns, insideRows = 24, 12  // places from corner to corner, and from above to below the line between the lips
-	insideAbove, insideBelow  = .05, .1 // distances from that line, canonical
-	darkestShare              = 25      // the darkest one of so many places counts
-	insideLuma                = 70      // largest luma, in levels: the inside of a mouth is no brighter
-)
-
-// darkest returns Y, Cb and Cr of the inside of a mouth: the mean of the darkest places.
-func darkest(c *pixels.Crop, o *observation) [3]float32 {
-	type dot struct{ y, cb, cr float32 }
-	var dots []dot
-	mid := o.line.at(&o.lips, o.middle())
-	for r := range insideRows {
-		for k := range insideColumns {
-			q := o.to.Apply(geom.Point{
-				X: o.left.X + o.width()*(float32(k)+.5)/insideColumns,
-				Y: mid - insideAbove + (insideAbove+insideBelow)*(float32(r)+.5)/insideRows})
-			cb, cr := pixels.ChromaAt(c.YCbCr, q)
-			dots = append(dots, dot{pixels.LumaAt(c.YCbCr, q), cb, cr})
-		}
-	}
-	slices.SortFunc(dots, func(a, b dot) int { return int(a.y) - int(b.y) })
-	var sum dot
-	n := len(dots) / darkestShare
-	for _, d := range dots[:n] {
-		sum.y += d.y / float32(n)
-		sum.cb += d.cb / float32(n)
-		sum.cr += d.cr / float32(n)
-	}
-	return [3]float32{min(sum.y, insideLuma), sum.cb, sum.cr}
 }

@@ -182,8 +182,7 @@ func (s *story) drawArticulation(t *testing.T) *canvas {
 	return c
 }
 
-// drawReading draws the readings of mouths that are closed, half open and open: outer and inner edges of the lips, and
-// the line between them.
+// drawReading draws the readings of mouths that are closed, half open and open: outer and inner edges of the lips.
 func (s *story) drawReading() *canvas {
 	const scale = 230
 	t := s.a.tracks[s.faces[0][0].Track]
@@ -199,12 +198,11 @@ func (s *story) drawReading() *canvas {
 		r := region{o.middle() - .6, o.level() - .35, o.middle() + .6, o.level() + .45}
 		c := view(s.frames[t.first+at], o.to, r, scale)
 		for x := o.left.X; x < o.right.X; x += .5 / scale {
-			top, bottom := o.outer(x)
 			upper, lower := o.inner(x)
 			for _, e := range []struct {
 				y      float32
 				colour colour
-			}{{top, yellow}, {bottom, yellow}, {upper, cyan}, {lower, cyan}, {o.line.at(&o.lips, x), red}} {
+			}{{o.top.at(&o.lips, x), yellow}, {o.bottom.at(&o.lips, x), yellow}, {upper, cyan}, {lower, cyan}} {
 				c.point(int((x-r.left)*scale), int((e.y-r.top)*scale), e.colour)
 			}
 		}
@@ -288,7 +286,7 @@ func (s *story) drawField(t *testing.T) *canvas {
 				right, _ := source(x+1, y)
 				below, _ := source(x, y+1)
 				colour := paper
-				if v.filled() > .3 {
+				if v.between() {
 					colour = band
 				}
 				cross := func(a, b float32) bool { return math.Floor(float64(a/step)) != math.Floor(float64(b/step)) }

@@ -17,7 +17,7 @@ type traits uint8
 const (
 	changes traits = 1 << iota // the pixel changes
 	seen                       // some of the mouth is seen
-	fills                      // there is some of the unseen inside, or of the line between the lips
+	parts                      // lips part here, or there is the line between them
 	sinks                      // the skin moves down
 	jumps                      // dy jumps
 )
@@ -27,8 +27,8 @@ func (r *rule) traits() (t traits) {
 	if r.mask > 0 {
 		t |= seen
 	}
-	if r.fill > 0 || r.seam > 0 {
-		t |= fills
+	if r.open > 0 || r.seam > 0 {
+		t |= parts
 	}
 	if r.sink != 0 {
 		t |= sinks
@@ -87,7 +87,7 @@ func (l *layer) rules() *ruleGrid {
 			}
 			var changed bool
 			if l.patch == nil {
-				changed = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
+				changed = abs(r.dx) > still || abs(r.down()) > still || r.between() || r.seam > 0
 			} else {
 				r.sink = columns[x].aside * down
 				if r.mask = masks.at(columns[x].across + along); r.mask > 0 {
@@ -126,8 +126,7 @@ func (g *ruleGrid) fromFrame(onto geom.Similarity) geom.Similarity {
 
 // at sets out to the rule at p, interpolated between the places of the grid, and tells whether the
 // pixel there changes. p is in steps of the grid, beyond which no pixel changes. To save time at sets
-// only the fields that are needed: the tone of luma or those of chroma; the depth only if something is
-// filled; and only sink if none of the mouth is seen.
+// only the fields that are needed: the tone of luma or those of chroma; and only sink if none of the mouth is seen.
 func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	x, y := p.X, p.Y
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
@@ -152,18 +151,15 @@ func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
 	out.dx = wa*a.dx + wb*b.dx + wd*d.dx + we*e.dx
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
-	if a.here&(jumps|fills) != 0 {
+	out.jump, out.below, out.open, out.shut, out.seam = 0, 0, 0, 0, 0
+	if a.here&(jumps|parts) != 0 {
+		out.jump = wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
 		out.below = wa*a.below + wb*b.below + wd*d.below + we*e.below
 	}
-	out.jump, out.fill, out.seam = 0, 0, 0
-	if a.here&jumps != 0 {
-		out.jump = wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
-	}
-	if a.here&fills != 0 {
+	if a.here&parts != 0 {
 		out.open = wa*a.open + wb*b.open + wd*d.open + we*e.open
-		out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
+		out.shut = wa*a.shut + wb*b.shut + wd*d.shut + we*e.shut
 		out.seam = wa*a.seam + wb*b.seam + wd*d.seam + we*e.seam
-		out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
 	}
 	if luma {
 		out.tone[0] = wa*a.tone[0] + wb*b.tone[0] + wd*d.tone[0] + we*e.tone[0]
@@ -174,36 +170,35 @@ func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	return true
 }
 
-// The luma of the unseen inside is that of the person's darkest colour there, times insideTop at the
-// upper lip. Down to the lower lip insideBottom is added to that factor, by the depth to the power of
-// 1.5. By eye.
-const insideTop, insideBottom = .8, .45
+// between tells whether a place is between opened lips.
+func (r *rule) between() bool { return r.below < 0 && r.below+r.open > 0 }
 
-// lip returns the share of a pixel that is the lower lip. The rest of the pixel is the inside of the
-// mouth. scale is the number of pixels to a canonical unit. If both are the same there, lip returns 0.
-func (r *rule) lip(scale float32) float32 {
-	if r.jump == 0 && r.fill == 0 {
+// lower returns how much of the lips in a pixel is the lower lip. scale is the number of pixels to a canonical unit. Opened lips go over
+// into each other behind the inside. If both are the same there, lower returns 0.
+func (r *rule) lower(scale float32) float32 {
+	if r.jump == 0 {
 		return 0
 	}
-	return clamp(r.below*scale + .5)
+	return clamp((r.below+max(r.open, 0)/2)*scale + .5)
 }
 
-// toned returns the value of a channel of the mouth (0 to 2 for Y, Cb and Cr), in the tone of the
-// face around it and with the unseen inside. dark is the colour of the unseen inside.
-func (r *rule) toned(channel int, mouth float32, dark *[3]float32) float32 {
-	v := mouth + r.tone[channel]
-	if channel == 0 {
-		v = mouth * r.tone[0]
+// inside returns the share of a pixel that is the inside of the mouth. Where lips have hardly parted it is a soft line.
+func (r *rule) inside(scale float32) float32 {
+	if r.open <= 0 || r.shut >= 1 {
+		return 0
 	}
-	if fill := r.filled(); fill > 0 {
-		inside := dark[channel]
-		if channel == 0 {
-			inside *= insideTop + insideBottom*r.depth*sqrt(r.depth)
-		}
-		v += (inside - v) * fill
-	}
-	return v
+	thin := smoothstep(r.open / insideThin)
+	scale = min(scale, 1/(lipSoft*(1-thin/2)))
+	share := clamp((r.below+r.open)*scale+.5) - clamp(r.below*scale+.5)
+	return max(share, 0) * (1 - r.shut) * (insideLeast + (1-insideLeast)*thin)
 }
+
+// lipSoft is the width over which a lip goes over into the inside where lips have hardly parted, canonical; half of it, where the mouth
+// is open. By eye.
+const lipSoft = .02
+
+// depth is 0 at the upper lip and 1 at the lower one.
+func (r *rule) depth() float32 { return clamp(1 + r.below/max(r.open, leastGap)) }
 
 // over lays the mouth's value over that of the skin, by the mask.
 func (r *rule) over(mouth, under float32) uint8 {

@@ -30,7 +30,7 @@ func (s *scene) draw(track, frames int, head func(i int) facetest.Head) {
 	for i := range frames {
 		h := head(i)
 		s.frames = append(s.frames, facetest.Frame(width, height, h))
-		s.faces = append(s.faces, []tracking.Face{{Track: track, Face: detection.Face{Landmarks: landmarks(h)}}})
+		s.faces = append(s.faces, []tracking.Face{{Track: track, Face: detection.Face{Landmarks: h.Landmarks(), Lips: lipsOf(h)}}})
 	}
 }
 
@@ -51,20 +51,10 @@ func (s *scene) cut(i int) bool {
 	return i > 0 && len(s.faces[i]) > 0 && len(s.faces[i-1]) > 0 && s.faces[i][0].Track != s.faces[i-1][0].Track
 }
 
-// landmarks returns the landmarks of a drawn head, about as a detector finds them.
-func landmarks(h facetest.Head) (p detection.Landmarks) {
-	for k, q := range [...]geom.Point{
-		detection.LeftPupil: {X: -.5, Y: 0}, detection.RightPupil: {X: .5, Y: 0},
-		detection.LeftOuterEye: {X: -.75, Y: .02}, detection.RightOuterEye: {X: .75, Y: .02},
-		detection.LeftInnerEye: {X: -.26, Y: .02}, detection.RightInnerEye: {X: .26, Y: .02},
-		detection.LeftBrow: {X: -.85, Y: -.35}, detection.RightBrow: {X: .85, Y: -.35}, detection.Nose: {X: 0, Y: .62},
-		detection.LeftCorner: {X: -.44, Y: 1.11}, detection.RightCorner: {X: .44, Y: 1.11},
-		detection.UpperLip: {X: 0, Y: 1.02}, detection.LowerLip: {X: 0, Y: 1.28 + float32(h.Open)},
-	} {
-		x, y := h.At(float64(q.X), float64(q.Y))
-		p[k] = geom.Point{X: float32(x), Y: float32(y)}
-	}
-	return p
+// lipsOf returns the lips of a drawn head.
+func lipsOf(h facetest.Head) detection.Lips {
+	e := h.Lips()
+	return detection.Lips{Outer: detection.Contour{Upper: e[0][0], Lower: e[0][1]}, Inner: detection.Contour{Upper: e[1][0], Lower: e[1][1]}}
 }
 
 // align aligns the faces of the scene.

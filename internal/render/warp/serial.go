@@ -13,7 +13,6 @@ func (a *analyser) Code(c *serial.Coder) {
 		if c.Reading() {
 			*p = &person{}
 		}
-		serial.Slice(c, &(*p).darks, func(d *[3]float32) { c.Floats(&d[0], &d[1], &d[2]) })
 		serial.Slice(c, &(*p).tracks, func(t **track) {
 			if c.Reading() {
 				*t = &track{person: *p}
@@ -40,11 +39,12 @@ func (t *track) code(c *serial.Coder) {
 const mostMissed = 1000
 
 func (m *lips) code(c *serial.Coder) {
-	c.Floats(&m.left.X, &m.left.Y, &m.right.X, &m.right.Y, &m.top, &m.bottom, &m.upper, &m.lower, &m.dark)
-	for i := range m.line {
-		c.Floats(&m.line[i])
+	c.Floats(&m.left.X, &m.left.Y, &m.right.X, &m.right.Y, &m.nose, &m.pose[0], &m.pose[1])
+	for _, e := range []*edge{&m.top, &m.bottom, &m.upper, &m.lower} {
+		for k := range e {
+			c.Floats(&e[k])
+		}
 	}
-	c.Floats(&m.nose, &m.pose[0], &m.pose[1])
 }
 
 // code codes an example of a person with tracks, without nearest and twin, which only choose the examples that are kept.

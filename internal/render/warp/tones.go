@@ -2,29 +2,27 @@ package warp
 
 import (
 	"image"
+	"math"
 
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
 
-// tones says how much brighter and redder a face is than the patch on it. It holds the ratio of their
-// luma and the difference of their chroma along the patch's soft edge, smoothed and carried on inwards.
+// tones says how much brighter and redder a face is than the patch on it: planes through the ratio of their
+// luma and the difference of their chroma along the patch's soft edge.
 type tones struct {
-	left, top     float32      // canonical place of the first cell
-	width, height int          // cells
-	cells         [][3]float32 // gain of luma, shifts of Cb and Cr, row by row
-	alike         []float32    // similarity of frame and patch where the patch is more opaque than usual, 0 to 1, row by row; nil for a usual patch
+	left, top     float32   // canonical place of the first cell
+	width, height int       // cells
+	planes        [3]plane  // logarithm of the gain of luma, shifts of Cb and Cr
+	alike         []float32 // similarity of frame and patch where the patch is more opaque than usual, 0 to 1, row by row; nil for a usual patch
 }
 
 // Constants of tones, by eye.
 const (
-	toneStep   = .04  // from cell to cell, canonical
-	toneReach  = 3    // cells to each side of a box filter
-	toneRounds = 3    // number of box filters, one after the other: nearly a Gaussian with a standard deviation of 3.5 cells
-	gainMost   = 1.25 // the patch becomes at most so many times brighter or darker: with more, teeth glowed
-	toneMost   = 30   // largest shift of chroma, levels
-	neutral    = 128  // value of a cell that isn't compared, the same for frame and patch
-	leastTone  = 1e-4 // weight of such a cell
+	toneStep = .04  // from cell to cell, canonical
+	gainMost = 1.25 // the patch becomes at most so many times brighter or darker: with more, teeth glowed
+	toneMost = 30   // largest shift of chroma, levels
+	stiff    = .1   // squared slopes of a plane count as much as this share of all comparisons
 
 	// Frame and patch are compared where the mask of the usual patch is between these values: in its soft edge.
 	edgeFrom, edgeTo = .02, .6
@@ -33,6 +31,16 @@ const (
 	alienLuma   = 20 // only one of the two shows hair or background
 	alienChroma = 10 // only one of the two shows a lip
 )
+
+// plane is a value that changes evenly: at + x × right + y × down, with canonical x and y from the middle of the patch.
+type plane struct {
+	middle          geom.Point
+	at, right, down float32
+}
+
+func (p *plane) value(c geom.Point) float32 {
+	return p.at + p.right*(c.X-p.middle.X) + p.down*(c.Y-p.middle.Y)
+}
 
 // match compares the frame and the patch along the soft edge of the usual patch.
 func (l *layer) match() *tones {
@@ -44,37 +52,22 @@ func (l *layer) match() *tones {
 	}
 	t := &tones{left: p.middle - side, top: top}
 	t.width, t.height = int(2*side/toneStep)+2, int((bottom-top)/toneStep)+2
-	n := t.width * t.height
-	// For each cell: its weight; luma, Cb and Cr of the frame; and those of the patch.
-	var sums [7][]float32
-	for k := range sums {
-		sums[k] = make([]float32, n)
+	var fits [3]fit
+	middle := geom.Point{X: p.middle, Y: (p.top + p.bottom) / 2}
+	for i := range t.width * t.height {
+		c := t.cell(i)
+		if m := p.mask(c); m <= edgeFrom || m >= edgeTo {
+			continue
+		}
+		v := l.compare(c)
+		w := 1 / (1 + square((v[0]-v[3])/alienLuma) + square((v[1]-v[4])/alienChroma) + square((v[2]-v[5])/alienChroma))
+		at := geom.Point{X: c.X - middle.X, Y: c.Y - middle.Y}
+		fits[0].add(at, float64(w), math.Log(float64(max(v[0]-black, 1)/max(v[3]-black, 1))))
+		fits[1].add(at, float64(w), float64(v[1]-v[4]))
+		fits[2].add(at, float64(w), float64(v[2]-v[5]))
 	}
-	for i := range n {
-		c := geom.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
-		w, v := float32(leastTone), [6]float32{neutral, neutral, neutral, neutral, neutral, neutral}
-		if m := p.mask(c); m > edgeFrom && m < edgeTo {
-			v = l.compare(c)
-			w = 1 / (1 + square((v[0]-v[3])/alienLuma) + square((v[1]-v[4])/alienChroma) + square((v[2]-v[5])/alienChroma))
-		}
-		sums[0][i] = w
-		for k, v := range v {
-			sums[1+k][i] = w * v
-		}
-	}
-	scratch := make([]float32, max(t.width, t.height))
-	for k := range sums {
-		p := pixels.Plane[float32]{Pix: sums[k], Width: t.width, Height: t.height, Stride: t.width}
-		for range toneRounds {
-			pixels.BoxBlur(p, scratch, toneReach, toneReach)
-		}
-	}
-	t.cells = make([][3]float32, n)
-	for i := range t.cells {
-		t.cells[i][0] = min(max(sums[1][i]/max(sums[4][i], leastTone), 1/gainMost), gainMost)
-		for k := 1; k < 3; k++ {
-			t.cells[i][k] = min(max((sums[1+k][i]-sums[4+k][i])/sums[0][i], -toneMost), toneMost)
-		}
+	for k := range fits {
+		t.planes[k] = fits[k].plane(middle)
 	}
 	if l.patch.usual != nil {
 		l.matchMore(t)
@@ -82,16 +75,61 @@ func (l *layer) match() *tones {
 	return t
 }
 
+// cell returns the place of cell i.
+func (t *tones) cell(i int) geom.Point {
+	return geom.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
+}
+
+// fit fits a plane to weighted values, by least squares.
+type fit struct {
+	n      float64       // sum of weights
+	sums   [3][3]float64 // of weight × (1, x, y) × (1, x, y)
+	values [3]float64    // of weight × (1, x, y) × value
+}
+
+func (f *fit) add(c geom.Point, weight, value float64) {
+	at := [3]float64{1, float64(c.X), float64(c.Y)}
+	for i, a := range at {
+		for k, b := range at {
+			f.sums[i][k] += weight * a * b
+		}
+		f.values[i] += weight * a * value
+	}
+	f.n += weight
+}
+
+// plane returns the plane, which is level if nothing was added.
+func (f *fit) plane(middle geom.Point) plane {
+	if f.n == 0 {
+		return plane{}
+	}
+	f.sums[1][1] += stiff * f.n
+	f.sums[2][2] += stiff * f.n
+	for i := range 3 { // Gauss–Jordan elimination: the matrix is positive definite
+		for k := range 3 {
+			if k == i {
+				continue
+			}
+			by := f.sums[k][i] / f.sums[i][i]
+			for j := range 3 {
+				f.sums[k][j] -= by * f.sums[i][j]
+			}
+			f.values[k] -= by * f.values[i]
+		}
+	}
+	return plane{middle, float32(f.values[0] / f.sums[0][0]), float32(f.values[1] / f.sums[1][1]), float32(f.values[2] / f.sums[2][2])}
+}
+
 // matchMore sets alike. Beyond the usual patch there may be hair or background in the frame, or in the patch: there they are not
 // alike.
 func (l *layer) matchMore(t *tones) {
-	t.alike = make([]float32, len(t.cells))
-	for i, tone := range t.cells {
+	t.alike = make([]float32, t.width*t.height)
+	for i := range t.alike {
 		t.alike[i] = 1
-		c := geom.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
+		c := t.cell(i)
 		if l.patch.mask(c) > l.patch.usual.mask(c) {
-			v := l.compare(c)
-			t.alike[i] = 1 / (1 + square((v[0]-v[3]*tone[0])/alienLuma) + square((v[1]-v[4]-tone[1])/alienChroma) + square((v[2]-v[5]-tone[2])/alienChroma))
+			v, tone := l.compare(c), t.at(c)
+			t.alike[i] = 1 / (1 + square((v[0]-toned(v[3], tone[0]))/alienLuma) + square((v[1]-v[4]-tone[1])/alienChroma) + square((v[2]-v[5]-tone[2])/alienChroma))
 		}
 	}
 	scratch := make([]float32, max(t.width, t.height))
@@ -137,17 +175,13 @@ func (l *layer) compare(c geom.Point) (v [6]float32) {
 
 // at returns the gain of luma and the shifts of chroma at a canonical place.
 func (t *tones) at(c geom.Point) (out [3]float32) {
-	const inside = .001 // cells: keeps the cells to the right and below within the grid
-	x := min(max((c.X-t.left)/toneStep, 0), float32(t.width-1)-inside)
-	y := min(max((c.Y-t.top)/toneStep, 0), float32(t.height-1)-inside)
-	x0, y0 := int(x), int(y)
-	fx, fy := x-float32(x0), y-float32(y0)
-	a := t.cells[y0*t.width+x0:]
-	b := t.cells[(y0+1)*t.width+x0:]
-	for k := range out {
-		top := a[0][k] + (a[1][k]-a[0][k])*fx
-		low := b[0][k] + (b[1][k]-b[0][k])*fx
-		out[k] = top + (low-top)*fy
+	gain := float32(math.Exp(float64(t.planes[0].value(c))))
+	out[0] = min(max(gain, 1/gainMost), gainMost)
+	for k := 1; k < 3; k++ {
+		out[k] = min(max(t.planes[k].value(c), -toneMost), toneMost)
 	}
 	return out
 }
+
+// toned returns a luma after a gain. Black stays black.
+func toned(luma, gain float32) float32 { return black + (luma-black)*gain }

@@ -16,7 +16,7 @@ func TestTonesLeaveLipsOut(t *testing.T) {
 			f.Y[i] = skinColour[0]
 		}
 		for i := range f.Cr {
-			f.Cb[i], f.Cr[i] = neutral, skinColour[1]
+			f.Cb[i], f.Cr[i] = grey, skinColour[1]
 		}
 		return f
 	}

@@ -32,7 +32,7 @@ func (t *track) add(f *alignment.Face) {
 		t.missed++
 		return
 	}
-	o := observation{to: f.ToMouth(), lips: measure(f, &t.person.colours)}
+	o := observation{to: f.ToMouth(), lips: measure(f)}
 	if len(t.frames) > 0 {
 		last := t.frames[len(t.frames)-1]
 		for k := range t.missed {
@@ -51,47 +51,63 @@ func lerp(a, b observation, f float32) observation {
 	out.to = a.to.Lerp(b.to, f)
 	out.left, out.right = a.left.Lerp(b.left, f), a.right.Lerp(b.right, f)
 	out.pose = [2]float32{mix(a.pose[0], b.pose[0]), mix(a.pose[1], b.pose[1])}
-	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)
-	out.upper, out.lower = mix(a.upper, b.upper), mix(a.lower, b.lower)
-	for k := range out.line {
-		out.line[k] = mix(a.line[k], b.line[k])
+	out.nose = mix(a.nose, b.nose)
+	for k := range out.upper {
+		out.top[k], out.bottom[k] = mix(a.top[k], b.top[k]), mix(a.bottom[k], b.bottom[k])
+		out.upper[k], out.lower[k] = mix(a.upper[k], b.upper[k]), mix(a.lower[k], b.lower[k])
 	}
 	return out
 }
 
-// Values that were read from each frame by itself are filtered: by a median, which removes single
-// frames that were misread, and by Gaussians with these standard deviations. By eye, at 25 frames/s.
-const (
-	edgeMedian   = 3  // frames
-	edgeSmooth   = .5 // frames
-	lineSmooth   = 1  // frames
-	acrossSmooth = .8 // values of a lipLine: a fiftieth of a canonical unit
-)
+// placeSmooth is the standard deviation, in frames, of the Gaussian that filters corners and edges. The distance of the inner edges isn't
+// filtered: lips touch for a frame or two only. By eye, at 25 frames/s.
+const placeSmooth = 1
 
-// smooth filters the inner edges of the lips and the line between them.
+// smooth filters the places of the edges and corners of the lips.
 func (t *track) smooth() {
 	if n := len(t.frames); n > 0 { // the missed frames at the end of a track become like the last seen one
 		t.frames = append(t.frames, slices.Repeat(t.frames[n-1:], t.missed)...)
 		t.missed = 0
 	}
 	column := make([]float32, len(t.frames))
-	each := func(value func(*observation) *float32, filter func([]float32) []float32) {
+	each := func(value func(*observation) *float32) {
 		for i := range t.frames {
 			column[i] = *value(&t.frames[i])
 		}
-		for i, v := range filter(column) {
+		for i, v := range dsp.Gaussian(column, placeSmooth) {
 			*value(&t.frames[i]) = v
 		}
 	}
-	steady := func(x []float32) []float32 { return dsp.Gaussian(dsp.Median(x, edgeMedian), edgeSmooth) }
-	each(func(o *observation) *float32 { return &o.upper }, steady)
-	each(func(o *observation) *float32 { return &o.lower }, steady)
-	for k := range (lipLine{}) {
-		each(func(o *observation) *float32 { return &o.line[k] }, func(x []float32) []float32 { return dsp.Gaussian(x, lineSmooth) })
+	for _, corner := range []func(*observation) *geom.Point{
+		func(o *observation) *geom.Point { return &o.left }, func(o *observation) *geom.Point { return &o.right },
+	} {
+		each(func(o *observation) *float32 { return &corner(o).X })
+		each(func(o *observation) *float32 { return &corner(o).Y })
 	}
 	for i := range t.frames {
-		copy(t.frames[i].line[:], dsp.Gaussian(t.frames[i].line[:], acrossSmooth))
+		t.frames[i].upper, t.frames[i].lower = t.frames[i].meeting()
 	}
+	for k := range (edge{}) {
+		each(func(o *observation) *float32 { return &o.top[k] })
+		each(func(o *observation) *float32 { return &o.bottom[k] })
+		each(func(o *observation) *float32 { return &o.upper[k] })
+	}
+	for i := range t.frames {
+		o := &t.frames[i]
+		for k, gap := range o.lower {
+			o.upper[k], o.lower[k] = o.upper[k]-upperShare*gap, o.upper[k]+(1-upperShare)*gap
+		}
+		o.order()
+	}
+}
+
+// meeting returns the line between the lips, at which they would meet, and their distance.
+func (m *lips) meeting() (line, gap edge) {
+	for k := range line {
+		gap[k] = m.lower[k] - m.upper[k]
+		line[k] = m.upper[k] + upperShare*gap[k]
+	}
+	return line, gap
 }
 
 // expression is the standard deviation of the filter of widths, in seconds. It keeps the smile of a

@@ -76,6 +76,31 @@ func (h Head) Landmarks() (places [13]geom.Point) {
 	return places
 }
 
+// Lips returns the edges of the lips in the frame, in the order of detection.Lips: the outer and the inner edge, each of the upper lip and
+// of the lower one, from left to right.
+func (h Head) Lips() (edges [2][2][11]geom.Point) {
+	for k := range edges {
+		for lip := range edges[k] {
+			for i := range edges[k][lip] {
+				u := halfWide * (2*float64(i)/float64(len(edges[k][lip])-1) - 1)
+				round := 1 - u*u/(halfWide*halfWide)
+				v := Lips - .02*(1-round) // the corners are a little higher
+				switch {
+				case k == 0 && lip == 0:
+					v -= .11 * round
+				case k == 0:
+					v += (.15 + h.Open) * round
+				case lip == 1:
+					v += h.Open * round
+				}
+				x, y := h.At(u, v)
+				edges[k][lip][i] = geom.Point{X: float32(x), Y: float32(y)}
+			}
+		}
+	}
+	return edges
+}
+
 // Crop copies the surroundings of the head, as much of them as a tracker does. It returns
 // nil if next to nothing of them is in the frame.
 func (h Head) Crop(frame *image.YCbCr) *pixels.Crop {

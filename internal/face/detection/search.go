@@ -1,0 +1,110 @@
+package detection
+
+import (
+	"context"
+	"image"
+	"math"
+
+	"lipsync/internal/face/eyes"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// search finds faces by the network of eyes.Search.
+type search struct{ runner }
+
+const (
+	searchCells  = 48  // anchors of the network in a row, and rows of them
+	searchValues = 16  // numbers of an anchor
+	leastSure    = .6  // probability of a face, as in MediaPipe's own programs
+	eyesAt       = 4   // index of the place of the left eye among the numbers of an anchor; that of the right eye follows
+	farthest     = 2.0 // largest number of an anchor, as a share of the picture: a larger one is an error
+)
+
+// quarterTurns are the turns of the picture in which faces are searched for until some are found, in quarters, clockwise.
+var quarterTurns = [...]int{0, 1, 3}
+
+// Detect implements Detector. The network sees the whole frame at once, so smallest would save no time. A face may be turned by any
+// angle: the network finds those turned by less than some 60°, and so the picture is turned if it finds none.
+func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Face, error) {
+	for _, quarters := range quarterTurns {
+		to := framed(frame.Rect, quarters)
+		var seen []candidate
+		err := s.run(ctx, func(input []float32) { fillSearch(input, frame, to) }, func(outputs [][]float32) {
+			seen = searched(outputs[0], outputs[1])
+		})
+		if err != nil || len(seen) > 0 {
+			return facesOf(seen, to), err
+		}
+	}
+	return nil, nil
+}
+
+// framed returns the similarity to the frame from the network's picture, whose coordinates are from 0 to 1. The picture is the smallest square
+// around the frame, turned by a number of quarters.
+func framed(frame image.Rectangle, quarters int) geom.Similarity {
+	to := turned(float64(quarters)*math.Pi/2, float32(max(frame.Dx(), frame.Dy())))
+	middle := to.Apply(geom.Point{X: .5, Y: .5})
+	// The middle of a pixel has whole coordinates, so the middle of the frame is half a pixel nearer to its corner.
+	to.X, to.Y = float32(frame.Min.X+frame.Max.X-1)/2-middle.X, float32(frame.Min.Y+frame.Max.Y-1)/2-middle.Y
+	return to
+}
+
+// fillSearch fills the network's input. Beyond the frame it is black.
+func fillSearch(input []float32, frame *image.YCbCr, to geom.Similarity) {
+	const side, plane = eyes.Side, eyes.Side * eyes.Side
+	s := pixels.NewSampler(frame, to.Scale()/side)
+	for i := range plane {
+		q := to.Apply(geom.Point{X: (float32(i%side) + .5) / side, Y: (float32(i/side) + .5) / side})
+		var r, g, b float32
+		if image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect) {
+			r, g, b = s.RGB(q)
+		}
+		input[i], input[plane+i], input[2*plane+i] = 2*r-1, 2*g-1, 2*b-1
+	}
+}
+
+// searched returns the boxes that the network is fairly sure of, as shares of its picture.
+func searched(anchors, scores []float32) (all []candidate) {
+	least := float32(math.Log(leastSure / (1 - leastSure)))
+	for i, score := range scores {
+		if !(score > least) {
+			continue
+		}
+		at := geom.Point{X: (float32(i%searchCells) + .5) / searchCells, Y: (float32(i/searchCells) + .5) / searchCells}
+		v := anchors[i*searchValues:][:searchValues]
+		place := func(k int) geom.Point { return geom.Point{X: at.X + v[k]/eyes.Side, Y: at.Y + v[k+1]/eyes.Side} }
+		middle, wide, high := place(0), v[2]/eyes.Side, v[3]/eyes.Side
+		c := candidate{left: middle.X - wide/2, top: middle.Y - high/2, right: middle.X + wide/2, bottom: middle.Y + high/2,
+			score: score, eyes: [2]geom.Point{place(eyesAt), place(eyesAt + 2)}}
+		if wide > 0 && high > 0 && c.within(farthest) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// within tells whether no number of a candidate is farther than most from 0.
+func (c *candidate) within(most float32) bool {
+	for _, v := range [...]float32{c.left, c.top, c.right, c.bottom, c.eyes[0].X, c.eyes[0].Y, c.eyes[1].X, c.eyes[1].Y} {
+		if !(v >= -most && v <= most) { // true for NaN
+			return false
+		}
+	}
+	return true
+}
+
+// facesOf returns the faces of candidates, the surest first: their boxes and pupils. It overwrites the candidates.
+func facesOf(all []candidate, to geom.Similarity) (faces []Face) {
+	for _, c := range suppress(all) {
+		f := Face{}
+		left, right := to.Apply(c.eyes[0]), to.Apply(c.eyes[1])
+		f.Landmarks[LeftPupil], f.Landmarks[RightPupil] = left, right
+		side := to.Scale() * float32(math.Sqrt(float64(c.area())))
+		up := turned(math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X)), side).Apply(geom.Point{Y: -boxHigher})
+		middle := to.Apply(geom.Point{X: (c.left + c.right) / 2, Y: (c.top + c.bottom) / 2})
+		f.Box = Box{middle.X + up.X, middle.Y + up.Y, boxOfMesh * side}
+		faces = append(faces, f)
+	}
+	return faces
+}

@@ -1,0 +1,185 @@
+package warp
+
+import (
+	"image"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// inside is what is seen between opened lips. It moves with the skull, and lips hide it but don't bend it: the inside of the shown mouth,
+// where it shows enough of it; beyond that, the inside of the person's best example; beyond that, a drawn one.
+type inside struct {
+	looks  []look     // one over the other
+	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
+	teeth  float32    // how much of the drawn teeth is seen: none if a look shows others
+	middle float32    // x of the middle of the mouth, canonical
+	half   float32    // half of its width
+	shift  geom.Point // of the mouth as a whole
+}
+
+// look is the inside of the mouth of one picture.
+type look struct {
+	pixels *image.YCbCr
+	to     geom.Similarity // from the canonical face to its pixels
+	lips   *lips
+	at     geom.Point // added to a place in the shown mouth, it gives the place in this one
+	share  float32    // how much of the looks below it hides, 0 to 1
+	light  float32    // factor of the luma, which brings it into the light of the frame
+}
+
+// Constants of what is seen of the inside, by eye.
+const (
+	leastInside = .1  // gap of an example that shows enough of the inside to be used in other frames, canonical
+	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, that of the best example
+	insideTo    = .85 // and only its own from this share on
+	insideSoft  = .02 // a look is seen where its lips are farther apart than that, and only the look where they are twice as far; canonical
+	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
+	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
+	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
+	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
+)
+
+// newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light.
+func newInside(p *person, shown look, to shape, lip [3]float32) *inside {
+	in := &inside{lip: lip, teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
+	shown.share = smoothstep((shown.lips.gap()/max(to.gap, leastGap) - insideFrom) / (insideTo - insideFrom))
+	if b := p.best; b != nil && shown.share < 1 {
+		o := b.shown()
+		best := look{pixels: b.pixels, to: o.to, lips: &o.lips, share: 1}
+		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: o.level() - shown.lips.level()}
+		in.add(best)
+	}
+	if shown.share > 0 {
+		in.add(shown)
+	}
+	return in
+}
+
+func (in *inside) add(l look) {
+	then := colourOfLips(l.pixels, l.to, l.lips)
+	l.light = min(max((in.lip[0]-black)/max(then[0]-black, 1), 1/mostLight), mostLight)
+	in.looks, in.teeth = append(in.looks, l), in.teeth*(1-l.share)
+}
+
+// black is the luma of black.
+const black = 16
+
+// at returns Y (channel 0), or Cb and Cr, of the inside at a canonical place of the frame. depth is 0 at the upper lip and 1 at the lower
+// one, and open the distance of both.
+func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32) {
+	q.X, q.Y = q.X-in.shift.X, q.Y-in.shift.Y
+	if luma {
+		v[0] = in.drawnLuma((q.X-in.middle)/in.half, depth, open)
+	} else {
+		v = in.drawnChroma((q.X-in.middle)/in.half, depth, open)
+	}
+	for i := range in.looks {
+		l := &in.looks[i]
+		share, from := l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
+		switch {
+		case share == 0:
+		case luma:
+			there := black + (pixels.LumaAt(l.pixels, l.to.Apply(from))-black)*l.light
+			v[0] += (there - v[0]) * share
+		default:
+			cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
+			v[0], v[1] = v[0]+(cb-v[0])*share, v[1]+(cr-v[1])*share
+		}
+	}
+	return v
+}
+
+// seen returns how much of the looks below it a look hides at a place of its own, and the place of the pixel to show. The teeth
+// go on a little beyond its lips.
+func (l *look) seen(q geom.Point) (share float32, from geom.Point) {
+	if q.X <= l.lips.left.X || q.X >= l.lips.right.X {
+		return 0, q
+	}
+	upper, lower := l.lips.inner(q.X)
+	upper, lower = upper+lipEdge, lower-lipEdge
+	if upper >= lower {
+		return 0, q
+	}
+	share = clamp(2-(q.Y-lower)/beyond) * smoothstep((lower-upper)/insideSoft-1) * clamp(2-(upper-q.Y)/beyond)
+	q.Y = min(max(q.Y, upper), lower)
+	return l.share * share, q
+}
+
+// beyond is the height by which a look goes on beyond its lips, and over which it ends after that; canonical, by eye.
+const beyond = .025
+
+// A drawn inside. Its colours are shares of those of the lips. Of real open mouths the darkest luma is .3 to .45 of that of the lips, Cr is
+// 10 to 13 levels less, and the luma of the upper teeth is .8 to 1.3. Lengths are canonical. By eye, unless they are of these.
+const (
+	toothHigh   = .075 // the upper teeth are seen so far below the lip, at most
+	toothShare  = .45  // and by this share of the gap at most
+	toothLuma   = .95
+	toothRed    = .15 // share of the lips' distance from grey
+	toothSoft   = .012
+	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
+	toothGroove = .1  // by how much it is darker between two teeth
+	shadowHigh  = .03 // height of the shadow of the upper lip
+	shadowDark  = .45 // its darkness at the lip
+	cornerDark  = .6  // darkness in the corners of the mouth
+	cavityLuma  = .3  // of the dark behind the teeth
+	cavityRed   = .5  // likewise
+	tongueFrom  = .55 // depth from which on the tongue is seen
+	tongueLuma  = .55 // at the lower lip
+	tongueRed   = .85 // likewise
+	tongueLeast = .08 // gap from which on the tongue is seen
+)
+
+// drawnTooth returns how much of a place is tooth, at s half widths from the middle.
+func (in *inside) drawnTooth(s, depth, open float32) float32 {
+	high := min(toothHigh, toothShare*open) * (1 - square(s)/2)
+	return clamp((high-depth*open)/toothSoft+.5) * clamp(open/leastInside) * in.teeth
+}
+
+// drawnTongue returns how much of a place is tongue.
+func drawnTongue(s, depth, open float32) float32 {
+	return smoothstep((depth-tongueFrom)/(1-tongueFrom)) * smoothstep(open/tongueLeast-1) * (1 - square(s))
+}
+
+func (in *inside) drawnLuma(s, depth, open float32) float32 {
+	s = max(min(s, 1), -1)
+	v := float32(cavityLuma)
+	v += (tongueLuma - v) * drawnTongue(s, depth, open)
+	beside := s * in.half / toothWide
+	beside -= float32(int(beside+toothMany)) - toothMany // from the last groove, in teeth
+	tooth := toothLuma * (1 - toothGroove*smoothstep(1-min(beside, 1-beside)*8)) * (1 - cornerDark*square(s))
+	v += (tooth - v) * in.drawnTooth(s, depth, open)
+	v *= 1 - shadowDark*smoothstep(1-depth*open/shadowHigh)
+	v *= 1 - cornerDark*square(square(s))
+	return black + (in.lip[0]-black)*v
+}
+
+// toothMany is more than the number of teeth to a side.
+const toothMany = 16
+
+func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {
+	red := float32(cavityRed)
+	red += (tongueRed - red) * drawnTongue(s, depth, open)
+	red += (toothRed - red) * in.drawnTooth(s, depth, open)
+	return [2]float32{grey + (in.lip[1]-grey)*red, grey + (in.lip[2]-grey)*red}
+}
+
+// grey is the chroma of grey.
+const grey = 128
+
+// colourOfLips returns the mean Y, Cb and Cr of the lips of a mouth.
+func colourOfLips(p *image.YCbCr, to geom.Similarity, m *lips) (mean [3]float32) {
+	const columns = 9
+	for k := range columns {
+		x := m.middle() + m.width()*.6*(float32(k)/(columns-1)-.5)
+		upper, lower := m.inner(x)
+		for _, y := range [2]float32{(upper + m.top.at(m, x)) / 2, (lower + m.bottom.at(m, x)) / 2} {
+			q := to.Apply(geom.Point{X: x, Y: y})
+			cb, cr := pixels.ChromaAt(p, q)
+			for i, v := range [3]float32{pixels.LumaAt(p, q), cb, cr} {
+				mean[i] += v / (2 * columns)
+			}
+		}
+	}
+	return mean
+}
