@@ -42,7 +42,7 @@ func BenchmarkSecondAudio(b *testing.B) {
 			c := newClip(b, 720, 25, frames, f.path, speech)
 			for _, networks := range []bool{false, true} {
 				for _, engine := range []string{"warp", "wav2lip"} {
-					name := map[bool]string{false: "cascades", true: "networks"}[networks] + "/" + engine
+					name := map[bool]string{false: "built in", true: "networks"}[networks] + "/" + engine
 					b.Run((time.Duration(frames/25)*time.Second).String()+"/"+f.name+"/"+name, func(b *testing.B) { c.reuse(b, engine, networks) })
 				}
 			}

@@ -4,5 +4,5 @@
 // May import: domain for tracking, network, signal.
 //
 // Inside: alignment → detection, registration, tracking; occlusion → alignment, detection;
-// tracking → detection, registration.
+// tracking → detection, registration; detection → eyes.
 package face

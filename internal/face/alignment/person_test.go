@@ -11,8 +11,7 @@ import (
 	"lipsync/internal/test/facetest"
 )
 
-// TestAlign moves the drawn head in known ways, and gives landmarks that err by as much as
-// those of the cascades. The similarities must be those of the movements.
+// TestAlign moves the drawn head in known ways, and gives landmarks that err by a pixel or two. The similarities must be those of the movements.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct {
 		name string

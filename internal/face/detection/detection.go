@@ -57,21 +57,21 @@ func (f *Face) Eyes() float32 {
 // Landmarks are points of a face in pixels, by the constants below. Left and right are those of the picture.
 type Landmarks [13]geom.Point
 
-// The landmarks, with the names of pigo's cascades.
+// The landmarks.
 const (
 	LeftPupil = iota
 	RightPupil
-	LeftOuterEye  // lp312: the corner of the eye at the temple
-	RightOuterEye // lp312 mirrored
-	LeftInnerEye  // lp38: the corner of the eye at the nose
-	RightInnerEye // lp38 mirrored
-	LeftBrow      // lp46: the outer end of the brow
-	RightBrow     // lp46 mirrored
-	Nose          // lp93: its tip
-	LeftCorner    // lp84: of the mouth
-	RightCorner   // lp84 mirrored
-	UpperLip      // lp81: its top
-	LowerLip      // lp82: its bottom
+	LeftOuterEye // the corner of the eye at the temple
+	RightOuterEye
+	LeftInnerEye // the corner of the eye at the nose
+	RightInnerEye
+	LeftBrow // the outer end of the brow
+	RightBrow
+	Nose       // its tip
+	LeftCorner // of the mouth
+	RightCorner
+	UpperLip // its top
+	LowerLip // its bottom
 )
 
 // Rigid returns the landmarks that don't move against each other when a face speaks.

@@ -9,7 +9,7 @@ import (
 func BenchmarkTracker(b *testing.B) {
 	frames := sharedtest.Frames(b, 1280, 720, "-i", sharedtest.Path(b, "media", man.clip), "-frames:v", "50", "-vf", "scale=720:720,pad=1280:720:280:0")
 	for _, c := range []struct{ name, detector, landmarks string }{
-		{"cascades", "", ""},
+		{"built in", "", ""},
 		{"networks", "ultraface_rfb_320.onnx", "facemesh_192.onnx"},
 	} {
 		b.Run(c.name, func(b *testing.B) {

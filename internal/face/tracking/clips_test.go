@@ -17,17 +17,17 @@ var clips = []struct {
 }{{"woman.mp4", 720, 974, 1}, {"talking_man.mp4", 512, 512, 1}, {"two_people.mp4", 704, 352, 2}}
 
 // TestClips checks that everybody is followed from the first frame to the last. It also checks
-// that networks place boxes and landmarks like the cascades, in the mean of a clip, since engines
+// that other networks place boxes and landmarks like those of package eyes, in the mean of a clip, since engines
 // rely on that.
 func TestClips(t *testing.T) {
 	for _, c := range clips {
 		t.Run(c.file, func(t *testing.T) {
 			frames := sharedtest.Frames(t, c.width, c.height, "-i", sharedtest.Path(t, "media", c.file))
-			cascades := followAll(t, newDetector(t, "", ""), frames, c.people)
+			builtIn := followAll(t, newDetector(t, "", ""), frames, c.people)
 			networks := followAll(t, newDetector(t, "ultraface_rfb_320.onnx", "facemesh_192.onnx"), frames, c.people)
 			var m meanDifference
 			for i := range frames {
-				m.add(cascades[i], networks[i])
+				m.add(builtIn[i], networks[i])
 			}
 			for k, p := range m.landmarks {
 				if d := geom.Distance(p, geom.Point{}) / m.n; d > .09 {

@@ -17,7 +17,7 @@ import (
 // eachDetector runs a test on every kind of detector.
 func eachDetector(t *testing.T, test func(t *testing.T, d detection.Detector)) {
 	for _, c := range []struct{ name, detector, landmarks string }{
-		{"cascades", "", ""},
+		{"built in", "", ""},
 		{"networks", "ultraface_rfb_320.onnx", "facemesh_192.onnx"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -27,8 +27,8 @@ func eachDetector(t *testing.T, test func(t *testing.T, d detection.Detector)) {
 	}
 }
 
-// newDetector makes a detector of the networks in two files. If a file's name is "", cascades
-// do its part.
+// newDetector makes a detector of the networks in two files. If a file's name is "", a network of package eyes
+// does its part.
 func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 	t.Helper()
 	load := func(file string) *onnx.Session {
@@ -49,7 +49,7 @@ func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 	return f
 }
 
-// TestHalfOfTheNetworks checks that either network goes with the cascades.
+// TestHalfOfTheNetworks checks that either network goes with those of package eyes.
 func TestHalfOfTheNetworks(t *testing.T) {
 	frames := compose(t, 30, figure{person: man, x: 320, y: 180, scale: 1})
 	for _, c := range []struct{ name, detector, landmarks string }{
@@ -139,7 +139,7 @@ func TestFaultOfADetector(t *testing.T) {
 	}
 }
 
-// aFace returns a face that the cascades find in a frame.
+// aFace returns a face that the detector finds in a frame.
 func aFace(t *testing.T, frame *image.YCbCr) detection.Face {
 	t.Helper()
 	faces, _, err := add(t.Context(), NewTracker(newDetector(t, "", ""), 25), frame)

@@ -1,6 +1,6 @@
 // Package engines prepares rendering on one machine: it opens the engines, a detector of
 // faces, and a network that finds the speaker. Each network is loaded once, for all jobs.
-// Without models, cascades detect faces, and warp is the only engine.
+// Without models, the networks of package eyes detect faces, and warp is the only engine.
 package engines
 
 import (

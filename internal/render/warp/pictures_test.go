@@ -53,7 +53,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// newStory tracks and aligns the head by the cascades, and plans the sentence.
+// newStory tracks and aligns the head and plans the sentence.
 func newStory(t *testing.T) *story {
 	t.Helper()
 	detector, err := detection.New(t.Context(), nil, nil)

@@ -104,9 +104,9 @@ var scenes = []struct {
 		panels: []string{man, manAstray}},
 }
 
-// TestScenes finds the speakers in each scene with the cascades, and in some with networks.
+// TestScenes finds the speakers in each scene with the networks of package eyes, and in some with others.
 func TestScenes(t *testing.T) {
-	t.Run("cascades", func(t *testing.T) {
+	t.Run("built in", func(t *testing.T) {
 		detector, err := detection.New(t.Context(), nil, nil)
 		if err != nil {
 			t.Fatal(err)
