@@ -14,19 +14,20 @@ type column struct {
 }
 
 var columns = []column{
-	{"closed", "closed", "≥ .88", 2, average},
-	{"held_open", "held", "≤ .05", 2, average},
-	{"rounded", "ratio", "≤ .97", 3, average},
-	{"rounded_d", "d'", "", 2, average},
+	{"closed", "closed", "≥ .97", 2, average},
+	{"held_open", "held", "≤ .02", 2, average},
+	{"height", "height", "", 2, average},
+	{"rounded_d", "d'", "≥ 2.5", 2, average},
 	{"teeth", "teeth", "≥ .80", 2, average},
+	{"step", "step", "≤ .73", 2, average},
 	{"articulation", "artic.", "≥ .77", 2, average},
 	{"envelope", "env.", "", 2, average},
 	{"far", "far", "< .25", 2, average},
 	{"wrong", "wrong", "< .20", 2, average},
-	{"step", "step", "≤ .78", 2, average},
 	{"lag", "lag", "±1", 0, farthest},
 	{"untouched", "kept", "≥ -.5", 1, average},
 	{"silence", "silence", "≤ .30", 2, average},
+	{"synced", "synced", "≥ .99", 3, average},
 }
 
 func average(values []float64) float64 {
@@ -50,7 +51,7 @@ func farthest(values []float64) float64 {
 
 // score is the output of syncscore.
 type score struct {
-	Opening struct{ SD, Step float64 }
+	Opening struct{ SD float64 }
 	// Curves of correlation over the lag, in frames of 40 ms.
 	Envelope, Articulation struct {
 		At0 float64 `json:"at_0"`
@@ -70,24 +71,26 @@ type visemes struct {
 	}
 	HeldOpen struct {
 		Closed *float64 `json:"closed_throughout"`
+		High   *float64 `json:"mean_high"`
 	} `json:"held_open"`
-	Rounded struct{ Ratio, D *float64 }
+	Rounded struct{ D *float64 }
 	Teeth   struct {
 		Under35 *float64 `json:"under_35"`
 	}
+	Step *float64
 }
 
 // measured returns the figures of a trial with speech.
 func measured(s score, v visemes) figures {
 	f := figures{
-		"articulation": s.Articulation.At0, "envelope": s.Envelope.At0, "step": s.Opening.Step,
+		"articulation": s.Articulation.At0, "envelope": s.Envelope.At0,
 		"far": max(s.Articulation.Far, s.Envelope.Far), "lag": float64(s.Articulation.Lag),
 	}
 	if s.Untouched != nil {
 		f["untouched"] = s.Untouched.Output - s.Untouched.Once
 	}
 	for key, value := range map[string]*float64{
-		"closed": v.Closed.Under15, "held_open": v.HeldOpen.Closed, "rounded": v.Rounded.Ratio, "rounded_d": v.Rounded.D, "teeth": v.Teeth.Under35,
+		"closed": v.Closed.Under15, "held_open": v.HeldOpen.Closed, "height": v.HeldOpen.High, "rounded_d": v.Rounded.D, "teeth": v.Teeth.Under35, "step": v.Step,
 	} {
 		if value != nil {
 			f[key] = *value

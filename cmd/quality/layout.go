@@ -33,7 +33,7 @@ var errNoShared = errors.New("the clips and the measuring tools are not here: se
 
 // check returns an error if a file is missing.
 func (l *layout) check() error {
-	for _, path := range []string{l.shared("woman"), l.shared("talking_man"), l.tool("syncscore"), l.tool("visemes"), l.tool("speak")} {
+	for _, path := range []string{l.shared("", "woman"), l.shared("people", "child"), l.tool("syncscore"), l.tool("visemes"), l.tool("speak")} {
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("%w (%v)", errNoShared, err)
 		}

@@ -46,15 +46,16 @@ func (s *measurement) do(ctx context.Context, all []trial, jobs int) (map[string
 // trial renders and measures one trial with each program, and draws its sheets.
 func (s *measurement) trial(ctx context.Context, t trial, of int, keep func(program string, r row)) error {
 	start := time.Now()
-	for _, p := range s.programs {
-		if err := s.render(ctx, t, p); err != nil {
-			return err
-		}
-		r, err := s.row(ctx, t, p)
+	rows := make([]row, len(s.programs))
+	for i, p := range s.programs {
+		synced, err := s.render(ctx, t, p)
 		if err != nil {
 			return err
 		}
-		keep(p.name, r)
+		if rows[i], err = s.row(ctx, t, p); err != nil {
+			return err
+		}
+		rows[i].Figures["synced"] = round(synced, 3)
 	}
 	key := map[string]string{}
 	if !t.silent() && len(s.passages) > 0 {
@@ -62,6 +63,9 @@ func (s *measurement) trial(ctx context.Context, t trial, of int, keep func(prog
 		if key, err = s.drawSheets(ctx, t, s.programs, s.passages); err != nil {
 			return err
 		}
+	}
+	for i, p := range s.programs {
+		keep(p.name, rows[i])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,13 +9,15 @@ import (
 	"lipsync/internal/media/demo"
 )
 
-// shared returns the file of one of the shared clips.
-func (l *layout) shared(name string) string { return filepath.Join(l.Shared, "media", name+".mp4") }
+// shared returns the file of one of the shared clips, in a folder of that of the media.
+func (l *layout) shared(folder, name string) string {
+	return filepath.Join(l.Shared, "media", folder, name+".mp4")
+}
 
 // video returns the file of a video.
 func (l *layout) video(v video) string {
 	if v.make == nil {
-		return l.shared(v.name)
+		return l.shared(v.folder, v.name)
 	}
 	return l.file("media", v.name, ".mp4")
 }
@@ -35,7 +37,7 @@ func draw(ctx context.Context, l *layout, path string) error {
 
 // repeatFrame repeats the first frame of the woman for 4 s.
 func repeatFrame(ctx context.Context, l *layout, path string) error {
-	_, err := l.output(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-i", l.shared("woman"),
+	_, err := l.output(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-i", l.shared("", "woman"),
 		"-vf", "trim=end_frame=1,loop=99:1,setpts=N/25/TB", "-r", "25", "-an", "-c:v", "libx264", "-crf", "12", path)
 	return err
 }
@@ -51,7 +53,7 @@ func speak(voice string) func(context.Context, *layout, speech) error {
 		if err != nil {
 			return err
 		}
-		return s.write(l, printed, espeakPhoneme)
+		return s.write(l, printed)
 	}
 }
 
@@ -70,30 +72,33 @@ func flite(voice string) func(context.Context, *layout, speech) error {
 	}
 }
 
-// recorded copies the recording of a text, and aligns the words with it.
-func recorded(ctx context.Context, l *layout, s speech) error {
-	sound, err := os.ReadFile(filepath.Join(l.Recordings, s.text.name+".wav"))
-	if err != nil {
-		return err
+// recorded returns a function that copies the recording of a text, and aligns the words
+// with it as a voice of espeak-ng says them.
+func recorded(voice string) func(context.Context, *layout, speech) error {
+	return func(ctx context.Context, l *layout, s speech) error {
+		sound, err := os.ReadFile(filepath.Join(l.Recordings, s.text.name+".wav"))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(s.track(l), sound, 0o600); err != nil {
+			return err
+		}
+		printed, err := l.script(ctx, alignScript, s.track(l), s.text.words, voice)
+		if err != nil {
+			return err
+		}
+		return s.write(l, printed)
 	}
-	if err := os.WriteFile(s.track(l), sound, 0o600); err != nil {
-		return err
-	}
-	printed, err := l.script(ctx, alignScript, s.track(l), s.text.words)
-	if err != nil {
-		return err
-	}
-	return s.write(l, printed, alignedPhoneme)
 }
 
-// write writes events to the file of the speech's events, with their phonemes renamed. printed is their JSON.
-func (s speech) write(l *layout, printed []byte, rename func(string) string) error {
+// write writes events to the file of the speech's events. printed is their JSON, with the names of espeak-ng.
+func (s speech) write(l *layout, printed []byte) error {
 	var events []event
 	if err := json.Unmarshal(printed, &events); err != nil {
 		return err
 	}
 	for i := range events {
-		events[i].Phoneme = rename(events[i].Phoneme)
+		events[i].Phoneme = espeakPhoneme(events[i].Phoneme)
 	}
 	return writeJSON(s.events(l), events)
 }

@@ -22,11 +22,11 @@ var (
 		"sh": "S", "th": "T", "uh": "U", "uw": "u:", "y": "j", "zh": "Z",
 	}
 	// Mnemonics of espeak-ng for other languages. ø and œ are rounded as ʊ and oʊ
-	// are. The Spanish β leaves the lips apart, unlike all English sounds of the lips.
+	// are, and so is ɔ̃. The Spanish β leaves the lips apart, unlike all English sounds of the lips.
 	foreignPhones = map[string]string{
 		"a:": "A:", "E:": "E", "e:": "eI", "o:": "oU", "o": "oU", "y:": "u:", "y": "u:", "Y": "U", "Y:": "U", "W": "oU",
 		"OY": "OI", "C": "j", "x": "k", "X": "k", "Q": "g", "G": "g", "B": "?", "R": "r", "R2": "r", "**": "r", "*": "r",
-		"l^": "l", "n^": "j", ";": "j", "ts": "s", "pF": "f", "x#": "k",
+		"A~": "A:", "E~": "a", "O~": "oU", "@-": "@", "l^": "l", "n^": "j", ";": "j", "ts": "s", "pF": "f", "x#": "k",
 	}
 )
 
@@ -44,19 +44,6 @@ func flitePhoneme(name string) string {
 		return known
 	}
 	return name
-}
-
-// alignedPhoneme returns the mnemonic for a phone of the CMU dictionary as
-// pocketsphinx has it. The dictionary writes both the vowel of "but" and the
-// unstressed one as AH; most are unstressed.
-func alignedPhoneme(name string) string {
-	switch name {
-	case "AH":
-		return "@"
-	case "SIL", "+SPN+", "+NSN+", "(NULL)":
-		return "_"
-	}
-	return flitePhoneme(strings.ToLower(name))
 }
 
 // fliteEvents reads what flite -psdur prints: each phone and the second at which it

@@ -10,14 +10,14 @@ import (
 
 func TestTrials(t *testing.T) {
 	for _, test := range []struct {
-		quick                   bool
-		videos, speak, silences int
+		quick                                bool
+		videos, speak, silences, dev, judges int
 	}{
-		{true, 2, 4, 2},
-		{false, 4, 32, 2},
+		{true, 2, 4, 2, 4, 0},
+		{false, 14, 61, 11, 36, 25},
 	} {
 		all := trials(test.quick)
-		names, first, silences := map[string]bool{}, map[string]int{}, 0
+		names, first, silences, sets := map[string]bool{}, map[string]int{}, 0, map[string]int{}
 		for _, t := range all {
 			names[t.name()] = true
 			if t.first {
@@ -25,10 +25,13 @@ func TestTrials(t *testing.T) {
 			}
 			if t.silent() {
 				silences++
+			} else if t.video.set == t.speech.set {
+				sets[t.video.set]++
 			}
 		}
-		if len(names) != len(all) || len(all)-silences != test.speak || silences != test.silences || len(first) != test.videos {
-			t.Errorf("quick %t: got %d trials of %d names, %d silent, of %d videos, want %+v", test.quick, len(all), len(names), silences, len(first), test)
+		if len(names) != len(all) || len(all)-silences != test.speak || silences != test.silences || len(first) != test.videos ||
+			sets[dev] != test.dev || sets[judge] != test.judges {
+			t.Errorf("quick %t: got %d trials of %d names, %d silent, of %d videos, in sets %v, want %+v", test.quick, len(all), len(names), silences, len(first), sets, test)
 		}
 		for video, n := range first {
 			if n != 1 {
@@ -46,20 +49,31 @@ func TestMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	print("syncscore", `{"opening": {"mean": 38.78, "sd": 14.29, "step": 0.69}, "envelope": {"at_0": 0.775, "peak": 0.775, "lag": 1, "far": 0.167},
+	print("syncscore", `{"opening": {"mean": 38.78, "sd": 14.29, "step": 0.71}, "envelope": {"at_0": 0.775, "peak": 0.775, "lag": 1, "far": 0.167},
 		"articulation": {"at_0": 0.661, "peak": 0.661, "lag": -1, "far": 0.233}, "untouched": {"output_db": 45.25, "encoded_once_db": 45.0}}`)
-	print("visemes", `{"closed": {"n": 11, "under_15": 0.091}, "held_open": {"n": 0, "closed_throughout": null},
-		"rounded": {"n": [5, 13], "ratio": 1.044, "d": NaN}, "teeth": {"n": 3, "under_35": 0.667}}`)
+	print("visemes", `{"closed": {"n": 11, "under_15": 0.091}, "held_open": {"n": 0, "closed_throughout": null, "mean_high": null},
+		"rounded": {"n": [5, 13], "ratio": 1.044, "d": NaN}, "teeth": {"n": 3, "under_35": 0.667}, "step": 0.69}`)
 	var s score
 	var v visemes
 	if err := errors.Join(l.measure(t.Context(), &s, "syncscore"), l.measure(t.Context(), &v, "visemes")); err != nil {
 		t.Fatal(err)
 	}
 	want := figures{
-		"articulation": .661, "envelope": .775, "far": .233, "step": .69, "lag": -1, "untouched": .25, "closed": .091, "rounded": 1.044, "teeth": .667,
+		"articulation": .661, "envelope": .775, "far": .233, "step": .69, "lag": -1, "untouched": .25, "closed": .091, "teeth": .667,
 	}
 	if got := measured(s, v); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestSyncedShare(t *testing.T) {
+	for said, want := range map[string]float64{
+		"analyzing 100%\rThe output is a.mp4\nSynced 150 of 200 frames\nSync score: confidence 1.000, offset 0 frames\n": .75,
+		"The output is a.mp4\nSync score: confidence 1.000, offset 0 frames\n":                                           1,
+	} {
+		if got := syncedShare(said); got != want {
+			t.Errorf("%q: got %g, want %g", said, got, want)
+		}
 	}
 }
 
@@ -93,7 +107,7 @@ func TestNotShared(t *testing.T) {
 	if err := l.check(); !errors.Is(err, errNoShared) {
 		t.Errorf("got %v, want %v", err, errNoShared)
 	}
-	for _, path := range []string{l.shared("woman"), l.shared("talking_man"), l.tool("syncscore"), l.tool("visemes"), l.tool("speak")} {
+	for _, path := range []string{l.shared("", "woman"), l.shared("people", "child"), l.tool("syncscore"), l.tool("visemes"), l.tool("speak")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}

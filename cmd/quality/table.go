@@ -14,6 +14,7 @@ import (
 
 // row is a trial and its figures.
 type row struct {
+	Set     string  `json:"set"`
 	Video   string  `json:"video"`
 	Voice   string  `json:"voice"`
 	Text    string  `json:"text"`
@@ -22,6 +23,9 @@ type row struct {
 
 // key returns the trial of a row: its video, voice and text.
 func (r row) key() [3]string { return [3]string{r.Video, r.Voice, r.Text} }
+
+// of tells whether a row is of a video, or of all videos of a set, by name.
+func (r row) of(name string) bool { return r.Video == name || r.Set == name }
 
 // readTable reads the rows of a table. There are none if there is no such file.
 func readTable(path string) ([]row, error) {
@@ -39,26 +43,29 @@ func readTable(path string) ([]row, error) {
 	return rows, nil
 }
 
-// withMeans returns rows with the mean of each video after its rows, and the
-// mean of all at the end. The voice of a mean is "mean".
+// withMeans returns rows with the mean of each video after its rows, and the mean of
+// each set after its videos. The voice of a mean is "mean".
 func withMeans(rows []row) []row {
 	var out []row
 	for i, r := range rows {
 		out = append(out, r)
 		if i+1 == len(rows) || rows[i+1].Video != r.Video {
-			out = append(out, row{Video: r.Video, Voice: "mean", Figures: mean(rows, func(o row) bool { return o.Video == r.Video })})
+			out = append(out, row{Video: r.Video, Voice: "mean", Figures: mean(rows, r.Video)})
+		}
+		if i+1 == len(rows) || rows[i+1].Set != r.Set {
+			out = append(out, row{Video: r.Set, Voice: "mean", Figures: mean(rows, r.Set)})
 		}
 	}
-	return append(out, row{Video: "all", Voice: "mean", Figures: mean(rows, func(row) bool { return true })})
+	return out
 }
 
-// mean returns the mean of each column over those rows that have it.
-func mean(rows []row, of func(row) bool) figures {
+// mean returns the mean of each column over those rows of a video or a set that have it.
+func mean(rows []row, name string) figures {
 	f := figures{}
 	for _, c := range columns {
 		var values []float64
 		for _, r := range rows {
-			if v, ok := r.Figures[c.key]; ok && of(r) {
+			if v, ok := r.Figures[c.key]; ok && r.of(name) {
 				values = append(values, v)
 			}
 		}
@@ -110,11 +117,11 @@ func write(w io.Writer, rows, last []row) error {
 	return writeCells(w, cells)
 }
 
-// count returns the number of rows of a video, or of all videos ("all").
-func count(rows []row, video string) int {
+// count returns the number of rows of a video or a set.
+func count(rows []row, name string) int {
 	n := 0
 	for _, r := range rows {
-		if video == "all" || r.Video == video {
+		if r.of(name) {
 			n++
 		}
 	}

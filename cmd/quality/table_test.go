@@ -9,13 +9,13 @@ import (
 )
 
 func rowOf(video, text string, closed, lag float64) row {
-	return row{video, "flite", text, figures{"closed": closed, "lag": lag}}
+	return row{dev, video, "flite", text, figures{"closed": closed, "lag": lag}}
 }
 
 func TestMeans(t *testing.T) {
 	rows := withMeans([]row{
-		rowOf("woman", "a", .2, -1), rowOf("woman", "b", .6, 0), {"woman", "", "silence", figures{"silence": .3}},
-		rowOf("man", "a", 1, 1),
+		rowOf("woman", "a", .2, -1), rowOf("woman", "b", .6, 0), {dev, "woman", "", "silence", figures{"silence": .3}},
+		rowOf("man", "a", 1, 1), {judge, "child", "flite", "a", figures{"closed": .1}},
 	})
 	for _, test := range []struct {
 		at    int
@@ -24,7 +24,9 @@ func TestMeans(t *testing.T) {
 	}{
 		{3, "woman", figures{"closed": .4, "lag": -1, "silence": .3}},
 		{5, "man", figures{"closed": 1, "lag": 1}},
-		{6, "all", figures{"closed": .6, "lag": -1, "silence": .3}},
+		{6, dev, figures{"closed": .6, "lag": -1, "silence": .3}},
+		{8, "child", figures{"closed": .1}},
+		{9, judge, figures{"closed": .1}},
 	} {
 		got := rows[test.at]
 		for key, v := range got.Figures {
@@ -77,7 +79,7 @@ func TestChange(t *testing.T) {
 	}
 	want := map[string]string{
 		"woman flite a": "0.50 (+.25)", "woman mean": "0.50 (+.25)",
-		"man flite a": "0.50 (-.25)", "man flite b": "0.70", "man mean": "0.60", "all mean": "0.57",
+		"man flite a": "0.50 (-.25)", "man flite b": "0.70", "man mean": "0.60", "dev mean": "0.57",
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 )
 
 // program is a build of lipsync.
@@ -20,19 +24,31 @@ func (t trial) output(l *layout, p program) string { return l.file(p.name, t.nam
 // silent tells whether the trial has no speech.
 func (t trial) silent() bool { return t.speech.text.words == "" }
 
-// render renders the trial with a program.
-func (l *layout) render(ctx context.Context, t trial, p program) error {
-	out := t.output(l, p)
+// render renders the trial with a program. It returns the share of frames that are synced.
+func (l *layout) render(ctx context.Context, t trial, p program) (synced float64, err error) {
 	if err := os.MkdirAll(l.file(p.name, "", ""), 0o755); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := l.output(ctx, p.path, "sync", l.video(t.video), t.speech.track(l), "--output", out)
-	return err
+	said, err := exec.CommandContext(ctx, p.path, "sync", l.video(t.video), t.speech.track(l), "--output", t.output(l, p)).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%s sync: %w: %s", p.path, err, bytes.TrimSpace(said))
+	}
+	return syncedShare(string(said)), nil
+}
+
+// syncedShare reads the share of synced frames from what lipsync sync prints, which names it unless all frames are synced.
+func syncedShare(said string) float64 {
+	_, after, _ := strings.Cut(said, "Synced ")
+	var synced, frames float64
+	if _, err := fmt.Sscanf(after, "%g of %g frames", &synced, &frames); err != nil {
+		return 1
+	}
+	return synced / frames
 }
 
 // row measures the output of a program for the trial.
 func (l *layout) row(ctx context.Context, t trial, p program) (row, error) {
-	r := row{Video: t.video.name, Voice: t.speech.voice, Text: t.speech.text.name}
+	r := row{Set: t.video.set, Video: t.video.name, Voice: t.speech.voice, Text: t.speech.text.name}
 	measure := l.speaking
 	if t.silent() {
 		measure = l.silent
@@ -68,7 +84,7 @@ func (l *layout) speaking(ctx context.Context, t trial, output string) (figures,
 		return nil, err
 	}
 	var v visemes
-	if err := l.measure(ctx, &v, "visemes", output, t.speech.events(l)); err != nil {
+	if err := l.measure(ctx, &v, "visemes", output, t.speech.events(l), "--refined"); err != nil {
 		return nil, err
 	}
 	f := measured(s, v)
