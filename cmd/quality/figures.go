@@ -20,6 +20,7 @@ var columns = []column{
 	{"rounded_d", "d'", "≥ 2.5", 2, average},
 	{"teeth", "teeth", "≥ .80", 2, average},
 	{"step", "step", "≤ .73", 2, average},
+	{"hold", "hold", "", 2, farthest},
 	{"articulation", "artic.", "≥ .77", 2, average},
 	{"envelope", "env.", "", 2, average},
 	{"far", "far", "< .25", 2, average},

@@ -22,7 +22,7 @@ type flags struct {
 	Lipsync    string   `default:"bin/lipsync" placeholder:"FILE" help:"The program that renders (default: ${default})."`
 	Before     string   `placeholder:"FILE" help:"Another build of it. The table then shows the change against that one, and sheets show both, as X and Y in random order; blind.json tells which is which."`
 	Set        string   `default:"full" enum:"full,quick" help:"What to render: full, or quick (default: ${default})."`
-	Sheets     []string `default:"${passages}" enum:"${passages},none" placeholder:"NAME,…" help:"Passages to draw: closed (m b p), teeth (f v), rounded (w u sh and others), run (48 consecutive frames), or none (default: ${default})."`
+	Sheets     []string `default:"${passages}" enum:"${passages},none" placeholder:"NAME,…" help:"Passages to draw: closed (m b p), vowels (the open ones), teeth (f v), rounded (w u sh and others), run (48 consecutive frames), hold (the longest), or none (default: ${default})."`
 	Keep       bool     `help:"Keep the table of the full set, in docs/measurements, for later runs to compare with, and the pictures of docs/engine.md."`
 	Jobs       int      `default:"2" help:"Trials rendered and measured at once (default: ${default})."`
 	Shared     string   `env:"LIPSYNC_SHARED" default:"../shared" placeholder:"DIR" help:"The folder of clips and measuring tools (default: $$LIPSYNC_SHARED, or ${default})."`

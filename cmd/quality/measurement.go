@@ -58,11 +58,15 @@ func (s *measurement) trial(ctx context.Context, t trial, of int, keep func(prog
 		rows[i].Figures["synced"] = round(synced, 3)
 	}
 	key := map[string]string{}
-	if !t.silent() && len(s.passages) > 0 {
-		var err error
-		if key, err = s.drawSheets(ctx, t, s.programs, s.passages); err != nil {
+	if !t.silent() {
+		holds, blind, err := s.drawSheets(ctx, t, s.programs, s.passages)
+		if err != nil {
 			return err
 		}
+		for i, hold := range holds {
+			rows[i].Figures["hold"] = round(hold, 3)
+		}
+		key = blind
 	}
 	for i, p := range s.programs {
 		keep(p.name, rows[i])

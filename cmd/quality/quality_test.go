@@ -88,7 +88,7 @@ func TestBlind(t *testing.T) {
 		job, key := l.sheetJob(one, programs, []string{"run"})
 		x, rows := key[one.name()+"-run"], job.Sheets[0].Rows
 		seen[x] = true
-		if got, want := rows[0].Path, one.output(l, program{name: x}); len(rows) != 2 || got != want || rows[1].Path == want {
+		if got, want := rows[0].Path, one.output(l, program{name: x}); len(rows) != 2 || got != want || rows[1].Path == want || len(job.Outputs) != 2 {
 			t.Fatalf("X is %s: got %v", x, rows)
 		}
 	}

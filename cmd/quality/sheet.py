@@ -5,6 +5,9 @@ usage: sheet.py JOB   (JSON, see sheetJob in sheets.go)
 A sheet shows a passage of the speech, in frames from left to right and strips from top to bottom. Each frame is cropped to the
 lower half of the face. Beneath it are its number and the phoneme at its middle, in red where the passage is about it. A thick
 line parts frames that do not follow each other.
+
+Prints a JSON list with the longest hold of each output, in seconds: of the frames with speech that follow each other and show the
+mouth as the first of them does. Mouths are compared as the skull carries them, so a head that moves is no movement of the mouth.
 """
 import importlib.machinery, importlib.util, json, os, sys
 from pathlib import Path
@@ -17,6 +20,9 @@ CELL = 140, 112  # width and height of a frame, pixels
 COLUMNS, PAGE = 8, 1100  # frames in a strip; height of a page in pixels
 CAPTION, MARGIN, LABEL = 18, 4, 56
 NEAR = 0.07  # seconds before and after a phoneme that belong to its passage
+SKULL = [33, 133, 362, 263, 168, 6, 197, 195, 5, 4]  # landmarks that no mouth moves: corners of the eyes, bridge of the nose
+MOUTH, SLACK = (64, 48), 3  # size of a mouth that is compared, and how far it may be off, pixels
+SAME = 0.985  # two mouths with this correlation of their pixels look the same to the eye
 FONT, INK, RED = cv2.FONT_HERSHEY_SIMPLEX, (40, 40, 40), (30, 30, 220)
 
 
@@ -37,6 +43,18 @@ def source_landmarks(job, score, frames):
     return np.load(cache)
 
 
+def cut(frame, M, size, how=cv2.INTER_LINEAR):
+    """The picture of a size that M maps a part of a frame to."""
+    scale = np.sqrt(abs(np.linalg.det(M[:, :2])))
+    if scale < 0.7:  # cv2's warp does not average: blur first what it takes
+        corners = cv2.invertAffineTransform(M) @ [[0, size[0], 0, size[0]], [0, 0, size[1], size[1]], [1, 1, 1, 1]]
+        most = np.array(frame.shape[1::-1]) - 1
+        (x, y), (right, bottom) = [np.clip(c, 0, most).astype(int) for c in (corners.min(1) - 8, corners.max(1) + 8)]
+        frame = cv2.GaussianBlur(frame[y:bottom + 1, x:right + 1], (0, 0), 0.4 / scale)
+        M = np.c_[M[:, :2], M @ [x, y, 1]]
+    return cv2.warpAffine(frame, M, size, flags=how, borderMode=cv2.BORDER_REPLICATE)
+
+
 def crops(frames, P):
     """The lower half of the face in each frame, from the tip of the nose to below the chin."""
     nose, chin, mouth = P[:, 4], P[:, 152], P[:, [61, 291]].mean(1)
@@ -45,18 +63,41 @@ def crops(frames, P):
     scale = CELL[0] / wide
     for frame, (x, y) in zip(frames, centre):
         M = np.float32([[scale, 0, CELL[0] / 2 - scale * x], [0, scale, CELL[1] / 2 - scale * y]])
-        # cv2's warp does not average: shrink large pictures first.
-        small = cv2.GaussianBlur(frame, (0, 0), 0.4 / scale) if scale < 0.7 else frame
-        yield cv2.warpAffine(small, M, CELL, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        yield cut(frame, M, CELL, cv2.INTER_CUBIC)
 
 
-def passage(name, spans, visemes, n, fps):
+def mouths(frames, P):
+    """The mouth in each frame, small and grey, as it would be if the skull stayed where the first frame has it."""
+    P = gaussian_filter1d(P, 2, axis=0, mode="nearest").astype(np.float32)
+    still = [cv2.estimateAffinePartial2D(p[SKULL], P[0, SKULL], method=cv2.LMEDS)[0] for p in P]
+    lips = np.stack([p[[61, 291, 0, 17]] @ M[:, :2].T + M[:, 2] for p, M in zip(P, still)])  # corners, upper and lower edge
+    (x, y), scale = np.median(lips.mean(1), 0), MOUTH[0] / 1.2 / np.percentile(np.linalg.norm(lips[:, 0] - lips[:, 1], axis=1), 90)
+    for frame, M in zip(frames, still):
+        M = scale * M + [[0, 0, MOUTH[0] / 2 - scale * x], [0, 0, MOUTH[1] / 2 - scale * y]]
+        grey = cv2.cvtColor(cut(frame, M, MOUTH), cv2.COLOR_BGR2GRAY)
+        yield cv2.GaussianBlur(grey.astype(np.float32), (0, 0), 1)
+
+
+def longest_hold(pictures, spoken):
+    """The first frame of the longest hold, and the one after its last."""
+    best = 0, 0
+    for i, picture in enumerate(pictures):
+        inner, j = np.ascontiguousarray(picture[SLACK:-SLACK, SLACK:-SLACK]), i
+        while j < len(pictures) and spoken[j] and cv2.matchTemplate(pictures[j], inner, cv2.TM_CCOEFF_NORMED).max() >= SAME:
+            j += 1
+        best = max(best, (i, j), key=lambda hold: hold[1] - hold[0])
+    return best
+
+
+def passage(name, spans, visemes, n, fps, hold):
     """Frames of a passage, in order, and its phonemes."""
+    if name == "hold":  # with what comes before and after
+        return list(range(max(hold[0] - 4, 0), min(hold[1] + 4, n))), set()
     if name == "run":  # consecutive frames from the first sound on
         first = next((p for m, p, _ in spans if m and not m.startswith("_")), 0)
         start = max(int(first * fps) - 2, 0)
         return list(range(start, min(start + 48, n))), set()
-    about = {"closed": visemes.CLOSED, "teeth": visemes.TEETH, "rounded": visemes.ROUND}[name]
+    about = {"closed": visemes.CLOSED, "vowels": visemes.OPEN, "teeth": visemes.TEETH, "rounded": visemes.ROUND}[name]
     picked = set()
     for m, p, q in spans:
         if m in about:
@@ -108,7 +149,7 @@ def main():
     score = visemes.score
     source = score.frames(job["source"])
     P = source_landmarks(job, score, source)
-    made = {path: score.frames(path) for path in {row["path"] for sheet in job["sheets"] for row in sheet["rows"]}}
+    made = {path: score.frames(path) for path in job["outputs"]}
     n = min(len(frames) for frames in made.values())
     # The source is played forward and backward until the speech ends.
     period = max(2 * len(source) - 2, 1)
@@ -120,8 +161,11 @@ def main():
     fps = score.probe(next(iter(made)))
     spans = visemes.spans(json.load(open(job["events"])))
     captions = [next((m for m, p, q in spans if p <= (i + 0.5) / fps < q), "") for i in range(n)]
+    spoken = [caption != "" and not caption.startswith("_") for caption in captions]
+    holds = [longest_hold(list(mouths(frames[:n], P[k])), spoken) for frames in made.values()]
+    json.dump([(end - start) / fps for start, end in holds], sys.stdout)
     for sheet in job["sheets"]:
-        shown, about = passage(sheet["passage"], spans, visemes, n, fps)
+        shown, about = passage(sheet["passage"], spans, visemes, n, fps, max(holds, key=lambda hold: hold[1] - hold[0]))
         rows = [original] + [cropped[row["path"]] for row in sheet["rows"]]
         names = ["source"] + [row["name"] for row in sheet["rows"]]
         if shown:

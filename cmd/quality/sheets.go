@@ -6,18 +6,19 @@ import (
 	"math/rand/v2"
 )
 
-// Passages that sheets can show: frames around each m, b and p; each f and v; each
-// rounded sound; and 48 consecutive frames.
-const passages = "closed,teeth,rounded,run"
+// Passages that sheets can show: frames around each m, b and p; each open vowel; each f and v;
+// each rounded sound; 48 consecutive frames; and the longest hold.
+const passages = "closed,vowels,teeth,rounded,run,hold"
 
 // sheetJob is the input of sheet.py: the sheets of one trial.
 type sheetJob struct {
-	Tools     string  `json:"tools"`     // folder of the measuring tools
-	Title     string  `json:"title"`     // of each sheet
-	Source    string  `json:"source"`    // video
-	Landmarks string  `json:"landmarks"` // file that keeps the landmarks of the source
-	Events    string  `json:"events"`    // of the speech
-	Sheets    []sheet `json:"sheets"`
+	Tools     string   `json:"tools"`     // folder of the measuring tools
+	Title     string   `json:"title"`     // of each sheet
+	Source    string   `json:"source"`    // video
+	Landmarks string   `json:"landmarks"` // file that keeps the landmarks of the source
+	Events    string   `json:"events"`    // of the speech
+	Outputs   []string `json:"outputs"`   // videos in which the longest hold is measured
+	Sheets    []sheet  `json:"sheets"`
 }
 
 // sheet shows a passage. Its pages are named PREFIX-1.png and so on.
@@ -33,15 +34,19 @@ type sheetRow struct {
 	Path string `json:"path"`
 }
 
-// drawSheets draws the sheets of a trial, with the output of each program. It returns the key of sheetJob.
-func (l *layout) drawSheets(ctx context.Context, t trial, programs []program, passages []string) (key map[string]string, err error) {
+// drawSheets draws the sheets of a trial, with the output of each program. It returns
+// the longest hold of each output in seconds, and the key of sheetJob.
+func (l *layout) drawSheets(ctx context.Context, t trial, programs []program, passages []string) (holds []float64, key map[string]string, err error) {
 	job, key := l.sheetJob(t, programs, passages)
 	encoded, err := json.Marshal(job)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_, err = l.script(ctx, sheetScript, string(encoded))
-	return key, err
+	printed, err := l.script(ctx, sheetScript, string(encoded))
+	if err != nil {
+		return nil, nil, err
+	}
+	return holds, key, json.Unmarshal(printed, &holds)
 }
 
 // sheetJob describes the sheets of a trial. Two programs are shown as X and Y, in
@@ -50,6 +55,9 @@ func (l *layout) drawSheets(ctx context.Context, t trial, programs []program, pa
 func (l *layout) sheetJob(t trial, programs []program, passages []string) (job sheetJob, key map[string]string) {
 	job = sheetJob{
 		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
+	}
+	for _, p := range programs {
+		job.Outputs = append(job.Outputs, t.output(l, p))
 	}
 	key = map[string]string{}
 	for _, passage := range passages {
