@@ -9,7 +9,6 @@ import (
 	"lipsync/internal/face/eyes"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/signal/geom"
-	"lipsync/internal/signal/parallel"
 	"lipsync/internal/signal/pixels"
 )
 
@@ -115,7 +114,7 @@ func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face, awaited
 		by = m.lone
 	}
 	to := m.crop(near)
-	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to, awaited) }, func(outputs [][]float32) {
+	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(outputs [][]float32) {
 		f = m.face(outputs, to)
 		ok = outputs[m.flag][0] > leastFlag && f.continues(near.Box) && f.whole()
 	})
@@ -141,25 +140,14 @@ func turned(angle float64, scale float32) geom.Similarity {
 	return geom.Similarity{A: scale * float32(cos), B: scale * float32(sin)}
 }
 
-// fill fills the network's input, on all cores if somebody waits for it. to is the similarity that crop returned.
-func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity, awaited bool) {
+// fill fills the network's input. to is the similarity that crop returned.
+func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	step := 1 / float32(m.side)
-	s := pixels.NewSampler(frame, to.Scale()*step)
-	plane := m.side * m.side
-	row := func(y int) {
-		for x := range m.side {
-			r, g, b := s.RGB(to.Apply(geom.Point{X: (float32(x) + .5) * step, Y: (float32(y) + .5) * step}))
-			i := y*m.side + x
-			input[i], input[plane+i], input[2*plane+i] = r, g, b
-		}
-	}
-	if awaited {
-		parallel.Each(m.side, row)
-		return
-	}
-	for y := range m.side {
-		row(y)
-	}
+	s, plane := pixels.NewSampler(frame, to.Scale()*step), m.side*m.side
+	pixel := geom.Similarity{A: step, X: step / 2, Y: step / 2} // from pixels to shares of the picture
+	s.Square(m.side, pixel.Then(to), func(i int, r, g, b float32) {
+		input[i], input[plane+i], input[2*plane+i] = r, g, b
+	})
 }
 
 // face returns the face of the network's outputs.

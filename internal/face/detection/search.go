@@ -54,14 +54,14 @@ func framed(frame image.Rectangle, quarters int) geom.Similarity {
 func fillSearch(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	const side, plane = eyes.Side, eyes.Side * eyes.Side
 	s := pixels.NewSampler(frame, to.Scale()/side)
-	for i := range plane {
-		q := to.Apply(geom.Point{X: (float32(i%side) + .5) / side, Y: (float32(i/side) + .5) / side})
-		var r, g, b float32
-		if image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect) {
-			r, g, b = s.RGB(q)
+	at := geom.Similarity{A: 1. / side, X: .5 / side, Y: .5 / side}.Then(to)
+	s.Square(side, at, func(i int, r, g, b float32) {
+		q := at.Apply(geom.Point{X: float32(i % side), Y: float32(i / side)})
+		if !image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect) {
+			r, g, b = 0, 0, 0
 		}
 		input[i], input[plane+i], input[2*plane+i] = 2*r-1, 2*g-1, 2*b-1
-	}
+	})
 }
 
 // searched returns the boxes that the network is fairly sure of, as shares of its picture.

@@ -28,18 +28,39 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 		taps: taps, step: -between * float32(taps-1) / 2, between: between, share: 1 / float32(taps*taps)}
 }
 
+// Square calls set for each pixel of a square picture of side × side pixels, side being even: with red, green and blue from 0 to 1. at is the similarity to the frame from the picture, whose coordinates are pixels from the centre of the first
+// one. Chroma is read once for each two by two pixels: a frame has no more of it.
+func (s *Sampler) Square(side int, at geom.Similarity, set func(i int, r, g, b float32)) {
+	for y := 0; y < side; y += 2 {
+		for x := 0; x < side; x += 2 {
+			cb, cr := s.chroma(at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5}))
+			for k := range 4 {
+				u, v := x+k%2, y+k/2
+				r, g, b := ToRGB(s.luma(at.Apply(geom.Point{X: float32(u), Y: float32(v)})), cb, cr)
+				set(v*side+u, r, g, b)
+			}
+		}
+	}
+}
+
 // RGB returns red, green and blue around a place in the frame, each from 0 to 1.
 func (s *Sampler) RGB(q geom.Point) (r, g, b float32) {
+	cb, cr := s.chroma(q)
+	return ToRGB(s.luma(q), cb, cr)
+}
+
+// chroma returns Cb and Cr at a place in the frame.
+func (s *Sampler) chroma(q geom.Point) (cb, cr float32) {
 	x, y := (q.X-s.left)/2-.25, (q.Y-s.top)/2-.25
 	x0, y0 := int(x), int(y)
 	if !(x >= 0 && y >= 0 && x0+1 < s.blue.Width && y0+1 < s.blue.Height) {
-		return ToRGB(s.luma(q), s.blue.bilinearAtBorder(x, y), s.red.bilinearAtBorder(x, y))
+		return s.blue.bilinearAtBorder(x, y), s.red.bilinearAtBorder(x, y)
 	}
 	at, fx, fy := y0*s.blue.Stride+x0, x-float32(x0), y-float32(y0)
 	upper, lower := s.blue.Pix[at:at+2], s.blue.Pix[at+s.blue.Stride:][:2]
-	cb := between(upper[0], upper[1], lower[0], lower[1], fx, fy)
+	cb = between(upper[0], upper[1], lower[0], lower[1], fx, fy)
 	upper, lower = s.red.Pix[at:at+2], s.red.Pix[at+s.blue.Stride:][:2]
-	return ToRGB(s.luma(q), cb, between(upper[0], upper[1], lower[0], lower[1], fx, fy))
+	return cb, between(upper[0], upper[1], lower[0], lower[1], fx, fy)
 }
 
 // luma returns the mean luma around a place in the frame.
