@@ -25,8 +25,8 @@ type person struct {
 // Limits of the measures of a person, canonical unless they say otherwise.
 const (
 	usualGap     = .96  // this quantile of the gaps of all frames counts as the gap of a loud vowel
-	closedGap    = .03  // this quantile counts as what the edges of lips that touch are read apart
-	mostClosed   = .055 // and at most this: some people never close their lips in the video; among the labelled frames of docs/testing.md the largest of a person who does is less
+	closedGap    = .03  // half of this quantile of the gaps is the rest gap: some people never close their lips in the video, and then it is too large
+	mostClosed   = .055 // largest value of that quantile that counts
 	restGap      = .1   // this quantile counts as the gap at rest
 	mostAtRest   = .25  // least gap of a loud vowel, which people have who don't speak in the video: some 16 mm; by eye
 	mostEver     = .30  // largest gap of a loud vowel, some 19 mm: a larger one was misread, or is a yawn; by eye
@@ -54,14 +54,19 @@ func (p *person) hide(hidden func(track, source int) bool) {
 	}
 }
 
-// summarise measures the person, by the frames of all tracks together in which the mouth is not hidden.
-func (p *person) summarise(fps float64) {
-	p.rest = min(dsp.Quantile(p.seen((*lips).gap), closedGap), mostClosed)
+// settle sets rest, and takes it off the gaps of all frames.
+func (p *person) settle() {
+	p.rest = min(dsp.Quantile(p.seen((*lips).gap), closedGap), mostClosed) / 2
 	for _, t := range p.tracks {
 		for i := range t.frames {
 			t.frames[i].settle(p.rest)
 		}
 	}
+}
+
+// summarise measures the person, by the frames of all tracks together in which the mouth is not hidden.
+func (p *person) summarise(fps float64) {
+	p.settle()
 	gaps := p.seen((*lips).gap)
 	widest := dsp.Quantile(gaps, usualGap)
 	p.speaks = widest-dsp.Quantile(gaps, restGap) > leastToCopy && len(p.bank.examples) >= fewestToCopy
