@@ -41,6 +41,10 @@ const (
 // part between it and the eyes.
 const eyesEnd, noseStart = .15, .5
 
+// When a head is tilted back, its chin's shadow takes a share of the light from the neck, less and less in some distance of the chin. The
+// neck is so wide on either side, in distances of the pupils.
+const shadow, shadowReach, neckHalfWide = .6, .3, .6
+
 // Head is a head in a frame. It looks at the camera.
 type Head struct {
 	X, Y float64 // the place between the pupils, pixels
@@ -48,6 +52,7 @@ type Head struct {
 	Turn float64 // clockwise, radians
 	Open float64 // gap between the lips, in distances of the pupils
 	Tilt float64 // how much lower nose and mouth are, in distances of the pupils
+	Back float64 // how much higher the chin is, since the head is tilted back, in distances of the pupils; an open mouth lowers it then
 }
 
 // At returns the place in the frame of a place on the face: u to the right and
@@ -185,8 +190,18 @@ func (h Head) spot(x, y float64, from *image.YCbCr) spot {
 	if v > Lips && v < Lips+gap {
 		return spot{[3]float64{25, 123, 137}, 1}
 	}
-	if v > Lips && v < Chin {
-		v = Lips + (v-Lips-gap)*(Chin-Lips)/(Chin-Lips-gap)
+	light, chin := 1., Chin
+	if h.Back > 0 {
+		chin += h.Open - h.Back
+	}
+	switch {
+	case v > Lips && v < chin:
+		v = Lips + (v-Lips-gap)*(Chin-Lips)/(chin-Lips-gap)
+	case h.Back > 0 && v >= chin:
+		if math.Abs(u) < neckHalfWide {
+			light -= shadow * math.Exp((chin-v)/shadowReach)
+		}
+		v += Chin - chin
 	}
 	px, py := pictureX+u*pictureEyes, pictureY+v*pictureEyes
 	w, t := float64(from.Rect.Dx()), float64(from.Rect.Dy())
@@ -197,5 +212,5 @@ func (h Head) spot(x, y float64, from *image.YCbCr) spot {
 	const soft = 30 // edge of the picture, pixels
 	q := geom.Point{X: float32(px), Y: float32(py)}
 	cb, cr := pixels.ChromaAt(from, q)
-	return spot{[3]float64{float64(pixels.LumaAt(from, q)), float64(cb), float64(cr)}, min(inside/soft, 1)}
+	return spot{[3]float64{light * float64(pixels.LumaAt(from, q)), float64(cb), float64(cr)}, min(inside/soft, 1)}
 }
