@@ -1,9 +1,10 @@
 // Package occlusion finds things in front of mouths, such as hands and microphones, so that no mouth is painted on them.
 //
 // The mouth region of each frame is brought onto the canonical face and divided into cells. A cell is foreign if its colour or its
-// contrast is far from what the same person shows there in most frames. Foreign cells that touch each other, in a frame or from frame to
-// frame, are an object if they hide a part of the lips and reach the edge of the region at the same time. A hand and a microphone have to
-// come from somewhere, but an open mouth, a smile or a tongue do not. Nor does the background beside a head that turns hide the lips.
+// contrast is far from what the same person shows there in most frames. Foreign cells are an object if they hide the lips and reach the edge
+// of the region, joined in the same frame: a hand and a microphone have to come from somewhere, but an open mouth, a smile or a tongue do
+// not. Nor does the background beside a head that turns, or the neck below one that tilts back, hide the lips. A joined thing has other
+// colours than the face, all the way; or the lips' own colour is no longer seen, as behind a hand.
 package occlusion
 
 import (

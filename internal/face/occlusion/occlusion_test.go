@@ -146,6 +146,11 @@ func TestNothingInFront(t *testing.T) {
 			h.Tilt, h.Turn, h.X = .15*by, .25*by, h.X+20*by
 			return h
 		}},
+		"tilts back with a wide mouth": {frames: 120, head: func(i int) facetest.Head {
+			h, by := rest(i), math.Sin(math.Pi*min(max(float64(i-60)/30, 0), 1))
+			h.Back, h.Open, h.Tilt = .5*by, .38*by, -.05*by
+			return h
+		}},
 		"a lamp is switched on": {frames: 100, head: speaking, draw: func(i int, _ facetest.Head, f *image.YCbCr) {
 			if i < 60 || i > 85 {
 				return
