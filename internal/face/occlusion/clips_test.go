@@ -196,6 +196,7 @@ func TestHeldThings(t *testing.T) {
 	for name, h := range map[string]holding{
 		"her own hand":          {hands, fist, 40, 80, 120, 160},
 		"a hand from the right": {woman, fingers, 0, 50, 90, 125},
+		"a broken track":        {bright, fist, 24, 70, 110, 143},
 		"a bottle":              {man, bottle, 80, 120, 150, 190},
 		"at a beard":            {man, microphone, 30, 70, 100, 140},
 		"a far microphone":      {far, microphone, 20, 70, 100, 140},

@@ -8,7 +8,10 @@
 package occlusion
 
 import (
+	"slices"
+
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
 )
 
 // Analyser sees the frames of one video, and finds what hides mouths in them. It keeps the colours of each track for a minute at most,
@@ -21,18 +24,25 @@ type Analyser struct {
 // place is a face in a frame.
 type place struct{ track, frame int }
 
-// track has the last views of a person in a shot.
+// track has the last views of a person in a shot. A thing in front of a face may break the track of the tracker: the face that is found there
+// soon after goes on with the views.
 type track struct {
-	number int
-	first  int        // frame of views[0]; there is one view for each frame
-	views  []view     // at most 2 × window
-	judged int        // number of views whose covers are known
-	skin   [3]float32 // of the first view
+	first  int           // frame of views[0]; there is one view for each frame
+	views  []view        // at most 2 × window
+	judged int           // number of views whose covers are known
+	skin   [3]float32    // of the first view
+	box    detection.Box // of the last view
 }
 
 // A window is the number of frames that are judged at once, half a minute at 25 frames/s. They are compared with each other and with those
 // of the window before. With fewer than fewest frames nothing is known of a person.
 const window, fewest = 750, 25
+
+// soon is the number of frames, a second at 25 frames/s, within which a face is found again.
+const soon = 25
+
+// nobody is the number of the track of a view in which the face wasn't found.
+const nobody = -1
 
 // New returns an analyser that has seen no frames.
 func New() *Analyser { return &Analyser{tracks: map[int]*track{}, covers: map[place]*Cover{}} }
@@ -46,8 +56,7 @@ func (a *Analyser) Add(f alignment.Frame) {
 		face := &f.Faces[i]
 		t := a.tracks[face.Track]
 		if t == nil {
-			t = &track{number: face.Track, first: f.Index}
-			a.tracks[face.Track] = t
+			t = a.begin(face, &f)
 		}
 		t.add(face)
 		if len(t.views) == 2*window {
@@ -57,11 +66,37 @@ func (a *Analyser) Add(f alignment.Frame) {
 		}
 	}
 	for n, t := range a.tracks {
-		if t.first+len(t.views) <= f.Index { // it was not in this frame, and so has ended
+		if f.Index-t.next() >= soon {
 			a.judge(t)
 			delete(a.tracks, n)
 		}
 	}
+}
+
+// next returns the frame after the last view.
+func (t *track) next() int { return t.first + len(t.views) }
+
+// begin returns the track of a face that has a new number in a frame: the one that was last where the face is, or a new one.
+func (a *Analyser) begin(face *alignment.Face, f *alignment.Frame) *track {
+	t, before := &track{first: f.Index}, -1
+	for n, old := range a.tracks {
+		goesOn := slices.ContainsFunc(f.Faces, func(other alignment.Face) bool { return other.Track == n })
+		if goesOn || !old.box.Same(face.Box) || f.Index-old.first >= 2*window {
+			continue
+		}
+		if before < 0 || old.next() > t.next() || old.next() == t.next() && n > before {
+			t, before = old, n
+		}
+	}
+	if before >= 0 {
+		delete(a.tracks, before)
+		last := t.views[len(t.views)-1]
+		for t.next() < f.Index {
+			t.views = append(t.views, view{track: nobody, to: last.to})
+		}
+	}
+	a.tracks[face.Track] = t
+	return t
 }
 
 // End judges the frames that are left, at the end of a shot or of the video.
@@ -78,8 +113,8 @@ func (a *Analyser) judge(t *track) {
 		return
 	}
 	for i, c := range covers(t.views) {
-		if c != nil && i >= t.judged {
-			a.covers[place{t.number, t.first + i}] = c
+		if c != nil && i >= t.judged && t.views[i].track != nobody {
+			a.covers[place{t.views[i].track, t.first + i}] = c
 		}
 	}
 	t.judged = len(t.views)

@@ -32,6 +32,7 @@ type scene struct {
 	frames int
 	head   func(i int) facetest.Head
 	draw   func(i int, h facetest.Head, f *image.YCbCr) // what is in front of it; may be nil
+	track  func(i int) int                              // the number of its track, -1 if it isn't found; nil: it is 3
 }
 
 // speaking is a head that sways and speaks. Its lips touch about half of the time.
@@ -73,7 +74,16 @@ func (s scene) see() *occlusion.Analyser {
 		if s.draw != nil {
 			s.draw(i, h, f)
 		}
-		add(aligner.Add([]tracking.Face{{Track: 3, Face: detection.Face{Landmarks: h.Landmarks()}, Crop: h.Crop(f)}}, false))
+		number := 3
+		if s.track != nil {
+			number = s.track(i)
+		}
+		var faces []tracking.Face
+		if number >= 0 {
+			box := detection.Box{X: float32(h.X), Y: float32(h.Y), Size: 2 * eyes}
+			faces = append(faces, tracking.Face{Track: number, Face: detection.Face{Box: box, Landmarks: h.Landmarks()}, Crop: h.Crop(f)})
+		}
+		add(aligner.Add(faces, false))
 	}
 	add(aligner.End())
 	a.End()
@@ -122,6 +132,30 @@ func TestObjects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBrokenTrack checks that an object is found that breaks the track of a head, although it is in front of its mouth from the first frame
+// of the next track on.
+func TestBrokenTrack(t *testing.T) {
+	track := func(i int) int {
+		switch {
+		case i < 44:
+			return 3
+		case i < 49 || i == 66:
+			return -1
+		case i < 66:
+			return 4
+		}
+		return 5
+	}
+	a := scene{frames: 100, head: murmuring, draw: held(facetest.Object{Width: 80, Colour: dark}), track: track}.see()
+	for i := range 100 {
+		if n := track(i); n >= 0 && rising(i) == 1 && a.Cover(n, i) == nil {
+			t.Errorf("frame %d has no cover, want one of track %d", i, n)
+		} else if n >= 0 && (i < 36 || i > 74) && a.Cover(n, i) != nil {
+			t.Errorf("frame %d has a cover, without an object", i)
+		}
 	}
 }
 

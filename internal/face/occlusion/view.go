@@ -21,6 +21,7 @@ const (
 
 // view is a mouth region in one frame.
 type view struct {
+	track   int             // its number by the tracker, or nobody
 	to      geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
 	seen    bool            // whether the tracker has seen the face; otherwise only to is set
 	lips    [4]float32      // canonical: x of the left and the right corner, y of the upper and the lower edge
@@ -43,7 +44,7 @@ const black = 16
 
 // add adds the view of a face in the next frame.
 func (t *track) add(f *alignment.Face) {
-	t.views = append(t.views, view{to: f.ToMouth()})
+	t.views, t.box = append(t.views, view{track: f.Track, to: f.ToMouth()}), f.Box
 	if f.Crop == nil {
 		return
 	}
