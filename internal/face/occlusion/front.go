@@ -27,13 +27,8 @@ func frontOf(f *[cells]degree, lips []int, least int, seen float32) front {
 	joined := surely.edge >= leastAtEdge
 	atEdge := all.edge >= leastAtEdge || gone && all.border >= leastAtEdge
 	hides := gone || unseen && all.lips >= least || !skin && joined && surely.lips >= least
-	return front{
-		cells:   all.cells,
-		hides:   hides,
-		comes:   hides && atEdge,
-		touches: joined || skin && atEdge && seen < lipsTouched,
-		unseen:  unseen,
-	}
+	nears := skin && atEdge && seen < lipsTouched || seen < lipsHidden && all.border >= leastAtEdge
+	return front{cells: all.cells, hides: hides, comes: hides && atEdge, touches: joined || nears, unseen: unseen}
 }
 
 // reach is the foreign cells of a frame that touch the lips.

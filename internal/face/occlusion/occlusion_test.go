@@ -182,7 +182,7 @@ func TestNothingInFront(t *testing.T) {
 		}},
 		"tilts back with a wide mouth": {frames: 120, head: func(i int) facetest.Head {
 			h, by := rest(i), math.Sin(math.Pi*min(max(float64(i-60)/30, 0), 1))
-			h.Back, h.Open, h.Tilt = .5*by, .38*by, -.05*by
+			h.Back, h.Open, h.Tilt = .5*by, .38*by, -.1*by
 			return h
 		}},
 		"a lamp is switched on": {frames: 100, head: speaking, draw: func(i int, _ facetest.Head, f *image.YCbCr) {

@@ -60,7 +60,8 @@ func (u *usual) off(c int, v *colour) (sum float32) {
 	return sum
 }
 
-// How foreign a cell is: the distance of its colour from what is usual, by 3 × 3 cells.
+// How foreign a cell is: the distance of its colour from what is usual, by 3 × 3 cells. A surely foreign one is so by itself too, or a wide
+// mouth and a neck would be one thing, over a chin of two cells.
 const (
 	foreign = 3 // standard deviations of one channel, or half as many of all four
 	surely  = 6
@@ -89,12 +90,21 @@ func (u *usual) degrees(v *view, out *[cells]degree) {
 			least = min(least, around(c, func(n int) float32 { return u.off(neighbour(n, shift), &v.colours[n]) }))
 		}
 		switch {
-		case least > surely*surely:
+		case least > surely*surely && u.offAround(c, &v.colours[c]) > surely*surely:
 			out[c] = alien
 		case least > foreign*foreign:
 			out[c] = strange
 		}
 	}
+}
+
+// offAround returns the square of the least distance of a colour from what is usual in a cell and in those around it.
+func (u *usual) offAround(c int, v *colour) float32 {
+	least := u.off(c, v)
+	for shift := range 9 {
+		least = min(least, u.off(neighbour(c, shift), v))
+	}
+	return least
 }
 
 // neighbour returns one of the 3 × 3 cells around a cell, by its number from 0 to 8. Beyond the border it is the nearest cell.
