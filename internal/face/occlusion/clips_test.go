@@ -280,7 +280,8 @@ func TestOnce(t *testing.T) {
 		then   span
 	}{
 		"laughs":          {walking, span{0, 12}, 160, span{187, 239}},
-		"tilts back":      {man, span{48, 60}, 120, span{61, 110}},
+		"tilts back":      {man, span{48, 60}, 160, span{61, 110}},
+		"speaks so":       {man, span{48, 60}, 120, span{20, 45}},
 		"turns":           {glasses, span{0, 62}, 220, span{140, 199}},
 		"wrinkles a nose": {earrings, span{180, 215}, 160, span{0, 60}},
 	} {

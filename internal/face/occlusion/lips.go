@@ -2,6 +2,7 @@ package occlusion
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"lipsync/internal/signal/dsp"
@@ -45,6 +46,7 @@ type shade struct {
 	count  int    // number of cells that are to be like lips
 	skin   chroma // what most of the places show
 	apart  chroma // the colour of the lips less that of the skin
+	usual  *usual
 }
 
 // shadeOf returns the colour of the lips in most views.
@@ -60,7 +62,7 @@ func shadeOf(u *usual, lips []int) (s shade) {
 			s.places = append(s.places, c)
 		}
 	}
-	s.count = max(len(lips)/mostLike, 1)
+	s.usual, s.count = u, max(len(lips)/mostLike, 1)
 	usually := func(c int) chroma { return chroma{u[c].middle[blue], u[c].middle[red]} }
 	s.skin = s.middle(usually)
 	reddest := slices.SortedFunc(slices.Values(s.places), func(c, d int) int { return cmp.Compare(u[d].middle[red], u[c].middle[red]) })
@@ -80,18 +82,39 @@ func (s *shade) middle(at func(c int) chroma) chroma {
 	return chroma{dsp.Quantile(cb, .5), dsp.Quantile(cr, .5)}
 }
 
-// inAll returns how much of the lips' colour each view shows. Where the face wasn't seen it is as in the view before.
-func (s *shade) inAll(views []view) []float32 {
+// inAll returns how much of the lips' colour each view shows: all of it where no cell of the lips is foreign, or where less than half of
+// them is surely foreign and the pattern of lips on skin is the usual one, such as that of lips that have paled in another light. Where the
+// face wasn't seen it is as in the view before.
+func (s *shade) inAll(views []view, scene [][cells]degree, lips []int) []float32 {
 	seen := make([]float32, len(views))
 	for i := range views {
-		switch {
-		case views[i].seen:
-			seen[i] = s.seen(&views[i])
-		case i > 0:
+		if v := &views[i]; !v.seen && i > 0 {
 			seen[i] = seen[i-1]
+			continue
+		}
+		strangers, aliens := 0, 0
+		for _, c := range lips {
+			switch scene[i][c] {
+			case strange:
+				strangers++
+			case alien:
+				aliens++
+			}
+		}
+		seen[i] = 1
+		if strangers+aliens == 0 {
+			continue
+		}
+		if share := s.seen(&views[i]); share >= lipsHidden || 2*aliens >= len(lips) || s.alike(&views[i]) < samePattern {
+			seen[i] = share
 		}
 	}
 	return seen
+}
+
+// chroma returns the colour of a cell.
+func (v *view) chroma(c int) chroma {
+	return chroma{float32(v.colours[c][blue]), float32(v.colours[c][red])}
 }
 
 // seen returns how much of the lips' colour a view shows: 1 is as much as most views, 0 is skin, or a thing that has another colour than
@@ -100,12 +123,41 @@ func (s *shade) seen(v *view) float32 {
 	if s.apart.cb*s.apart.cb+s.apart.cr*s.apart.cr < leastApart*leastApart {
 		return 1
 	}
-	now := func(c int) chroma { return chroma{float32(v.colours[c][blue]), float32(v.colours[c][red])} }
-	return min(s.over(s.skin, now), s.over(s.middle(now), now))
+	return min(s.over(s.skin, v.chroma), s.over(s.middle(v.chroma), v.chroma))
 }
 
-// most is the largest likeness that counts: of a shadow between lips, which is redder than they are.
-const most = 1.5
+// samePattern is the least correlation of the pattern of lips on skin with the usual one, at a shift of up to shiftColumns and shiftRows.
+const samePattern, shiftColumns, shiftRows = .58, 2, 3
+
+// alike returns the largest correlation of a view's pattern of lips on skin with the usual one.
+func (s *shade) alike(v *view) (most float32) {
+	for dy := -shiftRows; dy <= shiftRows; dy++ {
+		for dx := -shiftColumns; dx <= shiftColumns; dx++ {
+			var n, a, b, aa, bb, ab float32
+			for _, c := range s.places {
+				x, y := c%columns+dx, c/columns+dy
+				if x < 0 || x >= columns || y < 0 || y >= rows {
+					continue
+				}
+				p := s.along(chroma{s.usual[c].middle[blue], s.usual[c].middle[red]}, s.skin)
+				q := s.along(v.chroma(y*columns+x), s.skin)
+				n, a, b, aa, bb, ab = n+1, a+p, b+q, aa+p*p, bb+q*q, ab+p*q
+			}
+			if product := (n*aa - a*a) * (n*bb - b*b); product > 0 && n > float32(len(s.places))*2/3 {
+				most = max(most, (n*ab-a*b)/float32(math.Sqrt(float64(product))))
+			}
+		}
+	}
+	return most
+}
+
+// along returns how far a colour is on the way from a skin to lips of that skin: 0 to 1.
+func (s *shade) along(c, skin chroma) float32 {
+	return ((c.cb-skin.cb)*s.apart.cb + (c.cr-skin.cr)*s.apart.cr) / (s.apart.cb*s.apart.cb + s.apart.cr*s.apart.cr)
+}
+
+// mostAlong is the largest likeness that counts: of a shadow between lips, which is redder than they are.
+const mostAlong = 1.5
 
 // over returns the mean likeness to lips of the cells that are most like them, over skin of a colour. A colour off the line from skin to
 // lips is less like them.
@@ -113,9 +165,8 @@ func (s *shade) over(skin chroma, at func(c int) chroma) (mean float32) {
 	length := s.apart.cb*s.apart.cb + s.apart.cr*s.apart.cr
 	like := make([]float32, len(s.places))
 	for i, c := range s.places {
-		cb, cr := at(c).cb-skin.cb, at(c).cr-skin.cr
-		along, beside := (cb*s.apart.cb+cr*s.apart.cr)/length, (cr*s.apart.cb-cb*s.apart.cr)/length
-		like[i] = min(along, most) - max(beside-.5, -beside-.5, 0)
+		beside := ((at(c).cr-skin.cr)*s.apart.cb - (at(c).cb-skin.cb)*s.apart.cr) / length
+		like[i] = min(s.along(at(c), skin), mostAlong) - max(beside-.5, -beside-.5, 0)
 	}
 	slices.Sort(like)
 	for _, x := range like[len(like)-s.count:] {

@@ -36,7 +36,7 @@ func covers(views []view) []*Cover {
 
 // objects returns the cells of each frame that are hidden by an object. lips are the cells of the lips.
 func objects(views []view, scene [][cells]degree, colour shade, lips []int) (hidden [][cells]bool) {
-	seen := colour.inAll(views)
+	seen := colour.inAll(views, scene, lips)
 	least := max(int(leastOfLips*float32(len(lips))+.5), byItself(scene, lips, seen)+1)
 	fronts := make([]front, len(scene))
 	for i := range scene {
