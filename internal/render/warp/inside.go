@@ -114,8 +114,8 @@ const beyond = .025
 const (
 	toothHigh   = .075 // the upper teeth are seen so far below the lip, at most
 	toothShare  = .45  // and by this share of the gap at most
-	toothLuma   = .95
-	toothRed    = .15 // share of the lips' distance from grey
+	toothLuma   = 1.1
+	toothRed    = .3 // share of the lips' distance from grey
 	toothSoft   = .012
 	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
 	toothGroove = .1  // by how much it is darker between two teeth
