@@ -21,23 +21,42 @@ const (
 	farthest     = 2.0 // largest number of an anchor, as a share of the picture: a larger one is an error
 )
 
-// quarterTurns are the turns of the picture in which faces are searched for until some are found, in quarters, clockwise.
+// quarterTurns are the turns of the picture in which faces are searched for until upright ones are found, in quarters, clockwise.
 var quarterTurns = [...]int{0, 1, 3}
 
-// Detect implements Detector. The network sees the whole frame at once, so smallest would save no time. A face may be turned by any
-// angle: the network finds those turned by less than some 60°, and so the picture is turned if it finds none.
-func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Face, error) {
+// The network was trained on upright faces. Of a face that is more tilted than by upright, in radians, or less probable than surelyUpright, it
+// may see only a part as a face. By eye.
+const upright, surelyUpright = 50 * math.Pi / 180, .9
+
+// Detect implements Detector. The network sees the whole frame at once, so smallest would save no time. If it finds no face that is
+// surely upright, it sees the picture turned, and the surest faces of all turns count.
+func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (faces []Face, err error) {
+	sure := float32(math.Inf(-1))
 	for _, quarters := range quarterTurns {
 		to := framed(frame.Rect, quarters)
 		var seen []candidate
 		err := s.run(ctx, func(input []float32) { fillSearch(input, frame, to) }, func(outputs [][]float32) {
-			seen = searched(outputs[0], outputs[1])
+			seen = suppress(searched(outputs[0], outputs[1]))
 		})
-		if err != nil || len(seen) > 0 {
-			return facesOf(seen, to), err
+		if err != nil {
+			return nil, err
+		}
+		if len(seen) == 0 {
+			continue
+		}
+		if seen[0].score > sure {
+			faces, sure = facesOf(seen, to), seen[0].score
+		}
+		if math.Abs(seen[0].tilt()) < upright && seen[0].score > logit(surelyUpright) {
+			return facesOf(seen, to), nil
 		}
 	}
-	return nil, nil
+	return faces, nil
+}
+
+// tilt returns the angle of the line through the eyes, in radians, clockwise.
+func (c *candidate) tilt() float64 {
+	return math.Atan2(float64(c.eyes[1].Y-c.eyes[0].Y), float64(c.eyes[1].X-c.eyes[0].X))
 }
 
 // framed returns the similarity to the frame from the network's picture, whose coordinates are from 0 to 1. The picture is the smallest square
@@ -66,7 +85,7 @@ func fillSearch(input []float32, frame *image.YCbCr, to geom.Similarity) {
 
 // searched returns the boxes that the network is fairly sure of, as shares of its picture.
 func searched(anchors, scores []float32) (all []candidate) {
-	least := float32(math.Log(leastSure / (1 - leastSure)))
+	least := logit(leastSure)
 	for i, score := range scores {
 		if !(score > least) {
 			continue
@@ -84,6 +103,9 @@ func searched(anchors, scores []float32) (all []candidate) {
 	return all
 }
 
+// logit is the inverse of the logistic function.
+func logit(probability float64) float32 { return float32(math.Log(probability / (1 - probability))) }
+
 // within tells whether no number of a candidate is farther than most from 0.
 func (c *candidate) within(most float32) bool {
 	for _, v := range [...]float32{c.left, c.top, c.right, c.bottom, c.eyes[0].X, c.eyes[0].Y, c.eyes[1].X, c.eyes[1].Y} {
@@ -94,9 +116,9 @@ func (c *candidate) within(most float32) bool {
 	return true
 }
 
-// facesOf returns the faces of candidates, the surest first: their boxes and pupils. It overwrites the candidates.
-func facesOf(all []candidate, to geom.Similarity) (faces []Face) {
-	for _, c := range suppress(all) {
+// facesOf returns the faces of candidates: their boxes and pupils.
+func facesOf(seen []candidate, to geom.Similarity) (faces []Face) {
+	for _, c := range seen {
 		f := Face{}
 		left, right := to.Apply(c.eyes[0]), to.Apply(c.eyes[1])
 		f.Landmarks[LeftPupil], f.Landmarks[RightPupil] = left, right
