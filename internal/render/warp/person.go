@@ -135,7 +135,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		flat:  a.Rounding,
 		upper: 1 + pout*a.Rounding,
 		lower: 1 + pout*a.Rounding,
-		hide:  touching * a.Closure,
+		hide:  (touching + p.rest) * a.Closure,
 		roll:  press * a.Closure,
 		tuck:  teeth * (1 - a.Closure),
 		far:   float32(p.mask.Expand.Factor() - 1),
