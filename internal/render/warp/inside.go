@@ -10,21 +10,21 @@ import (
 // inside is what is seen between opened lips. It moves with the skull, and lips hide it but don't bend it: the inside of the shown mouth,
 // where it shows enough of it; beyond that, the inside of the person's best example; beyond that, a drawn one.
 type inside struct {
-	looks  []look     // one over the other
+	panes  []pane     // one over the other
 	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
-	teeth  float32    // how much of the drawn teeth is seen: none if a look shows others
+	teeth  float32    // how much of the drawn teeth is seen: none if a pane shows others
 	middle float32    // x of the middle of the mouth, canonical
 	half   float32    // half of its width
 	shift  geom.Point // of the mouth as a whole
 }
 
-// look is the inside of the mouth of one picture.
-type look struct {
+// pane is the inside of the mouth of one picture.
+type pane struct {
 	pixels *image.YCbCr
 	to     geom.Similarity // from the canonical face to its pixels
 	lips   *lips
 	at     geom.Point // added to a place in the shown mouth, it gives the place in this one
-	share  float32    // how much of the looks below it hides, 0 to 1
+	share  float32    // how much of the panes below it hides, 0 to 1
 	light  float32    // factor of the luma, which brings it into the light of the frame
 }
 
@@ -33,7 +33,7 @@ const (
 	leastInside = .1  // gap of an example that shows enough of the inside to be used in other frames, canonical
 	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, that of the best example
 	insideTo    = .85 // and only its own from this share on
-	insideSoft  = .02 // a look is seen where its lips are farther apart than that, and only the look where they are twice as far; canonical
+	insideSoft  = .02 // a pane is seen where its lips are farther apart than that, and only the pane where they are twice as far; canonical
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
@@ -41,12 +41,12 @@ const (
 )
 
 // newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light.
-func newInside(p *person, shown look, to shape, lip [3]float32) *inside {
+func newInside(p *person, shown pane, to shape, lip [3]float32) *inside {
 	in := &inside{lip: lip, teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
 	shown.share = smoothstep((shown.lips.gap()/max(to.gap, leastGap) - insideFrom) / (insideTo - insideFrom))
 	if b := p.best; b != nil && shown.share < 1 {
 		o := b.shown()
-		best := look{pixels: b.pixels, to: o.to, lips: &o.lips, share: 1}
+		best := pane{pixels: b.pixels, to: o.to, lips: &o.lips, share: 1}
 		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: o.level() - shown.lips.level()}
 		in.add(best)
 	}
@@ -56,10 +56,10 @@ func newInside(p *person, shown look, to shape, lip [3]float32) *inside {
 	return in
 }
 
-func (in *inside) add(l look) {
+func (in *inside) add(l pane) {
 	then := colourOfLips(l.pixels, l.to, l.lips)
 	l.light = min(max((in.lip[0]-black)/max(then[0]-black, 1), 1/mostLight), mostLight)
-	in.looks, in.teeth = append(in.looks, l), in.teeth*(1-l.share)
+	in.panes, in.teeth = append(in.panes, l), in.teeth*(1-l.share)
 }
 
 // black is the luma of black.
@@ -74,8 +74,8 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	} else {
 		v = in.drawnChroma((q.X-in.middle)/in.half, depth, open)
 	}
-	for i := range in.looks {
-		l := &in.looks[i]
+	for i := range in.panes {
+		l := &in.panes[i]
 		share, from := l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
 		switch {
 		case share == 0:
@@ -90,9 +90,9 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	return v
 }
 
-// seen returns how much of the looks below it a look hides at a place of its own, and the place of the pixel to show. The teeth
+// seen returns how much of the panes below it a pane hides at a place of its own, and the place of the pixel to show. The teeth
 // go on a little beyond its lips.
-func (l *look) seen(q geom.Point) (share float32, from geom.Point) {
+func (l *pane) seen(q geom.Point) (share float32, from geom.Point) {
 	if q.X <= l.lips.left.X || q.X >= l.lips.right.X {
 		return 0, q
 	}
@@ -106,7 +106,7 @@ func (l *look) seen(q geom.Point) (share float32, from geom.Point) {
 	return l.share * share, q
 }
 
-// beyond is the height by which a look goes on beyond its lips, and over which it ends after that; canonical, by eye.
+// beyond is the height by which a pane goes on beyond its lips, and over which it ends after that; canonical, by eye.
 const beyond = .025
 
 // A drawn inside. Its colours are shares of those of the lips. Of real open mouths the darkest luma is .3 to .45 of that of the lips, Cr is

@@ -58,7 +58,7 @@ func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 		l.patch = newPatch(p, own, to)
 	}
 	lip := colourOfLips(frame, own.to, &own.lips)
-	l.inside = newInside(p, look{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip)
+	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip)
 	l.region = fieldArea(&shown.lips, to)
 	if l.patch == nil {
 		l.field = newField(&shown.lips, to, l.region)
