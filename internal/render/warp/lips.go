@@ -18,7 +18,6 @@ type lips struct {
 
 const (
 	touching = .018 // lips with a smaller gap touch, for the eye: so it is in .985 of 136 labelled frames of seven people
-	parted   = .03  // lips part visibly from this gap on; by eye
 	archEnd  = .95  // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.

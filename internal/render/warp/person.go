@@ -75,7 +75,7 @@ func (p *person) summarise(fps float64) {
 	for _, t := range p.tracks {
 		t.measureWidths(fps, p.speaks)
 		for i := range t.frames {
-			if !p.speaks && t.frames[i].gap() < parted {
+			if !p.speaks && t.frames[i].gap() < touching {
 				t.frames[i].close()
 			}
 		}
