@@ -102,7 +102,11 @@ func printResult(w io.Writer, synced, frames int, warnings []string, sync order.
 		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", synced, frames)}, lines...)
 	}
 	if sync.Known {
-		lines = append(lines, fmt.Sprintf("Sync score: confidence %.3f, offset %d frames", sync.Confidence, sync.Offset))
+		score := ""
+		if worst, known := sync.Score(); known {
+			score = fmt.Sprintf("%.3f, ", worst)
+		}
+		lines = append(lines, fmt.Sprintf("Sync score: %sconfidence %.3f, offset %d frames", score, sync.Confidence, sync.Offset), sync.Says())
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, line); err != nil {

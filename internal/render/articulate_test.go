@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/test/rendertest"
 )
 
-// mute is an engine that needs no articulation.
+// mute is an engine that needs no articulation of the source.
 type mute struct{ numberer }
 
 func (m *mute) Analyse(Video) (Analyser, error) { return m, nil }
@@ -15,7 +15,7 @@ func (m *mute) Analyse(Video) (Analyser, error) { return m, nil }
 func (m *mute) Articulates() bool { return false }
 
 // TestArticulation checks that an engine gets the articulation of each frame of the output and
-// of the source, no matter which is longer, and none if it needs none.
+// of the source, no matter which is longer, and none of the source if it needs none.
 func TestArticulation(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -26,7 +26,7 @@ func TestArticulation(t *testing.T) {
 	}{
 		{"a longer speech", "2", 25, false, 50, 25},
 		{"a longer video", "0.4", 25, false, 10, 10},
-		{"not needed", "2", 25, true, 0, 0},
+		{"not needed", "2", 25, true, 50, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &mute{}

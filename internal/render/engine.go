@@ -16,7 +16,7 @@ type Engine interface {
 	Analyse(Video) (Analyser, error)
 	// Workers returns the number of frames of one job that are painted at once, at least 1.
 	Workers() int
-	// Articulates tells whether the engine's Analysers need the articulation in an Output.
+	// Articulates tells whether the engine's Analysers need the articulation of the video's own sound.
 	Articulates() bool
 }
 
@@ -41,7 +41,7 @@ type Analyser interface {
 type Output struct {
 	Frames int                  // its length
 	Source func(output int) int // the source frame under an output frame
-	// Spoken is the articulation of the speech in each frame of the output. It may be nil if the engine doesn't articulate.
+	// Spoken is the articulation of the speech in each frame of the output.
 	Spoken []speech.Articulation
 	// Heard is the articulation of the video's own sound in each frame of the video. It is nil if there is no sound, or if
 	// the engine doesn't articulate.

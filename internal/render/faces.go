@@ -23,6 +23,7 @@ type seen struct {
 	track, person int32
 	box           detection.Box
 	toMouth       geom.Similarity // see alignment.Face.ToMouth
+	gap           float32         // between the lips, as it is read
 }
 
 // add returns the faces with those of the next frame.
@@ -30,7 +31,7 @@ func (f faces) add(frame alignment.Frame) faces {
 	var all []seen
 	for i := range frame.Faces {
 		face := &frame.Faces[i]
-		all = append(all, seen{int32(face.Track), int32(face.Person), face.Box, face.ToMouth()})
+		all = append(all, seen{int32(face.Track), int32(face.Person), face.Box, face.ToMouth(), alignment.GapOf(&face.Lips)})
 	}
 	return append(f, all)
 }

@@ -139,7 +139,7 @@ func (o *observation) code(c *serial.Coder, engine Serial) {
 			c.Int32(&s.track)
 			c.Int32(&s.person)
 			c.Floats(&s.box.X, &s.box.Y, &s.box.Size)
-			c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y)
+			c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y, &s.gap)
 		})
 	})
 	serial.Slice(c, &o.active, c.Int32)

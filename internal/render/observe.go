@@ -30,9 +30,8 @@ type observation struct {
 	analyser Analyser            // the engine's
 	// The video's own sound couldn't be read. Another time it may be.
 	unheard bool
-	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
-	// neither the engine nor the options need it.
-	spoken, heard []speech.Articulation
+	spoken  []speech.Articulation // of the speech in each frame
+	heard   []speech.Articulation // of the video's own sound in each frame of the video; nil if the engine doesn't need it
 }
 
 // In the first pass the mouths of aheadMost frames or fewer are placed at once, so that a network sees several of them together. So
@@ -155,11 +154,8 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 	return o, nil
 }
 
-// hear returns the articulation of the speech in each frame, nil if it isn't needed.
+// hear returns the articulation of the speech in each frame.
 func (w work) hear(ctx context.Context, in input) ([]speech.Articulation, error) {
-	if !w.engine.Articulates() && !in.keepsSilent() {
-		return nil, nil
-	}
 	f, err := os.Open(in.speech.pcm)
 	if err != nil {
 		return nil, err

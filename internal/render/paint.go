@@ -9,7 +9,6 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/sound/score"
 )
 
 // task is one output frame that is being painted or encoded.
@@ -49,7 +48,8 @@ func (w work) workers(v *ffmpeg.Video) (painted, all int) {
 type painting struct {
 	resumed int // number of frames in pieces of earlier attempts
 	synced  int // number of frames in which a mouth was painted
-	mouths  []score.Frame
+	kept    int // number of those in which one should have been painted
+	scored  *scored
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
@@ -60,7 +60,7 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	free := newBuffers(frames, func() []byte { return newFrame(v) })
 	// Each task goes both to a free worker and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
-	scored := newScored(p.line.frames, p.face)
+	scored := p.newScored(w.ReadLips)
 
 	g, ctx := newGroup(ctx)
 	rec, err := w.newRecorder(ctx, p, scored)
@@ -86,7 +86,9 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 				if err := b.paint(ctx, p.painter, t); err != nil {
 					return err
 				}
-				scored.add(t, b)
+				if err := scored.add(ctx, t, b); err != nil {
+					return err
+				}
 				t.done <- struct{}{}
 			}
 			return nil
@@ -100,7 +102,8 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 		rec.encoder.Abort()
 		return made, err
 	}
-	made.synced, made.mouths = rec.synced(), scored.measured()
+	made.scored = scored
+	made.synced, made.kept = rec.counted()
 	return made, nil
 }
 

@@ -51,7 +51,9 @@ type pieceFacts struct {
 	Plan     string              // see work.planSum
 	From, To int                 // the first frame of the output in it, and the first one after it
 	Synced   int                 // number of frames in which a mouth was painted
+	Kept     int                 // number of those in which one should have been painted
 	Mouths   map[int]score.Mouth // of frames of the output that are measured for the score
+	Gaps     map[int]float32     // between the lips, of frames of the output in which they are read for the score
 }
 
 // mostFacts bounds the facts of a piece as JSON, in bytes. Those of mostScored mouths take about 1.5 MB.
@@ -102,8 +104,8 @@ func readPiece(r io.Reader, path, plan string, from, frames int) (p piece, err e
 	if p.Plan != plan {
 		return p, errors.New("a piece of another plan")
 	}
-	if p.From != from || p.To <= from || p.To >= frames || p.Synced < 0 || p.Synced > p.To-from {
-		return p, fmt.Errorf("a piece of frames from %d to %d, of which %d are synced, after frame %d of %d", p.From, p.To, p.Synced, from, frames)
+	if p.From != from || p.To <= from || p.To >= frames || min(p.Synced, p.Kept) < 0 || p.Synced+p.Kept > p.To-from {
+		return p, fmt.Errorf("a piece of frames from %d to %d, of which %d are synced and %d are not but should be, after frame %d of %d", p.From, p.To, p.Synced, p.Kept, from, frames)
 	}
 	file, err := os.Create(path)
 	if err != nil {

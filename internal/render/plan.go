@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/sound/speech"
 )
 
 // plan says how each frame of an output is painted, and what is heard.
@@ -24,7 +25,8 @@ type plan struct {
 	seen    observation
 	line    timeline
 	sound   soundtrack
-	pcm     *os.File // samples of the speech; the caller closes it
+	spoken  []speech.Articulation // the articulation of the speech in each frame of the output
+	pcm     *os.File              // samples of the speech; the caller closes it
 	warning order.Warnings
 	painter Painter
 	speaker func(source int) int // the track of the speaker in a source frame, -1 for none
@@ -50,14 +52,15 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	if p.pcm, err = os.Open(p.sound.pcm); err != nil {
 		return p, err
 	}
+	p.spoken = extend(seen.spoken, frames)
 	out := Output{
-		Frames: frames, Source: p.line.source, Spoken: extend(seen.spoken, frames), Heard: seen.heard,
+		Frames: frames, Source: p.line.source, Spoken: p.spoken, Heard: seen.heard,
 		Samples: p.samples(), Speaker: p.speaker, Mask: in.job.Options.Mask,
 	}
 	if seen.hidden.Covers() > 0 {
 		out.Hidden = func(track, source int) bool { return seen.hidden.Cover(track, source) != nil }
 	}
-	p.shares = in.shares(out.Spoken, frames)
+	p.shares = in.shares(p.spoken, frames)
 	if p.painter, err = seen.analyser.Plan(ctx, out); err != nil {
 		p.pcm.Close()
 		return p, fmt.Errorf("plan: %w", err)

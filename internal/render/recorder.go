@@ -34,12 +34,12 @@ type recorder struct {
 // errPieces is the error of an output that can't be made in pieces.
 var errPieces = errors.New("make an output in pieces")
 
-// newRecorder begins an output. It goes on after the pieces of earlier attempts, if there are any, and adds their mouths to s.
+// newRecorder begins an output. It goes on after the pieces of earlier attempts, if there are any, and adds to s what they tell.
 func (w work) newRecorder(ctx context.Context, p plan, s *scored) (*recorder, error) {
 	r := &recorder{work: w, plan: p, scored: s, more: make(chan struct{}, 1)}
 	r.done = r.resume(ctx)
 	for _, p := range r.done {
-		s.recall(p.Mouths)
+		s.recall(p.pieceFacts)
 	}
 	if r.kept = len(r.done); r.kept > 0 {
 		r.now.To = r.done[r.kept-1].To
@@ -93,6 +93,8 @@ func (r *recorder) add(ctx context.Context, t *task) error {
 	r.now.To++
 	if t.synced {
 		r.now.Synced++
+	} else if r.scored.due[t.output] {
+		r.now.Kept++
 	}
 	if !r.inPieces() || min(r.now.To-r.now.From, r.line.frames-r.now.To) < leastPiece || r.clock().Sub(r.began) < cmp.Or(r.input.job.PieceTime, pieceTime) {
 		return nil
@@ -109,7 +111,7 @@ func (r *recorder) end(ctx context.Context) error {
 		return err
 	}
 	p := piece{r.now, r.path}
-	p.Mouths = r.scored.mouths(p.From, p.To)
+	r.scored.tell(&p.pieceFacts)
 	if len(r.done) == 0 {
 		p.path = r.piecePath(0)
 		err := r.Media.TakeReel(ctx, r.input.video.Video, r.input.job.Options.Output, r.path, p.path)
@@ -181,11 +183,11 @@ func (r *recorder) finish(ctx context.Context) error {
 	return nil
 }
 
-// synced returns the number of frames of the finished output in which a mouth was painted.
-func (r *recorder) synced() int {
-	n := r.now.Synced
+// counted returns the number of frames of the finished output in which a mouth was painted, and that of those in which one should have been.
+func (r *recorder) counted() (synced, kept int) {
+	synced, kept = r.now.Synced, r.now.Kept
 	for _, p := range r.done {
-		n += p.Synced
+		synced, kept = synced+p.Synced, kept+p.Kept
 	}
-	return n
+	return synced, kept
 }

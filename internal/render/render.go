@@ -22,6 +22,8 @@ type Renderer struct {
 	Limits  Limits
 	// NewTracker makes the tracker of one video. fps is its frame rate.
 	NewTracker func(fps float64) Tracker
+	// ReadLips reads the lips of painted mouths, for the score; nil: they aren't read.
+	ReadLips LipReader
 	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
 	// Basis tells the program, the networks, and what computes these. Findings and pieces of another basis are not used. If it is

@@ -3,5 +3,5 @@
 //
 // May import: face, network, signal.
 //
-// Inside: speaker → speech.
+// Inside: score → speech; speaker → speech.
 package sound

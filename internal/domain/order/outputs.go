@@ -1,8 +1,6 @@
 package order
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"lipsync/internal/domain/failure"
@@ -16,45 +14,6 @@ type Frames struct {
 
 // Kept returns the number of frames that are as in the video.
 func (f Frames) Kept() int { return f.Total - f.Synced }
-
-// SyncScore says how well the mouths of an output move with its speech, as measured from its pixels. It is zero if it isn't known:
-// the output has too few synced frames, or nobody speaks.
-type SyncScore struct {
-	Known bool `json:"-"`
-	// Confidence is the probability that a speech which has nothing to do with the mouths would agree less with them: from 0 to 1, in thousandths.
-	Confidence float64 `json:"confidence"`
-	// Offset is the number of frames by which the mouths come after the speech. It means nothing if Confidence is below Synced.
-	Offset int `json:"offset"`
-}
-
-// Text returns the score as JSON, as it is stored. It returns "" if the score isn't known.
-func (s SyncScore) Text() string {
-	if !s.Known {
-		return ""
-	}
-	return fmt.Sprintf(`{"confidence":%g,"offset":%d}`, s.Confidence, s.Offset)
-}
-
-// ParseSyncScore is the inverse of SyncScore.Text.
-func ParseSyncScore(text string) (SyncScore, error) {
-	if text == "" {
-		return SyncScore{}, nil
-	}
-	s := SyncScore{Known: true}
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return SyncScore{}, fmt.Errorf("sync score %q: %w", text, err)
-	}
-	return s, nil
-}
-
-// Synced is the least Confidence of mouths that move with the speech. By its definition one of twenty speeches that have
-// nothing to do with the mouths reaches it; TestSyncScore_long of engines counts how many do.
-const Synced = .95
-
-// InSync reports whether the mouths move with the speech, and at the same time.
-func (s SyncScore) InSync() bool {
-	return s.Known && s.Confidence >= Synced && s.Offset >= -1 && s.Offset <= 1
-}
 
 // Warnings holds the codes of facts about an output that its client should know, with spaces between. All except Signed are warnings.
 // Codes are stored, so they never change.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"log/slog"
 	"maps"
 	"slices"
@@ -81,6 +82,9 @@ func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
 	}
 	s := &Set{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, faces: faces}
 	s.NewTracker = func(fps float64) render.Tracker { return tracking.NewTracker(s.faces, fps) }
+	s.ReadLips = func(ctx context.Context, frame *image.YCbCr, near detection.Face) (detection.Face, bool, error) {
+		return s.faces.LocateMouth(ctx, frame, near)
+	}
 	return s, nil
 }
 

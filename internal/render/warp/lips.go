@@ -17,8 +17,7 @@ type lips struct {
 }
 
 const (
-	touching = .018 // lips with a smaller gap touch, for the eye: so it is in .985 of 136 labelled frames of seven people
-	archEnd  = .95  // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
+	archEnd = .95 // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth = .25 // a third of a usual mouth
@@ -63,19 +62,14 @@ func (m *lips) above() float32 {
 	return (m.level() - upper) / max(lower-upper, leastGap)
 }
 
-// settle moves the inner edges nearer to each other, as lips that touch are read a rest gap apart. The edges of lips that surely don't touch
-// stay: between them may be teeth, which must not be taken for lips.
+// settle moves the inner edges nearer to each other: those of lips that touch, which are read a rest gap apart, onto each other.
 func (m *lips) settle(rest float32) {
-	apart := m.gap() - rest - touching
-	by := rest * clamp(1-apart/(surelyOpen*max(rest, leastGap)))
+	by := alignment.LessAtRest(m.gap(), rest)
 	for k := range m.upper {
 		less := min(by*arch(place(k))/archMean, m.lower[k]-m.upper[k]) / 2
 		m.upper[k], m.lower[k] = m.upper[k]+less, m.lower[k]-less
 	}
 }
-
-// surelyOpen is how much farther apart lips are that surely don't touch, in rest gaps. By eye.
-const surelyOpen = 2
 
 // close lets the lips touch.
 func (m *lips) close() {

@@ -2,6 +2,7 @@ package warp
 
 import (
 	"lipsync/internal/domain/order"
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
@@ -24,15 +25,13 @@ type person struct {
 
 // Limits of the measures of a person, canonical unless they say otherwise.
 const (
-	usualGap     = .96  // this quantile of the gaps of all frames counts as the gap of a loud vowel
-	closedGap    = .03  // half of this quantile of the gaps is the rest gap: some people never close their lips in the video, and then it is too large
-	mostClosed   = .055 // largest value of that quantile that counts
-	restGap      = .1   // this quantile counts as the gap at rest
-	mostAtRest   = .25  // least gap of a loud vowel, which people have who don't speak in the video: some 16 mm; by eye
-	mostEver     = .30  // largest gap of a loud vowel, some 19 mm: a larger one was misread, or is a yawn; by eye
-	leastToCopy  = .06  // the mouth of a person who moves the gap by less is only warped; by eye
-	fewestToCopy = 40   // the mouth of a person with fewer examples is only warped, since jumps between them would show; by eye
-	sharpEnough  = .6   // an example is shown only if its sharpness is this share of the median of its track, or more; by eye
+	usualGap     = .96 // this quantile of the gaps of all frames counts as the gap of a loud vowel
+	restGap      = .1  // this quantile counts as the gap at rest
+	mostAtRest   = .25 // least gap of a loud vowel, which people have who don't speak in the video: some 16 mm; by eye
+	mostEver     = .30 // largest gap of a loud vowel, some 19 mm: a larger one was misread, or is a yawn; by eye
+	leastToCopy  = .06 // the mouth of a person who moves the gap by less is only warped; by eye
+	fewestToCopy = 40  // the mouth of a person with fewer examples is only warped, since jumps between them would show; by eye
+	sharpEnough  = .6  // an example is shown only if its sharpness is this share of the median of its track, or more; by eye
 )
 
 // observe offers the person's bank the mouth of the next frame of a track.
@@ -56,7 +55,7 @@ func (p *person) hide(hidden func(track, source int) bool) {
 
 // settle sets rest, and takes it off the gaps of all frames.
 func (p *person) settle() {
-	p.rest = min(dsp.Quantile(p.seen((*lips).gap), closedGap), mostClosed) / 2
+	p.rest = alignment.RestGap(p.seen((*lips).gap))
 	for _, t := range p.tracks {
 		for i := range t.frames {
 			t.frames[i].settle(p.rest)
@@ -75,7 +74,7 @@ func (p *person) summarise(fps float64) {
 	for _, t := range p.tracks {
 		t.measureWidths(fps, p.speaks)
 		for i := range t.frames {
-			if !p.speaks && t.frames[i].gap() < touching {
+			if !p.speaks && t.frames[i].gap() < alignment.Touching {
 				t.frames[i].close()
 			}
 		}
@@ -135,7 +134,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		flat:  a.Rounding,
 		upper: 1 + pout*a.Rounding,
 		lower: 1 + pout*a.Rounding,
-		hide:  (touching + p.rest) * a.Closure,
+		hide:  (alignment.Touching + p.rest) * a.Closure,
 		roll:  press * a.Closure,
 		tuck:  teeth * (1 - a.Closure),
 		far:   float32(p.mask.Expand.Factor() - 1),

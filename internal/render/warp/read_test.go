@@ -33,7 +33,7 @@ func TestReadsLips(t *testing.T) {
 		a.order[0].settle()
 		for frame, want := range touch[c.file] {
 			all++
-			got := a.tracks[0].frames[frame].gap() < touching
+			got := a.tracks[0].frames[frame].gap() < alignment.Touching
 			if got == want {
 				right++
 				continue

@@ -26,6 +26,10 @@ const (
 	peakOver = .35
 )
 
+// A run of Openings over vowelOver is an open vowel if one is over vowelPeakOver, which narrow vowels and consonants don't reach: see the
+// openings of sounds in training/phones.py.
+const vowelOver, vowelPeakOver = .4, .5
+
 // Articulation returns the articulation of each hop.
 func (s *Speech) Articulation() []Articulation {
 	out := make([]Articulation, len(s.hops))
@@ -90,8 +94,8 @@ func (s *Speech) ArticulationAt(fps float64, n int) []Articulation {
 	for i := range out {
 		out[i] = at(hops, (float64(i)+.5)/fps*HopRate)
 	}
-	for _, peak := range closures(hops) {
-		if i := int(float64(peak) / HopRate * fps); i < n { // the frame whose middle is nearest
+	for _, c := range Closures(hops) {
+		if i := int(float64(c.Peak) / HopRate * fps); i < n { // the frame whose middle is nearest
 			out[i].Closure, out[i].Opening, out[i].Labiodental = 1, 0, 0
 		}
 	}
@@ -116,24 +120,34 @@ func at(hops []Articulation, time float64) Articulation {
 	}
 }
 
-// closures returns the hop of the highest Closure of each closure.
-func closures(hops []Articulation) (peaks []int) {
-	peak := -1 // hop of the highest Closure so far of the run that hop i is in; -1: it is in none
-	for i, a := range hops {
-		switch {
-		case a.Closure <= runOver:
-			if peak >= 0 && hops[peak].Closure > peakOver {
-				peaks = append(peaks, peak)
+// Run is a part of a list of articulations, with the place of its highest value.
+type Run struct{ From, To, Peak int }
+
+// Closures returns the closures in the articulation of hops or frames.
+func Closures(all []Articulation) []Run {
+	return runs(all, func(a Articulation) float32 { return a.Closure }, runOver, peakOver)
+}
+
+// OpenVowels returns the vowels for which a mouth opens wide, in the articulation of hops or frames.
+func OpenVowels(all []Articulation) []Run {
+	return runs(all, func(a Articulation) float32 { return a.Opening }, vowelOver, vowelPeakOver)
+}
+
+// runs returns the runs in which a number is over a value, and over another one at its peak.
+func runs(all []Articulation, number func(Articulation) float32, over, peakOver float32) (found []Run) {
+	for from := 0; from < len(all); from++ {
+		r := Run{from, from, from}
+		for ; r.To < len(all) && number(all[r.To]) > over; r.To++ {
+			if number(all[r.To]) > number(all[r.Peak]) {
+				r.Peak = r.To
 			}
-			peak = -1
-		case peak < 0 || a.Closure > hops[peak].Closure:
-			peak = i
 		}
+		if r.To > from && number(all[r.Peak]) > peakOver {
+			found = append(found, r)
+		}
+		from = r.To
 	}
-	if peak >= 0 && hops[peak].Closure > peakOver {
-		peaks = append(peaks, peak)
-	}
-	return peaks
+	return found
 }
 
 func square(x float32) float32 { return x * x }

@@ -217,7 +217,7 @@ func TestClosuresReachFrames(t *testing.T) {
 	for _, name := range recordings {
 		s := read(t, samples(recording(t, name)))
 		hops := s.Articulation()
-		peaks := closures(hops)
+		peaks := Closures(hops)
 		if len(peaks) < 2 {
 			t.Fatalf("%s: %d closures", name, len(peaks))
 		}
@@ -228,9 +228,9 @@ func TestClosuresReachFrames(t *testing.T) {
 				t.Fatalf("%s, %g fps: got %d frames, want %d", name, fps, len(frames), n)
 			}
 			for _, p := range peaks {
-				i := int(math.Round(float64(p)/HopRate*fps - .5))
+				i := int(math.Round(float64(p.Peak)/HopRate*fps - .5))
 				if i < n && (frames[i].Closure != 1 || frames[i].Opening != 0) {
-					t.Errorf("%s, %g fps: frame %d, with the closure at %d ms: got %+v", name, fps, i, p*10, frames[i])
+					t.Errorf("%s, %g fps: frame %d, with the closure at %d ms: got %+v", name, fps, i, p.Peak*10, frames[i])
 				}
 			}
 		}
@@ -242,7 +242,17 @@ func TestClosures(t *testing.T) {
 	for i, v := range map[int]float32{3: .3, 4: .6, 5: .9, 6: .7, 7: .3, 8: .2, 12: .3, 13: .34, 20: .36, 38: .4, 39: .8} {
 		hops[i].Closure = v
 	}
-	if got, want := closures(hops), []int{5, 20, 39}; !slices.Equal(got, want) {
+	if got, want := Closures(hops), []Run{{3, 8, 5}, {20, 21, 20}, {38, 40, 39}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestOpenVowels(t *testing.T) {
+	frames := make([]Articulation, 12)
+	for i, v := range map[int]float32{1: .45, 2: .8, 3: .41, 4: .3, 6: .45, 7: .49, 9: .4, 10: .51, 11: .51} {
+		frames[i].Opening = v
+	}
+	if got, want := OpenVowels(frames), []Run{{1, 4, 2}, {10, 12, 10}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package lipsynctest
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -230,7 +231,7 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		used++
 		wantUsed(t, store, "a", used)
-		if c.outcome == (lipsync.Outcome{}) {
+		if reflect.DeepEqual(c.outcome, lipsync.Outcome{}) {
 			_, err := Cancel(t.Context(), store.Leases, r.ID, at(9))
 			must(t, err)
 		} else {

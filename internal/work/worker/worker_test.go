@@ -661,7 +661,7 @@ func TestRendered(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Do(context.Background(), id)
-		if r := f.get(t, id); !reflect.DeepEqual(r.Options, options) || r.Frames != frames || r.Warnings != order.ConvertedHDR || r.Sync != sync {
+		if r := f.get(t, id); !reflect.DeepEqual(r.Options, options) || r.Frames != frames || r.Warnings != order.ConvertedHDR || !reflect.DeepEqual(r.Sync, sync) {
 			t.Errorf("got %+v, want its options, %+v, %+v and a warning", r, frames, sync)
 		}
 		if want := []time.Duration{2 * time.Second, 3 * time.Second}; !slices.Equal(got, want) {

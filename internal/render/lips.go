@@ -1,0 +1,134 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"slices"
+
+	"lipsync/internal/domain/order"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/detection"
+	"lipsync/internal/sound/score"
+)
+
+// LipReader finds the lips of a face in a frame, as detection.Detector.LocateMouth does.
+type LipReader func(ctx context.Context, frame *image.YCbCr, near detection.Face) (detection.Face, bool, error)
+
+// scoredLips has the gaps between the lips of painted mouths, in the frames in which one can hear what they should be.
+type scoredLips struct {
+	read             LipReader
+	closures, vowels []score.Viseme
+	lips             map[int]*readLips // by frame of the output
+	due              []bool            // whether a mouth should be painted in a frame of the output
+}
+
+// readLips are the lips in a frame.
+type readLips struct {
+	seen
+	rest float32 // gap of the person's lips that touch, as they are read
+	read bool
+	gap  float32
+}
+
+// newScoredLips chooses the frames in which lips are read: none without a reader.
+func (p plan) newScoredLips(read LipReader) scoredLips {
+	l := scoredLips{read: read, lips: map[int]*readLips{}, due: p.due()}
+	if read == nil {
+		return l
+	}
+	l.closures, l.vowels = score.Visemes(p.spoken, p.input.video.Video.Rate.Float())
+	rests := p.seen.faces.restGaps()
+	for _, v := range slices.Concat(l.closures, l.vowels) {
+		for o := v.From; o < v.To; o++ {
+			if f := p.face(o); f != nil {
+				l.lips[o] = &readLips{seen: *f, rest: rests[f.person]}
+			}
+		}
+	}
+	return l
+}
+
+// add reads the lips in a painted picture.
+func (l *scoredLips) add(ctx context.Context, r *readLips, picture *image.YCbCr) error {
+	f, ok, err := l.read(ctx, picture, alignment.Placed(r.box, r.toMouth))
+	if err != nil {
+		return fmt.Errorf("read lips: %w", err)
+	}
+	if r.read = ok; ok {
+		lips := f.Lips.Map(r.toMouth.Inverse())
+		r.gap = alignment.GapOf(&lips)
+	}
+	return nil
+}
+
+// parts returns the parts of the score of an output in which a number of spoken frames are kept.
+func (l *scoredLips) parts(kept int, fps float64) (s order.SyncScore) {
+	s.Closures = l.count(l.closures, fps, func(least, _ float32) bool { return least < alignment.Touching })
+	s.Vowels = l.count(l.vowels, fps, func(_, most float32) bool { return most >= alignment.Parted })
+	for _, due := range l.due {
+		if due {
+			s.Spoken.All++
+		}
+	}
+	s.Spoken.Good = s.Spoken.All - kept
+	return s
+}
+
+// count counts the visemes of a kind all of whose frames were read. shown tells whether lips show one, by their least and their largest gap.
+func (l *scoredLips) count(all []score.Viseme, fps float64, shown func(least, most float32) bool) (p order.Part) {
+	for _, v := range all {
+		var gaps []float32
+		for o := v.From; o < v.To; o++ {
+			if r := l.lips[o]; r != nil && r.read {
+				gaps = append(gaps, r.gap-alignment.LessAtRest(r.gap, r.rest))
+			}
+		}
+		switch {
+		case len(gaps) < v.To-v.From:
+		case shown(slices.Min(gaps), slices.Max(gaps)):
+			p.All, p.Good = p.All+1, p.Good+1
+		default:
+			p.Miss((float64(v.Peak) + .5) / fps)
+		}
+	}
+	return p
+}
+
+// restGaps returns what the lips of each person that touch are read apart.
+func (f faces) restGaps() map[int32]float32 {
+	gaps, rests := map[int32][]float32{}, map[int32]float32{}
+	for _, all := range f {
+		for i := range all {
+			gaps[all[i].person] = append(gaps[all[i].person], all[i].gap)
+		}
+	}
+	for person, all := range gaps {
+		rests[person] = alignment.RestGap(all)
+	}
+	return rests
+}
+
+// due tells of each output frame whether a mouth should be painted in it: somebody speaks, and there is a face in it or both before and after
+// it in its shot.
+func (p plan) due() []bool {
+	there := make([]bool, len(p.seen.faces)) // in source frames
+	from := 0
+	for _, to := range append(slices.Clone(p.seen.cuts), len(there)) {
+		first, last := to, from
+		for i := from; i < to; i++ {
+			if len(p.seen.faces[i]) > 0 {
+				first, last = min(first, i), i
+			}
+		}
+		for i := first; i <= last && i < to; i++ {
+			there[i] = true
+		}
+		from = to
+	}
+	due := make([]bool, p.line.frames)
+	for o := range due {
+		due[o] = p.share(o) == 255 && p.spoken[o].Silence <= silentOver && there[p.line.source(o)]
+	}
+	return due
+}
