@@ -16,7 +16,6 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/order"
 	"lipsync/internal/http/client"
 )
 
@@ -158,9 +157,9 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	var sync order.SyncScore
+	sync := ""
 	if d.Sync != nil {
-		sync = order.SyncScore{Known: true, Confidence: d.Sync.Confidence, Offset: d.Sync.Offset}
+		sync = scoreLine(d.Sync.Score, d.Sync.Text)
 	}
 	return printResult(s.said, d.Frames.Synced, d.Frames.Total, d.Warnings, sync)
 }

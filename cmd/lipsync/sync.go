@@ -92,21 +92,37 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := deliver(finished, c.Output, s.out, said); err != nil {
 		return err
 	}
-	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Warnings.Texts(), made.Sync)
+	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Warnings.Texts(), syncText(made.Sync))
+}
+
+// syncText returns a line about the score of an output, "" if nothing is known.
+func syncText(s order.SyncScore) string {
+	if s.IsZero() {
+		return ""
+	}
+	worst, known := s.Score()
+	if !known {
+		return s.Says()
+	}
+	return scoreLine(&worst, s.Says())
+}
+
+// scoreLine returns a score and what it says in a line. worst is nil if it isn't known.
+func scoreLine(worst *float64, says string) string {
+	if worst == nil {
+		return says
+	}
+	return fmt.Sprintf("Sync score %.3f: %s", *worst, says)
 }
 
 // printResult prints the facts about an output that its user should know.
-func printResult(w io.Writer, synced, frames int, warnings []string, sync order.SyncScore) error {
+func printResult(w io.Writer, synced, frames int, warnings []string, sync string) error {
 	lines := warnings
 	if synced < frames {
 		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", synced, frames)}, lines...)
 	}
-	if sync.Known {
-		score := ""
-		if worst, known := sync.Score(); known {
-			score = fmt.Sprintf("%.3f, ", worst)
-		}
-		lines = append(lines, fmt.Sprintf("Sync score: %sconfidence %.3f, offset %d frames", score, sync.Confidence, sync.Offset), sync.Says())
+	if sync != "" {
+		lines = append(lines, sync)
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, line); err != nil {

@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
+	"lipsync/internal/signal/dsp"
 	"lipsync/internal/sound/score"
 )
 
@@ -64,8 +65,9 @@ func (l *scoredLips) add(ctx context.Context, r *readLips, picture *image.YCbCr)
 
 // parts returns the parts of the score of an output in which a number of spoken frames are kept.
 func (l *scoredLips) parts(kept int, fps float64) (s order.SyncScore) {
-	s.Closures = l.count(l.closures, fps, func(least, _ float32) bool { return least < alignment.Touching })
-	s.Vowels = l.count(l.vowels, fps, func(_, most float32) bool { return most >= alignment.Parted })
+	l.settle()
+	s.Closures = l.count(l.closures, fps, func(gaps []float32) bool { return slices.Min(gaps) < alignment.Touching })
+	s.Vowels = l.count(l.vowels, fps, func(gaps []float32) bool { return slices.Max(gaps) >= alignment.Parted })
 	for _, due := range l.due {
 		if due {
 			s.Spoken.All++
@@ -75,18 +77,43 @@ func (l *scoredLips) parts(kept int, fps float64) (s order.SyncScore) {
 	return s
 }
 
-// count counts the visemes of a kind all of whose frames were read. shown tells whether lips show one, by their least and their largest gap.
-func (l *scoredLips) count(all []score.Viseme, fps float64, shown func(least, most float32) bool) (p order.Part) {
-	for _, v := range all {
-		var gaps []float32
-		for o := v.From; o < v.To; o++ {
-			if r := l.lips[o]; r != nil && r.read {
-				gaps = append(gaps, r.gap-alignment.LessAtRest(r.gap, r.rest))
-			}
+// settle takes off from the gaps what lips that touch are read apart. In the painted frames that is no more than the gap of the middle one
+// of the person's closures, even if the person never closes the lips in the video.
+func (l *scoredLips) settle() {
+	least := map[int32][]float32{} // gaps of the closures, by person
+	for _, v := range l.closures {
+		if gaps := l.gaps(v); gaps != nil {
+			person := l.lips[v.Peak].person
+			least[person] = append(least[person], slices.Min(gaps))
 		}
-		switch {
-		case len(gaps) < v.To-v.From:
-		case shown(slices.Min(gaps), slices.Max(gaps)):
+	}
+	for _, r := range l.lips {
+		rest := r.rest
+		if all := least[r.person]; len(all) > 0 {
+			rest = min(rest, dsp.Quantile(all, .5))
+		}
+		r.gap -= alignment.LessAtRest(r.gap, rest)
+	}
+}
+
+// gaps returns the gaps in the frames of a viseme, nil if one was not read.
+func (l *scoredLips) gaps(v score.Viseme) (gaps []float32) {
+	for o := v.From; o < v.To; o++ {
+		r := l.lips[o]
+		if r == nil || !r.read {
+			return nil
+		}
+		gaps = append(gaps, r.gap)
+	}
+	return gaps
+}
+
+// count counts the visemes of a kind whose lips were read. shown tells whether gaps show one.
+func (l *scoredLips) count(all []score.Viseme, fps float64, shown func(gaps []float32) bool) (p order.Part) {
+	for _, v := range all {
+		switch gaps := l.gaps(v); {
+		case gaps == nil:
+		case shown(gaps):
 			p.All, p.Good = p.All+1, p.Good+1
 		default:
 			p.Miss((float64(v.Peak) + .5) / fps)

@@ -27,15 +27,13 @@ func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err 
 // syncScore returns the sync score of an output.
 func (p plan) syncScore(made painting) (order.SyncScore, error) {
 	fps := p.input.video.Video.Rate.Float()
+	s := made.scored.parts(made.kept, fps)
 	sound, err := score.Read(p.samples())
 	if err != nil {
-		return order.SyncScore{}, fmt.Errorf("score: %w", err)
+		return s, fmt.Errorf("score: %w", err)
 	}
-	follows, ok := score.Of(made.scored.measured(), sound, fps)
-	if !ok {
-		return order.SyncScore{}, nil
+	if follows, ok := score.Of(made.scored.measured(), sound, fps); ok {
+		s.Known, s.Confidence, s.Offset = true, round(follows.Confidence), follows.Offset
 	}
-	s := made.scored.parts(made.kept, fps)
-	s.Known, s.Confidence, s.Offset = true, round(follows.Confidence), follows.Offset
 	return s, nil
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// SyncScore says how well the mouths of an output follow its speech, as measured from its pixels. It is zero if it isn't known: the output
-// has too few synced frames, or nobody speaks.
+// SyncScore says how well the mouths of an output follow its speech, as measured from its pixels. It is zero if nobody speaks.
 type SyncScore struct {
-	Known bool `json:"-"`
+	// Known tells whether Confidence and Offset are known: they aren't if the output has too few synced frames.
+	Known bool `json:"known,omitempty"`
 	// Confidence is the probability that a speech which has nothing to do with the mouths would agree less with them: from 0 to 1, in
 	// thousandths. It tells a wrong speech track from the right one, and nothing about how good the lips are.
 	Confidence float64 `json:"confidence"`
@@ -45,15 +45,21 @@ func (s SyncScore) Score() (worst float64, known bool) {
 	worst = 1
 	for _, p := range []Part{s.Closures, s.Vowels, s.Spoken} {
 		if p.All > 0 {
-			worst, known = min(worst, math.Floor(float64(p.Good)/float64(p.All)*1000)/1000), true
+			worst, known = min(worst, float64(1000*p.Good/p.All)/1000), true
 		}
 	}
 	return worst, known
 }
 
-// Text returns the score as JSON, as it is stored. It returns "" if the score isn't known.
+// IsZero tells whether nothing is known.
+func (s SyncScore) IsZero() bool {
+	_, known := s.Score()
+	return !known && !s.Known
+}
+
+// Text returns the score as JSON, as it is stored. It returns "" if nothing is known.
 func (s SyncScore) Text() string {
-	if !s.Known {
+	if s.IsZero() {
 		return ""
 	}
 	text, _ := json.Marshal(s)
@@ -65,7 +71,7 @@ func ParseSyncScore(text string) (SyncScore, error) {
 	if text == "" {
 		return SyncScore{}, nil
 	}
-	s := SyncScore{Known: true}
+	var s SyncScore
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return SyncScore{}, fmt.Errorf("sync score %q: %w", text, err)
 	}
@@ -85,11 +91,12 @@ func (s SyncScore) InSync() bool {
 func (s SyncScore) Says() string {
 	var faults []string
 	switch {
+	case !s.Known || s.InSync():
 	case s.Confidence < Synced:
 		faults = append(faults, "It is not sure that the lips move with this speech.")
-	case s.Offset > 1:
+	case s.Offset > 0:
 		faults = append(faults, fmt.Sprintf("The lips come %d frames after the speech.", s.Offset))
-	case s.Offset < -1:
+	default:
 		faults = append(faults, fmt.Sprintf("The lips come %d frames before the speech.", -s.Offset))
 	}
 	if p := s.Closures; p.Good < p.All {

@@ -5,6 +5,17 @@ import (
 	"testing"
 )
 
+// TestUnsureSyncScore checks that a score without confidence keeps its parts, and that nothing is said of a wrong speech.
+func TestUnsureSyncScore(t *testing.T) {
+	s := SyncScore{Vowels: Part{All: 3, Good: 3}}
+	if got, want := s.Says(), "Lips follow: no vowel is held shut."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, err := ParseSyncScore(s.Text()); !reflect.DeepEqual(got, s) || s.IsZero() || !(SyncScore{}).IsZero() || (SyncScore{}).Text() != "" {
+		t.Errorf("read %+v, %v", got, err)
+	}
+}
+
 // TestSyncScore checks the one figure of a score and the sentences about it, and that a stored score is read again as it was.
 func TestSyncScore(t *testing.T) {
 	missed := Part{All: 17, Good: 17}
@@ -32,6 +43,7 @@ func TestSyncScore(t *testing.T) {
 		{SyncScore{Spoken: Part{All: 3000, Good: 2999}}, .999, true, "1 of 3000 frames with speech stay as in the video."},
 		{SyncScore{Offset: -5}, 1, false, "The lips come 5 frames before the speech."},
 		{SyncScore{Offset: 2}, 1, false, "The lips come 2 frames after the speech."},
+		{SyncScore{Offset: 1}, 1, false, "The lips move with the speech."},
 		{SyncScore{Confidence: -.95}, 1, false, "It is not sure that the lips move with this speech."},
 	} {
 		c.score.Known, c.score.Confidence = true, c.score.Confidence+Synced

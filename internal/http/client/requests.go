@@ -66,12 +66,29 @@ type Details struct {
 		Synced int `json:"synced"`
 		Kept   int `json:"kept"`
 	} `json:"frames"`
-	Warnings []string `json:"warnings"`
-	// Sync is the sync score; nil if it isn't known.
-	Sync *struct {
-		Confidence float64 `json:"confidence"`
-		Offset     int     `json:"offset_frames"`
-	} `json:"sync"`
+	Warnings []string   `json:"warnings"`
+	Sync     *SyncScore `json:"sync"` // nil if nothing is known
+}
+
+// SyncScore says how well lips follow the speech. What isn't known is nil.
+type SyncScore struct {
+	Text         string   `json:"text"`
+	Score        *float64 `json:"score,omitempty"`
+	Closures     *Sounds  `json:"closures,omitempty"`
+	Vowels       *Sounds  `json:"vowels,omitempty"`
+	SpokenFrames *struct {
+		Total  int `json:"total"`
+		Synced int `json:"synced"`
+	} `json:"spoken_frames,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Offset     *int     `json:"offset_frames,omitempty"`
+}
+
+// Sounds counts heard sounds, and those that the lips show.
+type Sounds struct {
+	Heard    int       `json:"heard"`
+	Shown    int       `json:"shown"`
+	MissedAt []float64 `json:"missed_at"` // seconds
 }
 
 // Page is a page of the account's requests, the newest first.

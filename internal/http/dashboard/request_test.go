@@ -34,12 +34,12 @@ func TestRequestPage(t *testing.T) {
 	r := f.start(t, id, lipsync.Progress{Stage: order.Rendering, Percent: 62, Ends: ends})
 	f.get(t, path).must(t, http.StatusOK, "data-live", `value="62"`, "rendering", "1 min 05 s left")
 
-	r.Frames, r.Warnings, r.Sync = order.Frames{Total: 250, Synced: 249}, order.ConvertedHDR.With(order.Signed), order.SyncScore{Known: true, Confidence: .998, Offset: -5}
+	r.Frames, r.Warnings, r.Sync = order.Frames{Total: 250, Synced: 249}, order.ConvertedHDR.With(order.Signed), order.SyncScore{Known: true, Confidence: .998, Offset: -5, Spoken: order.Part{All: 200, Good: 199}}
 	if err := f.service.Complete(t.Context(), r, strings.NewReader("video"), -1); err != nil {
 		t.Fatal(err)
 	}
 	done := f.get(t, path)
-	done.must(t, http.StatusOK, "250, of which 249 synced", "Signed, by C2PA", "The lips come 5 frames before the speech", "· 0.998", "HDR input was converted to SDR.", "As the audio, forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
+	done.must(t, http.StatusOK, "250, of which 249 synced", "Signed, by C2PA", "0.995. The lips come 5 frames before the speech. 1 of 200 frames with speech stay as in the video.", "HDR input was converted to SDR.", "As the audio, forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
 	if strings.Contains(done.body, "data-live") || strings.Contains(done.body, path+"/cancel") {
 		t.Error("a final request is still watched, or can be canceled")
 	}

@@ -223,16 +223,11 @@ func newTab(path, name, view string) tab {
 	return tab{path, name, belongs[view] == name}
 }
 
-// syncText says in words what a known sync score means.
+// syncText returns a known sync score, and what it says.
 func syncText(s order.SyncScore) string {
-	switch {
-	case s.Confidence < order.Synced:
-		return "Not sure that the lips move with the speech"
-	case s.InSync():
-		return "The lips move with the speech"
-	case s.Offset > 0:
-		return fmt.Sprintf("The lips come %d frames after the speech", s.Offset)
-	default:
-		return fmt.Sprintf("The lips come %d frames before the speech", -s.Offset)
+	worst, known := s.Score()
+	if !known {
+		return s.Says()
 	}
+	return fmt.Sprintf("%.3f. %s", worst, s.Says())
 }

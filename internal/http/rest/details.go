@@ -37,10 +37,53 @@ type frames struct {
 	Kept   int `json:"kept"`   // as in the video
 }
 
-// syncScore says how well the mouths of an output move with its speech.
+// syncScore says how well the mouths of an output follow its speech. What isn't known is absent.
 type syncScore struct {
-	Confidence   float64 `json:"confidence"`
-	OffsetFrames int     `json:"offset_frames"`
+	Text         string   `json:"text"`
+	Score        *float64 `json:"score,omitempty"`
+	Closures     *sounds  `json:"closures,omitempty"`
+	Vowels       *sounds  `json:"vowels,omitempty"`
+	SpokenFrames *spoken  `json:"spoken_frames,omitempty"`
+	Confidence   *float64 `json:"confidence,omitempty"`
+	OffsetFrames *int     `json:"offset_frames,omitempty"`
+}
+
+// sounds counts heard sounds of a kind, and those that the lips show.
+type sounds struct {
+	Heard    int       `json:"heard"`
+	Shown    int       `json:"shown"`
+	MissedAt []float64 `json:"missed_at"` // seconds
+}
+
+// spoken counts frames with speech.
+type spoken struct {
+	Total  int `json:"total"`
+	Synced int `json:"synced"`
+}
+
+// newSyncScore returns nil if nothing is known.
+func newSyncScore(s order.SyncScore) *syncScore {
+	if s.IsZero() {
+		return nil
+	}
+	a := &syncScore{Text: s.Says(), Closures: newSounds(s.Closures), Vowels: newSounds(s.Vowels)}
+	if worst, known := s.Score(); known {
+		a.Score = &worst
+	}
+	if p := s.Spoken; p.All > 0 {
+		a.SpokenFrames = &spoken{p.All, p.Good}
+	}
+	if s.Known {
+		a.Confidence, a.OffsetFrames = &s.Confidence, &s.Offset
+	}
+	return a
+}
+
+func newSounds(p order.Part) *sounds {
+	if p.All == 0 {
+		return nil
+	}
+	return &sounds{p.All, p.Good, append([]float64{}, p.Missed...)}
 }
 
 func (d details) requestID() string { return d.ID }
@@ -55,14 +98,11 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
 		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: order.Options, Output: order.Output, Segments: q.Options.Segments,
-		Provenance: q.Provenance(),
+		Provenance: q.Provenance(), Sync: newSyncScore(q.Sync),
 	}
 	d.Output.UploadURL = d.Output.UploadURL.Origin()
 	if f := q.Frames; f.Total > 0 {
 		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()
-	}
-	if s := q.Sync; s.Known {
-		d.Sync = &syncScore{s.Confidence, s.Offset}
 	}
 	return d, nil
 }

@@ -229,7 +229,11 @@ func TestFramesAndWarnings(t *testing.T) {
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 49}, Warnings: order.ConvertedHDR},
 			`"frames":{"total":50,"synced":49,"kept":1},"warnings":["HDR input was converted to SDR"]}`},
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Sync: order.SyncScore{Known: true, Confidence: .998, Offset: -5}},
-			`"warnings":[],"sync":{"confidence":0.998,"offset_frames":-5}}`},
+			`"warnings":[],"sync":{"text":"The lips come 5 frames before the speech.","confidence":0.998,"offset_frames":-5}}`},
+		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Sync: order.SyncScore{
+			Closures: order.Part{All: 4, Good: 3, Missed: []float64{1.2}}, Vowels: order.Part{All: 5, Good: 5}, Spoken: order.Part{All: 40, Good: 39}}},
+			`"sync":{"text":"Lips miss 1 of 4 closures: second 1.2. 1 of 40 frames with speech stay as in the video.","score":0.75,` +
+				`"closures":{"heard":4,"shown":3,"missed_at":[1.2]},"vowels":{"heard":5,"shown":5,"missed_at":[]},"spoken_frames":{"total":40,"synced":39}}}`},
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Warnings: order.Warnings("").With(order.ConvertedHDR).With(order.Signed)},
 			`"warnings":["HDR input was converted to SDR"],"provenance":"c2pa"}`},
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Warnings: order.NotSigned},

@@ -14,18 +14,23 @@ type Viseme struct {
 }
 
 const (
-	closesBefore = .04 // lips close up to so many seconds before a closure is heard
-	opensAround  = .06 // lips open for a vowel so many seconds from its peak, at most
+	closesAround = .04 // lips touch at most so many seconds from the peak of a closure; with more, a shift by 3 frames hardly shows
+	opensAround  = .06 // lips open for a vowel at most so many seconds from its peak
 )
 
 // Visemes returns the closures and the open vowels of a speech, by its articulation in each frame.
 func Visemes(spoken []speech.Articulation, fps float64) (closures, vowels []Viseme) {
-	before, around := int(math.Ceil(closesBefore*fps)), int(math.Ceil(opensAround*fps))
+	around := func(peak int, seconds float64) Viseme {
+		n := int(math.Ceil(seconds * fps))
+		return Viseme{max(peak-n, 0), min(peak+n+1, len(spoken)), peak}
+	}
 	for _, r := range speech.Closures(spoken) {
-		closures = append(closures, Viseme{max(r.From-before, 0), r.To, r.Peak})
+		closures = append(closures, around(r.Peak, closesAround))
 	}
 	for _, r := range speech.OpenVowels(spoken) {
-		vowels = append(vowels, Viseme{max(r.From, r.Peak-around), min(r.To, r.Peak+around+1), r.Peak})
+		v := around(r.Peak, opensAround)
+		v.From, v.To = max(v.From, r.From), min(v.To, r.To)
+		vowels = append(vowels, v)
 	}
 	return closures, vowels
 }

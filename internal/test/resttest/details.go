@@ -31,9 +31,23 @@ type details struct {
 	} `json:"frames"`
 	Warnings []string `json:"warnings"`
 	Sync     *struct {
-		Confidence float64 `json:"confidence"`
-		Offset     int     `json:"offset_frames"`
+		Text         string   `json:"text"`
+		Score        *float64 `json:"score"`
+		Closures     *sounds  `json:"closures"`
+		Vowels       *sounds  `json:"vowels"`
+		SpokenFrames *struct {
+			Total  int `json:"total"`
+			Synced int `json:"synced"`
+		} `json:"spoken_frames"`
+		Confidence *float64 `json:"confidence"`
+		Offset     *int     `json:"offset_frames"`
 	} `json:"sync"`
+}
+
+type sounds struct {
+	Heard    int       `json:"heard"`
+	Shown    int       `json:"shown"`
+	MissedAt []float64 `json:"missed_at"`
 }
 
 // options are those of a request that are not the defaults.

@@ -1,0 +1,140 @@
+package render
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"lipsync/internal/domain/order"
+	"lipsync/internal/sound/score"
+	"lipsync/internal/sound/speech"
+)
+
+// someLips returns lips with closures in each tenth frame and vowels between them, and the gaps of both. The frames from 0 until before
+// unread are read.
+func someLips(frames, unread int, closed, open float32) scored {
+	s := scored{faces: map[int]*scoredFace{}, scoredLips: scoredLips{lips: map[int]*readLips{}, due: make([]bool, frames)}}
+	for at := 2; at+7 < frames; at += 10 {
+		s.closures = append(s.closures, score.Viseme{From: at - 1, To: at + 1, Peak: at})
+		s.vowels = append(s.vowels, score.Viseme{From: at + 4, To: at + 7, Peak: at + 5})
+	}
+	for o := range frames {
+		gap := closed
+		if o%10 > 4 {
+			gap = open
+		}
+		s.lips[o] = &readLips{rest: .02, read: o < unread, gap: gap}
+		s.due[o] = o%2 == 0
+	}
+	return s
+}
+
+// TestLipParts counts closures and vowels by gaps. Sounds whose lips weren't all read don't count.
+func TestLipParts(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		closed, open      float32
+		unread, kept      int
+		closures, opened  int // good ones
+		heard, spokenGood int
+	}{
+		{"good", .01, .2, 100, 0, 10, 10, 10, 50},
+		{"closed with the rest gap of the person", .03, .2, 100, 0, 10, 10, 10, 50},
+		{"open", .2, .2, 100, 0, 0, 10, 10, 50},
+		{"ajar", .05, .2, 100, 0, 0, 10, 10, 50},
+		{"shut", .01, .02, 100, 0, 10, 0, 10, 50},
+		{"half is not read", .01, .2, 50, 25, 5, 5, 5, 25},
+		{"nothing is read", .01, .2, 0, 50, 0, 0, 0, 0},
+	} {
+		s := someLips(100, c.unread, c.closed, c.open)
+		got := s.parts(c.kept, 25)
+		want := order.SyncScore{Closures: order.Part{All: c.heard, Good: c.closures}, Vowels: order.Part{All: c.heard, Good: c.opened}, Spoken: order.Part{All: 50, Good: c.spokenGood}}
+		for _, p := range []order.Part{got.Closures, got.Vowels} {
+			if len(p.Missed) != p.All-p.Good {
+				t.Errorf("%s: %d of %d are good, with the times of others %v", c.name, p.Good, p.All, p.Missed)
+			}
+		}
+		got.Closures.Missed, got.Vowels.Missed = nil, nil
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
+		}
+	}
+	s := someLips(40, 40, .05, .2)
+	if got, want := s.parts(0, 25).Closures.Missed, []float64{.1, .5, .9, 1.3}; !slices.Equal(got, want) {
+		t.Errorf("missed at %v, want %v", got, want)
+	}
+	// This person never closes the lips in the video. Most painted closures close, so that it shows that one doesn't.
+	s = someLips(100, 100, .003, .2)
+	for _, l := range s.lips {
+		l.rest = .05
+	}
+	s.lips[11].gap, s.lips[12].gap = .04, .04
+	if got := s.parts(0, 25).Closures; got.Good != 9 || got.All != 10 {
+		t.Errorf("a person who never closes the lips: %+v, want 9 of 10", got)
+	}
+}
+
+// TestLipsOfPieces checks that a score of mouths that pieces tell is the same, bit by bit.
+func TestLipsOfPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	whole, resumed := someLips(300, 300, 0, 0), someLips(300, 0, 0, 0)
+	for o, l := range whole.lips {
+		if l.gap, l.read = 0, o%7 > 0; l.read {
+			l.gap = r.Float32() * .1
+		}
+	}
+	for from := 0; from < 300; from += 60 {
+		p := pieceFacts{From: from, To: from + 60}
+		whole.tell(&p)
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told pieceFacts
+		if err := json.Unmarshal(text, &told); err != nil {
+			t.Fatal(err)
+		}
+		resumed.recall(told)
+	}
+	if !reflect.DeepEqual(resumed.lips, whole.lips) {
+		t.Error("the lips of pieces are others")
+	}
+	if got, want := resumed.parts(9, 25), whole.parts(9, 25); !reflect.DeepEqual(got, want) || got.Closures.All == 0 {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestDue checks in which frames a mouth should be painted: in x a face is seen, in - none, and a bar is a cut. Then, whether one is due.
+func TestDue(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{"xxxx", "1111"}, {"-xx-", "0110"}, {"x--x", "1111"}, {"x-|-x", "1001"}, {"--|--", "0000"}, {"|x-x|---|-x", "11100001"},
+	} {
+		var p plan
+		for _, k := range c.source {
+			switch k {
+			case '|':
+				p.seen.cuts = append(p.seen.cuts, len(p.seen.faces))
+			case 'x':
+				p.seen.faces = append(p.seen.faces, []seen{{}})
+			default:
+				p.seen.faces = append(p.seen.faces, nil)
+			}
+		}
+		p.line = loop(len(p.seen.faces), len(p.seen.faces))
+		p.spoken = make([]speech.Articulation, p.line.frames)
+		got := ""
+		for _, due := range p.due() {
+			got += map[bool]string{true: "1", false: "0"}[due]
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
+		}
+		p.spoken[0], p.shares = speech.Rest, slices.Repeat([]uint8{255}, p.line.frames)
+		p.shares[1] = 254
+		if due := p.due(); due[0] || due[1] {
+			t.Errorf("%s: a mouth is due in silence, or in a fade", c.source)
+		}
+	}
+}
