@@ -19,7 +19,7 @@ type Engine struct{}
 // Workers implements render.Engine: how many frames of a job are painted at once.
 func (Engine) Workers() int { return 2 }
 
-// Articulates implements render.Engine: Output.Heard has to be there.
+// Articulates implements render.Engine.
 func (Engine) Articulates() bool { return true }
 
 // Analyse implements render.Engine. It is called once a job.
