@@ -6,9 +6,11 @@ import (
 	"lipsync/internal/signal/geom"
 )
 
-// Touching is a gap between lips, canonical, less what lips that touch are read apart (see LessAtRest). Lips with a smaller gap touch, for
-// the eye: so it is in .985 of 136 labelled frames of seven people.
-const Touching = .018
+// Gaps between lips, canonical, less what lips that touch are read apart (see LessAtRest).
+const (
+	Touching = .018 // lips with a smaller gap touch, for the eye: so it is in .985 of 136 labelled frames of seven people
+	Parted   = .03  // lips part visibly from this gap on; by eye
+)
 
 const (
 	closedGap  = .03  // half of this quantile of a person's gaps is the rest gap: some people never close their lips in the video, and then it is too large

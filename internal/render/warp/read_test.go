@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/test/sharedtest"
 )
 
