@@ -67,7 +67,7 @@ func FuzzSearched(f *testing.F) {
 	to := framed(image.Rect(0, 0, 640, 360), 1)
 	f.Fuzz(func(t *testing.T, scores, anchors []byte) {
 		const rows = searchCells * searchCells
-		found := facesOf(suppress(searched(floats(anchors, searchValues*rows), floats(scores, rows))), to)
+		found := facesOf(suppress(searched(floats(anchors, searchValues*rows), floats(scores, rows), leastSure)), to)
 		if len(found) > mostFaces {
 			t.Errorf("got %d faces, want at most %d", len(found), mostFaces)
 		}

@@ -25,8 +25,9 @@ const (
 var quarterTurns = [...]int{0, 1, 3}
 
 // The network was trained on upright faces. Of a face that is more tilted than by upright, in radians, or less probable than surelyUpright, it
-// may see only a part as a face. By eye.
-const upright, surelyUpright = 50 * math.Pi / 180, .9
+// may see only a part as a face. In a turned picture a face must be as probable as leastTurned: a hand in front of a face looks like one. By
+// eye.
+const upright, surelyUpright, leastTurned = 50 * math.Pi / 180, .9, .8
 
 // Detect implements Detector. The network sees the whole frame at once, so smallest would save no time. If it finds no face that is
 // surely upright, it sees the picture turned, and the surest faces of all turns count.
@@ -34,9 +35,13 @@ func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (face
 	sure := float32(math.Inf(-1))
 	for _, quarters := range quarterTurns {
 		to := framed(frame.Rect, quarters)
+		least := leastSure
+		if quarters > 0 {
+			least = leastTurned
+		}
 		var seen []candidate
 		err := s.run(ctx, func(input []float32) { fillSearch(input, frame, to) }, func(outputs [][]float32) {
-			seen = suppress(searched(outputs[0], outputs[1]))
+			seen = suppress(searched(outputs[0], outputs[1], least))
 		})
 		if err != nil {
 			return nil, err
@@ -83,9 +88,9 @@ func fillSearch(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	})
 }
 
-// searched returns the boxes that the network is fairly sure of, as shares of its picture.
-func searched(anchors, scores []float32) (all []candidate) {
-	least := logit(leastSure)
+// searched returns the boxes of faces that are more probable than a least probability, as shares of the network's picture.
+func searched(anchors, scores []float32, probability float64) (all []candidate) {
+	least := logit(probability)
 	for i, score := range scores {
 		if !(score > least) {
 			continue
