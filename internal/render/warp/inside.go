@@ -2,6 +2,7 @@ package warp
 
 import (
 	"image"
+	"math"
 
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -116,8 +117,9 @@ const (
 	toothShare  = .45  // and by this share of the gap at most
 	toothLuma   = 1.1
 	toothRed    = .3 // share of the lips' distance from grey
-	toothSoft   = .012
+	toothSoft   = .025
 	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
+	toothRound  = .15 // by how much it is shorter at its sides, as a share
 	toothGroove = .1  // by how much it is darker between two teeth
 	shadowHigh  = .03 // height of the shadow of the upper lip
 	shadowDark  = .45 // its darkness at the lip
@@ -132,8 +134,15 @@ const (
 
 // drawnTooth returns how much of a place is tooth, at s half widths from the middle.
 func (in *inside) drawnTooth(s, depth, open float32) float32 {
-	high := min(toothHigh, toothShare*open) * (1 - square(s)/2)
+	bulge := 1 - toothRound*square(2*in.across(s)-1)
+	high := min(toothHigh, toothShare*open) * (1 - square(s)/2) * bulge
 	return clamp((high-depth*open)/toothSoft+.5) * clamp(open/leastInside) * in.teeth
+}
+
+// across returns how far a place is across its tooth, 0 to 1.
+func (in *inside) across(s float32) float32 {
+	teeth := s * in.half / toothWide
+	return teeth - float32(math.Floor(float64(teeth)))
 }
 
 // drawnTongue returns how much of a place is tongue.
@@ -145,17 +154,13 @@ func (in *inside) drawnLuma(s, depth, open float32) float32 {
 	s = max(min(s, 1), -1)
 	v := float32(cavityLuma)
 	v += (tongueLuma - v) * drawnTongue(s, depth, open)
-	beside := s * in.half / toothWide
-	beside -= float32(int(beside+toothMany)) - toothMany // from the last groove, in teeth
+	beside := in.across(s)
 	tooth := toothLuma * (1 - toothGroove*smoothstep(1-min(beside, 1-beside)*8)) * (1 - cornerDark*square(s))
 	v += (tooth - v) * in.drawnTooth(s, depth, open)
 	v *= 1 - shadowDark*smoothstep(1-depth*open/shadowHigh)
 	v *= 1 - cornerDark*square(square(s))
 	return black + (in.lip[0]-black)*v
 }
-
-// toothMany is more than the number of teeth to a side.
-const toothMany = 16
 
 func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {
 	red := float32(cavityRed)
