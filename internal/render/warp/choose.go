@@ -13,7 +13,7 @@ import (
 // Costs of showing an example in a frame. They have no unit: only their proportions matter. If no
 // source is given, they were chosen by eye and by the figures of make quality.
 const (
-	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
+	gapCost    = 1.  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
 	fillCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1
 	farOpen    = .08 // canonical, some 5 mm
@@ -33,7 +33,7 @@ const (
 // Costs of showing one example after another. A jump costs much, because natural sequences look
 // best, and warping does the rest.
 const (
-	jumpCost   = 4   // for a jump to an example that isn't next to the one before it in time
+	jumpCost   = 6   // for a jump to an example that isn't next to the one before it in time
 	unlikeCost = .05 // × (distance of their appearances ÷ the usual distance)², added to jumpCost
 	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered; .3 lowers the step of the opening (docs/testing.md) from .84 to .75
 	lapse      = 3   // frames between examples that are next to each other in time, at most

@@ -70,7 +70,7 @@ func filter(hops []Articulation, deviation float64, number func(*Articulation) *
 // inertia and settling are the standard deviations, in hops, of two filters of openings: inertia before
 // closures are cut out of them, and settling after that. The network can change its outputs at each hop,
 // but lips and jaw have mass: they open and close at most some 5 times a second.
-const inertia, settling = 2.5, 4
+const inertia, settling = 2.5, 3
 
 // protrusion is the standard deviation, in hops, of the filter of rounding and spread. Lips protrude more
 // slowly than they open, and begin 100 to 300 ms before the sound (Perkell and Matthies, "Temporal
