@@ -3,6 +3,6 @@
 //
 // May import: domain for tracking, network, signal.
 //
-// Inside: alignment → detection, registration, tracking; occlusion → alignment, detection;
+// Inside: alignment → detection, registration, tracking; occlusion → alignment, detection, registration;
 // tracking → detection, registration; detection → eyes.
 package face

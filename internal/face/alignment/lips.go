@@ -15,7 +15,7 @@ const (
 const (
 	closedGap  = .03  // half of this quantile of a person's gaps is the rest gap: some people never close their lips in the video, and then it is too large
 	mostClosed = .055 // largest value of that quantile that counts
-	surelyOpen = 2    // lips that are farther apart than lips that touch, by so many rest gaps, surely don't touch; by eye
+	surelyOpen = 2    // lips that are so many rest gaps farther apart than touching ones surely don't touch; by eye
 	leastRest  = 1e-4
 )
 

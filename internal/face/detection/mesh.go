@@ -33,7 +33,7 @@ const (
 	leastFlag     = .5 // probability of a face
 )
 
-// vertices holds for each landmark vertices of the mesh. The landmark is their mean.
+// vertices holds for each rigid landmark vertices of the mesh. The landmark is their mean.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
@@ -44,10 +44,6 @@ var vertices = [len(Landmarks{})][]int{
 	LeftBrow:      {46, 70},
 	RightBrow:     {276, 300},
 	Nose:          {1, 4},
-	LeftCorner:    {61},
-	RightCorner:   {291},
-	UpperLip:      {0},
-	LowerLip:      {17},
 }
 
 // These lengths are shares of the longer side of the mesh. The first two place the box.
@@ -100,19 +96,15 @@ func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks [
 }
 
 func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
-	return m.place(ctx, frame, near, true)
+	return m.place(ctx, m.lone, frame, near)
 }
 
 func (m *mesh) LocateMouth(ctx context.Context, frame *image.YCbCr, f Face) (Face, bool, error) {
-	return m.place(ctx, frame, f, false)
+	return m.place(ctx, m.many, frame, f)
 }
 
-// place runs the network on the part of the frame around a face. awaited tells whether somebody waits for this face alone.
-func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face, awaited bool) (f Face, ok bool, err error) {
-	by := m.many
-	if awaited {
-		by = m.lone
-	}
+// place runs the network on the part of the frame around a face.
+func (m *mesh) place(ctx context.Context, by runner, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	to := m.crop(near)
 	err = by.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(outputs [][]float32) {
 		f = m.face(outputs, to)
@@ -124,14 +116,18 @@ func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face, awaited
 // crop returns the similarity to the frame from the network's picture, whose coordinates are from 0 to 1. The picture is a
 // square around the face, in which the pupils are level.
 func (m *mesh) crop(near Face) geom.Similarity {
-	left, right := near.Landmarks[LeftPupil], near.Landmarks[RightPupil]
-	tilt := math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X)) // 0 without points
+	tilt := tiltOf(near.Landmarks[LeftPupil], near.Landmarks[RightPupil]) // 0 without points
 	extent := near.Box.Size / boxOfMesh
 	s := turned(tilt, cropOfMesh*extent)
 	centre := turned(tilt, extent).Apply(geom.Point{Y: boxHigher})
 	half := s.Apply(geom.Point{X: .5, Y: .5})
 	s.X, s.Y = near.Box.X+centre.X-half.X, near.Box.Y+centre.Y-half.Y
 	return s
+}
+
+// tiltOf returns the angle of the line through the left and the right eye, in radians, clockwise.
+func tiltOf(left, right geom.Point) float64 {
+	return math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X))
 }
 
 // turned returns the similarity that turns clockwise by an angle in radians, and scales by a factor.
@@ -165,18 +161,17 @@ func (m *mesh) face(outputs [][]float32, to geom.Similarity) (f Face) {
 		p := vertex(i)
 		low.X, low.Y, high.X, high.Y = min(low.X, p.X), min(low.Y, p.Y), max(high.X, p.X), max(high.Y, p.Y)
 	}
-	for k, of := range vertices {
+	for _, k := range Rigid() {
 		var mean geom.Point
+		of := vertices[k]
 		for _, i := range of {
 			mean.X += vertex(i).X / float32(len(of))
 			mean.Y += vertex(i).Y / float32(len(of))
 		}
 		f.Landmarks[k] = to.Apply(mean)
 	}
-	if m.lips >= 0 { // these points are more exact
-		f.Landmarks[LeftCorner], f.Landmarks[RightCorner] = f.Lips.Outer.Upper[0], f.Lips.Outer.Upper[ContourPoints-1]
-		f.Landmarks[UpperLip], f.Landmarks[LowerLip] = f.Lips.Outer.Upper[ContourPoints/2], f.Lips.Outer.Lower[ContourPoints/2]
-	}
+	f.Landmarks[LeftCorner], f.Landmarks[RightCorner] = f.Lips.Outer.Upper[0], f.Lips.Outer.Upper[ContourPoints-1]
+	f.Landmarks[UpperLip], f.Landmarks[LowerLip] = f.Lips.Outer.Upper[ContourPoints/2], f.Lips.Outer.Lower[ContourPoints/2]
 	extent := max(high.X-low.X, high.Y-low.Y)
 	centre := to.Apply(geom.Point{X: (low.X + high.X) / 2, Y: (low.Y+high.Y)/2 - boxHigher*extent})
 	f.Box = Box{centre.X, centre.Y, boxOfMesh * extent * to.Scale()}

@@ -49,19 +49,15 @@ func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (face
 		if len(seen) == 0 {
 			continue
 		}
-		if seen[0].score > sure {
-			faces, sure = facesOf(seen, to), seen[0].score
+		best, found := seen[0], facesOf(seen, to)
+		if math.Abs(tiltOf(best.eyes[0], best.eyes[1])) < upright && best.score > logit(surelyUpright) {
+			return found, nil
 		}
-		if math.Abs(seen[0].tilt()) < upright && seen[0].score > logit(surelyUpright) {
-			return facesOf(seen, to), nil
+		if best.score > sure {
+			faces, sure = found, best.score
 		}
 	}
 	return faces, nil
-}
-
-// tilt returns the angle of the line through the eyes, in radians, clockwise.
-func (c *candidate) tilt() float64 {
-	return math.Atan2(float64(c.eyes[1].Y-c.eyes[0].Y), float64(c.eyes[1].X-c.eyes[0].X))
 }
 
 // framed returns the similarity to the frame from the network's picture, whose coordinates are from 0 to 1. The picture is the smallest square
@@ -128,7 +124,7 @@ func facesOf(seen []candidate, to geom.Similarity) (faces []Face) {
 		left, right := to.Apply(c.eyes[0]), to.Apply(c.eyes[1])
 		f.Landmarks[LeftPupil], f.Landmarks[RightPupil] = left, right
 		side := to.Scale() * float32(math.Sqrt(float64(c.area())))
-		up := turned(math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X)), side).Apply(geom.Point{Y: -boxHigher})
+		up := turned(tiltOf(left, right), side).Apply(geom.Point{Y: -boxHigher})
 		middle := to.Apply(geom.Point{X: (c.left + c.right) / 2, Y: (c.top + c.bottom) / 2})
 		f.Box = Box{middle.X + up.X, middle.Y + up.Y, boxOfMesh * side}
 		faces = append(faces, f)

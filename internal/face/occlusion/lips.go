@@ -2,9 +2,9 @@ package occlusion
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
+	"lipsync/internal/face/registration"
 	"lipsync/internal/signal/dsp"
 )
 
@@ -131,20 +131,20 @@ const samePattern, shiftColumns, shiftRows = .58, 2, 3
 
 // alike returns the largest correlation of a view's pattern of lips on skin with the usual one.
 func (s *shade) alike(v *view) (most float32) {
+	var usual, shown []float32
 	for dy := -shiftRows; dy <= shiftRows; dy++ {
 		for dx := -shiftColumns; dx <= shiftColumns; dx++ {
-			var n, a, b, aa, bb, ab float32
+			usual, shown = usual[:0], shown[:0]
 			for _, c := range s.places {
 				x, y := c%columns+dx, c/columns+dy
 				if x < 0 || x >= columns || y < 0 || y >= rows {
 					continue
 				}
-				p := s.along(chroma{s.usual[c].middle[blue], s.usual[c].middle[red]}, s.skin)
-				q := s.along(v.chroma(y*columns+x), s.skin)
-				n, a, b, aa, bb, ab = n+1, a+p, b+q, aa+p*p, bb+q*q, ab+p*q
+				usual = append(usual, s.along(chroma{s.usual[c].middle[blue], s.usual[c].middle[red]}, s.skin))
+				shown = append(shown, s.along(v.chroma(y*columns+x), s.skin))
 			}
-			if product := (n*aa - a*a) * (n*bb - b*b); product > 0 && n > float32(len(s.places))*2/3 {
-				most = max(most, (n*ab-a*b)/float32(math.Sqrt(float64(product))))
+			if 3*len(usual) > 2*len(s.places) {
+				most = max(most, registration.NCC(usual, shown))
 			}
 		}
 	}

@@ -66,8 +66,8 @@ func (in *inside) add(l pane) {
 // black is the luma of black.
 const black = 16
 
-// at returns Y (channel 0), or Cb and Cr, of the inside at a canonical place of the frame. depth is 0 at the upper lip and 1 at the lower
-// one, and open the distance of both.
+// at returns the luma of the inside in v[0], or else Cb and Cr, at a canonical place of the frame. depth is 0 at the upper lip and 1 at the
+// lower one, and open is the distance of both.
 func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32) {
 	q.X, q.Y = q.X-in.shift.X, q.Y-in.shift.Y
 	if luma {
@@ -81,8 +81,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 		switch {
 		case share == 0:
 		case luma:
-			there := black + (pixels.LumaAt(l.pixels, l.to.Apply(from))-black)*l.light
-			v[0] += (there - v[0]) * share
+			v[0] += (toned(pixels.LumaAt(l.pixels, l.to.Apply(from)), l.light) - v[0]) * share
 		default:
 			cb, cr := pixels.ChromaAt(l.pixels, l.to.Apply(from))
 			v[0], v[1] = v[0]+(cb-v[0])*share, v[1]+(cr-v[1])*share
@@ -159,7 +158,7 @@ func (in *inside) drawnLuma(s, depth, open float32) float32 {
 	v += (tooth - v) * in.drawnTooth(s, depth, open)
 	v *= 1 - shadowDark*smoothstep(1-depth*open/shadowHigh)
 	v *= 1 - cornerDark*square(square(s))
-	return black + (in.lip[0]-black)*v
+	return toned(in.lip[0], v)
 }
 
 func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {

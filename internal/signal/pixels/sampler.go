@@ -28,8 +28,9 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 		taps: taps, step: -between * float32(taps-1) / 2, between: between, share: 1 / float32(taps*taps)}
 }
 
-// Square calls set for each pixel of a square picture of side × side pixels, side being even: with red, green and blue from 0 to 1. at is the similarity to the frame from the picture, whose coordinates are pixels from the centre of the first
-// one. Chroma is read once for each two by two pixels: a frame has no more of it.
+// Square calls set for each pixel of a square picture of side × side pixels, with red, green and blue from 0 to 1. side is even. at is the
+// similarity to the frame from the picture, whose coordinates are pixels from the centre of the first one. Chroma is read once for each two by
+// two pixels: a frame has no more of it.
 func (s *Sampler) Square(side int, at geom.Similarity, set func(i int, r, g, b float32)) {
 	for y := 0; y < side; y += 2 {
 		for x := 0; x < side; x += 2 {
