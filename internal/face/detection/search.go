@@ -75,13 +75,16 @@ func fillSearch(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	const side, plane = eyes.Side, eyes.Side * eyes.Side
 	s := pixels.NewSampler(frame, to.Scale()/side)
 	at := geom.Similarity{A: 1. / side, X: .5 / side, Y: .5 / side}.Then(to)
-	s.Square(side, at, func(i int, r, g, b float32) {
+	s.Square(side, at, input[:plane], input[plane:2*plane], input[2*plane:])
+	for i := range plane {
 		q := at.Apply(geom.Point{X: float32(i % side), Y: float32(i / side)})
-		if !image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect) {
-			r, g, b = 0, 0, 0
+		seen := image.Pt(int(math.Round(float64(q.X))), int(math.Round(float64(q.Y)))).In(frame.Rect)
+		for k := i; k < len(input); k += plane {
+			if input[k] = 2*input[k] - 1; !seen {
+				input[k] = -1
+			}
 		}
-		input[i], input[plane+i], input[2*plane+i] = 2*r-1, 2*g-1, 2*b-1
-	})
+	}
 }
 
 // searched returns the boxes of faces that are more probable than a least probability, as shares of the network's picture.

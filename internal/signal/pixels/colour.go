@@ -11,9 +11,18 @@ const (
 
 // ToRGB returns red, green and blue of a pixel, each from 0 to 1.
 func ToRGB(y, cb, cr float32) (r, g, b float32) {
-	y = (y - black) / lumaRange
+	y = lumaInRGB(y)
+	r, g, b = chromaInRGB(cb, cr)
+	return unit(y + r), unit(y + g), unit(y + b)
+}
+
+// lumaInRGB returns what luma is in each of red, green and blue.
+func lumaInRGB(y float32) float32 { return (y - black) / lumaRange }
+
+// chromaInRGB returns what chroma adds to red, green and blue.
+func chromaInRGB(cb, cr float32) (r, g, b float32) {
 	cb, cr = (cb-neutral)/chromaRange, (cr-neutral)/chromaRange
-	return unit(y + redByCr*cr), unit(y + greenByCb*cb + greenByCr*cr), unit(y + blueByCb*cb)
+	return redByCr * cr, greenByCb*cb + greenByCr*cr, blueByCb * cb
 }
 
 // FromRGB returns luma and chroma of a colour. Red, green and blue are from 0 to 1.

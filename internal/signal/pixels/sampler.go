@@ -28,18 +28,63 @@ func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 		taps: taps, step: -between * float32(taps-1) / 2, between: between, share: 1 / float32(taps*taps)}
 }
 
-// Square calls set for each pixel of a square picture of side × side pixels, with red, green and blue from 0 to 1. side is even. at is the
-// similarity to the frame from the picture, whose coordinates are pixels from the centre of the first one. Chroma is read once for each two by
-// two pixels: a frame has no more of it.
-func (s *Sampler) Square(side int, at geom.Similarity, set func(i int, r, g, b float32)) {
+// Square fills the planes of a square picture of side × side pixels with red, green and blue from 0 to 1. side is even. at is the similarity
+// to the frame from the picture, whose coordinates are pixels from the centre of the first one. Chroma is read once for each two by two
+// pixels: a frame has no more of it.
+func (s *Sampler) Square(side int, at geom.Similarity, red, green, blue []float32) {
+	inside := s.inside(side, at)
+	for y := range side {
+		row := red[y*side:][:side] // luma, at first
+		if inside {
+			s.lumaInside(row, at, y)
+			continue
+		}
+		for x := range row {
+			row[x] = s.luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)}))
+		}
+	}
 	for y := 0; y < side; y += 2 {
 		for x := 0; x < side; x += 2 {
-			cb, cr := s.chroma(at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5}))
-			for k := range 4 {
-				u, v := x+k%2, y+k/2
-				r, g, b := ToRGB(s.luma(at.Apply(geom.Point{X: float32(u), Y: float32(v)})), cb, cr)
-				set(v*side+u, r, g, b)
+			r, g, b := chromaInRGB(s.chroma(at.Apply(geom.Point{X: float32(x) + .5, Y: float32(y) + .5})))
+			for _, i := range [4]int{y*side + x, y*side + x + 1, (y+1)*side + x, (y+1)*side + x + 1} {
+				v := lumaInRGB(red[i])
+				red[i], green[i], blue[i] = unit(v+r), unit(v+g), unit(v+b)
 			}
+		}
+	}
+}
+
+// inside tells whether all taps of a square lie inside the frame.
+func (s *Sampler) inside(side int, at geom.Similarity) bool {
+	last, reach := float32(side-1), s.between*float32(s.taps)/2+1
+	for _, corner := range []geom.Point{{}, {X: last}, {Y: last}, {X: last, Y: last}} {
+		q := at.Apply(corner)
+		x, y := q.X-s.left, q.Y-s.top
+		if !(x >= reach && y >= reach && x < float32(s.light.Width-1)-reach && y < float32(s.light.Height-1)-reach) {
+			return false
+		}
+	}
+	return true
+}
+
+// lumaInside fills a row of a square with luma, all of whose taps lie inside the frame. It counts in whole numbers: places in 65536ths of a
+// pixel, and shares of pixels in 256ths.
+func (s *Sampler) lumaInside(row []float32, at geom.Similarity, y int) {
+	const one, shift, mask = 1 << 16, 8, 1<<8 - 1
+	start := at.Apply(geom.Point{Y: float32(y)})
+	acrossX, acrossY := int(at.A*one), int(at.B*one)
+	pix, stride, share := s.light.Pix, s.light.Stride, s.share/(1<<(2*shift))
+	clear(row)
+	for tap := range s.taps * s.taps {
+		x := int((start.X - s.left + s.step + float32(tap%s.taps)*s.between) * one)
+		y := int((start.Y - s.top + s.step + float32(tap/s.taps)*s.between) * one)
+		for i := range row {
+			k, fx, fy := (y>>16)*stride+(x>>16), x>>shift&mask, y>>shift&mask
+			upper, lower := pix[k:k+2], pix[k+stride:][:2]
+			above := int(upper[0])<<shift + (int(upper[1])-int(upper[0]))*fx
+			below := int(lower[0])<<shift + (int(lower[1])-int(lower[0]))*fx
+			row[i] += float32(above<<shift+(below-above)*fy) * share
+			x, y = x+acrossX, y+acrossY
 		}
 	}
 }

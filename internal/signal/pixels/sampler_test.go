@@ -17,23 +17,25 @@ func TestSquare(t *testing.T) {
 		frame.Cb[i], frame.Cr[i] = uint8(120+i%40), uint8(140-i/40)
 	}
 	const side = 8
-	for _, scale := range []float32{.5, 3} {
-		at := geom.Similarity{A: .8 * scale, B: .6 * scale, X: 66, Y: 20}
-		s := NewSampler(frame, scale)
-		seen := map[int]bool{}
-		s.Square(side, at, func(i int, r, g, b float32) {
-			seen[i] = true
+	for _, c := range []struct {
+		scale, x float32
+		inside   bool
+	}{{.5, 66, true}, {3, 66, false}, {3, 30, true}} {
+		at := geom.Similarity{A: .8 * c.scale, B: .6 * c.scale, X: c.x, Y: 20}
+		s := NewSampler(frame, c.scale)
+		if inside := s.inside(side, at); inside != c.inside {
+			t.Errorf("scale %g at %g: inside is %v, want %v", c.scale, c.x, inside, c.inside)
+		}
+		var got [3][side * side]float32
+		s.Square(side, at, got[0][:], got[1][:], got[2][:])
+		for i := range side * side {
 			x, y, z := s.RGB(at.Apply(geom.Point{X: float32(i % side), Y: float32(i / side)}))
-			const most = .015 // chroma changes by 1 level in 2 pixels
-			for _, off := range []float32{r - x, g - y, b - z} {
-				if off > most*max(scale, 1) || off < -most*max(scale, 1) {
-					t.Errorf("scale %g, pixel %d: got %.3f %.3f %.3f, want %.3f %.3f %.3f", scale, i, r, g, b, x, y, z)
-					break
+			most := .015 * max(c.scale, 1) // chroma changes by 1 level in 2 pixels
+			for k, want := range []float32{x, y, z} {
+				if off := got[k][i] - want; off > most || off < -most {
+					t.Errorf("scale %g at %g, pixel %d: got %.3f, want %.3f", c.scale, c.x, i, got[k][i], want)
 				}
 			}
-		})
-		if len(seen) != side*side {
-			t.Errorf("got %d pixels, want %d", len(seen), side*side)
 		}
 	}
 }
