@@ -17,6 +17,7 @@ EXECUTIONS  ?= 10000000
 RUNS        ?= 10
 PACKAGES    ?= ./...
 ARGS        ?=
+CAPABILITY  ?= 90
 AXE         := $(NODE)/node_modules/axe-core/axe.min.js
 NEURAL      := .cache/neural
 QUALITY     := .cache/quality
@@ -29,7 +30,7 @@ EXPORT      := internal/render/wav2lip/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -149,6 +150,12 @@ gpu-check: ## on a machine with an NVIDIA GPU: check that networks and encoders 
 	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH} bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \
 		wav2lip=$(NEURAL)/random.onnx face-detector=$(NETWORKS)/ultraface_rfb_320.onnx \
 		face-landmarks=$(NETWORKS)/facemesh_192.onnx active-speaker=$(NETWORKS)/light_asd.onnx
+
+gpu-bundle: ## make dist/gpu-bundle: a folder of at most 60 MiB whose file run does make gpu-check on a machine without a network; CAPABILITY= is the GPU's, such as 90 for an H100
+	@$(MAKE) --no-print-directory bin/lipsync test-tools $(NEURAL)/random.onnx
+	@$(MAKE) --no-print-directory VARIANT=onnxruntime-gpu .cache/onnxruntime-gpu/libonnxruntime.so
+	$(NEURAL)/venv/bin/python .ci/gpu-weights $(NEURAL)/random.onnx $(NEURAL)/computed.onnx
+	.ci/gpu-bundle $(CAPABILITY) dist/gpu-bundle wav2lip=$(NEURAL)/computed.onnx active-speaker=$(NETWORKS)/light_asd.onnx
 
 gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev
