@@ -22,7 +22,9 @@ import (
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/render/neural"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/neuraltest"
 	"lipsync/internal/test/onnxtest"
 	"lipsync/internal/test/sharedtest"
 	"lipsync/internal/test/tracktest"
@@ -71,13 +73,13 @@ func BenchmarkNetwork(b *testing.B) {
 	s := loadFull(b)
 	for _, most := range []int{1, 2, 4, 8, 16} {
 		b.Run(fmt.Sprintf("batch=%d", most), func(b *testing.B) {
-			m, err := newModel(s.Inputs(), s.Outputs(), most)
+			m, err := newModel(s, most)
 			if err != nil {
 				b.Fatal(err)
 			}
 			all := make([]batch.Binding, batch.Runs(s))
 			for i := range all {
-				if all[i], err = m.bind(b.Context(), s, most); err != nil {
+				if all[i], err = m.Bind(b.Context(), most); err != nil {
 					b.Fatal(err)
 				}
 				defer all[i].Close()
@@ -153,16 +155,16 @@ func (f *clipFrames) track(b *testing.B) {
 }
 
 // analyse lets the engine analyse the clip and plan it for a tone.
-func (f *clipFrames) analyse(b *testing.B, e *Engine) render.Painter {
+func (f *clipFrames) analyse(b *testing.B, e *neural.Engine) render.Painter {
 	b.Helper()
 	a, err := e.Analyse(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	addAll(b, a, f.faces)
+	neuraltest.AddAll(b, a, f.faces)
 	p, err := a.Plan(b.Context(), render.Output{
 		Frames: len(f.frames), Source: func(output int) int { return output },
-		Samples: pcm(tone(len(f.frames) * 16000 / 25)),
+		Samples: neuraltest.PCM(neuraltest.Tone(len(f.frames) * 16000 / 25)),
 		Speaker: func(source int) int {
 			if len(f.faces[source].Faces) == 0 {
 				return -1
@@ -177,7 +179,7 @@ func (f *clipFrames) analyse(b *testing.B, e *Engine) render.Painter {
 }
 
 // mouths makes all mouths of the clip, as many at once as the engine wants.
-func (f *clipFrames) mouths(b *testing.B, e *Engine, p render.Painter) {
+func (f *clipFrames) mouths(b *testing.B, e *neural.Engine, p render.Painter) {
 	b.Helper()
 	var all errgroup.Group
 	all.SetLimit(e.Workers())
@@ -201,7 +203,7 @@ func (f *clipFrames) mouths(b *testing.B, e *Engine, p render.Painter) {
 func BenchmarkStages(b *testing.B) {
 	f := readClip(b)
 	f.track(b)
-	bare := newTestEngine(b, 96, 16, asItIs)
+	bare := newTestEngine(b, 96, 16, neuraltest.AsItIs)
 	p := f.analyse(b, bare)
 	slowest := math.Inf(1) // frames a second
 	stage := func(name string, do func(b *testing.B)) {
@@ -255,18 +257,13 @@ func BenchmarkJob(b *testing.B) {
 	session := loadFull(b)
 	for _, batch := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			e, err := newEngine(b.Context(), session, batch, slog.New(slog.DiscardHandler))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer e.Close()
-			jobs(b, e)
+			jobs(b, startONNX(b, session, batch))
 		})
 	}
 }
 
 // jobs runs whole jobs, reports, and returns the number of frames that they made.
-func jobs(b *testing.B, e *Engine) (frames int) {
+func jobs(b *testing.B, e *neural.Engine) (frames int) {
 	detector, err := detection.New(b.Context(), nil, nil)
 	if err != nil {
 		b.Fatal(err)

@@ -1,11 +1,14 @@
 package wav2lip
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
+	"lipsync/internal/render/neural"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/sound/speech"
 )
@@ -40,6 +43,24 @@ func windowStart(frame int, fps float64, columnsInAll int) int {
 
 // columnsOf returns the number of columns of a sound of so many samples.
 func columnsOf(samples int64) int { return int(samples/hop) + 1 }
+
+// heard is the speech of one job.
+type heard struct {
+	samples *io.SectionReader
+	fps     float64
+}
+
+func hear(samples *io.SectionReader, fps float64) neural.Speech { return heard{samples, fps} }
+
+// spectrograms are unused ones.
+var spectrograms = sync.Pool{New: func() any { return newSpectrogram() }}
+
+// Fill implements neural.Speech.
+func (h heard) Fill(_ context.Context, sound []float32, frame int) error {
+	l := spectrograms.Get().(*spectrogram)
+	defer spectrograms.Put(l)
+	return l.fill((*window)(sound), h.samples, windowStart(frame, h.fps, columnsOf(h.samples.Size()/2)))
+}
 
 // spectrogram computes windows straight from the samples. That takes less than a hundredth of the network's time, so
 // windows are not kept.

@@ -6,18 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"lipsync/internal/test/neuraltest"
 	"lipsync/internal/test/sharedtest"
 	"math"
 	"os"
 	"testing"
 )
-
-// pcm makes a sound of samples.
-func pcm(samples []int16) *io.SectionReader {
-	var b bytes.Buffer
-	_ = binary.Write(&b, binary.LittleEndian, samples)
-	return io.NewSectionReader(bytes.NewReader(b.Bytes()), 0, int64(b.Len()))
-}
 
 // voice reads the shared recording.
 func voice(t testing.TB) *io.SectionReader {
@@ -117,7 +111,7 @@ func TestShortSounds(t *testing.T) {
 			}
 			w := new(window)
 			start := windowStart(3, 25, columnsOf(int64(n)))
-			if err := newSpectrogram().fill(w, pcm(sound), start); err != nil {
+			if err := newSpectrogram().fill(w, neuraltest.PCM(sound), start); err != nil {
 				t.Fatal(err)
 			}
 			loudest := float32(-4)

@@ -7,14 +7,8 @@ import (
 
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/neural"
 )
-
-// model is a network as its inputs and outputs describe it.
-type model struct {
-	batch.Network
-	faces, sound int // indices of the inputs
-	size         int // width and height of a face, pixels
-}
 
 // The sizes of faces in models of the family, in pixels, are multiples of sizeStep: their layers halve a face five times.
 const leastSize, mostSize, sizeStep = 96, 512, 32
@@ -23,36 +17,53 @@ const leastSize, mostSize, sizeStep = 96, 512, 32
 // wait in memory.
 const mostBatch = 64
 
-// newModel returns the model of a network by the shapes of its inputs and its output: faces n×6×N×N, sound n×1×80×16, and
-// painted faces n×3×N×N. most is the largest number of faces in a run, unless the network fixes it.
-func newModel(inputs, outputs []onnx.Info, most int) (model, error) {
-	m := model{faces: -1, sound: -1, Network: batch.Network{Name: "wav2lip", Most: most, Runs: 1}}
+// newModel returns the network of a session. most is the number of faces of its batches, unless the model fixes another. If batches
+// are large, there are fewer runs at once, since otherwise batches would be nearly empty.
+func newModel(session *onnx.Session, most int) (neural.Network, error) {
+	m, err := describe(session.Inputs(), session.Outputs(), most)
+	if err != nil {
+		return m, err
+	}
+	m.Padded = session.Provider() != onnx.CPU
+	m.Runs = min(batch.Runs(session), max(1, mostRuns*cpuBatch(m.View.Size)/m.Most))
+	m.Bind = func(ctx context.Context, n int) (batch.Binding, error) { return bind(ctx, session, &m, n) }
+	return m, nil
+}
+
+// describe returns the network that has inputs and outputs of these shapes: faces n×6×N×N, sound n×1×80×16, and painted faces
+// n×3×N×N. most is the largest number of faces in a run, unless the network fixes it.
+func describe(inputs, outputs []onnx.Info, most int) (neural.Network, error) {
+	m := neural.Network{
+		Network: batch.Network{Name: "wav2lip", Most: most, Runs: 1},
+		View:    view, Pictures: -1, Sound: -1, BGR: true, Sounds: bands * columns, Hear: hear,
+	}
 	for i, in := range inputs {
 		switch s := in.Shape; {
 		case len(s) == 4 && s[1] == 6 && s[2] == s[3]:
-			m.faces, m.size = i, s[2]
+			m.Pictures, m.View.Size = i, s[2]
 		case len(s) == 4 && slices.Equal(s[1:], []int{1, bands, columns}):
-			m.sound = i
+			m.Sound = i
 		}
 	}
-	if len(inputs) != 2 || m.faces < 0 || m.sound < 0 || len(outputs) != 1 {
+	if len(inputs) != 2 || m.Pictures < 0 || m.Sound < 0 || len(outputs) != 1 {
 		return m, misfit("its inputs are %v and its outputs %v", inputs, outputs)
 	}
-	if m.size < leastSize || m.size > mostSize || m.size%sizeStep != 0 {
-		return m, misfit("its faces are of %d pixels; a size of 96, 128, 256, 288, 384 or the like must be fixed in the model", m.size)
+	size := m.View.Size
+	if size < leastSize || size > mostSize || size%sizeStep != 0 {
+		return m, misfit("its faces are of %d pixels; a size of 96, 128, 256, 288, 384 or the like must be fixed in the model", size)
 	}
-	if err := m.fix(inputs); err != nil {
+	if err := fix(&m, inputs); err != nil {
 		return m, err
 	}
-	if !outputs[0].Fits([]int{m.Most, 3, m.size, m.size}) {
-		return m, misfit("its output is %s, not n×3×%d×%[2]d", outputs[0], m.size)
+	if !outputs[0].Fits([]int{m.Most, 3, size, size}) {
+		return m, misfit("its output is %s, not n×3×%d×%[2]d", outputs[0], size)
 	}
 	return m, nil
 }
 
 // fix sets the batch to the one in the shapes of the inputs, if they fix it.
-func (m *model) fix(inputs []onnx.Info) error {
-	faces, sound := inputs[m.faces].Shape[0], inputs[m.sound].Shape[0]
+func fix(m *neural.Network, inputs []onnx.Info) error {
+	faces, sound := inputs[m.Pictures].Shape[0], inputs[m.Sound].Shape[0]
 	if faces != sound {
 		return misfit("its batch is of %d faces but of %d sounds", faces, sound)
 	}
@@ -71,9 +82,9 @@ func misfit(format string, args ...any) error {
 }
 
 // bind returns the memory of runs of n faces by a session.
-func (m *model) bind(ctx context.Context, session *onnx.Session, n int) (batch.Binding, error) {
-	inputs := make([][]int, 2)
-	inputs[m.faces] = []int{n, 6, m.size, m.size}
-	inputs[m.sound] = []int{n, 1, bands, columns}
-	return session.Bind(ctx, inputs, [][]int{{n, 3, m.size, m.size}})
+func bind(ctx context.Context, session *onnx.Session, m *neural.Network, n int) (batch.Binding, error) {
+	size, inputs := m.View.Size, make([][]int, 2)
+	inputs[m.Pictures] = []int{n, 6, size, size}
+	inputs[m.Sound] = []int{n, 1, bands, columns}
+	return session.Bind(ctx, inputs, [][]int{{n, 3, size, size}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/neural"
 )
 
 func info(name string, shape ...int) onnx.Info {
@@ -18,16 +19,16 @@ func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		inputs, outputs []onnx.Info
-		want            model
+		want            neural.Network
 	}{
-		{"usual", []onnx.Info{sound, face}, []onnx.Info{out}, model{faces: 1, sound: 0, size: 96, Network: batch.Network{Most: 5}}},
-		{"other order", []onnx.Info{face, sound}, []onnx.Info{out}, model{faces: 0, sound: 1, size: 96, Network: batch.Network{Most: 5}}},
-		{"output unknown", []onnx.Info{face, sound}, []onnx.Info{info("c", -1, -1, -1, -1)}, model{faces: 0, sound: 1, size: 96, Network: batch.Network{Most: 5}}},
+		{"usual", []onnx.Info{sound, face}, []onnx.Info{out}, neural.Network{Pictures: 1, Sound: 0, View: neural.View{Size: 96}, Network: batch.Network{Most: 5}}},
+		{"other order", []onnx.Info{face, sound}, []onnx.Info{out}, neural.Network{Pictures: 0, Sound: 1, View: neural.View{Size: 96}, Network: batch.Network{Most: 5}}},
+		{"output unknown", []onnx.Info{face, sound}, []onnx.Info{info("c", -1, -1, -1, -1)}, neural.Network{Pictures: 0, Sound: 1, View: neural.View{Size: 96}, Network: batch.Network{Most: 5}}},
 		{"fixed, 288", []onnx.Info{info("x", 2, 6, 288, 288), info("y", 2, 1, 80, 16)}, []onnx.Info{info("z", 2, 3, 288, 288)},
-			model{faces: 0, sound: 1, size: 288, Network: batch.Network{Most: 2, Fixed: true}}},
+			neural.Network{Pictures: 0, Sound: 1, View: neural.View{Size: 288}, Network: batch.Network{Most: 2, Fixed: true}}},
 	} {
-		got, err := newModel(c.inputs, c.outputs, 5)
-		if err != nil || got.faces != c.want.faces || got.sound != c.want.sound || got.size != c.want.size ||
+		got, err := describe(c.inputs, c.outputs, 5)
+		if err != nil || got.Pictures != c.want.Pictures || got.Sound != c.want.Sound || got.View.Size != c.want.View.Size ||
 			got.Most != c.want.Most || got.Fixed != c.want.Fixed {
 			t.Errorf("%s: got %+v, %v, want %+v", c.name, got, err, c.want)
 		}
@@ -67,7 +68,7 @@ func TestHostileModels(t *testing.T) {
 		{"huge batch", []onnx.Info{info("a", 1<<40, 6, 96, 96), info("b", 1<<40, 1, 80, 16)}, []onnx.Info{out}, "its batch is of 1099511627776 faces"},
 		{"large batch", []onnx.Info{info("a", 65, 6, 96, 96), info("b", 65, 1, 80, 16)}, []onnx.Info{out}, "its batch is of 65 faces, not of 1 to 64"},
 	} {
-		_, err := newModel(c.inputs, c.outputs, 5)
+		_, err := describe(c.inputs, c.outputs, 5)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: got %v, want %q in it", c.name, err, c.want)
 		}

@@ -10,8 +10,10 @@ import (
 
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/neural"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/neuraltest"
 	"lipsync/internal/test/onnxtest"
 )
 
@@ -54,19 +56,15 @@ func TestONNX(t *testing.T) {
 		{"batch of 1", 256, 1, onnx.Float32}, {"batch of 3, fp16", 384, 3, onnx.Float16},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := newEngine(t.Context(), load(t, c.size, c.batch, c.kind), 2, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer e.Close()
+			e := startONNX(t, load(t, c.size, c.batch, c.kind), 2)
 			if got, want := e.Workers(), 2*map[int]int{-1: 2, 1: 1, 3: 3}[c.batch]; got != want {
 				t.Errorf("%d workers, want %d", got, want)
 			}
-			a, drawn := drawFrames(t, e, 25, 320, 300, 3, func(int) facetest.Head { return still(0) })
-			p := plan(t, a, 25, 3)
+			a, drawn := neuraltest.Draw(t, e, 25, 320, 300, 3, func(int) facetest.Head { return neuraltest.Still(0) })
+			p := neuraltest.Plan(t, a, 25, 3)
 			for i, f := range drawn {
-				m := mouth(t, p, i, f)
-				if got := psnr(f, m); got < 45 {
+				m := neuraltest.Mouth(t, p, i, f)
+				if got := neuraltest.PSNR(f, m); got < 45 {
 					t.Errorf("frame %d: %.1f dB, want at least 45", i, got)
 				}
 				m.Release()
@@ -77,14 +75,16 @@ func TestONNX(t *testing.T) {
 
 // TestDefaultBatch checks that batches of large faces are smaller.
 func TestDefaultBatch(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // the threads of a run
+	const runs = 1
 	for size, want := range map[int]int{96: 4, 384: 1} {
 		e, err := New(t.Context(), load(t, size, -1, onnx.Float32), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if got := e.model.Most; got != want {
-			t.Errorf("%d pixels: got %d, want %d", size, got, want)
+		if got := e.Workers(); got != (runs+1)*want {
+			t.Errorf("%d pixels: %d workers, want %d batches of %d", size, got, runs+1, want)
 		}
 	}
 }
@@ -102,7 +102,11 @@ func TestLargeBatchesRunSeldom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if got := e.model.Runs; got != c.want {
+		faces := c.batch
+		if faces < 0 {
+			faces = cpuBatch(c.size)
+		}
+		if got := e.Workers()/faces - 1; got != c.want {
 			t.Errorf("%d pixels, batch %d: got %d runs at once, want %d", c.size, c.batch, got, c.want)
 		}
 	}
@@ -123,15 +127,16 @@ func (a announced) Run(ctx context.Context) error {
 // never end.
 func TestJobEndsWithContext(t *testing.T) {
 	session, runs := loadGraph(t, onnxtest.Endless()), make(chan struct{}, 100)
-	m, err := newModel(session.Inputs(), session.Outputs(), 2)
+	m, err := newModel(session, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
+	bind := m.Bind
 	m.Bind = func(ctx context.Context, n int) (batch.Binding, error) {
-		b, err := m.bind(ctx, session, n)
+		b, err := bind(ctx, n)
 		return announced{b, runs}, err
 	}
-	e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
+	e, err := neural.New(t.Context(), m, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

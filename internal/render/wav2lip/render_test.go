@@ -17,8 +17,10 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render"
+	"lipsync/internal/render/neural"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/neuraltest"
 )
 
 // seated is a tracker that finds one face, always at the same place, and misses it in some
@@ -86,7 +88,7 @@ func chirp(t *testing.T, seconds float64) (path string, which func(sound []float
 		s := float64(i) / 16000
 		samples[i] = int16(12000 * math.Sin(2*math.Pi*(200*s+1400*s*s)))
 	}
-	sound := pcm(samples)
+	sound := neuraltest.PCM(samples)
 	raw, _ := io.ReadAll(sound)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "chirp.pcm"), raw, 0o600); err != nil {
@@ -118,8 +120,8 @@ func chirp(t *testing.T, seconds float64) (path string, which func(sound []float
 // paintNumber paints a face of 96 × 96 pixels with a number on it.
 func paintNumber(out []float32, number int) {
 	for i := range out {
-		x := cropLeft + (float64(i%96)+.5)/96*(cropRight-cropLeft)
-		y := cropTop + (float64(i%(96*96)/96)+.5)/96*(cropBottom-cropTop)
+		x := view.Left + (float64(i%96)+.5)/96*(view.Right-view.Left)
+		y := view.Top + (float64(i%(96*96)/96)+.5)/96*(view.Bottom-view.Top)
 		k := int(math.Floor((x - bitLeft) / bitWide))
 		out[i] = .5
 		if k >= 0 && k < bits && math.Abs(y-bitTop-bitTall/2) < bitTall/2 {
@@ -146,7 +148,7 @@ func TestMissedFace(t *testing.T) {
 	}
 }
 
-func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (output string) {
+func renderTest(t *testing.T, e *neural.Engine, video, audio string, missed ...int) (output string) {
 	t.Helper()
 	output = filepath.Join(t.TempDir(), "out.mp4")
 	if err := renderTo(t.Context(), t, e, video, audio, output, missed...); err != nil {
@@ -156,13 +158,13 @@ func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (ou
 }
 
 // renderTo renders a video of the sitter, who is missed in some frames.
-func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string, missed ...int) error {
+func renderTo(ctx context.Context, t *testing.T, e *neural.Engine, video, audio, output string, missed ...int) error {
 	_, err := renderJob(ctx, t, e, render.Job{Video: video, Audio: audio, Output: output}, missed...)
 	return err
 }
 
 // renderJob is renderTo for a job with more than files.
-func renderJob(ctx context.Context, t *testing.T, e *Engine, job render.Job, missed ...int) (render.Result, error) {
+func renderJob(ctx context.Context, t *testing.T, e *neural.Engine, job render.Job, missed ...int) (render.Result, error) {
 	r := &render.Renderer{
 		Media: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func(float64) render.Tracker { return &seated{missed: missed} },

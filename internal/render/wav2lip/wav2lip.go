@@ -8,14 +8,11 @@ package wav2lip
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"runtime"
 
-	"lipsync/internal/domain/order"
-	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
+	"lipsync/internal/render/neural"
 )
 
 // mostRuns bounds the number of runs of the network that the CPU computes at once. Each run
@@ -40,57 +37,20 @@ func cpuBatch(size int) int {
 // by many runs with few threads than by one run whose threads wait for each other.
 func Threads() int { return (runtime.GOMAXPROCS(0) + mostRuns - 1) / mostRuns }
 
-// Engine is a render.Engine. All jobs share one network: a batch can have faces of several jobs.
-type Engine struct {
-	model model
-	mask  *mask // at its usual size
-	queue *batch.Queue
-	free  chan *buffers // unused buffers
-}
+// view is the box of a face detector, as in the published code, and a little below the chin. On talking heads, the boxes of a
+// detector that was trained on the same faces as the published one reach from (.25, -.70) to (2.13, 2.12).
+var view = neural.View{Left: .25, Top: -.70, Right: 2.13, Bottom: 2.25}
 
 // New returns an engine with the model of a session, which must stay open until the engine is closed. New tries the model with as
 // many runs at once as in jobs. If there is too little memory, batches are made smaller, and a warning is logged.
-func New(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Engine, error) {
+func New(ctx context.Context, session *onnx.Session, log *slog.Logger) (*neural.Engine, error) {
 	most := onGPU
 	if session.Provider() == onnx.CPU {
 		most = cpuBatch(session.InputSize())
 	}
-	return newEngine(ctx, session, most, log)
-}
-
-// newEngine returns an engine. most is the number of faces of its batches, unless the model fixes another. If batches are large,
-// there are fewer runs at once, since otherwise batches would be nearly empty.
-func newEngine(ctx context.Context, session *onnx.Session, most int, log *slog.Logger) (*Engine, error) {
-	m, err := newModel(session.Inputs(), session.Outputs(), most)
+	m, err := newModel(session, most)
 	if err != nil {
 		return nil, err
 	}
-	m.Padded = session.Provider() != onnx.CPU
-	m.Runs = min(batch.Runs(session), max(1, mostRuns*cpuBatch(m.size)/m.Most))
-	m.Bind = func(ctx context.Context, n int) (batch.Binding, error) { return m.bind(ctx, session, n) }
-	return start(ctx, m, log)
-}
-
-// start returns an engine with a model, after it has tried the model.
-func start(ctx context.Context, m model, log *slog.Logger) (*Engine, error) {
-	queue, err := batch.New(ctx, m.Network, log)
-	if err != nil {
-		return nil, fmt.Errorf("wav2lip: %w", err)
-	}
-	return &Engine{model: m, mask: newMask(m.size, order.Mask{}), queue: queue, free: make(chan *buffers, queue.Together())}, nil
-}
-
-// Close ends all runs and waits, and frees the engine's memory.
-func (e *Engine) Close() error { return e.queue.Close() }
-
-// Workers returns the number of calls of Paint at once that keeps the network busy.
-func (e *Engine) Workers() int { return e.queue.Together() }
-
-// Articulates implements render.Engine. It returns false, since the network gets the samples themselves.
-func (e *Engine) Articulates() bool { return false }
-
-var _ render.Engine = (*Engine)(nil)
-
-func (e *Engine) Analyse(v render.Video) (render.Analyser, error) {
-	return &analyser{engine: e, fps: v.FPS, tracks: map[int]*track{}}, nil
+	return neural.New(ctx, m, log)
 }

@@ -1,56 +1,28 @@
-package wav2lip
+package neural
 
 import (
-	"image"
+	"bytes"
+	"errors"
 	"math"
 	"testing"
 
-	"lipsync/internal/render"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/neuraltest"
 )
-
-// mouth returns the one mouth that a painter paints on a frame.
-func mouth(t testing.TB, p render.Painter, output int, frame *image.YCbCr) render.Mouth {
-	t.Helper()
-	mouths, err := p.Paint(t.Context(), output, frame)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(mouths) != 1 {
-		t.Fatalf("%d mouths, want 1", len(mouths))
-	}
-	return mouths[0]
-}
-
-// psnr compares the luma under a mouth's mask with the frame's, in dB.
-func psnr(frame *image.YCbCr, m render.Mouth) float64 {
-	var sum, n float64
-	for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
-		for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
-			if m.Mask.AlphaAt(x, y).A == 0 {
-				continue
-			}
-			d := float64(m.Image.Y[m.Image.YOffset(x, y)]) - float64(frame.Y[frame.YOffset(x, y)])
-			sum += d * d
-			n++
-		}
-	}
-	return 10 * math.Log10(255*255/(sum/n+1e-9))
-}
 
 // TestIdentity checks that a network that returns its input leaves the frame as it was, at all sizes of networks and faces.
 func TestIdentity(t *testing.T) {
 	for _, size := range []int{96, 128, 256, 384} {
 		for _, eyes := range []float64{14, 60, 200} {
-			e := newTestEngine(t, size, 4, asItIs)
-			a, drawn := drawFrames(t, e, 25, 900, 800, 3, func(int) facetest.Head {
+			e := newTestEngine(t, size, 4, neuraltest.AsItIs)
+			a, drawn := neuraltest.Draw(t, e, 25, 900, 800, 3, func(int) facetest.Head {
 				return facetest.Head{X: 450, Y: 300, Eyes: eyes, Turn: .1}
 			})
-			p := plan(t, a, 25, 3)
+			p := neuraltest.Plan(t, a, 25, 3)
 			for i, f := range drawn {
-				m := mouth(t, p, i, f)
-				if got := psnr(f, m); got < 45 {
+				m := neuraltest.Mouth(t, p, i, f)
+				if got := neuraltest.PSNR(f, m); got < 45 {
 					t.Errorf("%d pixels, eyes %g apart: %.1f dB, want at least 45", size, eyes, got)
 				}
 				m.Release()
@@ -67,10 +39,10 @@ func TestColourMatch(t *testing.T) {
 			out[i] = .05 + []float32{.6, .75, .7}[i/n]*face[len(out)+i]
 		}
 	}
-	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, tint), 25, 320, 300, 2, still)
-	p := plan(t, a, 25, 2)
-	m := mouth(t, p, 1, drawn[1])
-	if got := psnr(drawn[1], m); got < 35 {
+	a, drawn := neuraltest.Draw(t, newTestEngine(t, 96, 1, tint), 25, 320, 300, 2, neuraltest.Still)
+	p := neuraltest.Plan(t, a, 25, 2)
+	m := neuraltest.Mouth(t, p, 1, drawn[1])
+	if got := neuraltest.PSNR(drawn[1], m); got < 35 {
 		t.Errorf("%.1f dB, want at least 35", got)
 	}
 }
@@ -82,17 +54,17 @@ func TestMask(t *testing.T) {
 			out[i] = .5
 		}
 	}
-	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, grey), 25, 320, 300, 2, still)
-	p := plan(t, a, 25, 2)
-	before := clone(drawn[1])
-	m := mouth(t, p, 1, drawn[1])
-	if string(before.Y) != string(drawn[1].Y) || string(before.Cb) != string(drawn[1].Cb) {
+	a, drawn := neuraltest.Draw(t, newTestEngine(t, 96, 1, grey), 25, 320, 300, 2, neuraltest.Still)
+	p := neuraltest.Plan(t, a, 25, 2)
+	luma, cb := bytes.Clone(drawn[1].Y), bytes.Clone(drawn[1].Cb)
+	m := neuraltest.Mouth(t, p, 1, drawn[1])
+	if !bytes.Equal(luma, drawn[1].Y) || !bytes.Equal(cb, drawn[1].Cb) {
 		t.Error("the frame was changed")
 	}
 	if r := m.Mask.Rect; r != m.Image.Rect || r != pixels.Even(r) {
 		t.Errorf("mask %v, picture %v: want the same, even", r, m.Image.Rect)
 	}
-	h := still(1)
+	h := neuraltest.Still(1)
 	for _, c := range []struct {
 		name string
 		u, v float64
@@ -112,11 +84,11 @@ func TestMask(t *testing.T) {
 // TestAtTheEdge paints faces that are partly outside the frame.
 func TestAtTheEdge(t *testing.T) {
 	for _, at := range [][2]float64{{20, 120}, {300, 120}, {160, 260}, {160, 20}, {2, 290}} {
-		e := newTestEngine(t, 96, 1, asItIs)
-		a, drawn := drawFrames(t, e, 25, 320, 300, 2, func(int) facetest.Head {
+		e := newTestEngine(t, 96, 1, neuraltest.AsItIs)
+		a, drawn := neuraltest.Draw(t, e, 25, 320, 300, 2, func(int) facetest.Head {
 			return facetest.Head{X: at[0], Y: at[1], Eyes: 60}
 		})
-		p := plan(t, a, 25, 2)
+		p := neuraltest.Plan(t, a, 25, 2)
 		mouths, err := p.Paint(t.Context(), 1, drawn[1])
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +97,7 @@ func TestAtTheEdge(t *testing.T) {
 			if !m.Mask.Rect.In(drawn[1].Rect) {
 				t.Errorf("head at %v: the mask %v is outside the frame", at, m.Mask.Rect)
 			}
-			if got := psnr(drawn[1], m); got < 40 {
+			if got := neuraltest.PSNR(drawn[1], m); got < 40 {
 				t.Errorf("head at %v: %.1f dB", at, got)
 			}
 		}
@@ -143,17 +115,17 @@ func TestNoNumbers(t *testing.T) {
 		{"huge", 1e30, nil}, {"negative", -1e30, nil},
 	} {
 		e := newTestEngine(t, 96, 1, func(face, sound, out []float32) {
-			asItIs(face, sound, out)
+			neuraltest.AsItIs(face, sound, out)
 			out[3*96*96/2] = float32(c.x)
 		})
-		a, drawn := drawFrames(t, e, 25, 320, 300, 2, still)
-		p := plan(t, a, 25, 2)
+		a, drawn := neuraltest.Draw(t, e, 25, 320, 300, 2, neuraltest.Still)
+		p := neuraltest.Plan(t, a, 25, 2)
 		mouths, err := p.Paint(t.Context(), 1, drawn[1])
-		if err != c.want {
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		for _, m := range mouths {
-			if got := psnr(drawn[1], m); got < 30 {
+			if got := neuraltest.PSNR(drawn[1], m); got < 30 {
 				t.Errorf("%s: %.1f dB, want at least 30", c.name, got)
 			}
 		}
@@ -165,9 +137,9 @@ func TestNoNumbers(t *testing.T) {
 
 // TestNoGarbage checks that painting allocates no memory.
 func TestNoGarbage(t *testing.T) {
-	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
-	p := plan(t, a, 25, 2)
-	made := testing.AllocsPerRun(50, func() { mouth(t, p, 1, drawn[1]).Release() })
+	a, drawn := neuraltest.Draw(t, newTestEngine(t, 96, 1, neuraltest.AsItIs), 25, 320, 300, 2, neuraltest.Still)
+	p := neuraltest.Plan(t, a, 25, 2)
+	made := testing.AllocsPerRun(50, func() { neuraltest.Mouth(t, p, 1, drawn[1]).Release() })
 	if made >= 1 {
 		t.Errorf("%g allocations a frame, want none", made)
 	}

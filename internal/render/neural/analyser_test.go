@@ -1,4 +1,4 @@
-package wav2lip
+package neural
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/render"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/neuraltest"
 )
 
 // swaying is a head that moves, turns and grows.
@@ -30,23 +31,23 @@ func TestTracks(t *testing.T) {
 	gone := func(i int) bool { return lives(i)%2 == 1 }
 	track := func(i int) int { return 7 + lives(i)/2 }
 	const frames = 330
-	a, err := newTestEngine(t, 96, 4, asItIs).Analyse(render.Video{Width: 320, Height: 300, FPS: 25})
+	a, err := newTestEngine(t, 96, 4, neuraltest.AsItIs).Analyse(render.Video{Width: 320, Height: 300, FPS: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
 	aligner := alignment.NewAligner(25)
 	for i := range frames {
 		h := swaying(i)
-		faces := tracked(facetest.Frame(320, 300, h), h)
+		faces := neuraltest.Tracked(facetest.Frame(320, 300, h), h)
 		faces[0].Track = track(i)
 		if missed(i) || gone(i) {
 			faces = nil
 		}
-		addAll(t, a, aligner.Add(faces, false))
+		neuraltest.AddAll(t, a, aligner.Add(faces, false))
 	}
-	addAll(t, a, aligner.End())
+	neuraltest.AddAll(t, a, aligner.End())
 	planned, err := a.Plan(t.Context(), render.Output{
-		Frames: frames, Source: func(output int) int { return output }, Speaker: track, Samples: pcm(tone(frames * 16000 / 25)),
+		Frames: frames, Source: func(output int) int { return output }, Speaker: track, Samples: neuraltest.PCM(neuraltest.Tone(frames * 16000 / 25)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,10 +79,10 @@ func TestTracks(t *testing.T) {
 
 // TestNobodySpeaks checks frames in which no one, or someone unknown, speaks.
 func TestNobodySpeaks(t *testing.T) {
-	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
+	a, drawn := neuraltest.Draw(t, newTestEngine(t, 96, 1, neuraltest.AsItIs), 25, 320, 300, 2, neuraltest.Still)
 	for _, track := range []int{-1, 3} {
 		p, err := a.Plan(t.Context(), render.Output{
-			Frames: 2, Source: func(int) int { return 1 }, Speaker: func(int) int { return track }, Samples: pcm(nil),
+			Frames: 2, Source: func(int) int { return 1 }, Speaker: func(int) int { return track }, Samples: neuraltest.PCM(nil),
 		})
 		if err != nil {
 			t.Fatal(err)

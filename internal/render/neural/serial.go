@@ -1,4 +1,4 @@
-package wav2lip
+package neural
 
 import (
 	"maps"

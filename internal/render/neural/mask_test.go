@@ -1,4 +1,4 @@
-package wav2lip
+package neural
 
 import (
 	"bytes"
@@ -9,18 +9,19 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
 	"lipsync/internal/test/facetest"
+	"lipsync/internal/test/neuraltest"
 )
 
 // painted returns the mouth that a network paints on the still head, by a mask.
 func painted(t *testing.T, e *Engine, frame *image.YCbCr, a render.Analyser, m order.Mask) render.Mouth {
 	t.Helper()
 	p, err := a.Plan(t.Context(), render.Output{
-		Frames: 2, Source: func(output int) int { return output }, Speaker: func(int) int { return 7 }, Samples: pcm(tone(1280)), Mask: m,
+		Frames: 2, Source: func(output int) int { return output }, Speaker: func(int) int { return 7 }, Samples: neuraltest.PCM(neuraltest.Tone(1280)), Mask: m,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mouth(t, p, 1, frame)
+	return neuraltest.Mouth(t, p, 1, frame)
 }
 
 // TestMaskSizes checks how far from the mouth pixels change, and how many are half transparent.
@@ -34,8 +35,8 @@ func TestMaskSizes(t *testing.T) {
 	sizes := map[order.Mask]size{}
 	for _, side := range []int{96, 256} {
 		e := newTestEngine(t, side, 1, stripes)
-		a, drawn := drawFrames(t, e, 25, 320, 300, 2, still)
-		h := still(1)
+		a, drawn := neuraltest.Draw(t, e, 25, 320, 300, 2, neuraltest.Still)
+		h := neuraltest.Still(1)
 		for _, m := range []order.Mask{
 			{}, {Expand: -150}, {Expand: 250}, {Feather: -750}, {Feather: 1000},
 			{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
@@ -68,7 +69,7 @@ func TestMaskSizes(t *testing.T) {
 			}
 			s.soft = some / all
 			sizes[m] = s
-			if s.wide > .95 || s.below > cropBottom-.45-facetest.Lips {
+			if s.wide > .95 || s.below > tall.Bottom-.45-facetest.Lips {
 				t.Errorf("%d pixels, %v: it reaches %.2f aside and %.2f down, beyond the crop", side, m, s.wide, s.below)
 			}
 			usual := sizes[order.Mask{}]
@@ -91,8 +92,8 @@ func TestMaskSizes(t *testing.T) {
 
 // TestMasksOfJobs paints by the mask of one job and then by that of another, with the same buffers.
 func TestMasksOfJobs(t *testing.T) {
-	e := newTestEngine(t, 96, 1, asItIs)
-	a, drawn := drawFrames(t, e, 25, 320, 300, 2, still)
+	e := newTestEngine(t, 96, 1, neuraltest.AsItIs)
+	a, drawn := neuraltest.Draw(t, e, 25, 320, 300, 2, neuraltest.Still)
 	first := painted(t, e, drawn[1], a, order.Mask{})
 	pixels, mask := bytes.Clone(first.Image.Y), bytes.Clone(first.Mask.Pix)
 	first.Release()

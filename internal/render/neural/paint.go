@@ -1,7 +1,8 @@
-package wav2lip
+package neural
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 
 // paint returns the network's face as a mouth for the frame.
 //
-// A crop of 96 pixels is softer than most frames. So the frame itself is kept where the network painted the same: the result is
+// A picture of 96 pixels is softer than most frames. So the frame itself is kept where the network painted the same: the result is
 // agree·frame + enlarged (made − agree·seen).
 func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
 	if err := b.unpack(); err != nil {
@@ -40,19 +41,18 @@ func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mout
 
 // errNoNumber is the error of a network that painted infinity or NaN. The match of colours would spread such a value over the
 // whole mouth.
-var errNoNumber = errors.New("wav2lip: the network painted a value that is not a number")
+var errNoNumber = errors.New("the network painted a value that is not a number")
 
-// unpack sets made to the network's output, which is B, G and R from 0 to 1.
+// unpack sets made to the network's output.
 func (b *buffers) unpack() error {
 	for i, v := range b.output {
 		if v-v != 0 { // infinite, or not a number
-			return errNoNumber
+			return fmt.Errorf("%s: %w", b.Name, errNoNumber)
 		}
 		b.output[i] = min(max(v, 0), 1)
 	}
-	n := b.size * b.size
-	blue, green, red := b.output[:n], b.output[n:2*n], b.output[2*n:]
-	for i := range n {
+	red, green, blue := b.colours(b.output)
+	for i := range red {
 		b.made[0][i], b.made[1][i], b.made[2][i] = pixels.FromRGB(red[i], green[i], blue[i])
 	}
 	return nil
@@ -64,7 +64,7 @@ const (
 	leastGain     = .8
 	mostGain      = 1.25
 	alike         = 7  // pixels agree by a half if they differ by so many levels, in all channels together
-	compareParts  = 48 // pixels are compared in a radius of the size of the crop divided by this
+	compareParts  = 48 // pixels are compared in a radius of the size of the view divided by this
 )
 
 // match adapts the network's colours to those of the frame, by a gain and a shift for each channel: least squares along the ring
@@ -98,7 +98,7 @@ func (b *buffers) compare() {
 		}
 		b.agree[i] = d
 	}
-	radius := max(b.size/compareParts, 1)
+	radius := max(b.View.Size/compareParts, 1)
 	pixels.BoxBlur(b.square(b.agree), b.scratch, radius, radius)
 	for i, d := range b.agree {
 		d = d / alike
@@ -106,9 +106,9 @@ func (b *buffers) compare() {
 	}
 }
 
-// soften filters a channel of the crop if its pixels are smaller than those of the frame.
+// soften filters a channel of the view if its pixels are smaller than those of the frame.
 func (b *buffers) soften(channel []float32, onto geom.Similarity) {
-	width, height := b.covered(onto)
+	width, height := b.View.covered(onto)
 	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/width), int(.5/height))
 }
 
@@ -124,20 +124,10 @@ func (b *buffers) resize(area image.Rectangle) {
 
 func grow(pix []uint8, n int) []uint8 { return slices.Grow(pix[:0], n)[:n] }
 
-// square returns a channel of the crop as a plane.
+// square returns a channel of the view as a plane.
 func (b *buffers) square(channel []float32) pixels.Plane[float32] {
-	return pixels.Plane[float32]{Pix: channel, Width: b.size, Height: b.size, Stride: b.size}
-}
-
-// inCrop returns the place of a pixel of the frame in the crop, in pixels from the centre of the crop's first pixel. back is the
-// similarity from the frame to the canonical face.
-func (b *buffers) inCrop(back geom.Similarity, x, y float32) geom.Point {
-	c := back.Apply(geom.Point{X: x, Y: y})
-	n := float32(b.size)
-	return geom.Point{
-		X: (c.X-cropLeft)/(cropRight-cropLeft)*n - .5,
-		Y: (c.Y-cropTop)/(cropBottom-cropTop)*n - .5,
-	}
+	n := b.View.Size
+	return pixels.Plane[float32]{Pix: channel, Width: n, Height: n, Stride: n}
 }
 
 // fillLuma fills the mask, and the luma where the mask is not 0.
@@ -147,7 +137,7 @@ func (b *buffers) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 		row, under := b.picture.Y[b.picture.YOffset(r.Min.X, y):], frame.Y[frame.YOffset(r.Min.X, y):]
 		alpha := b.alpha.Pix[b.alpha.PixOffset(r.Min.X, y):]
 		for i := range r.Dx() {
-			s := b.inCrop(back, float32(r.Min.X+i), float32(y))
+			s := b.View.find(back, float32(r.Min.X+i), float32(y))
 			alpha[i] = uint8(255*b.square(b.mask.opacity).Bilinear(s.X, s.Y) + .5)
 			if alpha[i] > 0 {
 				row[i] = b.mix(0, under[i], s)
@@ -166,14 +156,14 @@ func (b *buffers) fillChroma(frame *image.YCbCr, back geom.Similarity) {
 			if alpha[2*i]|alpha[2*i+1]|alpha[b.alpha.Stride+2*i]|alpha[b.alpha.Stride+2*i+1] == 0 {
 				continue
 			}
-			s := b.inCrop(back, float32(r.Min.X+2*i)+.5, float32(y)+.5)
+			s := b.View.find(back, float32(r.Min.X+2*i)+.5, float32(y)+.5)
 			b.picture.Cb[at+i] = b.mix(1, frame.Cb[from+i], s)
 			b.picture.Cr[at+i] = b.mix(2, frame.Cr[from+i], s)
 		}
 	}
 }
 
-// mix returns one channel of a pixel at a place of the crop. under is the frame's value.
+// mix returns one channel of a pixel at a place of the view. under is the frame's value.
 func (b *buffers) mix(channel int, under uint8, s geom.Point) uint8 {
 	v := b.square(b.made[channel]).CatmullRom(s.X, s.Y) + b.square(b.agree).Bilinear(s.X, s.Y)*float32(under)
 	return uint8(min(max(v+.5, 0), 255))

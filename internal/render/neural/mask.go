@@ -1,4 +1,4 @@
-package wav2lip
+package neural
 
 import (
 	"image"
@@ -16,28 +16,28 @@ const (
 	maskHalf, maskTall         = .82, .6   // half its width and height
 	maskPower          float32 = 3         // its exponent
 	maskSoft           float32 = .3        // width of its soft edge, as a share of the way to the centre
-	maskInside                 = .01       // it stays so far within the crop, beyond which the network paints nothing: its lower edge does so at its usual size
+	maskInside                 = .01       // it stays so far within the hidden half of the view, where the network paints: its lower edge does so at its usual size
 	ringBottom                 = 1.5       // colours are compared above this y, since the chin may have moved below it
 )
 
-// mask is the part of a crop that is painted. Lengths are canonical.
+// mask is the part of a view that is painted. Lengths are canonical.
 type mask struct {
 	left, right, top, bottom float32   // from its centre to its edges
-	opacity                  []float32 // of each pixel of the crop, 0 to 1
-	ring                     []float32 // of each pixel of the crop: its weight in the match of colours
+	opacity                  []float32 // of each pixel of the view, 0 to 1
+	ring                     []float32 // of each pixel of the view: its weight in the match of colours
 }
 
-// newMask returns the mask of crops of size × size pixels. The weights in ring are 1 where the mask is a half if its soft edge has
+// newMask returns the mask of a view. The weights in ring are 1 where the mask is a half if its soft edge has
 // the usual width. They are 0 where it is 0 or 1, and below ringBottom.
-func newMask(size int, o order.Mask) *mask {
+func newMask(v View, o order.Mask) *mask {
 	grow, soft := o.Edge(maskSoft)
 	m := &mask{
-		left: min(maskHalf*grow, maskX-cropLeft-maskInside), right: min(maskHalf*grow, cropRight-maskInside-maskX),
-		top: min(maskTall*grow, maskY-cropTop-maskInside), bottom: min(maskTall*grow, cropBottom-maskInside-maskY),
-		opacity: make([]float32, size*size), ring: make([]float32, size*size),
+		left: min(maskHalf*grow, float32(maskX-v.Left-maskInside)), right: min(maskHalf*grow, float32(v.Right-maskInside-maskX)),
+		top: min(maskTall*grow, float32(maskY-v.middle()-maskInside)), bottom: min(maskTall*grow, float32(v.Bottom-maskInside-maskY)),
+		opacity: make([]float32, v.Size*v.Size), ring: make([]float32, v.Size*v.Size),
 	}
 	for i := range m.opacity {
-		c := place(size, float32(i%size)+.5, float32(i/size)+.5)
+		c := v.place(float32(i%v.Size)+.5, float32(i/v.Size)+.5)
 		d := m.distance(c)
 		m.opacity[i] = smoothstep((1 - d) / soft)
 		if usual := smoothstep((1 - d) / maskSoft); c.Y < ringBottom {

@@ -1,4 +1,4 @@
-package wav2lip
+package neural
 
 import (
 	"context"
@@ -38,9 +38,9 @@ func (a *analyser) Add(f alignment.Frame) error {
 }
 
 func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
-	p := &painter{a, out, a.engine.mask}
+	p := &painter{a, out, a.engine.mask, a.engine.network.Hear(out.Samples, a.fps)}
 	if out.Mask != (order.Mask{}) {
-		p.mask = newMask(a.engine.model.size, out.Mask)
+		p.mask = newMask(a.engine.network.View, out.Mask)
 	}
 	return p, nil
 }
@@ -48,8 +48,9 @@ func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, e
 // painter paints the mouths of one video by the network.
 type painter struct {
 	*analyser
-	out  render.Output
-	mask *mask
+	out    render.Output
+	mask   *mask
+	speech Speech
 }
 
 // at returns the similarity from the canonical face to the speaker's face in a source frame, and whether the frame has that
@@ -71,9 +72,8 @@ func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]
 	}
 	b := p.engine.buffers()
 	b.mask = p.mask
-	samples := p.out.Samples
-	start := windowStart(output, p.fps, columnsOf(samples.Size()/2))
-	if err := b.spectrogram.fill(&b.sound, samples, start); err != nil {
+	if err := p.speech.Fill(ctx, b.sound, output); err != nil {
+		b.mouth[0].Release()
 		return nil, err
 	}
 	b.cut(frame, onto)

@@ -1,4 +1,4 @@
-package wav2lip
+package neural
 
 import (
 	"image"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/test/neuraltest"
 )
 
 // places returns a frame whose luma gives x, and whose chroma gives y.
@@ -25,7 +26,7 @@ func places(width, height int) *image.YCbCr {
 func TestCropGeometry(t *testing.T) {
 	const width, height = 220, 300
 	frame := places(width, height)
-	e := newTestEngine(t, 96, 1, asItIs)
+	e := newTestEngine(t, 96, 1, neuraltest.AsItIs)
 	for name, onto := range map[string]geom.Similarity{
 		"upright":       {A: 60, B: 0, X: 30, Y: 60},
 		"turned":        {A: 50, B: 20, X: 80, Y: 60},
@@ -59,7 +60,7 @@ func TestCropIsMean(t *testing.T) {
 	for i := range frame.Y {
 		frame.Y[i] = uint8(80 + (i+i/1000)%2*80) // a chess board
 	}
-	b := newTestEngine(t, 96, 1, asItIs).newBuffers()
+	b := newTestEngine(t, 96, 1, neuraltest.AsItIs).newBuffers()
 	b.cut(frame, geom.Similarity{A: 260, B: 30, X: 150, Y: 250})
 	for i, v := range b.seen[0] {
 		if abs(v-120) > 8 {
@@ -79,7 +80,7 @@ func TestChannels(t *testing.T) {
 	for i := range frame.Y {
 		frame.Y[i] = 81
 	}
-	b := newTestEngine(t, size, 1, asItIs).newBuffers()
+	b := newTestEngine(t, size, 1, neuraltest.AsItIs).newBuffers()
 	b.cut(frame, geom.Similarity{A: 50, B: 0, X: 40, Y: 50})
 	red := [3]float32{0, 0, .9998} // of BT.601: Y 81, Cb 90, Cr 240 is B 0, G 0, R 255
 	for c := range 6 {
@@ -88,7 +89,7 @@ func TestChannels(t *testing.T) {
 			if c < 3 && i >= n/2 {
 				want = 0
 			}
-			if got := b.faces[c*n+i]; math.Abs(float64(got-want)) > 5e-3 {
+			if got := b.pictures[c*n+i]; math.Abs(float64(got-want)) > 5e-3 {
 				t.Fatalf("channel %d, row %d: %g, want %g", c, i/size, got, want)
 			}
 		}
