@@ -1,0 +1,137 @@
+"""Writes a network as an ONNX file, node by node.
+
+The weights are made one after the other while the file is written, so that memory
+holds one of them. onnx's own way would hold the whole file three times.
+"""
+
+import math
+import os
+
+import numpy as np
+from onnx import GraphProto, ModelProto, TensorProto, helper
+
+
+class Graph:
+    """The graph while it is made.
+
+    Its methods add nodes, and return the name of the output. The weights come from
+    state, which gives a weight by name and shape, see networks.py."""
+
+    def __init__(self, state, half):
+        self.state, self.dtype = state, np.float16 if half else np.float32
+        self.nodes, self.weights = [], {}
+
+    def node(self, op, *inputs, domain="", **attributes):
+        output = f"x{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [output], domain=domain, **attributes))
+        return output
+
+    def weight(self, name, shape, make, dtype=None):
+        """An initializer. make returns its values when they are written."""
+        self.weights[name] = (tuple(shape), np.dtype(dtype or self.dtype), make)
+        return name
+
+    def taken(self, name, *shape):
+        """A weight of the checkpoint as it is."""
+        return self.weight(name, shape, self.state.take(name, *shape))
+
+    def ints(self, *values):
+        return self.weight("ints_" + "_".join(map(str, values)), [len(values)], lambda: np.array(values), np.int64)
+
+    def conv(self, x, name, inputs, outputs, kernel=3, stride=1, pads=None, weight=None, bias=None):
+        """A convolution, of the checkpoint's weight and bias unless others are given."""
+        weight = weight or self.state.take(name + ".weight", outputs, inputs, kernel, kernel)
+        bias = bias or self.state.take(name + ".bias", outputs)
+        return self.node("Conv", x, self.weight(name + ".weight", (outputs, inputs, kernel, kernel), weight),
+                         self.weight(name + ".bias", [outputs], bias),
+                         kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=pads or [kernel // 2] * 4)
+
+    def linear(self, x, name, inputs, outputs, bias=True, half=None):
+        """A matrix product, or one half of it: the first or the second of the outputs."""
+        rows, end = slice(None), ""
+        weight = self.state.take(name + ".weight", outputs, inputs)
+        if half is not None:
+            outputs //= 2
+            rows, end = slice(half * outputs, (half + 1) * outputs), f".{half}"
+        x = self.node("MatMul", x, self.weight(name + ".weight" + end, (inputs, outputs), lambda: weight()[rows].T))
+        if not bias:
+            return x
+        values = self.state.take(name + ".bias", outputs if half is None else 2 * outputs)
+        return self.node("Add", x, self.weight(name + ".bias" + end, [outputs], lambda: values()[rows]))
+
+    def silu(self, x):
+        return self.node("Mul", x, self.node("Sigmoid", x))
+
+    def group_norm(self, x, name, channels, eps, silu=True):
+        """Group normalisation of 32 groups, as instance normalisation of 32 rows."""
+        ones = self.weight("ones", [32], lambda: np.ones(32))
+        zeros = self.weight("zeros", [32], lambda: np.zeros(32))
+        y = self.node("InstanceNormalization", self.node("Reshape", x, self.ints(0, 32, -1)), ones, zeros, epsilon=eps)
+        y = self.node("Reshape", y, self.node("Shape", x))
+        for op, kind in ("Mul", ".weight"), ("Add", ".bias"):
+            value = self.state.take(name + kind, channels)
+            y = self.node(op, y, self.weight(name + kind, (channels, 1, 1), lambda value=value: value().reshape(-1, 1, 1)))
+        return self.silu(y) if silu else y
+
+    def layer_norm(self, x, name, channels):
+        return self.node("LayerNormalization", x, self.taken(name + ".weight", channels), self.taken(name + ".bias", channels),
+                         axis=-1, epsilon=1e-5)
+
+    def attention(self, q, k, v, heads):
+        return self.node("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=heads)
+
+    def double(self, x):
+        """The picture with each pixel four times."""
+        sizes = self.weight("double", [4], lambda: np.array([1, 1, 2, 2]), np.float32)
+        return self.node("Resize", x, "", sizes, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+    def save(self, path, name, inputs, output):
+        """Writes the file. Inputs and the output are a name and the sizes behind n.
+
+        The last node makes the output."""
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+
+        def info(name, *shape):
+            return helper.make_tensor_value_info(name, kind, ["n", *shape])
+
+        self.nodes[-1].output[0] = output[0]
+        graph = helper.make_graph(self.nodes, name, [info(*i) for i in inputs], [info(*output)]).SerializeToString()
+        heads = {name: tensor_head(name, *about) for name, about in self.weights.items()}
+        size = len(graph) + sum(len(head) + size for head, size in heads.values())
+        if size >= 2 << 30:
+            raise ValueError(f"{name} would have {size >> 20} MiB, and an ONNX file has less than 2048: write it with 16 bits")
+        model = ModelProto(ir_version=9, opset_import=[helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)])
+        with open(path + ".part", "wb") as file:
+            file.write(model.SerializeToString() + head(ModelProto.GRAPH_FIELD_NUMBER, size) + graph)
+            for name, (shape, dtype, make) in self.weights.items():
+                with np.errstate(over="raise"):
+                    try:
+                        value = np.ascontiguousarray(make(), dtype)
+                    except FloatingPointError:
+                        raise ValueError(f"{name} has numbers that are too large for 16 bits") from None
+                if value.shape != shape:
+                    raise ValueError(f"{name} is of the shape {value.shape}, not {shape}")
+                file.write(heads[name][0])
+                value.tofile(file)
+        os.replace(path + ".part", path)
+
+
+def head(field, size):
+    """The head of a field of a protobuf message: its number, and its length in bytes."""
+    return varint(field << 3 | 2) + varint(size)
+
+
+def varint(n):
+    text = b""
+    while n > 127:
+        text += bytes([n & 127 | 128])
+        n >>= 7
+    return text + bytes([n])
+
+
+def tensor_head(name, shape, dtype, _):
+    """All of an initializer that comes before its values, and the size of the values."""
+    size = dtype.itemsize * math.prod(shape)
+    about = TensorProto(name=name, dims=shape, data_type=helper.np_dtype_to_tensor_dtype(dtype)).SerializeToString()
+    about += head(TensorProto.RAW_DATA_FIELD_NUMBER, size)
+    return head(GraphProto.INITIALIZER_FIELD_NUMBER, len(about) + size) + about, size
