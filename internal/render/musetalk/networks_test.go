@@ -3,59 +3,103 @@
 package musetalk_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
 	"lipsync/internal/test/onnxtest"
 )
 
-// TestNetworks runs the small networks in a row, and checks the shapes of what goes in and out, and
-// that a sound changes the picture.
+// The files of testdata are made by export/reference.py, which says what each holds.
+
+// golden reads a file of testdata.
+func golden(t *testing.T, name string) []float32 {
+	t.Helper()
+	content, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := make([]float32, len(content)/4)
+	if err := binary.Read(bytes.NewReader(content), binary.LittleEndian, numbers); err != nil {
+		t.Fatal(err)
+	}
+	return numbers
+}
+
+// TestNetworks checks that the small networks make of the same inputs what the published networks
+// make with the same weights. Files of 16 bits are within .01 of the range.
 func TestNetworks(t *testing.T) {
-	run := func(role string, output []int, numbers ...[]float32) []float32 {
-		t.Helper()
-		session := onnxtest.Load(t, onnxtest.MuseTalk(t, role))
-		var shapes [][]int
-		for _, in := range session.Inputs() {
-			shape := slices.Clone(in.Shape)
-			shape[0] = output[0]
-			shapes = append(shapes, shape)
-		}
-		b, err := session.Bind(t.Context(), shapes, [][]int{output})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		for i, n := range numbers {
-			if got, want := len(b.Input(i)), len(n); got != want {
-				t.Fatalf("%s: input %d has %d numbers, want %d", role, i, got, want)
-			}
-			copy(b.Input(i), n)
-		}
-		if err := b.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return slices.Clone(b.Output(0))
+	first, columns := golden(t, "mel.f32"), 160
+	mel := slices.Repeat([]float32{slices.Min(first)}, 80*3000)
+	for band := range 80 {
+		copy(mel[band*3000:], first[band*columns:(band+1)*columns])
 	}
-	waves := func(count int, step float64) []float32 {
-		numbers := make([]float32, count)
-		for i := range numbers {
-			numbers[i] = float32(math.Sin(float64(i) * step))
+	pictures := make([]float32, 2*3*256*256)
+	for i := range pictures {
+		c, y, x := float64(i/(256*256)%3), float64(i/256%256), float64(i%256)
+		pictures[i] = float32(math.Sin(x*.05+c) * math.Cos(y*.03+x*y*.0005-c))
+		if i < len(pictures)/2 && y >= 128 {
+			pictures[i] = -1
 		}
-		return numbers
 	}
-	states := run("musetalk-hearing", []int{1, 1500, 5, 32}, waves(80*3000, .7))
-	latents := run("musetalk-encoder", []int{2, 4, 32, 32}, waves(2*3*256*256, .001))
-	sound := slices.Concat(states[:50*32], states[5000*32:5050*32])
-	painted := run("musetalk", []int{2, 4, 32, 32}, slices.Concat(latents, latents), sound)
-	pictures := run("musetalk-decoder", []int{2, 3, 256, 256}, painted)
-	var off float64
-	half := len(pictures) / 2
-	for i, v := range pictures[:half] {
-		off += math.Abs(float64(v - pictures[half+i]))
+	latents, painted, windows := golden(t, "latents.f32"), golden(t, "painted.f32"), golden(t, "windows.f32")
+	const step = 5 * 32 // numbers of the five states of a step
+
+	states := run(t, "musetalk-hearing", []int{1, 1500, 5, 32}, mel)
+	near(t, "the sound of frame 15", states[26*step:36*step], windows[3*10*step:4*10*step], .01)
+	near(t, "the latents", run(t, "musetalk-encoder", []int{2, 4, 32, 32}, pictures), latents, .01)
+	near(t, "the painted latents", run(t, "musetalk", []int{1, 4, 32, 32}, latents, windows[3*10*step:4*10*step]), painted, .01)
+	picture := run(t, "musetalk-decoder", []int{1, 3, 256, 256}, painted)
+	rgb, err := os.ReadFile("testdata/painted.rgb")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if off /= float64(half); !(off > .01 && off < 1) {
-		t.Errorf("another sound changes pictures by %.3f, want at least .01 of their range", off)
+	got, want := make([]float32, len(rgb)), make([]float32, len(rgb))
+	for i, v := range rgb {
+		c, y, x := i%3, i/3/64*4, i/3%64*4
+		got[i], want[i] = min(max(picture[(c*256+y)*256+x], 0), 1)*255, float32(v)
+	}
+	near(t, "the picture", got, want, 2./255)
+}
+
+// run runs a small network, and returns its output.
+func run(t *testing.T, role string, output []int, inputs ...[]float32) []float32 {
+	t.Helper()
+	session := onnxtest.Load(t, onnxtest.MuseTalk(t, role))
+	var shapes [][]int
+	for _, in := range session.Inputs() {
+		shapes = append(shapes, slices.Concat(output[:1], in.Shape[1:]))
+	}
+	b, err := session.Bind(t.Context(), shapes, [][]int{output})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for i, numbers := range inputs {
+		if copy(b.Input(i), numbers) != len(b.Input(i)) {
+			t.Fatalf("%s: got %d numbers, want %d", role, len(numbers), len(b.Input(i)))
+		}
+	}
+	if err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(b.Output(0))
+}
+
+// near checks that no number is off by more than a part of the range.
+func near(t *testing.T, what string, got, want []float32, part float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: got %d numbers, want %d", what, len(got), len(want))
+	}
+	var off float64 // NaN if any number is
+	for i, v := range got {
+		off = max(off, math.Abs(float64(v-want[i])))
+	}
+	if off /= float64(slices.Max(want) - slices.Min(want)); !(off <= part) {
+		t.Errorf("%s: off by %.1e of the range, want at most %.1e", what, off, part)
 	}
 }

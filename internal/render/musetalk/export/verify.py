@@ -107,7 +107,15 @@ def compare(role, kind, got, want):
     return largest <= most and usual <= rms
 
 
+def quiet():
+    """Lets the libraries print no warnings, such as of the missing decoder of random weights."""
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
 def levels(picture):
+    """The picture from 0 to 1 as bytes."""
     return (picture.clamp(0, 1) * 255).round()
 
 
@@ -117,9 +125,7 @@ def main():
     parser.add_argument("folder")
     args = parser.parse_args()
     torch.set_grad_enabled(False)
-    transformers.utils.logging.set_verbosity_error()  # it would list the missing decoder of random weights
-    transformers.utils.logging.disable_progress_bar()
-    logging.set_verbosity_error()
+    quiet()
     published, exported, right = Published(args.models), Exported(args.folder), True
     random = torch.Generator().manual_seed(1)
 
