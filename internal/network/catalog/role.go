@@ -10,14 +10,20 @@ type Role string
 
 // The roles.
 const (
-	Wav2Lip       Role = "wav2lip"
-	FaceDetector  Role = "face-detector"
-	FaceLandmarks Role = "face-landmarks"
-	ActiveSpeaker Role = "active-speaker"
+	Wav2Lip         Role = "wav2lip"
+	MuseTalk        Role = "musetalk"
+	MuseTalkHearing Role = "musetalk-hearing"
+	MuseTalkEncoder Role = "musetalk-encoder"
+	MuseTalkDecoder Role = "musetalk-decoder"
+	FaceDetector    Role = "face-detector"
+	FaceLandmarks   Role = "face-landmarks"
+	ActiveSpeaker   Role = "active-speaker"
 )
 
 // Roles returns all roles.
-func Roles() []Role { return []Role{Wav2Lip, FaceDetector, FaceLandmarks, ActiveSpeaker} }
+func Roles() []Role {
+	return []Role{Wav2Lip, MuseTalk, MuseTalkHearing, MuseTalkEncoder, MuseTalkDecoder, FaceDetector, FaceLandmarks, ActiveSpeaker}
+}
 
 // ParseRole reads a role's name.
 func ParseRole(name string) (Role, error) {

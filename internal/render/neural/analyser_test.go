@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/tracking"
 	"lipsync/internal/render"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/test/facetest"
@@ -90,5 +91,59 @@ func TestNobodySpeaks(t *testing.T) {
 		if mouths, err := p.Paint(t.Context(), 0, drawn[1]); err != nil || len(mouths) != 0 {
 			t.Errorf("track %d: %d mouths, %v, want none", track, len(mouths), err)
 		}
+	}
+}
+
+// TestTwoPeople follows two people, who speak in turn, over a cut, after which they sit closer and have other tracks. The mouth of the one
+// who speaks is painted, where it is.
+func TestTwoPeople(t *testing.T) {
+	const frames, cut = 60, 30
+	head := func(i, person int) facetest.Head {
+		if i < cut {
+			return facetest.Head{X: 140 + float64(300*person), Y: 120, Eyes: 40}
+		}
+		return facetest.Head{X: 500 - float64(200*person), Y: 150, Eyes: 50}
+	}
+	track := func(i, person int) int {
+		if i < cut {
+			return person
+		}
+		return 2 + person
+	}
+	speaks := func(i int) int { return i / 7 % 2 }
+	e := newTestEngine(t, 96, 4, neuraltest.AsItIs)
+	a, err := e.Analyse(render.Video{Width: 640, Height: 360, FPS: 25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aligner := alignment.NewAligner(25)
+	for i := range frames {
+		var faces []tracking.Face
+		for person := range 2 {
+			h := head(i, person)
+			for _, face := range neuraltest.Tracked(facetest.Frame(640, 360, h), h) {
+				face.Track = track(i, person)
+				faces = append(faces, face)
+			}
+		}
+		neuraltest.AddAll(t, a, aligner.Add(faces, i == cut))
+	}
+	neuraltest.AddAll(t, a, aligner.End())
+	p, err := a.Plan(t.Context(), render.Output{
+		Frames: frames, Source: func(output int) int { return output }, Speaker: func(i int) int { return track(i, speaks(i)) },
+		Samples: neuraltest.PCM(neuraltest.Tone(frames * 16000 / 25)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range frames {
+		m := neuraltest.Mouth(t, p, i, facetest.Frame(640, 360, head(i, speaks(i))))
+		for person := range 2 {
+			x, y := head(i, person).At(0, facetest.Lips)
+			if got := m.Mask.AlphaAt(int(x), int(y)).A; got > 0 != (person == speaks(i)) {
+				t.Errorf("frame %d: the mask on the mouth of person %d is %d, and %d speaks", i, person, got, speaks(i))
+			}
+		}
+		m.Release()
 	}
 }

@@ -108,3 +108,18 @@ func TestMasksOfJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskIsHidden checks that no mask reaches into the half of the view that isn't hidden.
+func TestMaskIsHidden(t *testing.T) {
+	low := View{Left: .12, Top: -.2, Right: 2.28, Bottom: 2.3, Size: 96}
+	for _, v := range []View{{Left: tall.Left, Top: tall.Top, Right: tall.Right, Bottom: tall.Bottom, Size: 96}, low} {
+		for _, o := range []order.Mask{{}, {Expand: 250}, {Expand: 250, Feather: -750}, {Expand: 250, Feather: 1000}} {
+			m := newMask(v, o)
+			for i, opacity := range m.opacity[:v.Size/2*v.Size] {
+				if opacity > 0 {
+					t.Fatalf("%v, %v: row %d has an opacity of %g", v, o, i/v.Size, opacity)
+				}
+			}
+		}
+	}
+}

@@ -12,7 +12,8 @@ import (
 type View struct {
 	Left, Top, Right, Bottom float64 // canonical
 	Size                     int     // width and height of the picture, pixels
-	// Sharp tells that faces smaller than the picture are enlarged by Catmull–Rom splines, and not linearly.
+	// Sharp tells that faces smaller than the picture are enlarged by Catmull–Rom splines, and not linearly. A network that was
+	// trained on faces enlarged by Lanczos-4 sees them within .4 levels of 255 on average so, and within .7 otherwise.
 	Sharp bool
 }
 

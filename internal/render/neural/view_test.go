@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/neuraltest"
 )
 
@@ -91,6 +92,55 @@ func TestChannels(t *testing.T) {
 			}
 			if got := b.pictures[c*n+i]; math.Abs(float64(got-want)) > 5e-3 {
 				t.Fatalf("channel %d, row %d: %g, want %g", c, i/size, got, want)
+			}
+		}
+	}
+}
+
+// TestSharp compares both ways to enlarge a face with what it is of: a wave of light and dark.
+func TestSharp(t *testing.T) {
+	wave := func(x float32) float64 { return 128 + 80*math.Sin(float64(x)*2*math.Pi/6) }
+	frame := places(200, 200)
+	for i := range frame.Y {
+		frame.Y[i] = uint8(wave(float32(i%200)) + .5)
+	}
+	onto := geom.Similarity{A: 60, X: 30, Y: 60}
+	var off [2]float64
+	for k := range off {
+		v := tall
+		v.Size, v.Sharp = 256, k == 1
+		b := startTest(t, Network{View: v}, 1, neuraltest.AsItIs).newBuffers()
+		b.cut(frame, onto)
+		for x := 50; x < 200; x++ {
+			off[k] += math.Abs(float64(b.seen[0][128*256+x]) - wave(onto.Apply(v.place(float32(x)+.5, 128)).X))
+		}
+	}
+	if !(off[1] < .6*off[0]) {
+		t.Errorf("sharp, levels differ by %.1f of those that differ otherwise, want at most .6", off[1]/off[0])
+	}
+}
+
+// TestHidden checks what is hidden, and its value, in red, green and blue.
+func TestHidden(t *testing.T) {
+	v := tall
+	v.Size = 96
+	b := startTest(t, Network{View: v, Black: -1}, 1, neuraltest.AsItIs).newBuffers()
+	frame := places(200, 200)
+	b.cut(frame, geom.Similarity{A: 50, B: 0, X: 40, Y: 50})
+	const n = 96 * 96
+	for i := range n {
+		red, green, blue := b.pictures[3*n+i], b.pictures[4*n+i], b.pictures[5*n+i]
+		y, _, _ := pixels.FromRGB((red+1)/2, (green+1)/2, (blue+1)/2)
+		if inside := red > -1 && red < 1 && green > -1 && green < 1 && blue > -1 && blue < 1; inside && abs(y-b.seen[0][i]) > .1 {
+			t.Fatalf("pixel %d: luma %g, want %g", i, y, b.seen[0][i])
+		}
+		for c := range 3 {
+			want := b.pictures[(3+c)*n+i]
+			if i >= n/2 {
+				want = -1
+			}
+			if got := b.pictures[c*n+i]; got != want {
+				t.Fatalf("pixel %d, channel %d: %g in the hidden picture, want %g", i, c, got, want)
 			}
 		}
 	}

@@ -1,0 +1,100 @@
+// Package musetalk is the engine for networks of MuseTalk 1.5 (Zhang et al., "MuseTalk: Real-Time High-Fidelity Video Dubbing via
+// Spatio-Temporal Sampling", 2024), as four ONNX models.
+//
+// The encoder makes latents of a face with its lower half hidden, and of the same face as it is. The network itself makes of them,
+// and of .2 s of sound, the latent of the face as it says that sound, in one step. The decoder makes a picture of it. The sound is
+// that which the network for hearing, the encoder of Whisper, makes of the speech.
+package musetalk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"lipsync/internal/network/batch"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/neural"
+)
+
+// These constants define the number of faces in a batch.
+const (
+	onCPU = 1 // more take as long for each face
+	onGPU = 8 // with 16 the networks take 4 GiB more of the GPU, and are hardly faster
+)
+
+// view is as large as the boxes that the published code makes of landmarks: on 7 clips they reach from .12 to 2.28, and down to the
+// chin at 2.12. Their upper edge lies so far above the bridge of the nose, .78, as the chin lies below it. The lower edge of the
+// network's pictures lies some pixels below the chin, as in its training.
+var view = neural.View{Left: .12, Top: -.56, Right: 2.28, Bottom: 2.27, Size: side, Sharp: true}
+
+// Engine is a render.Engine.
+type Engine struct {
+	*neural.Engine
+	hearing *hearing
+}
+
+// New returns an engine with a part for each of Roles. Their sessions must stay open until the engine is closed. New tries the
+// parts together, as in jobs. If there is too little memory, batches are made smaller, and a warning is logged.
+func New(ctx context.Context, parts map[catalog.Role]*Part, log *slog.Logger) (*Engine, error) {
+	for _, role := range Roles() {
+		if parts[role] == nil {
+			return nil, Missing(role)
+		}
+	}
+	ears, network := parts[catalog.MuseTalkHearing], parts[catalog.MuseTalk]
+	if ears.width != network.width {
+		return nil, fmt.Errorf("musetalk: the model of the role %s takes states of %d numbers, and that of the role %s makes states of %d",
+			network.role, network.width, ears.role, ears.width)
+	}
+	h, err := newHearing(ctx, ears, log)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	e, err := neural.New(ctx, chained(parts, h), log)
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	if !onGPUs(parts) {
+		log.Warn("musetalk is slow, since not all of its models run on a GPU", "seconds_for_each_frame", time.Since(began).Seconds())
+	}
+	return &Engine{e, h}, nil
+}
+
+// Missing returns the error of an engine without a part of a role.
+func Missing(role catalog.Role) error {
+	return fmt.Errorf("musetalk has no model of the role %s: add one with lipsync models add %[1]s FILE", role)
+}
+
+// Close ends all runs and waits, and frees the engine's memory.
+func (e *Engine) Close() error { return errors.Join(e.Engine.Close(), e.hearing.Close()) }
+
+// onGPUs tells whether a GPU computes all that a frame takes.
+func onGPUs(parts map[catalog.Role]*Part) bool {
+	for _, role := range chain {
+		if parts[role].session.Provider() == onnx.CPU {
+			return false
+		}
+	}
+	return true
+}
+
+// chained returns the network that encoder, network and decoder are together.
+func chained(parts map[catalog.Role]*Part, h *hearing) neural.Network {
+	n := neural.Network{
+		Network: batch.Network{
+			Name: "musetalk", Most: onCPU, Runs: 1,
+			Bind: func(ctx context.Context, faces int) (batch.Binding, error) { return link(ctx, parts, faces) },
+		},
+		View: view, Pictures: 0, Sound: 1, Black: -1, Sounds: window * h.step,
+		Hear: func(samples *io.SectionReader, fps float64) neural.Speech { return h.listen(samples, fps) },
+	}
+	if onGPUs(parts) {
+		n.Most, n.Padded = onGPU, true
+	}
+	return n
+}
