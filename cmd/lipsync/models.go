@@ -44,7 +44,14 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	session, err := runtime.Load(c.File, c.options(role))
+	content, err := onnx.ReadModel(c.File)
+	if err != nil {
+		return err
+	}
+	if size := content.Large(); size > 0 {
+		fmt.Fprintf(s.err, "The model has %d MB: without a GPU, loading and trying it takes a minute.\n", size/1_000_000)
+	}
+	session, err := runtime.LoadModel(content, c.options(role))
 	if err != nil {
 		return err
 	}
@@ -116,14 +123,15 @@ func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, m
 		found.Problem = err.Error()
 		return found
 	}
-	if err := m.Verify(); err != nil {
+	content, err := m.Read()
+	if err != nil {
 		return problem(err)
 	}
 	found.Digest = true
 	if missing != nil {
 		return problem(missing)
 	}
-	session, err := m.Load(runtime, c.options(m.Role))
+	session, err := m.LoadRead(runtime, content, c.options(m.Role))
 	if err != nil {
 		return problem(err)
 	}

@@ -2,9 +2,12 @@ package catalog
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,14 +38,16 @@ func Add(dir string, m Model, file string) (Model, error) {
 			return Model{}, fmt.Errorf("the model of the role %s has the name %s already: give this file another name", other.Role, m.File)
 		}
 	}
-	content, err := onnx.ReadModel(file)
+	content, err := onnx.OpenModel(file)
 	if err != nil {
 		return Model{}, err
 	}
-	m.SHA256 = hexSHA256(content)
-	if err := replace(m.Path(), content); err != nil {
+	defer content.Close()
+	sum := sha256.New()
+	if err := replace(m.Path(), io.TeeReader(content, sum)); err != nil {
 		return Model{}, err
 	}
+	m.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return m, c.enter(dir, m)
 }
 
@@ -75,17 +80,17 @@ func (c *Catalog) write(dir string) error {
 	if err := encoder.Encode(c); err != nil {
 		return err
 	}
-	return replace(filepath.Join(dir, FileName), text.Bytes())
+	return replace(filepath.Join(dir, FileName), &text)
 }
 
 // replace writes a file. If it fails, the former file stays as it was.
-func replace(path string, content []byte) error {
+func replace(path string, content io.Reader) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name()) // if it wasn't renamed
-	_, err = file.Write(content)
+	_, err = io.Copy(file, content)
 	if err := errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
 		return err
 	}

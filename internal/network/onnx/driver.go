@@ -46,10 +46,10 @@ func checkDriver(folder string) error {
 
 // engineFolder returns the path of the folder in root with the engines that TensorRT compiled of a
 // network for the GPUs of this machine. ONNX Runtime names engines by TensorRT's version and the
-// network's operators, but not by its weights.
-func engineFolder(root, driver, library string, network []byte) string {
+// network's operators, but not by its weights, which network does: it is the digest of the file.
+func engineFolder(root, driver, library string, network [sha256.Size]byte) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "ONNX Runtime %s, %x\n", library, sha256.Sum256(network))
+	fmt.Fprintf(sum, "ONNX Runtime %s, %x\n", library, network)
 	gpus, _ := filepath.Glob(filepath.Join(driver, "gpus", "*", "information")) // the pattern is valid
 	for _, gpu := range gpus {
 		about, _ := os.ReadFile(gpu)

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,17 +52,17 @@ func TestCheckDriver(t *testing.T) {
 // TestEngineFolder checks that engines are shared by equal GPUs only, for the same network and library.
 func TestEngineFolder(t *testing.T) {
 	const l4, l40s = "Model: \t\t NVIDIA L4\nIRQ:   \t\t 63\n", "Model: \t\t NVIDIA L40S\nIRQ:   \t\t 63\n"
-	one := engineFolder("root", told(t, "", l4), "1.31.1", []byte("network"))
+	one := engineFolder("root", told(t, "", l4), "1.31.1", sha256.Sum256([]byte("network")))
 	if filepath.Dir(one) != "root" {
 		t.Errorf("got %s", one)
 	}
-	if again := engineFolder("root", told(t, "", "Model: \t\t NVIDIA L4\nIRQ:   \t\t 64\n"), "1.31.1", []byte("network")); again != one {
+	if again := engineFolder("root", told(t, "", "Model: \t\t NVIDIA L4\nIRQ:   \t\t 64\n"), "1.31.1", sha256.Sum256([]byte("network"))); again != one {
 		t.Errorf("got %s of another GPU of the same kind, want %s", again, one)
 	}
 	for what, other := range map[string]string{
-		"GPU":     engineFolder("root", told(t, "", l40s), "1.31.1", []byte("network")),
-		"library": engineFolder("root", told(t, "", l4), "1.32.0", []byte("network")),
-		"network": engineFolder("root", told(t, "", l4), "1.31.1", []byte("weights")),
+		"GPU":     engineFolder("root", told(t, "", l40s), "1.31.1", sha256.Sum256([]byte("network"))),
+		"library": engineFolder("root", told(t, "", l4), "1.32.0", sha256.Sum256([]byte("network"))),
+		"network": engineFolder("root", told(t, "", l4), "1.31.1", sha256.Sum256([]byte("weights"))),
 	} {
 		if other == one {
 			t.Errorf("another %s has the same folder", what)

@@ -30,13 +30,15 @@ type Session struct {
 // longest is the longest time of a run. TensorRT compiles the network in the first run.
 const longest = 5 * time.Minute
 
-// LoadContent makes a session of the content of a file of the given name. Content that
-// cannot be used is a *ModelError.
-func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, error) {
+// LoadModel makes a session of a model. One that cannot be used is a *ModelError.
+func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 	bad := func(reason error) error {
-		return &ModelError{File: file, Reason: reason.Error(), Err: reason}
+		return &ModelError{File: m.name, Reason: reason.Error(), Err: reason}
 	}
-	h, err := vet.Read(model)
+	if m.bad != nil {
+		return nil, bad(m.bad)
+	}
+	h, err := vet.Read(m.judged)
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -45,25 +47,28 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 		return nil, err
 	}
 	if o.EngineCache != "" {
-		o.EngineCache = engineFolder(o.EngineCache, kernelDriver, r.version, model)
+		o.EngineCache = engineFolder(o.EngineCache, kernelDriver, r.version, m.SHA256)
 	}
 	s := &Session{header: h, threads: o.Threads, longest: longest}
 	if s.threads == 0 {
 		s.threads = runtime.GOMAXPROCS(0)
 	}
 	for n := range providers { // a provider that does not take the model is left out
-		if s.network, err = s.build(model, providers[n:], o); err == nil {
+		if err := m.checkMemory(providers[n]); err != nil {
+			return nil, bad(err)
+		}
+		if s.network, err = s.build(m, providers[n:], o); err == nil {
 			s.provider = providers[n]
 			return s, nil
 		}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return nil, &ModelError{File: file, Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
+	return nil, &ModelError{File: m.name, Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
 }
 
 // build makes the network on the first of the providers. The others compute the
 // operators that the first cannot compute. The library itself adds the CPU as the last.
-func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
+func (s *Session) build(m *Model, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -72,7 +77,7 @@ func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.Dyn
 	if err := options.SetIntraOpNumThreads(s.threads); err != nil {
 		return nil, err
 	}
-	for key, value := range loadOptions() {
+	for key, value := range loadOptions(m.folder) {
 		if err := options.AddSessionConfigEntry(key, value); err != nil {
 			return nil, err
 		}
@@ -82,12 +87,13 @@ func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.Dyn
 			return nil, err
 		}
 	}
-	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.header.Inputs), names(s.header.Outputs), options)
+	return ort.NewDynamicAdvancedSessionWithONNXData(m.linked, names(s.header.Inputs), names(s.header.Outputs), options)
 }
 
 // loadOptions returns the options of sessions. Their keys are those of onnxruntime_session_options_config_keys.h.
-func loadOptions() map[string]string {
-	return map[string]string{
+// Weights that the model doesn't hold are in a file of the folder.
+func loadOptions(folder string) map[string]string {
+	options := map[string]string{
 		// Files of ONNX Runtime's own format, ORT, are not vetted. It would recognise
 		// them by an identifier that an ONNX file can have as well.
 		"session.load_model_format": "ONNX",
@@ -99,6 +105,10 @@ func loadOptions() map[string]string {
 		// Waiting threads leave the processor to the other stages of the pipeline.
 		"session.intra_op.allow_spinning": "0",
 	}
+	if folder != "" {
+		options["session.model_external_initializers_file_folder_path"] = folder
+	}
+	return options
 }
 
 func names(list []Info) []string {

@@ -21,7 +21,7 @@ func (r *Runtime) Version() string { return "" }
 
 func (r *Runtime) Available(Provider) error { return errors.ErrUnsupported }
 
-func (r *Runtime) LoadContent(string, []byte, Options) (*Session, error) {
+func (r *Runtime) LoadModel(*Model, Options) (*Session, error) {
 	return nil, errors.ErrUnsupported
 }
 

@@ -1,7 +1,11 @@
 package vet_test
 
 import (
+	"bytes"
+	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -185,6 +189,55 @@ func FuzzRead(f *testing.F) {
 					t.Errorf("the size %d passed", size)
 				}
 			}
+		}
+	})
+}
+
+// TestSplit checks that large weights stay in the file, and all else is in both forms.
+func TestSplit(t *testing.T) {
+	g := onnxtest.Product(vet.Float32)
+	g.Inputs = g.Inputs[:1]
+	g.Initializers = []onnxtest.Tensor{onnxtest.Full(1, 3), onnxtest.Full(7, 3, 10_000)}
+	g.Initializers[0].Name, g.Initializers[1].Name = "b", "large"
+	whole := g.Bytes()
+	judged, linked, err := vet.Split(bytes.NewReader(whole), int64(len(whole)), "m.onnx")
+	if err != nil || len(judged) > len(whole)-120_000 || len(linked) > len(judged)+100 {
+		t.Fatalf("got %d and %d bytes of %d: %v", len(judged), len(linked), len(whole), err)
+	}
+	want, _ := vet.Read(whole)
+	if got, err := vet.Read(judged); !reflect.DeepEqual(got, want) || err != nil {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	if _, err := vet.Read(linked); err == nil || err.Error() != "its weights are in other files: export it as one file" {
+		t.Errorf("the form for ONNX Runtime: got %v", err)
+	}
+	at := bytes.Index(whole, bytes.Repeat([]byte{0, 0, 0xe0, 0x40}, 10_000)) // 7 as float32
+	for _, text := range []string{"m.onnx", "120000", strconv.Itoa(at)} {
+		if !bytes.Contains(linked, []byte(text)) {
+			t.Errorf("the form for ONNX Runtime doesn't say %s", text)
+		}
+	}
+}
+
+// FuzzSplit checks that Read judges what Split leaves as it judges the whole.
+func FuzzSplit(f *testing.F) {
+	f.Add(caller(), 0)
+	f.Add(sparseWeights(), 0)
+	f.Add(with(cast), 70_000)
+	f.Add(external(2).Bytes(), 70_000)
+	f.Add(message(7, message(5, varint(2, 8))), 70_000)
+	f.Fuzz(func(t *testing.T, model []byte, weights int) {
+		if weights = max(weights, 0) % (1 << 18); weights > 0 { // fuzzers make no such long bytes
+			model = slices.Concat(model, message(7, message(5, message(9, make([]byte, weights)))))
+		}
+		judged, _, err := vet.Split(bytes.NewReader(model), int64(len(model)), "m.onnx")
+		if err != nil {
+			return
+		}
+		want, wantErr := vet.Read(model)
+		got, gotErr := vet.Read(judged)
+		if !reflect.DeepEqual(got, want) || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+			t.Errorf("got %v, %v, want %v, %v", got, gotErr, want, wantErr)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func TestModels_long(t *testing.T) {
 func try(t *testing.T, runtime *onnx.Runtime, role catalog.Role, content []byte) result {
 	t.Helper()
 	s := startSampling()
-	session, err := runtime.LoadContent("test.onnx", content, onnx.Options{Providers: []onnx.Provider{onnx.CPU}, Threads: engines.Threads(role)})
+	session, err := runtime.LoadModel(onnx.NewModel("test.onnx", content), onnx.Options{Providers: []onnx.Provider{onnx.CPU}, Threads: engines.Threads(role)})
 	if err == nil {
 		err = errors.Join(engines.Try(t.Context(), role, session), session.Close())
 	}

@@ -1,0 +1,62 @@
+package onnx
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// loading is the memory that the CPU provider takes to load a large model, in parts of its file: numbers of
+// 16 bits become ones of 32, and for a while both are there.
+const loading = 3.5
+
+// checkMemory returns an error, a sentence for operators, if there is too little memory to load
+// a large model. Without it the system would end the process.
+func (m *Model) checkMemory(p Provider) error {
+	if m.folder == "" || p != CPU {
+		return nil
+	}
+	return enough(int64(loading*float64(m.size)), "/")
+}
+
+// enough returns an error if less memory is free than is wanted, as the files of the system in
+// root tell.
+func enough(wanted int64, root string) error {
+	if free, ok := freeMemory(root); ok && free < wanted {
+		return fmt.Errorf("loading it takes %.1f GB of memory, and %.1f GB are free", float64(wanted)/1e9, float64(free)/1e9)
+	}
+	return nil
+}
+
+// freeMemory returns the memory in bytes that this process can still take: that of the machine,
+// or of the container, if that has less. It is not known everywhere.
+func freeMemory(root string) (free int64, ok bool) {
+	free, ok = number(filepath.Join(root, "proc/meminfo"), "MemAvailable:")
+	free *= 1024
+	group := filepath.Join(root, "sys/fs/cgroup")
+	most, bounded := number(filepath.Join(group, "memory.max"), "")
+	used, known := number(filepath.Join(group, "memory.current"), "")
+	cached, _ := number(filepath.Join(group, "memory.stat"), "inactive_file") // the system takes it back when somebody needs memory
+	if left := most - used + cached; bounded && known && (!ok || left < free) {
+		return left, true
+	}
+	return free, ok
+}
+
+// number returns the number behind a name in a file of the system. Without a name it is the file's first.
+func number(path, name string) (int64, bool) {
+	text, _ := os.ReadFile(path) // it is empty where there is none
+	words := strings.Fields(string(text))
+	i := 0
+	if name != "" {
+		i = slices.Index(words, name) + 1
+	}
+	if i >= len(words) || name != "" && i == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(words[i], 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,43 @@
+package onnx
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestTooLittleMemory checks that memory counts which the system and a container leave, and what is said
+// if it is too little.
+func TestTooLittleMemory(t *testing.T) {
+	const machine = "MemTotal: 9000000 kB\nMemFree: 1000 kB\nMemAvailable:    4000000 kB\n"
+	for _, c := range []struct {
+		name, machine, most, used, stat, want string
+	}{
+		{"machine", machine, "", "", "", "loading it takes 5.0 GB of memory, and 4.1 GB are free"},
+		{"container without a limit", machine, "max\n", "100\n", "", "loading it takes 5.0 GB of memory, and 4.1 GB are free"},
+		{"small container", machine, "3000000000\n", "2000000000\n", "anon 5\ninactive_file 500000000\n", "loading it takes 5.0 GB of memory, and 1.5 GB are free"},
+		{"small machine in a large container", machine, "90000000000\n", "1\n", "", "loading it takes 5.0 GB of memory, and 4.1 GB are free"},
+		{"enough", "MemAvailable: 5000000 kB", "", "", "", ""},
+		{"another system", "", "", "", "", ""},
+	} {
+		root := t.TempDir()
+		for file, text := range map[string]string{
+			"proc/meminfo": c.machine, "sys/fs/cgroup/memory.max": c.most, "sys/fs/cgroup/memory.current": c.used, "sys/fs/cgroup/memory.stat": c.stat,
+		} {
+			path := filepath.Join(root, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if err := enough(5e9, root); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
