@@ -30,7 +30,7 @@ func (f *modelFlags) options(role catalog.Role) onnx.Options {
 
 type addModelCommand struct {
 	modelFlags
-	Role    string `arg:"" help:"The model's role: wav2lip, face-detector, face-landmarks or active-speaker."`
+	Role    string `arg:"" help:"The model's role: wav2lip, musetalk, musetalk-hearing, musetalk-encoder, musetalk-decoder, face-detector, face-landmarks or active-speaker."`
 	File    string `arg:"" help:"The model, an ONNX file. It is copied."`
 	Licence string `default:"not stated" placeholder:"TEXT" help:"The model's licence. The command models check shows it."`
 }
@@ -99,7 +99,7 @@ func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 	if bad > 0 {
 		return fmt.Errorf("of %d models %d cannot be used", len(found), bad)
 	}
-	return nil
+	return engines.Incomplete(models)
 }
 
 // modelJSON is a model in the output of models check --json.

@@ -113,6 +113,7 @@ func TestModelsThatDontFit(t *testing.T) {
 		{"face-detector", "the model's outputs are not a table of scores and one of boxes", half},
 		{"wav2lip", "its faces are of 768 pixels", odd},
 		{"wav2lip", "its inputs are [mel float32 n×1×n×n", any},
+		{"musetalk", "this is no network of the role musetalk: its inputs are [picture float32 n×3×256×256]", onnxtest.MuseTalkGrey("musetalk-encoder")},
 	} {
 		dir, file := t.TempDir(), filepath.Join(t.TempDir(), "m.onnx")
 		c.graph.Write(t, file)
@@ -125,6 +126,23 @@ func TestModelsThatDontFit(t *testing.T) {
 		}
 		if out, _, status := command(t, append([]string{"models", "check"}, flags...)...); status != failed || !strings.Contains(out, c.want) {
 			t.Errorf("check: got %q, status %d, want %s", out, status, c.want)
+		}
+	}
+}
+
+// TestModelsOfMuseTalk adds the four networks of musetalk one by one. Until all are there, models check says which one is missing.
+func TestModelsOfMuseTalk(t *testing.T) {
+	onnxtest.Runtime(t)
+	flags := []string{"--models", t.TempDir(), "--onnxruntime", onnxtest.Library(t)}
+	for _, c := range []struct{ role, missing string }{
+		{"musetalk", "musetalk-hearing"}, {"musetalk-hearing", "musetalk-encoder"}, {"musetalk-encoder", "musetalk-decoder"}, {"musetalk-decoder", ""},
+	} {
+		if _, said, status := command(t, append([]string{"models", "add", c.role, onnxtest.MuseTalk(t, c.role)}, flags...)...); status != ok {
+			t.Fatalf("add %s: got %q, status %d", c.role, said, status)
+		}
+		out, said, status := command(t, append([]string{"models", "check"}, flags...)...)
+		if !strings.Contains(out, c.role+".onnx") || (status == ok) != (c.missing == "") || c.missing != "" && !strings.Contains(said, "musetalk has no model of the role "+c.missing+":") {
+			t.Errorf("check with %s: got %q, %q, status %d, want that %q is missing", c.role, out, said, status, c.missing)
 		}
 	}
 }

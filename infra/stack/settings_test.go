@@ -92,7 +92,7 @@ func TestRefused(t *testing.T) {
 		{"onDemandVcpus", 1.5, `lipsync:onDemandVcpus is "1.5", but must be a whole number from 0 to 10000`},
 		{"jobTimeout", "6", `lipsync:jobTimeout is "6", but must be a time in whole seconds from 10m to 168h, such as 90m`},
 		{"jobTimeout", "1m", `lipsync:jobTimeout is "1m", but must be a time in whole seconds from 10m to 168h, such as 90m`},
-		{"engines", "Warp", `lipsync:engines is "Warp", but must be warp or wav2lip, or several between commas`},
+		{"engines", "Warp", `lipsync:engines is "Warp", but must be warp or wav2lip or musetalk, or several between commas`},
 		{"nvidiaEncode", true, `lipsync:nvidiaEncode is true, but lipsync:image is cpu`},
 		{"nvidiaEncode", "true", `lipsync:nvidiaEncode is true, but lipsync:image is cpu`},
 		{"nvidiaEncode", "2", `lipsync:nvidiaEncode is "2", but must be true or false`},

@@ -10,6 +10,6 @@
 //
 // May import: domain, face, media, network, signal, sound.
 //
-// Inside: engines → render, warp, wav2lip; gpucheck → engines, measure, render, wav2lip;
+// Inside: engines → render, warp, wav2lip, musetalk; gpucheck → engines, measure, musetalk, render, wav2lip;
 // measure → render; neural → render; warp → render; wav2lip → neural; musetalk → neural.
 package render

@@ -124,12 +124,12 @@ var (
 	}})
 	Engine = add(Setting[string]{Kind: oneOf(engines...), Row: Row{
 		Name: "engine", Where: Machine, Default: "warp", Example: "NAME", Choices: engines,
-		Help: "Engine of requests that name none: warp, or wav2lip if there is such a model",
+		Help: "Engine of requests that name none: warp, or wav2lip or musetalk if there are such models",
 		More: "See [models](models.md).",
 	}})
 	Engines = add(Setting[[]string]{Kind: words(strings.Join(engines, "|"), strings.Join(engines, " or ")), Row: Row{
 		Name: "engines", Where: Stack | Functions, Default: "warp",
-		Help: "Engines that requests may name as their model, the default first: warp, and wav2lip if there is such a model",
+		Help: "Engines that requests may name as their model, the default first: warp, and wav2lip and musetalk if there are such models",
 	}})
 	Models = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "models", Where: Machine | Runner, Without: "`~/.local/share/lipsync/models`", Example: "DIR",
@@ -189,4 +189,4 @@ var (
 )
 
 // engines are the names of all engines.
-var engines = []string{"warp", "wav2lip"}
+var engines = []string{"warp", "wav2lip", "musetalk"}

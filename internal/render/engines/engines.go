@@ -16,8 +16,10 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/render/musetalk"
 	"lipsync/internal/render/warp"
 )
 
@@ -40,7 +42,8 @@ type Set struct {
 	faces     detection.Detector
 	detector  *onnx.Session   // of faces; nil: none
 	landmarks []*onnx.Session // of faces
-	networks  []func() error  // functions that close engines, and then their sessions
+	muse      parts
+	networks  []func() error // functions that close engines, and then their sessions
 }
 
 // Open opens the engines and loads the models. A model that can't be used is logged and
@@ -81,6 +84,7 @@ func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, faces: faces}
+	s.muse.parts = map[catalog.Role]*musetalk.Part{}
 	s.NewTracker = func(fps float64) render.Tracker { return tracking.NewTracker(s.faces, fps) }
 	s.ReadLips = func(ctx context.Context, frame *image.YCbCr, near detection.Face) (detection.Face, bool, error) {
 		return s.faces.LocateMouth(ctx, frame, near)

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/render/musetalk"
 	"lipsync/internal/render/wav2lip"
 	"lipsync/internal/sound/speaker"
 )
@@ -49,6 +50,7 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	if err != nil {
 		s.log.Error("no model can be used", "error", err)
 		s.miss(catalog.Wav2Lip, err) // its model may be in the folder
+		s.miss(catalog.MuseTalk, err)
 		return
 	}
 	runtime, err := onnx.Open(o.Library)
@@ -63,7 +65,14 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	if err := onnx.CheckDriver(); err != nil && !onCPU && len(models.Models) > 0 {
 		s.log.Warn("no network can run on the GPU", "error", err)
 	}
+	incomplete := Incomplete(models)
+	if incomplete != nil {
+		s.missMuseTalk(incomplete)
+	}
 	for _, m := range models.Models {
+		if isMuseTalk(m.Role) && incomplete != nil {
+			continue // one of them takes gigabytes
+		}
 		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o)
 		if err == nil {
@@ -79,13 +88,17 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 			log.Info("a model is ready", "provider", provider)
 		}
 	}
+	s.openMuseTalk(ctx)
 }
 
 // miss makes jobs for the engine of a role fail with an error: the reason why its model
 // can't be used.
 func (s *Set) miss(role catalog.Role, why error) {
-	if role == catalog.Wav2Lip {
+	switch {
+	case role == catalog.Wav2Lip:
 		s.Engines["wav2lip"] = unusable{why}
+	case isMuseTalk(role) && s.Engines["musetalk"] == nil:
+		s.Engines["musetalk"] = unusable{why}
 	}
 }
 
@@ -133,7 +146,11 @@ func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, o
 	if err := s.use(ctx, m.Role, sessions...); err != nil {
 		return "", errors.Join(err, closeAll())
 	}
-	s.networks = append(s.networks, closeAll)
+	if isMuseTalk(m.Role) {
+		s.muse.ends = append(s.muse.ends, closeAll)
+	} else {
+		s.networks = append(s.networks, closeAll)
+	}
 	return sessions[0].Provider(), nil
 }
 
@@ -173,6 +190,13 @@ func (s *Set) use(ctx context.Context, role catalog.Role, sessions ...*onnx.Sess
 		}
 		s.Engines["wav2lip"] = engine
 		s.networks = append(s.networks, engine.Close)
+		return nil
+	case catalog.MuseTalk, catalog.MuseTalkHearing, catalog.MuseTalkEncoder, catalog.MuseTalkDecoder:
+		part, err := musetalk.NewPart(ctx, role, session)
+		if err != nil {
+			return err
+		}
+		s.muse.parts[role] = part
 		return nil
 	}
 	return fmt.Errorf("there is no role %q", role)

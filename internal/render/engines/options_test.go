@@ -14,13 +14,14 @@ import (
 	"lipsync/internal/test/optiontest"
 )
 
-// TestOptions renders each option by both engines.
+// TestOptions renders each option by all engines.
 func TestOptions(t *testing.T) {
 	folder := t.TempDir()
 	add(t, folder, catalog.Wav2Lip, onnxtest.Grey().File(t))
+	addGrey(t, folder)
 	s, _ := open(t, folder)
 	media := optiontest.Make(t)
-	for _, engine := range []string{"warp", "wav2lip"} {
+	for _, engine := range []string{"warp", "wav2lip", "musetalk"} {
 		t.Run(engine, func(t *testing.T) {
 			optiontest.Run(t, media, func(t *testing.T, j optiontest.Job) (path, code string) {
 				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}

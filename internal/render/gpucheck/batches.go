@@ -23,7 +23,7 @@ func (m *Machine) batches(ctx context.Context) (rows [][]string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, role := range []catalog.Role{catalog.Wav2Lip, catalog.FaceLandmarks} {
+	for _, role := range []catalog.Role{catalog.Wav2Lip, catalog.MuseTalkEncoder, catalog.MuseTalk, catalog.MuseTalkDecoder, catalog.FaceLandmarks} {
 		model, found := models.Find(role)
 		if !found {
 			rows = append(rows, []string{string(role), notChecked + "there is no such network"})

@@ -10,12 +10,15 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/musetalk"
 )
 
 // Machine has all that the checks use.
@@ -104,8 +107,9 @@ func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines
 		s.Tools = m.onGPU(ctx)
 		s.Media = s.Tools
 	}
-	if log.Len() > 0 {
-		return nil, errors.Join(fmt.Errorf("with %s: %s", p, bytes.TrimSpace(log.Bytes())), s.Close())
+	said := slices.DeleteFunc(slices.Collect(strings.Lines(log.String())), func(line string) bool { return strings.Contains(line, musetalk.Slow) })
+	if len(said) > 0 {
+		return nil, errors.Join(fmt.Errorf("with %s: %s", p, strings.TrimSpace(strings.Join(said, ""))), s.Close())
 	}
 	return s, nil
 }

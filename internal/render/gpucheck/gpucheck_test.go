@@ -5,6 +5,7 @@ import (
 	"errors"
 	"image"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/render/musetalk"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
 )
@@ -63,6 +65,31 @@ func TestChecks(t *testing.T) {
 	}
 	missing(t, *m)
 	shown(t, m)
+}
+
+// TestMuseTalk checks its networks, and that its warning on a CPU doesn't end the checks.
+func TestMuseTalk(t *testing.T) {
+	m := machine(t)
+	for _, role := range musetalk.Roles() {
+		file := filepath.Join(t.TempDir(), string(role)+".onnx")
+		onnxtest.MuseTalkGrey(string(role)).Write(t, file)
+		if _, err := catalog.Add(m.Models, catalog.Model{Role: role}, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, check := range map[string]func(context.Context) ([][]string, error){"networks": m.networks, "batches": m.batches} {
+		rows, err := check(t.Context())
+		if err != nil || !slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "musetalk-decoder" && len(row) > 3 }) {
+			t.Errorf("%s: got %v, %v", name, rows, err)
+		}
+	}
+	s, err := m.open(t.Context(), onnx.CPU, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // missing checks that a provider that isn't there fails the checks that need it.

@@ -60,10 +60,13 @@ func New(ctx context.Context, parts map[catalog.Role]*Part, log *slog.Logger) (*
 		return nil, errors.Join(err, h.Close())
 	}
 	if !onGPUs(parts) {
-		log.Warn("musetalk is slow, since not all of its models run on a GPU", "seconds_for_each_frame", time.Since(began).Seconds())
+		log.Warn(Slow, "seconds_for_each_frame", time.Since(began).Seconds())
 	}
 	return &Engine{e, h}, nil
 }
+
+// Slow is the warning of an engine that no GPU computes.
+const Slow = "musetalk is slow, since not all of its models run on a GPU"
 
 // Missing returns the error of an engine without a part of a role.
 func Missing(role catalog.Role) error {
