@@ -18,7 +18,6 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/network/catalog"
-	"lipsync/internal/network/onnx"
 )
 
 // modelsPrefix is the prefix of the objects with the models that the operator stored: models.json
@@ -40,25 +39,28 @@ const partPrefix = "part-"
 // last. If there is none, it returns the incomplete models, so that only requests that need a
 // missing one fail.
 func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
-	part, err := os.MkdirTemp(folder, partPrefix)
-	if err != nil {
+	list, err := fetchCatalog(ctx, objects)
+	if list == nil || err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(part)
-	digest, err := fetchModel(ctx, objects, part, catalog.FileName)
-	if failure.CodeOf(err) == failure.NotFound {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	whole := filepath.Join(folder, digest)
+	sum := sha256.Sum256(list)
+	digest := hex.EncodeToString(sum[:])
+	whole, part := filepath.Join(folder, digest), filepath.Join(folder, partPrefix+digest)
 	if verifyKept(whole) == nil {
 		return whole, used(folder, whole)
 	}
-	if err := fetchAll(ctx, objects, part); err != nil {
+	unlock, err := lock(ctx, folder)
+	if err != nil {
 		return "", err
 	}
+	defer unlock()
+	if verifyKept(whole) == nil { // another job fetched them meanwhile
+		return whole, used(folder, whole)
+	}
+	if err := fetchAll(ctx, objects, part, list); err != nil {
+		return "", err // the next job goes on with the part
+	}
+	defer os.RemoveAll(part)
 	if err := verify(part); err != nil {
 		log.Error("the models of the bucket are incomplete", "error", err)
 		if last, err := lastUsed(folder); last != "" || err != nil {
@@ -71,19 +73,41 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	return whole, used(folder, whole)
 }
 
-// fetchAll copies the files that the folder's models.json names. It ignores missing files, which
-// verify reports.
-func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error {
+// fetchCatalog returns the bucket's models.json, or nil if there is none.
+func fetchCatalog(ctx context.Context, objects lipsync.Objects) ([]byte, error) {
+	object, size, err := objects.Open(ctx, modelsPrefix+catalog.FileName)
+	if failure.CodeOf(err) == failure.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer object.Close()
+	list := make([]byte, min(size, catalog.MaxSize+1)) // reading a longer one fails
+	_, err = io.ReadFull(object, list)
+	return list, err
+}
+
+// fetchAll copies the files that a models.json names to a folder, and that. It ignores missing
+// files, which verify reports.
+func fetchAll(ctx context.Context, objects lipsync.Objects, folder string, list []byte) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	now := time.Now() // an earlier job may have made the folder
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, catalog.FileName), list, 0o600), os.Chtimes(folder, now, now)); err != nil {
+		return err
+	}
 	models, err := catalog.Read(folder)
 	if err != nil {
 		return nil
 	}
 	for _, m := range models.Models {
-		if _, err := fetchModel(ctx, objects, folder, m.File); err != nil && failure.CodeOf(err) != failure.NotFound {
+		if err := fetchFile(ctx, objects, modelsPrefix+m.File, m.Path()); err != nil && failure.CodeOf(err) != failure.NotFound {
 			return err
 		}
 	}
-	return nil
+	return removeMarks(folder)
 }
 
 // verifyKept returns an error unless a kept folder is complete, and its name is the digest of its
@@ -111,13 +135,9 @@ func verify(folder string) error {
 	return err
 }
 
-// replace moves the files of the folder part to the folder whole, unless another job has completed
-// that meanwhile. It moves file by file. A folder belongs to one models.json, so jobs that run at
-// the same time move the same files, and none is ever missing for a job that uses them.
+// replace moves the files of the folder part to the folder whole. It moves file by file. A folder
+// belongs to one models.json, so none is ever missing for a job that uses them.
 func replace(whole, part string) error {
-	if verifyKept(whole) == nil {
-		return nil
-	}
 	if err := os.MkdirAll(whole, 0o700); err != nil {
 		return err
 	}
@@ -169,21 +189,4 @@ func kept(folder string) (list []fs.FileInfo, err error) {
 		}
 	}
 	return list, err
-}
-
-// fetchModel copies one object to the folder, and returns its SHA-256.
-func fetchModel(ctx context.Context, objects lipsync.Objects, folder, name string) (digest string, err error) {
-	object, _, err := objects.Open(ctx, modelsPrefix+name)
-	if err != nil {
-		return "", err
-	}
-	defer object.Close()
-	file, err := os.Create(filepath.Join(folder, name))
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	// An object that is too long is truncated. Its digest is then not the one in models.json.
-	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, onnx.MaxModel+1), sum))
-	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
 }

@@ -327,6 +327,9 @@ type Objects interface {
 	// Open returns the object's bytes and their number. It returns NotFound if there is no such
 	// object.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
+	// OpenPart returns size bytes of the object from the offset, which it must have. It returns
+	// NotFound if there is no such object.
+	OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error)
 	// Size returns the object's size in bytes. It returns NotFound if there is no such object.
 	Size(ctx context.Context, key string) (int64, error)
 	// Delete deletes the object. A missing object is not an error.

@@ -20,8 +20,8 @@ import (
 // FileName is the name of the file in the folder that lists the models.
 const FileName = "models.json"
 
-// maxSize is the size of the largest models.json, in bytes.
-const maxSize = 1 << 20
+// MaxSize is the size of the largest models.json, in bytes.
+const MaxSize = 1 << 20
 
 // Catalog lists the models of a folder. Each role has one model at most.
 type Catalog struct {
@@ -50,7 +50,7 @@ func Read(dir string) (*Catalog, error) {
 		return nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	text, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Read(dir string) (*Catalog, error) {
 }
 
 func parse(text []byte) (*Catalog, error) {
-	if len(text) > maxSize {
+	if len(text) > MaxSize {
 		return nil, errors.New("it is too large")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))

@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 		{text: entry("wav2lip", "a.onnx", strings.Repeat("z", 64)), fails: "64 hexadecimal digits"},
 		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), `}]`, `, "input_size": -1}]`, 1), fails: "below 0"},
 		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), `]`, `,{"role": "wav2lip", "file": "b", "sha256": "`+digest+`"}]`, 1), fails: "two models"},
-		{text: strings.Repeat(" ", maxSize) + "{}", fails: "too large"},
+		{text: strings.Repeat(" ", MaxSize) + "{}", fails: "too large"},
 	} {
 		_, err := parse([]byte(c.text))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {

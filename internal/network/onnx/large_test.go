@@ -27,7 +27,7 @@ func times(value float32) onnxtest.Graph {
 	}
 }
 
-// TestLargeModel loads models whose weights stay in the file. Whoever changes the file after it was
+// TestLargeModel loads models whose weights stay in the file. A change of the file after it was
 // read changes numbers at most.
 func TestLargeModel(t *testing.T) {
 	runtime := onnxtest.Runtime(t)

@@ -180,6 +180,17 @@ func (o *Objects) Open(_ context.Context, key string) (io.ReadCloser, int64, err
 	return f, info.Size(), nil
 }
 
+func (o *Objects) OpenPart(_ context.Context, key string, offset, size int64) (io.ReadCloser, error) {
+	f, _, err := o.open(key)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(f, offset, size), f}, nil
+}
+
 func (o *Objects) open(key string) (*os.File, fs.FileInfo, error) {
 	name, err := fileOf(key)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -12,25 +13,46 @@ import (
 
 // Open implements lipsync.Objects. The context also ends reading.
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	out, err := o.client().GetObject(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key})
+	d, err := o.open(ctx, key, 0, "")
 	if err != nil {
-		return nil, 0, orNotFound(err)
+		return nil, 0, err
 	}
-	size := aws.ToInt64(out.ContentLength)
+	return d, d.size, nil
+}
+
+// OpenPart implements lipsync.Objects. The context also ends reading.
+func (o *Objects) OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error) {
+	d, err := o.open(ctx, key, offset, strconv.FormatInt(offset+size-1, 10))
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// open opens an object from the byte first to the byte last, which is "" for its end.
+func (o *Objects) open(ctx context.Context, key string, first int64, last string) (*download, error) {
+	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key}
+	if last != "" {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%s", first, last))
+	}
+	out, err := o.client().GetObject(ctx, in)
+	if err != nil {
+		return nil, orNotFound(err)
+	}
 	again := func(offset int64) (io.ReadCloser, error) {
 		out, err := o.client().GetObject(ctx, &s3.GetObjectInput{
 			Bucket: &o.bucket, Key: &key, IfMatch: out.ETag,
-			Range: aws.String(fmt.Sprintf("bytes=%d-", offset)),
+			Range: aws.String(fmt.Sprintf("bytes=%d-%s", first+offset, last)),
 		})
 		if err != nil {
 			return nil, err
 		}
 		return out.Body, nil
 	}
-	return &download{ended: ctx.Err, body: out.Body, again: again, size: size, resume: -1}, size, nil
+	return &download{ended: ctx.Err, body: out.Body, again: again, size: aws.ToInt64(out.ContentLength), resume: -1}, nil
 }
 
-// download reads an object to its end. If a connection breaks, which happens with gigabytes, it
+// download reads an object, or a part of it, to its end. If a connection breaks, which happens with gigabytes, it
 // continues with a new one, but only if the object is still the same.
 type download struct {
 	ended  func() error // returns the error of the caller's context

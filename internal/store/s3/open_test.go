@@ -32,6 +32,20 @@ func TestDownloadBreaks(t *testing.T) {
 	f.want(t, text)
 }
 
+// TestPartBreaks breaks each connection that delivers a part after 1 MiB.
+func TestPartBreaks(t *testing.T) {
+	f := newFixture(t)
+	text := noise(downloaded)
+	check.Must(t, f.Put(t.Context(), key, bytes.NewReader(text), -1))
+	f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, errBroken} }
+	r, err := f.OpenPart(t.Context(), key, 1000, 3<<20)
+	check.Must(t, err)
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text[1000:1000+3<<20]) {
+		t.Errorf("got %d bytes, %v, want the part", len(got), err)
+	}
+}
+
 // TestDownloadFails breaks downloads in ways that can't be repaired. None may look like the end of
 // the object.
 func TestDownloadFails(t *testing.T) {

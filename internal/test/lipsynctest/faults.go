@@ -133,6 +133,11 @@ func (o faultyObjects) Open(ctx context.Context, key string) (r io.ReadCloser, s
 	return r, size, err
 }
 
+func (o faultyObjects) OpenPart(ctx context.Context, key string, offset, size int64) (r io.ReadCloser, err error) {
+	err = o.do(func() (err error) { r, err = o.Objects.OpenPart(ctx, key, offset, size); return err })
+	return r, err
+}
+
 func (o faultyObjects) Size(ctx context.Context, key string) (size int64, err error) {
 	err = o.do(func() (err error) { size, err = o.Objects.Size(ctx, key); return err })
 	return size, err

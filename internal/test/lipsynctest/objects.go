@@ -33,6 +33,7 @@ type ObjectsFixture struct {
 func TestObjects(t *testing.T, open func(t *testing.T) ObjectsFixture) {
 	suite[ObjectsFixture]{
 		{"put and open", testPut},
+		{"parts", testParts},
 		{"put replaces", testPutReplaces},
 		{"broken put leaves nothing", testPutBroken},
 		{"broken put keeps the old", testPutBrokenReplace},
@@ -186,12 +187,28 @@ func testConcurrentPuts(t *testing.T, o ObjectsFixture) {
 	want(t, "whole object of one put", bytes.Count(got, got[:1]), size)
 }
 
+func testParts(t *testing.T, o ObjectsFixture) {
+	put(t, o, "models/m", "0123456789")
+	for _, part := range []struct {
+		offset, size int64
+		text         string
+	}{{0, 10, "0123456789"}, {0, 1, "0"}, {3, 4, "3456"}, {9, 1, "9"}} {
+		r, err := o.OpenPart(t.Context(), "models/m", part.offset, part.size)
+		must(t, err)
+		got, err := io.ReadAll(r)
+		must(t, errors.Join(err, r.Close()))
+		want(t, "part", string(got), part.text)
+	}
+}
+
 func testMissing(t *testing.T, o ObjectsFixture) {
 	put(t, o, "inputs/a/video", "x")
 	for _, key := range []string{"never", "inputs/a", "inputs/a/audio", "inputs/a/video/more"} {
 		_, err := o.Size(t.Context(), key)
 		wantCode(t, err, failure.NotFound)
 		_, _, err = o.Open(t.Context(), key)
+		wantCode(t, err, failure.NotFound)
+		_, err = o.OpenPart(t.Context(), key, 0, 1)
 		wantCode(t, err, failure.NotFound)
 		must(t, o.Delete(t.Context(), "inputs/a/video/more"))
 	}

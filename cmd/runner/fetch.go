@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/network/onnx"
+)
+
+// partSize is the size in bytes of the parts of a file that are fetched by themselves. One connection
+// to S3 delivers some 80 MB/s, and machines take ten times as much.
+var partSize int64 = 32 << 20
+
+const partsAtOnce = 8
+
+// marks is the end of the names of files that list which parts of a file are whole.
+const marks = ".parts"
+
+// fetchFile copies an object to a file, several parts at once. If an earlier job ended before it had
+// all parts, fetchFile copies the others. The caller must check the digest: the object may have
+// changed meanwhile.
+func fetchFile(ctx context.Context, objects lipsync.Objects, key, path string) error {
+	size, err := objects.Size(ctx, key)
+	if err != nil {
+		return err
+	}
+	size = min(size, onnx.MaxModel+1) // then its digest is another one
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	have, err := readMarks(file, path, size)
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(path+marks, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	var logging sync.Mutex
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.SetLimit(partsAtOnce)
+	for offset := int64(0); offset < size; offset += partSize {
+		if have[offset] {
+			continue
+		}
+		parts.Go(func() error {
+			if err := fetchPart(ctx, objects, key, file, offset, min(partSize, size-offset)); err != nil {
+				return err
+			}
+			logging.Lock()
+			defer logging.Unlock()
+			_, err := fmt.Fprintln(log, offset)
+			return err
+		})
+	}
+	return errors.Join(parts.Wait(), file.Close())
+}
+
+// fetchPart copies a part of an object to its place in a file.
+func fetchPart(ctx context.Context, objects lipsync.Objects, key string, file *os.File, offset, size int64) error {
+	part, err := objects.OpenPart(ctx, key, offset, size)
+	if err != nil {
+		return err
+	}
+	defer part.Close()
+	n, err := io.Copy(io.NewOffsetWriter(file, offset), part)
+	if err == nil && n != size {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// readMarks returns the offsets of parts that a file has. A file of another size is of another
+// object, and has none.
+func readMarks(file *os.File, path string, size int64) (map[int64]bool, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	have := map[int64]bool{}
+	if info.Size() != size {
+		if err := os.Remove(path + marks); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		return have, file.Truncate(size)
+	}
+	list, err := os.ReadFile(path + marks)
+	for line := range strings.Lines(string(list)) {
+		var offset int64
+		if _, err := fmt.Sscanf(line, "%d\n", &offset); err == nil { // else a job ended while it wrote the line
+			have[offset] = true
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return have, err
+}
+
+// removeMarks removes the lists of parts from a folder.
+func removeMarks(folder string) error {
+	lists, err := filepath.Glob(filepath.Join(folder, "*"+marks)) // the pattern is valid: folder is a digest
+	for _, list := range lists {
+		err = errors.Join(err, os.Remove(list))
+	}
+	return err
+}
+
+// lock waits until no other job of this machine fetches models to the folder, and returns a
+// function that lets others go on.
+func lock(ctx context.Context, folder string) (unlock func(), err error) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if err != unix.EWOULDBLOCK && err != unix.EINTR {
+			return nil, errors.Join(fmt.Errorf("lock the folder of models: %w", err), f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

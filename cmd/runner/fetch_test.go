@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// parted counts parts of objects, and fails after some.
+type parted struct {
+	lipsync.Objects
+	mu     sync.Mutex
+	left   int // parts that are delivered yet
+	opened int
+	atOnce int
+	most   int // parts at once
+}
+
+var errCut = errors.New("cut")
+
+func (p *parted) OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error) {
+	p.mu.Lock()
+	p.opened++
+	p.left--
+	p.atOnce++
+	p.most = max(p.most, p.atOnce)
+	cut := p.left < 0
+	p.mu.Unlock()
+	time.Sleep(10 * time.Millisecond)
+	p.mu.Lock()
+	p.atOnce--
+	p.mu.Unlock()
+	if cut {
+		return nil, errCut
+	}
+	return p.Objects.OpenPart(ctx, key, offset, size)
+}
+
+// text has 100 parts of 7 bytes, and one of 3.
+var text = strings.Repeat("A model. ", 78) + "!"
+
+func (m *models) parted(t *testing.T, left int) *parted {
+	t.Helper()
+	former := partSize
+	partSize = 7
+	t.Cleanup(func() { partSize = former })
+	m.put("models.json", catalogOf(text))
+	m.put("w.onnx", text)
+	return &parted{Objects: m.objects, left: left}
+}
+
+func (m *models) fetchFrom(o lipsync.Objects) error {
+	_, err := fetchModels(m.Context(), o, m.folder, slog.New(slog.DiscardHandler))
+	return err
+}
+
+// TestFetchGoesOn ends a job while it fetches a model. The next one fetches the other parts only.
+func TestFetchGoesOn(t *testing.T) {
+	m := newModels(t)
+	p := m.parted(t, 60)
+	if err := m.fetchFrom(p); !errors.Is(err, errCut) {
+		t.Fatalf("got %v, want %v", err, errCut)
+	}
+	if p.most < 2 || p.most > partsAtOnce {
+		t.Errorf("got %d parts at once, want 2 to %d", p.most, partsAtOnce)
+	}
+	p.left, p.opened = 1000, 0
+	if err := m.fetchFrom(p); err != nil {
+		t.Fatal(err)
+	}
+	if p.opened > 101-60+partsAtOnce || p.opened < 101-60 { // parts end with the first that fails
+		t.Errorf("the next job fetched %d parts, want some %d", p.opened, 101-60)
+	}
+	m.fetch(text)
+}
+
+// TestFetchOfAnother changes a model between two jobs that fetch it. Neither parts of both nor those
+// of the first may remain.
+func TestFetchOfAnother(t *testing.T) {
+	for name, other := range map[string]string{"as long": strings.ToUpper(text), "longer": text + text} {
+		m := newModels(t)
+		p := m.parted(t, 60)
+		if err := m.fetchFrom(p); !errors.Is(err, errCut) {
+			t.Fatalf("%s: got %v, want %v", name, err, errCut)
+		}
+		p.left = 1000
+		m.put("w.onnx", other)
+		_ = m.fetchFrom(p)
+		m.put("w.onnx", text)
+		m.put("models.json", catalogOf(text))
+		m.fetch(text)
+	}
+}
+
+// TestFetchOnce starts jobs at the same time on a machine. One fetches the models.
+func TestFetchOnce(t *testing.T) {
+	m := newModels(t)
+	p := m.parted(t, 1000)
+	var jobs sync.WaitGroup
+	for range 4 {
+		jobs.Go(func() {
+			if err := m.fetchFrom(p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	jobs.Wait()
+	if p.opened != 101 {
+		t.Errorf("got %d parts for all jobs, want 101", p.opened)
+	}
+	m.fetch(text)
+}
+
+// TestFetchWaits ends a job that waits for another one's models.
+func TestFetchWaits(t *testing.T) {
+	m := newModels(t)
+	p := m.parted(t, 1000)
+	unlock, err := lock(t.Context(), m.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := fetchModels(ctx, p, m.folder, slog.New(slog.DiscardHandler)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the end of the time", err)
+	}
+}
