@@ -24,13 +24,14 @@ QUALITY     := .cache/quality
 SET         ?= full
 NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/render/wav2lip/export
+MUSETALK    := internal/render/musetalk/export
 
 # Programs and tests are built with the same flags, so that each package is compiled only once. The
 # tags keep the look-up of hosts and users in Go.
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,21 +144,36 @@ bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Li
 	$(if $(REFERENCE),$(NEURAL)/venv/bin/python $(EXPORT)/reference.py $(REFERENCE) $(NEURAL)/random.pth \
 		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)
 
+bench-musetalk: $(ONNXRUNTIME) $(NEURAL)/musetalk/musetalk.onnx ## measure full-size MuseTalk networks with random weights, a frame after the other (without a GPU it takes minutes, and 6 GB)
+	@.ci/install ffmpeg gcc libc6-dev
+	LIPSYNC_MUSETALK=$(CURDIR)/$(NEURAL)/musetalk go test -timeout 60m -run '^$$' -bench Full -benchtime 4x ./internal/render/musetalk
+
 # Without a GPU it installs nothing, and prints what it would check.
 gpu-check: ## on a machine with an NVIDIA GPU: check that networks and encoders give the same results as on the CPU, and measure their speed; figures in dist/gpu-check.md
 	@if command -v nvidia-smi >/dev/null; then $(MAKE) --no-print-directory VARIANT=onnxruntime-gpu gpu-libraries; fi
 	@go build -o bin/gpu-check ./cmd/gpu-check
 	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH} bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \
 		wav2lip=$(NEURAL)/random.onnx face-detector=$(NETWORKS)/ultraface_rfb_320.onnx \
-		face-landmarks=$(NETWORKS)/facemesh_192.onnx active-speaker=$(NETWORKS)/light_asd.onnx
+		face-landmarks=$(NETWORKS)/facemesh_192.onnx active-speaker=$(NETWORKS)/light_asd.onnx \
+		$(foreach role,musetalk-hearing musetalk-encoder musetalk musetalk-decoder,$(role)=$(NEURAL)/musetalk/$(role).onnx)
 
-gpu-bundle: ## make dist/gpu-bundle: a folder of at most 60 MiB whose file run does make gpu-check on a machine without a network; CAPABILITY= is the GPU's, such as 90 for an H100
-	@$(MAKE) --no-print-directory bin/lipsync test-tools $(NEURAL)/random.onnx
+# BUNDLE lists the roles of the networks in it. Those of MuseTalk have 2 GB before their weights are replaced.
+BUNDLE ?= wav2lip musetalk-hearing musetalk-encoder musetalk musetalk-decoder
+
+gpu-bundle: bin/lipsync test-tools $(BUNDLE:%=$(NEURAL)/computed/%.onnx) ## make dist/gpu-bundle: a folder of at most 60 MiB whose file run does make gpu-check on a machine without a network; CAPABILITY= is the GPU's, such as 90 for an H100
 	@$(MAKE) --no-print-directory VARIANT=onnxruntime-gpu .cache/onnxruntime-gpu/libonnxruntime.so
-	$(NEURAL)/venv/bin/python .ci/gpu-weights $(NEURAL)/random.onnx $(NEURAL)/computed.onnx
-	.ci/gpu-bundle $(CAPABILITY) dist/gpu-bundle wav2lip=$(NEURAL)/computed.onnx active-speaker=$(NETWORKS)/light_asd.onnx
+	.ci/gpu-bundle $(CAPABILITY) dist/gpu-bundle active-speaker=$(NETWORKS)/light_asd.onnx \
+		$(foreach role,$(BUNDLE),$(role)=$(NEURAL)/computed/$(role).onnx)
 
-gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx
+$(NEURAL)/computed/wav2lip.onnx: $(NEURAL)/random.onnx .ci/gpu-weights
+	@mkdir -p $(@D)
+	$(NEURAL)/venv/bin/python .ci/gpu-weights $< $@
+
+$(NEURAL)/computed/%.onnx: $(NEURAL)/musetalk/%.onnx .ci/gpu-weights
+	@mkdir -p $(@D)
+	$(NEURAL)/venv/bin/python .ci/gpu-weights $< $@
+
+gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx $(NEURAL)/musetalk/musetalk.onnx
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev
 	@if [ ! -e .cache/cuda ] && ldd $(dir $(ONNXRUNTIME))libonnxruntime_providers_cuda.so | grep -q 'not found'; then .ci/cuda .cache/cuda; fi
 
@@ -167,6 +183,10 @@ $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt
 	python3 -m venv $(NEURAL)/venv
 	$(NEURAL)/venv/bin/$(PIP) -r $(EXPORT)/requirements.txt
 	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 $@
+
+# All four networks, of 1.8 GB.
+$(NEURAL)/musetalk/musetalk.onnx: $(wildcard $(MUSETALK)/*.py) | $(NEURAL)/random.onnx
+	$(NEURAL)/venv/bin/python $(MUSETALK)/export.py --random 1 $(@D)
 
 $(NEURAL)/random.pth: $(NEURAL)/random.onnx $(EXPORT)/requirements-reference.txt
 	$(NEURAL)/venv/bin/$(PIP) -r $(EXPORT)/requirements-reference.txt

@@ -15,7 +15,7 @@ import (
 func TestBundle_long(t *testing.T) {
 	onnxtest.Models(t) // the network of active speakers is there
 	root := filepath.Join("..", "..")
-	build := exec.CommandContext(t.Context(), "make", "gpu-bundle", "LEVEL=-1")
+	build := exec.CommandContext(t.Context(), "make", "gpu-bundle", "BUNDLE=wav2lip", "LEVEL=-1")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

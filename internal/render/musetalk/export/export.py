@@ -16,8 +16,9 @@ MODELS is the folder of checkpoints as the published code wants it:
 
 Each may be a file of safetensors instead, such as sd-vae/diffusion_pytorch_model.safetensors,
 and the last may be openai's tiny.pt. torch isn't needed, nor much memory. The models
-have numbers of 16 bits, unless --fp32 is given: then the painter is too large for
-ONNX, unless it is small.
+have numbers of 16 bits. With --fp32 they have 32, except the painter of full size, which
+would be too large for ONNX. Copies of the published checkpoints are checked: names and
+shapes of all weights, and the painter's configuration.
 """
 
 import argparse
@@ -47,7 +48,7 @@ CONFIGURATION = "musetalkV15/musetalk.json"
 MODELS = {
     "musetalk-hearing": ("whisper", networks.hearing, "whisper-tiny of OpenAI: MIT"),
     "musetalk-encoder": ("vae", networks.encoder, "sd-vae-ft-mse of Stability AI: MIT"),
-    "musetalk": ("painter", networks.painter, "MuseTalk 1.5 of Tencent Music Entertainment: MIT"),
+    "musetalk": ("painter", networks.painter, "MuseTalk 1.5 of Lyra Lab: any purpose, also commercially"),
     "musetalk-decoder": ("vae", networks.decoder, "sd-vae-ft-mse of Stability AI: MIT"),
 }
 
@@ -198,8 +199,8 @@ def export(states, folder, size, half):
     os.makedirs(folder, exist_ok=True)
     graphs = {}
     for role, (kind, network, _) in MODELS.items():
-        graphs[role] = Graph(states[kind], half)
-        graphs[role] = graphs[role], network(graphs[role], size)
+        graph = Graph(states[kind], half or (kind == "painter" and size is networks.FULL))
+        graphs[role] = graph, network(graph, size)
     for kind, state in states.items():
         if isinstance(state, Checkpoint):
             if state.unused and kind != "whisper":  # whose decoder isn't wanted
