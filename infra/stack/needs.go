@@ -33,7 +33,7 @@ type need struct {
 // needs is the table of the needs of endpoints. To add a need, add its name in package rest and a
 // row here.
 var needs = map[rest.Need]need{
-	rest.ListEngines:  {parts: parts{cloud.Engines}},
+	rest.ListEngines:  {parts: parts{cloud.Engines}, policy: func(s *service) policy { return policy{s.read()} }},
 	rest.ListRequests: {policy: func(s *service) policy { return policy{s.read(), s.queryOpen()} }},
 	rest.ReadRequests: {policy: func(s *service) policy { return policy{s.read()} }},
 	rest.CreateRequests: {

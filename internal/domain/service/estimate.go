@@ -52,6 +52,20 @@ func (s *Service) CompleteEstimate(ctx context.Context, r lipsync.Request, e ord
 	return s.completeJSON(ctx, r, e)
 }
 
+// minuteSize is the size of a minute of 1080p at 25 frames/s, as Speed counts it: each frame is analysed and painted.
+const minuteSize = 2 * 60 * 25 * 1920 * 1080 / 1000
+
+// Minutes returns how long a worker takes for a minute of 1080p at 25 frames/s, by engine. Engines of which no request was
+// completed are absent.
+func (s *Service) Minutes(ctx context.Context) (map[string]time.Duration, error) {
+	speeds, err := s.Store.Speeds.All(ctx)
+	minutes := map[string]time.Duration{}
+	for engine, speed := range speeds {
+		minutes[engine] = speed.Time(minuteSize)
+	}
+	return minutes, err
+}
+
 // NoteSpeed records how long a worker took for a completed request, from its claim to its end. The size is that of Speed.
 func (s *Service) NoteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration) error {
 	return s.Store.Speeds.Note(ctx, r.Engine, lipsync.NewSpeed(size, took))

@@ -95,7 +95,7 @@ func Endpoints() []Endpoint {
 type Need string
 
 const (
-	ListEngines    Need = "list engines"
+	ListEngines    Need = "list engines"  // and how fast they are
 	ListRequests   Need = "list requests" // and count the open ones
 	ReadRequests   Need = "read requests"
 	CreateRequests Need = "create requests"

@@ -17,12 +17,13 @@ import (
 	"lipsync/internal/test/onnxtest"
 )
 
-// neural sets rendering up with all networks, and a trivial one that paints.
+// neural sets rendering up with all networks, and trivial ones that paint.
 func neural(b *testing.B) *engines.Set {
 	b.Helper()
 	folder := b.TempDir()
 	addAll(b, folder)
 	add(b, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(b))
+	addGrey(b, folder)
 	s, _ := open(b, folder)
 	s.Limits.Duration = 3 * time.Hour
 	return s
@@ -79,26 +80,30 @@ func noMoreGoroutines(b *testing.B, before int) {
 }
 
 // BenchmarkTwoHours renders two hours of two people, small and at 10 frames a
-// second. It fails when memory grows in either pass.
+// second, by each engine with networks. It fails when memory grows in either pass.
 func BenchmarkTwoHours(b *testing.B) {
 	s := neural(b)
 	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
 	short := ffmpegtest.Make(b, "short.mp4", "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
 	long := ffmpegtest.Make(b, "long.mp4", "-stream_loop", "-1", "-i", short, "-t", "7200", "-c", "copy")
-	goroutines := runtime.NumGoroutine()
-	for b.Loop() {
-		memory, scratch := map[order.Stage]*tenths{order.Analyzing: {}, order.Rendering: {}}, b.TempDir()
-		_, err := s.Render(b.Context(), render.Job{
-			Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
-		}, render.ProgressFunc(func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) }))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for stage, m := range memory {
-			m.report(b, string(stage), moreInTwoHours)
-		}
+	for _, engine := range []string{"wav2lip", "musetalk"} {
+		b.Run(engine, func(b *testing.B) {
+			goroutines := runtime.NumGoroutine()
+			for b.Loop() {
+				memory, scratch := map[order.Stage]*tenths{order.Analyzing: {}, order.Rendering: {}}, b.TempDir()
+				_, err := s.Render(b.Context(), render.Job{
+					Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: engine,
+				}, render.ProgressFunc(func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) }))
+				if err != nil {
+					b.Fatal(err)
+				}
+				for stage, m := range memory {
+					m.report(b, string(stage), moreInTwoHours)
+				}
+			}
+			noMoreGoroutines(b, goroutines)
+		})
 	}
-	noMoreGoroutines(b, goroutines)
 }
 
 // BenchmarkJobs renders 200 videos of 20 lengths up to 4 s, by each engine in
@@ -117,7 +122,7 @@ func BenchmarkJobs(b *testing.B) {
 		for i := range 200 {
 			short, scratch := clips[i%len(clips)], b.TempDir()
 			_, err := s.Render(b.Context(), render.Job{
-				Video: short, Audio: short, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: []string{"wav2lip", "warp"}[i%2],
+				Video: short, Audio: short, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: []string{"wav2lip", "warp", "musetalk"}[i%3],
 			}, nil)
 			if err != nil {
 				b.Fatal(err)

@@ -13,24 +13,24 @@ import (
 	"lipsync/internal/sound/speech"
 )
 
-// Whisper's encoder hears segments, and makes 50 steps of each second. The published code cuts the speech into segments side by
+// Whisper's encoder hears stretches, and makes 50 steps of each second. The published code cuts the speech into stretches side by
 // side, and the mouth jumps where two of them meet. Here they overlap, and no step is used that lies near a border inside the speech.
 const (
-	segmentTime = 30 // s of a segment
+	stretchTime = 30 // s of a stretch
 	stepRate    = 50 // steps a second
-	steps       = segmentTime * stepRate
+	steps       = stretchTime * stepRate
 	layers      = 5 // states of a step: what each layer of the encoder makes
 	overlap     = 4 * stepRate
-	shift       = steps - overlap // steps from the beginning of a segment to that of the next
+	shift       = steps - overlap // steps from the beginning of a stretch to that of the next
 	stepSamples = speech.SampleRate / stepRate
 )
 
 // A frame hears the steps from earlier before its time on: from -80 to 120 ms, as the network was trained at 25 frames/s.
 const window, earlier = 10, 4
 
-// mostSegments is the number of segments that a job keeps: that of the frames being painted, and its neighbours. At the published
+// mostStretches is the number of stretches that a job keeps: that of the frames being painted, and its neighbours. At the published
 // width each takes 11.5 MB.
-const mostSegments = 3
+const mostStretches = 3
 
 // windowStart returns the first step that a frame hears.
 func windowStart(frame int, fps float64) int {
@@ -62,19 +62,19 @@ func (h *hearing) listen(samples *io.SectionReader, fps float64) *heard {
 	return &heard{hearing: h, samples: samples, fps: fps, steps: int(samples.Size() / 2 / stepSamples)}
 }
 
-// heard is the speech of a job. Its segments are heard when a frame first needs them.
+// heard is the speech of a job. Its stretches are heard when a frame first needs them.
 type heard struct {
 	*hearing
 	samples *io.SectionReader
 	fps     float64
 	steps   int
 
-	mu       sync.Mutex
-	segments []*segment // the one that was used last is the last
+	mu        sync.Mutex
+	stretches []*stretch // the one that was used last is the last
 }
 
-// segment is a segment of the speech, as the network hears it.
-type segment struct {
+// stretch is 30 s of the speech, as the network hears them.
+type stretch struct {
 	index int
 	done  chan struct{} // closed when the fields below are set
 	steps []float32
@@ -90,8 +90,8 @@ func (h *heard) Fill(ctx context.Context, sound []float32, frame int) error {
 			clear(part)
 			continue
 		}
-		index := h.segmentOf(at)
-		s, err := h.segment(ctx, index)
+		index := h.stretchOf(at)
+		s, err := h.stretch(ctx, index)
 		if err != nil {
 			return err
 		}
@@ -100,15 +100,15 @@ func (h *heard) Fill(ctx context.Context, sound []float32, frame int) error {
 	return nil
 }
 
-// segmentOf returns the index of the segment in which a step is used: it is at least half the overlap away from a border inside
+// stretchOf returns the index of the stretch in which a step is used: it is at least half the overlap away from a border inside
 // the speech.
-func (h *heard) segmentOf(step int) int {
+func (h *heard) stretchOf(step int) int {
 	last := (max(h.steps-steps, 0) + shift - 1) / shift
 	return min(max(step-overlap/2, 0)/shift, last)
 }
 
-// segment returns a segment. The first caller makes it, and others wait.
-func (h *heard) segment(ctx context.Context, index int) (*segment, error) {
+// stretch returns a stretch. The first caller makes it, and others wait.
+func (h *heard) stretch(ctx context.Context, index int) (*stretch, error) {
 	s, made := h.find(index)
 	if made {
 		s.err = h.hear(ctx, s)
@@ -125,33 +125,33 @@ func (h *heard) segment(ctx context.Context, index int) (*segment, error) {
 	}
 }
 
-// find returns a segment, and whether the caller has to make it.
-func (h *heard) find(index int) (s *segment, made bool) {
+// find returns a stretch, and whether the caller has to make it.
+func (h *heard) find(index int) (s *stretch, made bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.segments, func(s *segment) bool { return s.index == index })
+	i := slices.IndexFunc(h.stretches, func(s *stretch) bool { return s.index == index })
 	if made = i < 0; made {
-		s = &segment{index: index, done: make(chan struct{})}
-		if len(h.segments) == mostSegments {
-			h.segments = slices.Delete(h.segments, 0, 1)
+		s = &stretch{index: index, done: make(chan struct{})}
+		if len(h.stretches) == mostStretches {
+			h.stretches = slices.Delete(h.stretches, 0, 1)
 		}
 	} else {
-		s = h.segments[i]
-		h.segments = slices.Delete(h.segments, i, i+1)
+		s = h.stretches[i]
+		h.stretches = slices.Delete(h.stretches, i, i+1)
 	}
-	h.segments = append(h.segments, s)
+	h.stretches = append(h.stretches, s)
 	return s, made
 }
 
-// forget lets the next caller make a segment that failed.
-func (h *heard) forget(s *segment) {
+// forget lets the next caller make a stretch that failed.
+func (h *heard) forget(s *stretch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.segments = slices.DeleteFunc(h.segments, func(other *segment) bool { return other == s })
+	h.stretches = slices.DeleteFunc(h.stretches, func(other *stretch) bool { return other == s })
 }
 
-// hear runs the network on a segment.
-func (h *heard) hear(ctx context.Context, s *segment) error {
+// hear runs the network on a stretch.
+func (h *heard) hear(ctx context.Context, s *stretch) error {
 	mel, out := make([]float32, bands*columns), make([]float32, steps*h.step)
 	l := spectrograms.Get().(*spectrogram)
 	defer spectrograms.Put(l)

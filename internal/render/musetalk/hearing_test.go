@@ -34,7 +34,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// ears is a network for hearing, in Go. The states of a step are its loudest value, and its number in the segment.
+// ears is a network for hearing, in Go. The states of a step are its loudest value, and its number in the stretch.
 type ears struct {
 	mu    sync.Mutex
 	heard int     // runs
@@ -114,22 +114,22 @@ func fill(t *testing.T, h *heard, frame int) []float32 {
 	return sound
 }
 
-// TestSteps checks which step of which segment each step of a frame is, in speech of several lengths: none lies within 2 s of a border
-// inside the speech, and speech of up to 30 s is one segment, as in the published code.
+// TestSteps checks which step of which stretch each step of a frame is, in speech of several lengths: none lies within 2 s of a border
+// inside the speech, and speech of up to 30 s is one stretch, as in the published code.
 func TestSteps(t *testing.T) {
 	for _, seconds := range []float64{.01, .02, 1, 29.99, 30, 30.01, 31, 56, 56.02, 57, 120.5} {
 		e := new(ears)
 		h := e.hearing(t).listen(silence(seconds), 25)
 		total := int(math.Round(seconds*16000)) / 320
 		for at := range total {
-			index := h.segmentOf(at)
+			index := h.stretchOf(at)
 			in := at - index*shift
 			last := index*shift+steps >= total
 			if in < 0 || in >= steps || index > 0 && in < 100 || !last && in >= steps-100 {
-				t.Fatalf("%g s: step %d is step %d of segment %d", seconds, at, in, index)
+				t.Fatalf("%g s: step %d is step %d of stretch %d", seconds, at, in, index)
 			}
 			if seconds <= 30 && index != 0 {
-				t.Fatalf("%g s: step %d is of segment %d", seconds, at, index)
+				t.Fatalf("%g s: step %d is of stretch %d", seconds, at, index)
 			}
 		}
 		for _, frame := range []int{0, 1, 2, total/2 - 4, total/2 - 1, total / 2, total/2 + 1, total/2 + 2, total/2 + 3, 100000} {
@@ -143,7 +143,7 @@ func TestSteps(t *testing.T) {
 					want := float32(0)
 					if at >= 0 && at < total {
 						if want = -1.5; k%2 == 1 {
-							want = float32(at - h.segmentOf(at)*shift)
+							want = float32(at - h.stretchOf(at)*shift)
 						}
 					}
 					if got != want {
@@ -155,7 +155,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestClicks hears a click in the frames in which it is heard, also where segments meet.
+// TestClicks hears a click in the frames in which it is heard, also where stretches meet.
 func TestClicks(t *testing.T) {
 	for _, at := range []int{3, 800, 1390, 1399, 1400, 1401, 1499, 1500, 2699, 2700, 3000, 5990} {
 		h := new(ears).hearing(t).listen(io.NewSectionReader(quiet{int64(320*at + 80)}, 0, 2*120*16000), 25)
@@ -173,8 +173,8 @@ func TestClicks(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreHeardOnce hears 20 minutes by many workers: each segment is heard once, and few are kept.
-func TestSegmentsAreHeardOnce(t *testing.T) {
+// TestStretchsAreHeardOnce hears 20 minutes by many workers: each stretch is heard once, and few are kept.
+func TestStretchsAreHeardOnce(t *testing.T) {
 	e := new(ears)
 	h := e.hearing(t).listen(silence(1200), 25)
 	var all errgroup.Group
@@ -186,10 +186,10 @@ func TestSegmentsAreHeardOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := e.heard, 46; got != want {
-		t.Errorf("%d segments were heard, want %d", got, want)
+		t.Errorf("%d stretches were heard, want %d", got, want)
 	}
-	if got := len(h.segments); got != mostSegments {
-		t.Errorf("%d segments are kept, want %d", got, mostSegments)
+	if got := len(h.stretches); got != mostStretches {
+		t.Errorf("%d stretches are kept, want %d", got, mostStretches)
 	}
 }
 

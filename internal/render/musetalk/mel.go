@@ -15,7 +15,7 @@ import (
 // These constants define the spectrogram, as Whisper's published code computes it.
 const (
 	bands      = 80                    // mel bands from lowest to highest
-	columns    = segmentTime * 100     // of a segment
+	columns    = stretchTime * 100     // of a stretch
 	hop        = 160                   // samples from column to column: 10 ms
 	span       = 400                   // samples of a column: 25 ms
 	highest    = speech.SampleRate / 2 // Hz
@@ -23,11 +23,11 @@ const (
 	mostRange  = 8 // log10 of the loudest power to the softest that differs from silence
 )
 
-// spectrogram computes the log-mel spectrogram of a segment: for each band, from low to high, its values in the columns.
+// spectrogram computes the log-mel spectrogram of a stretch: for each band, from low to high, its values in the columns.
 type spectrogram struct {
 	mel      dsp.MelBank
 	spectrum *dsp.Spectrum
-	sound    []float64 // of a segment, with span/2 samples before it and after it
+	sound    []float64 // of a stretch, with span/2 samples before it and after it
 }
 
 // spectrograms are unused ones.
@@ -35,11 +35,11 @@ var spectrograms = sync.Pool{New: func() any {
 	return &spectrogram{
 		mel:      dsp.NewUnitAreaMelBank(dsp.Slaney.Edges(0, highest, bands), float64(speech.SampleRate)/span),
 		spectrum: dsp.NewSpectrum(dsp.PeriodicHann(span), span),
-		sound:    make([]float64, segmentTime*speech.SampleRate+span),
+		sound:    make([]float64, stretchTime*speech.SampleRate+span),
 	}
 }}
 
-// fill fills mel with the segment that begins with the sample with the index from.
+// fill fills mel with the stretch that begins with the sample with the index from.
 func (l *spectrogram) fill(mel []float32, samples *io.SectionReader, from int64) error {
 	if err := l.read(samples, from); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (l *spectrogram) fill(mel []float32, samples *io.SectionReader, from int64)
 	return nil
 }
 
-// read fills sound. After the end of the speech there is silence, and beyond the ends of the segment it is reflected.
+// read fills sound. After the end of the speech there is silence, and beyond the ends of the stretch it is reflected.
 func (l *spectrogram) read(samples *io.SectionReader, from int64) error {
 	const edge = span / 2
 	inside := l.sound[edge : len(l.sound)-edge]

@@ -23,7 +23,7 @@ func sound(t testing.TB, path string) *io.SectionReader {
 	return io.NewSectionReader(bytes.NewReader(data), int64(at), int64(len(data)-at))
 }
 
-// melOf returns the spectrogram of the segment that begins with a sample.
+// melOf returns the spectrogram of the stretch that begins with a sample.
 func melOf(t testing.TB, samples *io.SectionReader, from int64) []float32 {
 	t.Helper()
 	l, mel := spectrograms.Get().(*spectrogram), make([]float32, bands*columns)
@@ -65,8 +65,8 @@ func TestMelEqualsReference(t *testing.T) {
 	}
 }
 
-// TestMelOfLaterSegment checks that a segment begins where it should, as if the speech began there.
-func TestMelOfLaterSegment(t *testing.T) {
+// TestMelOfLaterStretch checks that a stretch begins where it should, as if the speech began there.
+func TestMelOfLaterStretch(t *testing.T) {
 	tone := neuraltest.Tone(70 * 16000)
 	const from = 26 * 16000
 	if got, want := melOf(t, neuraltest.PCM(tone), from), melOf(t, neuraltest.PCM(tone[from:]), 0); !slices.Equal(got, want) {
@@ -74,7 +74,7 @@ func TestMelOfLaterSegment(t *testing.T) {
 	}
 }
 
-// TestMelOfSilence checks segments without a sample.
+// TestMelOfSilence checks stretches without a sample.
 func TestMelOfSilence(t *testing.T) {
 	for _, n := range []int{0, 1} {
 		mel := melOf(t, neuraltest.PCM(make([]int16, n)), 0)

@@ -23,7 +23,7 @@ import (
 // These constants define the number of faces in a batch.
 const (
 	onCPU = 1 // more take as long for each face
-	onGPU = 8 // with 16 the networks take 4 GiB more of the GPU, and are hardly faster
+	onGPU = 8 // with more, the decoder, which takes longest, is hardly faster
 )
 
 // view is as large as the boxes that the published code makes of landmarks: on 7 clips they reach from .12 to 2.28, and down to the

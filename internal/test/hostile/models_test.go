@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/musetalk"
 	"lipsync/internal/test/onnxtest"
 )
 
@@ -65,7 +66,7 @@ func sentence(err error) string {
 	if errors.As(err, &bad) {
 		text = bad.Reason
 	}
-	for _, end := range []string{"ONNX Runtime says", "the network failed", "a network that tells who speaks makes", "this is no model of the Wav2Lip family"} {
+	for _, end := range []string{"ONNX Runtime says", "the network failed", "a network that tells who speaks makes", "this is no model of the Wav2Lip family", "this is no network of the role"} {
 		if before, _, found := strings.Cut(text, end); found {
 			return before + end + " …"
 		}
@@ -231,13 +232,16 @@ var modelClasses = []struct {
 
 // network returns a valid network, of each role in turn.
 func (m *maker) network() (catalog.Role, onnxtest.Graph) {
-	switch m.n % 4 {
+	switch m.n % 5 {
 	case 1:
 		return catalog.FaceDetector, onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Full(.5, 1, 1, 4))
 	case 2:
 		return catalog.FaceLandmarks, onnxtest.Saying(onnxtest.Full(1, 1), onnxtest.Full(.5, 1, 468, 3))
 	case 3:
 		return catalog.FaceDetector, onnxtest.Saying(onnxtest.Full(float32(math.NaN()), 1, 1, 2), onnxtest.Full(float32(math.Inf(1)), 1, 1, 4))
+	case 4:
+		role := musetalk.Roles()[m.n/5%len(musetalk.Roles())]
+		return role, onnxtest.MuseTalkGrey(string(role))
 	}
 	return catalog.Wav2Lip, onnxtest.AsItIs()
 }
