@@ -188,6 +188,8 @@ $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt
 $(NEURAL)/musetalk/musetalk.onnx: $(wildcard $(MUSETALK)/*.py) | $(NEURAL)/random.onnx
 	$(NEURAL)/venv/bin/python $(MUSETALK)/export.py --random 1 $(@D)
 
+$(NEURAL)/musetalk/musetalk-%.onnx: $(NEURAL)/musetalk/musetalk.onnx ;
+
 $(NEURAL)/random.pth: $(NEURAL)/random.onnx $(EXPORT)/requirements-reference.txt
 	$(NEURAL)/venv/bin/$(PIP) -r $(EXPORT)/requirements-reference.txt
 	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 --checkpoint $@ $(NEURAL)/random.onnx
