@@ -44,7 +44,7 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	deployment, err := newDeployment(command, folder, renderer, &worker.Worker{Renderer: renderer, Log: log, Scratch: b.TempDir()}, &net.TCPAddr{}, false)
+	deployment, err := newDeployment(b.Context(), command, folder, renderer, &worker.Worker{Renderer: renderer, Log: log, Scratch: b.TempDir()}, &net.TCPAddr{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

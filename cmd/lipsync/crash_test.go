@@ -9,15 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 )
 
 // TestLeftovers starts a server with the files that a server leaves if it is killed during a download,
-// a rendering, or the storing of an upload or an output. The new server removes them.
+// a rendering, or the storing of an upload or an output. The new server removes them: media without a record only if they are old.
 func TestLeftovers(t *testing.T) {
 	data := t.TempDir()
 	startServer(t, data).kill()
+	old := time.Now().Add(-lipsync.OrphanAge)
 	for _, name := range []string{
 		"scratch/request-1/video",
 		"scratch/request-2/output.mp4.part",
@@ -28,12 +31,94 @@ func TestLeftovers(t *testing.T) {
 		"objects/files/outputs/no-request/lease.mp4",
 	} {
 		path := filepath.Join(data, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600), os.Chtimes(path, old, old)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	startServer(t, data)
+	young := filepath.Join(data, "objects", "files", "uploads", "young")
+	if err := os.WriteFile(young, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, data)
+	s.waitLog(t, "msg=tidy checked=4 deleted_final_or_expired=0 deleted_without_record=3 deleted_findings=0")
+	if err := os.Remove(young); err != nil {
+		t.Errorf("a file that its client may still send was deleted (%v)", err)
+	}
 	wantOnlyNamedFiles(t, data, 0)
+}
+
+// TestForeignDatabase starts servers on media whose database is missing, older than they are, or another one. They delete nothing and end.
+func TestForeignDatabase(t *testing.T) {
+	data := t.TempDir()
+	path := func(name string) string { return filepath.Join(data, filepath.FromSlash(name)) }
+	startServer(t, data).stopped(t)
+	older, err := os.ReadFile(path("lipsync.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, data).stopped(t)
+	output, old := path("objects/files/outputs/9/1.mp4"), time.Now().AddDate(0, 0, -9)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(output), 0o700), os.WriteFile(output, []byte("x"), 0o600), os.Chtimes(output, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(what, want string) {
+		t.Helper()
+		_, said, status := command(t, serveArgs(data, nil)...)
+		if status != failed || !strings.Contains(said, want) {
+			t.Errorf("%s: got status %d and %q, want a refusal with %q", what, status, said, want)
+		}
+		if _, err := os.Stat(output); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	newest := path("newest.db")
+	if err := os.Rename(path("lipsync.db"), newest); err != nil {
+		t.Fatal(err)
+	}
+	refuses("missing", "is new, but there are media in "+path("objects"))
+	if err := os.WriteFile(path("lipsync.db"), older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuses("older", "belong to another database than "+path("lipsync.db"))
+	if err := errors.Join(os.Rename(newest, path("lipsync.db")), os.Chtimes(output, time.Now(), time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, data).stopped(t)
+	if err := errors.Join(os.WriteFile(path("lipsync.db"), older, 0o600), os.Remove(path("objects/database"))); err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, data).stopped(t) // as the refusal says
+	if err := os.Remove(output); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClockAhead starts a server with a clock that is far ahead of the last time in the database. It deletes nothing by its age.
+func TestClockAhead(t *testing.T) {
+	data := t.TempDir()
+	startServer(t, data).stopped(t)
+	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamps, err := folder.store.Stamps(t.Context())
+	then := time.Now().AddDate(0, 0, -40)
+	stamps.At = then
+	output := filepath.Join(data, "objects", "files", "outputs", "9", "1.mp4")
+	err = errors.Join(err, folder.store.PutStamps(t.Context(), stamps), folder.close(),
+		os.MkdirAll(filepath.Dir(output), 0o700), os.WriteFile(output, []byte("x"), 0o600), os.Chtimes(output, then, then))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a restart doesn't end the doubt
+		s := startServer(t, data)
+		s.waitLog(t, "the clock is far ahead of the last time in the database")
+		s.waitLog(t, "tidy: nothing is deleted while the clock is doubted")
+		s.stopped(t)
+	}
+	if _, err := os.Stat(output); err != nil {
+		t.Error(err)
+	}
 }
 
 // wantOnlyNamedFiles checks that the folder has no other files than those that the service always
@@ -42,7 +127,7 @@ func TestLeftovers(t *testing.T) {
 func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 	t.Helper()
 	named := map[string]bool{
-		"lipsync.db": true, "lipsync.db-wal": true, "lipsync.db-shm": true, "lipsync.db-reserve": true, "lock": true, "objects/secret": true,
+		"lipsync.db": true, "lipsync.db-wal": true, "lipsync.db-shm": true, "lipsync.db-reserve": true, "lock": true, "objects/secret": true, "objects/database": true,
 		"dashboard/secret": true, "dashboard/address": true,
 	}
 	folder, err := openData(context.Background(), data, slog.New(slog.DiscardHandler))

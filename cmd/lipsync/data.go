@@ -61,10 +61,15 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	return &data{dir: dir, store: store, objects: objects, signIn: signIn}, nil
 }
 
+// sinceStart returns a function that tells the time since this call.
+func sinceStart() func() time.Duration {
+	started := time.Now()
+	return func() time.Duration { return time.Since(started) }
+}
+
 // ports returns what a service on the folder needs of it.
 func (d *data) ports() lipsync.Ports {
-	started := time.Now()
-	watch := &lipsync.ClockWatch{Now: time.Now, Elapsed: func() time.Duration { return time.Since(started) }}
+	watch := &lipsync.ClockWatch{Now: time.Now, Elapsed: sinceStart()}
 	return lipsync.Ports{Store: d.store.Store, Objects: d.objects, Settled: watch.Settled}
 }
 

@@ -45,12 +45,13 @@ type deployment struct {
 	handler   http.Handler
 	monitor   http.Handler // nil: no address for it is set
 	sweep     func(context.Context) error
+	doubt     *lipsync.Doubt
 	worker    *worker.Worker
 	scheduler *local.Scheduler
 }
 
 // newDeployment returns the service on the folder with the worker, which is reached at the address. If metrics is set, it has a monitor.
-func newDeployment(c *serveCommand, folder *data, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
+func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
 	d := &deployment{data: folder, log: w.Log, worker: w, scheduler: local.New(c.workers(), w.Log)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
@@ -63,6 +64,10 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, w *worker.Work
 	ports := folder.ports()
 	ports.Queue, ports.Announcer, ports.Poster = d.scheduler, d.scheduler, fetch.New(options)
 	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, w.Log
+	if d.doubt, err = folder.doubt(ctx, sinceStart(), w.Log); err != nil {
+		return nil, err
+	}
+	ports.Trusted = d.doubt.Trusted
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)
@@ -114,9 +119,18 @@ func route(api, objects, pages, tools http.Handler) http.Handler {
 	})
 }
 
-// recover frees the leases, and removes the files, of a process that was killed.
+// recover frees the leases, and removes the unfinished files, of a process that was killed.
 func (d *deployment) recover(ctx context.Context) error {
 	return errors.Join(d.data.objects.Clean(), d.service.Recover(ctx))
+}
+
+// tidy deletes what is no longer needed, and gives the folder a new stamp.
+func (d *deployment) tidy(ctx context.Context) error {
+	err := d.service.Tidy(ctx, lipsync.OrphanAge)
+	if d.doubt.Trusted() {
+		err = errors.Join(err, d.data.stamp(ctx))
+	}
+	return err
 }
 
 // run serves, works and sweeps until ctx ends. Then it finishes the calls, as
@@ -126,7 +140,7 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
-	all.Go(func() { d.scheduler.Run(ctx, d.worker, d.sweep) })
+	all.Go(func() { d.scheduler.Run(ctx, d.worker, d.sweep, d.tidy) })
 	all.Go(func() {
 		<-ctx.Done()
 		d.log.Info("stopping")

@@ -196,6 +196,27 @@ func (s *server) stop(t *testing.T) error {
 	}
 }
 
+// stopped ends the server once it has tidied.
+func (s *server) stopped(t *testing.T) {
+	t.Helper()
+	s.waitLog(t, "tidy")
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitLog waits until the server printed the text.
+func (s *server) waitLog(t *testing.T, text string) {
+	t.Helper()
+	for range 600 {
+		if len(s.log.with(text)) > 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("the server didn't print %q, but %q", text, s.log.with(""))
+}
+
 // newKey makes a key by the command line.
 func newKey(t *testing.T, data string, args ...string) string {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,9 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 			return err
 		}
 	}
+	if err := restamp(ctx, scratch); err != nil {
+		return err
+	}
 	if err := publish(scratch, c.Data); err != nil {
 		return err
 	}
@@ -81,6 +85,15 @@ func endAll(ctx context.Context, database string) (ended service.Ended, err erro
 		ended, err = service.EndAll(ctx)
 	}
 	return ended, errors.Join(err, store.Close())
+}
+
+// restamp makes the restored media those of the restored database.
+func restamp(ctx context.Context, dir string) error {
+	folder, err := openData(ctx, dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.stamp(ctx), folder.close())
 }
 
 // empty returns an error if a data folder has anything in it, except for the lock and the folder

@@ -128,6 +128,9 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.close()) }()
+	if err := folder.belong(ctx); err != nil {
+		return err
+	}
 	renderer, err := c.open(ctx, max(1, runtime.GOMAXPROCS(0)/c.workers()), c.limits(), log)
 	if err != nil {
 		return err
@@ -155,7 +158,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		defer metrics.Close()
 		log.Info("serving metrics", "address", metrics.Addr().String())
 	}
-	deployment, err := newDeployment(c, folder, renderer, w, listener.Addr(), metrics != nil)
+	deployment, err := newDeployment(ctx, c, folder, renderer, w, listener.Addr(), metrics != nil)
 	if err != nil {
 		return err
 	}

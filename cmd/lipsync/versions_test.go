@@ -49,7 +49,7 @@ func makeVersion(t *testing.T) string {
 		t.Fatal(err)
 	}
 	_, secret := d.signIn.Secret()
-	if err := errors.Join(secret, lipsynctest.NewPast(t, d.store.Store, d.objects).Live(t.Context()), d.close()); err != nil {
+	if err := errors.Join(secret, lipsynctest.NewPast(t, d.store.Store, d.objects).Live(t.Context()), d.stamp(t.Context()), d.close()); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "lipsync.db"))

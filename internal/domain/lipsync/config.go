@@ -17,8 +17,7 @@ const (
 	// Lease is the time for which a worker holds a request before it must renew the lease.
 	Lease = time.Minute
 	// OrphanAge is the age from which an object without a record can be deleted. Every writer
-	// stores the record of a new object sooner than that. Pass it to Tidy while other processes may
-	// be writing.
+	// stores the record of a new object sooner than that.
 	OrphanAge = 24 * time.Hour
 )
 
@@ -97,6 +96,8 @@ type Ports struct {
 	Now  func() time.Time // time.Now by default
 	// Settled reports whether leases can be compared with Now, as ClockWatch does on one machine; by default always.
 	Settled func() bool
+	// Trusted reports whether Now may decide what is deleted by its age, as Doubt does on one machine; by default always.
+	Trusted func() bool
 	NewID   func() string // a new UUID; uuid.NewString by default
 	Random  io.Reader     // cryptographic randomness; rand.Reader by default
 }
@@ -120,6 +121,9 @@ func (p Ports) complete() Ports {
 	}
 	if p.Settled == nil {
 		p.Settled = func() bool { return true }
+	}
+	if p.Trusted == nil {
+		p.Trusted = func() bool { return true }
 	}
 	if p.NewID == nil {
 		p.NewID = uuid.NewString

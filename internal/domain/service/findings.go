@@ -51,9 +51,9 @@ func (s *Service) KeepFindings(ctx context.Context, r lipsync.Request, video [sh
 		return errors.Join(err, s.Objects.Delete(late, key))
 	}
 	if s.MaxFindings > 0 {
-		return s.tidyFindings(ctx)
+		_, err = s.tidyFindings(ctx)
 	}
-	return nil
+	return err
 }
 
 // OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none,
@@ -91,20 +91,22 @@ func (s *Service) forgetFindings(ctx context.Context, r lipsync.Request) error {
 }
 
 // tidyFindings deletes the findings that are too old, and the oldest of the others as long as all together are larger than MaxFindings.
-func (s *Service) tidyFindings(ctx context.Context) error {
+// It returns how many it deleted.
+func (s *Service) tidyFindings(ctx context.Context) (deleted int, err error) {
 	type object struct {
 		key      string
 		modified time.Time
 	}
 	var all []object
-	err := s.Objects.List(ctx, findings, func(key string, modified time.Time) error {
+	err = s.Objects.List(ctx, findings, func(key string, modified time.Time) error {
 		all = append(all, object{key, modified})
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	slices.SortFunc(all, func(a, b object) int { return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.key, b.key)) })
+	trusted := s.Trusted()
 	var total int64
 	var errs []error
 	for _, o := range all {
@@ -114,9 +116,9 @@ func (s *Service) tidyFindings(ctx context.Context) error {
 		}
 		errs = append(errs, err)
 		total += size
-		if s.Now().Sub(o.modified) >= s.Limits.Keep.Findings || s.MaxFindings > 0 && total > s.MaxFindings {
-			errs = append(errs, s.Objects.Delete(ctx, o.key))
+		if trusted && s.Now().Sub(o.modified) >= s.Limits.Keep.Findings || s.MaxFindings > 0 && total > s.MaxFindings {
+			errs, deleted = append(errs, s.Objects.Delete(ctx, o.key)), deleted+1
 		}
 	}
-	return errors.Join(errs...)
+	return deleted, errors.Join(errs...)
 }

@@ -44,7 +44,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	lines, err := s.SweepBatches(ctx, end)
 	errs = append(errs, err)
-	if lines != nil { // otherwise a batch that wasn't read may need an upload
+	if lines != nil && s.Trusted() { // otherwise a batch that wasn't read may need an upload
 		errs = append(errs, s.sweepUploads(ctx, lines, end))
 	}
 	return errors.Join(errs...)
@@ -233,94 +233,9 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 	return !r.Status.Final(), err
 }
 
-// Tidy deletes the inputs and pieces of final requests, expired outputs, and objects without a record that are
-// at least age old. If age is 0, it deletes objects without a record of any age, even if the clock
-// was set back. It also deletes old findings. Tidy checks every object. Call it once an hour, with OrphanAge.
-func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
-	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
-	errs := []error{s.tidyFindings(ctx)}
-	for _, prefix := range []string{lipsync.InputKeys, lipsync.UploadKeys, lipsync.OutputKeys, lipsync.PieceKeys, lipsync.BatchKeys} {
-		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
-			v, err := s.judge(ctx, key)
-			if err != nil || v == needed || v == orphan && young(modified) {
-				return err
-			}
-			return s.Objects.Delete(ctx, key)
-		}))
-	}
-	return errors.Join(errs...)
-}
-
-// Needs reports whether a record still needs the object.
-func (s *Service) Needs(ctx context.Context, key string) (bool, error) {
-	v, err := s.judge(ctx, key)
-	return v == needed && err == nil, err
-}
-
-// verdict says whether an object is kept or deleted.
-type verdict int
-
-const (
-	needed verdict = iota
-	spent          // its record no longer needs it
-	orphan         // no record names it, perhaps only until now
-)
-
-// judge returns the verdict on the object with the key, which has the id of its record.
-func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
-	prefix, rest, _ := strings.Cut(key, "/")
-	id, _, _ := strings.Cut(rest, "/")
-	var v verdict
-	var err error
-	switch prefix + "/" {
-	case lipsync.UploadKeys:
-		_, err = s.Store.Uploads.ByID(ctx, id)
-	case lipsync.BatchKeys:
-		var b lipsync.Batch
-		if b, err = s.Store.Batches.ByID(ctx, id); !b.FinishedAt.IsZero() {
-			v = spent
-		} else if key != b.Object() {
-			v = orphan
-		}
-	default:
-		var r lipsync.Request
-		r, err = s.Store.Requests.ByID(ctx, id)
-		v = s.judgeMedia(r, key)
-	}
-	if failure.CodeOf(err) == failure.NotFound {
-		return orphan, nil
-	}
-	return v, err
-}
-
-// judgeMedia returns the verdict on an input, an output or a piece of the request. An output and its poster are
-// kept a little longer than they are shown, for the last signed URLs.
-func (s *Service) judgeMedia(r lipsync.Request, key string) verdict {
-	switch {
-	case slices.ContainsFunc(r.Inputs(), func(in lipsync.Input) bool { return in.Object == key }):
-		if r.Status.Final() {
-			return spent
-		}
-		return needed
-	case key == r.Output, key == r.PosterKey():
-		if s.Now().After(s.OutputExpires(r).Add(lipsync.LinkLife)) {
-			return spent
-		}
-		return needed
-	case strings.HasPrefix(key, r.Pieces()):
-		if r.Status.Final() {
-			return spent
-		}
-		return needed
-	default:
-		return orphan
-	}
-}
-
 // Recover cleans up after a killed process. It releases the requests and deliveries that the process held, without
-// counting the attempts, since the end of the process says little about them (see MaxClaims). It
-// deletes objects without a record. Call it at the start of the only process that serves the store,
-// before anything else runs.
+// counting the attempts, since the end of the process says little about them (see MaxClaims). It deletes
+// nothing: Tidy does that later. Call it at the start of the only process that serves the store, before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
 	errs := []error{s.Store.Leases.Upkeep(ctx, s.Now())}
 	open, err := s.Store.Leases.Open(ctx, s.Ever(), math.MaxInt)
@@ -333,7 +248,7 @@ func (s *Service) Recover(ctx context.Context) error {
 			errs = append(errs, s.endPause(ctx, r))
 		}
 	}
-	return errors.Join(append(errs, s.RecoverDeliveries(ctx), s.Tidy(ctx, 0))...)
+	return errors.Join(append(errs, s.RecoverDeliveries(ctx))...)
 }
 
 // delayed reports whether a transient fault or a missing host ended the last attempt.

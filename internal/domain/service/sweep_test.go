@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -142,6 +143,33 @@ func TestTidyAge(t *testing.T) {
 	f.wantEmpty(t)
 }
 
+// TestDoubtedClock deletes nothing by its age while the clock isn't trusted, and logs what it deletes later.
+func TestDoubtedClock(t *testing.T) {
+	f := newFixture(t)
+	trusted := false
+	var log strings.Builder
+	f.Trusted, f.Log = func() bool { return trusted }, slog.New(slog.NewTextHandler(&log, nil))
+	id := f.generate(t, "old")
+	f.complete(t, id)
+	r, err := f.Store.Requests.ByID(t.Context(), id)
+	check.Must(t, err)
+	u := f.upload(t, failure.Video, "fives")
+	check.Must(t, f.Objects.Put(t.Context(), "outputs/none/1.mp4", strings.NewReader("x"), 1))
+	f.clock.Advance(1000 * time.Hour)
+	for _, trusted = range []bool{false, true} {
+		check.Must(t, f.Sweep(t.Context()))
+		check.Must(t, f.Tidy(t.Context(), 0))
+		for _, key := range []string{r.Output, u.Object, "outputs/none/1.mp4"} {
+			f.wantObject(t, key, !trusted)
+		}
+	}
+	for _, line := range []string{"nothing is deleted while the clock is doubted", "msg=tidy checked=2 deleted_final_or_expired=1 deleted_without_record=1 deleted_findings=0"} {
+		if !strings.Contains(log.String(), line) {
+			t.Errorf("got the log %q, want a line with %q", log.String(), line)
+		}
+	}
+}
+
 func TestTidyKeepsWhatIsNamed(t *testing.T) {
 	f := newFixture(t)
 	n := f.media(t, "v", "a")
@@ -161,8 +189,11 @@ func TestRecover(t *testing.T) {
 		r, err := f.Claim(t.Context(), "")
 		check.Must(t, err)
 		check.Want(t, "claimed at once", r.ID, id)
-		check.Must(t, f.Objects.Put(t.Context(), fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims), strings.NewReader("x"), 1))
+		key := fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims)
+		check.Must(t, f.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
 		check.Must(t, f.Recover(t.Context()))
+		f.wantObject(t, key, true) // a start deletes nothing
+		check.Must(t, f.Tidy(t.Context(), 0))
 		f.wantEmpty(t)
 	}
 	f.complete(t, id)

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/work/worker"
 )
 
-// Times between two sweeps, and between two calls of Tidy.
+// Times between two sweeps, and between two calls of tidy.
 const (
 	sweepEvery = time.Minute
 	tidyEvery  = time.Hour
@@ -63,9 +63,9 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// Run does the work of the worker's service, and the sweeps, until ctx ends. Then it gives unfinished
+// Run does the work of the worker's service, and calls sweep each minute and tidy each hour, until ctx ends. Then it gives unfinished
 // requests back.
-func (s *Scheduler) Run(ctx context.Context, w *worker.Worker, sweep func(context.Context) error) {
+func (s *Scheduler) Run(ctx context.Context, w *worker.Worker, sweep, tidy func(context.Context) error) {
 	var all sync.WaitGroup
 	all.Go(func() { w.Run(ctx, s.workers, s.wake) })
 	for range EstimatesAtOnce {
@@ -73,9 +73,7 @@ func (s *Scheduler) Run(ctx context.Context, w *worker.Worker, sweep func(contex
 	}
 	all.Go(func() { w.Service.DeliverDue(ctx, s.due) })
 	all.Go(func() { s.every(ctx, sweepEvery, "sweep", sweep) })
-	all.Go(func() {
-		s.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error { return w.Service.Tidy(ctx, lipsync.OrphanAge) })
-	})
+	all.Go(func() { s.every(ctx, tidyEvery, "tidy", tidy) })
 	all.Wait()
 }
 

@@ -220,3 +220,10 @@ CREATE TABLE batches (
 ) STRICT;
 CREATE INDEX batches_by_account ON batches (account, created_at, id);
 CREATE INDEX batches_unfinished ON batches (created_at) WHERE finished_at = 0;
+
+-- Which folder of media belongs to these records: it has one of the two stamps. One row, or none before the first server.
+CREATE TABLE stamps (
+	stamp    TEXT NOT NULL,
+	previous TEXT NOT NULL,   -- of the folder, if a process was killed before it wrote the stamp there
+	at       INTEGER NOT NULL -- when a server wrote the stamp
+) STRICT;

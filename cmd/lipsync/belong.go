@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/disk"
+	"lipsync/internal/store/sqlite"
+)
+
+// belong returns an error if the media don't belong to the database: it is new, of another folder, or older than the media. It would
+// not name them, and they would be deleted as media without a record.
+func (d *data) belong(ctx context.Context) error {
+	known, err := d.store.Stamps(ctx)
+	if err != nil {
+		return err
+	}
+	stamp, err := d.objects.Stamp()
+	if err != nil || known.Has(stamp) {
+		return err
+	}
+	database, objects := filepath.Join(d.dir, databaseFile), filepath.Join(d.dir, objectsFolder)
+	if known.Stamp != "" {
+		if stamp == "" { // the operator deleted it, as the next message says
+			return nil
+		}
+		return fmt.Errorf("the media in %s belong to another database than %s, or to a newer state of it: put that one back, or a backup; or delete %s, then the media that %s doesn't name are deleted a day later",
+			objects, database, filepath.Join(objects, disk.StampFile), database)
+	}
+	empty, err := d.objects.Empty(ctx)
+	if err != nil || empty {
+		return err
+	}
+	return fmt.Errorf("the database %s is new, but there are media in %s: put the database back, or a backup; or move %s away", database, objects, objects)
+}
+
+// stamp gives the database and the media a new stamp, which a copy of the database from before doesn't have.
+func (d *data) stamp(ctx context.Context) error {
+	previous, err := d.objects.Stamp()
+	if err != nil {
+		return err
+	}
+	n := sqlite.Stamps{Stamp: rand.Text(), Previous: previous, At: time.Now()}
+	if err := d.store.PutStamps(ctx, n); err != nil {
+		return err
+	}
+	return d.objects.PutStamp(ctx, n.Stamp)
+}
+
+// doubt returns what doubts the clock, by the time of the last stamp.
+func (d *data) doubt(ctx context.Context, elapsed func() time.Duration, log *slog.Logger) (*lipsync.Doubt, error) {
+	known, err := d.store.Stamps(ctx)
+	return &lipsync.Doubt{Now: time.Now, Elapsed: elapsed, Newest: known.At, Warn: func(ahead time.Duration) {
+		log.Warn("the clock is far ahead of the last time in the database: nothing is deleted by its age for an hour; correct the clock if it is wrong",
+			"ahead", ahead.Round(time.Second))
+	}}, err
+}
