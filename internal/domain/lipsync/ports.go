@@ -52,18 +52,18 @@ type Requests interface {
 	// List returns a page of the account's requests, newest first, and the number of requests on
 	// all pages. It skips offset requests and returns at most limit. If referenceID is not "", it
 	// lists only the requests with that reference id. The list has every request whose Create has
-	// returned, in the order in which they returned. The lease and Progress may be missing. The
+	// returned, in the order in which they returned. They are Listed. The
 	// cost depends only on limit.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
 	// ListByStatus returns a page of requests, newest first, and the number of requests on all
-	// pages, at most q.Count. The last changes may be missing. The cost depends only on q.Offset,
+	// pages, at most q.Count. They are Listed. The last changes may be missing. The cost depends only on q.Offset,
 	// q.Limit and q.Count; for open requests with a reference id it also depends on the number of
 	// open requests.
 	ListByStatus(ctx context.Context, q StatusQuery) (page []Request, total int, err error)
 
-	// Several returns the requests with the ids, in any order, without those that don't exist. The reads are strongly consistent. The
-	// lease and Progress may be missing.
+	// Several returns the requests with the ids, in any order, without those that don't exist. They are Listed. The reads are strongly
+	// consistent.
 	Several(ctx context.Context, ids []string) ([]Request, error)
 
 	// Replayed returns the id of the request that the idempotency key made in the account, as

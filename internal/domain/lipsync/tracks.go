@@ -3,6 +3,8 @@ package lipsync
 import (
 	"encoding/json"
 	"fmt"
+
+	"lipsync/internal/domain/order"
 )
 
 // MostTracks is the largest number of speech tracks of a request.
@@ -29,8 +31,7 @@ func listText[T any](list []T) string {
 	if len(list) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(list) // strings always encode
-	return string(text)
+	return order.Compact(list)
 }
 
 // parseList parses the result of listText. The name says what the list has.

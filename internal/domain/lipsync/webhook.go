@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/order"
 )
 
 // EventType says what happened to the subject of an event.
@@ -53,11 +55,7 @@ func (a AccountWebhooks) Text() string {
 	if len(a.List) == 0 {
 		return "[]"
 	}
-	text, err := json.Marshal(a.List)
-	if err != nil {
-		panic(err) // can't happen: strings and times always encode
-	}
-	return string(text)
+	return order.Compact(a.List)
 }
 
 // ParseWebhooks reads the result of AccountWebhooks.Text. "" stands for no webhooks.

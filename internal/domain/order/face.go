@@ -58,9 +58,9 @@ func (f Face) MarshalJSON() ([]byte, error) {
 	case FaceAt:
 		return fmt.Appendf(nil, `{"frame":%d,"point":[%d,%d]}`, f.Frame, f.X, f.Y), nil
 	case FaceInBoxes:
-		return json.Marshal(struct {
+		return []byte(Compact(struct {
 			URL string `json:"boxes_url"`
-		}{f.Boxes})
+		}{f.Boxes})), nil
 	default:
 		return json.Marshal(autoFace)
 	}

@@ -51,8 +51,7 @@ func (o Options) Text() string {
 	if o.IsZero() {
 		return ""
 	}
-	text, _ := json.Marshal(o) // names and numbers always encode
-	return string(text)
+	return Compact(o)
 }
 
 // IsZero reports whether all options have their defaults, and there are no segments.

@@ -43,12 +43,12 @@ func (s Segment) MarshalJSON() ([]byte, error) {
 	if s.To > 0 {
 		a.Start, a.End = seconds(s.From), seconds(s.To)
 	}
-	return json.Marshal(struct {
+	return []byte(Compact(struct {
 		Start   json.Number `json:"start"`
 		End     json.Number `json:"end"`
 		Audio   audio       `json:"audio,omitzero"`
 		Options Options     `json:"options,omitzero"`
-	}{seconds(s.Start), seconds(s.End), a, s.Options})
+	}{seconds(s.Start), seconds(s.End), a, s.Options})), nil
 }
 
 // UnmarshalJSON reads the list that a client sends, as ParseSegments does. A null is no list.

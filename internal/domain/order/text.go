@@ -1,6 +1,8 @@
 package order
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -41,6 +43,16 @@ func ValidMediaType(text string) bool {
 	odd := func(r rune) bool { return r < ' ' || r > '~' }
 	return ValidText(text) && kind != "" && more != "" && !strings.Contains(kind, " ") &&
 		strings.TrimSpace(more) == more && !strings.ContainsFunc(text, odd)
+}
+
+// Compact returns the value as stores keep it: as JSON without the escapes for HTML of json.Marshal, with which a URL may be six times as
+// long. The value must be one that always encodes.
+func Compact(v any) string {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // maxURL is the largest number of bytes of a URL. Signed URLs of clouds have some 2,000.

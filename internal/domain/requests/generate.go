@@ -65,6 +65,9 @@ func (s *Service) CheckParams(p Params) (engine string, err error) {
 	if err := s.CheckProvenance(p.Output); err != nil {
 		return "", err
 	}
+	if err := p.record().CheckSize(); err != nil {
+		return "", err
+	}
 	return s.engine(p.Engine)
 }
 
@@ -86,11 +89,9 @@ func (s *Service) newRequest(ctx context.Context, c lipsync.Caller, p Params, en
 	if err != nil {
 		return lipsync.Request{}, err
 	}
-	r := lipsync.Request{
-		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.Reference(), Status: lipsync.Queued,
-		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.options(),
-		Targets: lipsync.NewTargets(p.webhookURL()), CreatedAt: s.Now(),
-	}
+	r := p.record()
+	r.Account, r.KeyID, r.Status, r.Engine, r.CreatedAt = c.Account, c.KeyID, lipsync.Queued, engine, s.Now()
+	r.Video, r.Audio, r.Tracks = video, audios[0].Input, newTracks(audios)
 	if r.ID == "" {
 		r.ID = s.NewID()
 	}

@@ -57,6 +57,18 @@ func (p Params) options() order.Options {
 	return o
 }
 
+// record returns the request with what the client gave, and the sources as it named them.
+func (p Params) record() lipsync.Request {
+	var audios []lipsync.NamedInput
+	for _, track := range p.tracks() {
+		audios = append(audios, lipsync.NamedInput{Ref: track.Ref, Input: track.named()})
+	}
+	return lipsync.Request{
+		ID: p.ID, ReferenceID: p.Reference(), LargestFace: p.LargestFace, Options: p.options(), Targets: lipsync.NewTargets(p.webhookURL()),
+		Video: p.Video.named(), Audio: audios[0].Input, Tracks: newTracks(audios),
+	}
+}
+
 func (p Params) validate() error {
 	if p.ReferenceID != nil && !order.ValidText(*p.ReferenceID) {
 		return failure.New(failure.Invalid, "reference_id must be 1 to 255 characters")

@@ -24,6 +24,11 @@ func (src Source) upload() (id string, ok bool) {
 	return strings.CutPrefix(src.URL, lipsync.UploadScheme)
 }
 
+// named returns the source as an input, before it is checked.
+func (src Source) named() lipsync.Input {
+	return lipsync.Input{URL: src.URL, Object: src.Object, Name: src.Name}
+}
+
 // SourceAgain returns a source for an input of the caller's request in another request; see
 // Input.Again. It returns "" if Generate would refuse that source, for example an expired upload.
 func (s *Service) SourceAgain(ctx context.Context, c lipsync.Caller, kind failure.MediaKind, i lipsync.Input) (string, error) {

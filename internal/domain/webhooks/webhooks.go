@@ -54,7 +54,7 @@ func (s *Service) CreateWebhook(ctx context.Context, c lipsync.Caller, rawURL st
 			return failure.New(failure.SameWebhook, "account already has a webhook with this URL")
 		}
 		a.List = append(a.List, made)
-		return nil
+		return a.CheckSize()
 	})
 	return made, err
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -79,9 +80,9 @@ func TestFacesInBrowser(t *testing.T) {
 	b.Wait(face + ` === "12,80,90" && !document.querySelector(".still i").hidden && !document.querySelector(".people :checked")`)
 	b.Do(chromedp.Click("[data-start]"))
 	b.Wait(`document.querySelector(".facts code")`)
-	all, _, err := f.service.Requests(t.Context(), f.caller(t, account), service.ListQuery{Limit: 10})
-	if err != nil || len(all) != 1 || all[0].Options.Face.String() != "12,80,90" || sent.Load() != 1 {
-		t.Errorf("got %+v, %v, and %d files, want one request of the chosen face, and one file", all, err, sent.Load())
+	all := f.made(t)
+	if len(all) != 1 || all[0].Options.Face.String() != "12,80,90" || sent.Load() != 1 {
+		t.Errorf("got %+v and %d files, want one request of the chosen face, and one file", all, sent.Load())
 	}
 }
 
@@ -103,4 +104,18 @@ func TestNoFacesInBrowser(t *testing.T) {
 	b.WaitText("[data-found]", "video has no picture.")
 	b.Do(chromedp.SendKeys("input[name=video]", "?2"))
 	b.Wait(`document.querySelector("[data-found]").textContent === ""`)
+}
+
+// made returns the requests of the account, newest first.
+func (f *fixture) made(t *testing.T) (all []lipsync.Request) {
+	t.Helper()
+	listed, _, err := f.service.Requests(t.Context(), f.caller(t, account), service.ListQuery{Limit: 10})
+	for _, r := range listed {
+		r, getErr := f.service.Details(t.Context(), f.caller(t, account), r.ID)
+		all, err = append(all, r), errors.Join(err, getErr)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -11,7 +11,6 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
-	"lipsync/internal/domain/service"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -81,9 +80,9 @@ func TestSegmentsInBrowser(t *testing.T) {
 	}
 	b.Do(chromedp.Click("[data-start]"))
 	b.Wait(`document.querySelector(".facts code")`)
-	all, _, err := f.service.Requests(t.Context(), f.caller(t, account), service.ListQuery{Limit: 10})
-	if err != nil || len(all) != 1 {
-		t.Fatalf("got %d requests, %v", len(all), err)
+	all := f.made(t)
+	if len(all) != 1 {
+		t.Fatalf("got %d requests", len(all))
 	}
 	const want = `[{"start":0,"end":4},{"start":12.5,"end":18,"audio":{"ref":"ben","start":0.5,"end":4},"options":{"silence":"keep","voice_gain":1.5,"original_gain":0.25,"face":{"frame":3,"point":[200,50]}}}]`
 	if got := all[0].Options.Text(); got != `{"segments":`+want+`}` {

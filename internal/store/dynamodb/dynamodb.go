@@ -156,6 +156,15 @@ const (
 // getAll returns the items with the keys by strongly consistent reads, and nil where there is
 // none. It is no snapshot: items may be read at different times. It reads each distinct key once.
 func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
+	return s.getAllOf(ctx, keys, "")
+}
+
+// getAllOf does what getAll does, with those attributes only that the projection names, or with all if it is "".
+func (s *Store) getAllOf(ctx context.Context, keys []item, projection string) ([]item, error) {
+	read := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	if projection != "" {
+		read.ProjectionExpression, read.ExpressionAttributeNames = &projection, names(projection)
+	}
 	found := make(map[string]item)
 	var wanted []item
 	for _, key := range keys {
@@ -166,8 +175,9 @@ func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 	}
 	for n := 0; len(wanted) > 0; n++ {
 		batch := wanted[:min(len(wanted), maxBatch)]
+		read.Keys = batch
 		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{s.table: {Keys: batch, ConsistentRead: aws.Bool(true)}},
+			RequestItems: map[string]types.KeysAndAttributes{s.table: read},
 		})
 		if err != nil {
 			return nil, s.explain(err)

@@ -2,6 +2,8 @@ package dynamodb
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"lipsync/internal/domain/lipsync"
 )
@@ -69,9 +71,21 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 	return err
 }
 
-// requests returns the requests with the ids, without their leases.
+// listed has the attributes of a request that is Listed.
+var listed = func() string {
+	names := []string{"#" + PartitionKey, "#" + SortKey, "#holder", "#leaseUntil"}
+	for _, f := range new(stored).fields() {
+		if !slices.Contains([]string{"tracks", "options", "targets"}, f.name) {
+			names = append(names, "#"+f.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}()
+
+// requests returns the requests with the ids, Listed and without their leases.
 func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, error) {
-	return existing(ctx, s, keysOf(ids, requestKey), func(i item) (lipsync.Request, error) {
+	items, err := s.getAllOf(ctx, keysOf(ids, requestKey), listed)
+	return decodeExisting(items, err, func(i item) (lipsync.Request, error) {
 		r, err := decodeRequest(i, nil)
 		return r.Request, err
 	})

@@ -42,6 +42,11 @@ func many[T any](ctx context.Context, s *Store, limit int, in *dynamodb.QueryInp
 // existing returns the records in those items with the keys that exist.
 func existing[T any](ctx context.Context, s *Store, keys []item, decode func(item) (T, error)) (all []T, err error) {
 	items, err := s.getAll(ctx, keys)
+	return decodeExisting(items, err, decode)
+}
+
+// decodeExisting returns the records in those items that exist, or the error err.
+func decodeExisting[T any](items []item, err error, decode func(item) (T, error)) (all []T, _ error) {
 	for _, i := range items {
 		if i == nil {
 			continue

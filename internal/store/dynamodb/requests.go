@@ -37,7 +37,8 @@ func (r *stored) fields() []field {
 		{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
 		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
-		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options}, {"targets", &r.targets},
+		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
+		{"options", &r.options}, {"fileName", (*string)(&r.Options.Output.FileName)}, {"targets", &r.targets},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
@@ -108,8 +109,10 @@ func decodeRequest(i, lease item) (r stored, err error) {
 	if err := decode(i, r.fields()); err != nil {
 		return stored{}, err
 	}
-	if r.Options, err = order.ParseOptions(r.options); err != nil {
-		return stored{}, err
+	if r.options != "" { // otherwise it is Listed, or has the defaults
+		if r.Options, err = order.ParseOptions(r.options); err != nil {
+			return stored{}, err
+		}
 	}
 	if r.Tracks, err = lipsync.ParseTracks(r.tracks); err != nil {
 		return stored{}, err

@@ -75,5 +75,5 @@ func (s requests) Several(ctx context.Context, ids []string) ([]lipsync.Request,
 	if err != nil {
 		return nil, err
 	}
-	return s.selectRequests(ctx, "several", "WHERE id IN (SELECT value FROM json_each(?))", string(list))
+	return s.selectListed(ctx, "several", "WHERE id IN (SELECT value FROM json_each(?))", string(list))
 }

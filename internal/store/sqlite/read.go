@@ -29,16 +29,22 @@ func one[T any](ctx context.Context, s *Store, operation string, scan func(row) 
 	return t, explain(err)
 }
 
-// many returns the rows that a query finds, in an operation.
+// many returns the rows that a query finds, in an operation. It has connections of its own, so that no list makes reads of one row wait, by
+// which calls are authenticated and workers hold their requests.
 func many[T any](ctx context.Context, s *Store, operation string, scan func(row) (T, error), query string, args ...any) (all []T, err error) {
 	defer s.observe(ctx, operation, time.Now(), &err)
-	rows, err := s.read.QueryContext(ctx, query, args...)
+	rows, err := s.lists.QueryContext(ctx, query, args...)
 	return collect(rows, err, scan)
 }
 
 // selectRequests returns the requests that the clauses select, in an operation.
 func (s *Store) selectRequests(ctx context.Context, operation, clauses string, args ...any) ([]lipsync.Request, error) {
 	return many(ctx, s, operation, scanRequest, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
+}
+
+// selectListed returns the requests that the clauses select, as lists have them, in an operation.
+func (s *Store) selectListed(ctx context.Context, operation, clauses string, args ...any) ([]lipsync.Request, error) {
+	return many(ctx, s, operation, scanListed, "SELECT "+listedColumns+" FROM requests "+clauses, args...)
 }
 
 // scanValue scans a row of one column.

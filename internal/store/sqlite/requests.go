@@ -29,7 +29,8 @@ func requestFields(r *lipsync.Request) []column {
 		{"id", &r.ID}, {"account", &r.Account}, {"kind", &r.Kind}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status},
 		{"video_url", &r.Video.URL}, {"video_object", &r.Video.Object}, {"video_name", &r.Video.Name},
 		{"audio_url", &r.Audio.URL}, {"audio_object", &r.Audio.Object}, {"audio_name", &r.Audio.Name},
-		{"tracks", asText(&r.Tracks, lipsync.ParseTracks)}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", asText(&r.Options, order.ParseOptions)}, {"targets", asText(&r.Targets, lipsync.ParseTargets)},
+		{"tracks", asText(&r.Tracks, lipsync.ParseTracks)}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", asText(&r.Options, order.ParseOptions)},
+		{"file_name", &r.Options.Output.FileName}, {"targets", asText(&r.Targets, lipsync.ParseTargets)},
 		{"created_at", instant{&r.CreatedAt}}, {"started_at", instant{&r.StartedAt}}, {"finished_at", instant{&r.FinishedAt}},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", span{&r.Length}}, {"size", &r.Size},
 		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", asText(&r.Sync, order.ParseSyncScore)},
@@ -42,26 +43,41 @@ func requestFields(r *lipsync.Request) []column {
 	}
 }
 
-// requestColumns has the names of the columns of a request, with commas between.
-var requestColumns = func() string {
+// listedFields returns the columns of a request that is Listed.
+func listedFields(r *lipsync.Request) []column {
+	return slices.DeleteFunc(requestFields(r), func(c column) bool { return slices.Contains([]string{"tracks", "options", "targets"}, c.name) })
+}
+
+// requestColumns and listedColumns have the names of the columns of a request, with commas between.
+var (
+	requestColumns = columnNames(requestFields(new(lipsync.Request)))
+	listedColumns  = columnNames(listedFields(new(lipsync.Request)))
+)
+
+func columnNames(all []column) string {
 	var names []string
-	for _, c := range requestFields(new(lipsync.Request)) {
+	for _, c := range all {
 		names = append(names, c.name)
 	}
 	return strings.Join(names, ", ")
-}()
+}
 
 // toRender selects the requests ToRender.
 const toRender = "kind = ''"
 
 func scanRequest(row row) (r lipsync.Request, err error) {
-	err = row.Scan(places(&r)...)
+	err = row.Scan(places(requestFields(&r))...)
 	return r, err
 }
 
-// places returns the places of the columns of a request.
-func places(r *lipsync.Request) (all []any) {
-	for _, c := range requestFields(r) {
+func scanListed(row row) (r lipsync.Request, err error) {
+	err = row.Scan(places(listedFields(&r))...)
+	return r, err
+}
+
+// places returns the places of the columns.
+func places(columns []column) (all []any) {
+	for _, c := range columns {
 		all = append(all, c.place)
 	}
 	return all
@@ -144,7 +160,7 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 			return err
 		}
 	}
-	all := append([]any{seq, referenceSeq}, places(&r)...)
+	all := append([]any{seq, referenceSeq}, places(requestFields(&r))...)
 	_, err = tx.ExecContext(ctx, "INSERT INTO requests (seq, reference_seq, "+requestColumns+") VALUES (?"+strings.Repeat(", ?", len(all)-1)+")", all...)
 	return err
 }
@@ -220,10 +236,10 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	}
 	last := total - offset
 	if referenceID == "" {
-		list, err := s.selectRequests(ctx, "list", "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		list, err := s.selectListed(ctx, "list", "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
 		return list, total, err
 	}
-	list, err := s.selectRequests(ctx, "list", `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+	list, err := s.selectListed(ctx, "list", `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
 		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
 	return list, total, err
 }
@@ -246,7 +262,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 			return nil, total, err
 		}
 	}
-	page, err = s.selectRequests(ctx, "by_status", clauses+inStatus, append(args, q.Limit, q.Offset)...)
+	page, err = s.selectListed(ctx, "by_status", clauses+inStatus, append(args, q.Limit, q.Offset)...)
 	return page, total, err
 }
 

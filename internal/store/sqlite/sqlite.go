@@ -28,8 +28,9 @@ type Store struct {
 	writes  chan write
 	closed  chan struct{} // Close closes it; no write begins after that
 	written chan struct{} // closed when all writes are done
-	read    *sql.DB
-	reserve reserve // only writeAll uses it
+	read    *sql.DB       // rows one by one
+	lists   *sql.DB       // many rows at a time: see many
+	reserve reserve       // only writeAll uses it
 }
 
 // Open opens the database at path. It creates or migrates the file first if necessary.
@@ -58,11 +59,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := s.migrate(ctx, steps()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), s.Close())
 	}
-	if s.read, err = open(path, "deferred"); err != nil {
-		return nil, errors.Join(err, s.Close())
+	for db, most := range map[**sql.DB]int{&s.read: maxReaders, &s.lists: maxLists} {
+		if *db, err = open(path, "deferred"); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		(*db).SetMaxIdleConns(most)
+		(*db).SetMaxOpenConns(most)
 	}
-	s.read.SetMaxIdleConns(maxReaders)
-	s.read.SetMaxOpenConns(maxReaders)
 	return s, nil
 }
 
@@ -79,8 +82,11 @@ func create(path string) error {
 	return f.Close()
 }
 
-// maxReaders is the largest number of connections that read while one writes.
-const maxReaders = 8
+// maxReaders and maxLists are the largest numbers of connections that read rows and lists while one writes.
+const (
+	maxReaders = 8
+	maxLists   = 4
+)
 
 // open returns a pool of connections whose transactions begin with the mode begin. With synchronous
 // FULL a commit is on the disk before it returns, so it survives a killed process and a power cut.
@@ -97,9 +103,11 @@ func open(path, begin string) (*sql.DB, error) {
 func (s *Store) Close() error {
 	close(s.closed)
 	<-s.written
-	var err error
-	if s.read != nil {
-		err = s.read.Close()
+	var errs []error
+	for _, db := range []*sql.DB{s.read, s.lists, s.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
 	}
-	return errors.Join(err, s.write.Close())
+	return errors.Join(errs...)
 }

@@ -11,7 +11,7 @@ import (
 // call has the parameters of all operations that stores use.
 type call struct {
 	write
-	RequestItems                             map[string]struct{ Keys []item }
+	RequestItems                             map[string]keysOf
 	TransactItems                            []struct{ Put, Delete, Update *write }
 	ClientRequestToken                       string
 	IndexName                                *string
@@ -21,6 +21,13 @@ type call struct {
 	ScanIndexForward, ConsistentRead         *bool
 	KeyConditionExpression, FilterExpression *string
 	ProjectionExpression                     *string
+}
+
+// keysOf has what a BatchGetItem asks of one table.
+type keysOf struct {
+	Keys                     []item
+	ProjectionExpression     *string
+	ExpressionAttributeNames map[string]string
 }
 
 // write is a change of one item.
@@ -79,7 +86,7 @@ func (t *Table) answer(ctx context.Context, operation string, c call) (any, erro
 func (t *Table) batchGet(ctx context.Context, c call) (map[string]any, error) {
 	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{}}
 	for name, asked := range c.RequestItems {
-		var keys types.KeysAndAttributes
+		keys := types.KeysAndAttributes{ProjectionExpression: asked.ProjectionExpression, ExpressionAttributeNames: asked.ExpressionAttributeNames}
 		for _, key := range asked.Keys {
 			keys.Keys = append(keys.Keys, key.typed())
 		}

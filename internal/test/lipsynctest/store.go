@@ -41,6 +41,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"kinds of requests", testKinds},
 		{"limits of each kind", testLimitsOfKinds},
 		{"turns of each kind", testTurnsOfKinds},
+		{"largest requests", testLargest},
 		{"speeds", testSpeeds},
 		{"speeds are those of recent requests", testRecentSpeeds},
 		{"speeds at once", testConcurrentSpeeds},

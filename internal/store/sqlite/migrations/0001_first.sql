@@ -12,17 +12,13 @@ CREATE TABLE requests (
 	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account, kind and reference id, 0 without one
 	status            TEXT NOT NULL,
 
-	video_url         TEXT NOT NULL,
 	video_object      TEXT NOT NULL,
 	video_name        TEXT NOT NULL, -- that the file had where it came from
-	audio_url         TEXT NOT NULL,
 	audio_object      TEXT NOT NULL,
 	audio_name        TEXT NOT NULL,
-	tracks            TEXT NOT NULL,   -- further speech tracks: JSON
 	largest_face      INTEGER NOT NULL,
 	engine            TEXT NOT NULL,
-	options           TEXT NOT NULL,   -- JSON
-	targets           TEXT NOT NULL,   -- webhooks that get its events: JSON
+	file_name         TEXT NOT NULL,   -- of the output, as options have it
 
 	created_at        INTEGER NOT NULL,
 	started_at        INTEGER NOT NULL,
@@ -54,7 +50,14 @@ CREATE TABLE requests (
 	lease_until       INTEGER NOT NULL, -- nobody else may claim the request before
 	stage             TEXT NOT NULL,   -- progress of who holds it
 	percent           INTEGER NOT NULL,
-	ends              INTEGER NOT NULL
+	ends              INTEGER NOT NULL,
+
+	-- These may be large, so they are behind the others: lists read none but the URLs.
+	video_url         TEXT NOT NULL,
+	audio_url         TEXT NOT NULL,
+	tracks            TEXT NOT NULL,   -- further speech tracks: JSON
+	options           TEXT NOT NULL,   -- JSON
+	targets           TEXT NOT NULL    -- webhooks that get its events: JSON
 ) STRICT;
 CREATE UNIQUE INDEX requests_by_seq ON requests (account, kind, seq);
 CREATE UNIQUE INDEX requests_by_reference ON requests (account, kind, reference_id, reference_seq) WHERE reference_id <> '';

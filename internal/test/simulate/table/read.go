@@ -65,8 +65,12 @@ func (t *Table) addressOf(key item) (address, error) {
 // BatchGetItem implements dynamodb.API. Throttled keys are unprocessed; the call fails only if all
 // are throttled.
 func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*Options)) (*dynamodb.BatchGetItemOutput, error) {
-	addresses := make(map[string][]address)
+	addresses, project := make(map[string][]address), make(map[string]func(item) item)
 	for name, asked := range in.RequestItems {
+		var err error
+		if project[name], err = t.projection(asked.ProjectionExpression, asked.ExpressionAttributeNames, nil); err != nil {
+			return nil, err
+		}
 		all, err := t.batch(asked.Keys)
 		if err != nil {
 			return nil, err
@@ -86,7 +90,7 @@ func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 				case err != nil:
 					left = append(left, asked.Keys[n])
 				case r != nil:
-					out.Responses[name] = append(out.Responses[name], r.item)
+					out.Responses[name] = append(out.Responses[name], project[name](r.item))
 				}
 			}
 			if len(left) == len(asked.Keys) {
@@ -155,19 +159,26 @@ func (t *Table) parseQuery(in *dynamodb.QueryInput) (q question, err error) {
 	if err != nil {
 		return q, err
 	}
-	q = question{key.meaning, filter.meaning, func(i item) item { return i }}
-	used := []words{key.words, filter.words}
-	if in.ProjectionExpression != nil {
-		wanted, err := read(&t.expressions.projections, *in.ProjectionExpression, (*parser).attributes)
-		if err != nil {
-			return q, err
-		}
-		q.project, used = only(wanted.meaning), append(used, wanted.words)
-	}
+	q = question{key: key.meaning, filter: filter.meaning}
 	if low, high := text(in.ExpressionAttributeValues[q.key.low]), text(in.ExpressionAttributeValues[q.key.high]); q.key.low != "" && q.key.high != "" && low > high {
 		return q, invalid("the lower bound of BETWEEN is above the upper one")
 	}
-	return q, check(in.ExpressionAttributeNames, in.ExpressionAttributeValues, used...)
+	q.project, err = t.projection(in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues, key.words, filter.words)
+	return q, err
+}
+
+// projection returns a function that returns an item with the attributes that the expression names, or with all if there is none. It checks
+// the names and values, which the other words use too.
+func (t *Table) projection(expression *string, names map[string]string, values item, used ...words) (func(item) item, error) {
+	project := func(i item) item { return i }
+	if expression != nil {
+		wanted, err := read(&t.expressions.projections, *expression, (*parser).attributes)
+		if err != nil {
+			return nil, err
+		}
+		project, used = only(wanted.meaning), append(used, wanted.words)
+	}
+	return project, check(names, values, used...)
 }
 
 // only returns a function that returns an item with the attributes of these names.

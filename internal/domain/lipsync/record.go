@@ -1,0 +1,41 @@
+package lipsync
+
+import (
+	"fmt"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
+)
+
+// MostRecord is the largest size of what a client may put into one record, in bytes as stores keep it. It has room for four of the longest URLs
+// and a hundred segments. An item of DynamoDB may have 400 KB.
+const MostRecord = 64 << 10
+
+// CheckSize returns an error, which is Invalid, if the client's part of the request is larger than MostRecord.
+func (r Request) CheckSize() error {
+	size := len(r.ReferenceID) + len(r.Engine) + len(r.Tracks.Text()) + len(r.Options.Text()) + len(r.Targets.Text())
+	for _, in := range []Input{r.Video, r.Audio} {
+		size += len(in.URL) + len(in.Object) + len(in.Name)
+	}
+	return checkSize("request", "URLs, names or segments", size)
+}
+
+// CheckSize returns an error, which is Invalid, if the webhooks of the account are together larger than MostRecord.
+func (a AccountWebhooks) CheckSize() error {
+	return checkSize("list of the account's webhooks", "URLs", len(a.Text()))
+}
+
+func checkSize(what, of string, size int) error {
+	if size <= MostRecord {
+		return nil
+	}
+	return failure.New(failure.Invalid, fmt.Sprintf("%s takes %d bytes, and may take %d: it has too many or too long %s", what, size, MostRecord, of))
+}
+
+// Listed returns the request as lists have it: without what only a single request shows, since that may be large. Of the options it has
+// the name of the output's file. The lease and Progress may be missing.
+func (r Request) Listed() Request {
+	r.Tracks, r.Targets = nil, nil
+	r.Options = order.Options{Output: order.Output{FileName: r.Options.Output.FileName}}
+	return r
+}
