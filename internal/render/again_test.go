@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -83,6 +84,50 @@ func TestWithoutGPU(t *testing.T) {
 	made, err := r.Render(t.Context(), j, o)
 	if err != nil || !made.Again || len(o.measured) != 2 {
 		t.Errorf("started %d times (%v), want twice", len(o.measured), err)
+	}
+}
+
+// forgetting are media whose first encoders lose a frame.
+type forgetting struct {
+	Media
+	losses int // number of files with a loss
+}
+
+func (m *forgetting) Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
+	e, err := m.Media.Encode(ctx, v, o, sound, output)
+	if m.losses--; m.losses >= 0 {
+		e = &losing{Encoder: e}
+	}
+	return e, err
+}
+
+// losing loses its third frame.
+type losing struct {
+	ffmpeg.Encoder
+	written int
+}
+
+func (l *losing) WritePixels(frame []byte) error {
+	if l.written++; l.written == 3 {
+		return nil
+	}
+	return l.Encoder.WritePixels(frame)
+}
+
+// TestUnproved loses a frame of an output. The output is made again; if that has a loss too, the service is at fault, and there is no output.
+func TestUnproved(t *testing.T) {
+	for losses, want := range []string{"", "", "the output is not what was to be made: 27 frames"} {
+		j, r := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds), Scratch: t.TempDir()}, inMemory(t, &numberer{})
+		j.Output = filepath.Join(j.Scratch, "out.mp4")
+		r.Media = &forgetting{r.Media, losses}
+		made, err := r.Render(t.Context(), j, nil)
+		_, missing := os.Stat(j.Output)
+		if (err == nil) != (want == "") || (missing == nil) != (want == "") || made.Again != (losses > 0) {
+			t.Errorf("%d losses: again %t, got %v and %v, want %q", losses, made.Again, err, missing, want)
+		}
+		if err != nil && (failure.Of(err).Code != failure.InternalFault || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%d losses: got %v, want %q", losses, err, want)
+		}
 	}
 }
 

@@ -22,10 +22,10 @@ type Media interface {
 	OpenSound(ctx context.Context, in *ffmpeg.Info, most time.Duration) (io.ReadCloser, error)
 	// Samples writes the samples of the sound to pcm, at most those of a time. It returns their number, also with an error.
 	Samples(ctx context.Context, in *ffmpeg.Info, pcm io.Writer, most time.Duration) (int64, error)
-	// Transcode encodes the sound of a file to another, at most for a time, and writes its samples to pcm. It returns their number.
-	Transcode(ctx context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, most time.Duration) (int64, error)
+	// Transcode encodes the sound of a file to another, at most for a time. ErrUnsupported is the fault of the file.
+	Transcode(ctx context.Context, in *ffmpeg.Info, encoded string, most time.Duration) error
 	// TranscodeTo is Transcode to an exact length: it cuts the sound, or adds silence.
-	TranscodeTo(ctx context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, length time.Duration) (int64, error)
+	TranscodeTo(ctx context.Context, in *ffmpeg.Info, encoded string, length time.Duration) error
 	// Place decodes a piece of sound to its place in an assembly. It returns the length of the sound.
 	Place(ctx context.Context, a *ffmpeg.Assembly, p ffmpeg.Piece) (time.Duration, error)
 	// Mix encodes a mix of two sounds. scratch is a path that it may use.
@@ -39,6 +39,8 @@ type Media interface {
 	TakeReel(ctx context.Context, v *ffmpeg.Video, o order.Output, from, to string) error
 	// Join joins reels and a sound to a file.
 	Join(ctx context.Context, v *ffmpeg.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
+	// Prove measures an output. The error is ErrUnproved if it is not what was to be made.
+	Prove(ctx context.Context, v *ffmpeg.Video, o order.Output, want ffmpeg.Proof, path string) error
 	// Poster returns a small picture of a video at a time, as a JPEG.
 	Poster(ctx context.Context, v *ffmpeg.Video, path string, at time.Duration) ([]byte, error)
 

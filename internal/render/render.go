@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"os"
+	"slices"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -125,7 +126,7 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 	defer os.RemoveAll(w.dir)
 	j = j.normal()
 	made, err := w.try(ctx, j)
-	if (made.Reused != Reused{} || errors.Is(err, errPieces) || errors.Is(err, ffmpeg.ErrGPU)) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings, pieces or the GPU are to blame
+	if (made.Reused != Reused{} || slices.ContainsFunc([]error{errPieces, ffmpeg.ErrGPU, ffmpeg.ErrUnproved}, func(e error) bool { return errors.Is(err, e) })) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings, pieces or the GPU are to blame
 		if j.Pieces = nil; j.Findings != nil {
 			j.Findings = unread{j.Findings}
 		}
@@ -158,6 +159,10 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		made.Reused.Frames = out.resumed
 		if err != nil {
 			return err
+		}
+		proof := ffmpeg.Proof{Frames: p.line.frames, Sound: p.sound.length}
+		if err := w.Media.Prove(ctx, in.video.Video, j.Options.Output, proof, j.Output); err != nil {
+			return errors.Join(err, os.Remove(j.Output))
 		}
 		made, err = w.finish(ctx, p, out)
 		return err

@@ -16,10 +16,11 @@ import (
 
 // soundtrack is the sound of a job: at first its speech track, and then that of its output.
 type soundtrack struct {
-	info    *ffmpeg.Info // of the speech track
-	encoded string       // path of the sound as the output will have it
-	pcm     string       // path of the samples of the speech
-	samples int64        // their number
+	info    *ffmpeg.Info  // of the speech track
+	encoded string        // path of the sound as the output will have it
+	pcm     string        // path of the samples of the speech
+	samples int64         // their number
+	length  time.Duration // of the encoded sound
 }
 
 // inspectSpeech inspects the speech track of a job, and writes its samples.
@@ -68,8 +69,10 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 	}
 	samples, err := w.Media.Samples(ctx, audio, pcm, w.mostSpeech(part))
 	switch {
+	case err != nil && samples == 0 && ctx.Err() == nil:
+		return 0, unsupported(failure.Audio, err)
 	case err != nil:
-		return 0, undecoded(ctx, samples, err)
+		return 0, fmt.Errorf("decode audio: %w", err)
 	case samples == 0 && audio.Begin > 0:
 		return 0, afterEnd(failure.Audio)
 	case samples == 0:
@@ -89,19 +92,15 @@ func (w work) mostSpeech(part time.Duration) time.Duration {
 	return most
 }
 
-// undecoded returns the error of speech that could be read up to a number of samples.
-func undecoded(ctx context.Context, samples int64, err error) error {
-	if samples == 0 && ctx.Err() == nil {
-		return unsupported(failure.Audio, err)
-	}
-	return fmt.Errorf("decode audio: %w", err)
-}
-
 // encodeSpeech encodes the speech track, or a part of it unless part is 0, for the output. That also finds samples that no encoder
 // takes.
 func (w work) encodeSpeech(ctx context.Context, s soundtrack, part time.Duration) error {
-	if n, err := w.Media.Transcode(ctx, s.info, s.encoded, io.Discard, w.mostSpeech(part)); err != nil {
-		return undecoded(ctx, n, err)
+	err := w.Media.Transcode(ctx, s.info, s.encoded, w.mostSpeech(part))
+	switch {
+	case errors.Is(err, ffmpeg.ErrUnsupported):
+		return unsupported(failure.Audio, err)
+	case err != nil:
+		return fmt.Errorf("encode audio: %w", err)
 	}
 	return nil
 }
@@ -186,12 +185,15 @@ func (w work) finishSound(ctx context.Context, in input, source, frames int) (s 
 	if err != nil {
 		return s, "", fmt.Errorf("mix: %w", err)
 	}
-	if frames == in.spoken() { // then the speech track ends in the last frame
+	length := in.length(frames)
+	if s.length = length; frames == in.spoken() { // then the speech track ends in the last frame
+		if !mixed {
+			s.length = time.Duration(s.samples) * time.Second / ffmpeg.PCMRate
+		}
 		return s, warning, nil
 	}
-	length := in.length(frames)
 	if !mixed {
-		if _, err := w.Media.TranscodeTo(ctx, s.info, s.encoded, io.Discard, length); err != nil {
+		if err := w.Media.TranscodeTo(ctx, s.info, s.encoded, length); err != nil {
 			return s, "", fmt.Errorf("decode audio again: %w", err)
 		}
 	}

@@ -2,14 +2,12 @@ package ffmpeg
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"time"
-
-	"lipsync/internal/media/sandbox"
 )
 
 // Assembly is a WAV file that is assembled from pieces of sound: 16-bit stereo at mixRate. It is silent
@@ -23,16 +21,13 @@ type Piece struct {
 	Length time.Duration // at most
 }
 
-// frameBytes is the size of a sample of both channels of an Assembly.
-const frameBytes = 4
-
 // NewAssembly creates the file with silence of a length.
 func NewAssembly(path string, length time.Duration) (*Assembly, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	size := frameBytes * samplesIn(length)
+	size := int64(assembled.size()) * assembled.count(length)
 	if size > math.MaxUint32-wavHeaderBytes {
 		file.Close()
 		return nil, fmt.Errorf("a WAV of %v has too many bytes", length)
@@ -50,41 +45,44 @@ func NewAssembly(path string, length time.Duration) (*Assembly, error) {
 // Close closes the file.
 func (a *Assembly) Close() error { return a.file.Close() }
 
-// samplesIn returns the number of samples at mixRate in a length.
-func samplesIn(length time.Duration) int64 { return int64(length.Seconds()*mixRate + .5) }
+// assembled is the form of an Assembly.
+var assembled = form{rate: mixRate, channels: 2}
 
 // Place adds a piece, and returns its length. That is 0 if the sound ends before the piece begins.
 func (t *Tools) Place(ctx context.Context, a *Assembly, p Piece) (time.Duration, error) {
-	at := samplesIn(p.At)
-	to := &limitedWriter{io.NewOffsetWriter(a.file, wavHeaderBytes+frameBytes*at), frameBytes * (samplesIn(p.At+p.Length) - at)}
-	n, err := t.pipeSound(ctx, pieceArgs(p), sandbox.Files{Read: []string{p.Sound.Path}}, to)
-	return time.Duration(n/frameBytes) * time.Second / mixRate, err
-}
-
-// limitedWriter drops the bytes after the first left ones.
-type limitedWriter struct {
-	io.Writer
-	left int64
-}
-
-func (w *limitedWriter) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b[:min(int64(len(b)), w.left)])
-	w.left -= int64(n)
-	if err != nil {
-		return n, err
-	}
-	return len(b), nil
+	at, size := assembled.count(p.At), int64(assembled.size())
+	n, err := t.decode(ctx, p.Sound, assembled, &fader{
+		Writer: io.NewOffsetWriter(a.file, wavHeaderBytes+size*at), length: assembled.count(p.At+p.Length) - at}, p.Length)
+	return time.Duration(n) * time.Second / mixRate, err
 }
 
 // fadeSeconds is the length of a fade where a sound is cut, or its gain changes. Without it one would hear a click. By ear.
 const fadeSeconds = .01
 
-// pieceArgs returns the arguments that write the samples of a piece to the pipe.
-func pieceArgs(p Piece) []string {
-	filter := fmt.Sprintf("%s,atrim=end=%s,%s", p.Sound.gapless("STARTPTS"), seconds(p.Length), (&Audio{Channels: 2}).layout(p.Sound.Audio.Channels))
-	if end := p.Length.Seconds() - fadeSeconds; end > fadeSeconds {
-		filter += fmt.Sprintf(",afade=d=%g,afade=t=out:st=%g:d=%[1]g", fadeSeconds, end)
+// fader fades the samples of a piece in, and out at its end. It drops those after the end.
+type fader struct {
+	io.Writer
+	length int64  // in samples
+	next   int64  // the next sample
+	rest   []byte // of a sample that is not complete
+}
+
+func (f *fader) Write(b []byte) (int, error) {
+	const fade = int64(fadeSeconds * mixRate)
+	faded, size := append(f.rest, b...), assembled.size()
+	whole := len(faded) / size * size
+	f.rest = append([]byte(nil), faded[whole:]...)
+	faded = faded[:min(int64(whole), (f.length-f.next)*int64(size))]
+	for at := 0; at < len(faded); at += 2 {
+		n := f.next + int64(at/size)
+		if near := min(n, f.length-1-n); near < fade && f.length > 2*fade {
+			value := int64(int16(binary.LittleEndian.Uint16(faded[at:])))
+			binary.LittleEndian.PutUint16(faded[at:], uint16(int16(value*near/fade)))
+		}
 	}
-	args := append(soundInput(p.Sound), "-map", "0:"+strconv.Itoa(p.Sound.Audio.index), "-af", filter)
-	return append(args, "-ac", "2", "-ar", strconv.Itoa(mixRate), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1")
+	f.next += int64(len(faded) / size)
+	if _, err := f.Writer.Write(faded); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

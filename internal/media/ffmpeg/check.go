@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +31,7 @@ func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	if _, err := t.Transcode(ctx, info, aac, io.Discard, time.Second); err != nil {
+	if err := t.Transcode(ctx, info, aac, time.Second); err != nil {
 		return fmt.Errorf("transcode sound: %w", err)
 	}
 	if err := t.encodeBlack(ctx, 64, aac, filepath.Join(folder, "black.mp4")); err != nil {

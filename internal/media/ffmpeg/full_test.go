@@ -2,7 +2,6 @@ package ffmpeg
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -57,7 +56,7 @@ func TestUnwrittenEnd(t *testing.T) {
 		t.Errorf("the output exists: %v", err)
 	}
 	in := &Info{Path: "/dev/null", Format: "wav", Audio: &Audio{}}
-	if _, err := tools.Transcode(t.Context(), in, filepath.Join(dir, "aac"), io.Discard, time.Second); !errors.Is(err, syscall.EIO) {
+	if err := tools.Transcode(t.Context(), in, filepath.Join(dir, "aac"), time.Second); !errors.Is(err, syscall.EIO) {
 		t.Errorf("sound: got %v, want EIO", err)
 	}
 }

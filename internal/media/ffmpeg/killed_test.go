@@ -39,8 +39,7 @@ func TestKilled(t *testing.T) {
 				return err
 			},
 			"transcode": func() error {
-				_, err := tools.Transcode(t.Context(), in, filepath.Join(t.TempDir(), "aac"), io.Discard, time.Second)
-				return err
+				return tools.Transcode(t.Context(), in, filepath.Join(t.TempDir(), "aac"), time.Second)
 			},
 			"frames": func() error {
 				frames, err := tools.OpenFrames(t.Context(), in, 10)
@@ -75,8 +74,8 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.Copy(io.Discard, sound)
-	if err := sound.Close(); err == nil || errors.Is(err, ffmpeg.ErrKilled) {
+	_, err = io.Copy(io.Discard, sound)
+	if err := errors.Join(err, sound.Close()); err == nil || errors.Is(err, ffmpeg.ErrKilled) {
 		t.Errorf("canceled: got %v, want an error other than ErrKilled", err)
 	}
 }

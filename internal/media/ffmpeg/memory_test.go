@@ -40,7 +40,7 @@ func TestMemory(t *testing.T) {
 		"4096 × 4096": {pixels: 4096 * 4096, want: 6144},
 	} {
 		tools := &Tools{FFmpeg: sleeper, Threads: 2}
-		video := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}, timeBase: Rate{1, 25}, pixels: test.pixels}
+		video := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}, timeBase: Rate{1, 25}, coded: [2]int{test.pixels, 1}}
 		info := &Info{Video: video, Audio: &Audio{SampleRate: 16000, Channels: 1}}
 		var p *process
 		if test.pixels == 0 {
@@ -48,7 +48,7 @@ func TestMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p = s.(sound).p
+			p = s.(*listening).p
 		} else {
 			frames, err := tools.OpenFrames(t.Context(), info, 1)
 			if err != nil {

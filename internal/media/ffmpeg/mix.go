@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"lipsync/internal/media/sandbox"
@@ -51,7 +50,7 @@ type Part struct {
 // The original is decoded to scratch first, since only a file of exactly one span can be repeated without
 // a gap.
 func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
-	read := []string{m.Voice.Path}
+	var read []string
 	if o := m.Original; o != nil {
 		defer os.Remove(scratch)
 		err := t.decodeOriginal(ctx, o, scratch)
@@ -63,29 +62,41 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 		}
 		read = append(read, scratch)
 	}
-	_, err := t.pipeSound(ctx, mixArgs(m, scratch, encoded), sandbox.Files{Read: read, Write: []string{encoded}}, io.Discard)
-	return err
+	p, err := t.startWriter(ctx, t.FFmpeg, mixArgs(m, scratch, encoded), sandbox.Files{Read: read, Write: []string{encoded}})
+	if err != nil {
+		return err
+	}
+	return t.feed(ctx, p, m.Voice, m.sound().form(), m.Length, m.Length)
 }
 
-// decodeOriginal writes the span of the original to the path wav, at its speed.
+// sound returns the sound of the mix.
+func (m Mix) sound() *Audio {
+	if m.Original == nil {
+		return m.Voice.Audio
+	}
+	return &Audio{SampleRate: mixRate, Channels: m.Original.Video.Audio.Channels, Opus: m.Voice.Audio.Opus}
+}
+
+// decodeOriginal writes the span of the original to the path wav.
 func (t *Tools) decodeOriginal(ctx context.Context, o *Original, wav string) error {
 	file, err := os.Create(wav)
 	if err != nil {
 		return err
 	}
-	_, err = t.pipeSound(ctx, originalArgs(o), sandbox.Files{Read: []string{o.Video.Path}}, file)
-	return errors.Join(err, file.Close())
-}
-
-// originalArgs returns the arguments that write the span of the original to the pipe, as WAV.
-func originalArgs(o *Original) []string {
-	filter := fmt.Sprintf("%s,apad=whole_dur=%[2]s,atrim=end=%[2]s", o.Video.gaplessFromPictures(), seconds(o.Span))
-	if o.Speed != 1 {
-		filter += fmt.Sprintf(",atempo=%g", o.Speed)
+	defer file.Close()
+	f := (&Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels}).form()
+	f.float = false
+	size := f.count(o.Span) * int64(f.size())
+	if size > math.MaxUint32-wavHeaderBytes {
+		return fmt.Errorf("a WAV of %v has too many bytes", o.Span)
 	}
-	a := o.Video.Audio
-	args := append(soundInput(o.Video), "-map", "0:"+strconv.Itoa(a.index), "-af", filter)
-	return append(args, "-ac", strconv.Itoa(a.encoded()), "-ar", strconv.Itoa(mixRate), "-c:a", "pcm_s16le", "-f", "wav", "pipe:1")
+	if _, err := file.Write(wavHeader(uint16(f.channels), mixRate, uint32(size))); err != nil {
+		return err
+	}
+	if _, err := t.decode(ctx, o.Video, f, file, o.Span); err != nil {
+		return err
+	}
+	return file.Truncate(wavHeaderBytes + size) // appends silence
 }
 
 // These are the settings of the filters of a mix.
@@ -102,15 +113,17 @@ const (
 	ducker = "sidechaincompress=threshold=0.015:ratio=6:attack=20:release=400:link=maximum"
 )
 
-// mixArgs returns the arguments that write the mix to the path encoded, and its samples to the pipe. wav has
-// the original. The padding of the voice has an end, since ffmpeg 5.1 may wait forever for the end of a
-// sound that silence follows without end.
+// mixArgs returns the arguments that write the mix to the path encoded. The voice comes by the pipe, as long as the mix, and wav has the
+// original.
 func mixArgs(m Mix, wav, encoded string) []string {
-	args, sound, mixed := soundInput(m.Voice), m.Voice.Audio, m.voice()
+	sound := m.sound()
+	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(sound.form().args(), "-i", "pipe:0")...)
+	mixed := "[0:a]" + volume(m.VoiceGain, m.VoiceParts)
 	if o := m.Original; o != nil {
-		sound = &Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels, Opus: sound.Opus}
-		mixed += "," + sound.layout(m.Voice.Audio.Channels)
 		original := "[1:a]" + volume(o.Gain, o.Parts)
+		if o.Speed != 1 {
+			original += fmt.Sprintf(",atempo=%g", o.Speed)
+		}
 		if o.Duck {
 			mixed += ",asplit[voice][key];" + original + "," + evenly + "[loud];[key]" + evenly + "[even];[loud][even]" + ducker + "[original]"
 		} else {
@@ -126,9 +139,8 @@ func mixArgs(m Mix, wav, encoded string) []string {
 	if m.Original != nil && len(m.Original.Parts) > 0 {
 		limited = limitIn(m.Original.Parts)
 	}
-	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limited+",asplit[encoded][pcm]", "-map", "[encoded]")
-	args = append(append(args, sound.fileArgs(encoded)...), "-map", "[pcm]")
-	return append(args, pcmArgs()...)
+	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limited+"[mixed]", "-map", "[mixed]")
+	return append(args, sound.fileArgs(encoded)...)
 }
 
 // limitIn returns the filters that limit a sound in its parts only. A limiter needs some time to let go, so elsewhere the sound goes
@@ -163,22 +175,4 @@ func volume(gain float64, parts []Part) string {
 		}
 	}
 	return fmt.Sprintf("aresample=%d,asetnsamples=n=%d:p=0,volume=eval=frame:volume='%s'", mixRate, mixRate/gainSteps, sum)
-}
-
-// voice returns the filters for the voice, with silence up to the end of the mix.
-func (m Mix) voice() string {
-	return fmt.Sprintf("[0:%d]%s,%s,apad=whole_dur=%s", m.Voice.Audio.index, m.Voice.gapless("STARTPTS"), volume(m.VoiceGain, m.VoiceParts), seconds(m.Length))
-}
-
-// layout returns the filters that give a sound with a number of channels the channels and the rate of an
-// encoded sound a. One channel is heard as loud on each of two, and two as loud on one.
-func (a *Audio) layout(channels int) string {
-	format := fmt.Sprintf("aresample=%d,aformat=channel_layouts=%s", mixRate, map[int]string{1: "mono", 2: "stereo", 6: "5.1"}[a.encoded()])
-	switch {
-	case channels == 1 && a.encoded() == 2:
-		return "pan=stereo|c0=c0|c1=c0," + format
-	case channels == 2 && a.encoded() == 1:
-		return "pan=mono|c0=.5*c0+.5*c1," + format
-	}
-	return format
 }

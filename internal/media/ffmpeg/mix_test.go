@@ -250,7 +250,7 @@ func TestMixOfOddSounds(t *testing.T) {
 	voice := probe(t, ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):d=3:s=16000"))
 	for offset, want := range map[string][]float64{ // amplitudes of the tone in spans of .1 s, from .05 s and .45 s on
 		"0.4":  {0, .2},
-		"-0.4": {.2, 0},
+		"-0.4": {.2, .2}, // the first picture is shown for .4 s longer
 	} {
 		t.Run(offset, func(t *testing.T) {
 			t.Parallel()

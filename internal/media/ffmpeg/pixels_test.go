@@ -98,7 +98,7 @@ func TestSoundFollowsThePicture(t *testing.T) {
 	}{
 		{"together", "0", 0, 1},
 		{"sound late", "0.5", .5, 1.5},
-		{"sound early", "-0.5", 0, .5},
+		{"sound early", "-0.5", 0, .98}, // the first picture is shown for 12 frames longer, so the time line begins after .02 s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,8 @@ import (
 // formats returns ffmpeg's names of the supported demuxers. None of them follows references to
 // other files.
 func formats() []string {
-	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
+	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg",
+		"mpegts", "flv", "asf", "gif", "aiff", "caf", "w64"}
 }
 
 // Info describes a file as it describes itself, which may be wrong.
@@ -28,6 +29,14 @@ type Info struct {
 	Still    bool          // Video is one picture, which has no length
 	Video    *Video        // nil if it has no pictures
 	Audio    *Audio        // nil if it has no sound
+
+	// zero is the time in seconds, on the time line of the file, of what ffmpeg gives the time 0. The time line is that of players, and
+	// outputs and all options count on it. It is set by line.
+	zero float64
+
+	report *report // of which Take makes other Infos; nil for a picture
+	// The numbers of the tracks of the kinds in the file, and those of Video and Audio among them, counted from 1.
+	VideoTracks, VideoTrack, AudioTracks, AudioTrack int
 
 	// These select the part to decode. Probe doesn't set them.
 	Begin  time.Duration // of the part, counted from the first picture or sample
@@ -46,10 +55,13 @@ type Video struct {
 	Pixels PixelFormat
 
 	index      int
-	pixels     int // of a decoded picture
+	coded      [2]int  // width and height of a decoded picture, upright
+	shape      float64 // its width as it is displayed, for a height of 1
+	rotated    bool    // ffmpeg turns the pictures
 	codec      string
-	start      int64 // of the first picture, in ticks of timeBase
-	timeBase   Rate  // seconds per tick
+	start      int64   // of the first picture, in ticks of timeBase
+	lead       float64 // seconds before the first picture, in which it is shown too: see line
+	timeBase   Rate    // seconds per tick
 	interlaced bool
 	deep       bool // values of more than 8 bits
 	alpha      bool
@@ -73,6 +85,7 @@ type Audio struct {
 	Opus bool
 
 	index int
+	until time.Duration // where the sound ends on the time line; what a codec appends to it is padding. 0 if unknown
 }
 
 // Probe returns the Info of a file. It returns ErrUnsupported if the service does not support the
@@ -115,11 +128,11 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 
 // probeArgs returns ffprobe's arguments. demuxer is that of a picture, "" for other files.
 func probeArgs(path, demuxer string) []string {
-	const wanted = "format=format_name,duration:" +
+	const wanted = "format=format_name,start_time,duration:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
 		"start_pts,duration,channels,sample_rate,extradata_size:" +
-		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
+		"stream_disposition=" + dispositions + ":stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
 		":packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=" + sideFields
 	demuxers := strings.Join(formats(), ",")
 	var args []string
@@ -136,6 +149,7 @@ func probeArgs(path, demuxer string) []string {
 type report struct {
 	Format struct {
 		Name     string `json:"format_name"`
+		Start    string `json:"start_time"` // of its first stream, in seconds
 		Duration string `json:"duration"`
 	} `json:"format"`
 	Streams []stream `json:"streams"`
@@ -149,36 +163,34 @@ type report struct {
 }
 
 type stream struct {
-	Index       int    `json:"index"`
-	Type        string `json:"codec_type"`
-	Codec       string `json:"codec_name"`
-	Width       int    `json:"width"`
-	Height      int    `json:"height"`
-	PixFmt      string `json:"pix_fmt"`
-	Aspect      string `json:"sample_aspect_ratio"`
-	FieldOrder  string `json:"field_order"`
-	Range       string `json:"color_range"`
-	Space       string `json:"color_space"`
-	Transfer    string `json:"color_transfer"`
-	Primaries   string `json:"color_primaries"`
-	AvgRate     string `json:"avg_frame_rate"`
-	TimeBase    string `json:"time_base"`
-	Start       int64  `json:"start_pts"`
-	Duration    string `json:"duration"` // seconds
-	Channels    int    `json:"channels"`
-	SampleRate  string `json:"sample_rate"`
-	Extra       int    `json:"extradata_size"` // bytes; the content of an attachment
-	Disposition struct {
-		AttachedPic int `json:"attached_pic"`
-	} `json:"disposition"`
-	Tags struct {
+	Index       int         `json:"index"`
+	Type        string      `json:"codec_type"`
+	Codec       string      `json:"codec_name"`
+	Width       int         `json:"width"`
+	Height      int         `json:"height"`
+	PixFmt      string      `json:"pix_fmt"`
+	Aspect      string      `json:"sample_aspect_ratio"`
+	FieldOrder  string      `json:"field_order"`
+	Range       string      `json:"color_range"`
+	Space       string      `json:"color_space"`
+	Transfer    string      `json:"color_transfer"`
+	Primaries   string      `json:"color_primaries"`
+	AvgRate     string      `json:"avg_frame_rate"`
+	TimeBase    string      `json:"time_base"`
+	Start       int64       `json:"start_pts"`
+	Duration    string      `json:"duration"` // seconds
+	Channels    int         `json:"channels"`
+	SampleRate  string      `json:"sample_rate"`
+	Extra       int         `json:"extradata_size"` // bytes; the content of an attachment
+	Disposition disposition `json:"disposition"`
+	Tags        struct {
 		AlphaMode string `json:"alpha_mode"`
 		End       string `json:"DURATION"` // of Matroska: the time when the stream ends, as hours:minutes:seconds
 	} `json:"tags"`
 	SideData []sideData `json:"side_data_list"`
 }
 
-// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind.
+// parseProbe returns the Info for ffprobe's output, with the default track of each kind.
 // demuxer is that of a picture, "" for other files.
 func parseProbe(b []byte, demuxer string) (*Info, error) {
 	var r report
@@ -191,33 +203,13 @@ func parseProbe(b []byte, demuxer string) (*Info, error) {
 	if !slices.Contains(formats(), r.Format.Name) {
 		return nil, fmt.Errorf("%w: format %q", ErrUnsupported, r.Format.Name)
 	}
-	info := &Info{Duration: parseSeconds(r.Format.Duration)}
-	info.Format, _, _ = strings.Cut(r.Format.Name, ",")
 	extra := 0
 	for _, s := range r.Streams {
-		extra += r.extra(s)
-		if extra >= maxExtra {
+		if extra += r.extra(s); extra >= maxExtra {
 			return nil, fmt.Errorf("%w: attachments of %d bytes or more", ErrUnsupported, maxExtra)
 		}
-		switch {
-		case s.Type == "video" && info.Video == nil && s.Disposition.AttachedPic == 0:
-			v, err := s.video()
-			if err != nil {
-				return nil, err
-			}
-			times := r.times(s)
-			v.start, v.Rate = times[0], s.rate(times).snap()
-			info.Video = v
-			v.Stated, v.mastering = r.stated(s, v), r.mastering(s)
-		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
-			rate, _ := strconv.Atoi(s.SampleRate)
-			if rate < minSampleRate {
-				continue
-			}
-			info.Audio = &Audio{SampleRate: rate, Channels: s.Channels, index: s.Index}
-		}
 	}
-	return info, nil
+	return r.info(0, 0)
 }
 
 // extra returns the number of bytes of the stream that each process that opens the file keeps in
@@ -265,8 +257,7 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 	if end == 0 && !sound {
 		end = parseSeconds(r.Format.Duration)
 	}
-	begin := time.Duration(float64(v.start) * v.timeBase.Float() * float64(time.Second))
-	return max(0, end-max(0, begin))
+	return max(0, end-max(0, v.begin()))
 }
 
 // rate returns the average frame rate. If the container states none, or one that counts clock ticks
@@ -286,7 +277,7 @@ func (s stream) rate(times []int64) Rate {
 
 func (s stream) video() (*Video, error) {
 	v := &Video{
-		index: s.Index, pixels: s.Width * s.Height, codec: s.Codec,
+		index: s.Index, coded: [2]int{s.Width, s.Height}, codec: s.Codec,
 		interlaced: slices.Contains([]string{"tt", "bb", "tb", "bt"}, s.FieldOrder),
 		deep:       deepFormats.MatchString(s.PixFmt),
 		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
@@ -300,6 +291,18 @@ func (s stream) video() (*Video, error) {
 	}
 	if v.Width, v.Height, ok = s.displaySize(); !ok {
 		return nil, fmt.Errorf("%w: size %d × %d, pixels %s", ErrUnsupported, s.Width, s.Height, s.Aspect)
+	}
+	v.shape = float64(s.Width&^1) / float64(s.Height&^1)
+	if num, den, found := strings.Cut(s.Aspect, ":"); found {
+		if r, ok := parseRate(num + "/" + den); ok {
+			v.shape *= r.Float()
+		}
+	}
+	for _, d := range s.SideData {
+		v.rotated = v.rotated || d.Rotation != 0
+		if d.upright() {
+			v.coded, v.shape = [2]int{s.Height, s.Width}, 1/v.shape
+		}
 	}
 	return v, nil
 }
@@ -324,11 +327,16 @@ func (s stream) displaySize() (w, h int, ok bool) {
 		return 0, 0, false
 	}
 	for _, d := range s.SideData {
-		if math.Abs(math.Abs(math.Remainder(d.Rotation, 180))-90) < 1 {
+		if d.upright() {
 			w, h = h, w
 		}
 	}
 	return w, h, true
+}
+
+// upright reports whether pictures are turned by a quarter.
+func (d sideData) upright() bool {
+	return math.Abs(math.Abs(math.Remainder(d.Rotation, 180))-90) < 1
 }
 
 // parseSeconds parses "12.345". It returns 0 for anything that is not a plausible time.

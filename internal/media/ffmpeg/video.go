@@ -69,7 +69,7 @@ func (t *Tools) openFrames(ctx context.Context, in *Info, s span, skip int) (Fra
 // HDR needs the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
 func (t *Tools) pictureMemory(v *Video) uint64 {
 	const file, thread, pixel = 1 << 30, 24 << 20, 320
-	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
+	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.coded[0]*v.coded[1]))
 }
 
 func (f *decoding) Read(frame *image.YCbCr) error { return f.ReadPixels(Bytes(frame)) }
@@ -172,8 +172,13 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	if decoder := v.decoder(); decoder != "" {
 		args = append(args, "-c:v", decoder)
 	}
-	if at := float64(s.from)/v.Rate.Float() - seekMargin; s.seek && at > 0 {
-		at += float64(v.start) * v.timeBase.Float()
+	if !v.rotated { // ffmpeg turns pictures by a filter that can't change
+		args = append(args, "-reinit_filter", "0")
+	}
+	if s.seek { // the times are the same after a seek
+		args = append(args, "-copyts")
+	}
+	if at, ok := v.seekTo(s); ok {
 		args = append(args, "-seek_timestamp", "1", "-noaccurate_seek", "-ss", strconv.FormatFloat(at, 'f', 6, 64))
 	}
 	return append(args, "-i", "file:"+in.Path, "-map", "0:"+strconv.Itoa(v.index), "-an", "-sn", "-dn",
@@ -181,15 +186,20 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 		"-pix_fmt", v.Pixels.String(), "-f", map[bool]string{true: "rawvideo", false: "yuv4mpegpipe"}[v.raw()], "pipe:1")
 }
 
+// seekTo returns the time of the file, in seconds, to which a decoder of a span seeks. It returns false if it begins at the beginning.
+func (v *Video) seekTo(s span) (float64, bool) {
+	at := float64(s.from)/v.Rate.Float() - v.lead - seekMargin
+	return at + v.begin().Seconds(), s.seek && at > 0
+}
+
 // raw reports whether ffmpeg writes the frames as rawvideo. It makes one more copy of each picture for that, but YUV4MPEG2 doesn't have
 // all pixel formats.
 func (v *Video) raw() bool { return v.Pixels != YUV420P }
 
-// inputArgs returns the arguments before -i of every decoder of an untrusted file. They keep the
-// file's time stamps, so that they are the same after a seek. They ignore damaged pictures, since the
+// inputArgs returns the arguments before -i of every decoder of an untrusted file. They ignore damaged pictures, since the
 // others are usable.
 func inputArgs(in *Info, threads int) []string {
-	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
+	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-protocol_whitelist", "file", "-f", in.Format,
 		"-threads", strconv.Itoa(threads), "-max_pixels", strconv.Itoa(maxPixels)}
 }
 
@@ -206,15 +216,28 @@ func (v *Video) decoder() string {
 
 // filters returns the filters that turn decoded pictures into frames of the size and rate of v. ffmpeg
 // has already rotated the pictures.
+//
+// Pictures may change their size, shape, pixel format or range in the middle. Of these filters, only scale, pad and those of time allow that;
+// so the others get pictures that scale has made alike. A filter graph that began again at each change would lose a frame.
 func (v *Video) filters(s span) string {
-	chain := []string{"setpts=PTS-STARTPTS"}
+	begin, rate := "STARTPTS", "fps="+v.Rate.String()
 	if s.seek {
-		chain[0] = fmt.Sprintf("setpts=PTS-(%d)", v.start)
+		begin = fmt.Sprintf("(%d)", v.start)
+	}
+	chain := []string{"setpts=PTS-" + begin}
+	if v.lead > 0 {
+		chain[0] += fmt.Sprintf("+%g/TB", v.lead)
+		if _, seeks := v.seekTo(s); !seeks {
+			rate += ":start_time=0"
+		}
+	}
+	odd := (v.coded[0]|v.coded[1])&1 != 0
+	if v.interlaced || odd || v.LosesAlpha() || v.LosesHDR() || v.Pixels.Deep() {
+		chain = append(chain, fmt.Sprintf("scale=%d:%d", v.coded[0], v.coded[1]))
 	}
 	if v.interlaced {
 		chain = append(chain, "bwdif=mode=send_frame:deint=interlaced")
 	}
-	rate := "fps=" + v.Rate.String()
 	if v.Resampled { // otherwise a short video has no frame at a low rate
 		rate += ":eof_action=pass"
 	}
@@ -226,10 +249,22 @@ func (v *Video) filters(s span) string {
 	if v.Pixels.Deep() { // a raw video may have values of more than 10 bits in its two bytes
 		chain = append(chain, "limiter")
 	}
-	return strings.Join(append(chain,
-		"crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0",
-		fmt.Sprintf("scale=%d:%d", v.Width, v.Height),
-		"format="+v.Pixels.String()), ",")
+	if odd {
+		chain = append(chain, "crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0")
+	}
+	return strings.Join(append(chain, v.fit()...), ",")
+}
+
+// fit returns the filters that make pictures of any shape as large as frames, with bars beside those whose shape differs from that of the
+// first by more than a hundredth.
+func (v *Video) fit() []string {
+	const alike = "lt(abs(dar/%[2]g-1),.01)"
+	return []string{
+		fmt.Sprintf("scale=w='if("+alike+",%[1]d,2*trunc(min(%[1]d,%[1]d*dar/%[2]g)/2+.5))'", v.Width, v.shape) +
+			fmt.Sprintf(":h='if("+alike+",%[1]d,2*trunc(min(%[1]d,%[1]d*%[2]g/dar)/2+.5))'", v.Height, v.shape) + ":eval=frame:out_range=tv",
+		"format=" + v.Pixels.String(),
+		fmt.Sprintf("pad=%d:%d:(ow-iw)/2:(oh-ih)/2:eval=frame", v.Width, v.Height),
+	}
 }
 
 // colourFilters returns the filters that convert any pixel format to v.Pixels, of limited range.
@@ -245,7 +280,7 @@ func (v *Video) colourFilters() []string {
 	case v.rgb:
 		chain = append(chain, "scale=out_color_matrix="+strings.TrimSuffix(v.matrixOfRGB(), "nc")+":out_range=tv", "format="+v.Pixels.String())
 	case v.fullRange:
-		chain = append(chain, "scale=in_range=pc:out_range=tv", "format="+v.Pixels.String())
+		chain = append(chain, "scale=out_range=tv", "format="+v.Pixels.String())
 	}
 	return chain
 }

@@ -122,5 +122,8 @@ func transcode(ctx context.Context, media render.Media, audio, aac string, pcm *
 	if err != nil {
 		return 0, err
 	}
-	return media.Transcode(ctx, info, aac, pcm, time.Hour)
+	if err := media.Transcode(ctx, info, aac, time.Hour); err != nil {
+		return 0, err
+	}
+	return media.Samples(ctx, info, pcm, time.Hour)
 }

@@ -164,28 +164,20 @@ func (Media) Samples(_ context.Context, in *ffmpeg.Info, pcm io.Writer, most tim
 	return int64(len(samples)), err
 }
 
-func (Media) Transcode(_ context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, most time.Duration) (int64, error) {
+func (Media) Transcode(_ context.Context, in *ffmpeg.Info, encoded string, most time.Duration) error {
 	samples, err := soundOf(in, most)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return encode(samples, encoded, pcm)
+	return Clip{Samples: samples}.Write(encoded)
 }
 
-func (Media) TranscodeTo(_ context.Context, in *ffmpeg.Info, encoded string, pcm io.Writer, length time.Duration) (int64, error) {
+func (Media) TranscodeTo(_ context.Context, in *ffmpeg.Info, encoded string, length time.Duration) error {
 	samples, err := soundOf(in, length)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return encode(append(samples, make([]int16, count(length)-len(samples))...), encoded, pcm)
-}
-
-func encode(samples []int16, encoded string, pcm io.Writer) (int64, error) {
-	if err := (Clip{Samples: samples}).Write(encoded); err != nil {
-		return 0, err
-	}
-	_, err := pcm.Write(pcmOf(samples))
-	return int64(len(samples)), err
+	return Clip{Samples: append(samples, make([]int16, count(length)-len(samples))...)}.Write(encoded)
 }
 
 func (Media) Place(context.Context, *ffmpeg.Assembly, ffmpeg.Piece) (time.Duration, error) {
@@ -251,6 +243,14 @@ func (Media) Join(_ context.Context, _ *ffmpeg.Video, _ order.Output, reels []ff
 		joined.Frames = append(joined.Frames, c.Frames...)
 	}
 	return joined.Write(output)
+}
+
+func (Media) Prove(_ context.Context, v *ffmpeg.Video, _ order.Output, want ffmpeg.Proof, path string) error {
+	c, err := read(path)
+	if err == nil && (len(c.Frames) != want.Frames || len(c.Samples) != count(want.Sound) || c.Rate != v.Rate) {
+		err = fmt.Errorf("%w: %d frames and %d samples", ffmpeg.ErrUnproved, len(c.Frames), len(c.Samples))
+	}
+	return err
 }
 
 func (Media) Poster(context.Context, *ffmpeg.Video, string, time.Duration) ([]byte, error) {

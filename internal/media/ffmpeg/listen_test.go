@@ -1,0 +1,132 @@
+package ffmpeg
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math"
+	"testing"
+)
+
+// element returns an element of Matroska. A size below 0 is unknown.
+func element(id []byte, content ...[]byte) []byte {
+	all := bytes.Join(content, nil)
+	return append(binary.BigEndian.AppendUint32(append(bytes.Clone(id), 0x08), uint32(len(all)))[:len(id)+5], all...)
+}
+
+// FuzzBlocks reads blocks of Matroska, and of anything else. It never takes more than it gets.
+func FuzzBlocks(f *testing.F) {
+	block := func(at int16, data string) []byte {
+		return element([]byte{0xA3}, []byte{0x81}, binary.BigEndian.AppendUint16(nil, uint16(at)), []byte{0x80}, []byte(data))
+	}
+	good := append([]byte{0x18, 0x53, 0x80, 0x67, 0xFF}, // a segment of unknown size
+		element([]byte{0x1F, 0x43, 0xB6, 0x75}, element([]byte{0xE7}, []byte{1, 0}), block(0, "abc"), element([]byte{0xEC}, []byte{0}), block(-3, "de"))...)
+	b := blocks{r: bufio.NewReader(bytes.NewReader(good))}
+	for _, want := range []struct {
+		at   int64
+		data string
+	}{{256, "abc"}, {253, "de"}} {
+		if at, data, err := b.next(); err != nil || at != want.at || string(data) != want.data {
+			f.Fatalf("got %q at %d (%v), want %q at %d", data, at, err, want.data, want.at)
+		}
+	}
+	if _, _, err := b.next(); err != io.EOF {
+		f.Fatalf("got %v, want %v", err, io.EOF)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)-1])
+	f.Add([]byte{0xA3, 0xFF})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := blocks{r: bufio.NewReader(bytes.NewReader(data))}
+		for got := 0; ; {
+			_, block, err := b.next()
+			if err != nil {
+				return
+			}
+			if got += len(block); got > len(data) {
+				t.Fatalf("got %d bytes of %d", got, len(data))
+			}
+		}
+	})
+}
+
+// TestFolding makes one channel of two tones: the same on both sides, on one side only, and of opposite signs.
+func TestFolding(t *testing.T) {
+	const rate = 16000
+	for name, c := range map[string]struct{ left, right, want float64 }{
+		"both":     {.5, .5, .5},
+		"left":     {.5, 0, .25},
+		"right":    {0, .5, .25},
+		"opposite": {.5, -.5, .5},
+		"nearly":   {.5, -.4, .45},
+	} {
+		var pairs []float32
+		for i := range rate {
+			s := math.Sin(2 * math.Pi * 200 * float64(i) / rate)
+			pairs = append(pairs, float32(c.left*s), float32(c.right*s))
+		}
+		var f folding
+		var loudest float32
+		for _, s := range f.fold(pairs, rate)[rate/10:] {
+			loudest = max(loudest, s)
+		}
+		if math.Abs(float64(loudest)-c.want) > .01 {
+			t.Errorf("%s: got %.3f, want %.3f", name, loudest, c.want)
+		}
+	}
+}
+
+// TestPlace puts blocks of 10 samples, at 1000 Hz, into their places.
+func TestPlace(t *testing.T) {
+	type given struct {
+		at    float64 // in seconds
+		holds bool
+	}
+	for name, c := range map[string]struct {
+		blocks  []given
+		until   int64
+		want    int // samples
+		silence int // of these
+	}{
+		"one after the other":       {[]given{{0, true}, {.01, true}, {.02, true}}, 0, 30, 0},
+		"inexact":                   {[]given{{0, true}, {.015, true}, {.012, true}}, 0, 30, 0},
+		"a gap":                     {[]given{{0, true}, {.51, true}, {.52, true}}, 0, 530, 500},
+		"a late begin":              {[]given{{.25, true}, {.26, true}}, 0, 270, 250},
+		"a begin before the line":   {[]given{{-.025, true}, {-.015, true}, {-.005, true}, {.005, true}}, 0, 20, 0},
+		"an overlap":                {[]given{{0, true}, {.01, true}, {.02, true}, {.005, true}, {.015, true}}, 0, 30, 0},
+		"a wrong time":              {[]given{{0, true}, {2, false}, {.02, true}}, 0, 30, 0},
+		"padding":                   {[]given{{0, true}, {.01, true}, {.02, true}}, 24, 24, 0},
+		"more than padding":         {[]given{{0, true}, {.01, true}, {.02, true}, {.03, true}}, 14, 40, 0},
+		"sound far after its end":   {[]given{{0, true}, {.01, true}, {1, true}}, 14, 1010, 980},
+		"a gap that ends the sound": {[]given{{0, true}, {.01, true}}, 5000, 20, 0},
+	} {
+		l := &listening{form: form{rate: 1000, channels: 1}, decoded: 1, to: 1 << 30, until: math.MaxInt64, padding: 20, ended: true}
+		if c.until > 0 {
+			l.until = c.until
+		}
+		block := make([]byte, 0, 40)
+		for range 10 {
+			block = binary.LittleEndian.AppendUint32(block, math.Float32bits(.5))
+		}
+		var got []byte
+		for _, b := range c.blocks {
+			l.place(timed{b.at, block}, b.holds)
+			l.ended = true
+			more, err := io.ReadAll(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, more...)
+		}
+		silent := 0
+		for i := 0; i < len(got); i += 2 {
+			if got[i] == 0 && got[i+1] == 0 {
+				silent++
+			}
+		}
+		if len(got)/2 != c.want || silent != c.silence {
+			t.Errorf("%s: got %d samples, %d of silence, want %d and %d", name, len(got)/2, silent, c.want, c.silence)
+		}
+	}
+}
