@@ -97,6 +97,9 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 	if err != nil {
 		return in, err
 	}
+	if info, err = take(info, failure.Video, int(job.Options.VideoTrack)); err != nil {
+		return in, err
+	}
 	if err := w.Limits.check(info); err != nil {
 		return in, err
 	}
@@ -163,6 +166,24 @@ func (w work) probe(ctx context.Context, kind failure.MediaKind, path string) (*
 	return info, nil
 }
 
+// take returns a file with a track of a kind, 0 for the default one.
+func take(info *ffmpeg.Info, kind failure.MediaKind, track int) (*ffmpeg.Info, error) {
+	video, audio, tracks := track, 0, info.VideoTracks
+	if kind == failure.Audio {
+		video, audio, tracks = 0, track, info.AudioTracks
+	}
+	if tracks == 0 { // another failure says so
+		return info, nil
+	}
+	taken, err := info.Take(video, audio)
+	if errors.Is(err, ffmpeg.ErrNoVideoTrack) || errors.Is(err, ffmpeg.ErrNoAudioTrack) {
+		f := failure.Failure{Code: failure.TrackMissing, Details: failure.Details{Kind: kind}}
+		f.Limit.Tracks, f.Value.Tracks = tracks, track
+		return nil, f.Because(err)
+	}
+	return taken, err
+}
+
 // check returns an error if the video exceeds the limits. Its length is the one that the file
 // states. If the video is longer than that, input.most bounds the frames that are
 // decoded.
@@ -199,7 +220,7 @@ func (l Limits) tooLong(kind failure.MediaKind, claimed time.Duration) error {
 	return f.Because(nil)
 }
 
-// warnings returns what the output loses of the video.
+// warnings returns what the output loses of the video, and which of several tracks it has.
 func (in input) warnings() (all order.Warnings) {
 	v := in.video.Video
 	if v.LosesHDR() {
@@ -207,6 +228,12 @@ func (in input) warnings() (all order.Warnings) {
 	}
 	if v.LosesAlpha() {
 		all = all.With(order.LostAlpha)
+	}
+	if in.video.VideoTracks > 1 {
+		all = all.With(order.TookVideo(in.video.VideoTrack))
+	}
+	if speech := in.speech.info; speech.AudioTracks > 1 {
+		all = all.With(order.TookAudio(speech.AudioTrack))
 	}
 	return all
 }

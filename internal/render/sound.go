@@ -35,6 +35,9 @@ func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err err
 	if s.info, err = w.probeAudio(ctx, path); err != nil {
 		return s, err
 	}
+	if s.info, err = take(s.info, failure.Audio, int(job.Options.AudioTrack)); err != nil {
+		return s, err
+	}
 	s.info.Begin = job.Options.Preview.Start
 	s.info.Audio.Opus = job.Options.Output.Format == order.WebM
 	s.samples, err = w.decodeSpeech(ctx, s, job.Options.Preview.Length)

@@ -27,6 +27,7 @@ const (
 	VideoIsPicture     Reason = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a GIF
 	NoPicture          Reason = "no_picture"           // the video has no picture
 	NoSoundTrack       Reason = "no_sound_track"       // the audio has no sound track
+	TrackMissing       Reason = "track_missing"        // Kind, Limit, Value: the number of tracks, and of the one that was asked for
 	NoFace             Reason = "no_face"              // no frame has a face
 	FaceMissing        Reason = "face_missing"         // Value: the first second of the video without a face
 	SpeedOutOfRange    Reason = "speed_out_of_range"   // Limit, Value: the speed that the video would need, if known
@@ -110,7 +111,7 @@ type Details struct {
 // Free reports whether a request failed through no fault of its client. Such a request does not count as a use of the key.
 func (f Failure) Free() bool { return f.Code != "" && f.Code.Class() != OfInput }
 
-// Quantity is a size, length, frame rate, resolution, speed or frame of a medium. One of its units is set.
+// Quantity is a size, length, frame rate, resolution, speed, frame or track of a medium. One of its units is set.
 type Quantity struct {
 	Bytes   int64   `json:"bytes,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -119,6 +120,7 @@ type Quantity struct {
 	Height  int     `json:"height,omitempty"` // pixels
 	Speed   float64 `json:"speed,omitempty"`  // as a multiple of the usual speed
 	Frame   int     `json:"frame,omitempty"`  // number of a frame, from 0
+	Tracks  int     `json:"tracks,omitempty"` // number of tracks, or of one of them from 1
 }
 
 // Sentence returns the sentence that clients read, or "" if there is no failure. The sentences are
@@ -147,6 +149,8 @@ func (f Failure) Sentence() string {
 		return "video has no picture"
 	case NoSoundTrack:
 		return "audio has no sound track"
+	case TrackMissing:
+		return fmt.Sprintf("%s has no track %d: its tracks count from 1 to %d", f.Kind, f.Value.Tracks, f.Limit.Tracks)
 	case NoFace:
 		return "no face found in the video"
 	case FaceMissing:

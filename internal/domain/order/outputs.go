@@ -1,6 +1,7 @@
 package order
 
 import (
+	"strconv"
 	"strings"
 
 	"lipsync/internal/domain/failure"
@@ -35,6 +36,18 @@ var warningTexts = map[Warnings]string{
 	NotSigned:       "output has no signed provenance: only mp4 and mov of at most " + failure.Spell(MostSigned) + " can have it, or the signing failed",
 }
 
+// The begins of the warnings that name the track that was taken, of several: a number follows.
+const (
+	tookAudio = "took_audio_track_"
+	tookVideo = "took_video_track_"
+)
+
+// TookAudio returns the warning that the sound track with a number was taken, of several.
+func TookAudio(track int) Warnings { return Warnings(tookAudio + strconv.Itoa(track)) }
+
+// TookVideo returns the warning that the track of pictures with a number was taken, of several.
+func TookVideo(track int) Warnings { return Warnings(tookVideo + strconv.Itoa(track)) }
+
 // With returns the warnings and one more.
 func (w Warnings) With(more Warnings) Warnings {
 	return Warnings(strings.TrimSpace(string(w) + " " + string(more)))
@@ -44,7 +57,13 @@ func (w Warnings) With(more Warnings) Warnings {
 func (w Warnings) Texts() []string {
 	texts := []string{}
 	for _, code := range strings.Fields(string(w)) {
-		if text := warningTexts[Warnings(code)]; text != "" {
+		text := warningTexts[Warnings(code)]
+		if track, ok := strings.CutPrefix(code, tookAudio); ok {
+			text = "audio has several sound tracks: track " + track + " was taken"
+		} else if track, ok := strings.CutPrefix(code, tookVideo); ok {
+			text = "video has several tracks of pictures: track " + track + " was taken"
+		}
+		if text != "" {
 			texts = append(texts, text)
 		}
 	}

@@ -14,6 +14,8 @@ type Options struct {
 	Preview      Preview        `json:"preview,omitzero"`
 	Face         Face           `json:"face,omitzero"`
 	Mask         Mask           `json:"mask,omitzero"`
+	AudioTrack   AudioTrack     `json:"audio_track,omitzero"`
+	VideoTrack   VideoTrack     `json:"video_track,omitzero"`
 
 	// These are fields of their own in calls of clients.
 	Output   Output   `json:"output,omitzero"`
@@ -154,6 +156,32 @@ var (
 	}
 )
 
+// The rows of the tracks.
+var (
+	audioTrackOption = Option{
+		Name: "audio_track", Where: OfRequest | ToAssistants, Schema: "AudioTrack",
+		Shape: Integer, Least: 1, Most: mostTracks,
+		Label: "Sound track of the audio", Example: "The default one",
+		Flag:  "NUMBER",
+		Help:  "Take the speech from this sound track of its file, counted from 1 (default: the one that players take).",
+		Takes: "1 to 64, default the one that players take", Meaning: "which sound track of the audio's file is the speech",
+		About: "Which sound track of the audio's file is the speech, counted from 1. Without it that is the one that players take. If the\n" +
+			"file has several, `warnings` of the request's details name the one that was taken.\n",
+		field: func(o *Options) encoding.TextUnmarshaler { return &o.AudioTrack },
+	}
+	videoTrackOption = Option{
+		Name: "video_track", Where: OfRequest | BesideSegments | ToAssistants, Schema: "VideoTrack",
+		Shape: Integer, Least: 1, Most: mostTracks,
+		Label: "Track of pictures of the video", Example: "The default one",
+		Flag:  "NUMBER",
+		Help:  "Take the pictures from this track of the video, counted from 1 (default: the one that players take).",
+		Takes: "1 to 64, default the one that players take", Meaning: "which track of pictures of the video is rendered",
+		About: "Which track of pictures of the video is rendered, counted from 1. Without it that is the one that players take. If the\n" +
+			"file has several, `warnings` of the request's details name the one that was taken.\n",
+		field: func(o *Options) encoding.TextUnmarshaler { return &o.VideoTrack },
+	}
+)
+
 // The rows of the fields of an output.
 var (
 	formatOption = Option{
@@ -240,5 +268,6 @@ var (
 // table has all rows, in the order in which people read them.
 var table = []*Option{
 	&syncModeOption, &silenceOption, &noFaceOption, &voiceGainOption, &originalGainOption, &duckOption, &previewOption, &faceOption, &maskOption,
+	&audioTrackOption, &videoTrackOption,
 	&formatOption, &codecOption, &qualityOption, &fpsOption, &widthOption, &fileNameOption, &uploadURLOption,
 }

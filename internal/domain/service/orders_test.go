@@ -91,8 +91,8 @@ func TestTracks(t *testing.T) {
 		`segment has an audio without ref; there is: "ana"`:            params(two, ana),
 		`segment has the audio "ana"; there is: one without ref`:       params(two, plain),
 		"no segment is in the preview":                                 preview,
-		"with segments the options of the whole request can be: no_face, preview, mask; each segment can have: silence, voice_gain, original_gain, face": options,
-		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes":                                               params(two, ana, web("", "ftp://x")),
+		"with segments the options of the whole request can be: no_face, preview, mask, video_track; each segment can have: silence, voice_gain, original_gain, face": options,
+		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes":                                                            params(two, ana, web("", "ftp://x")),
 	} {
 		_, err := f.Generate(t.Context(), c, p)
 		check.Error(t, sentence, err, failure.Invalid, sentence)

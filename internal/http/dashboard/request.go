@@ -213,6 +213,8 @@ func hint(code failure.Reason) string {
 		return "Let each segment begin before the end of the video, and its part of the audio before the end of the audio."
 	case failure.FacesOfPicture:
 		return "A picture shows one moment, so one person speaks in all of it. Make a request for each person."
+	case failure.TrackMissing:
+		return "Choose a track that the file has, or none to take the one that players take."
 	case failure.OutputTooWide:
 		return "Choose a smaller width, or none to keep that of the video."
 	case failure.OutputRateAbove:

@@ -134,7 +134,7 @@ func TestFailures(t *testing.T) {
 	other := map[string]bool{hint("of a newer version"): true}
 	for _, code := range []failure.Reason{
 		failure.MediaNotAccessible, failure.MediaPrivate, failure.MediaHostMissing, failure.MediaUnreachable, failure.MediaTooSlow, failure.MediaUnsupported,
-		failure.MediaLongerThan, failure.MediaTruncated, failure.VideoIsPicture, failure.NoPicture, failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxInvalid, failure.BoxesWithoutFace, failure.SpeedOutOfRange, failure.PreviewAfterEnd, failure.SegmentAfterEnd, failure.FacesOfPicture, failure.OutputTooWide, failure.OutputRateAbove, failure.CodecNotInstalled, failure.NotSignable, failure.UploadRefused, failure.UploadPrivate, failure.UploadHostMissing, failure.UploadUnreachable, failure.ProcessingTooLong, failure.InternalFault, failure.HostFailing, failure.Canceled,
+		failure.MediaLongerThan, failure.MediaTruncated, failure.VideoIsPicture, failure.NoPicture, failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxInvalid, failure.BoxesWithoutFace, failure.SpeedOutOfRange, failure.PreviewAfterEnd, failure.SegmentAfterEnd, failure.FacesOfPicture, failure.TrackMissing, failure.OutputTooWide, failure.OutputRateAbove, failure.CodecNotInstalled, failure.NotSignable, failure.UploadRefused, failure.UploadPrivate, failure.UploadHostMissing, failure.UploadUnreachable, failure.ProcessingTooLong, failure.InternalFault, failure.HostFailing, failure.Canceled,
 	} {
 		id := fx.add(t, c, "")
 		r, err := fx.service.Claim(t.Context(), id)

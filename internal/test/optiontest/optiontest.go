@@ -49,6 +49,7 @@ const frames = 30
 type Media struct {
 	head, two, vanishing, picture string // pictures; the first three have the tone original
 	bright, clear                 string // head with a high dynamic range, and with alpha
+	tracks                        string // grey and head, and the tones of other and, by default, voice
 	speech, late, long, short     string // sounds that are spoken: of the video's length, after a pause, longer and shorter
 	tone, otherTone               string
 	drawn, spoken                 string // the sample's video and speech, of which the others are made
@@ -70,6 +71,9 @@ func Make(t *testing.T) Media {
 		"log-level=none:colorprim=bt2020:colormatrix=bt2020nc:transfer=arib-std-b67")
 	m.clear = ffmpegtest.Make(t, "in.mov", "-i", m.head, "-vf", "format=yuva444p10,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='if(gt(Y,300),0,1023)'",
 		"-c:v", "prores_ks", "-profile:v", "4444", "-qscale:v", "16")
+	m.tracks = ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", fmt.Sprintf("color=gray:s=%dx%d:r=25:d=1.2", wide, high), "-i", m.head, "-i", m.otherTone, "-i", m.tone,
+		"-map", "0:v", "-map", "1:v", "-map", "2:a", "-map", "3:a", "-crf", "12", "-c:a", "flac", "-disposition:v:0", "default", "-disposition:v:1", "0",
+		"-disposition:a:0", "0", "-disposition:a:1", "default")
 	m.picture = ffmpegtest.Make(t, "in.png", "-i", m.head, "-frames:v", "1")
 	m.late, m.long, m.short = m.sound(t, "adelay=600,atrim=end=1.2"), m.sound(t, "atrim=end=2"), m.sound(t, "atrim=end=0.6")
 	return m
@@ -254,6 +258,11 @@ func options(m Media) []option {
 		{"largest face", largest, "", func(o output) { o.speaks(0, 0, frames) }},
 		{"mask wide", of(m.head, m.speech, `{"mask":{"feather":2,"expand":1.25}}`), "", func(o output) { o.speaks(0, 0, frames); o.keep("wide mask", o.painted()) }},
 		{"mask narrow", of(m.head, m.speech, `{"mask":{"feather":0.25,"expand":0.85}}`), "", func(o output) { o.speaks(0, 0, frames); o.keep("narrow mask", o.painted()) }},
+		{"default audio_track", of(m.head, m.tracks, ""), "", func(o output) { o.sounds(.5, .3, voice); o.sounds(.5, 0, other) }},
+		{"audio_track", of(m.head, m.tracks, `{"audio_track":1}`), "", func(o output) { o.sounds(.5, 0, voice); o.sounds(.5, .3, other) }},
+		{"audio_track missing", of(m.head, m.tracks, `{"audio_track":3}`), "track_missing", nil},
+		{"default video_track", of(m.tracks, m.speech, ""), "no_face", nil},
+		{"video_track", of(m.tracks, m.speech, `{"video_track":2}`), "", func(o output) { o.speaks(0, 0, frames) }},
 		{"output mp4, hevc", as(`{"codec":"hevc"}`), "", func(o output) { o.encoded("hevc") }},
 		{"output mp4, vp9", as(`{"codec":"vp9"}`), "", func(o output) { o.encoded("vp9") }},
 		{"output mov", as(`{"format":"mov"}`), "", func(o output) { o.encoded("h264") }},

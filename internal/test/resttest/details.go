@@ -62,6 +62,8 @@ type options struct {
 	Preview      preview `json:"preview"`
 	Face         face    `json:"face"`
 	Mask         mask    `json:"mask"`
+	AudioTrack   int     `json:"audio_track"`
+	VideoTrack   int     `json:"video_track"`
 }
 
 type face struct {

@@ -10,7 +10,7 @@ import (
 // The sentences for options that can't be used.
 const (
 	badOptions = "options must be an object"
-	badField   = `options has no field "x"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask`
+	badField   = `options has no field "x"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask, audio_track, video_track`
 	badMode    = "sync_mode must be one of: bounce, loop, cut_off, silence, remap"
 	badSilence = "silence must be one of: rest, keep"
 	badNoFace  = "no_face must be one of: keep, fail"
@@ -43,6 +43,7 @@ func (s *suite) options(t *testing.T) {
 		`{"face":{"boxes_url":"https://example.com/boxes.json"}}`:       {Face: face{BoxesURL: "https://example.com/boxes.json"}},
 		`{"mask":{"feather":0.50,"expand":1.2}}`:                        {Mask: mask{.5, 1.2}},
 		`{"mask":{"feather":null,"expand":1}}`:                          {},
+		`{"audio_track":2,"video_track":1}`:                             {AudioTrack: 2, VideoTrack: 1},
 		` { "sync_mode" : "remap", "silence":"keep","no_face":"fail"} `: {SyncMode: "remap", Silence: "keep", NoFace: "fail"},
 	} {
 		for name, c := range objectCalls(t, "options", sent) {
@@ -75,6 +76,8 @@ func (s *suite) options(t *testing.T) {
 		`{"preview":"0,1"}`:                  badPreview,
 		`{"preview":{"start":1}}`:            badPreview,
 		`{"face":"largest"}`:                 badFace,
+		`{"audio_track":0}`:                  "audio_track must be a whole number from 1 to 64",
+		`{"video_track":1.5}`:                "video_track must be a whole number from 1 to 64",
 		`{"mask":"1,1"}`:                     badMask,
 		`{"mask":{"blur":1}}`:                badMask,
 		`{"mask":{"expand":1.3}}`:            badMask,

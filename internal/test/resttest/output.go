@@ -55,7 +55,7 @@ func (s *suite) outputs(t *testing.T) {
 	}
 	for name, c := range objectCalls(t, "options", `{"output":{}}`) {
 		rows = append(rows, row{name + "as an option", c, http.StatusBadRequest,
-			`options has no field "output"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask`})
+			`options has no field "output"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask, audio_track, video_track`})
 	}
 	rows = append(rows, row{"form without JSON", objectCalls(t, "output", "webm")["form "], http.StatusBadRequest, notObject + ", as JSON"})
 	s.table(t, rows)
