@@ -11,6 +11,7 @@ import math
 import mmap
 import os
 import pickle
+import re
 import struct
 import zipfile
 
@@ -18,6 +19,23 @@ import numpy as np
 
 TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}  # of safetensors
 STORAGES = {"FloatStorage": "F32", "HalfStorage": "F16", "BFloat16Storage": "BF16"}  # of torch
+
+# Names of weights in older and other files, and the names here.
+RENAMED = {
+    "painter": [],
+    "vae": [(rf"(mid_block\.attentions\.0)\.{old}\.", rf"\1.{new}.")  # diffusers' names until 2023
+            for old, new in (("query", "to_q"), ("key", "to_k"), ("value", "to_v"), ("proj_attn", "to_out.0"))],
+    "whisper": [
+        (r"^(model\.)?encoder\.", ""),
+        # OpenAI's own names
+        (r"^ln_post\.", "layer_norm."), (r"^positional_embedding$", "embed_positions.weight"),
+        (r"^blocks\.(\d+)\.attn\.(query|key|value)\.", lambda m: f"layers.{m[1]}.self_attn.{m[2][0]}_proj."),
+        (r"^blocks\.(\d+)\.attn\.out\.", r"layers.\1.self_attn.out_proj."),
+        (r"^blocks\.(\d+)\.attn_ln\.", r"layers.\1.self_attn_layer_norm."),
+        (r"^blocks\.(\d+)\.mlp\.0\.", r"layers.\1.fc1."), (r"^blocks\.(\d+)\.mlp\.2\.", r"layers.\1.fc2."),
+        (r"^blocks\.(\d+)\.mlp_ln\.", r"layers.\1.final_layer_norm."),
+    ],
+}
 
 
 class Tensor:
@@ -39,9 +57,10 @@ def read(path):
     """The weights of a checkpoint by their names."""
     with open(path, "rb") as file:
         content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    if content[:4] == b"PK\3\4":
-        return torch_weights(path, content)
-    return safetensors(path, content)
+    try:
+        return (torch_weights if content[:4] == b"PK\3\4" else safetensors)(path, content)
+    except (zipfile.BadZipFile, pickle.UnpicklingError, struct.error, KeyError, IndexError, TypeError, AttributeError, EOFError) as e:
+        raise ValueError(f"{path} is no checkpoint, or not all of one: {e!r}") from None
 
 
 def safetensors(path, content):
@@ -129,3 +148,28 @@ def write(path, weights):
         file.write(struct.pack("<Q", len(head)) + head)
         for _, make in weights.values():
             make().astype(np.float32).tofile(file)
+
+
+def renamed(kind, name):
+    for old, new in RENAMED[kind]:
+        name = re.sub(old, new, name)
+    return name
+
+
+class Checkpoint:
+    """The weights of a checkpoint."""
+
+    def __init__(self, kind, path):
+        self.path = path
+        self.weights = {renamed(kind, name): weight for name, weight in read(path).items()}
+        self.unused = set(self.weights)
+
+    def take(self, name, *shape):
+        """A function that reads a weight, which must have the shape."""
+        weight = self.weights.get(name)
+        if weight is None:
+            raise ValueError(f"{self.path} is of another network: it has no {name}")
+        if weight.shape != shape:
+            raise ValueError(f"{self.path} is of another network: its {name} has the shape {weight.shape}, not {shape}")
+        self.unused.discard(name)
+        return weight.read

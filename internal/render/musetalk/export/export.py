@@ -26,7 +26,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import sys
 import zlib
 
@@ -60,48 +59,6 @@ WANTED = {
     "freq_shift": 0, "in_channels": 8, "layers_per_block": networks.FULL.blocks, "mid_block_scale_factor": 1, "norm_eps": 1e-5,
     "norm_num_groups": 32, "out_channels": 4, "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3,
 }
-
-# Names of weights in older and other files, and the names here.
-RENAMED = {
-    "painter": [],
-    "vae": [(rf"(mid_block\.attentions\.0)\.{old}\.", rf"\1.{new}.")  # diffusers' names until 2023
-            for old, new in (("query", "to_q"), ("key", "to_k"), ("value", "to_v"), ("proj_attn", "to_out.0"))],
-    "whisper": [
-        (r"^(model\.)?encoder\.", ""),
-        # OpenAI's own names
-        (r"^ln_post\.", "layer_norm."), (r"^positional_embedding$", "embed_positions.weight"),
-        (r"^blocks\.(\d+)\.attn\.(query|key|value)\.", lambda m: f"layers.{m[1]}.self_attn.{m[2][0]}_proj."),
-        (r"^blocks\.(\d+)\.attn\.out\.", r"layers.\1.self_attn.out_proj."),
-        (r"^blocks\.(\d+)\.attn_ln\.", r"layers.\1.self_attn_layer_norm."),
-        (r"^blocks\.(\d+)\.mlp\.0\.", r"layers.\1.fc1."), (r"^blocks\.(\d+)\.mlp\.2\.", r"layers.\1.fc2."),
-        (r"^blocks\.(\d+)\.mlp_ln\.", r"layers.\1.final_layer_norm."),
-    ],
-}
-
-
-def renamed(kind, name):
-    for old, new in RENAMED[kind]:
-        name = re.sub(old, new, name)
-    return name
-
-
-class Checkpoint:
-    """The weights of a checkpoint."""
-
-    def __init__(self, kind, path):
-        self.path = path
-        self.weights = {renamed(kind, name): weight for name, weight in checkpoint.read(path).items()}
-        self.unused = set(self.weights)
-
-    def take(self, name, *shape):
-        """A function that reads a weight, which must have the shape."""
-        weight = self.weights.get(name)
-        if weight is None:
-            raise ValueError(f"{self.path} is of another network: it has no {name}")
-        if weight.shape != shape:
-            raise ValueError(f"{self.path} is of another network: its {name} has the shape {weight.shape}, not {shape}")
-        self.unused.discard(name)
-        return weight.read
 
 
 class Random:
@@ -183,7 +140,7 @@ def main():
     try:
         if published:
             check_configuration(os.path.join(args.folders[0], CONFIGURATION))
-            states = {kind: Checkpoint(kind, find(args.folders[0], kind)) for kind in CHECKPOINTS}
+            states = {kind: checkpoint.Checkpoint(kind, find(args.folders[0], kind)) for kind in CHECKPOINTS}
         else:
             states = {kind: Random(args.random, 127 if args.small else None) for kind in CHECKPOINTS}
         size = networks.SMALL if args.small else networks.FULL
@@ -202,7 +159,7 @@ def export(states, folder, size, half):
         graph = Graph(states[kind], half or (kind == "painter" and size is networks.FULL))
         graphs[role] = graph, network(graph, size)
     for kind, state in states.items():
-        if isinstance(state, Checkpoint):
+        if isinstance(state, checkpoint.Checkpoint):
             if state.unused and kind != "whisper":  # whose decoder isn't wanted
                 raise ValueError(f"{state.path} is of another network: it also has {min(state.unused)}")
             print(f"read {digest(state.path)} {state.path}")
@@ -212,7 +169,7 @@ def export(states, folder, size, half):
         count = sum(math.prod(shape) for shape, _, _ in graph.weights.values())
         print(f"wrote {digest(path)} {path}: {count / 1e6:.1f} million parameters, {os.path.getsize(path) / 1e6:.1f} MB", flush=True)
     for role, (_, _, licence) in MODELS.items():
-        licence = licence if isinstance(next(iter(states.values())), Checkpoint) else "random numbers"
+        licence = licence if isinstance(next(iter(states.values())), checkpoint.Checkpoint) else "random numbers"
         print(f"lipsync models add {role} {os.path.join(folder, role)}.onnx --licence '{licence}'")
 
 
