@@ -185,7 +185,7 @@ $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt
 	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 $@
 
 # All four networks, of 1.8 GB.
-$(NEURAL)/musetalk/musetalk.onnx: $(wildcard $(MUSETALK)/*.py) | $(NEURAL)/random.onnx
+$(NEURAL)/musetalk/musetalk.onnx: $(addprefix $(MUSETALK)/,export.py networks.py graph.py checkpoint.py) | $(NEURAL)/random.onnx
 	$(NEURAL)/venv/bin/python $(MUSETALK)/export.py --random 1 $(@D)
 
 $(NEURAL)/musetalk/musetalk-%.onnx: $(NEURAL)/musetalk/musetalk.onnx ;

@@ -7,19 +7,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// loading is the memory that the CPU provider takes to load a large model, in parts of its file: numbers of
-// 16 bits become ones of 32, and for a while both are there.
-const loading = 3.5
+	"lipsync/internal/network/vet"
+)
 
 // checkMemory returns an error, a sentence for operators, if there is too little memory to load
 // a large model. Without it the system would end the process.
-func (m *Model) checkMemory(p Provider) error {
+func (m *Model) checkMemory(p Provider, h vet.Header) error {
 	if m.folder == "" || p != CPU {
 		return nil
 	}
-	return enough(int64(loading*float64(m.size)), "/")
+	return enough(loading(m.size, h.Inputs[0].Type), "/")
+}
+
+// loading returns the memory that the CPU provider takes to load a file of the size. It copies weights
+// into another order. Those of 16 bits become ones of 32, and for a while both are there.
+func loading(size int64, kind Type) int64 {
+	if kind == Float16 {
+		return size * 7 / 2
+	}
+	return size * 2
 }
 
 // enough returns an error if less memory is free than is wanted, as the files of the system in

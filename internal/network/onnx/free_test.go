@@ -10,6 +10,9 @@ import (
 // if it is too little.
 func TestTooLittleMemory(t *testing.T) {
 	const machine = "MemTotal: 9000000 kB\nMemFree: 1000 kB\nMemAvailable:    4000000 kB\n"
+	if got, want := loading(2e9, Float16), int64(7e9); got != want {
+		t.Errorf("numbers of 16 bits: got %d, want %d", got, want)
+	}
 	for _, c := range []struct {
 		name, machine, most, used, stat, want string
 	}{
@@ -33,7 +36,7 @@ func TestTooLittleMemory(t *testing.T) {
 			}
 		}
 		got := ""
-		if err := enough(5e9, root); err != nil {
+		if err := enough(loading(2.5e9, Float32), root); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

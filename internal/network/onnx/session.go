@@ -54,7 +54,7 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 		s.threads = runtime.GOMAXPROCS(0)
 	}
 	for n := range providers { // a provider that does not take the model is left out
-		if err := m.checkMemory(providers[n]); err != nil {
+		if err := m.checkMemory(providers[n], h); err != nil {
 			return nil, bad(err)
 		}
 		if s.network, err = s.build(m, providers[n:], o); err == nil {
