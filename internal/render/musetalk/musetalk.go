@@ -60,7 +60,7 @@ func New(ctx context.Context, parts map[catalog.Role]*Part, log *slog.Logger) (*
 		return nil, errors.Join(err, h.Close())
 	}
 	if !onGPUs(parts) {
-		log.Warn(Slow, "seconds_for_each_frame", time.Since(began).Seconds())
+		log.Warn(Slow, "frame_takes", time.Since(began).Round(time.Millisecond))
 	}
 	return &Engine{e, h}, nil
 }
