@@ -362,6 +362,36 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestDrippingBody sends a body byte by byte to a handler that bounds its time.
+func TestDrippingBody(t *testing.T) {
+	const bound = 200 * time.Millisecond
+	done := make(chan error, 1)
+	s := httptest.NewServer(stalling(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bound))
+		_, err := io.ReadAll(r.Body)
+		done <- err
+	}), 100*bound))
+	defer s.Close()
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	go func() {
+		if response, err := http.Post(s.URL, "", reader); err == nil {
+			response.Body.Close()
+		}
+	}()
+	for {
+		select {
+		case err := <-done:
+			if !os.IsTimeout(err) {
+				t.Errorf("got %v, want a timeout", err)
+			}
+			return
+		case <-time.After(bound / 10):
+			go func() { _, _ = writer.Write([]byte(" ")) }()
+		}
+	}
+}
+
 // TestUnreadBody leaves a connection open in the middle of a body that the handler doesn't read, as
 // when it refuses a call.
 func TestUnreadBody(t *testing.T) {

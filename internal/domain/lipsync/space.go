@@ -1,7 +1,9 @@
 package lipsync
 
 import (
+	"errors"
 	"io"
+	"time"
 )
 
 // roomEvery is the number of bytes of new media between two checks of the disk's space.
@@ -26,5 +28,38 @@ func (r *RoomReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.R.Read(p)
 	r.left -= int64(n)
+	return n, err
+}
+
+// LeastSpeed is the number of bytes a second below which a medium comes too slowly, on average. A line of a village has twice as many.
+const LeastSpeed = 64_000
+
+// PacedReader reads from R what a client sends, which may take the time Patience and the time for its bytes at LeastSpeed. Otherwise a client could
+// hold a connection, and the disk's space for what has come, as long as it likes.
+type PacedReader struct {
+	R        io.Reader
+	Now      func() time.Time
+	Patience time.Duration
+
+	began time.Time
+	n     int64
+}
+
+var _ io.Reader = (*PacedReader)(nil)
+
+// SendPatience is the Patience with clients that send media.
+const SendPatience = 15 * time.Minute
+
+var errSlow = errors.New("it came too slowly")
+
+func (r *PacedReader) Read(p []byte) (int, error) {
+	if r.began.IsZero() {
+		r.began = r.Now()
+	}
+	if r.Now().Sub(r.began) > r.Patience+time.Duration(r.n)*time.Second/LeastSpeed {
+		return 0, errSlow
+	}
+	n, err := r.R.Read(p)
+	r.n += int64(n)
 	return n, err
 }

@@ -79,11 +79,10 @@ func (l *limitReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CheckArriving returns StorageLimit if the bytes that are arriving for an account are more than it
-// may store.
-func (s *Service) CheckArriving(bytes int64) error {
+// CheckStored returns StorageLimit if an account may not store so many bytes, those that are arriving included.
+func (s *Service) CheckStored(bytes int64) error {
 	if l := s.Limits; bytes > l.Stored {
-		return l.Explain(failure.New(failure.StorageLimit, "more bytes arrive"))
+		return l.Explain(failure.New(failure.StorageLimit, "too many bytes are stored and arrive"))
 	}
 	return nil
 }

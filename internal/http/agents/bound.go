@@ -11,43 +11,83 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/client"
+	"lipsync/internal/http/rest"
 )
 
 // The library of the protocol decodes a call several times, and needs up to 2 KiB of memory for a value in it. These bound what that takes.
 const (
 	smallBody  = 64 << 10               // bytes of a call that waits for no place
-	largeCalls = 8                      // larger ones that are read and handled at a time
+	largeCalls = 8                      // larger ones that are handled at a time, and those of one key that are read
+	largeOfKey = 2                      // those of one key that are handled
 	mostValues = 64 * lipsync.MostLines // of a call: a line of a batch with all options has some 30
 	// mostMessages is for a list of messages in one call, as older versions of the protocol allow. All are answered at once, and the list of tools
 	// has 11 KiB.
 	mostMessages = 16
 
-	bodyTime  = 30 * time.Second // for reading one, so that no slow client keeps out others
+	bodyTime  = 30 * time.Second // for reading one
 	retryTime = 2 * time.Second  // after which a client may try again
 )
 
-// bounded returns a handler that passes calls on to next, but only a few large ones at a time, and none with too many values or messages.
+// places bounds the large calls of each key, and those of all if most is not 0.
+type places struct {
+	ofKey, most int
+
+	mu   sync.Mutex
+	keys map[string]int
+	all  int
+}
+
+// take takes a place of a key. It reports whether there was one.
+func (p *places) take(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.keys[key] >= p.ofKey || p.most > 0 && p.all >= p.most {
+		return false
+	}
+	p.keys[key]++
+	p.all++
+	return true
+}
+
+// leave gives back a place of a key.
+func (p *places) leave(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all--
+	if p.keys[key]--; p.keys[key] == 0 {
+		delete(p.keys, key)
+	}
+}
+
+// bounded returns a handler that passes calls on to next, but only a few large ones at a time, of all keys and of each, and none with too many values or
+// messages. A call is read before it takes a place of all, so that no slow client keeps out others.
 func bounded(next http.Handler) http.Handler {
-	places := make(chan struct{}, largeCalls)
+	read := &places{ofKey: largeCalls, keys: make(map[string]int)}
+	handled := &places{ofKey: largeOfKey, most: largeCalls, keys: make(map[string]int)}
+	busy := &client.Error{Status: http.StatusTooManyRequests, Message: "rate limit exceeded", After: retryTime}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key, _ := rest.Token(r.Header) // Handler has checked it
 		leave := func() {}
 		if r.ContentLength < 0 || r.ContentLength > smallBody {
-			select {
-			case places <- struct{}{}:
-				leave = sync.OnceFunc(func() { <-places })
-				defer leave()
-			default:
-				refuse(w, &client.Error{Status: http.StatusTooManyRequests, Message: "rate limit exceeded", After: retryTime})
+			if !read.take(key) {
+				refuse(w, busy)
 				return
 			}
+			leave = sync.OnceFunc(func() { read.leave(key) })
+			defer leave()
 		}
 		body, err := readBody(w, r)
 		if err != nil {
 			refuse(w, err)
 			return
 		}
-		if len(body) <= smallBody { // its length wasn't known before
-			leave()
+		leave()
+		if len(body) > smallBody {
+			if !handled.take(key) {
+				refuse(w, busy)
+				return
+			}
+			defer handled.leave(key)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)

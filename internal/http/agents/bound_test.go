@@ -97,6 +97,48 @@ func TestLargeCalls(t *testing.T) {
 	}
 }
 
+// TestPlacesOfKeys has large calls of one key that come slowly, and others that are handled. A large call of another key passes.
+func TestPlacesOfKeys(t *testing.T) {
+	handled, end := make(chan bool), make(chan bool)
+	h := bounded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer bob" {
+			handled <- true
+			<-end
+		}
+	}))
+	large := strings.Repeat(" ", smallBody+1)
+	send := func(key string, body io.Reader) int {
+		r := httptest.NewRequest("POST", Path, body)
+		r.Header.Set("Authorization", "Bearer "+key)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	var bobs sync.WaitGroup
+	for range largeOfKey {
+		bobs.Go(func() { send("bob", strings.NewReader(large)) })
+		<-handled
+	}
+	var bodies []*io.PipeWriter
+	for range largeCalls {
+		from, to := io.Pipe()
+		bodies = append(bodies, to)
+		bobs.Go(func() { send("bob", from) })
+		_, _ = fmt.Fprint(to, " ")
+	}
+	if code := send("bob", strings.NewReader(large)); code != 429 {
+		t.Errorf("another one of bob: got %d, want 429", code)
+	}
+	if code := send("alice", strings.NewReader(large)); code != 200 {
+		t.Errorf("a large call of alice: got %d, want 200", code)
+	}
+	for _, b := range bodies {
+		b.CloseWithError(io.ErrUnexpectedEOF)
+	}
+	close(end)
+	bobs.Wait()
+}
+
 // TestSmallCalls checks that small calls of unknown length hold no place of a large call while they are handled.
 func TestSmallCalls(t *testing.T) {
 	handled, end := make(chan bool), make(chan bool)

@@ -45,6 +45,9 @@ func (w *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// Unwrap lets http.ResponseController find the connection.
+func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 // json answers with v as JSON.
 func (w *answer) json(status int, v any) error {
 	body, err := encode(v)

@@ -25,7 +25,7 @@ func (a *arrivals) add(account string, n int64) int64 {
 }
 
 // arrival reads a file that a client sends and counts its bytes. It keeps the error that ended the
-// file. It returns StorageLimit once the account's forms have more bytes than the account may
+// file. It returns StorageLimit once the account's forms and what it stores have more bytes than it may
 // store.
 type arrival struct {
 	form *form
@@ -42,7 +42,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	}
 	a.form.arrived += int64(n)
 	total := a.form.arrivals.add(a.form.account, int64(n))
-	if full := a.form.service.CheckArriving(total); full != nil {
+	if full := a.form.service.CheckStored(a.form.stored + total); full != nil {
 		return n, full
 	}
 	return n, err

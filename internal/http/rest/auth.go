@@ -33,6 +33,14 @@ func protected(kind lipsync.CallKind, next handler) handler {
 		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
 			return err
 		}
+		if r.Body == nil || r.Body == http.NoBody {
+			return next(a, w, r)
+		}
+		leave, ok := a.bodies.take(r.Context(), caller)
+		if !ok {
+			return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: placeWait}
+		}
+		defer leave()
 		return next(a, w, r)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"time"
 	"unicode/utf8"
 
 	"lipsync/internal/domain/failure"
@@ -15,6 +16,23 @@ import (
 // maxJSON is the largest size of a JSON body in bytes. The longest sensible body has a few
 // kilobytes.
 const maxJSON = 1 << 20
+
+// bodyTime is the time in which a body without files has to come.
+const bodyTime = 30 * time.Second
+
+// timedBody is a body that has to come in bodyTime. After its end the call may take longer.
+type timedBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
 
 // decoded returns a call that decodes the JSON body and passes it to do.
 func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, In) (Out, error)) call[Out] {

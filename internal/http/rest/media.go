@@ -27,7 +27,7 @@ const (
 // generateWithMedia stores the files of a form as they arrive and makes a
 // request of them. If the form is refused, the files stored so far are deleted.
 func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, error) {
-	f, err := a.newForm(r, c.Account)
+	f, err := a.newForm(r, c)
 	if err != nil {
 		return generated{}, err
 	}
@@ -47,13 +47,14 @@ type form struct {
 	account  string
 	arrivals *arrivals
 	arrived  int64 // bytes of files
+	stored   int64 // bytes that the account stored when the form began
 	parts    *multipart.Reader
 	request  requests.Params
 	seen     map[string]bool
 	text     int64 // bytes of text still allowed
 }
 
-func (a *api) newForm(r *http.Request, account string) (*form, error) {
+func (a *api) newForm(r *http.Request, c lipsync.Caller) (*form, error) {
 	if !hasType(r, "multipart/form-data") {
 		return nil, invalid("content-type must be multipart/form-data")
 	}
@@ -69,13 +70,20 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 		return nil, &failure.Error{Code: failure.TooLarge,
 			Message: failure.LargerThan("request body", a.MaxForm) + "; send larger files by POST " + UploadsPath}
 	}
-	r.Body = io.NopCloser(bodyOf(http.MaxBytesReader(nil, r.Body, limit)))
+	paced := &lipsync.PacedReader{R: http.MaxBytesReader(nil, r.Body, limit), Now: a.service.Now, Patience: lipsync.SendPatience}
+	r.Body = io.NopCloser(bodyOf(paced))
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return nil, invalid("invalid request body")
 	}
+	var stored int64
+	if a.MaxForm == 0 { // otherwise a form is small
+		if stored, _, err = a.service.Stored(r.Context(), c, a.service.Now()); err != nil {
+			return nil, err
+		}
+	}
 	return &form{
-		service: a.service, ctx: r.Context(), account: account, arrivals: a.arrivals, parts: parts, seen: map[string]bool{}, text: maxText,
+		service: a.service, ctx: r.Context(), account: c.Account, arrivals: a.arrivals, stored: stored, parts: parts, seen: map[string]bool{}, text: maxText,
 		request: requests.Params{ID: a.service.NewRequestID(), IdempotencyKey: key},
 	}, nil
 }

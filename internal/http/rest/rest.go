@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -39,7 +40,10 @@ type Options struct {
 // Put the handler in front of any http.ServeMux, not into one: a mux answers a path such as
 // /api/../x with a redirect, but the API answers 404 in JSON.
 func New(service *service.Service, o Options) http.Handler {
-	a := &api{service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)}}
+	a := &api{
+		service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)},
+		bodies: newPlaces(bodiesOfKey),
+	}
 	a.mount()
 	return a
 }
@@ -50,6 +54,7 @@ type api struct {
 	service  *service.Service
 	mux      *http.ServeMux
 	arrivals *arrivals
+	bodies   *places // of calls with a body
 }
 
 // mount adds to the mux each endpoint, 405 for other methods of its path, and 404 for all other
@@ -76,6 +81,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p := r.URL.EscapedPath(); path.Clean(p) != p {
 		a.serve("", notFound).ServeHTTP(w, r)
 		return
+	}
+	if r.Body != nil && r.Body != http.NoBody && !hasType(r, "multipart/form-data") { // forms have files, see newForm
+		c := http.NewResponseController(w)
+		_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // on AWS the whole body is there already
+		r.Body = &timedBody{r.Body, c}
 	}
 	a.mux.ServeHTTP(w, r)
 }

@@ -38,6 +38,8 @@ type Objects struct {
 	// dirs is locked while folders are created or removed, so that no folder is removed between
 	// its creation and that of the first file in it.
 	dirs sync.Mutex
+	// puts has the keys to which a client sends an object at the moment.
+	puts sync.Map
 }
 
 // Open opens the folder at dir, and creates it if it does not exist. The handler of signed URLs logs

@@ -51,6 +51,10 @@ func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, name, info.ModTime(), f)
 }
 
+// putRetry is the number of seconds after which a client may send an object again whose first try broke off unnoticed: as long as a
+// server waits for a byte.
+const putRetry = 30
+
 // put stores an object of exactly the announced size and type.
 func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
@@ -76,7 +80,14 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 		o.fail(w, r, err)
 		return
 	}
-	body := &bodyReader{r: r.Body}
+	// One at a time, since an upload counts with its size.
+	if _, busy := o.puts.LoadOrStore(key, true); busy {
+		w.Header().Set("Retry-After", strconv.Itoa(putRetry))
+		refuse(w, http.StatusTooManyRequests, "another PUT to this link is not finished")
+		return
+	}
+	defer o.puts.Delete(key)
+	body := &bodyReader{r: &lipsync.PacedReader{R: r.Body, Now: o.now, Patience: lipsync.SendPatience}}
 	media := &lipsync.RoomReader{R: body, Room: o.Room}
 	if err := o.Put(r.Context(), key, media, size); err != nil && (body.err != nil || r.Context().Err() != nil) {
 		refuse(w, http.StatusBadRequest, "the upload ended early")
