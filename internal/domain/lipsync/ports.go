@@ -282,9 +282,14 @@ type Webhooks interface {
 	// Pending returns the number of pending deliveries to the webhook, at most limit, which is 1 or more. The
 	// last changes may be missing.
 	Pending(ctx context.Context, webhook string, limit int) (int, error)
+	// WithDue returns the ids of the webhooks, deleted ones too, that have pending deliveries whose Due is not after now. The cost doesn't depend on
+	// webhooks without pending deliveries in SQLite.
+	WithDue(ctx context.Context, now time.Time) ([]string, error)
 	// Deliveries returns up to limit deliveries to the webhook with an id below before, in descending
 	// order of the ids. If before is "", it returns the last ones.
 	Deliveries(ctx context.Context, webhook, before string, limit int) ([]Delivery, error)
+	// Forget deletes the deliveries to a webhook that was deleted. The store may also let them expire.
+	Forget(ctx context.Context, webhook string) error
 	// Expire deletes deliveries that were made before the time, some hundreds at least. The store may
 	// also delete them by itself.
 	Expire(ctx context.Context, before time.Time) error

@@ -12,7 +12,7 @@ import (
 type Ended struct{ Webhooks, Requests, Batches int }
 
 // EndAll deletes all webhooks, and cancels all requests and batches that aren't finished. A service with this store then sends nothing to any client, and renders no
-// earlier request. EndAll is for a copy of a store that no other process uses. It deletes no media: Recover does.
+// earlier request. EndAll is for a copy of a store that no other process uses. It deletes no media: Tidy does.
 func (s *Service) EndAll(ctx context.Context) (e Ended, err error) {
 	accounts, err := s.Store.Webhooks.All(ctx)
 	if err != nil {

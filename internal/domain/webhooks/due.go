@@ -49,17 +49,15 @@ func (s *Service) DeliverDue(ctx context.Context, wake <-chan struct{}) {
 // RecoverDeliveries makes the deliveries due that a killed process was sending. It looks at the first dueBatch pending ones of each webhook: those
 // behind them are due within a sendLease by themselves.
 func (s *Service) RecoverDeliveries(ctx context.Context) error {
-	accounts, err := s.Store.Webhooks.All(ctx)
+	webhooks, err := s.Store.Webhooks.WithDue(ctx, s.Ever())
 	errs := []error{err}
-	for _, a := range accounts {
-		for _, w := range a.List {
-			due, err := s.Store.Webhooks.Due(ctx, w.ID, s.Ever(), dueBatch)
-			errs = append(errs, err)
-			for _, d := range due {
-				if d.State == lipsync.DeliverySending {
-					d.State, d.Due = lipsync.DeliveryWaiting, lipsync.StoredTime(s.Now())
-					errs = append(errs, s.swap(ctx, &d))
-				}
+	for _, webhook := range webhooks {
+		due, err := s.Store.Webhooks.Due(ctx, webhook, s.Ever(), dueBatch)
+		errs = append(errs, err)
+		for _, d := range due {
+			if d.State == lipsync.DeliverySending {
+				d.State, d.Due = lipsync.DeliveryWaiting, lipsync.StoredTime(s.Now())
+				errs = append(errs, s.swap(ctx, &d))
 			}
 		}
 	}
@@ -77,15 +75,10 @@ type deliverer struct {
 
 // start begins the deliveries that are due, as far as the bounds allow.
 func (r *deliverer) start(ctx context.Context) error {
-	accounts, err := r.service.Store.Webhooks.All(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, a := range accounts {
-		for _, w := range a.List {
-			errs = append(errs, r.startOf(ctx, w.ID))
-		}
+	webhooks, err := r.service.Store.Webhooks.WithDue(ctx, r.service.Now())
+	errs := []error{err}
+	for _, webhook := range webhooks {
+		errs = append(errs, r.startOf(ctx, webhook))
 	}
 	return errors.Join(errs...)
 }

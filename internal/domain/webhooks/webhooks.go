@@ -22,6 +22,8 @@ const (
 	secretPrefix = "whsec_"
 	// secretBytes is the number of random bytes in a secret. Standard Webhooks allows 24 to 64.
 	secretBytes = 32
+	// testRate is the number of test events of a webhook in a minute: nobody has proved that its server is the client's.
+	testRate = 10
 	// putTries is the number of times that a change of an account's webhooks is tried.
 	putTries = 5
 )
@@ -137,8 +139,7 @@ func (s *Service) changeWebhook(ctx context.Context, account, id string, change 
 	return changed, err
 }
 
-// DeleteWebhook deletes the caller's webhook and returns it. Its deliveries can't be read from then on,
-// and those that are pending are not sent.
+// DeleteWebhook deletes the caller's webhook and returns it, and its deliveries. Those that are pending are not sent.
 func (s *Service) DeleteWebhook(ctx context.Context, c lipsync.Caller, id string) (deleted lipsync.Webhook, err error) {
 	err = s.changeWebhooks(ctx, c.Account, func(a *lipsync.AccountWebhooks) error {
 		i := find(a.List, id)
@@ -149,6 +150,9 @@ func (s *Service) DeleteWebhook(ctx context.Context, c lipsync.Caller, id string
 		a.List = slices.Delete(a.List, i, i+1)
 		return nil
 	})
+	if err == nil {
+		err = s.Store.Webhooks.Forget(ctx, id)
+	}
 	return deleted, err
 }
 
@@ -175,6 +179,13 @@ func (s *Service) TestWebhook(ctx context.Context, c lipsync.Caller, id string) 
 	if err := s.usable(ctx, c, id); err != nil {
 		return lipsync.Delivery{}, err
 	}
+	wait, err := s.Store.Rates.Take(ctx, "test/"+id, testRate, s.Now())
+	if err == nil && wait > 0 {
+		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
+	}
+	if err != nil {
+		return lipsync.Delivery{}, err
+	}
 	d := lipsync.NewTest(id, c.Account, s.NewID(), s.Now())
 	if err := s.Store.Webhooks.Add(ctx, d); err != nil {
 		return lipsync.Delivery{}, err
@@ -183,13 +194,22 @@ func (s *Service) TestWebhook(ctx context.Context, c lipsync.Caller, id string) 
 	return d, nil
 }
 
-// usable returns NotFound if the caller has no webhook with the id, and Finished if it is disabled.
+// usable returns NotFound if the caller has no webhook with the id, Finished if it is disabled, and EventLimit if the account has as many
+// undelivered events as it may have.
 func (s *Service) usable(ctx context.Context, c lipsync.Caller, id string) error {
-	w, err := s.Webhook(ctx, c, id)
-	if err == nil && !w.DisabledAt.IsZero() {
-		err = failure.New(failure.Finished, "webhook is disabled, since its URL answered 410; enable it first")
+	a, err := s.Store.Webhooks.Of(ctx, c.Account)
+	if err != nil {
+		return err
 	}
-	return err
+	switch i := find(a.List, id); {
+	case i < 0:
+		return noWebhook()
+	case !a.List[i].DisabledAt.IsZero():
+		return failure.New(failure.Finished, "webhook is disabled, since its URL answered 410; enable it first")
+	case a.Full:
+		return s.Limits.Explain(failure.New(failure.EventLimit, "too many undelivered events"))
+	}
+	return nil
 }
 
 // Deliveries returns up to limit deliveries to the caller's webhook, newest first: those that are older

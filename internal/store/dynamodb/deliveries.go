@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -145,6 +146,23 @@ func (s *Store) deliveries(ctx context.Context, limit, n int, query func(n int) 
 	slices.SortFunc(all, compare)
 	return all[:min(len(all), limit)], err
 }
+
+// WithDue implements lipsync.Webhooks. No function on AWS calls it: each delivery that is due has a message.
+func (s webhooks) WithDue(ctx context.Context, now time.Time) (ids []string, err error) {
+	accounts, err := s.All(ctx)
+	for _, a := range accounts {
+		for _, w := range a.List {
+			due, dueErr := s.Due(ctx, w.ID, now, 1)
+			if err = errors.Join(err, dueErr); len(due) > 0 {
+				ids = append(ids, w.ID)
+			}
+		}
+	}
+	return ids, err
+}
+
+// Forget implements lipsync.Webhooks. Deliveries have a TimeToLive, and one that is pending is dropped by its message.
+func (s webhooks) Forget(context.Context, string) error { return nil }
 
 // Expire implements lipsync.Webhooks. Deliveries have a TimeToLive.
 func (s webhooks) Expire(context.Context, time.Time) error { return nil }

@@ -44,6 +44,13 @@ func TestPlans(t *testing.T) {
 		}, {
 			"uploads that expired", "SELECT " + uploadColumns + " FROM uploads " + expired, []any{3, 2, "u", 10},
 			[]string{"SEARCH uploads USING INDEX uploads_by_expiry ((expires_at,id)>(?,?) AND expires_at<?)"},
+		}, {
+			"webhooks with due deliveries", withDue, []any{1},
+			[]string{
+				"SCAN deliveries USING INDEX deliveries_due", // only its first row
+				"SEARCH d USING INDEX deliveries_due (webhook>?)",
+				"SEARCH d EXISTS USING INDEX deliveries_due (webhook=? AND due<?)",
+			},
 		},
 	} {
 		rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+c.query, c.args...)
@@ -53,7 +60,7 @@ func TestPlans(t *testing.T) {
 			return step, err
 		})
 		got := slices.DeleteFunc(steps, func(step string) bool {
-			return !strings.Contains(step, " requests") && !strings.Contains(step, " uploads") && !strings.Contains(step, "B-TREE")
+			return !strings.Contains(step, " requests") && !strings.Contains(step, " uploads") && !strings.Contains(step, "deliveries") && !strings.Contains(step, "B-TREE")
 		})
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: got\n%s\n(%v), want\n%s", c.name, strings.Join(got, "\n"), err, strings.Join(c.want, "\n"))

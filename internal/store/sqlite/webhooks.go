@@ -103,6 +103,42 @@ func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, 
 	return one(ctx, s.Store, "pending_deliveries", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE "+isPending+" LIMIT ?2)", webhook, limit)
 }
 
+// pendingWebhooks has the webhooks with pending deliveries. It goes from one to the next by an index, so it reads no others.
+const pendingWebhooks = `WITH RECURSIVE pending (webhook) AS (
+		SELECT * FROM (SELECT webhook FROM deliveries INDEXED BY deliveries_due WHERE state IN ('waiting', 'sending') ORDER BY webhook LIMIT 1)
+		UNION ALL
+		SELECT (SELECT d.webhook FROM deliveries d INDEXED BY deliveries_due
+			WHERE d.state IN ('waiting', 'sending') AND d.webhook > pending.webhook ORDER BY d.webhook LIMIT 1)
+		FROM pending WHERE pending.webhook IS NOT NULL
+	)`
+
+const withDue = pendingWebhooks + ` SELECT webhook FROM pending WHERE webhook IS NOT NULL AND EXISTS (
+	SELECT 1 FROM deliveries d INDEXED BY deliveries_due WHERE d.webhook = pending.webhook AND d.state IN ('waiting', 'sending') AND d.due <= ?)`
+
+func (s webhooks) WithDue(ctx context.Context, now time.Time) ([]string, error) {
+	return many(ctx, s.Store, "webhooks_with_due", scanValue[string], withDue, micros(now))
+}
+
+// maxForget is the number of deliveries that one transaction of Forget deletes, so that other writes don't wait long.
+const maxForget = 1000
+
+func (s webhooks) Forget(ctx context.Context, webhook string) error {
+	for {
+		var n int64
+		err := s.update(ctx, "forget_deliveries", func(ctx context.Context, tx *sql.Tx) error {
+			result, err := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE (webhook, id) IN
+				(SELECT webhook, id FROM deliveries WHERE webhook = ? LIMIT ?)`, webhook, maxForget)
+			if err == nil {
+				n, err = result.RowsAffected()
+			}
+			return err
+		})
+		if err != nil || n < maxForget {
+			return err
+		}
+	}
+}
+
 func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit int) ([]lipsync.Delivery, error) {
 	return s.deliveries(ctx, "list_deliveries", "WHERE webhook = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3", webhook, before, limit)
 }

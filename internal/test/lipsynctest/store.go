@@ -90,6 +90,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"webhooks", testWebhooks},
 		{"deliveries", testDeliveries},
 		{"lists of deliveries", testDeliveryLists},
+		{"forget deliveries", testForgetDeliveries},
 		{"events", testEvents},
 		{"targets", testTargets},
 		{"batches", testBatches},

@@ -124,6 +124,34 @@ func idsOf(all []lipsync.Delivery) string {
 	return strings.Join(ids, " ")
 }
 
+// testForgetDeliveries has due and later deliveries to webhooks, of which one is forgotten.
+func testForgetDeliveries(t *testing.T, store lipsync.Store) {
+	hooks := lipsync.AccountWebhooks{Account: "a"}
+	for _, id := range []string{"idle", "later", "v", "w"} {
+		hooks.List = append(hooks.List, lipsync.Webhook{ID: id, URL: "https://example.com/" + id})
+	}
+	must(t, store.Webhooks.Put(t.Context(), hooks))
+	wantWithDue := func(second int, ids ...string) {
+		t.Helper()
+		found, err := store.Webhooks.WithDue(t.Context(), at(second))
+		must(t, err)
+		slices.Sort(found)
+		want(t, fmt.Sprint("webhooks with due deliveries at ", second), found, ids)
+	}
+	wantWithDue(100)
+	for n := range 3 {
+		must(t, store.Webhooks.Add(t.Context(), newDelivery("v", n)))
+		must(t, store.Webhooks.Add(t.Context(), newDelivery("w", n)))
+	}
+	must(t, store.Webhooks.Add(t.Context(), newDelivery("later", 50)))
+	wantWithDue(-1)
+	wantWithDue(10, "v", "w")
+	wantWithDue(50, "later", "v", "w")
+	must(t, store.Webhooks.Forget(t.Context(), "w"))
+	wantDue(t, store, "v", 10, 9, newDelivery("v", 0).ID, newDelivery("v", 1).ID, newDelivery("v", 2).ID)
+	wantDue(t, store, "later", 50, 9, newDelivery("later", 50).ID)
+}
+
 func testDeliveryLists(t *testing.T, store lipsync.Store) {
 	var ids []string
 	for n := range 30 {
