@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -41,8 +42,11 @@ func (s *Service) Authenticate(ctx context.Context, token string) (lipsync.Calle
 	return lipsync.Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
 }
 
-// Allow counts one call of the kind in the rate of the caller's key, or returns RateLimited. All
-// people of an account share one rate.
+// ratesOfAccount is the number of keys with whose rates an account reaches its own, since it may have a thousand keys.
+const ratesOfAccount = 10
+
+// Allow counts one call of the kind in the rates of the caller's key and account, or returns RateLimited. All
+// people of an account share the rate of one key.
 func (s *Service) Allow(ctx context.Context, c lipsync.Caller, kind lipsync.CallKind) error {
 	limit := s.ReadRate
 	if kind == lipsync.GenerateCall {
@@ -53,6 +57,9 @@ func (s *Service) Allow(ctx context.Context, c lipsync.Caller, kind lipsync.Call
 		who = "people of " + c.Account
 	}
 	wait, err := s.Store.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
+	if err == nil && wait == 0 { // otherwise the call doesn't count for the account: one key must not keep out the others
+		wait, err = s.Store.Rates.Take(ctx, string(kind)+"/account "+c.Account, ratesOfAccount*min(limit, math.MaxInt/ratesOfAccount), s.Now())
+	}
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,24 @@ func TestLastUsed(t *testing.T) {
 	}
 }
 
+// TestRateOfAccount calls with more keys of an account than have rates of their own. Another account is allowed.
+func TestRateOfAccount(t *testing.T) {
+	f := newFixture(t)
+	allowed := 0
+	for range 12 {
+		_, c := f.newCaller(t, "a", 0)
+		for range f.GenerateRate {
+			if f.Allow(t.Context(), c, lipsync.GenerateCall) == nil {
+				allowed++
+			}
+		}
+	}
+	check.Want(t, "calls of 12 keys", allowed, 10*f.GenerateRate)
+	_, stranger := f.newCaller(t, "b", 0)
+	check.Must(t, f.Allow(t.Context(), stranger, lipsync.GenerateCall))
+	check.Must(t, f.Allow(t.Context(), f.caller, lipsync.ReadCall))
+}
+
 func TestAllow(t *testing.T) {
 	f := newFixture(t)
 	for kind, limit := range map[lipsync.CallKind]int{lipsync.GenerateCall: 2, lipsync.ReadCall: 3} {

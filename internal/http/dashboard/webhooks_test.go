@@ -156,7 +156,8 @@ func TestWebhookPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range pageSize + 1 {
-		if _, err := f.service.TestWebhook(t.Context(), c, w.ID); err != nil {
+		d := lipsync.NewTest(w.ID, account, f.service.NewID(), f.service.Now())
+		if err := f.service.Store.Webhooks.Add(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 	}
