@@ -12,13 +12,18 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 )
 
 type backupCommand struct {
 	dataFlag
-	File string `arg:"" help:"The file to make. It holds secrets: only its owner may read it. It appears when it is complete and was read again."`
+	DiskReserve settings.Size
+	File        string `arg:"" help:"The file to make. It holds secrets: only its owner may read it. It appears when it is complete and was read again."`
 }
 
 func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
@@ -35,6 +40,11 @@ func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	b := backup{data: c.Data, scratch: scratch}
+	if same, err := sameDisk(c.Data, scratch); err != nil {
+		return err
+	} else if same {
+		b.reserve = int64(c.DiskReserve)
+	}
 	made, err := b.make(ctx)
 	if err != nil {
 		return err
@@ -64,6 +74,7 @@ type backup struct {
 	data, scratch string
 	files         int
 	bytes         int64    // in the files
+	reserve       int64    // bytes that it leaves free on the disk of the data folder
 	lost          []string // keys of missing objects that open requests name
 }
 
@@ -74,6 +85,13 @@ func (b *backup) make(ctx context.Context) (made string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, objects.Close()) }()
+	database, err := os.Stat(filepath.Join(b.data, databaseFile))
+	if err == nil {
+		err = b.room(database.Size())
+	}
+	if err != nil {
+		return "", err
+	}
 	held, err := objects.Hold()
 	if err != nil {
 		return "", err
@@ -88,6 +106,25 @@ func (b *backup) make(ctx context.Context) (made string, err error) {
 		return "", err
 	}
 	return made, b.check(ctx, made)
+}
+
+// sameDisk reports whether two folders are on one disk.
+func sameDisk(a, b string) (bool, error) {
+	var inA, inB unix.Stat_t
+	err := errors.Join(unix.Stat(a, &inA), unix.Stat(b, &inB))
+	return inA.Dev == inB.Dev, err
+}
+
+// room returns an error if size more bytes of the backup would leave less than the reserve.
+func (b *backup) room(size int64) error {
+	if b.reserve == 0 {
+		return nil
+	}
+	free, err := disk.Free(b.scratch)
+	if err == nil && size > free-b.reserve {
+		err = fmt.Errorf("the backup would leave less than %s free on the disk of the data folder: make it on another disk, or change %s", failure.Spell(b.reserve), settings.DiskReserve.Flag())
+	}
+	return err
 }
 
 // freezes is the largest number of tries of freeze.

@@ -269,7 +269,7 @@ func TestBackupIsConsistent(t *testing.T) {
 		file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
 		var out, said strings.Builder
 		quiet := streams{out: &out, err: &said}
-		if err := (&backupCommand{dataFlag{data}, file}).Run(t.Context(), quiet); err != nil || said.Len() > 0 {
+		if err := (&backupCommand{dataFlag: dataFlag{data}, File: file}).Run(t.Context(), quiet); err != nil || said.Len() > 0 {
 			t.Fatalf("%v: %s", err, said.String())
 		}
 		if err := (&restoreCommand{dataFlag: dataFlag{restored}, File: file}).Run(t.Context(), quiet); err != nil {
@@ -349,6 +349,27 @@ func wantMedia(t *testing.T, data string) {
 	}
 	if err := serviceOn(t, folder).Tidy(t.Context(), 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBackupWithoutRoom makes a backup that would leave less than the reserve, and restores one that is larger than the free space.
+func TestBackupWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	data, file, large := filepath.Join(dir, "data"), filepath.Join(dir, "backup.tar"), filepath.Join(dir, "large.tar")
+	newKey(t, data)
+	_, said, status := command(t, "backup", "--data", data, "--disk-reserve", "1000000GiB", file)
+	if want := "the backup would leave less than 1000000 GiB free on the disk of the data folder"; status != failed || !strings.Contains(said, want) {
+		t.Errorf("got status %d, %q, want %q", status, said, want)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("got %v (%v), want only the data folder", left, err)
+	}
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<42)); err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(dir, "fresh")
+	if _, said, status := command(t, "restore", "--data", fresh, large); status != failed || !strings.Contains(said, "the backup has 4398046511104 bytes, and only") {
+		t.Errorf("got status %d, %q", status, said)
 	}
 }
 

@@ -94,6 +94,9 @@ func (b *backup) add(w *archive.Writer, from fs.FS, file, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := b.room(info.Size()); err != nil {
+		return err
+	}
 	b.files++
 	b.bytes += info.Size()
 	return w.Add(name, f, info.Size())

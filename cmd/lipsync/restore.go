@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/archive"
+	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 )
 
@@ -40,6 +41,9 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 	unlock, err := lock(c.Data)
 	if err != nil {
 		return err
+	}
+	if err := fits(from, c.Data); err != nil {
+		return errors.Join(err, unlock())
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := empty(c.Data); err != nil { // check again, now that no server can start
@@ -85,6 +89,19 @@ func endAll(ctx context.Context, database string) (ended service.Ended, err erro
 		ended, err = service.EndAll(ctx)
 	}
 	return ended, errors.Join(err, store.Close())
+}
+
+// fits returns an error if the disk of the folder has less free space than the archive has bytes.
+func fits(archive *os.File, dir string) error {
+	info, err := archive.Stat()
+	if err != nil {
+		return err
+	}
+	free, err := disk.Free(dir)
+	if err == nil && info.Size() > free {
+		err = fmt.Errorf("the backup has %d bytes, and only %d are free on the disk of %s", info.Size(), free, dir)
+	}
+	return err
 }
 
 // restamp makes the restored media those of the restored database.

@@ -81,6 +81,8 @@ func Read(r io.Reader, f func(name string, content io.Reader) error) error {
 			return damaged(err)
 		case entry.Name == sumsName:
 			return compare(entries, sums)
+		case sparse(entry):
+			return fmt.Errorf("the archive has the entry %q with holes, which no backup has", entry.Name)
 		case entry.Typeflag != tar.TypeReg || !valid(entry.Name) || sums[entry.Name] != "":
 			return fmt.Errorf("the archive has the entry %q, which is not part of a backup", entry.Name)
 		}
@@ -98,6 +100,16 @@ func Read(r io.Reader, f func(name string, content io.Reader) error) error {
 		}
 		sums[entry.Name] = hex.EncodeToString(sum.Sum(nil))
 	}
+}
+
+// sparse reports whether the entry may have far more bytes than the archive has of it.
+func sparse(entry *tar.Header) bool {
+	for name := range entry.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return entry.Typeflag == tar.TypeGNUSparse
 }
 
 // content is a file of an archive. It keeps the error that ended the reading.

@@ -49,6 +49,34 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// TestHoles reads archives of tar with a file that is nearly all hole. No byte of it is passed on.
+func TestHoles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "a"), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"posix", "gnu"} {
+		file := filepath.Join(dir, format)
+		if out, err := exec.Command("tar", "--sparse", "--format="+format, "-cf", file, "-C", dir, "a").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		holes, err := os.ReadFile(file)
+		if err != nil || len(holes) > 1<<20 {
+			t.Fatalf("got %d bytes (%v), want few", len(holes), err)
+		}
+		err = archive.Read(bytes.NewReader(holes), func(name string, _ io.Reader) error {
+			t.Errorf("%s: %s was read", format, name)
+			return io.ErrUnexpectedEOF
+		})
+		if err == nil || err.Error() != `the archive has the entry "a" with holes, which no backup has` {
+			t.Errorf("%s: got %v", format, err)
+		}
+	}
+}
+
 // TestDamage changes each significant byte, and truncates the archive at every place.
 func TestDamage(t *testing.T) {
 	whole := write(t, map[string]string{"a": "some text", "b": "more"})
