@@ -1,14 +1,13 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
-	"slices"
-	"time"
+	"math"
+	"sync"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -43,17 +42,55 @@ func (s *Service) KeepFindings(ctx context.Context, r lipsync.Request, video [sh
 		return err
 	}
 	key := findingsOf(r.Account, video) + name
-	err := s.Objects.Put(ctx, key, &lipsync.RoomReader{R: content, Room: s.Room}, -1)
+	counted := &countReader{r: &lipsync.RoomReader{R: content, Room: s.Room}}
+	err := s.Objects.Put(ctx, key, counted, -1)
 	// If the request was canceled meanwhile, its client may have deleted its media already.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), requests.FinishTime)
 	defer cancel()
 	if err = errors.Join(err, s.Held(late, r)); err != nil {
 		return errors.Join(err, s.Objects.Delete(late, key))
 	}
-	if s.MaxFindings > 0 {
+	if s.MaxFindings > 0 && s.kept.add(counted.n) > s.MaxFindings {
 		_, err = s.tidyFindings(ctx)
 	}
 	return err
+}
+
+// countReader counts the bytes that are read.
+type countReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// keptFindings is the size of all findings, as far as this process knows: findings that were deleted since the last look at them count. So most requests
+// look at no findings but their own.
+type keptFindings struct {
+	mu     sync.Mutex
+	looked bool
+	bytes  int64
+}
+
+// add adds n bytes and returns the new size. It returns the largest number before the first look.
+func (k *keptFindings) add(n int64) int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.bytes += n; !k.looked {
+		return math.MaxInt64
+	}
+	return k.bytes
+}
+
+// look notes what a look found, during which add may have been called: bytes is the size before it.
+func (k *keptFindings) look(before, found int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.bytes, k.looked = found+k.bytes-before, true
 }
 
 // OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none,
@@ -88,37 +125,4 @@ func (s *Service) forgetFindings(ctx context.Context, r lipsync.Request) error {
 		return nil
 	}
 	return s.Objects.DeleteAll(ctx, findingsOf(r.Account, r.VideoSum))
-}
-
-// tidyFindings deletes the findings that are too old, and the oldest of the others as long as all together are larger than MaxFindings.
-// It returns how many it deleted.
-func (s *Service) tidyFindings(ctx context.Context) (deleted int, err error) {
-	type object struct {
-		key      string
-		modified time.Time
-	}
-	var all []object
-	err = s.Objects.List(ctx, findings, func(key string, modified time.Time) error {
-		all = append(all, object{key, modified})
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	slices.SortFunc(all, func(a, b object) int { return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.key, b.key)) })
-	trusted := s.Trusted()
-	var total int64
-	var errs []error
-	for _, o := range all {
-		size, err := s.Objects.Size(ctx, o.key)
-		if failure.CodeOf(err) == failure.NotFound {
-			continue
-		}
-		errs = append(errs, err)
-		total += size
-		if trusted && s.Now().Sub(o.modified) >= s.Limits.Keep.Findings || s.MaxFindings > 0 && total > s.MaxFindings {
-			errs, deleted = append(errs, s.Objects.Delete(ctx, o.key)), deleted+1
-		}
-	}
-	return deleted, errors.Join(errs...)
 }

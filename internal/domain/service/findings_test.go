@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -185,6 +186,41 @@ func TestTidyFindings(t *testing.T) {
 	left := 0
 	check.Must(t, f.Objects.List(t.Context(), "findings/", func(string, time.Time) error { left++; return nil }))
 	check.Want(t, "objects left", left, 0)
+}
+
+// counted counts the lists of objects.
+type counted struct {
+	lipsync.Objects
+	lists int
+}
+
+func (c *counted) List(ctx context.Context, prefix string, f func(string, time.Time) error) error {
+	c.lists++
+	return c.Objects.List(ctx, prefix, f)
+}
+
+// TestFindingsOfMany has an account that keeps many findings, and another one with few. The first one loses its oldest, the other nothing, and few requests
+// look at all findings.
+func TestFindingsOfMany(t *testing.T) {
+	f := newFixture(t)
+	f.GenerateRate = 100
+	objects := &counted{Objects: &dated{f.Objects, f.clock.Now, map[string]time.Time{}}}
+	f.Objects = objects
+	f.Limits.Keep.Findings = time.Hour
+	f.MaxFindings = 200
+	_, alice := f.newCaller(t, "alice", 0)
+	old := f.keepFindings(t, alice, "0", "x", "0123456789")
+	var last lipsync.Request
+	for n := range 40 {
+		f.clock.Advance(time.Second)
+		last = f.keepFindings(t, f.caller, fmt.Sprint(n), "x", "0123456789")
+	}
+	f.wantFindings(t, last, "39", "x", "0123456789")
+	f.wantFindings(t, last, "0", "x", "")
+	f.wantFindings(t, old, "0", "x", "0123456789")
+	if objects.lists > 15 {
+		t.Errorf("41 requests looked %d times at all findings", objects.lists)
+	}
 }
 
 // TestFindingsWithoutSpace keeps nothing on a full disk.

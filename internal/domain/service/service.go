@@ -17,6 +17,8 @@ type Service struct {
 	*requestService
 	*webhookService
 	*batchService
+
+	kept keptFindings
 }
 
 // The parts of a Service. Their callers see one Service.
@@ -34,5 +36,5 @@ func New(c lipsync.Config, p lipsync.Ports) (*Service, error) {
 		return nil, err
 	}
 	r := requests.New(b)
-	return &Service{b, r, webhooks.New(b), batches.New(r)}, nil
+	return &Service{Base: b, requestService: r, webhookService: webhooks.New(b), batchService: batches.New(r)}, nil
 }
