@@ -100,11 +100,14 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 	if info, err = take(info, failure.Video, int(job.Options.VideoTrack)); err != nil {
 		return in, err
 	}
-	if err := w.Limits.check(info); err != nil {
-		return in, err
+	if info.Video == nil {
+		return in, failure.Failure{Code: failure.NoPicture}.Because(nil)
 	}
 	in = input{job: job, limits: w.Limits, video: info, given: *info.Video}
-	if err := shape(info.Video, job.Options.Output, w.Limits); err != nil || info.Still {
+	if !info.Video.TooLarge() {
+		err = shape(info.Video, job.Options.Output, w.Limits)
+	}
+	if err = errors.Join(w.Limits.check(in), err); err != nil || info.Still {
 		return in, err
 	}
 	info.Begin = in.length(int(math.Round(job.Options.Preview.Start.Seconds() * info.Video.Rate.Float())))
@@ -184,16 +187,13 @@ func take(info *ffmpeg.Info, kind failure.MediaKind, track int) (*ffmpeg.Info, e
 	return taken, err
 }
 
-// check returns an error if the video exceeds the limits. Its length is the one that the file
-// states. If the video is longer than that, input.most bounds the frames that are
-// decoded.
-func (l Limits) check(in *ffmpeg.Info) error {
-	v := in.Video
+// check returns an error if what is asked of the video exceeds the limits: its size and rate in the output, and the length that the file
+// states, unless only a part is rendered. If the video is longer than that, input.most bounds the frames that are decoded.
+func (l Limits) check(in input) error {
+	v := in.video.Video
 	switch {
-	case v == nil:
-		return failure.Failure{Code: failure.NoPicture}.Because(nil)
-	case in.Duration > l.Duration:
-		return l.tooLong(failure.Video, in.Duration)
+	case in.video.Duration > l.Duration && in.job.Options.Preview.Length == 0:
+		return l.tooLong(failure.Video, in.video.Duration)
 	case v.Width > l.Width || v.Height > l.Height:
 		return over(failure.PictureLargerThan,
 			failure.Quantity{Width: l.Width, Height: l.Height}, failure.Quantity{Width: v.Width, Height: v.Height})

@@ -41,8 +41,12 @@ func TestVideoKinds(t *testing.T) {
 		{"full range", clip("a.mov", "25", "-pix_fmt", "yuvj420p", "-c:v", "mjpeg", "-q:v", "2"), 160, 96, "25/1"},
 		{"interlaced", clip("a.mp4", "25", "-flags", "+ildct+ilme", "-vf", "setfield=tff"), 160, 96, "25/1"},
 		{"4:2:2, avi", clip("a.avi", "25", "-pix_fmt", "yuv422p", "-c:v", "ffv1"), 160, 96, "25/1"},
+		{"TS", clip("a.ts", "25"), 160, 96, "25/1"},
+		{"FLV", clip("a.flv", "25"), 160, 96, "25/1"},
+		{"WMV", clip("a.wmv", "25", "-b:v", "2M"), 160, 96, "25/1"},
+		{"GIF", clip("a.gif", "25"), 160, 96, "25/1"},
 		{"starts late", clip("a.mkv", "25", "-output_ts_offset", "7.03"), 160, 96, "25/1"},
-		{"with sound that starts early", clip("a.mkv", "25", "-f", "lavfi", "-itsoffset", "-0.5", "-i", "sine=d=3"), 160, 96, "25/1"},
+		{"with sound that starts early", clip("a.mkv", "25", "-f", "lavfi", "-itsoffset", "-0.02", "-i", "sine=d=3"), 160, 96, "25/1"},
 		{"an awkward name", clip("-it's \"a\": $(b)%d;\n.mp4", "25"), 160, 96, "25/1"},
 		{"of a phone", func(t *testing.T) string {
 			lying := clip("a.mp4", "30", "-vf", "transpose=clock")(t)
@@ -116,6 +120,11 @@ func TestAudioKinds(t *testing.T) {
 		{"aac.m4a", nil, 1},
 		{"adts.aac", []string{"-ar", "22050"}, 1},
 		{"opus.webm", []string{"-c:a", "libopus", "-output_ts_offset", "4"}, 1},
+		{"a.aiff", nil, 1},
+		{"a.caf", []string{"-ac", "2"}, 2},
+		{"a.w64", nil, 1},
+		{"a.wma", []string{"-ac", "2"}, 2},
+		{"a.ts", nil, 1},
 		{"of a video.mkv", []string{"-f", "lavfi", "-i", "color=s=32x32:d=3", "-map", "1", "-map", "0"}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {

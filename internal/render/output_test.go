@@ -128,7 +128,9 @@ func TestOutputRates(t *testing.T) {
 				}
 			}
 			length := c.seconds
-			if !reflect.DeepEqual(c.options, order.Options{Output: c.output}) {
+			if part := c.options.Preview.Length; part > 0 {
+				length = part.Seconds()
+			} else if !reflect.DeepEqual(c.options, order.Options{Output: c.output}) {
 				length = float64(c.frames) / info.Video.Rate.Float()
 			}
 			checkSound(t, info, length, min(length, c.seconds))

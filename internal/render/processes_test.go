@@ -26,7 +26,7 @@ func TestProcesses(t *testing.T) {
 			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
-			for program, want := range map[string]int{tools.FFmpeg: 5, tools.FFprobe: 2} {
+			for program, want := range map[string]int{tools.FFmpeg: 6, tools.FFprobe: 3} {
 				if starts, err := os.ReadFile(program + ".starts"); len(starts) != want {
 					t.Errorf("%s is started %d times (%v), want %d", filepath.Base(program), len(starts), err, want)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -63,13 +62,6 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 	}
 	defer pcm.Close()
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
-	if part > 0 && audio.Duration > w.Limits.Duration { // the stated length may be wrong
-		whole := *audio
-		whole.Begin = 0
-		if n, _ := w.Media.Samples(ctx, &whole, io.Discard, w.mostSpeech(0)); n > limit {
-			return 0, w.Limits.tooLong(failure.Audio, audio.Duration)
-		}
-	}
 	samples, err := w.Media.Samples(ctx, audio, pcm, w.mostSpeech(part))
 	switch {
 	case err != nil && samples == 0 && ctx.Err() == nil:

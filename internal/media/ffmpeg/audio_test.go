@@ -45,8 +45,9 @@ func TestTranscode(t *testing.T) {
 	}{
 		{"a.wav", nil, time.Minute, 16000},
 		{"a.flac", []string{"-ar", "44100", "-ac", "2"}, time.Minute, 16000},
-		// A file of sound alone is silent until its first time stamp.
-		{"late.mkv", []string{"-c:a", "flac", "-output_ts_offset", "2.5"}, time.Minute, 56000},
+		{"late.mkv", []string{"-c:a", "flac", "-output_ts_offset", "2.5"}, time.Minute, 16000},
+		// The edit list of a file of sound alone delays it.
+		{"late.m4a", []string{"-output_ts_offset", "2.5"}, time.Minute, 56000},
 		// A gap in the time stamps becomes silence.
 		{"gap.mkv", []string{"-c:a", "pcm_s16le", "-af", "asetpts='PTS+gt(T,0.5)*2/TB'"}, time.Minute, 48000},
 		{"a.wav", nil, 500 * time.Millisecond, 8000},

@@ -44,7 +44,7 @@ const (
 	memorySize  = 6 << 30         // bytes, without reserved addresses (a GPU reserves many); 4096 × 4096 in HDR needs about 3 GiB
 	probeMemory = 480 << 20       // bytes; a picture of 4096 × 4096 in 48 bits has 96 MiB, and ffprobe decodes only the first few
 	fileSize    = 64 << 30        // bytes, of one written file
-	maxPixels   = 1 << 25         // of a decoded picture: 7680 × 4320; larger ones give a message that they are too large
+	maxPixels   = 50 << 20        // of a decoded picture: a video of 8K, and photos of 48 megapixels; larger ones give a message that they are too large
 	maxExtra    = 48 << 20        // bytes, of a file's attachments, of which each process keeps copies
 	reportSize  = 1 << 20         // bytes, of ffprobe's output
 )

@@ -14,8 +14,8 @@ const mostDelay = 10 * time.Minute
 
 // line sets where the time line of a file lies, and what is on it. Pictures, sound, previews and segments all count from its begin.
 //
-// The time line begins with the first stream. But a file of only sound, in a format whose times begin at 0, is silent until its sound
-// begins: so editors export a voice that begins later. If the pictures begin later than the sound, their first one is shown before,
+// The time line begins with the first stream. But an M4A or MOV of only sound is silent until its sound begins: its edit list says so, as
+// editors export a voice that begins later. If the pictures begin later than the sound, their first one is shown before,
 // in whole frames; the time line begins up to a frame later for that.
 func (r *report) line(in *Info, audio stream) {
 	start, err := strconv.ParseFloat(r.Format.Start, 64)
@@ -23,7 +23,7 @@ func (r *report) line(in *Info, audio stream) {
 		start = in.Video.begin().Seconds()
 	}
 	begin := start
-	if timed := slices.Contains([]string{"mov", "matroska", "flv"}, in.Format); in.Video == nil && timed && start <= mostDelay.Seconds() {
+	if in.Video == nil && in.Format == "mov" && start <= mostDelay.Seconds() {
 		begin = min(0, start)
 	}
 	if v := in.Video; v != nil {

@@ -38,7 +38,7 @@ const (
 func (t *Tools) Prove(ctx context.Context, v *Video, o order.Output, want Proof, path string) error {
 	p, err := t.startReader(ctx, t.FFprobe, []string{"-v", "error", "-protocol_whitelist", "file", "-f", demuxer(o.Format),
 		"-print_format", "compact", "-show_entries", "packet=stream_index,pts,duration:stream=index,codec_name,codec_type,codec_tag_string," +
-			"width,height,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base:stream_tags=alpha_mode",
+			"width,height,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base:stream_tags=alpha_mode,ALPHA_MODE",
 		"-i", "file:" + path}, sandbox.Files{Read: []string{path}}, memorySize)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (m *measured) pictures(v *Video, o order.Output, frames int) (wrong []strin
 		differs("tag", s["codec_tag_string"], "hvc1")
 	}
 	if o.Format == order.WebM && v.Pixels.Alpha() {
-		differs("alpha", s["tag:alpha_mode"], "1")
+		differs("alpha", s["tag:alpha_mode"]+s["tag:ALPHA_MODE"], "1")
 	}
 	if rate, _ := parseRate(s["avg_frame_rate"]); frames > 1 && !(math.Abs(rate.Float()/v.Rate.Float()-1) < rateError(o, frames)) {
 		differs("frame rate", s["avg_frame_rate"], v.Rate.String())

@@ -75,6 +75,9 @@ func unreadable(path, kind string, err error) (*Info, error) {
 	return &Info{Path: path, Still: true, Video: &Video{Width: size.Width, Height: size.Height, Rate: stillRate}}, nil
 }
 
+// TooLarge reports whether pictures are larger than ffmpeg may decode.
+func (v *Video) TooLarge() bool { return v.Width*v.Height > maxPixels }
+
 // firstFrame returns the side data of the first frame.
 func (r *report) firstFrame() []sideData {
 	for _, read := range r.Read {
