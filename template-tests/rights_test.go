@@ -43,7 +43,7 @@ var needed = map[rest.Need]struct {
 	rights    []string
 	retention bool
 }{
-	rest.ListEngines:   {},
+	rest.ListEngines:   {rights: []string{"dynamodb:Query Table"}},
 	rest.KnowRetention: {retention: true},
 	rest.ReadRequests:  {rights: []string{"dynamodb:Query Table"}},
 	rest.KnowQueue:     {rights: []string{"dynamodb:Query Table", "dynamodb:Query Table/index/open"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lipsync/internal/network/catalog"
+	"lipsync/internal/render/musetalk"
 	"lipsync/internal/test/onnxtest"
 )
 
@@ -78,6 +79,28 @@ func TestServeBadModel(t *testing.T) {
 	_, said, status := command(t, append([]string{"serve", "--data", t.TempDir(), "--addr=127.0.0.1:0", "--engine=wav2lip"}, with...)...)
 	if status != failed || !strings.Contains(said, "lipsync: the engine wav2lip cannot be used: the model test.onnx cannot be used: it has no inputs or no outputs") {
 		t.Errorf("as the default: got status %d, %q", status, said)
+	}
+}
+
+// TestServeMuseTalk serves the engine musetalk as the default.
+func TestServeMuseTalk(t *testing.T) {
+	onnxtest.Runtime(t)
+	data, models := t.TempDir(), t.TempDir()
+	for _, role := range musetalk.Roles() {
+		file := filepath.Join(t.TempDir(), string(role)+".onnx")
+		onnxtest.MuseTalkGrey(string(role)).Write(t, file)
+		if _, err := catalog.Add(models, catalog.Model{Role: role}, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startServer(t, data, "--workers", "1", "--models", models, "--onnxruntime", onnxtest.Library(t), "--engine", "musetalk")
+	c := testClient{s.url, newKey(t, data)}
+	if got := s.log.with(`msg="a model is ready" role=musetalk`); len(got) != 4 {
+		t.Errorf("the log tells %d times of models: %q", len(got), s.log.with(""))
+	}
+	r := c.wait(t, c.begin(t, map[string]any{"inputs": inputs(c.upload(t, "video", fixtures.video), c.upload(t, "audio", fixtures.speech))}))
+	if r.Status != "completed" {
+		t.Fatalf("got %+v, want it completed", r)
 	}
 }
 

@@ -39,7 +39,8 @@ want("document", (await service.documentJSON()).openapi, "3.1.0");
 want("overview", (await (await service.overviewRaw()).raw.text()).slice(0, 18), "# Lip Sync Service");
 want("guide", (await (await service.guideRaw()).raw.text()).slice(0, 11), "# API guide");
 want("me", await new AccountApi(configuration).me(), { name: "test" });
-want("models", (await lipSync.listModels()).data[0], { name: "warp", _default: true });
+const { name, _default, needs, secondsPerMinute } = (await lipSync.listModels()).data[0]!;
+want("models", [name, _default, needs, secondsPerMinute], ["warp", true, undefined, undefined]);
 
 const inputs = [await upload(MediaKind.Video, video), await upload(MediaKind.Audio, audio)];
 const options = { voiceGain: 0.5, duck: true, syncMode: null, preview: { start: 0, seconds: 10 } };

@@ -4,13 +4,15 @@ import (
 	"testing"
 )
 
-// models checks that a request can name each model of the list, and that the first is the default.
+// models checks that a request can name each model of the list, that the first is the default, and that all but warp need something.
 func (s *suite) models(t *testing.T) {
 	token := s.key(t)
 	var list struct {
 		Data []struct {
 			Name    string `json:"name"`
 			Default bool   `json:"default"`
+			Needs   string `json:"needs"`
+			Minute  int    `json:"seconds_per_minute"`
 		} `json:"data"`
 	}
 	s.get(t, token, "/v1/models").into(t, &list)
@@ -20,6 +22,9 @@ func (s *suite) models(t *testing.T) {
 	for i, m := range list.Data {
 		if m.Default != (i == 0) {
 			t.Errorf("model %d of %+v: got default %t", i, list.Data, m.Default)
+		}
+		if (m.Needs == "") != (m.Name == "warp") || m.Minute < 0 {
+			t.Errorf("model %d of %+v: got needs %q, and %d s for a minute", i, list.Data, m.Needs, m.Minute)
 		}
 		id := s.start(t, token, `"model":`+quote(m.Name))
 		if got := s.readDetails(t, token, id).Engine; got != m.Name {
