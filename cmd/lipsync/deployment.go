@@ -55,7 +55,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 	d := &deployment{data: folder, log: w.Log, worker: w, scheduler: local.New(c.workers(), w.Log)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
-		Total: worker.FetchTime, Stall: worker.StallTime,
+		Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience,
 	}
 	fetcher := fetch.New(options)
 	w.Fetcher, w.Sender = fetcher, fetcher

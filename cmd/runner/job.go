@@ -168,7 +168,7 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 
 // worker returns a worker for one request at a time.
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
-	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime})
+	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
 	return &worker.Worker{
 		Service:  deployment.Service,
 		Renderer: renderer,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,17 +15,19 @@ type body struct {
 	stop    context.CancelFunc
 	stall   time.Duration
 	stalled *time.Timer
-	failed  bool // it ended too early
+	came    *atomic.Int64 // bytes that were read, also of other bodies
+	failed  bool          // it ended too early
 }
 
-// newBody wraps the response's body. stop closes the connection.
-func newBody(response *http.Response, stall time.Duration, stop context.CancelFunc) *body {
-	return &body{ReadCloser: response.Body, stop: stop, stall: stall, stalled: time.AfterFunc(stall, stop)}
+// newBody wraps the response's body. stop closes the connection. came counts the bytes.
+func newBody(response *http.Response, stall time.Duration, stop context.CancelFunc, came *atomic.Int64) *body {
+	return &body{ReadCloser: response.Body, stop: stop, stall: stall, came: came, stalled: time.AfterFunc(stall, stop)}
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	b.stalled.Reset(b.stall)
 	n, err := b.ReadCloser.Read(p)
+	b.came.Add(int64(n))
 	if !b.stalled.Stop() {
 		err = fmt.Errorf("nothing came for %s", b.stall)
 	}

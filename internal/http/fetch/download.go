@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,10 +17,11 @@ type download struct {
 	w      io.Writer
 	limit  int64
 
-	done    int64  // bytes written
-	size    int64  // of the file, as the first answer says; -1 if it doesn't
-	version string // tells whether the file is still the same; "" if that can't be told
-	cut     bool   // the last connection ended early, and a new one can continue
+	came    atomic.Int64 // bytes read
+	done    int64        // bytes written
+	size    int64        // of the file, as the first answer says; -1 if it doesn't
+	version string       // tells whether the file is still the same; "" if that can't be told
+	cut     bool         // the last connection ended early, and a new one can continue
 }
 
 // get requests the missing bytes and writes them.
@@ -31,7 +33,7 @@ func (d *download) get(parent context.Context) error {
 	if err != nil {
 		return err
 	}
-	body := newBody(response, d.client.options.Stall, stop)
+	body := newBody(response, d.client.options.Stall, stop, &d.came)
 	defer body.Close()
 	if err := d.accept(response); err != nil {
 		return err

@@ -34,6 +34,7 @@ type Options struct {
 	PrivateHint  string        // end of the error that refuses one of those, which tells operators how to allow them; may be ""
 	Total        time.Duration // longest time of one fetch or Send, with its redirects, tries and body
 	Stall        time.Duration // longest time without a byte
+	Patience     time.Duration // time after which a fetch or Send must have had lipsync.LeastSpeed; 0 is without end
 }
 
 // firstPause is the pause before an interrupted fetch is continued, or a file is sent again. Each further pause is twice as
@@ -122,12 +123,14 @@ func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit in
 	bounded, stop := context.WithTimeout(ctx, c.options.Total)
 	defer stop()
 	d := &download{client: c, url: rawURL, w: w, limit: limit}
+	bounded, end := c.paced(bounded, &d.came)
+	defer end()
 	for cut := 0; ; cut++ {
 		err := d.get(bounded)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && bounded.Err() != nil && d.done > 0:
+		case err != nil && bounded.Err() != nil && (d.done > 0 || context.Cause(bounded) == errPace):
 			return &failure.Error{Code: failure.TooSlow, Message: "file comes too slowly", Err: err}
 		case err == nil || !d.cut || cut == maxCuts:
 			return explain(err)

@@ -2,9 +2,11 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -29,7 +31,7 @@ func (c *Client) Send(ctx context.Context, rawURL string, file io.ReaderAt, size
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case bounded.Err() != nil:
+		case bounded.Err() != nil || errors.Is(err, errPace):
 			return &failure.Error{Code: failure.TooSlow, Message: "file is taken too slowly", Err: err}
 		case cut == maxCuts || !mayPass(err, pause):
 			return err
@@ -47,10 +49,13 @@ func mayPass(err error, pause time.Duration) bool {
 // put sends the file once. It reads nothing of the answer except its header: the bodies of object
 // stores repeat signatures.
 func (c *Client) put(parent context.Context, rawURL string, file *io.SectionReader, mediaType string) error {
-	ctx, end := context.WithCancelCause(parent)
+	var taken atomic.Int64
+	paced, stop := c.paced(parent, &taken)
+	defer stop()
+	ctx, end := context.WithCancelCause(paced)
 	defer end(nil)
 	stall := c.options.Stall
-	body := &sending{file, stall, time.AfterFunc(stall, func() { end(fmt.Errorf("nothing was taken for %s", stall)) })}
+	body := &sending{file, &taken, stall, time.AfterFunc(stall, func() { end(fmt.Errorf("nothing was taken for %s", stall)) })}
 	defer body.Close()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, rawURL, body)
 	if err != nil {
@@ -82,12 +87,14 @@ func (c *Client) put(parent context.Context, rawURL string, file *io.SectionRead
 // is read, http.Transport waits for the answer, for as long.
 type sending struct {
 	io.Reader
+	taken   *atomic.Int64 // bytes that were read
 	stall   time.Duration
 	stalled *time.Timer
 }
 
 func (s *sending) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
+	s.taken.Add(int64(n))
 	if err == nil {
 		s.stalled.Reset(s.stall)
 	} else {

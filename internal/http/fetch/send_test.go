@@ -237,7 +237,7 @@ func TestSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for content, want := range map[string]bool{"abc": false, "abcd": true} {
 			ended := false
-			body := &sending{strings.NewReader(content), time.Minute, time.AfterFunc(time.Minute, func() { ended = true })}
+			body := &sending{strings.NewReader(content), new(atomic.Int64), time.Minute, time.AfterFunc(time.Minute, func() { ended = true })}
 			for range 4 {
 				time.Sleep(59 * time.Second)
 				synctest.Wait()

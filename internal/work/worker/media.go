@@ -16,10 +16,12 @@ import (
 	"lipsync/internal/render"
 )
 
-// FetchTime bounds the fetch of one file from a client's URL, StallTime the time without a byte.
+// FetchTime bounds the fetch of one file from a client's URL, StallTime the time without a byte, and Patience the time after which it must
+// have come at lipsync.LeastSpeed.
 const (
 	FetchTime = 20 * time.Minute
 	StallTime = 30 * time.Second
+	Patience  = time.Minute
 )
 
 // moreTime is added to twice FetchTime for each file of an attempt after the second. The sum bounds the fetches of all, so that servers of one client
