@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -53,10 +52,7 @@ func (d *data) stamp(ctx context.Context) error {
 }
 
 // doubt returns what doubts the clock, by the time of the last stamp.
-func (d *data) doubt(ctx context.Context, elapsed func() time.Duration, log *slog.Logger) (*lipsync.Doubt, error) {
+func (d *data) doubt(ctx context.Context, elapsed func() time.Duration, warn func(ahead time.Duration)) (*lipsync.Doubt, error) {
 	known, err := d.store.Stamps(ctx)
-	return &lipsync.Doubt{Now: time.Now, Elapsed: elapsed, Newest: known.At, Warn: func(ahead time.Duration) {
-		log.Warn("the clock is far ahead of the last time in the database: nothing is deleted by its age for an hour; correct the clock if it is wrong",
-			"ahead", ahead.Round(time.Second))
-	}}, err
+	return &lipsync.Doubt{Now: time.Now, Elapsed: elapsed, Newest: known.At, Warn: warn}, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
+	"lipsync/internal/store/sqlite"
 )
 
 // TestLeftovers starts a server with the files that a server leaves if it is killed during a download,
@@ -91,6 +92,32 @@ func TestForeignDatabase(t *testing.T) {
 	if err := os.Remove(output); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestDoctor checks a good folder, one whose clock is ahead and whose media have another database, and none.
+func TestDoctor(t *testing.T) {
+	data := t.TempDir()
+	startServer(t, data).stopped(t)
+	check := func(want int, lines ...string) {
+		t.Helper()
+		out, said, status := command(t, "doctor", "--data", data, "--disk-reserve", "0")
+		for _, line := range lines {
+			if status != want || !strings.Contains(out, line) {
+				t.Errorf("got status %d, %q and %q, want %d with %q", status, out, said, want, line)
+			}
+		}
+	}
+	check(ok, "folder    "+data, "database  whole", "media     belong to the database", "clock     fits the database", "disk      can be written, and has room", "engines   [warp", "ffmpeg    works, in the sandbox of ")
+	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(folder.store.PutStamps(t.Context(), sqlite.Stamps{Stamp: "another", At: time.Now().AddDate(0, 0, -40)}), folder.close()); err != nil {
+		t.Fatal(err)
+	}
+	check(failed, "media     WRONG: the media in ", "clock     WRONG: 960h0m0s ahead of the last time in the database")
+	data = filepath.Join(data, "none")
+	check(failed, "folder    WRONG: the folder "+data+" has no data of the service")
 }
 
 // TestClockAhead starts a server with a clock that is far ahead of the last time in the database. It deletes nothing by its age.
