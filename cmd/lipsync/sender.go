@@ -143,6 +143,9 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 		return err
 	}
 	if r.Status == lipsync.Failed {
+		if d, err := s.client.Details(ctx, r.ID); err == nil && d.Reason != "" {
+			return fmt.Errorf("%s (%s)", r.ErrorMessage, d.Reason)
+		}
 		return errors.New(r.ErrorMessage)
 	}
 	finished := filepath.Join(s.scratch, "output")

@@ -105,7 +105,8 @@ type Details struct {
 	Stated Quantity  `json:"stated,omitzero"`  // quantity that the file's header states
 	Model  string    `json:"model,omitempty"`  // engine that the request names
 	Codec  string    `json:"codec,omitempty"`  // codec of the output
-	Status int       `json:"status,omitempty"` // HTTP status with which a server refused the output
+	Status int       `json:"status,omitempty"` // HTTP status of a server's answer: that refused the output, or that was not the input
+	Cause  string    `json:"cause,omitempty"`  // what else is known of the cause, for clients
 }
 
 // Free reports whether a request failed through no fault of its client. Such a request does not count as a use of the key.

@@ -4,6 +4,7 @@ package lipsync
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ type Request struct {
 	FinishedAt time.Time       // zero until final
 	Output     string          // object key of the output, if completed; "" after the media were deleted
 	Poster     bool            // whether the output has a poster
-	Failure    failure.Failure // reason, if failed
+	Failure    failure.Failure // reason, if failed; details of the last delay, without a code, if not
 	Length     time.Duration   // length of the output, if completed; 0 if unknown
 	Size       int64           // size of the output in bytes, if completed; 0 if unknown
 	Frames     order.Frames    // of the output, if completed; zero if unknown
@@ -152,6 +153,22 @@ func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.D
 
 // Overspent reports whether the request has been claimed more often than it may be.
 func (r Request) Overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
+
+// Reason says why the request failed or waits, as far as that is known beside the sentence of its failure. It is "" for one that completed.
+func (r Request) Reason() string {
+	reason := r.Failure.Cause
+	switch {
+	case r.Status == Completed:
+		return ""
+	case r.Status.Final() || r.Delays == 0:
+		return reason
+	case r.Lease == "":
+		reason += fmt.Sprintf("; tried %d times, next try at %s", r.Claims, r.LeaseUntil.UTC().Format(time.RFC3339))
+	default:
+		reason += fmt.Sprintf("; try %d is under way", r.Claims)
+	}
+	return strings.TrimPrefix(reason, "; ")
+}
 
 // Order returns the order that a request is made of.
 func (r Request) Order() order.Order {

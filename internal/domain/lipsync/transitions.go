@@ -75,13 +75,14 @@ func (r Request) Released(token string) (Request, error) {
 }
 
 // Postponed returns the request after an attempt that is to be repeated, but not before the time until. It has the numbers and times
-// of attempts and delays of attempted, which also names the lease. It returns Conflict if that lease is lost.
+// of attempts and delays of attempted, and the details of the failure that ended it; which also names the lease. It returns Conflict if that lease is lost.
 func (r Request) Postponed(attempted Request, until time.Time) (Request, error) {
 	r, err := r.unheld(attempted.Lease)
 	if err != nil {
 		return Request{}, err
 	}
 	r.LeaseUntil, r.Attempts, r.Delays, r.Fetching = StoredTime(until), attempted.Attempts, attempted.Delays, attempted.Fetching
+	r.Failure.Details = attempted.Failure.Details
 	r.MissingSince, r.UnreachableSince, r.FailingSince = StoredTime(attempted.MissingSince), StoredTime(attempted.UnreachableSince), StoredTime(attempted.FailingSince)
 	return r, nil
 }

@@ -35,6 +35,8 @@ const (
 	// serverPatience is for the network and other servers. It is long enough for an outage of a
 	// provider, and short enough for the client to learn of the failure on the same day.
 	serverPatience = 6 * time.Hour
+	// answerPatience replaces it for a server that answers each time in the same way, such as with a file that is cut off.
+	answerPatience = time.Hour
 	// hostPatience is for faults of the machine. It is longer than a weekend without an operator,
 	// and shorter than the 7 days for which AWS keeps the files of forms.
 	hostPatience = 3 * 24 * time.Hour
@@ -54,9 +56,13 @@ const (
 // attempts: the request is tried for a time that begins with the first of these faults in a row.
 func (s *Service) Fault(ctx context.Context, r lipsync.Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error) {
 	f, now, later := failure.Of(err), s.Now(), r
+	later.Failure.Details = f.Details
 	switch {
 	case f.Code.Postpones():
 		lasts, patience := delay(&later, f.Code, now, held)
+		if f.Code == failure.MediaUnreachable && f.Status != 0 && f.Status == r.Failure.Status {
+			patience = answerPatience
+		}
 		switch {
 		case f.Code.OfUpload() && r.Fetching >= longestFetching:
 		case f.Code.OfFetch() && later.Fetching >= longestFetching:

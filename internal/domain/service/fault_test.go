@@ -67,6 +67,7 @@ func TestTransient(t *testing.T) {
 		atLeast           int // number of attempts
 	}{
 		"no network":         {unreachable(0), failure.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
+		"the same answer":    {failure.Failure{Code: failure.MediaUnreachable, Details: failure.Details{Status: 200, Cause: "cut off"}}.Because(nil), failure.MediaUnreachable, time.Hour, 10 * time.Minute, 8},
 		"disk full":          {syscall.ENOSPC, failure.HostFailing, 72 * time.Hour, time.Hour, 72},
 		"disk fails":         {&os.PathError{Op: "write", Err: syscall.EIO}, failure.HostFailing, 72 * time.Hour, time.Hour, 72},
 		"no host":            {noHost(), failure.MediaHostMissing, time.Minute, time.Minute, 4},

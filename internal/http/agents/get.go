@@ -83,14 +83,16 @@ func (t *tools) finished(ctx context.Context, c *client.Client, in getInput) (an
 	answer := struct {
 		client.Request
 		Details *client.Details `json:"details,omitempty"`
+		Reason  string          `json:"reason,omitempty"`
 		SavedTo string          `json:"saved_to,omitempty"`
 	}{Request: request}
-	if request.Status == lipsync.Failed {
-		return answer, nil
-	}
 	details, err := c.Details(ctx, request.ID)
 	if err != nil {
 		return nil, err
+	}
+	if request.Status == lipsync.Failed {
+		answer.Reason = details.Reason
+		return answer, nil
 	}
 	answer.Details = &details
 	if in.SaveTo != "" {

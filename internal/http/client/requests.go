@@ -61,6 +61,7 @@ type Progress struct {
 
 // Details are further facts about a request.
 type Details struct {
+	Reason string `json:"reason,omitzero"` // what is known of why it failed or waits
 	Frames struct {
 		Total  int `json:"total"`
 		Synced int `json:"synced"`

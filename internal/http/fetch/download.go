@@ -1,7 +1,9 @@
 package fetch
 
 import (
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,7 +43,11 @@ func (d *download) get(parent context.Context) error {
 	if response.ContentLength > d.limit-d.done {
 		return errTooLarge
 	}
-	n, err := io.Copy(d.w, io.LimitReader(body, d.limit-d.done+1))
+	content, err := d.decoded(response.Header, body)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(d.w, io.LimitReader(content, d.limit-d.done+1))
 	d.done += n
 	if d.done > d.limit {
 		return errTooLarge
@@ -50,10 +56,45 @@ func (d *download) get(parent context.Context) error {
 		return &writeError{err}
 	}
 	if err == nil && d.size >= 0 && d.done != d.size {
-		err = fmt.Errorf("%d bytes of %d", d.done, d.size) // a part of the requested rest is a valid answer
+		err = errors.New("the answer is only a part") // of the requested rest, which is a valid answer
+	}
+	if err != nil && d.size > 0 {
+		err = &cutError{d.done, d.size, err}
 	}
 	d.cut = err != nil && d.done > 0 && d.version != ""
 	return err
+}
+
+// decoded returns the file in a body. A server may compress it, even though this client asks it not to. Then the fetch can't continue, and
+// the length of the file isn't known.
+func (d *download) decoded(h http.Header, b *body) (io.Reader, error) {
+	switch encoding := strings.ToLower(h.Get("Content-Encoding")); encoding {
+	case "", "identity":
+		return b, nil
+	case "gzip", "x-gzip":
+		d.size, d.version = -1, ""
+		packed, err := gzip.NewReader(b)
+		if err != nil && !b.failed {
+			err = refused("the server said that it compressed the file, and didn't")
+		}
+		return unpacked{packed, b}, err
+	default:
+		return nil, refused(fmt.Sprintf("the server compressed the file by %.20q", encoding))
+	}
+}
+
+// unpacked reads a body that is compressed. What is no compressed data counts as the end of the body.
+type unpacked struct {
+	*gzip.Reader
+	body *body
+}
+
+func (u unpacked) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		u.body.failed = true
+	}
+	return n, err
 }
 
 // ask requests the missing bytes.

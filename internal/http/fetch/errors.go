@@ -66,21 +66,63 @@ func explain(err error) error {
 	}
 	_, private := errors.AsType[privateAddress](err)
 	answer, answered := errors.AsType[*statusError](err)
+	e := &failure.Error{Err: err}
 	switch {
 	case err == errTooLarge:
-		return &failure.Error{Code: failure.TooLarge, Message: "file is too large", Err: err}
+		e.Code, e.Message = failure.TooLarge, "file is too large"
 	case answered && answer.busy():
-		return &failure.Error{Code: failure.Unavailable, Message: "server is not available", Err: err, RetryAfter: answer.retryAfter}
+		e.Code, e.Message, e.RetryAfter = failure.Unavailable, "server is not available", answer.retryAfter
 	case private:
-		return &failure.Error{Code: failure.PrivateHost, Message: "URL is in a private network", Err: err}
+		e.Code, e.Message = failure.PrivateHost, "URL is in a private network"
 	case answered, isRefused(err):
-		return &failure.Error{Code: failure.NotFound, Message: "URL is not accessible", Err: err}
+		e.Code, e.Message = failure.NotFound, "URL is not accessible"
 	case isMissing(err):
-		return &failure.Error{Code: failure.NoHost, Message: "host does not exist", Err: err}
+		e.Code, e.Message = failure.NoHost, "host does not exist"
 	default:
-		return &failure.Error{Code: failure.Unavailable, Message: "server is not reachable", Err: err}
+		e.Code, e.Message = failure.Unavailable, "server is not reachable"
 	}
+	e.Failure.Details = details(err)
+	return e
 }
+
+// details returns what clients should know of a fetch that failed with err: nothing that a server could hide in it.
+func details(err error) (d failure.Details) {
+	if s, ok := errors.AsType[*statusError](err); ok {
+		d.Status, d.Cause = s.status, fmt.Sprintf("the server answered %d", s.status)
+		if s.status == http.StatusUnauthorized || s.status == http.StatusForbidden {
+			d.Cause += "; perhaps the URL has expired, or needs a sign-in"
+		}
+		return d
+	}
+	if c, ok := errors.AsType[*cutError](err); ok {
+		d.Status, d.Cause = http.StatusOK, fmt.Sprintf("the answer was cut off at %s of %s", megabytes(c.done), megabytes(c.size))
+		return d
+	}
+	if ours, ok := errors.AsType[refused](err); ok {
+		d.Cause = string(ours)
+	}
+	return d
+}
+
+// megabytes returns a number of bytes as text.
+func megabytes(n int64) string {
+	if n < 1e5 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// cutError is the end of an answer before its size.
+type cutError struct {
+	done, size int64
+	cause      error
+}
+
+func (c *cutError) Error() string {
+	return fmt.Sprintf("%d bytes of %d: %v", c.done, c.size, c.cause)
+}
+
+func (c *cutError) Unwrap() error { return c.cause }
 
 // isRefused reports whether this client refused, or the two sides speak different protocols.
 func isRefused(err error) bool {

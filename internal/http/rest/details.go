@@ -14,6 +14,7 @@ type details struct {
 	ID              string         `json:"id"`
 	Status          lipsync.Status `json:"status"`
 	FailureCode     failure.Reason `json:"failure_code,omitempty"`
+	Reason          string         `json:"reason,omitempty"` // see Request.Reason
 	Attempts        int            `json:"attempts"`
 	Engine          string         `json:"engine"`
 	VideoSeconds    float64        `json:"video_seconds,omitzero"`
@@ -95,7 +96,7 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	}
 	order := q.Order()
 	d := details{
-		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
+		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Reason: q.Reason(), Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
 		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: order.Options, Output: order.Output, Segments: q.Options.Segments,
 		Provenance: q.Provenance(), Sync: newSyncScore(q.Sync),

@@ -28,7 +28,7 @@ func failures() []failure.Failure {
 	}
 	return []failure.Failure{
 		noFace(),
-		details(failure.MediaUnreachable, failure.Details{Kind: failure.Video}),
+		details(failure.MediaUnreachable, failure.Details{Kind: failure.Video, Status: 503, Cause: "video from a.example: the server answered 503"}),
 		details(failure.MediaLargerThan, failure.Details{Kind: failure.Audio, Limit: failure.Quantity{Bytes: 1<<62 + 1}}),
 		details(failure.MediaLongerThan, failure.Details{
 			Kind: failure.Audio, Limit: failure.Quantity{Seconds: 3600}, Value: failure.Quantity{Seconds: 3600.000001},

@@ -1,13 +1,19 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -88,6 +94,9 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 	limit := w.Service.MaxSize(kind)
 	err = w.fetch(ctx, in.URL, file, limit, left)
 	f := failure.Failure{Details: failure.Details{Kind: kind}}
+	if e, ok := errors.AsType[*failure.Error](err); ok && e.Failure.Cause != "" {
+		f.Status, f.Cause = e.Failure.Status, string(kind)+" from "+hostOf(in.URL)+": "+e.Failure.Cause
+	}
 	switch failure.CodeOf(err) {
 	case failure.NotFound:
 		f.Code = failure.MediaNotAccessible
@@ -105,6 +114,68 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 		return err
 	}
 	return f.Because(err)
+}
+
+// hostOf returns the host of a URL, without what may be secret.
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "?"
+	}
+	return u.Hostname()
+}
+
+// described returns an error with what an unsupported file seems to be, as clients should know it.
+func described(err error, job render.Job) error {
+	e, ok := errors.AsType[*failure.Error](err)
+	if !ok || e.Failure.Code != failure.MediaUnsupported || e.Failure.Cause != "" {
+		return err
+	}
+	paths := []string{job.Video}
+	if e.Failure.Kind == failure.Audio {
+		paths = slices.Collect(maps.Values(job.Audios))
+	}
+	for _, path := range paths {
+		if is := seems(path); is != "" {
+			e.Failure.Cause = string(e.Failure.Kind) + " is " + is
+		}
+	}
+	if e.Failure.Cause == "" {
+		e.Failure.Cause = Accepted
+	}
+	return err
+}
+
+// Accepted says which files can be rendered.
+const Accepted = "accepted are MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF, PNG, JPEG and WebP, and for audio also WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF and W64"
+
+// seems returns what a file is that is no medium, "" if that isn't known.
+func seems(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	begin := make([]byte, 512) // all that DetectContentType considers
+	n, _ := io.ReadFull(file, begin)
+	begin = bytes.TrimSpace(begin[:n])
+	switch kind, _, _ := strings.Cut(http.DetectContentType(begin), ";"); {
+	case len(begin) == 0:
+		return "an empty file"
+	case kind == "text/html":
+		return "a web page"
+	case begin[0] == '{' || begin[0] == '[':
+		return "JSON, such as the message of an API"
+	case kind == "text/xml":
+		return "XML, such as the message of a storage"
+	case kind == "application/x-gzip", kind == "application/zip":
+		return "a compressed archive; unpack it first"
+	case kind == "application/pdf":
+		return "a PDF"
+	case strings.HasPrefix(kind, "text/"):
+		return "a text"
+	}
+	return ""
 }
 
 // fetch copies the file at a client's URL, of at most limit bytes. It returns TooSlow after the time left, from which it takes the time that it needs.
