@@ -172,7 +172,7 @@ func (s *Service) batchTargets(ctx context.Context, c lipsync.Caller, p Params) 
 	named := ""
 	if p.WebhookURL != nil {
 		if named = *p.WebhookURL; !order.ValidURL(named) {
-			return nil, failure.New(failure.Invalid, order.URLRule("webhook_url"))
+			return nil, failure.New(failure.Invalid, order.URLRule("webhook_url", *p.WebhookURL))
 		}
 	}
 	webhooks, err := s.Store.Webhooks.Of(ctx, c.Account)

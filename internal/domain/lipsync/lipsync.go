@@ -163,9 +163,9 @@ func (r Request) Reason() string {
 	case r.Status.Final() || r.Delays == 0:
 		return reason
 	case r.Lease == "":
-		reason += fmt.Sprintf("; tried %d times, next try at %s", r.Claims, r.LeaseUntil.UTC().Format(time.RFC3339))
+		reason += fmt.Sprintf("; tried %d times, retry at %s", r.Claims, r.LeaseUntil.UTC().Format(time.RFC3339))
 	default:
-		reason += fmt.Sprintf("; try %d is under way", r.Claims)
+		reason += fmt.Sprintf("; retrying: try %d is under way", r.Claims)
 	}
 	return strings.TrimPrefix(reason, "; ")
 }

@@ -76,7 +76,7 @@ func (f *Face) UnmarshalText(text []byte) error {
 		return nil
 	case strings.Contains(string(text), "://"):
 		if !ValidURL(string(text)) {
-			return failure.New(failure.Invalid, URLRule("boxes_url"))
+			return failure.New(failure.Invalid, URLRule("boxes_url", string(text)))
 		}
 		*f = Face{By: FaceInBoxes, Boxes: string(text)}
 		return nil

@@ -251,7 +251,7 @@ type UploadURL string
 // UnmarshalText reads a URL. The error of anything else is Invalid, and says what is possible.
 func (u *UploadURL) UnmarshalText(text []byte) error {
 	if !ValidURL(string(text)) {
-		return failure.New(failure.Invalid, URLRule("upload_url"))
+		return failure.New(failure.Invalid, URLRule("upload_url", string(text)))
 	}
 	*u = UploadURL(text)
 	return nil

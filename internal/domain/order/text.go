@@ -3,6 +3,7 @@ package order
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -58,8 +59,13 @@ func Compact(v any) string {
 // maxURL is the largest number of bytes of a URL. Signed URLs of clouds have some 2,000.
 const maxURL = 8192
 
-// URLRule returns the sentence that says what ValidURL accepts.
-func URLRule(name string) string {
+// URLRule returns the sentence that says what ValidURL accepts, or what is wrong with the text.
+func URLRule(name, text string) string {
+	if _, err := url.Parse(text); err != nil {
+		if _, bare := errors.AsType[url.EscapeError](err); bare {
+			return name + " has a % without two hexadecimal digits after it: a % must be written as %25"
+		}
+	}
 	return fmt.Sprintf("%s must be an absolute http or https URL with a host, no user name and at most %d bytes", name, maxURL)
 }
 

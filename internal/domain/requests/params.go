@@ -80,7 +80,7 @@ func (p Params) validate() error {
 		return failure.New(failure.Invalid, "face can't be chosen with disable_active_speaker_detection")
 	}
 	if p.WebhookURL != nil && !order.ValidURL(*p.WebhookURL) {
-		return failure.New(failure.Invalid, order.URLRule("webhook_url"))
+		return failure.New(failure.Invalid, order.URLRule("webhook_url", *p.WebhookURL))
 	}
 	return p.checkTracks()
 }

@@ -52,7 +52,7 @@ func (s *Service) Input(ctx context.Context, c lipsync.Caller, kind failure.Medi
 		return s.uploadedInput(ctx, c, kind, id, src.Kept)
 	}
 	if !order.ValidURL(src.URL) {
-		return lipsync.Input{}, failure.New(failure.Invalid, order.URLRule(string(kind)+" URL"))
+		return lipsync.Input{}, failure.New(failure.Invalid, order.URLRule(string(kind)+" URL", src.URL))
 	}
 	return lipsync.Input{URL: src.URL}, nil
 }

@@ -38,7 +38,7 @@ func New(b *lipsync.Base) *Service { return &Service{b} }
 // webhooks as it may have.
 func (s *Service) CreateWebhook(ctx context.Context, c lipsync.Caller, rawURL string, events []lipsync.EventType) (made lipsync.Webhook, err error) {
 	if !order.ValidURL(rawURL) {
-		return lipsync.Webhook{}, failure.New(failure.Invalid, order.URLRule("url"))
+		return lipsync.Webhook{}, failure.New(failure.Invalid, order.URLRule("url", rawURL))
 	}
 	if err := checkEvents(events); err != nil {
 		return lipsync.Webhook{}, err
