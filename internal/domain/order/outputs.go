@@ -25,6 +25,10 @@ const (
 	ConvertedHDR    Warnings = "converted_hdr"     // the video has a high dynamic range, the output a standard one
 	LostAlpha       Warnings = "lost_alpha"        // the video has alpha, the output doesn't
 	NoOriginalSound Warnings = "no_original_sound" // the client asked for the video's own sound, but it has none, or one that can't be decoded
+	NobodySpeaks    Warnings = "nobody_speaks"     // in the speech
+	QuietSpeech     Warnings = "quiet_speech"      // the speech is far quieter than usual
+	LoudSpeech      Warnings = "loud_speech"       // the speech is far louder than usual, so that most of it may be clipped
+	SegmentIsCut    Warnings = "segment_is_cut"    // a segment ends after the video
 	NotSigned       Warnings = "not_signed"        // the service signs outputs, but not this one
 	Signed          Warnings = "signed"            // the output has a signed manifest of C2PA; this has no text
 )
@@ -33,6 +37,10 @@ var warningTexts = map[Warnings]string{
 	ConvertedHDR:    "HDR input was converted to SDR",
 	LostAlpha:       "transparency was lost: it is kept by codec prores, and by codec vp9 in format webm",
 	NoOriginalSound: "video has no usable sound",
+	NobodySpeaks:    "nobody speaks in the audio",
+	QuietSpeech:     "audio is far quieter than speech usually is",
+	LoudSpeech:      "audio is far louder than speech usually is",
+	SegmentIsCut:    "a segment ends after the video, so the rest of it is not heard",
 	NotSigned:       "output has no signed provenance: only mp4 and mov of at most " + failure.Spell(MostSigned) + " can have it, or the signing failed",
 }
 
