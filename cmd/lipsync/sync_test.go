@@ -53,7 +53,7 @@ func TestSyncOptions(t *testing.T) {
 		return path
 	}
 	_, said, status := command(t, "sync", fixtures.video, silence("1"), "-o", out, "--sync-mode", "cut_off", "--silence", "keep", "--no-face", "fail")
-	if end := "The output is " + out + "\nSynced 0 of 15 frames\n"; status != ok || !strings.HasSuffix(said, end) {
+	if end := "The output is " + out + "\nSynced 0 of 15 frames\nnobody speaks in the audio\n"; status != ok || !strings.HasSuffix(said, end) {
 		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
 	}
 	wantVideo(t, out, "480,270,25/1,15")
