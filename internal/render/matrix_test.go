@@ -226,7 +226,7 @@ func events(t testing.TB, path string) (flashes, beeps []float64, shown, heard f
 	rate := in.Video.Rate.Float()
 	bright := func(i int) bool {
 		f := frames[i]
-		return f.Y[f.YOffset(in.Video.Width/2, in.Video.Height*9/10)] > 140
+		return f.Y[f.YOffset(in.Video.Width/2, in.Video.Height*7/10)] > 140
 	}
 	for i := range frames {
 		if bright(i) && (i == 0 || !bright(i-1)) {

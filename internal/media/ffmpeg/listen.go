@@ -192,7 +192,7 @@ func (l *listening) place(b timed, holds bool) {
 	rate, length := float64(l.form.rate), int64(len(data))/size
 	begin := int64(math.Round(b.at*rate)) + l.shift
 	switch gap := begin - l.next; {
-	case l.timeless || !holds || math.Abs(float64(gap)) <= jitter*rate:
+	case l.timeless || !holds || l.next > 0 && math.Abs(float64(gap)) <= jitter*rate:
 		l.behind = 0
 	case gap > 0:
 		l.skip(gap)

@@ -91,9 +91,10 @@ func TestPlace(t *testing.T) {
 	}{
 		"one after the other":       {[]given{{0, true}, {.01, true}, {.02, true}}, 0, 30, 0},
 		"inexact":                   {[]given{{0, true}, {.015, true}, {.012, true}}, 0, 30, 0},
+		"a begin slightly late":     {[]given{{.004, true}, {.014, true}}, 0, 24, 4},
 		"a gap":                     {[]given{{0, true}, {.51, true}, {.52, true}}, 0, 530, 500},
 		"a late begin":              {[]given{{.25, true}, {.26, true}}, 0, 270, 250},
-		"a begin before the line":   {[]given{{-.025, true}, {-.015, true}, {-.005, true}, {.005, true}}, 0, 20, 0},
+		"a begin before the line":   {[]given{{-.025, true}, {-.015, true}, {-.005, true}, {.005, true}}, 0, 15, 0},
 		"an overlap":                {[]given{{0, true}, {.01, true}, {.02, true}, {.005, true}, {.015, true}}, 0, 30, 0},
 		"a wrong time":              {[]given{{0, true}, {2, false}, {.02, true}}, 0, 30, 0},
 		"padding":                   {[]given{{0, true}, {.01, true}, {.02, true}}, 24, 24, 0},
