@@ -197,6 +197,9 @@ func (m maker) write(f medium) (video, speech string, late float64) {
 			p, late = append([]string{"-itsoffset", delay}, p...), -late
 		}
 		m.ffmpeg(append(append(p, s...), "-c", "copy", path)...)
+		if f.audio == "aac" { // a copy has its first block, which is silent, as sound
+			late += 1024. / 48000
+		}
 	case "gap": // of .3 s in the times of sound
 		source := toned(fmt.Sprintf(",aselect='not(between(t,%s,%s+.1))'", at, at))
 		m.ffmpeg(append(append(append(filmed(""), source...), codecs...), path)...)

@@ -35,6 +35,9 @@ func (r *report) line(in *Info, audio stream) {
 			v.Stated += time.Duration(v.lead * float64(time.Second))
 		}
 	}
+	if base, ok := parseRate(audio.TimeBase); ok && in.Format == "mpegts" { // ffmpeg gives 0 to the first packet of what it decodes
+		start = float64(audio.Start) * base.Float()
+	}
 	in.zero = start - begin
 	if in.Audio != nil && !exactSound(audio.Codec) {
 		in.Audio.until = r.until(in, audio, begin)
