@@ -66,7 +66,8 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 	if err != nil {
 		return err
 	}
-	return t.feed(ctx, p, m.Voice, m.sound().form(), m.Length, m.Length)
+	// ffmpeg 7 crashes if filters ask for more once all inputs have ended, so the voice ends later than the mix.
+	return t.feed(ctx, p, m.Voice, m.sound().form(), m.Length, m.Length+time.Second)
 }
 
 // sound returns the sound of the mix.

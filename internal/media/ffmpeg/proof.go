@@ -145,12 +145,15 @@ func (m *measured) pictures(v *Video, o order.Output, frames int) (wrong []strin
 	if rate, _ := parseRate(s["avg_frame_rate"]); frames > 1 && !(math.Abs(rate.Float()/v.Rate.Float()-1) < rateError(o, frames)) {
 		differs("frame rate", s["avg_frame_rate"], v.Rate.String())
 	}
-	for _, tag := range v.colourTags() {
+	tags := v.colourTags()
+	some := slices.ContainsFunc(tags, func(t colourTag) bool { return t.value == "" })
+	for _, tag := range tags {
 		got := s[tag.probed]
 		if got == "unknown" {
 			got = ""
 		}
-		if tag.value == "tv" && got == "" { // encoders needn't say so
+		// Encoders needn't say that the range is tv. Of ProRes, ffprobe 7 tells the tags only if all are there.
+		if got == "" && (tag.value == "tv" || some && o.VideoCodec() == order.ProRes) {
 			continue
 		}
 		differs(tag.probed, got, tag.value)
