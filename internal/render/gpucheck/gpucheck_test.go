@@ -56,7 +56,7 @@ func TestChecks(t *testing.T) {
 		"| all | abacus | not checked: abacus is not available", "| Networks | passed, except for what was not checked |",
 		"| libx264 | 184×240 | ", "| libx264 | 160×160 | ", // encoding
 		"| decode-again | ", "| paint | ", // stages
-		"| CPU | 1 | ", "| CPU | 8 | ", "| output | PSNR, dB | equal |", // jobs
+		"| CPU, wav2lip | 1 | ", "| CPU, wav2lip | 8 | ", "| output | PSNR, dB | equal |", // jobs
 		"| Encoding | passed |", "| Too little GPU memory | passed, except for what was not checked |", "| not checked: it ta", // shortage
 	} {
 		if !strings.Contains(report.String(), want) {

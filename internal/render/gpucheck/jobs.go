@@ -53,7 +53,8 @@ func (m *Machine) measure(ctx context.Context, p onnx.Provider, gpu bool) (*meas
 const jobsWhat = "Whole jobs on the CPU and with the GPU, some at the same time: frames a second of all together, and the most memory, of the GPU " +
 	"and of all processes, that was seen. The output with the GPU is within 40 dB PSNR (2.5 of 255) of that of the CPU."
 
-// jobs measures whole jobs, also several at once, and compares an output with the GPU with that of the CPU.
+// jobs measures whole jobs, also several at once, and compares an output with the GPU with that of the CPU. Jobs of musetalk are measured
+// on a GPU only: on a CPU they would take hours.
 func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 	dir, err := m.folder()
 	if err != nil {
@@ -66,10 +67,17 @@ func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 		if i == 1 {
 			counts = []int{1, 1, 2, 4, 8}
 		}
-		more, err := m.jobsOn(ctx, p, i == 1, counts, outputs[i])
+		more, err := m.jobsOn(ctx, p, i == 1, engine, counts, outputs[i])
 		rows = append(rows, more...)
 		if err != nil {
 			return rows, fmt.Errorf("with %s: %w", p, err)
+		}
+	}
+	if m.NVIDIA {
+		more, err := m.jobsOn(ctx, m.Providers[0], true, muse, []int{1, 1, 4}, "")
+		rows = append(rows, more...)
+		if err != nil {
+			return rows, fmt.Errorf("with musetalk: %w", err)
 		}
 	}
 	l, err := m.liken(ctx, outputs[1], outputs[0])
@@ -82,25 +90,37 @@ func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 	return rows, err
 }
 
-// jobsOn measures jobs on one provider, so many at once. It keeps the first output.
-func (m *Machine) jobsOn(ctx context.Context, p onnx.Provider, gpu bool, counts []int, output string) (rows [][]string, err error) {
+// muse returns the name of the engine musetalk if its networks are there, else "".
+func muse(s *engines.Set) string {
+	if names, err := s.Names("musetalk"); err == nil {
+		return names[0]
+	}
+	return ""
+}
+
+// jobsOn measures jobs on one provider, so many at once, by the engine that choose names, if any. It keeps the first output.
+func (m *Machine) jobsOn(ctx context.Context, p onnx.Provider, gpu bool, choose func(*engines.Set) string, counts []int, output string) (rows [][]string, err error) {
 	s, err := m.open(ctx, p, gpu)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	name := choose(s)
+	if name == "" {
+		return nil, nil
+	}
 	for _, n := range counts {
-		row, err := m.atOnce(ctx, s, n, output)
+		row, err := m.atOnce(ctx, s, name, n, output)
 		if err != nil {
 			return rows, fmt.Errorf("%d at once: %w", n, err)
 		}
-		rows, output = append(rows, append([]string{string(p)}, row...)), ""
+		rows, output = append(rows, append([]string{fmt.Sprintf("%s, %s", p, name)}, row...)), ""
 	}
 	return rows, nil
 }
 
-// atOnce runs n jobs at the same time. It keeps the output of the first at the path output, unless that is "".
-func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int, output string) ([]string, error) {
+// atOnce runs n jobs of an engine at the same time. It keeps the output of the first at the path output, unless that is "".
+func (m *Machine) atOnce(ctx context.Context, s *engines.Set, engine string, n int, output string) ([]string, error) {
 	watched, stop := context.WithCancel(ctx)
 	memory := make(chan usage, 1)
 	go func() { memory <- m.watch(watched) }()
@@ -113,7 +133,7 @@ func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int, output stri
 			path = output
 		}
 		all.Go(func() (err error) {
-			frames[i], err = m.job(ctx, s.Renderer, engine(s), path)
+			frames[i], err = m.job(ctx, s.Renderer, engine, path)
 			return err
 		})
 	}
