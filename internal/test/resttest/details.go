@@ -14,6 +14,7 @@ type details struct {
 	ID              string          `json:"id"`
 	Status          string          `json:"status"`
 	FailureCode     string          `json:"failure_code"`
+	Reason          string          `json:"reason"`
 	Attempts        int             `json:"attempts"`
 	Engine          string          `json:"engine"`
 	VideoSeconds    float64         `json:"video_seconds"`
