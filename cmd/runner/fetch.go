@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -24,13 +23,17 @@ var partSize int64 = 32 << 20
 
 const partsAtOnce = 8
 
-// marks is the end of the names of files that list which parts of a file are whole.
-const marks = ".parts"
+// These are the folders in the folder of models that are being fetched: that of the files, and that
+// of their marks, which are files with the same names. The marks of a file list its parts that are whole.
+const (
+	filesFolder = "files"
+	marksFolder = "marks"
+)
 
 // fetchFile copies an object to a file, several parts at once. If an earlier job ended before it had
-// all parts, fetchFile copies the others. The caller must check the digest: the object may have
+// all parts, fetchFile copies those that lack marks. The caller must check the digest: the object may have
 // changed meanwhile.
-func fetchFile(ctx context.Context, objects lipsync.Objects, key, path string) error {
+func fetchFile(ctx context.Context, objects lipsync.Objects, key, path, marks string) error {
 	size, err := objects.Size(ctx, key)
 	if err != nil {
 		return err
@@ -41,11 +44,11 @@ func fetchFile(ctx context.Context, objects lipsync.Objects, key, path string) e
 		return err
 	}
 	defer file.Close()
-	have, err := readMarks(file, path, size)
+	have, err := readMarks(file, marks, size)
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(path+marks, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(marks, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -86,19 +89,19 @@ func fetchPart(ctx context.Context, objects lipsync.Objects, key string, file *o
 
 // readMarks returns the offsets of parts that a file has. A file of another size is of another
 // object, and has none.
-func readMarks(file *os.File, path string, size int64) (map[int64]bool, error) {
+func readMarks(file *os.File, marks string, size int64) (map[int64]bool, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	have := map[int64]bool{}
 	if info.Size() != size {
-		if err := os.Remove(path + marks); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(marks); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		return have, file.Truncate(size)
 	}
-	list, err := os.ReadFile(path + marks)
+	list, err := os.ReadFile(marks)
 	for line := range strings.Lines(string(list)) {
 		var offset int64
 		if _, err := fmt.Sscanf(line, "%d\n", &offset); err == nil { // else a job ended while it wrote the line
@@ -109,15 +112,6 @@ func readMarks(file *os.File, path string, size int64) (map[int64]bool, error) {
 		err = nil
 	}
 	return have, err
-}
-
-// removeMarks removes the lists of parts from a folder.
-func removeMarks(folder string) error {
-	lists, err := filepath.Glob(filepath.Join(folder, "*"+marks)) // the pattern is valid: folder is a digest
-	for _, list := range lists {
-		err = errors.Join(err, os.Remove(list))
-	}
-	return err
 }
 
 // lock waits until no other job of this machine fetches models to the folder, and returns a

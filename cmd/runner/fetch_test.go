@@ -2,9 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -131,5 +136,55 @@ func TestFetchWaits(t *testing.T) {
 	defer cancel()
 	if _, err := fetchModels(ctx, p, m.folder, slog.New(slog.DiscardHandler)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the time", err)
+	}
+}
+
+// catalogOfThree returns a models.json that names three files with the contents.
+func catalogOfThree(contents ...string) string {
+	roles := []string{"wav2lip", "face-detector", "face-landmarks"}
+	var entries []string
+	for i, c := range contents {
+		sum := sha256.Sum256([]byte(c))
+		entries = append(entries, fmt.Sprintf(`{"role":%q,"file":"%d.parts","sha256":%q,"licence":"none"}`, roles[i], i, hex.EncodeToString(sum[:])))
+	}
+	return `{"models":[` + strings.Join(entries, ",") + `]}`
+}
+
+// TestFetchOnlyWrong has a bucket in which a model is missing or wrong. Once it is right, only that
+// model is fetched, whether the machine has other models to use meanwhile or not.
+func TestFetchOnlyWrong(t *testing.T) {
+	for _, c := range []struct{ name, second string }{{"missing", ""}, {"wrong", "another"}} {
+		for _, former := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.name, former), func(t *testing.T) {
+				m := newModels(t)
+				p := m.parted(t, 1000)
+				if former {
+					m.fetch(text)
+				}
+				m.put("models.json", catalogOfThree("first", "second", "third"))
+				m.put("0.parts", "first")
+				m.put("2.parts", "third")
+				if c.second != "" {
+					m.put("1.parts", c.second)
+				}
+				if err := m.fetchFrom(p); err != nil {
+					t.Fatal(err)
+				}
+				m.put("1.parts", "second")
+				p.opened = 0
+				if err := m.fetchFrom(p); err != nil {
+					t.Fatal(err)
+				}
+				if p.opened != 1 {
+					t.Errorf("got %d parts, want that of the second file", p.opened)
+				}
+				folder, err := fetchModels(t.Context(), p, m.folder, slog.New(slog.DiscardHandler))
+				for i, want := range []string{"first", "second", "third"} {
+					if got, _ := os.ReadFile(filepath.Join(folder, fmt.Sprintf("%d.parts", i))); string(got) != want || err != nil {
+						t.Errorf("got %q, %v, want %q", got, err, want)
+					}
+				}
+			})
+		}
 	}
 }

@@ -37,7 +37,7 @@ const partPrefix = "part-"
 // fetches them once: folder keeps a subfolder for each models.json, named by its digest. If the
 // bucket's models are incomplete, fetchModels logs that, and returns the subfolder that was used
 // last. If there is none, it returns the incomplete models, so that only requests that need a
-// missing one fail.
+// missing one fail. Files that are right are kept for the next job.
 func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
 	list, err := fetchCatalog(ctx, objects)
 	if list == nil || err != nil {
@@ -57,14 +57,13 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	if verifyKept(whole) == nil { // another job fetched them meanwhile
 		return whole, used(folder, whole)
 	}
-	if err := fetchAll(ctx, objects, part, list); err != nil {
+	if err := fetchAll(ctx, objects, part, whole, list); err != nil {
 		return "", err // the next job goes on with the part
 	}
-	defer os.RemoveAll(part)
-	if err := verify(part); err != nil {
+	if wrong, err := verify(filepath.Join(part, filesFolder)); err != nil {
 		log.Error("the models of the bucket are incomplete", "error", err)
 		if last, err := lastUsed(folder); last != "" || err != nil {
-			return last, err
+			return last, errors.Join(err, drop(part, wrong)) // the next job takes the other files
 		}
 	}
 	if err := replace(whole, part); err != nil {
@@ -88,26 +87,66 @@ func fetchCatalog(ctx context.Context, objects lipsync.Objects) ([]byte, error) 
 	return list, err
 }
 
-// fetchAll copies the files that a models.json names to a folder, and that. It ignores missing
-// files, which verify reports.
-func fetchAll(ctx context.Context, objects lipsync.Objects, folder string, list []byte) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+// fetchAll copies the files that a models.json names, and that, to a part. It does not fetch a file
+// that the part or the folder whole has. It ignores missing files, which verify reports.
+func fetchAll(ctx context.Context, objects lipsync.Objects, part, whole string, list []byte) error {
+	files, marks := filepath.Join(part, filesFolder), filepath.Join(part, marksFolder)
+	if err := errors.Join(os.MkdirAll(files, 0o700), os.MkdirAll(marks, 0o700)); err != nil {
 		return err
 	}
 	now := time.Now() // an earlier job may have made the folder
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, catalog.FileName), list, 0o600), os.Chtimes(folder, now, now)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(files, catalog.FileName), list, 0o600), os.Chtimes(part, now, now)); err != nil {
 		return err
 	}
-	models, err := catalog.Read(folder)
+	models, err := catalog.Read(files)
 	if err != nil {
 		return nil
 	}
 	for _, m := range models.Models {
-		if err := fetchFile(ctx, objects, modelsPrefix+m.File, m.Path()); err != nil && failure.CodeOf(err) != failure.NotFound {
+		marks := filepath.Join(marks, m.File)
+		there, err := has(m, marks, whole)
+		if err == nil && !there {
+			err = fetchFile(ctx, objects, modelsPrefix+m.File, m.Path(), marks)
+		}
+		if err != nil && failure.CodeOf(err) != failure.NotFound {
 			return err
 		}
 	}
-	return removeMarks(folder)
+	return nil
+}
+
+// has reports whether a part has a model. If the folder whole has it, has links it into the part. It
+// removes a file that is neither the model nor has marks.
+func has(m catalog.Model, marks, whole string) (bool, error) {
+	if _, err := os.Lstat(marks); !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	if m.Verify() == nil {
+		return true, nil
+	}
+	if err := remove(m.Path()); err != nil {
+		return false, err
+	}
+	if os.Link(filepath.Join(whole, m.File), m.Path()) == nil && m.Verify() == nil {
+		return true, nil
+	}
+	return false, remove(m.Path()) // fetchFile must not write to a file of the folder whole
+}
+
+// drop removes files of a part, and their marks.
+func drop(part string, files []string) (err error) {
+	for _, name := range files {
+		err = errors.Join(err, remove(filepath.Join(part, filesFolder, name)), remove(filepath.Join(part, marksFolder, name)))
+	}
+	return err
+}
+
+// remove removes a file, if there is one.
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // verifyKept returns an error unless a kept folder is complete, and its name is the digest of its
@@ -120,32 +159,40 @@ func verifyKept(folder string) error {
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != filepath.Base(folder) {
 		return fmt.Errorf("the models.json of %s has another digest", folder)
 	}
-	return verify(folder)
-}
-
-// verify returns an error unless a folder has all the files that its models.json names.
-func verify(folder string) error {
-	models, err := catalog.Read(folder)
-	if err != nil {
-		return err
-	}
-	for _, m := range models.Models {
-		err = errors.Join(err, m.Verify())
-	}
+	_, err = verify(folder)
 	return err
 }
 
-// replace moves the files of the folder part to the folder whole. It moves file by file. A folder
-// belongs to one models.json, so none is ever missing for a job that uses them.
+// verify returns an error unless a folder has all the files that its models.json names. It also
+// returns the names of files that are missing or wrong.
+func verify(folder string) (wrong []string, err error) {
+	models, err := catalog.Read(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range models.Models {
+		if why := m.Verify(); why != nil {
+			wrong, err = append(wrong, m.File), errors.Join(err, why)
+		}
+	}
+	return wrong, err
+}
+
+// replace moves the files of a part to the folder whole, and then removes the part. It moves file by
+// file. A folder belongs to one models.json, so none is ever missing for a job that uses them.
 func replace(whole, part string) error {
 	if err := os.MkdirAll(whole, 0o700); err != nil {
 		return err
 	}
-	files, err := os.ReadDir(part)
-	for _, f := range files {
-		err = errors.Join(err, os.Rename(filepath.Join(part, f.Name()), filepath.Join(whole, f.Name())))
+	files := filepath.Join(part, filesFolder)
+	entries, err := os.ReadDir(files)
+	for _, f := range entries {
+		err = errors.Join(err, os.Rename(filepath.Join(files, f.Name()), filepath.Join(whole, f.Name())))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(part)
 }
 
 // used records that a job uses the folder whole, and deletes folders that no job uses.
