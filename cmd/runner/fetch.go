@@ -117,22 +117,31 @@ func readMarks(file *os.File, marks string, size int64) (map[int64]bool, error) 
 // lock waits until no other job of this machine fetches models to the folder, and returns a
 // function that lets others go on.
 func lock(ctx context.Context, folder string) (unlock func(), err error) {
+	for {
+		unlock, err := tryLock(folder)
+		if unlock != nil || err != nil {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// tryLock is like lock, but it doesn't wait: it returns nil if another job fetches models.
+func tryLock(folder string) (unlock func(), err error) {
 	f, err := os.Open(folder)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if err != unix.EWOULDBLOCK && err != unix.EINTR {
-			return nil, errors.Join(fmt.Errorf("lock the folder of models: %w", err), f.Close())
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), f.Close())
-		case <-time.After(20 * time.Millisecond):
-		}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return func() { _ = f.Close() }, nil
 	}
+	if err == unix.EWOULDBLOCK || err == unix.EINTR {
+		return nil, f.Close()
+	}
+	return nil, errors.Join(fmt.Errorf("lock the folder of models: %w", err), f.Close())
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/network/catalog"
@@ -47,7 +49,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	digest := hex.EncodeToString(sum[:])
 	whole, part := filepath.Join(folder, digest), filepath.Join(folder, partPrefix+digest)
 	if verifyKept(whole) == nil {
-		return whole, used(folder, whole)
+		return whole, used(folder, whole, part)
 	}
 	unlock, err := lock(ctx, folder)
 	if err != nil {
@@ -55,9 +57,19 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	}
 	defer unlock()
 	if verifyKept(whole) == nil { // another job fetched them meanwhile
-		return whole, used(folder, whole)
+		return whole, touch(whole)
 	}
-	if err := fetchAll(ctx, objects, part, whole, list); err != nil {
+	if err := clean(folder, whole, part); err != nil {
+		return "", err
+	}
+	err = fetchAll(ctx, objects, part, whole, list)
+	if errors.Is(err, unix.ENOSPC) {
+		log.Warn("no space for the models: all but the last ones are deleted", "error", err)
+		if err = makeRoom(folder, part); err == nil {
+			err = fetchAll(ctx, objects, part, whole, list)
+		}
+	}
+	if err != nil {
 		return "", err // the next job goes on with the part
 	}
 	if wrong, err := verify(filepath.Join(part, filesFolder)); err != nil {
@@ -69,7 +81,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	if err := replace(whole, part); err != nil {
 		return "", err
 	}
-	return whole, used(folder, whole)
+	return whole, touch(whole)
 }
 
 // fetchCatalog returns the bucket's models.json, or nil if there is none.
@@ -195,19 +207,55 @@ func replace(whole, part string) error {
 	return os.RemoveAll(part)
 }
 
-// used records that a job uses the folder whole, and deletes folders that no job uses.
-func used(folder, whole string) error {
-	now := time.Now()
-	if err := os.Chtimes(whole, now, now); err != nil {
+// used records that a job uses the folder whole, and deletes folders that no job uses, unless another
+// job fetches models.
+func used(folder, whole, part string) error {
+	if err := touch(whole); err != nil {
 		return err
 	}
-	entries, err := kept(folder)
-	for _, e := range entries {
+	unlock, err := tryLock(folder)
+	if unlock == nil || err != nil {
+		return err
+	}
+	defer unlock()
+	return clean(folder, whole, part)
+}
+
+// touch records that a job uses a folder.
+func touch(whole string) error {
+	now := time.Now()
+	return os.Chtimes(whole, now, now)
+}
+
+// clean deletes old folders, except those of the models that a job wants. The caller holds the lock.
+func clean(folder, whole, part string) error {
+	return removeFolders(folder, func(f fs.FileInfo) bool {
 		age := keepTime
-		if strings.HasPrefix(e.Name(), partPrefix) {
+		if strings.HasPrefix(f.Name(), partPrefix) {
 			age = partTime
 		}
-		if now.Sub(e.ModTime()) > age {
+		wanted := f.Name() == filepath.Base(whole) || f.Name() == filepath.Base(part)
+		return !wanted && time.Since(f.ModTime()) > age
+	})
+}
+
+// makeRoom deletes all folders but the part and the complete one that was used last. The caller
+// holds the lock.
+func makeRoom(folder, part string) error {
+	last, err := lastUsed(folder)
+	if err != nil {
+		return err
+	}
+	return removeFolders(folder, func(f fs.FileInfo) bool {
+		return f.Name() != filepath.Base(last) && f.Name() != filepath.Base(part)
+	})
+}
+
+// removeFolders deletes the folders for which f returns true.
+func removeFolders(folder string, f func(fs.FileInfo) bool) error {
+	entries, err := kept(folder)
+	for _, e := range entries {
+		if f(e) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(folder, e.Name())))
 		}
 	}

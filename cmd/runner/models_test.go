@@ -194,13 +194,7 @@ func TestOldModels(t *testing.T) {
 	for name, age := range map[string]time.Duration{
 		"part-killed": 2 * time.Hour, "part-running": time.Minute, "yesterday": 25 * time.Hour, "today": 23 * time.Hour,
 	} {
-		path, then := filepath.Join(m.folder, name), time.Now().Add(-age)
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
+		m.folderOf(name, age)
 	}
 	m.put("models.json", catalogOf("good"))
 	m.put("w.onnx", "good")
