@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/network/onnx"
 )
@@ -31,10 +32,19 @@ const (
 )
 
 // fetchFile copies an object to a file, several parts at once. If an earlier job ended before it had
-// all parts, fetchFile copies those that lack marks. The caller must check the digest: the object may have
-// changed meanwhile.
+// all parts, fetchFile copies those that lack marks. If the object was replaced, or is meanwhile,
+// fetchFile fetches all parts again. The caller must check the digest.
 func fetchFile(ctx context.Context, objects lipsync.Objects, key, path, marks string) error {
-	size, err := objects.Size(ctx, key)
+	err := fetchVersion(ctx, objects, key, path, marks)
+	if failure.CodeOf(err) == failure.Conflict {
+		err = fetchVersion(ctx, objects, key, path, marks)
+	}
+	return err
+}
+
+// fetchVersion is like fetchFile, but it returns Conflict if the object is replaced meanwhile.
+func fetchVersion(ctx context.Context, objects lipsync.Objects, key, path, marks string) error {
+	version, size, err := objects.Version(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -44,11 +54,7 @@ func fetchFile(ctx context.Context, objects lipsync.Objects, key, path, marks st
 		return err
 	}
 	defer file.Close()
-	have, err := readMarks(file, marks, size)
-	if err != nil {
-		return err
-	}
-	log, err := os.OpenFile(marks, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, have, err := openMarks(file, marks, size, fmt.Sprintf("%q %d %d\n", version, size, partSize))
 	if err != nil {
 		return err
 	}
@@ -57,25 +63,26 @@ func fetchFile(ctx context.Context, objects lipsync.Objects, key, path, marks st
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.SetLimit(partsAtOnce)
 	for offset := int64(0); offset < size; offset += partSize {
-		if have[offset] {
+		mark := fmt.Sprintf("%016x\n", offset)
+		if have[mark] {
 			continue
 		}
 		parts.Go(func() error {
-			if err := fetchPart(ctx, objects, key, file, offset, min(partSize, size-offset)); err != nil {
+			if err := fetchPart(ctx, objects, key, version, file, offset, min(partSize, size-offset)); err != nil {
 				return err
 			}
 			logging.Lock()
 			defer logging.Unlock()
-			_, err := fmt.Fprintln(log, offset)
+			_, err := log.WriteString(mark)
 			return err
 		})
 	}
-	return errors.Join(parts.Wait(), file.Close())
+	return errors.Join(parts.Wait(), file.Close(), log.Close())
 }
 
 // fetchPart copies a part of an object to its place in a file.
-func fetchPart(ctx context.Context, objects lipsync.Objects, key string, file *os.File, offset, size int64) error {
-	part, err := objects.OpenPart(ctx, key, offset, size)
+func fetchPart(ctx context.Context, objects lipsync.Objects, key, version string, file *os.File, offset, size int64) error {
+	part, err := objects.OpenPart(ctx, key, version, offset, size)
 	if err != nil {
 		return err
 	}
@@ -87,31 +94,42 @@ func fetchPart(ctx context.Context, objects lipsync.Objects, key string, file *o
 	return err
 }
 
-// readMarks returns the offsets of parts that a file has. A file of another size is of another
-// object, and has none.
-func readMarks(file *os.File, marks string, size int64) (map[int64]bool, error) {
+// openMarks opens the marks of a file for more of them, and returns those that it has. The first line
+// of the marks, head, says what object they are of. If they are of another one, or the file has
+// another size, openMarks empties both. All marks have the same length and end with a newline, so a
+// line that a job wrote in part is no mark.
+func openMarks(file *os.File, path string, size int64, head string) (marks *os.File, have map[string]bool, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	have := map[int64]bool{}
-	if info.Size() != size {
-		if err := os.Remove(marks); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+	list, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, err
+	}
+	have = map[string]bool{}
+	text, same := strings.CutPrefix(string(list), head)
+	flags := os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	if same && info.Size() == size {
+		for mark := range strings.Lines(text) {
+			have[mark] = true
 		}
-		return have, file.Truncate(size)
+		marks, err = os.OpenFile(path, flags, 0o600)
+		return marks, have, err
 	}
-	list, err := os.ReadFile(marks)
-	for line := range strings.Lines(string(list)) {
-		var offset int64
-		if _, err := fmt.Sscanf(line, "%d\n", &offset); err == nil { // else a job ended while it wrote the line
-			have[offset] = true
-		}
+	if err := remove(path); err != nil {
+		return nil, nil, err
 	}
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
+	if err := errors.Join(file.Truncate(0), file.Truncate(size)); err != nil {
+		return nil, nil, err
 	}
-	return have, err
+	if marks, err = os.OpenFile(path, flags, 0o600); err != nil {
+		return nil, nil, err
+	}
+	if _, err := marks.WriteString(head); err != nil {
+		return nil, nil, errors.Join(err, marks.Close())
+	}
+	return marks, have, nil
 }
 
 // lock waits until no other job of this machine fetches models to the folder, and returns a

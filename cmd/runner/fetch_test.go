@@ -26,17 +26,22 @@ type parted struct {
 	opened int
 	atOnce int
 	most   int // parts at once
+
+	halfway func() // is called before the 50th part, unless it is nil
 }
 
 var errCut = errors.New("cut")
 
-func (p *parted) OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error) {
+func (p *parted) OpenPart(ctx context.Context, key, version string, offset, size int64) (io.ReadCloser, error) {
 	p.mu.Lock()
 	p.opened++
 	p.left--
 	p.atOnce++
 	p.most = max(p.most, p.atOnce)
 	cut := p.left < 0
+	if p.opened == 50 && p.halfway != nil {
+		p.halfway()
+	}
 	p.mu.Unlock()
 	time.Sleep(10 * time.Millisecond)
 	p.mu.Lock()
@@ -45,7 +50,7 @@ func (p *parted) OpenPart(ctx context.Context, key string, offset, size int64) (
 	if cut {
 		return nil, errCut
 	}
-	return p.Objects.OpenPart(ctx, key, offset, size)
+	return p.Objects.OpenPart(ctx, key, version, offset, size)
 }
 
 // text has 100 parts of 7 bytes, and one of 3.
@@ -61,9 +66,28 @@ func (m *models) parted(t *testing.T, left int) *parted {
 	return &parted{Objects: m.objects, left: left}
 }
 
+// part returns the folder of the model that is being fetched.
+func (m *models) part() string {
+	sum := sha256.Sum256([]byte(catalogOf(text)))
+	return filepath.Join(m.folder, "part-"+hex.EncodeToString(sum[:]))
+}
+
 func (m *models) fetchFrom(o lipsync.Objects) error {
-	_, err := fetchModels(m.Context(), o, m.folder, slog.New(slog.DiscardHandler))
+	_, err := m.modelFrom(o)
 	return err
+}
+
+// modelFrom fetches the models, and returns the content of w.onnx.
+func (m *models) modelFrom(o lipsync.Objects) (string, error) {
+	folder, err := fetchModels(m.Context(), o, m.folder, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	got, err := os.ReadFile(filepath.Join(folder, "w.onnx"))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return string(got), err
 }
 
 // TestFetchGoesOn ends a job while it fetches a model. The next one fetches the other parts only.
@@ -97,11 +121,70 @@ func TestFetchOfAnother(t *testing.T) {
 		}
 		p.left = 1000
 		m.put("w.onnx", other)
-		_ = m.fetchFrom(p)
+		if got, err := m.modelFrom(p); got != other || err != nil {
+			t.Errorf("%s: got model %q, %v, want %q", name, got, err, other)
+		}
 		m.put("w.onnx", text)
-		m.put("models.json", catalogOf(text))
 		m.fetch(text)
 	}
+}
+
+// TestFetchOfReplaced replaces a model while a job fetches it. The job must fetch the new one.
+func TestFetchOfReplaced(t *testing.T) {
+	m := newModels(t)
+	p := m.parted(t, 1000)
+	m.put("w.onnx", strings.ToUpper(text))
+	p.halfway = func() { m.put("w.onnx", text) }
+	if got, err := m.modelFrom(p); got != text || err != nil {
+		t.Errorf("got model %q, %v, want the new one", got, err)
+	}
+}
+
+// TestFetchTorn has marks whose last line was written in part: it is no mark.
+func TestFetchTorn(t *testing.T) {
+	for torn, more := range map[string][]int{ // the line is that of the last part
+		"00000000000002bc": {1000}, "00000000000002": {10, 1000}, // the next mark follows in the torn line
+	} {
+		m := newModels(t)
+		p := m.parted(t, 60)
+		if err := m.fetchFrom(p); !errors.Is(err, errCut) {
+			t.Fatalf("got %v, want %v", err, errCut)
+		}
+		marks, err := os.OpenFile(filepath.Join(m.part(), "marks", "w.onnx"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := marks.WriteString(torn); err != nil {
+			t.Fatal(err)
+		}
+		_ = marks.Close()
+		var got string
+		for _, p.left = range more {
+			got, err = m.modelFrom(p)
+		}
+		if got != text || err != nil {
+			t.Errorf("%s: got model %q, %v", torn, got, err)
+		}
+	}
+}
+
+// TestFetchNotMoved ends a job that has fetched all, but did not move the files yet.
+func TestFetchNotMoved(t *testing.T) {
+	m := newModels(t)
+	p := m.parted(t, 1000)
+	whole := filepath.Join(m.folder, strings.TrimPrefix(filepath.Base(m.part()), "part-"))
+	m.write(whole, "in the way")
+	if err := m.fetchFrom(p); err == nil {
+		t.Fatal("the files were moved")
+	}
+	if err := os.Remove(whole); err != nil {
+		t.Fatal(err)
+	}
+	p.opened = 0
+	if err := m.fetchFrom(p); err != nil || p.opened != 0 {
+		t.Errorf("got %v and %d parts, want none", err, p.opened)
+	}
+	m.fetch(text)
 }
 
 // TestFetchOnce starts jobs at the same time on a machine. One fetches the models.

@@ -20,13 +20,13 @@ type full struct {
 	folders []string
 }
 
-func (f *full) OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error) {
+func (f *full) OpenPart(ctx context.Context, key, version string, offset, size int64) (io.ReadCloser, error) {
 	for _, folder := range f.folders {
 		if _, err := os.Stat(folder); err == nil {
 			return io.NopCloser(iotest.ErrReader(&os.PathError{Op: "write", Path: key, Err: unix.ENOSPC})), nil
 		}
 	}
-	return f.Objects.OpenPart(ctx, key, offset, size)
+	return f.Objects.OpenPart(ctx, key, version, offset, size)
 }
 
 // folderOf makes a folder of the machine that was last used at an age.

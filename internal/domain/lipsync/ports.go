@@ -333,8 +333,11 @@ type Objects interface {
 	// object.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
 	// OpenPart returns size bytes of the object from the offset, which it must have. It returns
-	// NotFound if there is no such object.
-	OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error)
+	// NotFound if there is no such object, and Conflict if its version is another one.
+	OpenPart(ctx context.Context, key, version string, offset, size int64) (io.ReadCloser, error)
+	// Version returns the object's version and its size in bytes. Objects with other bytes that Put
+	// stores under the key have other versions. Version returns NotFound if there is no such object.
+	Version(ctx context.Context, key string) (version string, size int64, err error)
 	// Size returns the object's size in bytes. It returns NotFound if there is no such object.
 	Size(ctx context.Context, key string) (int64, error)
 	// Delete deletes the object. A missing object is not an error.

@@ -182,10 +182,13 @@ func (o *Objects) Open(_ context.Context, key string) (io.ReadCloser, int64, err
 	return f, info.Size(), nil
 }
 
-func (o *Objects) OpenPart(_ context.Context, key string, offset, size int64) (io.ReadCloser, error) {
-	f, _, err := o.open(key)
+func (o *Objects) OpenPart(_ context.Context, key, version string, offset, size int64) (io.ReadCloser, error) {
+	f, info, err := o.open(key)
 	if err != nil {
 		return nil, err
+	}
+	if versionOf(info) != version {
+		return nil, errors.Join(&failure.Error{Code: failure.Conflict, Message: "the object was replaced"}, f.Close())
 	}
 	return struct {
 		io.Reader
@@ -212,12 +215,26 @@ func (o *Objects) open(key string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-func (o *Objects) Size(_ context.Context, key string) (int64, error) {
+func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
+	_, size, err := o.Version(ctx, key)
+	return size, err
+}
+
+func (o *Objects) Version(_ context.Context, key string) (version string, size int64, err error) {
 	f, info, err := o.open(key)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	return info.Size(), f.Close()
+	return versionOf(info), info.Size(), f.Close()
+}
+
+// versionOf returns the version of an object. Put makes a new file for each, and only then removes the former one.
+func versionOf(info fs.FileInfo) string {
+	var inode uint64
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		inode = stat.Ino
+	}
+	return fmt.Sprintf("%d-%d-%d", inode, info.Size(), info.ModTime().UnixNano())
 }
 
 // Delete implements lipsync.Objects. It also removes the folders that have become empty.

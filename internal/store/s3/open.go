@@ -9,11 +9,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"lipsync/internal/domain/failure"
 )
 
 // Open implements lipsync.Objects. The context also ends reading.
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	d, err := o.open(ctx, key, 0, "")
+	d, err := o.open(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key}, 0, "")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -21,27 +24,28 @@ func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, e
 }
 
 // OpenPart implements lipsync.Objects. The context also ends reading.
-func (o *Objects) OpenPart(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error) {
-	d, err := o.open(ctx, key, offset, strconv.FormatInt(offset+size-1, 10))
+func (o *Objects) OpenPart(ctx context.Context, key, version string, offset, size int64) (io.ReadCloser, error) {
+	last := strconv.FormatInt(offset+size-1, 10)
+	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, IfMatch: &version, Range: aws.String(fmt.Sprintf("bytes=%d-%s", offset, last))}
+	d, err := o.open(ctx, in, offset, last)
+	if other, ok := errors.AsType[smithy.APIError](err); ok && other.ErrorCode() == "PreconditionFailed" {
+		return nil, &failure.Error{Code: failure.Conflict, Message: "the object was replaced", Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// open opens an object from the byte first to the byte last, which is "" for its end.
-func (o *Objects) open(ctx context.Context, key string, first int64, last string) (*download, error) {
-	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key}
-	if last != "" {
-		in.Range = aws.String(fmt.Sprintf("bytes=%d-%s", first, last))
-	}
+// open opens what in asks for: an object from the byte first to the byte last, which is "" for its end.
+func (o *Objects) open(ctx context.Context, in *s3.GetObjectInput, first int64, last string) (*download, error) {
 	out, err := o.client().GetObject(ctx, in)
 	if err != nil {
 		return nil, orNotFound(err)
 	}
 	again := func(offset int64) (io.ReadCloser, error) {
 		out, err := o.client().GetObject(ctx, &s3.GetObjectInput{
-			Bucket: &o.bucket, Key: &key, IfMatch: out.ETag,
+			Bucket: in.Bucket, Key: in.Key, IfMatch: out.ETag,
 			Range: aws.String(fmt.Sprintf("bytes=%d-%s", first+offset, last)),
 		})
 		if err != nil {

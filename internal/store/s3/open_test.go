@@ -38,7 +38,9 @@ func TestPartBreaks(t *testing.T) {
 	text := noise(downloaded)
 	check.Must(t, f.Put(t.Context(), key, bytes.NewReader(text), -1))
 	f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, errBroken} }
-	r, err := f.OpenPart(t.Context(), key, 1000, 3<<20)
+	version, _, err := f.Version(t.Context(), key)
+	check.Must(t, err)
+	r, err := f.OpenPart(t.Context(), key, version, 1000, 3<<20)
 	check.Must(t, err)
 	defer r.Close()
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text[1000:1000+3<<20]) {

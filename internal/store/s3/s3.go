@@ -97,11 +97,17 @@ func (s *source) Read(p []byte) (int, error) {
 var _ lipsync.Objects = (*Objects)(nil)
 
 func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
+	_, size, err := o.Version(ctx, key)
+	return size, err
+}
+
+// Version implements lipsync.Objects. The version is the object's ETag.
+func (o *Objects) Version(ctx context.Context, key string) (version string, size int64, err error) {
 	head, err := o.client().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
-		return 0, orNotFound(err)
+		return "", 0, orNotFound(err)
 	}
-	return aws.ToInt64(head.ContentLength), nil
+	return aws.ToString(head.ETag), aws.ToInt64(head.ContentLength), nil
 }
 
 func (o *Objects) Delete(ctx context.Context, key string) error {

@@ -133,9 +133,14 @@ func (o faultyObjects) Open(ctx context.Context, key string) (r io.ReadCloser, s
 	return r, size, err
 }
 
-func (o faultyObjects) OpenPart(ctx context.Context, key string, offset, size int64) (r io.ReadCloser, err error) {
-	err = o.do(func() (err error) { r, err = o.Objects.OpenPart(ctx, key, offset, size); return err })
+func (o faultyObjects) OpenPart(ctx context.Context, key, version string, offset, size int64) (r io.ReadCloser, err error) {
+	err = o.do(func() (err error) { r, err = o.Objects.OpenPart(ctx, key, version, offset, size); return err })
 	return r, err
+}
+
+func (o faultyObjects) Version(ctx context.Context, key string) (version string, size int64, err error) {
+	err = o.do(func() (err error) { version, size, err = o.Objects.Version(ctx, key); return err })
+	return version, size, err
 }
 
 func (o faultyObjects) Size(ctx context.Context, key string) (size int64, err error) {

@@ -34,6 +34,7 @@ func TestObjects(t *testing.T, open func(t *testing.T) ObjectsFixture) {
 	suite[ObjectsFixture]{
 		{"put and open", testPut},
 		{"parts", testParts},
+		{"versions", testVersions},
 		{"put replaces", testPutReplaces},
 		{"broken put leaves nothing", testPutBroken},
 		{"broken put keeps the old", testPutBrokenReplace},
@@ -189,15 +190,32 @@ func testConcurrentPuts(t *testing.T, o ObjectsFixture) {
 
 func testParts(t *testing.T, o ObjectsFixture) {
 	put(t, o, "models/m", "0123456789")
+	version, size, err := o.Version(t.Context(), "models/m")
+	must(t, err)
+	want(t, "size", size, 10)
 	for _, part := range []struct {
 		offset, size int64
 		text         string
 	}{{0, 10, "0123456789"}, {0, 1, "0"}, {3, 4, "3456"}, {9, 1, "9"}} {
-		r, err := o.OpenPart(t.Context(), "models/m", part.offset, part.size)
+		r, err := o.OpenPart(t.Context(), "models/m", version, part.offset, part.size)
 		must(t, err)
 		got, err := io.ReadAll(r)
 		must(t, errors.Join(err, r.Close()))
 		want(t, "part", string(got), part.text)
+	}
+}
+
+func testVersions(t *testing.T, o ObjectsFixture) {
+	var versions []string
+	for _, text := range []string{"first", "other", "third"} { // as long as each other
+		put(t, o, "models/m", text)
+		for _, former := range versions {
+			_, err := o.OpenPart(t.Context(), "models/m", former, 0, 1)
+			wantCode(t, err, failure.Conflict)
+		}
+		version, _, err := o.Version(t.Context(), "models/m")
+		must(t, err)
+		versions = append(versions, version)
 	}
 }
 
@@ -208,7 +226,9 @@ func testMissing(t *testing.T, o ObjectsFixture) {
 		wantCode(t, err, failure.NotFound)
 		_, _, err = o.Open(t.Context(), key)
 		wantCode(t, err, failure.NotFound)
-		_, err = o.OpenPart(t.Context(), key, 0, 1)
+		_, _, err = o.Version(t.Context(), key)
+		wantCode(t, err, failure.NotFound)
+		_, err = o.OpenPart(t.Context(), key, `"version"`, 0, 1)
 		wantCode(t, err, failure.NotFound)
 		must(t, o.Delete(t.Context(), "inputs/a/video/more"))
 	}
