@@ -80,18 +80,31 @@ func fetchVersion(ctx context.Context, objects lipsync.Objects, key, path, marks
 	return errors.Join(parts.Wait(), file.Close(), log.Close())
 }
 
-// fetchPart copies a part of an object to its place in a file.
+// errLonger means that the store ignores which part it was asked for.
+var errLonger = errors.New("the store sent more than the part of the object")
+
+// fetchPart copies a part of an object to its place in a file. It writes nothing else.
 func fetchPart(ctx context.Context, objects lipsync.Objects, key, version string, file *os.File, offset, size int64) error {
 	part, err := objects.OpenPart(ctx, key, version, offset, size)
 	if err != nil {
 		return err
 	}
 	defer part.Close()
-	n, err := io.Copy(io.NewOffsetWriter(file, offset), part)
+	n, err := io.Copy(io.NewOffsetWriter(file, offset), io.LimitReader(part, size))
 	if err == nil && n != size {
 		err = io.ErrUnexpectedEOF
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	switch _, err := io.ReadFull(part, make([]byte, 1)); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return errLonger
+	default:
+		return err
+	}
 }
 
 // openMarks opens the marks of a file for more of them, and returns those that it has. The first line

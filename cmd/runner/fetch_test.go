@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +28,7 @@ type parted struct {
 	atOnce int
 	most   int // parts at once
 
+	longer  bool   // parts never end
 	halfway func() // is called before the 50th part, unless it is nil
 }
 
@@ -50,7 +52,22 @@ func (p *parted) OpenPart(ctx context.Context, key, version string, offset, size
 	if cut {
 		return nil, errCut
 	}
-	return p.Objects.OpenPart(ctx, key, version, offset, size)
+	part, err := p.Objects.OpenPart(ctx, key, version, offset, size)
+	if p.longer && err == nil {
+		part = endless{part}
+	}
+	return part, err
+}
+
+// endless goes on after a part.
+type endless struct{ io.ReadCloser }
+
+func (e endless) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if err == io.EOF {
+		return copy(p, "?"), nil
+	}
+	return n, err
 }
 
 // text has 100 parts of 7 bytes, and one of 3.
@@ -137,6 +154,21 @@ func TestFetchOfReplaced(t *testing.T) {
 	p.halfway = func() { m.put("w.onnx", text) }
 	if got, err := m.modelFrom(p); got != text || err != nil {
 		t.Errorf("got model %q, %v, want the new one", got, err)
+	}
+}
+
+// TestFetchOfLonger has a store that goes on after a part. The job must fail, and may not write
+// beyond the part.
+func TestFetchOfLonger(t *testing.T) {
+	m := newModels(t)
+	p := m.parted(t, 1000)
+	p.longer = true
+	if err := m.fetchFrom(p); !errors.Is(err, errLonger) {
+		t.Errorf("got %v, want %v", err, errLonger)
+	}
+	got, err := os.ReadFile(filepath.Join(m.part(), "files", "w.onnx"))
+	if err != nil || len(got) != len(text) || bytes.Contains(got, []byte("?")) {
+		t.Errorf("got %q, %v, want only parts of the model", got, err)
 	}
 }
 
