@@ -24,12 +24,9 @@ var partSize int64 = 32 << 20
 
 const partsAtOnce = 8
 
-// These are the folders in the folder of models that are being fetched: that of the files, and that
-// of their marks, which are files with the same names. The marks of a file list its parts that are whole.
-const (
-	filesFolder = "files"
-	marksFolder = "marks"
-)
+// marksFolder is the folder, in a part, of the marks of its files. They are files with the same names.
+// The marks of a file list its parts that are whole.
+const marksFolder = "marks"
 
 // fetchFile copies an object to a file, several parts at once. If an earlier job ended before it had
 // all parts, fetchFile copies those that lack marks. If the object was replaced, or is meanwhile,

@@ -137,24 +137,36 @@ func (l *lazy) close() error {
 	return l.set.Close()
 }
 
-// open opens the renderer, on all cores that the process may use.
+// open opens the renderer, on all cores that the process may use. If a kept model turns out to be
+// wrong, open fetches it again.
 func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logger) (*engines.Set, error) {
 	providers, err := readProviders(j.providers)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", settings.Providers.Env(), err)
 	}
-	models, err := fetchModels(ctx, objects, j.models, log)
-	if err != nil {
-		return nil, fmt.Errorf("fetch models: %w", err)
+	var set *engines.Set
+	for again := false; ; again = true {
+		models, err := fetchModels(ctx, objects, j.models, log)
+		if err != nil {
+			return nil, fmt.Errorf("fetch models: %w", err)
+		}
+		set, err = engines.Open(ctx, engines.Options{
+			Limits: j.limits, Cores: runtime.GOMAXPROCS(0), NVIDIA: j.nvidia,
+			Models: models, Library: j.library, Providers: providers, Log: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if again || !set.Lacks || !rotten(models) {
+			break
+		}
+		log.Warn("a kept model is wrong: it is fetched again")
+		if err := set.Close(); err != nil {
+			return nil, err
+		}
 	}
-	set, err := engines.Open(ctx, engines.Options{
-		Limits: j.limits, Cores: runtime.GOMAXPROCS(0), NVIDIA: j.nvidia,
-		Models: models, Library: j.library, Providers: providers, Log: log,
-	})
-	if err == nil {
-		log.Info("sandbox of ffmpeg", "layers", set.Tools.Sandbox)
-	}
-	return set, err
+	log.Info("sandbox of ffmpeg", "layers", set.Tools.Sandbox)
+	return set, nil
 }
 
 func readProviders(list string) (providers []onnx.Provider, err error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,6 +55,29 @@ func TestOpenWithModels(t *testing.T) {
 	if got := m.log.String(); !strings.Contains(got, "role=wav2lip") || !strings.Contains(got, "=TensorRT") {
 		t.Errorf("got %s, want TensorRT tried for the model", got)
 	}
+}
+
+// TestOpenRotten has a kept model that is wrong but has the right size. Fetching doesn't read it, but
+// loading does: it is fetched again, once.
+func TestOpenRotten(t *testing.T) {
+	onnxtest.Runtime(t)
+	m := newModels(t)
+	network := string(onnxtest.AsItIs().Bytes())
+	m.put("models.json", catalogOf(network))
+	m.put("w.onnx", network)
+	folder, _ := m.fetch(network)
+	rot := "?" + network[1:]
+	m.write(filepath.Join(folder, "w.onnx"), rot)
+	m.fetch(rot)
+	s, err := (&job{models: m.folder, library: onnxtest.Library(t), providers: "cpu"}).open(t.Context(), m.objects, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if names, err := s.Names("wav2lip"); err != nil {
+		t.Errorf("got %v, %v, want the engine of the model", names, err)
+	}
+	m.fetch(network)
 }
 
 func TestReadProviders(t *testing.T) {

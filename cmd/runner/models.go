@@ -5,14 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,15 +21,6 @@ import (
 // modelsPrefix is the prefix of the objects with the models that the operator stored: models.json
 // and the files that it names.
 const modelsPrefix = "models/"
-
-// These are the ages at which a machine's folders are deleted: those that a job began to fill, and
-// those of whole catalogs. Folders of earlier catalogs are kept in case a new one is incomplete.
-const (
-	partTime = time.Hour
-	keepTime = 24 * time.Hour // since a job last used it
-)
-
-const partPrefix = "part-"
 
 // fetchModels returns a folder with the bucket's models, or "" if the bucket has none. Each machine
 // fetches them once: folder keeps a subfolder for each models.json, named by its digest. If the
@@ -48,8 +35,9 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	sum := sha256.Sum256(list)
 	digest := hex.EncodeToString(sum[:])
 	whole, part := filepath.Join(folder, digest), filepath.Join(folder, partPrefix+digest)
+	files := filepath.Join(whole, filesFolder)
 	if verifyKept(whole) == nil {
-		return whole, used(folder, whole, part)
+		return files, used(folder, whole, part)
 	}
 	unlock, err := lock(ctx, folder)
 	if err != nil {
@@ -57,7 +45,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	}
 	defer unlock()
 	if verifyKept(whole) == nil { // another job fetched them meanwhile
-		return whole, touch(whole)
+		return files, touch(whole)
 	}
 	if err := clean(folder, whole, part); err != nil {
 		return "", err
@@ -72,16 +60,17 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	if err != nil {
 		return "", err // the next job goes on with the part
 	}
-	if wrong, err := verify(filepath.Join(part, filesFolder)); err != nil {
-		log.Error("the models of the bucket are incomplete", "error", err)
+	wrong, incomplete := verify(filepath.Join(part, filesFolder))
+	if incomplete != nil {
+		log.Error("the models of the bucket are incomplete", "error", incomplete)
 		if last, err := lastUsed(folder); last != "" || err != nil {
-			return last, errors.Join(err, drop(part, wrong)) // the next job takes the other files
+			return filepath.Join(last, filesFolder), errors.Join(err, drop(part, wrong)) // the next job takes the other files
 		}
 	}
-	if err := replace(whole, part); err != nil {
+	if err := replace(whole, part, incomplete == nil); err != nil {
 		return "", err
 	}
-	return whole, touch(whole)
+	return files, touch(whole)
 }
 
 // fetchCatalog returns the bucket's models.json, or nil if there is none.
@@ -139,7 +128,7 @@ func has(m catalog.Model, marks, whole string) (bool, error) {
 	if err := remove(m.Path()); err != nil {
 		return false, err
 	}
-	if os.Link(filepath.Join(whole, m.File), m.Path()) == nil && m.Verify() == nil {
+	if os.Link(filepath.Join(whole, filesFolder, m.File), m.Path()) == nil && m.Verify() == nil {
 		return true, nil
 	}
 	return false, remove(m.Path()) // fetchFile must not write to a file of the folder whole
@@ -159,129 +148,4 @@ func remove(path string) error {
 		return err
 	}
 	return nil
-}
-
-// verifyKept returns an error unless a kept folder is complete, and its name is the digest of its
-// models.json. A job could have changed both the models and their digests in models.json.
-func verifyKept(folder string) error {
-	text, err := os.ReadFile(filepath.Join(folder, catalog.FileName))
-	if err != nil {
-		return err
-	}
-	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != filepath.Base(folder) {
-		return fmt.Errorf("the models.json of %s has another digest", folder)
-	}
-	_, err = verify(folder)
-	return err
-}
-
-// verify returns an error unless a folder has all the files that its models.json names. It also
-// returns the names of files that are missing or wrong.
-func verify(folder string) (wrong []string, err error) {
-	models, err := catalog.Read(folder)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range models.Models {
-		if why := m.Verify(); why != nil {
-			wrong, err = append(wrong, m.File), errors.Join(err, why)
-		}
-	}
-	return wrong, err
-}
-
-// replace moves the files of a part to the folder whole, and then removes the part. It moves file by
-// file. A folder belongs to one models.json, so none is ever missing for a job that uses them.
-func replace(whole, part string) error {
-	if err := os.MkdirAll(whole, 0o700); err != nil {
-		return err
-	}
-	files := filepath.Join(part, filesFolder)
-	entries, err := os.ReadDir(files)
-	for _, f := range entries {
-		err = errors.Join(err, os.Rename(filepath.Join(files, f.Name()), filepath.Join(whole, f.Name())))
-	}
-	if err != nil {
-		return err
-	}
-	return os.RemoveAll(part)
-}
-
-// used records that a job uses the folder whole, and deletes folders that no job uses, unless another
-// job fetches models.
-func used(folder, whole, part string) error {
-	if err := touch(whole); err != nil {
-		return err
-	}
-	unlock, err := tryLock(folder)
-	if unlock == nil || err != nil {
-		return err
-	}
-	defer unlock()
-	return clean(folder, whole, part)
-}
-
-// touch records that a job uses a folder.
-func touch(whole string) error {
-	now := time.Now()
-	return os.Chtimes(whole, now, now)
-}
-
-// clean deletes old folders, except those of the models that a job wants. The caller holds the lock.
-func clean(folder, whole, part string) error {
-	return removeFolders(folder, func(f fs.FileInfo) bool {
-		age := keepTime
-		if strings.HasPrefix(f.Name(), partPrefix) {
-			age = partTime
-		}
-		wanted := f.Name() == filepath.Base(whole) || f.Name() == filepath.Base(part)
-		return !wanted && time.Since(f.ModTime()) > age
-	})
-}
-
-// makeRoom deletes all folders but the part and the complete one that was used last. The caller
-// holds the lock.
-func makeRoom(folder, part string) error {
-	last, err := lastUsed(folder)
-	if err != nil {
-		return err
-	}
-	return removeFolders(folder, func(f fs.FileInfo) bool {
-		return f.Name() != filepath.Base(last) && f.Name() != filepath.Base(part)
-	})
-}
-
-// removeFolders deletes the folders for which f returns true.
-func removeFolders(folder string, f func(fs.FileInfo) bool) error {
-	entries, err := kept(folder)
-	for _, e := range entries {
-		if f(e) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(folder, e.Name())))
-		}
-	}
-	return err
-}
-
-// lastUsed returns the complete folder of models that was used last, or "".
-func lastUsed(folder string) (string, error) {
-	entries, err := kept(folder)
-	slices.SortFunc(entries, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for _, e := range entries {
-		path := filepath.Join(folder, e.Name())
-		if !strings.HasPrefix(e.Name(), partPrefix) && verifyKept(path) == nil {
-			return path, nil
-		}
-	}
-	return "", err
-}
-
-// kept lists the machine's folder. It leaves out what another job deletes meanwhile.
-func kept(folder string) (list []fs.FileInfo, err error) {
-	entries, err := os.ReadDir(folder)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			list = append(list, info)
-		}
-	}
-	return list, err
 }

@@ -204,7 +204,7 @@ func TestOldModels(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	want := []string{filepath.Base(folder), "part-running", "today"}
+	want := []string{filepath.Base(filepath.Dir(folder)), "part-running", "today"}
 	if err != nil || strings.Join(left, " ") != strings.Join(want, " ") {
 		t.Errorf("got %v, %v, want %v", left, err, want)
 	}

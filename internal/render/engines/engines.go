@@ -38,6 +38,7 @@ type Options struct {
 type Set struct {
 	*render.Renderer
 	Tools     *ffmpeg.Tools // the renderer's Media
+	Lacks     bool          // a model of the folder could not be loaded
 	log       *slog.Logger
 	faces     detection.Detector
 	detector  *onnx.Session   // of faces; nil: none

@@ -81,6 +81,7 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 		switch {
 		case err != nil:
 			log.Error("a model cannot be used", "error", err)
+			s.Lacks = true
 			s.miss(m.Role, err)
 		case len(o.Providers) > 0 && provider != o.Providers[0]:
 			log.Warn("a model runs on another provider than was asked for", "provider", provider, "asked", o.Providers[0])
