@@ -24,7 +24,7 @@ const modelsPrefix = "models/"
 
 // fetchModels returns a folder with the bucket's models, or "" if the bucket has none. Each machine
 // fetches them once: folder keeps a subfolder for each models.json, named by its digest. If the
-// bucket's models are incomplete, fetchModels logs that, and returns the subfolder that was used
+// bucket's models are incomplete, fetchModels logs that, and returns those that were used
 // last. If there is none, it returns the incomplete models, so that only requests that need a
 // missing one fail. Files that are right are kept for the next job.
 func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
