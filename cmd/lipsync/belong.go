@@ -38,6 +38,15 @@ func (d *data) belong(ctx context.Context) error {
 	return fmt.Errorf("the database %s is new, but there are media in %s: put the database back, or a backup; or move %s away", database, objects, objects)
 }
 
+// stampNew stamps a new database before there are media, so that both belong together even if this process is killed soon.
+func (d *data) stampNew(ctx context.Context) error {
+	known, err := d.store.Stamps(ctx)
+	if err != nil || known.Stamp != "" {
+		return err
+	}
+	return d.stamp(ctx)
+}
+
 // stamp gives the database and the media a new stamp, which a copy of the database from before doesn't have.
 func (d *data) stamp(ctx context.Context) error {
 	previous, err := d.objects.Stamp()

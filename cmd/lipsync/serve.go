@@ -131,6 +131,9 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	if err := folder.belong(ctx); err != nil {
 		return err
 	}
+	if err := folder.stampNew(ctx); err != nil {
+		return err
+	}
 	renderer, err := c.open(ctx, max(1, runtime.GOMAXPROCS(0)/c.workers()), c.limits(), log)
 	if err != nil {
 		return err
