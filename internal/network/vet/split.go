@@ -14,6 +14,9 @@ import (
 // ones may be sizes and shapes, which ONNX Runtime wants to see early.
 const leastSplit = 64 << 10
 
+// mostKept bounds what Split returns, in bytes. A network of 2 GB has less than 1 MiB besides its large weights.
+const mostKept = 64 << 20
+
 // Split reads a file of the given size and name, and returns all of it but the numbers of
 // its large weights: once for Read, and once for ONNX Runtime, which is told where in the
 // file the numbers are. So what Read has judged is no longer in the file, where somebody
@@ -30,7 +33,10 @@ func Split(r io.Reader, size int64, name string) (judged, linked []byte, err err
 	if errors.Is(err, io.EOF) {
 		err = errNoModel
 	}
-	return model.judged.Bytes(), model.linked.Bytes(), err
+	if err != nil {
+		return nil, nil, err
+	}
+	return model.judged.Bytes(), model.linked.Bytes(), nil
 }
 
 // parts are both forms of a message.
@@ -45,7 +51,16 @@ func (p *parts) write(b []byte) {
 type splitter struct {
 	r    *bufio.Reader
 	at   int64 // offset of the next byte
+	kept int64 // bytes in both forms
 	name string
+}
+
+// keep counts bytes that are going to be in both forms.
+func (s *splitter) keep(n int64) error {
+	if s.kept += 2 * n; s.kept > mostKept {
+		return errNoRaw
+	}
+	return nil
 }
 
 // nested reads a message of the length by read, and writes both its forms as a field of to.
@@ -55,6 +70,9 @@ func (s *splitter) nested(to *parts, number protowire.Number, length int64, read
 		return err
 	}
 	head := protowire.AppendTag(nil, number, protowire.BytesType)
+	if err := s.keep(512); err != nil { // more than the head and the place of weights take
+		return err
+	}
 	to.write(head)
 	to.judged.Write(protowire.AppendBytes(nil, inner.judged.Bytes()))
 	to.linked.Write(protowire.AppendBytes(nil, inner.linked.Bytes()))
@@ -126,6 +144,9 @@ func (s *splitter) fields(length int64, to *parts, take func(protowire.Number, i
 				}
 				continue
 			}
+		}
+		if err := s.keep(int64(len(head)) + rest); err != nil {
+			return err
 		}
 		to.write(head)
 		n, err := io.CopyN(io.MultiWriter(&to.judged, &to.linked), s.r, rest)

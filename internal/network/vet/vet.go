@@ -19,6 +19,7 @@ const maxDepth = 16
 var (
 	errNoModel  = errors.New("it is not an ONNX file, or it is incomplete")
 	errExternal = errors.New("its weights are in other files: export it as one file")
+	errNoRaw    = errors.New("its weights are not raw data: export them as raw data of initializers")
 	errNested   = errors.New("its graphs are nested too deeply")
 	errNodes    = errors.New("it has more than 4096 nodes: simplify it")
 	errFunction = errors.New("it defines functions of its own: export it with standard operators only")

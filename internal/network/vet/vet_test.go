@@ -219,6 +219,29 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestSplitKeepsLittle checks that files which hide many bytes elsewhere than in raw data are refused, before memory holds them.
+func TestSplitKeepsLittle(t *testing.T) {
+	const want = "its weights are not raw data: export them as raw data of initializers"
+	many := make([]byte, 33<<20)
+	for name, c := range map[string]struct {
+		model []byte
+		want  string
+	}{
+		"raw data":               {message(7, message(5, message(9, many))), "<nil>"},
+		"float_data":             {message(7, message(5, message(4, many))), want},
+		"a constant":             {message(7, message(1, message(5, message(5, message(9, many))))), want},
+		"an unknown field":       {message(99, many), want},
+		"many fields of weights": {message(7, message(5, bytes.Repeat(message(99, many[:8<<10]), 5<<10))), want},
+		"many empty graphs":      {bytes.Repeat(message(7, nil), 1<<17), want},
+	} {
+		r := bytes.NewReader(c.model)
+		judged, linked, err := vet.Split(r, r.Size(), "m.onnx")
+		if fmt.Sprint(err) != c.want || len(judged)+len(linked) > 1000 {
+			t.Errorf("%s: got %d and %d bytes, %v, want %s", name, len(judged), len(linked), err, c.want)
+		}
+	}
+}
+
 // FuzzSplit checks that Read judges what Split leaves as it judges the whole.
 func FuzzSplit(f *testing.F) {
 	f.Add(caller(), 0)
