@@ -32,7 +32,8 @@ func (m Model) Read() (*onnx.Model, error) {
 }
 
 // Load loads the model, and fails unless its file is the one that models.json names. It
-// reads the file once, so that nobody can replace it after the check.
+// reads the file once, so that nobody can change what is computed after the check. Only the
+// weights of a large file stay in it: see onnx.Model.
 func (m Model) Load(r *onnx.Runtime, o onnx.Options) (*onnx.Session, error) {
 	content, err := m.Read()
 	if err != nil {

@@ -19,9 +19,10 @@ var large int64 = 256 << 20
 
 // Model is a model's file, read for LoadModel.
 //
-// The weights of a large file stay there: ONNX Runtime maps them while it loads the model.
-// If somebody changes them meanwhile, numbers differ, but not what is computed with them:
-// that was read once, and is judged as it was read.
+// The weights of a large file stay there: ONNX Runtime maps them, on the CPU for as long as the session
+// lives. If somebody writes over them, numbers differ, but not what is computed with them: that was read
+// once, and is judged as it was read. If somebody cuts the file off, SIGBUS ends the process. So files
+// are replaced by renaming others only.
 type Model struct {
 	SHA256 [sha256.Size]byte // of the whole file
 
