@@ -264,7 +264,7 @@ func TestFaults(t *testing.T) {
 	}
 	defer e.Close()
 	a, drawn := neuraltest.Draw(t, e, 25, 320, 300, 2, neuraltest.Still)
-	if _, err := neuraltest.Plan(t, a, 25, 2).Paint(t.Context(), 1, drawn[1]); err == nil || err.Error() != "musetalk: the network painted a value that is not a number" {
+	if _, err := neuraltest.Plan(t, a, 25, 2).Paint(t.Context(), 1, drawn[1]); err == nil || err.Error() != "musetalk: the network made a value that is not a number" {
 		t.Errorf("no number: got %v", err)
 	}
 }

@@ -2,7 +2,7 @@ package musetalk
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"lipsync/internal/network/batch"
+	"lipsync/internal/network/catalog"
+	"lipsync/internal/render/neural"
 	"lipsync/internal/sound/speech"
 )
 
@@ -163,12 +165,9 @@ func (h *heard) hear(ctx context.Context, s *stretch) error {
 	}
 	for _, v := range out {
 		if v-v != 0 { // infinite, or not a number
-			return errNoNumber
+			return fmt.Errorf("%s: %w", catalog.MuseTalkHearing, neural.ErrNoNumber)
 		}
 	}
 	s.steps = out
 	return nil
 }
-
-// errNoNumber is the error of hearing infinity or NaN.
-var errNoNumber = errors.New("musetalk-hearing: the network made a value that is not a number")

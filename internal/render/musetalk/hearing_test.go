@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/neural"
 )
 
 // TestWindows compares the first step that each frame of 2 h hears with the formula, in whole numbers. At 25 and 30 frames/s it is
@@ -173,8 +174,8 @@ func TestClicks(t *testing.T) {
 	}
 }
 
-// TestStretchsAreHeardOnce hears 20 minutes by many workers: each stretch is heard once, and few are kept.
-func TestStretchsAreHeardOnce(t *testing.T) {
+// TestStretchesAreHeardOnce hears 20 minutes by many workers: each stretch is heard once, and few are kept.
+func TestStretchesAreHeardOnce(t *testing.T) {
 	e := new(ears)
 	h := e.hearing(t).listen(silence(1200), 25)
 	var all errgroup.Group
@@ -208,7 +209,7 @@ func TestHearingFails(t *testing.T) {
 	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		e.more = float32(value)
 		h := e.hearing(t).listen(silence(3), 25)
-		if err := h.Fill(t.Context(), sound, 3); err == nil || !strings.Contains(err.Error(), "not a number") {
+		if err := h.Fill(t.Context(), sound, 3); !errors.Is(err, neural.ErrNoNumber) || !strings.HasPrefix(err.Error(), "musetalk-hearing: ") {
 			t.Errorf("%g: got %v", value, err)
 		}
 	}

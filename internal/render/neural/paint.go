@@ -13,7 +13,7 @@ import (
 
 // paint returns the network's face as a mouth for the frame.
 //
-// A picture of 96 pixels is softer than most frames. So the frame itself is kept where the network painted the same: the result is
+// The network's pictures may be softer than the frame. So the frame itself is kept where the network painted the same: the result is
 // agree·frame + enlarged (made − agree·seen).
 func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
 	if err := b.unpack(); err != nil {
@@ -39,15 +39,14 @@ func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mout
 	return b.mouth[:], nil
 }
 
-// errNoNumber is the error of a network that painted infinity or NaN. The match of colours would spread such a value over the
-// whole mouth.
-var errNoNumber = errors.New("the network painted a value that is not a number")
+// ErrNoNumber is the error of a network that made infinity or NaN.
+var ErrNoNumber = errors.New("the network made a value that is not a number")
 
-// unpack sets made to the network's output.
+// unpack sets made to the network's output. The match of colours would spread a value that is no number over the whole mouth.
 func (b *buffers) unpack() error {
 	for i, v := range b.output {
 		if v-v != 0 { // infinite, or not a number
-			return fmt.Errorf("%s: %w", b.Name, errNoNumber)
+			return fmt.Errorf("%s: %w", b.Name, ErrNoNumber)
 		}
 		b.output[i] = min(max(v, 0), 1)
 	}

@@ -111,7 +111,7 @@ func TestNoNumbers(t *testing.T) {
 		x    float64
 		want error
 	}{
-		{"not a number", math.NaN(), errNoNumber}, {"infinite", math.Inf(1), errNoNumber}, {"less", math.Inf(-1), errNoNumber},
+		{"not a number", math.NaN(), ErrNoNumber}, {"infinite", math.Inf(1), ErrNoNumber}, {"less", math.Inf(-1), ErrNoNumber},
 		{"huge", 1e30, nil}, {"negative", -1e30, nil},
 	} {
 		e := newTestEngine(t, 96, 1, func(face, sound, out []float32) {
