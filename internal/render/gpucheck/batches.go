@@ -46,7 +46,7 @@ func (m *Machine) batchesOf(ctx context.Context, r *onnx.Runtime, model catalog.
 	}
 	for _, n := range []int{1, 4, 16, 32, 64} {
 		began := time.Now()
-		b, err := s.Bind(ctx, shapes(model.Role, s.Inputs(), n), nil)
+		b, err := bind(ctx, model.Role, s, n)
 		if err != nil {
 			return rows, fmt.Errorf("%s, %d items: %w", model.Role, n, err)
 		}

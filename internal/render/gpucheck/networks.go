@@ -89,7 +89,7 @@ func outputs(ctx context.Context, r *onnx.Runtime, model catalog.Model, p onnx.P
 	if s.Provider() != p {
 		return made{}, fmt.Errorf("%s does not take it or is not installed, so that it runs with %s", p, s.Provider())
 	}
-	b, err := s.Bind(ctx, shapes(model.Role, s.Inputs(), 4), nil)
+	b, err := bind(ctx, model.Role, s, 4)
 	if err != nil {
 		return made{}, err
 	}
@@ -102,6 +102,16 @@ func outputs(ctx context.Context, r *onnx.Runtime, model catalog.Model, p onnx.P
 		}
 	}
 	return run(ctx, b, len(s.Outputs()))
+}
+
+// bind returns the memory of runs of n items. The shapes of outputs are found by a run, except for outputs of 16 bits, which
+// must be given: no network of this service that has them leaves more open than the number of items.
+func bind(ctx context.Context, role catalog.Role, s *onnx.Session, n int) (*onnx.Binding, error) {
+	var out [][]int
+	if slices.ContainsFunc(s.Outputs(), func(o onnx.Info) bool { return o.Type == onnx.Float16 }) {
+		out = shapes(role, s.Outputs(), n)
+	}
+	return s.Bind(ctx, shapes(role, s.Inputs(), n), out)
 }
 
 // run runs a network once, and then some more times to measure the time.
@@ -123,11 +133,11 @@ func run(ctx context.Context, b *onnx.Binding, outputs int) (r made, err error) 
 	return r, nil
 }
 
-// shapes returns the shapes of the inputs: for n items, or for 1 s if the network finds the
+// shapes returns the shapes of inputs or outputs: for n items, or for 1 s if the network finds the
 // speaker. Such a network takes 25 pictures, and 4 rows of sound with each.
-func shapes(role catalog.Role, inputs []onnx.Info, n int) [][]int {
+func shapes(role catalog.Role, infos []onnx.Info, n int) [][]int {
 	var all [][]int
-	for _, in := range inputs {
+	for _, in := range infos {
 		shape := append([]int(nil), in.Shape...)
 		for i, size := range shape {
 			switch {
