@@ -28,6 +28,7 @@ type Model struct {
 
 	name           string
 	size           int64  // of the file
+	halves         int64  // bytes of weights of 16 bits that are in the folder
 	judged, linked []byte // what vet judges, and what ONNX Runtime gets
 	folder         string // of the file with the weights; "" if linked has them
 	bad            error  // why the content is no model
@@ -106,7 +107,7 @@ func readModel(file *os.File, path string) (*Model, error) {
 	m := &Model{name: name, size: info.Size(), folder: filepath.Dir(path)}
 	sum := sha256.New()
 	content := io.TeeReader(file, sum)
-	m.judged, m.linked, m.bad = vet.Split(content, info.Size(), filepath.Base(path))
+	m.judged, m.linked, m.halves, m.bad = vet.Split(content, info.Size(), filepath.Base(path))
 	if _, err := io.Copy(io.Discard, content); err != nil {
 		return nil, err
 	}

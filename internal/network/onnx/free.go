@@ -7,26 +7,33 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"lipsync/internal/network/vet"
 )
 
 // checkMemory returns an error, a sentence for operators, if there is too little memory to load
 // a large model. Without it the system would end the process.
-func (m *Model) checkMemory(p Provider, h vet.Header) error {
+func (m *Model) checkMemory(p Provider) error {
 	if m.folder == "" || p != CPU {
 		return nil
 	}
-	return enough(loading(m.size, h.Inputs[0].Type), "/")
+	return enough(loading(m.size, m.halves), "/")
 }
 
-// loading returns the memory that the CPU provider takes to load a file of the size. It copies weights
-// into another order. Those of 16 bits become ones of 32, and for a while both are there.
-func loading(size int64, kind Type) int64 {
-	if kind == Float16 {
-		return size * 7 / 2
+// loading returns the memory that the CPU provider takes to load a file of the size, in which halves bytes are weights of
+// 16 bits. It copies weights into another order. Those of 16 bits become ones of 32, and for a while both are there.
+func loading(size, halves int64) int64 { return size*2 + halves*3/2 }
+
+// lacking returns the sentence about too little memory on the CPU, and what the provider before it said, if there was one.
+func lacking(short error, before Provider, said error) error {
+	if said == nil {
+		return short
 	}
-	return size * 2
+	return fmt.Errorf("%w; with %s ONNX Runtime says %q", short, before, firstLine(said))
+}
+
+// firstLine returns the first line of an error. Those of ONNX Runtime can have many.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // enough returns an error if less memory is free than is wanted, as the files of the system in
@@ -46,8 +53,10 @@ func freeMemory(root string) (free int64, ok bool) {
 	group := filepath.Join(root, "sys/fs/cgroup")
 	most, bounded := number(filepath.Join(group, "memory.max"), "")
 	used, known := number(filepath.Join(group, "memory.current"), "")
-	cached, _ := number(filepath.Join(group, "memory.stat"), "inactive_file") // the system takes it back when somebody needs memory
-	if left := most - used + cached; bounded && known && (!ok || left < free) {
+	stat := filepath.Join(group, "memory.stat")
+	inactive, _ := number(stat, "inactive_file") // the system takes files back when somebody needs memory
+	active, _ := number(stat, "active_file")
+	if left := most - used + inactive + active; bounded && known && (!ok || left < free) {
 		return left, true
 	}
 	return free, ok

@@ -1,8 +1,10 @@
 package onnx
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -10,15 +12,17 @@ import (
 // if it is too little.
 func TestTooLittleMemory(t *testing.T) {
 	const machine = "MemTotal: 9000000 kB\nMemFree: 1000 kB\nMemAvailable:    4000000 kB\n"
-	if got, want := loading(2e9, Float16), int64(7e9); got != want {
-		t.Errorf("numbers of 16 bits: got %d, want %d", got, want)
+	for halves, want := range map[int64]int64{0: 4e9, 1e9: 5.5e9, 2e9: 7e9} {
+		if got := loading(2e9, halves); got != want {
+			t.Errorf("%d bytes of 16 bits: got %d, want %d", halves, got, want)
+		}
 	}
 	for _, c := range []struct {
 		name, machine, most, used, stat, want string
 	}{
 		{"machine", machine, "", "", "", "loading it takes 5.0 GB of memory, and 4.1 GB are free"},
 		{"container without a limit", machine, "max\n", "100\n", "", "loading it takes 5.0 GB of memory, and 4.1 GB are free"},
-		{"small container", machine, "3000000000\n", "2000000000\n", "anon 5\ninactive_file 500000000\n", "loading it takes 5.0 GB of memory, and 1.5 GB are free"},
+		{"small container", machine, "3000000000\n", "2000000000\n", "anon 5\ninactive_file 300000000\nactive_file 200000000\n", "loading it takes 5.0 GB of memory, and 1.5 GB are free"},
 		{"small machine in a large container", machine, "90000000000\n", "1\n", "", "loading it takes 5.0 GB of memory, and 4.1 GB are free"},
 		{"enough", "MemAvailable: 5000000 kB", "", "", "", ""},
 		{"another system", "", "", "", "", ""},
@@ -36,11 +40,23 @@ func TestTooLittleMemory(t *testing.T) {
 			}
 		}
 		got := ""
-		if err := enough(loading(2.5e9, Float32), root); err != nil {
+		if err := enough(loading(2.5e9, 0), root); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// TestLacking checks that a lack of memory on the CPU doesn't hide why the GPU didn't take the model.
+func TestLacking(t *testing.T) {
+	short := errors.New("loading it takes much")
+	if got := lacking(short, CPU, nil); got != short {
+		t.Errorf("without a GPU: got %v", got)
+	}
+	got := lacking(short, CUDA, errors.New("CUDA failure 2: out of memory\nat a line"))
+	if want := `loading it takes much; with cuda ONNX Runtime says "CUDA failure 2: out of memory"`; !errors.Is(got, short) || !strings.EqualFold(got.Error(), want) {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -54,16 +53,15 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 		s.threads = runtime.GOMAXPROCS(0)
 	}
 	for n := range providers { // a provider that does not take the model is left out
-		if err := m.checkMemory(providers[n], h); err != nil {
-			return nil, bad(err)
+		if short := m.checkMemory(providers[n]); short != nil {
+			return nil, bad(lacking(short, providers[max(n-1, 0)], err))
 		}
 		if s.network, err = s.build(m, providers[n:], o); err == nil {
 			s.provider = providers[n]
 			return s, nil
 		}
 	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return nil, &ModelError{File: m.name, Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
+	return nil, &ModelError{File: m.name, Reason: fmt.Sprintf("ONNX Runtime says %q", firstLine(err)), Err: err}
 }
 
 // build makes the network on the first of the providers. The others compute the

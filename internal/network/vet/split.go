@@ -20,8 +20,9 @@ const mostKept = 64 << 20
 // Split reads a file of the given size and name, and returns all of it but the numbers of
 // its large weights: once for Read, and once for ONNX Runtime, which is told where in the
 // file the numbers are. So what Read has judged is no longer in the file, where somebody
-// could still change it, and memory doesn't hold the weights twice.
-func Split(r io.Reader, size int64, name string) (judged, linked []byte, err error) {
+// could still change it, and memory doesn't hold the weights twice. halves are the bytes of
+// those large weights that have 16 bits.
+func Split(r io.Reader, size int64, name string) (judged, linked []byte, halves int64, err error) {
 	s := splitter{r: bufio.NewReaderSize(r, 1<<20), name: name}
 	var model parts
 	err = s.fields(size, &model, func(number protowire.Number, length int64) (bool, error) {
@@ -34,9 +35,9 @@ func Split(r io.Reader, size int64, name string) (judged, linked []byte, err err
 		err = errNoModel
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	return model.judged.Bytes(), model.linked.Bytes(), nil
+	return model.judged.Bytes(), model.linked.Bytes(), s.halves, nil
 }
 
 // parts are both forms of a message.
@@ -53,6 +54,8 @@ type splitter struct {
 	at   int64 // offset of the next byte
 	kept int64 // bytes in both forms
 	name string
+
+	halves int64
 }
 
 // keep counts bytes that are going to be in both forms.
@@ -91,20 +94,41 @@ func (s *splitter) graph(to *parts, length int64) error {
 
 // weights reads a TensorProto.
 func (s *splitter) weights(to *parts, length int64) error {
-	return s.fields(length, to, func(number protowire.Number, length int64) (bool, error) {
+	left := int64(0)
+	err := s.fields(length, to, func(number protowire.Number, length int64) (bool, error) {
 		if number != 9 || length < leastSplit { // raw_data
 			return false, nil
 		}
-		for _, entry := range [][2]string{{"location", s.name}, {"offset", strconv.FormatInt(s.at, 10)}, {"length", strconv.FormatInt(length, 10)}} {
-			text := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), entry[0])
-			text = protowire.AppendString(protowire.AppendTag(text, 2, protowire.BytesType), entry[1])
-			to.linked.Write(protowire.AppendBytes(protowire.AppendTag(nil, 13, protowire.BytesType), text)) // external_data
-		}
-		to.linked.Write(protowire.AppendVarint(protowire.AppendTag(nil, 14, protowire.VarintType), 1)) // data_location
-		n, err := io.CopyN(io.Discard, s.r, length)
-		s.at += n
-		return true, err
+		left += length
+		return true, s.leave(to, length)
 	})
+	if err != nil || left == 0 {
+		return err
+	}
+	half := false
+	err = fields(to.judged.Bytes(), func(f field) error {
+		if f.number == 2 { // data_type
+			half = f.varint == 10 || f.varint == 16 // FLOAT16, BFLOAT16
+		}
+		return nil
+	})
+	if half {
+		s.halves += left
+	}
+	return err
+}
+
+// leave leaves numbers in the file, and writes to one form where they are.
+func (s *splitter) leave(to *parts, length int64) error {
+	for _, entry := range [][2]string{{"location", s.name}, {"offset", strconv.FormatInt(s.at, 10)}, {"length", strconv.FormatInt(length, 10)}} {
+		text := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), entry[0])
+		text = protowire.AppendString(protowire.AppendTag(text, 2, protowire.BytesType), entry[1])
+		to.linked.Write(protowire.AppendBytes(protowire.AppendTag(nil, 13, protowire.BytesType), text)) // external_data
+	}
+	to.linked.Write(protowire.AppendVarint(protowire.AppendTag(nil, 14, protowire.VarintType), 1)) // data_location
+	n, err := io.CopyN(io.Discard, s.r, length)
+	s.at += n
+	return err
 }
 
 // fields reads the fields of a message of the length. It calls take with the number and

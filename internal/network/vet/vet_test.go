@@ -200,8 +200,8 @@ func TestSplit(t *testing.T) {
 	g.Initializers = []onnxtest.Tensor{onnxtest.Full(1, 3), onnxtest.Full(7, 3, 10_000)}
 	g.Initializers[0].Name, g.Initializers[1].Name = "b", "large"
 	whole := g.Bytes()
-	judged, linked, err := vet.Split(bytes.NewReader(whole), int64(len(whole)), "m.onnx")
-	if err != nil || len(judged) > len(whole)-120_000 || len(linked) > len(judged)+100 {
+	judged, linked, halves, err := vet.Split(bytes.NewReader(whole), int64(len(whole)), "m.onnx")
+	if err != nil || halves != 0 || len(judged) > len(whole)-120_000 || len(linked) > len(judged)+100 {
 		t.Fatalf("got %d and %d bytes of %d: %v", len(judged), len(linked), len(whole), err)
 	}
 	want, _ := vet.Read(whole)
@@ -216,6 +216,17 @@ func TestSplit(t *testing.T) {
 		if !bytes.Contains(linked, []byte(text)) {
 			t.Errorf("the form for ONNX Runtime doesn't say %s", text)
 		}
+	}
+}
+
+// TestSplitHalves checks that large weights of 16 bits are counted, and no others.
+func TestSplitHalves(t *testing.T) {
+	of := func(kind, size int) []byte { // the numbers stand before their type
+		return message(5, slices.Concat(message(9, make([]byte, size)), varint(2, uint64(kind))))
+	}
+	model := message(7, slices.Concat(of(10, 100_000), of(1, 200_000), of(16, 400_000), of(10, 1000), of(7, 800_000)))
+	if _, _, got, err := vet.Split(bytes.NewReader(model), int64(len(model)), "m.onnx"); got != 500_000 || err != nil {
+		t.Errorf("got %d, %v, want 500000", got, err)
 	}
 }
 
@@ -235,7 +246,7 @@ func TestSplitKeepsLittle(t *testing.T) {
 		"many empty graphs":      {bytes.Repeat(message(7, nil), 1<<17), want},
 	} {
 		r := bytes.NewReader(c.model)
-		judged, linked, err := vet.Split(r, r.Size(), "m.onnx")
+		judged, linked, _, err := vet.Split(r, r.Size(), "m.onnx")
 		if fmt.Sprint(err) != c.want || len(judged)+len(linked) > 1000 {
 			t.Errorf("%s: got %d and %d bytes, %v, want %s", name, len(judged), len(linked), err, c.want)
 		}
@@ -253,7 +264,7 @@ func FuzzSplit(f *testing.F) {
 		if weights = max(weights, 0) % (1 << 18); weights > 0 { // fuzzers make no such long bytes
 			model = slices.Concat(model, message(7, message(5, message(9, make([]byte, weights)))))
 		}
-		judged, _, err := vet.Split(bytes.NewReader(model), int64(len(model)), "m.onnx")
+		judged, _, _, err := vet.Split(bytes.NewReader(model), int64(len(model)), "m.onnx")
 		if err != nil {
 			return
 		}
