@@ -104,6 +104,9 @@ func (s *Set) Names(first string) ([]string, error) {
 		return ok
 	})
 	i := slices.Index(names, first)
+	if i < 0 && first == "musetalk" {
+		return nil, fmt.Errorf("there is no engine musetalk: %w", musetalk.Missing(musetalk.Roles()...))
+	}
 	if i < 0 {
 		return nil, fmt.Errorf("there is no engine %s: add its model with lipsync models add %[1]s FILE", first)
 	}

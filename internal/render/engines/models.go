@@ -26,6 +26,10 @@ const tryTime = 10 * time.Minute
 // waits for the answer. In jobs so slow a network would take hours.
 var tryCPU = 15 * time.Second
 
+// museTalkTimes is how many times as long a network of musetalk may take. Of full size a decoder takes 6 s on an idle CPU, and
+// some times that on a busy one.
+const museTalkTimes = 8
+
 // Try returns an error unless a network can be used in a role.
 func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	s, err := bare(ctx, slog.New(slog.DiscardHandler))
@@ -35,11 +39,15 @@ func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	if session.Provider() != onnx.CPU {
 		return errors.Join(s.use(ctx, role, session), s.Close())
 	}
-	bounded, cancel := context.WithTimeout(ctx, tryCPU)
+	longest := tryCPU
+	if isMuseTalk(role) {
+		longest *= museTalkTimes
+	}
+	bounded, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	err = s.use(bounded, role, session)
 	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
-		err = fmt.Errorf("the network did not end within %v", tryCPU)
+		err = fmt.Errorf("the network did not end within %v", longest)
 	}
 	return errors.Join(err, s.Close())
 }
@@ -65,13 +73,12 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	if err := onnx.CheckDriver(); err != nil && !onCPU && len(models.Models) > 0 {
 		s.log.Warn("no network can run on the GPU", "error", err)
 	}
-	incomplete := Incomplete(models)
-	if incomplete != nil {
-		s.missMuseTalk(incomplete)
+	if err := Incomplete(models); err != nil {
+		s.missMuseTalk(err)
 	}
 	for _, m := range models.Models {
-		if isMuseTalk(m.Role) && incomplete != nil {
-			continue // one of them takes gigabytes
+		if isMuseTalk(m.Role) && s.Engines["musetalk"] != nil {
+			continue // another is missing or can't be used, and one of them takes gigabytes
 		}
 		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o)

@@ -18,19 +18,14 @@ func isMuseTalk(role catalog.Role) bool { return slices.Contains(musetalk.Roles(
 
 // Incomplete returns an error if there are models of some of the roles that the engine musetalk needs, and not of all.
 func Incomplete(models *catalog.Catalog) error {
-	var missing error
-	found := false
-	for _, role := range musetalk.Roles() {
-		if _, ok := models.Find(role); ok {
-			found = true
-		} else if missing == nil {
-			missing = musetalk.Missing(role)
-		}
-	}
-	if !found {
+	missing := slices.DeleteFunc(musetalk.Roles(), func(role catalog.Role) bool {
+		_, ok := models.Find(role)
+		return ok
+	})
+	if n := len(missing); n == 0 || n == len(musetalk.Roles()) {
 		return nil
 	}
-	return missing
+	return musetalk.Missing(missing...)
 }
 
 // missMuseTalk logs why there is no engine musetalk.

@@ -90,7 +90,14 @@ func TestMuseTalkWithoutModels(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "bad.onnx")
 		onnxtest.Graph{}.Write(t, file)
 		add(t, folder, catalog.MuseTalkEncoder, file)
-	}, 4}, fault{"one of another role", "musetalk: this is no network of the role musetalk-encoder: its inputs are", func(t *testing.T, folder string) {
+	}, 4}, fault{"a bad one first", "the model bad.onnx cannot be used: it has no inputs or no outputs", func(t *testing.T, folder string) {
+		file := filepath.Join(t.TempDir(), "bad.onnx")
+		onnxtest.Graph{}.Write(t, file)
+		add(t, folder, catalog.MuseTalkEncoder, file)
+		addMuseTalk(t, folder, catalog.MuseTalkEncoder)
+	}, 1}, fault{"without two", "musetalk has no models of the roles musetalk-encoder, musetalk: add each with lipsync models add ROLE FILE", func(t *testing.T, folder string) {
+		addMuseTalk(t, folder, catalog.MuseTalkEncoder, catalog.MuseTalk)
+	}, 1}, fault{"one of another role", "musetalk: this is no network of the role musetalk-encoder: its inputs are", func(t *testing.T, folder string) {
 		addMuseTalk(t, folder, catalog.MuseTalkEncoder)
 		file := filepath.Join(t.TempDir(), "other.onnx")
 		onnxtest.MuseTalkGrey("musetalk-decoder").Write(t, file)
@@ -117,6 +124,17 @@ func TestMuseTalkWithoutModels(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestNoMuseTalk checks what is said where no model of musetalk is: all its roles.
+func TestNoMuseTalk(t *testing.T) {
+	folder := t.TempDir()
+	add(t, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(t))
+	s, _ := open(t, folder)
+	want := "there is no engine musetalk: musetalk has no models of the roles musetalk-hearing, musetalk-encoder, musetalk, musetalk-decoder: add each with lipsync models add ROLE FILE"
+	if _, err := s.Names("musetalk"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

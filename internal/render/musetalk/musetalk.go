@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"lipsync/internal/network/batch"
@@ -40,10 +41,8 @@ type Engine struct {
 // New returns an engine with a part for each of Roles. Their sessions must stay open until the engine is closed. New tries the
 // parts together, as in jobs. If there is too little memory, batches are made smaller, and a warning is logged.
 func New(ctx context.Context, parts map[catalog.Role]*Part, log *slog.Logger) (*Engine, error) {
-	for _, role := range Roles() {
-		if parts[role] == nil {
-			return nil, Missing(role)
-		}
+	if missing := slices.DeleteFunc(Roles(), func(role catalog.Role) bool { return parts[role] != nil }); len(missing) > 0 {
+		return nil, Missing(missing...)
 	}
 	ears, network := parts[catalog.MuseTalkHearing], parts[catalog.MuseTalk]
 	if ears.width != network.width {
@@ -68,9 +67,16 @@ func New(ctx context.Context, parts map[catalog.Role]*Part, log *slog.Logger) (*
 // Slow is the warning of an engine that no GPU computes.
 const Slow = "musetalk is slow, since not all of its models run on a GPU"
 
-// Missing returns the error of an engine without a part of a role.
-func Missing(role catalog.Role) error {
-	return fmt.Errorf("musetalk has no model of the role %s: add one with lipsync models add %[1]s FILE", role)
+// Missing returns the error of an engine that lacks the parts of one role or more.
+func Missing(roles ...catalog.Role) error {
+	if len(roles) == 1 {
+		return fmt.Errorf("musetalk has no model of the role %s: add one with lipsync models add %[1]s FILE", roles[0])
+	}
+	list := string(roles[0])
+	for _, role := range roles[1:] {
+		list += ", " + string(role)
+	}
+	return fmt.Errorf("musetalk has no models of the roles %s: add each with lipsync models add ROLE FILE", list)
 }
 
 // Close ends all runs and waits, and frees the engine's memory.
