@@ -10,22 +10,36 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"lipsync/internal/network/batch"
 	"lipsync/internal/render/neural"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/neuraltest"
 )
 
-// paintFrames paints one frame after the other.
+// paintFrames paints as many frames at once as keep the network busy: on a GPU a batch of fewer is filled up.
 func paintFrames(b *testing.B, e *neural.Engine) {
 	b.Helper()
 	a, drawn := neuraltest.Draw(b, e, 25, 1280, 720, 4, func(int) facetest.Head { return facetest.Head{X: 640, Y: 260, Eyes: 110} })
-	p := neuraltest.Plan(b, a, 25, 4)
+	p, workers := neuraltest.Plan(b, a, 25, 4), e.Workers()
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		neuraltest.Mouth(b, p, i%4, drawn[i%4]).Release()
+	for b.Loop() {
+		var all errgroup.Group
+		for i := range workers {
+			all.Go(func() error {
+				mouths, err := p.Paint(b.Context(), i%4, drawn[i%4])
+				for _, m := range mouths {
+					m.Release()
+				}
+				return err
+			})
+		}
+		if err := all.Wait(); err != nil {
+			b.Fatal(err)
+		}
 	}
-	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/frame")
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N*workers), "s/frame")
 }
 
 // BenchmarkBare paints with a network that takes no time: it cuts faces out and puts them back.
