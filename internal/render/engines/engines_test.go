@@ -200,7 +200,7 @@ func TestTryEnds(t *testing.T) {
 		longest string
 	}{
 		catalog.Wav2Lip:         {onnxtest.AsItIs(), "250ms"},
-		catalog.MuseTalkDecoder: {onnxtest.MuseTalkGrey("musetalk-decoder"), "2s"},
+		catalog.MuseTalkDecoder: {onnxtest.MuseTalkGrey("musetalk-decoder"), "1s"},
 	} {
 		g := c.network
 		g.Initializers = append(g.Initializers, onnxtest.Tensor{Name: "always", Shape: []int{1}, Floats: []float32{1}})

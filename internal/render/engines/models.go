@@ -28,7 +28,7 @@ var tryCPU = 15 * time.Second
 
 // museTalkTimes is how many times as long a network of musetalk may take. Of full size a decoder takes 6 s on an idle CPU, and
 // some times that on a busy one.
-const museTalkTimes = 8
+const museTalkTimes = 4
 
 // Try returns an error unless a network can be used in a role.
 func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -55,7 +56,11 @@ func try(t *testing.T, runtime *onnx.Runtime, role catalog.Role, content []byte)
 	if strings.ContainsFunc(got.sentence, func(r rune) bool { return r < ' ' }) || strings.Contains(got.sentence, "context") {
 		t.Errorf("got error %q, want a sentence", err)
 	}
-	got.check(t, maxTime)
+	most := maxTime
+	if got.sentence == "the network did not end within 1m0s" && slices.Contains(musetalk.Roles(), role) { // others have 15 s
+		most += 45 * time.Second
+	}
+	got.check(t, most)
 	return got
 }
 
