@@ -67,11 +67,11 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestMeasurePoll checks that most reads of a client write only one unit, for the rate of its key.
+// TestMeasurePoll checks that most reads of a client write two units, for the rates of its key and its account.
 func TestMeasurePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		if poll, err := measurePoll(t.Context()); err != nil || poll.WriteUnits != 1 || poll.ReadUnits < 1 || poll.ReadUnits > 3 {
-			t.Errorf("a read takes %v write units and %v read units (%v), want 1, and 1 to 3", poll.WriteUnits, poll.ReadUnits, err)
+		if poll, err := measurePoll(t.Context()); err != nil || poll.WriteUnits != 2 || poll.ReadUnits < 1 || poll.ReadUnits > 3 {
+			t.Errorf("a read takes %v write units and %v read units (%v), want 2, for the rates of key and account, and 1 to 3", poll.WriteUnits, poll.ReadUnits, err)
 		}
 	})
 }
