@@ -66,7 +66,13 @@ func media(seed uint64, n int) (all []medium) {
 			m.change = pick(soundChanges)
 			m.container, m.audio = "", pick([]string{"libmp3lame", "aac", "ac3", "mp2", "ts"})
 		}
-		if m.container == "avi" && strings.HasPrefix(m.change, "late") { // it has no times
+		if m.container == "avi" && (strings.HasPrefix(m.change, "late") || m.change == "offset" || m.change == "gap") { // it has no times
+			m.change = "none"
+		}
+		if m.audio == "pcm_s16le" && m.change == "gap" { // MOV keeps no gap of such sound
+			m.change = "none"
+		}
+		if m.container == "ts" && m.change == "cut" { // it has no edit lists, and no packets before the begin
 			m.change = "none"
 		}
 		all = append(all, m)
@@ -197,8 +203,11 @@ func (m maker) write(f medium) (video, speech string, late float64) {
 			p, late = append([]string{"-itsoffset", delay}, p...), -late
 		}
 		m.ffmpeg(append(append(p, s...), "-c", "copy", path)...)
-		if f.audio == "aac" { // a copy has its first block, which is silent, as sound
+		switch { // a copy has the silence that its codec begins with as sound
+		case f.audio == "aac":
 			late += 1024. / 48000
+		case f.audio == "libmp3lame" && f.container == "flv":
+			late += 1105. / 48000
 		}
 	case "gap": // of .3 s in the times of sound
 		source := toned(fmt.Sprintf(",aselect='not(between(t,%s,%s+.1))'", at, at))
