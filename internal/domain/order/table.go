@@ -156,6 +156,13 @@ var (
 	}
 )
 
+// What the rows of both tracks say.
+const (
+	takesTrack = "1 to 64, default the one that players take"
+	aboutTrack = ", counted from 1. Without it that is the one that players take. If the\n" +
+		"file has several, `warnings` of the request's details name the one that was taken.\n"
+)
+
 // The rows of the tracks.
 var (
 	audioTrackOption = Option{
@@ -164,9 +171,8 @@ var (
 		Label: "Sound track of the audio", Example: "The default one",
 		Flag:  "NUMBER",
 		Help:  "Take the speech from this sound track of its file, counted from 1 (default: the one that players take).",
-		Takes: "1 to 64, default the one that players take", Meaning: "which sound track of the audio's file is the speech",
-		About: "Which sound track of the audio's file is the speech, counted from 1. Without it that is the one that players take. If the\n" +
-			"file has several, `warnings` of the request's details name the one that was taken.\n",
+		Takes: takesTrack, Meaning: "which sound track of the audio's file is the speech",
+		About: "Which sound track of the audio's file is the speech" + aboutTrack,
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.AudioTrack },
 	}
 	videoTrackOption = Option{
@@ -175,9 +181,8 @@ var (
 		Label: "Track of pictures of the video", Example: "The default one",
 		Flag:  "NUMBER",
 		Help:  "Take the pictures from this track of the video, counted from 1 (default: the one that players take).",
-		Takes: "1 to 64, default the one that players take", Meaning: "which track of pictures of the video is rendered",
-		About: "Which track of pictures of the video is rendered, counted from 1. Without it that is the one that players take. If the\n" +
-			"file has several, `warnings` of the request's details name the one that was taken.\n",
+		Takes: takesTrack, Meaning: "which track of pictures of the video is rendered",
+		About: "Which track of pictures of the video is rendered" + aboutTrack,
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.VideoTrack },
 	}
 )

@@ -5,6 +5,7 @@ package gpucheck
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +136,17 @@ func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
 }
 
 // engine returns the name of the engine of jobs: wav2lip if its network is there, else warp.
-func engine(s *engines.Set) string {
-	if names, err := s.Names("wav2lip"); err == nil {
-		return names[0]
+func engine(s *engines.Set) string { return cmp.Or(usable(s, "wav2lip"), "warp") }
+
+// muse returns the name of the engine musetalk if its networks are there, else "".
+func muse(s *engines.Set) string { return usable(s, "musetalk") }
+
+// usable returns the name of an engine if it can be used, else "".
+func usable(s *engines.Set, name string) string {
+	if _, err := s.Names(name); err != nil {
+		return ""
 	}
-	return "warp"
+	return name
 }
 
 // folder makes a new folder for temporary files.

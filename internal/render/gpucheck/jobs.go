@@ -90,15 +90,8 @@ func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 	return rows, err
 }
 
-// muse returns the name of the engine musetalk if its networks are there, else "".
-func muse(s *engines.Set) string {
-	if names, err := s.Names("musetalk"); err == nil {
-		return names[0]
-	}
-	return ""
-}
-
-// jobsOn measures jobs on one provider, so many at once, by the engine that choose names, if any. It keeps the first output.
+// jobsOn measures jobs on one provider: for each count, that many at once. choose returns the engine that they run by, or "" for no
+// jobs. jobsOn keeps the first output.
 func (m *Machine) jobsOn(ctx context.Context, p onnx.Provider, gpu bool, choose func(*engines.Set) string, counts []int, output string) (rows [][]string, err error) {
 	s, err := m.open(ctx, p, gpu)
 	if err != nil {
