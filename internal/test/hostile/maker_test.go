@@ -153,5 +153,5 @@ func kindOf(base string) failure.MediaKind {
 
 // taken returns one of the bases in supported formats.
 func (m *maker) taken() string {
-	return m.pick("mp4", "matroska", "wav", "avi", "ogg", "webm", "mp3", "mov", "flac", "mp4 parts", "adts", "avi jpeg", "mp4 sound", "ogg opus", "wav adpcm")
+	return m.pick("mp4", "matroska", "wav", "avi", "ogg", "webm", "mp3", "mov", "flac", "mp4 parts", "adts", "avi jpeg", "mp4 sound", "ogg opus", "wav adpcm", "mpegts", "flv", "asf", "gif", "aiff")
 }
