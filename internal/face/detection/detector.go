@@ -47,7 +47,7 @@ func Sessions(p onnx.Provider) int {
 // (MediaPipe's face mesh). Either may be nil: then the eyes of the product do its part. If a network has wrong shapes, the
 // error is a sentence that says which shapes it must have.
 func New(ctx context.Context, boxes *onnx.Session, landmarks ...*onnx.Session) (Detector, error) {
-	d := detector{boxDetector: search{newBuiltIn(eyes.Search())}, landmarkDetector: builtInMesh()}
+	d := detector{boxDetector: search{newBuiltIn(eyes.Search(), awaited())}, landmarkDetector: builtInMesh()}
 	if boxes != nil {
 		s, err := newBoxNetwork(ctx, boxes)
 		if err != nil {

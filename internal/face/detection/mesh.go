@@ -24,8 +24,8 @@ type mesh struct {
 
 // builtInMesh returns the mesh of eyes.Mesh.
 func builtInMesh() *mesh {
-	n := newBuiltIn(eyes.Mesh())
-	return &mesh{lone: n, many: n, side: eyes.Side, points: 0, lips: 1, flag: 2}
+	n := eyes.Mesh()
+	return &mesh{lone: newBuiltIn(n, awaited()), many: newBuiltIn(n, 1), side: eyes.Side, points: 0, lips: 1, flag: 2}
 }
 
 const (

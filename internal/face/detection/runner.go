@@ -2,6 +2,7 @@ package detection
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"lipsync/internal/network/conv"
@@ -13,9 +14,10 @@ type runner interface {
 	run(ctx context.Context, fill func(input []float32), read func(outputs [][]float32)) error
 }
 
-// builtIn is a network of the product. Each run uses one core.
+// builtIn is a network of the product.
 type builtIn struct {
 	network *conv.Network
+	cores   int       // of a run
 	free    sync.Pool // of *numbers
 }
 
@@ -25,8 +27,11 @@ type numbers struct {
 	outputs [][]float32
 }
 
-func newBuiltIn(n *conv.Network) *builtIn {
-	b := &builtIn{network: n}
+// awaited returns the number of cores of a run that somebody waits for. The other stages of a job need most of the cores.
+func awaited() int { return min(max(1, runtime.GOMAXPROCS(0)/4), 4) }
+
+func newBuiltIn(n *conv.Network, cores int) *builtIn {
+	b := &builtIn{network: n, cores: cores}
 	b.free.New = func() any {
 		input, outputs := n.Sizes()
 		v := &numbers{input: make([]float32, input)}
@@ -45,7 +50,7 @@ func (b *builtIn) run(ctx context.Context, fill func(input []float32), read func
 	v := b.free.Get().(*numbers)
 	defer b.free.Put(v)
 	fill(v.input)
-	b.network.Run(v.input, v.outputs...)
+	b.network.Run(b.cores, v.input, v.outputs...)
 	read(v.outputs)
 	return nil
 }

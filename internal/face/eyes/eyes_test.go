@@ -2,6 +2,7 @@ package eyes_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -57,8 +58,8 @@ func run(t testing.TB, n *conv.Network, input []float32) [][]float32 {
 	for _, size := range sizes {
 		outputs = append(outputs, make([]float32, size))
 	}
-	n.Run(input, outputs...)
-	n.Run(input, outputs...)
+	n.Run(1, input, outputs...)
+	n.Run(1, input, outputs...)
 	return outputs
 }
 
@@ -166,10 +167,14 @@ func BenchmarkMesh(b *testing.B) { bench(b, eyes.Mesh()) }
 func BenchmarkSearch(b *testing.B) { bench(b, eyes.Search()) }
 
 func bench(b *testing.B, n *conv.Network) {
-	input := picture(0)
-	outputs := run(b, n, input)
-	b.ReportAllocs()
-	for b.Loop() {
-		n.Run(input, outputs...)
+	for _, cores := range []int{1, 2, 4} {
+		b.Run(fmt.Sprintf("cores=%d", cores), func(b *testing.B) {
+			input := picture(0)
+			outputs := run(b, n, input)
+			b.ReportAllocs()
+			for b.Loop() {
+				n.Run(cores, input, outputs...)
+			}
+		})
 	}
 }

@@ -1,24 +1,28 @@
 // Package conv runs small convolution networks, without ONNX Runtime. It knows the layers of MediaPipe's networks of faces,
-// which package eyes has. One run takes one core, and memory of its own: 1.4 MB for the mesh of a face, 2.9 MB for the search.
+// which package eyes has. One run takes memory of its own: 1.4 MB for the mesh of a face, 2.9 MB for the search.
 package conv
 
 import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
-// Network is a network with its weights. Any number of goroutines can run it at once; each run takes one core.
+// Network is a network with its weights. Any number of goroutines can run it at once.
 type Network struct {
 	side    int // of the input, pixels
 	layers  []layer
 	outputs []output
 	runs    sync.Pool // of *run that no goroutine uses
+	newHand func() *hand
 }
 
-// layer computes a tensor in the memory of a run.
+// layer computes a tensor in the memory of a run, in parts that don't depend on each other.
 type layer interface {
-	compute(r *run)
+	parts() int
+	// compute computes one part. Another core may compute another at the same time.
+	compute(r *run, h *hand, part int)
 }
 
 // output is a tensor that callers get, times a factor.
@@ -32,6 +36,11 @@ type output struct {
 type run struct {
 	input   []float32 // the caller's
 	tensors []float32 // all tensors, each at its place
+	hands   []*hand   // of the cores that compute
+}
+
+// hand is the memory that a core needs for itself.
+type hand struct {
 	rows    []float32 // of the input, with a zero before and after each
 	matrix  []float32 // what a layer multiplies, with a row for each pixel
 	rest    []float32 // products of a block of which not all pixels count
@@ -47,22 +56,47 @@ func (n *Network) Sizes() (input int, outputs []int) {
 	return colours * n.side * n.side, outputs
 }
 
-// Run computes the outputs for an input: the red, green and blue planes of a square picture. It panics if their sizes aren't
-// those of Sizes.
-func (n *Network) Run(input []float32, outputs ...[]float32) {
+// Run computes the outputs for an input: the red, green and blue planes of a square picture. A number of cores compute, at least 1;
+// the outputs don't depend on it. Run panics if the sizes aren't those of Sizes.
+func (n *Network) Run(cores int, input []float32, outputs ...[]float32) {
 	if len(input) != colours*n.side*n.side || len(outputs) != len(n.outputs) {
 		panic(fmt.Sprintf("conv: got %d numbers and %d outputs, want %d and %d", len(input), len(outputs), colours*n.side*n.side, len(n.outputs)))
 	}
 	r := n.runs.Get().(*run)
 	r.input = input
+	for len(r.hands) < cores {
+		r.hands = append(r.hands, n.newHand())
+	}
 	for _, l := range n.layers {
-		l.compute(r)
+		if cores, parts := min(cores, l.parts()), l.parts(); cores > 1 {
+			r.share(l, cores)
+		} else {
+			for i := range parts {
+				l.compute(r, r.hands[0], i)
+			}
+		}
 	}
 	for i, o := range n.outputs {
 		o.write(outputs[i], r)
 	}
 	r.input = nil
 	n.runs.Put(r)
+}
+
+// share computes a layer on a number of cores.
+func (r *run) share(l layer, cores int) {
+	var next atomic.Int64
+	work := func(h *hand) {
+		for i := int(next.Add(1)) - 1; i < l.parts(); i = int(next.Add(1)) - 1 {
+			l.compute(r, h, i)
+		}
+	}
+	var wait sync.WaitGroup
+	for _, h := range r.hands[1:cores] {
+		wait.Go(func() { work(h) })
+	}
+	work(r.hands[0])
+	wait.Wait()
 }
 
 // write writes the output's numbers by row, column and channel.

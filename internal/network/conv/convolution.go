@@ -13,7 +13,7 @@ type convolution struct {
 type source interface {
 	// matrix returns the numbers of the pixels of some rows of the result, and how many floats one pixel is from the next. Between
 	// two rows lies one pixel that doesn't count.
-	matrix(r *run, y, rows int) (numbers []float32, pitch int)
+	matrix(r *run, h *hand, y, rows int) (numbers []float32, pitch int)
 }
 
 // block is the number of pixels that a kernel multiplies at once.
@@ -22,7 +22,7 @@ const block = 12
 // most is the number of pixels for which a convolution makes a matrix at once, unless one row has more.
 const most = 24 * block
 
-// together returns how many rows of a tensor are computed at once: few pixels are left over by the blocks of that many rows.
+// together returns how many rows of a tensor a core computes at once: few pixels are left over by the blocks of that many rows.
 func (t *tensor) together() int {
 	if t.width%block == 0 {
 		return 1
@@ -30,19 +30,27 @@ func (t *tensor) together() int {
 	return max(1, min(t.height, most/(t.width+1)))
 }
 
-func (c *convolution) compute(r *run) {
-	step := c.to.together()
-	for y := 0; y < c.to.height; y += step {
-		rows := min(step, c.to.height-y)
-		numbers, pitch := c.matrix(r, y, rows)
-		c.multiply(r, y, rows*(c.to.width+1)-1, numbers, pitch)
-		c.to.border(r, y, rows)
-	}
+// parts returns the number of parts of the tensor. Each has together rows, but the last may have fewer.
+func (t *tensor) parts() int { return (t.height + t.together() - 1) / t.together() }
+
+// part returns the first row of a part, and the number of its rows.
+func (t *tensor) part(i int) (y, rows int) {
+	y = i * t.together()
+	return y, min(t.together(), t.height-y)
+}
+
+func (c *convolution) parts() int { return c.to.parts() }
+
+func (c *convolution) compute(r *run, h *hand, part int) {
+	y, rows := c.to.part(part)
+	numbers, pitch := c.matrix(r, h, y, rows)
+	c.multiply(r, h, y, rows*(c.to.width+1)-1, numbers, pitch)
+	c.to.border(r, y, rows)
 }
 
 // multiply computes a number of pixels from row y on.
-func (c *convolution) multiply(r *run, y, pixels int, numbers []float32, pitch int) {
-	out, p := r.tensors[c.to.row(y):], &r.product
+func (c *convolution) multiply(r *run, h *hand, y, pixels int, numbers []float32, pitch int) {
+	out, p := r.tensors[c.to.row(y):], &h.product
 	*p = product{
 		weights: c.weights, bias: c.bias, slopes: c.slopes, depth: c.depth, panels: len(c.bias) / lanes,
 		inPitch: pitch, outPitch: c.to.pitch(),
@@ -57,11 +65,11 @@ func (c *convolution) multiply(r *run, y, pixels int, numbers []float32, pitch i
 			p.add = add[i*p.addPitch:]
 		}
 		if p.pixels < block {
-			p.out = r.rest
+			p.out = h.rest
 		}
 		p.run()
 		if p.pixels < block {
-			copy(out[i*p.outPitch:], r.rest[:p.pixels*p.outPitch])
+			copy(out[i*p.outPitch:], h.rest[:p.pixels*p.outPitch])
 		}
 	}
 }
@@ -69,19 +77,19 @@ func (c *convolution) multiply(r *run, y, pixels int, numbers []float32, pitch i
 // pixels is the source of a product of each pixel of a tensor alone.
 type pixels struct{ from *tensor }
 
-func (s pixels) matrix(r *run, y, _ int) ([]float32, int) {
+func (s pixels) matrix(r *run, _ *hand, y, _ int) ([]float32, int) {
 	return r.tensors[s.from.row(y):], s.from.pitch()
 }
 
 // whole is the source of one product of all pixels of a tensor.
 type whole struct{ from *tensor }
 
-func (s whole) matrix(r *run, _, _ int) ([]float32, int) {
+func (s whole) matrix(r *run, h *hand, _, _ int) ([]float32, int) {
 	row := s.from.width * s.from.pitch()
 	for y := range s.from.height {
-		copy(r.matrix[y*row:][:row], r.tensors[s.from.row(y):])
+		copy(h.matrix[y*row:][:row], r.tensors[s.from.row(y):])
 	}
-	return r.matrix, 0
+	return h.matrix, 0
 }
 
 // colours is the number of channels of an input.
@@ -99,13 +107,13 @@ type patches struct {
 	side, stride, before int // before is the number of pixels by which the first window reaches over the border
 }
 
-func (s patches) matrix(r *run, y, rows int) ([]float32, int) {
+func (s patches) matrix(r *run, h *hand, y, rows int) ([]float32, int) {
 	plane, row := s.side*s.side, s.side+2
 	for i := range rows {
 		for k := range 3 {
 			above := (y+i)*s.stride - s.before + k
 			for c := range colours {
-				padded := r.rows[(k*colours+c)*row+1:][:s.side]
+				padded := h.rows[(k*colours+c)*row+1:][:s.side]
 				if above < 0 || above >= s.side {
 					clear(padded)
 				} else {
@@ -114,13 +122,13 @@ func (s patches) matrix(r *run, y, rows int) ([]float32, int) {
 			}
 		}
 		for k := range 3 * colours {
-			from := r.rows[k*row+1-s.before:][:row-1+s.before]
-			to := r.matrix[i*(s.to.width+1)*patchPitch+k/colours*patch/3+k%colours:]
+			from := h.rows[k*row+1-s.before:][:row-1+s.before]
+			to := h.matrix[i*(s.to.width+1)*patchPitch+k/colours*patch/3+k%colours:]
 			for x := range s.to.width {
 				window, numbers := from[x*s.stride:][:3], to[x*patchPitch:][:2*colours+1]
 				numbers[0], numbers[colours], numbers[2*colours] = window[0], window[1], window[2]
 			}
 		}
 	}
-	return r.matrix, patchPitch
+	return h.matrix, patchPitch
 }

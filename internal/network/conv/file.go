@@ -95,11 +95,9 @@ func (r *reader) done() *Network {
 	}
 	tensors, matrix, rest, side := arrange(r.tensors, r.lasts)+after, r.matrix, r.rest, r.network.side
 	n := &Network{side: side, layers: r.network.layers, outputs: r.network.outputs}
-	n.runs.New = func() any {
-		return &run{
-			tensors: make([]float32, tensors), matrix: make([]float32, matrix), rest: make([]float32, rest),
-			rows: make([]float32, 3*colours*(side+2)),
-		}
+	n.runs.New = func() any { return &run{tensors: make([]float32, tensors)} }
+	n.newHand = func() *hand {
+		return &hand{matrix: make([]float32, matrix), rest: make([]float32, rest), rows: make([]float32, 3*colours*(side+2))}
 	}
 	return n
 }

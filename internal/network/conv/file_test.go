@@ -88,13 +88,13 @@ func TestRunPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	input, a, b := make([]float32, 3*64), make([]float32, 2*2*12), make([]float32, 6)
-	n.Run(input, a, b)
+	n.Run(1, input, a, b)
 	for name, run := range map[string]func(){
-		"a short input":    func() { n.Run(input[:10], a, b) },
-		"one output":       func() { n.Run(input, a) },
-		"a short output":   func() { n.Run(input, a, b[:5]) },
-		"a long output":    func() { n.Run(input, b, a) },
-		"a missing output": func() { n.Run(input, a, nil) },
+		"a short input":    func() { n.Run(1, input[:10], a, b) },
+		"one output":       func() { n.Run(1, input, a) },
+		"a short output":   func() { n.Run(1, input, a, b[:5]) },
+		"a long output":    func() { n.Run(1, input, b, a) },
+		"a missing output": func() { n.Run(1, input, a, nil) },
 	} {
 		func() {
 			defer func() {

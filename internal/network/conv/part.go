@@ -12,7 +12,9 @@ type frame struct {
 	scale, size float32 // the picture's side, as a multiple of the part's, and in pixels
 }
 
-func (l frame) compute(r *run) {
+func (frame) parts() int { return 1 }
+
+func (l frame) compute(r *run, _ *hand, _ int) {
 	numbers := r.tensors[l.from.at:][:l.from.channels]
 	at := func(point int) (x, y float32) { return numbers[3*point] * l.share, numbers[3*point+1] * l.share }
 	x0, y0 := at(l.left)
@@ -35,27 +37,27 @@ func (l frame) compute(r *run) {
 // crop is a layer that cuts a part's picture, by a frame. Pixels beyond the border are 0.
 type crop struct{ from, frame, to *tensor }
 
-func (l crop) compute(r *run) {
+func (l crop) parts() int { return l.to.height }
+
+func (l crop) compute(r *run, _ *hand, y int) {
 	m, pitch := r.tensors[l.frame.at:][:6], l.to.pitch()
 	height, width := float32(l.from.height), float32(l.from.width)
-	for y := range l.to.height {
-		for x := range l.to.width {
-			u, v := float32(x)+.5, float32(y)+.5
-			u, v = m[0]*u+m[1]*v+m[2]-.5, m[3]*u+m[4]*v+m[5]-.5
-			to := r.tensors[l.to.row(y)+x*pitch:][:pitch]
-			clear(to)
-			if !(u > -1 && u < width && v > -1 && v < height) { // NaN, too
-				continue
-			}
-			left, top := int(math.Floor(float64(u))), int(math.Floor(float64(v)))
-			right, down := u-float32(left), v-float32(top)
-			l.add(r, to, top, left, (1-down)*(1-right))
-			l.add(r, to, top, left+1, (1-down)*right)
-			l.add(r, to, top+1, left, down*(1-right))
-			l.add(r, to, top+1, left+1, down*right)
+	for x := range l.to.width {
+		u, v := float32(x)+.5, float32(y)+.5
+		u, v = m[0]*u+m[1]*v+m[2]-.5, m[3]*u+m[4]*v+m[5]-.5
+		to := r.tensors[l.to.row(y)+x*pitch:][:pitch]
+		clear(to)
+		if !(u > -1 && u < width && v > -1 && v < height) { // NaN, too
+			continue
 		}
+		left, top := int(math.Floor(float64(u))), int(math.Floor(float64(v)))
+		right, down := u-float32(left), v-float32(top)
+		l.add(r, to, top, left, (1-down)*(1-right))
+		l.add(r, to, top, left+1, (1-down)*right)
+		l.add(r, to, top+1, left, down*(1-right))
+		l.add(r, to, top+1, left+1, down*right)
 	}
-	l.to.border(r, 0, l.to.height)
+	l.to.border(r, y, 1)
 }
 
 // add adds a share of a pixel. Those beyond the border by one are 0.
@@ -72,7 +74,9 @@ type place struct {
 	share           float32 // side of the picture from which the part's is cut, as a share of the side of the whole one
 }
 
-func (l place) compute(r *run) {
+func (place) parts() int { return 1 }
+
+func (l place) compute(r *run, _ *hand, _ int) {
 	m, from, to := r.tensors[l.frame.at:][:6], r.tensors[l.from.at:][:l.from.channels], r.tensors[l.to.at:][:l.to.pitch()]
 	clear(to)
 	for i := 0; i < len(from); i += 2 {

@@ -10,9 +10,9 @@ type windows struct {
 // taps is the number of weights and biases of a channel.
 const taps = 9 + 1
 
-func (s windows) matrix(r *run, y, rows int) ([]float32, int) {
+func (s windows) matrix(r *run, h *hand, y, rows int) ([]float32, int) {
 	pitch, width := s.from.pitch(), s.to.width
-	w := &r.window
+	w := &h.window
 	*w = window{weights: s.weights, panels: pitch / lanes, pitch: pitch, step: s.stride * pitch, pixels: width}
 	if s.stride == 1 { // rows follow one another in both tensors
 		w.pixels, rows = rows*(width+1)-1, 1
@@ -22,21 +22,20 @@ func (s windows) matrix(r *run, y, rows int) ([]float32, int) {
 		above := s.from.row(first) - s.before*pitch
 		row := s.from.row(1) - s.from.row(0)
 		w.above, w.centre, w.below = r.tensors[above:], r.tensors[above+row:], r.tensors[above+2*row:]
-		w.out = r.matrix[i*(width+1)*pitch:]
+		w.out = h.matrix[i*(width+1)*pitch:]
 		w.run()
 	}
-	return r.matrix, pitch
+	return h.matrix, pitch
 }
 
 // depthwise is a layer of windows, without a product.
 type depthwise struct{ windows }
 
-func (d depthwise) compute(r *run) {
-	step := d.to.together()
-	for y := 0; y < d.to.height; y += step {
-		rows := min(step, d.to.height-y)
-		numbers, pitch := d.matrix(r, y, rows)
-		copy(r.tensors[d.to.row(y):], numbers[:(rows*(d.to.width+1)-1)*pitch])
-		d.to.border(r, y, rows)
-	}
+func (d depthwise) parts() int { return d.to.parts() }
+
+func (d depthwise) compute(r *run, h *hand, part int) {
+	y, rows := d.to.part(part)
+	numbers, pitch := d.matrix(r, h, y, rows)
+	copy(r.tensors[d.to.row(y):], numbers[:(rows*(d.to.width+1)-1)*pitch])
+	d.to.border(r, y, rows)
 }
