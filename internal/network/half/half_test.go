@@ -2,6 +2,7 @@ package half
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -56,5 +57,19 @@ func TestHalfKnown(t *testing.T) {
 	}
 	if x := decode(0x7e01); x == x {
 		t.Errorf("NaN became %v", x)
+	}
+}
+
+// TestMany converts more numbers than one core does at a time.
+func TestMany(t *testing.T) {
+	numbers := make([]float32, 2*part+5)
+	for i := range numbers {
+		numbers[i] = float32(i % 2048)
+	}
+	b, got := make([]byte, 2*len(numbers)), make([]float32, len(numbers))
+	Encode(b, numbers)
+	Decode(got, b)
+	if !slices.Equal(got, numbers) {
+		t.Error("the numbers changed")
 	}
 }

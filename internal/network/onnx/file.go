@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lipsync/internal/network/vet"
 )
@@ -37,6 +38,24 @@ type Model struct {
 // NewModel returns a model of a small file's content.
 func NewModel(name string, content []byte) *Model {
 	return &Model{SHA256: sha256.Sum256(content), name: name, size: int64(len(content)), judged: content, linked: content}
+}
+
+// forCUDA returns what ONNX Runtime gets of a model that has nodes of its own for CUDA, if that is among the providers, or nil.
+func (m *Model) forCUDA(providers []Provider) ([]byte, error) {
+	if !slices.Contains(providers, CUDA) {
+		return nil, nil
+	}
+	judged, err := vet.ForCUDA(m.judged)
+	if err != nil || judged == nil {
+		return nil, err
+	}
+	if _, err := vet.Read(judged); err != nil {
+		return nil, err
+	}
+	if m.folder == "" {
+		return judged, nil
+	}
+	return vet.ForCUDA(m.linked)
 }
 
 // Large returns the size of the file in bytes if loading it takes longer than people expect, else 0.

@@ -50,6 +50,9 @@ type Options struct {
 	// EngineCache is the path of a folder for the engines that TensorRT compiles, which
 	// is made if it is missing. If it is "", each session compiles its own.
 	EngineCache string
+
+	// channelsLast makes CUDA keep the channels of a pixel side by side. That is faster for models with nodes of their own for it.
+	channelsLast bool
 }
 
 // Info is an input or an output of a network. Callers of this package see its

@@ -49,8 +49,8 @@ func (p Provider) try(o Options) error {
 }
 
 // addTo lets a session use the provider, after the providers that were added before. The
-// settings of providers for GPUs are the library's defaults, except the limit of memory and the
-// folder of engines. make gpu-check checks them.
+// settings of providers for GPUs are the library's defaults, except the limit of memory, the order of
+// channels and the folder of engines. make gpu-check checks them.
 func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 	switch p {
 	case TensorRT:
@@ -74,10 +74,15 @@ func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 			return err
 		}
 		defer settings.Destroy()
+		set := map[string]string{}
 		if o.GPUMemory > 0 {
-			if err := settings.Update(map[string]string{"gpu_mem_limit": strconv.FormatInt(o.GPUMemory, 10)}); err != nil {
-				return err
-			}
+			set["gpu_mem_limit"] = strconv.FormatInt(o.GPUMemory, 10)
+		}
+		if o.channelsLast {
+			set["prefer_nhwc"] = "1"
+		}
+		if err := settings.Update(set); err != nil {
+			return err
 		}
 		return options.AppendExecutionProviderCUDA(settings)
 	case CPU:

@@ -45,6 +45,10 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	cuda, err := m.forCUDA(providers)
+	if err != nil {
+		return nil, bad(err)
+	}
 	if o.EngineCache != "" {
 		o.EngineCache = engineFolder(o.EngineCache, kernelDriver, r.version, m.SHA256)
 	}
@@ -56,7 +60,11 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 		if short := m.checkMemory(providers[n]); short != nil {
 			return nil, bad(lacking(short, providers[max(n-1, 0)], err))
 		}
-		if s.network, err = s.build(m, providers[n:], o); err == nil {
+		content := m.linked
+		if o.channelsLast = providers[n] == CUDA && cuda != nil; o.channelsLast {
+			content = cuda
+		}
+		if s.network, err = s.build(content, m.folder, providers[n:], o); err == nil {
 			s.provider = providers[n]
 			return s, nil
 		}
@@ -64,9 +72,9 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 	return nil, &ModelError{File: m.name, Reason: fmt.Sprintf("ONNX Runtime says %q", firstLine(err)), Err: err}
 }
 
-// build makes the network on the first of the providers. The others compute the
+// build makes the network of a model on the first of the providers. The others compute the
 // operators that the first cannot compute. The library itself adds the CPU as the last.
-func (s *Session) build(m *Model, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
+func (s *Session) build(model []byte, folder string, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -75,7 +83,7 @@ func (s *Session) build(m *Model, providers []Provider, o Options) (*ort.Dynamic
 	if err := options.SetIntraOpNumThreads(s.threads); err != nil {
 		return nil, err
 	}
-	for key, value := range loadOptions(m.folder) {
+	for key, value := range loadOptions(folder) {
 		if err := options.AddSessionConfigEntry(key, value); err != nil {
 			return nil, err
 		}
@@ -85,7 +93,7 @@ func (s *Session) build(m *Model, providers []Provider, o Options) (*ort.Dynamic
 			return nil, err
 		}
 	}
-	return ort.NewDynamicAdvancedSessionWithONNXData(m.linked, names(s.header.Inputs), names(s.header.Outputs), options)
+	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.header.Inputs), names(s.header.Outputs), options)
 }
 
 // loadOptions returns the options of sessions. Their keys are those of onnxruntime_session_options_config_keys.h.

@@ -5,11 +5,15 @@ package musetalk_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
+	"lipsync/internal/network/onnx"
+	"lipsync/internal/network/vet"
 	"lipsync/internal/test/onnxtest"
 )
 
@@ -63,6 +67,24 @@ func TestNetworks(t *testing.T) {
 		got[i], want[i] = min(max(picture[(c*256+y)*256+x], 0), 1)*255, float32(v)
 	}
 	near(t, "the picture", got, want, 2./255)
+}
+
+// TestNodesForGPUs checks that ONNX Runtime takes the networks with their nodes for GPUs, except the one operator that the CPU lacks.
+func TestNodesForGPUs(t *testing.T) {
+	for _, role := range []string{"musetalk", "musetalk-encoder", "musetalk-decoder"} {
+		content, err := os.ReadFile(onnxtest.MuseTalk(t, role))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := vet.ForCUDA(content)
+		if err != nil || own == nil {
+			t.Fatalf("%s: got %d bytes, %v", role, len(own), err)
+		}
+		_, err = onnxtest.Runtime(t).LoadModel(onnx.NewModel(role, own), onnx.Options{Providers: []onnx.Provider{onnx.CPU}})
+		if want := "Failed to find kernel for com.microsoft.GroupNorm"; !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: got %v, want %s", role, err, want)
+		}
+	}
 }
 
 // run runs a small network, and returns its output.

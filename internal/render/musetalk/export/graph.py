@@ -4,11 +4,19 @@ The weights are made one after the other while the file is written, so that memo
 holds one of them. onnx's own way would hold the whole file three times.
 """
 
+import base64
 import math
 import os
 
 import numpy as np
 from onnx import GraphProto, ModelProto, TensorProto, helper
+
+# The key of a model's metadata with the nodes for NVIDIA's GPUs, as in internal/network/vet/nodes.go.
+CUDA = "lipsync.cuda.nodes"
+
+# A number of an upsampled picture is made of rows i-1, i, and i+1 of the picture itself, and a row of this
+# matrix says which rows of a kernel for the upsampled picture meet the same one.
+MEET = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0]])
 
 
 class Graph:
@@ -20,6 +28,7 @@ class Graph:
     def __init__(self, state, half):
         self.state, self.dtype = state, np.float16 if half else np.float32
         self.nodes, self.weights = [], {}
+        self.norms = []  # of each group normalisation: its first node, the node after it, and the nodes for GPUs
 
     def node(self, op, *inputs, domain="", **attributes):
         output = f"x{len(self.nodes)}"
@@ -62,8 +71,39 @@ class Graph:
     def silu(self, x):
         return self.node("Mul", x, self.node("Sigmoid", x))
 
+    def upsample(self, x, name, inputs, outputs):
+        """A convolution of the picture with each pixel four times, as one transposed convolution."""
+        weight = self.state.take(name + ".weight", outputs, inputs, 3, 3)
+
+        def sums():
+            return np.einsum("ik,jl,ockl->coij", MEET, MEET, weight().astype(np.float64), optimize=True)
+        return self.node("ConvTranspose", x, self.weight(name + ".weight", (inputs, outputs, 4, 4), sums), self.taken(name + ".bias", outputs),
+                         kernel_shape=[4, 4], strides=[2, 2], pads=[1] * 4)
+
     def group_norm(self, x, name, channels, eps, silu=True):
-        """Group normalisation of 32 groups, as instance normalisation of 32 rows."""
+        """Group normalisation of 32 groups: for GPUs as one node of ONNX Runtime, which the CPU doesn't have."""
+        first = len(self.nodes)
+        y = self.plain_group_norm(x, name, channels, eps, silu)
+        scale, shift = (self.weight(f"{name}{kind}.cuda", [channels], self.state.take(name + kind, channels), np.float32)
+                        for kind in (".weight", ".bias"))
+        self.norms.append((first, len(self.nodes), [
+            helper.make_node("Transpose", [x], [y + "_in"], perm=[0, 2, 3, 1]),
+            helper.make_node("GroupNorm", [y + "_in", scale, shift], [y + "_out"], domain="com.microsoft",
+                             activation=int(silu), channels_last=1, epsilon=eps, groups=32),
+            helper.make_node("Transpose", [y + "_out"], [y], perm=[0, 3, 1, 2])]))
+        return y
+
+    def cuda_nodes(self):
+        """The nodes for GPUs, as metadata."""
+        graph, at = GraphProto(), 0
+        for first, after, fused in self.norms:
+            graph.node.extend(self.nodes[at:first] + fused)
+            at = after
+        graph.node.extend(self.nodes[at:])
+        return base64.b64encode(graph.SerializeToString()).decode()
+
+    def plain_group_norm(self, x, name, channels, eps, silu):
+        """Group normalisation as instance normalisation of 32 rows."""
         if self.dtype == np.float16:
             ones = self.weight("ones", [32], lambda: np.ones(32))
             zeros = self.weight("zeros", [32], lambda: np.zeros(32))
@@ -94,11 +134,6 @@ class Graph:
     def attention(self, q, k, v, heads):
         return self.node("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=heads)
 
-    def double(self, x):
-        """The picture with each pixel four times."""
-        sizes = self.weight("double", [4], lambda: np.array([1, 1, 2, 2]), np.float32)
-        return self.node("Resize", x, "", sizes, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-
     def save(self, path, name, inputs, output):
         """Writes the file. Inputs and the output are a name and the sizes behind n.
 
@@ -115,6 +150,8 @@ class Graph:
         if size >= 2 << 30:
             raise ValueError(f"{name} would have {size >> 20} MiB, and an ONNX file has less than 2048: write it with 16 bits")
         model = ModelProto(ir_version=9, opset_import=[helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)])
+        if self.norms:
+            model.metadata_props.add(key=CUDA, value=self.cuda_nodes())
         with open(path + ".part", "wb") as file:
             file.write(model.SerializeToString() + head(ModelProto.GRAPH_FIELD_NUMBER, size) + graph)
             for name, (shape, dtype, make) in self.weights.items():

@@ -123,7 +123,7 @@ def painter(g, size):
             x = block(g.node("Concat", x, before, axis=1), part, i, inputs + channels, outputs, p > 0)
             inputs = outputs
         if p < PARTS - 1:
-            x = g.conv(g.double(x), part + ".upsamplers.0.conv", outputs, outputs)
+            x = g.upsample(x, part + ".upsamplers.0.conv", outputs, outputs)
             side *= 2
     g.conv(g.group_norm(x, "conv_norm_out", inputs, 1e-5), "conv_out", inputs, 4)
     return [("latents", 8, LATENT, LATENT), ("sound", 50, size.d)], ("latent", 4, LATENT, LATENT)
@@ -177,7 +177,7 @@ def decoder(g, size):
             x = resnet(g, x, f"{part}.resnets.{i}", inputs, outputs, 1e-6)
             inputs = outputs
         if p < PARTS - 1:
-            x = g.conv(g.double(x), part + ".upsamplers.0.conv", outputs, outputs)
+            x = g.upsample(x, part + ".upsamplers.0.conv", outputs, outputs)
     x = g.group_norm(x, "decoder.conv_norm_out", inputs, 1e-6)
     weight, bias = g.state.take("decoder.conv_out.weight", 3, inputs, 3, 3), g.state.take("decoder.conv_out.bias", 3)
     g.conv(x, "decoder.conv_out", inputs, 3, weight=lambda: weight() / 2, bias=lambda: bias() / 2 + .5)  # from -1..1 to 0..1

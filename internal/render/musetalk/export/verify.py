@@ -90,6 +90,7 @@ class Exported:
 
     def run(self, role, *inputs):
         path = os.path.join(self.folder, role + ".onnx")
+        onnxruntime.set_default_logger_severity(3)  # it warns of the weights for GPUs, which it doesn't use
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         wanted = session.get_inputs()
         self.kind = {"tensor(float)": "float32", "tensor(float16)": "float16"}[wanted[0].type]
