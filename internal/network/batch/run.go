@@ -157,7 +157,7 @@ func (q *Queue) tryOnce(ctx context.Context) error {
 	return nil
 }
 
-// Runs returns the number of runs of a session at once that keeps busy what computes it. A GPU is busy with one.
+// Runs returns the number of runs of a session at once that keeps busy what computes it. A GPU does one after the other.
 func Runs(s *onnx.Session) int {
 	if s.Provider() != onnx.CPU {
 		return 1

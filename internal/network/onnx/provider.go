@@ -50,7 +50,8 @@ func (p Provider) try(o Options) error {
 
 // addTo lets a session use the provider, after the providers that were added before. The
 // settings of providers for GPUs are the library's defaults, except the limit of memory, the order of
-// channels and the folder of engines. make gpu-check checks them.
+// channels, the folder of engines, and how CUDA chooses an algorithm: by rules. To try all of them takes .7 s for each shape in place
+// of .1 s, and runs are no faster. make gpu-check checks them.
 func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 	switch p {
 	case TensorRT:
@@ -74,7 +75,7 @@ func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 			return err
 		}
 		defer settings.Destroy()
-		set := map[string]string{}
+		set := map[string]string{"cudnn_conv_algo_search": "HEURISTIC"}
 		if o.GPUMemory > 0 {
 			set["gpu_mem_limit"] = strconv.FormatInt(o.GPUMemory, 10)
 		}

@@ -12,6 +12,7 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/network/vet"
 )
 
@@ -24,6 +25,7 @@ type Session struct {
 
 	running sync.RWMutex // read-locked by runs, locked by Close
 	network *ort.DynamicAdvancedSession
+	thread  chan func() // runs of a GPU; nil on the CPU
 }
 
 // longest is the longest time of a run. TensorRT compiles the network in the first run.
@@ -65,11 +67,27 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 			content = cuda
 		}
 		if s.network, err = s.build(content, m.folder, providers[n:], o); err == nil {
-			s.provider = providers[n]
+			if s.provider = providers[n]; s.provider != CPU {
+				s.thread = newThread()
+			}
 			return s, nil
 		}
 	}
 	return nil, &ModelError{File: m.name, Reason: fmt.Sprintf("ONNX Runtime says %q", firstLine(err)), Err: err}
+}
+
+// newThread returns a thread of the operating system, until the channel is closed. cuDNN keeps the plans of attention for each thread, and
+// making them takes half a second. A goroutine moves from thread to thread.
+func newThread() chan func() {
+	thread := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread() // else the thread would end, with all that CUDA keeps for it
+		for do := range thread {
+			do()
+		}
+	}()
+	return thread
 }
 
 // build makes the network of a model on the first of the providers. The others compute the
@@ -148,6 +166,9 @@ func (s *Session) Close() error {
 	}
 	network := s.network
 	s.network = nil
+	if s.thread != nil {
+		close(s.thread)
+	}
 	return network.Destroy()
 }
 
@@ -158,8 +179,21 @@ func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) erro
 	if s.network == nil {
 		return errClosed
 	}
-	if err := s.network.RunWithOptions(inputs, outputs, options); err != nil {
+	var err error
+	if s.thread == nil {
+		err = s.network.RunWithOptions(inputs, outputs, options)
+	} else {
+		err = onThread(s.thread, func() error { return s.network.RunWithOptions(inputs, outputs, options) })
+	}
+	if err != nil {
 		return fmt.Errorf("the network failed: %w", explain(err))
 	}
 	return nil
+}
+
+// onThread calls do on a thread, and waits. If do panics, onThread returns the panic as an error.
+func onThread(thread chan<- func(), do func() error) error {
+	done := make(chan error, 1)
+	thread <- func() { done <- failure.Guard(do) }
+	return <-done
 }

@@ -182,8 +182,8 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestRunAllocates bounds what a run allocates, whatever the size of its tensors:
-// the call's lists in the wrapper, and the watch on the context.
+// TestRunAllocates bounds what a run allocates, whatever the size of its tensors: the call's
+// lists in the wrapper, the watch on the context, and what starts cores that convert numbers.
 func TestRunAllocates(t *testing.T) {
 	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float16).File(t), onnx.Options{})
 	b := bind(t, s, [][]int{{100_000, 3}, {1, 3}}, [][]int{{100_000, 3}})
@@ -194,7 +194,7 @@ func TestRunAllocates(t *testing.T) {
 			}
 		}
 	})
-	if bytes := result.AllocedBytesPerOp(); bytes > 1024 {
-		t.Errorf("a run allocates %d bytes in %d pieces, want at most 1024", bytes, result.AllocsPerOp())
+	if bytes := result.AllocedBytesPerOp(); bytes > 2048 {
+		t.Errorf("a run allocates %d bytes in %d pieces, want at most 2048", bytes, result.AllocsPerOp())
 	}
 }

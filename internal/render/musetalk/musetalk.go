@@ -23,7 +23,7 @@ import (
 
 // These constants define the number of faces in a batch.
 const (
-	onCPU = 1 // more take as long for each face
+	onCPU = 1  // more take as long for each face
 	onGPU = 16 // with half as many, the network itself makes three quarters of the faces
 )
 

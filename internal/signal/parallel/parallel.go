@@ -9,23 +9,39 @@ import (
 
 // Each calls do for 0 to n-1, on all cores, and waits. If do panics, so does Each, in the goroutine of its caller.
 func Each(n int, do func(i int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	var panicked atomic.Pointer[any]
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					panicked.CompareAndSwap(nil, &p)
-				}
-			}()
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
+	workers := min(n, runtime.GOMAXPROCS(0))
+	if workers == 1 {
+		for i := range n {
+			do(i)
+		}
+		return
 	}
-	wait.Wait()
-	if p := panicked.Load(); p != nil {
+	var all struct {
+		next     atomic.Int64
+		working  sync.WaitGroup
+		panicked atomic.Pointer[any]
+	}
+	work := func() {
+		defer all.working.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				all.panicked.CompareAndSwap(nil, &p)
+			}
+		}()
+		for i := int(all.next.Add(1)) - 1; i < n; i = int(all.next.Add(1)) - 1 {
+			do(i)
+		}
+	}
+	all.working.Add(workers)
+	for k := range workers {
+		if k == workers-1 { // the caller's goroutine is one of them
+			work()
+		} else {
+			go work()
+		}
+	}
+	all.working.Wait()
+	if p := all.panicked.Load(); p != nil {
 		panic(*p)
 	}
 }
