@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"image"
@@ -76,14 +77,29 @@ func (m *gpuless) Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, s
 	return m.Media.Encode(ctx, v, o, sound, output)
 }
 
-// TestWithoutGPU starts again when the GPU's encoder doesn't start, so that the job doesn't fail.
+// lastFindings keeps the findings of one video.
+type lastFindings struct{ content []byte }
+
+func (f *lastFindings) Open(context.Context, string) (io.ReadCloser, error) {
+	if f.content == nil {
+		return nil, os.ErrNotExist
+	}
+	return io.NopCloser(bytes.NewReader(f.content)), nil
+}
+
+func (f *lastFindings) Keep(_ context.Context, _ string, r io.Reader) (err error) {
+	f.content, err = io.ReadAll(r)
+	return err
+}
+
+// TestWithoutGPU starts again when the GPU's encoder doesn't start, so that the job doesn't fail. What the first pass found is used again.
 func TestWithoutGPU(t *testing.T) {
-	j, o, r := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds), Scratch: t.TempDir()}, &notes{}, inMemory(t, &numberer{})
+	j, o, r := Job{Video: numbered(t, "25", 20), Audio: tone(t, seconds), Scratch: t.TempDir(), Findings: &lastFindings{}}, &notes{}, inMemory(t, &shown{})
 	j.Output = filepath.Join(j.Scratch, "out.mp4")
 	r.Media = &gpuless{Media: r.Media}
 	made, err := r.Render(t.Context(), j, o)
-	if err != nil || !made.Again || len(o.measured) != 2 {
-		t.Errorf("started %d times (%v), want twice", len(o.measured), err)
+	if err != nil || !made.Again || len(o.measured) != 2 || !made.Reused.Findings {
+		t.Errorf("started %d times (%v), findings used %t, want twice and true", len(o.measured), err, made.Reused.Findings)
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 	j = j.normal()
 	made, err := w.try(ctx, j)
 	if (made.Reused != Reused{} || slices.ContainsFunc([]error{errPieces, ffmpeg.ErrGPU, ffmpeg.ErrUnproved}, func(e error) bool { return errors.Is(err, e) })) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings, pieces or the GPU are to blame
-		if j.Pieces = nil; j.Findings != nil {
+		if j.Pieces = nil; j.Findings != nil && !errors.Is(err, ffmpeg.ErrGPU) {
 			j.Findings = unread{j.Findings}
 		}
 		made, err = w.try(ctx, j)

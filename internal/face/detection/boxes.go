@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"log/slog"
 	"math"
 	"slices"
 
@@ -41,12 +42,12 @@ const (
 	boxLarger = 1.04
 )
 
-func newBoxNetwork(ctx context.Context, s *onnx.Session) (*boxNetwork, error) {
+func newBoxNetwork(ctx context.Context, log *slog.Logger, s *onnx.Session) (*boxNetwork, error) {
 	width, height := picture(s)
 	if width*height == 0 {
 		return nil, errors.New("the model's input is not one picture of a fixed size")
 	}
-	inner, err := newNetwork(ctx, s, 1, 1, 3, height, width)
+	inner, err := newNetwork(ctx, log, s, 1, 1, 3, height, width)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"log/slog"
 
 	"lipsync/internal/face/eyes"
 	"lipsync/internal/network/onnx"
@@ -45,18 +46,18 @@ func Sessions(p onnx.Provider) int {
 
 // New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another
 // (MediaPipe's face mesh). Either may be nil: then the eyes of the product do its part. If a network has wrong shapes, the
-// error is a sentence that says which shapes it must have.
-func New(ctx context.Context, boxes *onnx.Session, landmarks ...*onnx.Session) (Detector, error) {
+// error is a sentence that says which shapes it must have. The log is used with networks only.
+func New(ctx context.Context, log *slog.Logger, boxes *onnx.Session, landmarks ...*onnx.Session) (Detector, error) {
 	d := detector{boxDetector: search{newBuiltIn(eyes.Search(), awaited())}, landmarkDetector: builtInMesh()}
 	if boxes != nil {
-		s, err := newBoxNetwork(ctx, boxes)
+		s, err := newBoxNetwork(ctx, log, boxes)
 		if err != nil {
 			return nil, fmt.Errorf("face detector: %w", err)
 		}
 		d.boxDetector, d.networks = s, append(d.networks, s.network)
 	}
 	if len(landmarks) > 0 && landmarks[0] != nil {
-		m, networks, err := newMesh(ctx, landmarks)
+		m, networks, err := newMesh(ctx, log, landmarks)
 		d.networks = append(d.networks, networks...)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("face landmarks: %w", err), d.Close())

@@ -3,6 +3,7 @@ package detection
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func TestOtherModels(t *testing.T) {
 			if c.landmarks != "" {
 				landmarks = onnxtest.Load(t, c.landmarks)
 			}
-			if _, err := New(t.Context(), detector, landmarks); err == nil || err.Error() != c.want {
+			if _, err := New(t.Context(), slog.New(slog.DiscardHandler), detector, landmarks); err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
@@ -57,7 +58,7 @@ func TestEndsWithContext(t *testing.T) {
 		"detector":  {boxes.Endless("a of"), points},
 		"landmarks": {boxes, points.Endless("a of")},
 	} {
-		if _, err := New(soon(), onnxtest.Load(t, c.detector.File(t)), onnxtest.Load(t, c.landmarks.File(t))); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := New(soon(), slog.New(slog.DiscardHandler), onnxtest.Load(t, c.detector.File(t)), onnxtest.Load(t, c.landmarks.File(t))); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s at first: got %v, want %v", name, err, context.DeadlineExceeded)
 		}
 	}
@@ -65,7 +66,7 @@ func TestEndsWithContext(t *testing.T) {
 		"detector":  {boxes.Endless("in"), points},
 		"landmarks": {boxes, points.Endless("in")},
 	} {
-		f, err := New(t.Context(), onnxtest.Load(t, c.detector.File(t)), onnxtest.Load(t, c.landmarks.File(t)))
+		f, err := New(t.Context(), slog.New(slog.DiscardHandler), onnxtest.Load(t, c.detector.File(t)), onnxtest.Load(t, c.landmarks.File(t)))
 		if err != nil {
 			t.Fatal(err)
 		}

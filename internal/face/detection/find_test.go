@@ -15,7 +15,7 @@ import (
 
 // TestFindsFaces finds faces in frames of people: turned, small, dark, and with a covered lower half.
 func TestFindsFaces(t *testing.T) {
-	d, err := New(t.Context(), nil)
+	d, err := New(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

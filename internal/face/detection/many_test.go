@@ -1,6 +1,7 @@
 package detection
 
 import (
+	"log/slog"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,7 @@ import (
 // must be those that the session of single faces places.
 func TestManyMouths(t *testing.T) {
 	path := filepath.Join(onnxtest.Models(t), "facemesh_192.onnx")
-	d, err := New(t.Context(), nil, onnxtest.Load(t, path), onnxtest.Load(t, path))
+	d, err := New(t.Context(), slog.New(slog.DiscardHandler), nil, onnxtest.Load(t, path), onnxtest.Load(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

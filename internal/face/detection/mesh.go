@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"log/slog"
 	"math"
 
 	"lipsync/internal/face/eyes"
@@ -58,7 +59,7 @@ const (
 const mostMeshMove, mostMeshGrowth = .4, 1.4
 
 // newMesh returns the mesh of sessions of one model, and their networks, even with an error.
-func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks []*network, err error) {
+func newMesh(ctx context.Context, log *slog.Logger, sessions []*onnx.Session) (m *mesh, networks []*network, err error) {
 	width, height := picture(sessions[0])
 	if width != height || width == 0 {
 		return nil, nil, errors.New("the model's input is not one square picture of a fixed size")
@@ -68,9 +69,9 @@ func newMesh(ctx context.Context, sessions []*onnx.Session) (m *mesh, networks [
 		if i > 0 && s.Inputs()[0].Shape[0] < 0 {
 			most = onGPU
 		}
-		n, err := newNetwork(ctx, s, most, 1, 3, height, width)
+		n, err := newNetwork(ctx, log, s, most, 1, 3, height, width)
 		if err != nil && most > 1 { // its inner layers may take one face only
-			n, err = newNetwork(ctx, s, 1, 1, 3, height, width)
+			n, err = newNetwork(ctx, log, s, 1, 1, 3, height, width)
 		}
 		if err != nil {
 			return nil, networks, err

@@ -25,7 +25,7 @@ const onGPU = 8
 
 // newNetwork returns the network of a session. most is the number of pictures in a run, and picture is the shape of one. newNetwork
 // runs the network, to learn the shapes of the outputs, and so that a fault shows now and not in a job.
-func newNetwork(ctx context.Context, s *onnx.Session, most int, picture ...int) (*network, error) {
+func newNetwork(ctx context.Context, log *slog.Logger, s *onnx.Session, most int, picture ...int) (*network, error) {
 	n := &network{input: elements(picture)}
 	if err := n.learn(ctx, s, most, picture); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func newNetwork(ctx context.Context, s *onnx.Session, most int, picture ...int) 
 			}
 			return s.Bind(ctx, [][]int{many(picture, items)}, outputs)
 		},
-	}, slog.Default())
+	}, log)
 	if err != nil {
 		return nil, err
 	}

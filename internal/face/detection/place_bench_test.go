@@ -8,7 +8,7 @@ import (
 
 // BenchmarkMouth places the mouth of a face as large as in a frame of 720p.
 func BenchmarkMouth(b *testing.B) {
-	d, err := New(b.Context(), nil)
+	d, err := New(b.Context(), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

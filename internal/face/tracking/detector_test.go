@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"testing"
@@ -37,7 +38,7 @@ func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 		}
 		return onnxtest.Load(t, filepath.Join(onnxtest.Models(t), file))
 	}
-	f, err := detection.New(t.Context(), load(detector), load(landmarks))
+	f, err := detection.New(t.Context(), slog.New(slog.DiscardHandler), load(detector), load(landmarks))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestUnsoundNetworks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			detector := onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box}).File(t)
 			landmarks := onnxtest.Saying(onnxtest.Full(1, 1), onnxtest.Full(c.point, 1, 468, 3)).File(t)
-			both, err := detection.New(t.Context(), onnxtest.Load(t, detector), onnxtest.Load(t, landmarks))
+			both, err := detection.New(t.Context(), slog.New(slog.DiscardHandler), onnxtest.Load(t, detector), onnxtest.Load(t, landmarks))
 			if err != nil {
 				t.Fatal(err)
 			}

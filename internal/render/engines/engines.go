@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 
 // bare returns a set without engines and models.
 func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
-	faces, err := detection.New(ctx, nil, nil)
+	faces, err := detection.New(ctx, log, nil, nil)
 	if err != nil {
 		return nil, err
 	}

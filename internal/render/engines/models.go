@@ -212,7 +212,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, sessions ...*onnx.Sess
 
 // detect makes the set detect faces by these networks. Either may be missing.
 func (s *Set) detect(ctx context.Context, boxes *onnx.Session, landmarks []*onnx.Session) error {
-	faces, err := detection.New(ctx, boxes, landmarks...)
+	faces, err := detection.New(ctx, s.log, boxes, landmarks...)
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func quick(scene string) bool {
 // networks returns the detector of the networks.
 func networks(t *testing.T) detection.Detector {
 	t.Helper()
-	detector, err := detection.New(t.Context(), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "ultraface_rfb_320.onnx"), onnx.Options{}), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "facemesh_192.onnx"), onnx.Options{}))
+	detector, err := detection.New(t.Context(), slog.New(slog.DiscardHandler), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "ultraface_rfb_320.onnx"), onnx.Options{}), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "facemesh_192.onnx"), onnx.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
