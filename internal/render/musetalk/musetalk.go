@@ -104,6 +104,7 @@ func chained(parts map[catalog.Role]*Part, h *hearing) neural.Network {
 	}
 	if onGPUs(parts) {
 		n.Most, n.Padded = onGPU, true
+		n.Runs = 2 // the numbers of one batch are converted and copied while the GPU works on another
 	}
 	return n
 }
