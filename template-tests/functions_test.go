@@ -116,8 +116,8 @@ func TestRetention(t *testing.T) {
 	for _, f := range functionNames() {
 		var got map[string]string
 		other().read(t, logical(f), "Environment.Variables", &got)
-		want := map[bool]string{true: "49h0m0s 48h0m0s", false: " "}[keeps[f]]
-		if got := got["LIPSYNC_KEEP_INPUTS"] + " " + got["LIPSYNC_KEEP_OUTPUTS"]; got != want {
+		want := map[bool]string{true: "49h0m0s 48h0m0s 72h0m0s", false: "  "}[keeps[f]]
+		if got := strings.Join([]string{got["LIPSYNC_KEEP_INPUTS"], got["LIPSYNC_KEEP_OUTPUTS"], got["LIPSYNC_KEEP_RECORDS"]}, " "); got != want {
 			t.Errorf("%s: got %q, want %q", f, got, want)
 		}
 	}

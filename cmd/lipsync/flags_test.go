@@ -22,7 +22,7 @@ func TestDefaults(t *testing.T) {
 	}
 	got, want := c.Serve.Config(nil, 1).Limits, lipsync.DefaultLimits()
 	want.Batches, want.Webhooks, want.Undelivered = 0, 0, 0 // no settings: 0 is the default
-	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife(), Findings: 24 * time.Hour}
+	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife(), Findings: 24 * time.Hour, Records: 365 * 24 * time.Hour}
 	if got != want {
 		t.Errorf("got limits of accounts %+v, want %+v", got, want)
 	}

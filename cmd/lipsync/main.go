@@ -44,6 +44,7 @@ type commands struct {
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
 	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
 	Send    sendCommand      `cmd:"" help:"Make one video's lips follow a speech track, or each of several, by a service on another machine."`
+	Erase   eraseCommand     `cmd:"" help:"Delete requests that are finished, with their media and records, by a service on this or another machine."`
 	MCP     mcpCommand       `cmd:"" name:"mcp" help:"Give an assistant tools that call a service: the Model Context Protocol on standard input and output."`
 	Analyze analyzeCommand   `cmd:"" help:"List the people in a video, for --face of sync."`
 	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, and make its lips follow a speech through the HTTP API."`

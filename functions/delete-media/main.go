@@ -1,6 +1,6 @@
 // Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
-// Command delete-media is the function behind DELETE /v1/lipsync/requests/{id}/media.
+// Command delete-media is the function behind DELETE /v1/lipsync/requests/{id}/media, DELETE /v1/lipsync/requests/{id}/record, DELETE /v1/lipsync/records.
 package main
 
 import (

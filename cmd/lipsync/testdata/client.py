@@ -46,7 +46,7 @@ class OpenAPIGenerator:
 
     def __init__(self):
         client = lipsync_client.ApiClient(lipsync_client.Configuration(host=url + "/api", access_token=key))
-        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "BatchesApi", "EstimatesApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
+        self.apis = [getattr(api, name)(client) for name in ("AccountApi", "BatchesApi", "DeletionApi", "EstimatesApi", "LipSyncApi", "ServiceApi", "UploadsApi", "WebhooksApi")]
 
     def call(self, name, *arguments, **options):
         return next(getattr(found, name) for found in self.apis if hasattr(found, name))(*arguments, **options)
@@ -129,6 +129,7 @@ want("analysis", (found.status, len(found.faces)), ("completed", 1))
 want("analysis deleted", bool(client.call("delete_analysis", str(analysis.id)).faces), False)
 want("deleted", client.call("delete_media", named).status, "completed")
 want("deleted at", client.call("get_details", named).media_deleted_at >= request.finished_at, True)
+want("erased", client.call("erase_request", str(analysis.id)).erased, 1)
 
 hook = client.send("create_webhook", models.WebhookBody.from_dict({"url": receiver, "events": ["lipsync.failed"]}))
 want("webhook", (hook.secret[:6], client.call("get_webhook", str(hook.id)).events), ("whsec_", ["lipsync.failed"]))
@@ -145,6 +146,7 @@ want("webhook deleted", str(client.call("delete_webhook", str(hook.id)).id), str
 page = client.call("list_requests", limit=1, status=models.Status("completed"))
 want("list", ([str(r.id) for r in page.data], page.pagination.total), ([named], 1))
 want("unknown", client.error_of("get_request", "unknown"), "lipsync request not found")
+want("account erased", client.call("erase_account").more, False)
 
 lines = {"video": upload("video", video)["url"], "variants": [{"audio": upload("audio", audio)["url"], "options": {"duck": True}}, {"audio": "upload://x"}]}
 checked = client.send("create_batch", models.BatchBody.from_dict({**lines, "dry_run": True}))

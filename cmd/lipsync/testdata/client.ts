@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { AccountApi, BatchesApi, Configuration, EstimatesApi, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
+import { AccountApi, BatchesApi, Configuration, DeletionApi, EstimatesApi, EventType, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi, WebhooksApi } from "./index.js";
 import type { Input, LipsyncRequest } from "./index.js";
 
 const [url, key, video, audio, receiver] = process.argv.slice(2) as [string, string, string, string, string];
@@ -74,7 +74,9 @@ let found = await lipSync.getAnalysis({ id: analysis.id });
 for (; !found.finishedAt; found = await lipSync.getAnalysis({ id: analysis.id })) await new Promise((next) => setTimeout(next, 500));
 want("analysis", [found.status, found.faces?.length].join(), "completed,1");
 want("analysis deleted", (await lipSync.deleteAnalysis({ id: analysis.id })).faces, undefined);
-want("deleted", (await lipSync.deleteMedia({ id })).outputUrl, undefined);
+const deletion = new DeletionApi(configuration);
+want("deleted", (await deletion.deleteMedia({ id })).outputUrl, undefined);
+want("erased", (await deletion.eraseRequest({ id: analysis.id })).erased, 1);
 
 const hooks = new WebhooksApi(configuration);
 const hook = await hooks.createWebhook({ webhookBody: { url: receiver, events: [EventType.LipsyncFailed] } });
@@ -91,6 +93,7 @@ const page = await lipSync.listRequests({ limit: 1, status: Status.Completed });
 want("list", [page.data.map((r) => r.id), page.pagination.total], [[id], 1]);
 const unknown = await lipSync.getRequest({ id: "unknown" }).catch((refusal: ResponseError) => refusal.response);
 want("unknown", unknown instanceof Response && [unknown.status, await unknown.json()], [404, { error: "lipsync request not found" }]);
+want("account erased", (await deletion.eraseAccount()).more, false);
 
 const batches = new BatchesApi(configuration);
 const speech = await upload(MediaKind.Audio, audio);

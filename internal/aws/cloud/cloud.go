@@ -120,9 +120,10 @@ func Workers(d *Deployment) {
 	d.Table.SurveyLife = 2 * time.Second
 }
 
-// Retention adds the times for which media are kept.
+// Retention adds the times for which media and records are kept.
 func Retention(d *Deployment) {
 	d.Wanted.KeepInputs, d.Wanted.KeepOutputs = settings.KeepInputs.In(d.Settings), settings.KeepOutputs.In(d.Settings)
+	d.Wanted.KeepRecords = settings.KeepRecords.In(d.Settings)
 }
 
 // Origins adds the origins of the web sites whose pages may call the API.

@@ -27,7 +27,7 @@ func TestSettings(t *testing.T) {
 		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
 		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_MAX_WORKERS": "20", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
 		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000", "LIPSYNC_ENGINES": "wav2lip,warp",
-		"LIPSYNC_CORS_ORIGINS": "*", "LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h",
+		"LIPSYNC_CORS_ORIGINS": "*", "LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h", "LIPSYNC_KEEP_RECORDS": "72h",
 	}
 	config := cloud.Config(environment{"AWS_REGION": "us-east-1"}.get)
 	var log strings.Builder
@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 	if s.GenerateRate != 60 || s.ReadRate != 600 || s.MaxVideo != 5<<30 || s.MaxAudio != 500<<20 {
 		t.Errorf("got rates %d and %d, sizes %d and %d", s.GenerateRate, s.ReadRate, s.MaxVideo, s.MaxAudio)
 	}
-	if got, want := s.Limits.Keep, (lipsync.Retention{Inputs: 2 * time.Hour, Outputs: 48 * time.Hour}); got != want {
+	if got, want := s.Limits.Keep, (lipsync.Retention{Inputs: 2 * time.Hour, Outputs: 48 * time.Hour, Records: 72 * time.Hour}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got, want := strings.Join(s.Engines, " "), "wav2lip warp"; got != want {

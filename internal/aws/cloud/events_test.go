@@ -63,7 +63,7 @@ func deploy(t *testing.T) *deployment {
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t), "LIPSYNC_ALLOW_PRIVATE_NETWORKS": "true",
 		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition", "LIPSYNC_MAX_WORKERS": "20",
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
-		"LIPSYNC_KEEP_INPUTS": "24h", "LIPSYNC_KEEP_OUTPUTS": "720h", "LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
+		"LIPSYNC_KEEP_INPUTS": "24h", "LIPSYNC_KEEP_OUTPUTS": "720h", "LIPSYNC_KEEP_RECORDS": "8760h", "LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
 	d.service = d.open(t, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes).Service
 	d.service.Random = bytes.NewReader(make([]byte, 32)) // gives the token that the events have

@@ -34,8 +34,20 @@ func (s *Service) newAwaited(accounts [][]lipsync.Batch, end time.Time) *Awaited
 // AwaitedOf returns an Awaited of the batches of an account. It reads batches and lines for the time makeTime.
 func (s *Service) AwaitedOf(ctx context.Context, account string) (*Awaited, error) {
 	end := s.Now().Add(makeTime)
+	batches, all, err := s.UnfinishedOf(ctx, account)
+	a := s.newAwaited([][]lipsync.Batch{batches}, end)
+	if !all {
+		a.batches[account], a.ids[account] = batches, nil
+	}
+	return a, err
+}
+
+// UnfinishedOf returns the account's batches that aren't finished. It reads for the time makeTime. all is false if some may be missing: there was no
+// time, or the list lacks the last changes.
+func (s *Service) UnfinishedOf(ctx context.Context, account string) (batches []lipsync.Batch, all bool, err error) {
+	end := s.Now().Add(makeTime)
 	left, err := s.Store.Batches.Count(ctx, account)
-	var batches, page []lipsync.Batch
+	var page []lipsync.Batch
 	for err == nil && left > 0 && !s.Over(end) {
 		var last lipsync.Batch
 		if len(page) > 0 {
@@ -50,11 +62,7 @@ func (s *Service) AwaitedOf(ctx context.Context, account string) (*Awaited, erro
 			}
 		}
 	}
-	a := s.newAwaited([][]lipsync.Batch{batches}, end)
-	if left > 0 { // there was no time, or the list lacks the last changes
-		a.batches[account], a.ids[account] = batches, nil
-	}
-	return a, err
+	return batches, left <= 0 && err == nil, err
 }
 
 // Need reports whether a line may need the upload. It reads the lines of an account once. If there is no time for that, or if it fails, a line may

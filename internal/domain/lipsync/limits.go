@@ -12,7 +12,7 @@ import (
 // store, a limit of 0 means no limit.
 type Limits struct {
 	Open   int   // requests that are not final
-	Stored int64 // bytes of uploads and outputs; see Requests.Create
+	Stored int64 // bytes of uploads, outputs and records; see Requests.Create
 	Keys   int   // API keys that are not revoked
 
 	Batches int // that are not finished
@@ -23,13 +23,14 @@ type Limits struct {
 	Keep Retention
 }
 
-// Retention is the time for which media are kept. The files of a form are always kept until their
+// Retention is the time for which media and records are kept. The files of a form are always kept until their
 // request ends.
 type Retention struct {
 	Inputs  time.Duration // from the announcement or last use of an upload; 0 means 24 hours
 	Outputs time.Duration // from the completion of a request; 0 means 30 days
 	// Findings is the time for which findings are kept; 0 means that none are. On AWS the bucket's rules delete them, in whole days.
 	Findings time.Duration
+	Records  time.Duration // from the end of a request or a batch; 0 means a year
 }
 
 // InputLife returns the time for which an upload is kept after it was announced or last used.
@@ -52,8 +53,21 @@ func (r Retention) OutputLife() time.Duration {
 // on which its request was made to the last day on which the output can exist. It is up to a day
 // more than OutputLife, which begins when the request completes.
 func (r Retention) OutputDays() int {
+	return wholeDays(r.OutputLife()) + 1
+}
+
+// RecordLife returns the time for which the record of a request or a batch is kept after its end: not less than an output and the last links to it.
+func (r Retention) RecordLife() time.Duration {
+	return max(cmp.Or(r.Records, 365*24*time.Hour), r.OutputLife()+LinkLife)
+}
+
+// RecordDays returns the number of days (UTC) for which the bytes of a record count, as OutputDays does for outputs.
+func (r Retention) RecordDays() int { return wholeDays(r.RecordLife()) + 1 }
+
+// wholeDays returns the number of days that have begun when the time d is over.
+func wholeDays(d time.Duration) int {
 	const day = 24 * time.Hour
-	return int((r.OutputLife()+day-1)/day) + 1
+	return int((d + day - 1) / day)
 }
 
 // DefaultLimits returns the limits that apply if the Service sets no others.
@@ -94,7 +108,7 @@ func (l Limits) Explain(err error) error {
 			Message: fmt.Sprintf("account has as many undelivered events as it may have, %d; delete the webhook that doesn't take them, or try again later", l.Undelivered),
 		}
 	case failure.StorageLimit:
-		return failure.Restate(err, failure.StorageLimit, fmt.Sprintf("account's uploads and outputs may take %s, and there is no room for more", failure.Spell(l.Stored)))
+		return failure.Restate(err, failure.StorageLimit, fmt.Sprintf("account's uploads, outputs and records may take %s, and there is no room for more", failure.Spell(l.Stored)))
 	default:
 		return err
 	}

@@ -23,7 +23,7 @@ type Requests interface {
 	// account and of its reference id.
 	//
 	// If idem is not nil and the account used its key before and that record has not expired,
-	// Create writes nothing. With the same fingerprint it returns the earlier request and sets
+	// Create writes nothing. With the same fingerprint it returns the earlier request, or only its ID if it was erased, and sets
 	// replayed; with another fingerprint it returns Reused. Create checks the idempotency record
 	// before the key's limit, so a replay succeeds even if the key has no calls left. Create
 	// returns TokenLimit if the key's Limit is used up.
@@ -34,7 +34,7 @@ type Requests interface {
 	// Create returns OpenLimit if the account has as many open requests as limits allow, and
 	// StorageLimit if it stores as many bytes as limits allow. An upload counts with its Size from
 	// its announcement until it is deleted. An output counts with its Size for
-	// limits.Keep.OutputDays, beginning with the day of CreatedAt.
+	// limits.Keep.OutputDays, beginning with the day of CreatedAt, and a record with its RecordSize for limits.Keep.RecordDays.
 	//
 	// The argument uploads has the ids of the uploads that the request names. Create returns
 	// Invalid if one of them is deleted or Dropped. Otherwise it sets their RequestID to the
@@ -53,7 +53,7 @@ type Requests interface {
 	// all pages. It skips offset requests and returns at most limit. If referenceID is not "", it
 	// lists only the requests with that reference id. The list has every request whose Create has
 	// returned, in the order in which they returned. They are Listed. The
-	// cost depends only on limit.
+	// cost depends only on limit. Erased requests keep their places, so a page may have fewer than limit, and the number may count them.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
 	// ListByStatus returns a page of requests, newest first, and the number of requests on all
@@ -70,6 +70,17 @@ type Requests interface {
 	// Create would at now. It returns NotFound if the key was not used before, and Reused if its
 	// fingerprint differs.
 	Replayed(ctx context.Context, account string, idem Idempotency, now time.Time) (id string, err error)
+
+	// Final returns the ids of up to limit final requests of the account, of any kind. The last changes may be missing.
+	Final(ctx context.Context, account string, limit int) ([]string, error)
+
+	// Erase deletes the record of the request, and what it counts among the bytes that the account stores. Usage still counts the request.
+	// Erase returns Conflict if the request isn't final, or if its media weren't deleted. A missing request is no error.
+	Erase(ctx context.Context, id string) error
+
+	// Expire deletes the records of requests that ended before the time, some thousands at least. The store may also delete them by itself,
+	// RecordLife after their end, with the retention of their Create.
+	Expire(ctx context.Context, before time.Time) error
 
 	// Uses reports whether an open request of the account, of any kind, has the object as an input. The last
 	// changes may be missing.
@@ -254,6 +265,10 @@ type Batches interface {
 	Unfinished(ctx context.Context, after Batch, limit int) ([]Batch, error)
 	// Count returns the number of the account's batches that aren't finished.
 	Count(ctx context.Context, account string) (int, error)
+	// Erase deletes the record of a finished batch. A missing batch is no error.
+	Erase(ctx context.Context, id string) error
+	// Expire deletes the records of batches that finished before the time, as Requests.Expire does.
+	Expire(ctx context.Context, before time.Time) error
 }
 
 // Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and

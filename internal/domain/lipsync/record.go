@@ -11,13 +11,24 @@ import (
 // and a hundred segments. An item of DynamoDB may have 400 KB.
 const MostRecord = 64 << 10
 
+// restOfRecord is what a record takes beside the client's part, in bytes: times, the result, indexes, and its places in lists.
+const restOfRecord = 1 << 10
+
+// RecordSize returns the number of bytes with which the request's record counts among those that its account stores.
+func (r Request) RecordSize() int64 { return int64(r.clientSize()) + restOfRecord }
+
 // CheckSize returns an error, which is Invalid, if the client's part of the request is larger than MostRecord.
 func (r Request) CheckSize() error {
+	return checkSize("request", "URLs, names or segments", r.clientSize())
+}
+
+// clientSize returns the size of the client's part of the record, in bytes.
+func (r Request) clientSize() int {
 	size := len(r.ReferenceID) + len(r.Engine) + len(r.Tracks.Text()) + len(r.Options.Text()) + len(r.Targets.Text())
 	for _, in := range []Input{r.Video, r.Audio} {
 		size += len(in.URL) + len(in.Object) + len(in.Name)
 	}
-	return checkSize("request", "URLs, names or segments", size)
+	return size
 }
 
 // CheckSize returns an error, which is Invalid, if the webhooks of the account are together larger than MostRecord.

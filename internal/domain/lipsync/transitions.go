@@ -143,6 +143,14 @@ func (r Request) WithoutMedia(now time.Time) (Request, error) {
 	return r, nil
 }
 
+// CheckErase returns Conflict if the record of the request may not be erased: the request isn't final, or may have media.
+func (r Request) CheckErase() error {
+	if !r.Status.Final() || r.MediaDeletedAt.IsZero() {
+		return failure.New(failure.Conflict, "request is not final or has media")
+	}
+	return nil
+}
+
 // EndDelays records that an attempt ended without a delay.
 func (r *Request) EndDelays() {
 	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}

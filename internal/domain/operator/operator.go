@@ -18,6 +18,7 @@ type Settings struct {
 	KeepInputs        time.Duration
 	KeepOutputs       time.Duration
 	KeepFindings      time.Duration
+	KeepRecords       time.Duration
 	MaxVideo          settings.Size
 	MaxAudio          settings.Size
 	RequireProvenance bool
@@ -30,7 +31,7 @@ func (s Settings) Config(engines []string, workers int) lipsync.Config {
 		MaxVideo: int64(s.MaxVideo), MaxAudio: int64(s.MaxAudio), RequireProvenance: s.RequireProvenance,
 		Limits: lipsync.Limits{
 			Open: s.MaxOpenRequests, Stored: int64(s.MaxStored), Keys: s.MaxKeys,
-			Keep: lipsync.Retention{Inputs: s.KeepInputs, Outputs: s.KeepOutputs, Findings: s.KeepFindings},
+			Keep: lipsync.Retention{Inputs: s.KeepInputs, Outputs: s.KeepOutputs, Findings: s.KeepFindings, Records: s.KeepRecords},
 		},
 	}
 }

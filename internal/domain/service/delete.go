@@ -20,6 +20,11 @@ func (s *Service) DeleteMedia(ctx context.Context, c lipsync.Caller, idOrReferen
 	if err != nil {
 		return lipsync.Request{}, failure.Restate(err, failure.NotFound, "lipsync request not found")
 	}
+	return s.deleteMedia(ctx, r)
+}
+
+// deleteMedia does what DeleteMedia does.
+func (s *Service) deleteMedia(ctx context.Context, r lipsync.Request) (lipsync.Request, error) {
 	if !r.Status.Final() {
 		return lipsync.Request{}, failure.New(failure.Unfinished, "lipsync request is not finished; cancel it first, or wait for its end")
 	}

@@ -183,11 +183,11 @@ func TestDeleteOldUpload(t *testing.T) {
 	check.Must(t, err)
 	f.complete(t, id)
 	f.clock.Advance(time.Hour)
-	_, err = f.DeleteMedia(t.Context(), f.caller, id)
+	r, err := f.DeleteMedia(t.Context(), f.caller, id)
 	check.Must(t, err)
 	_, err = f.Store.Uploads.ByID(t.Context(), u.ID)
 	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
-	f.Limits.Stored = 100
+	f.Limits.Stored = 100 + r.RecordSize()
 	_, err = f.CreateUpload(t.Context(), f.caller, requests.UploadParams{Kind: failure.Video, Size: 100})
 	check.Must(t, err)
 }

@@ -34,7 +34,7 @@ func TestOpenLimit(t *testing.T) {
 func TestStorageLimit(t *testing.T) {
 	f := newFixture(t)
 	f.Limits.Stored = 10
-	const message = "account's uploads and outputs may take 10 bytes, and there is no room for more"
+	const message = "account's uploads, outputs and records may take 10 bytes, and there is no room for more"
 	f.upload(t, failure.Video, "fives")
 	_, err := f.CreateUpload(t.Context(), f.caller, requests.UploadParams{Kind: failure.Video, Size: 6})
 	check.Error(t, "upload", err, failure.StorageLimit, message)

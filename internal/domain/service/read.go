@@ -120,7 +120,7 @@ func (s *Service) Usage(ctx context.Context, c lipsync.Caller, now time.Time, da
 	return s.Store.Requests.Usage(ctx, c.Account, now, days)
 }
 
-// Stored returns the number of bytes of uploads and outputs that the caller's account stores at
+// Stored returns the number of bytes of uploads, outputs and records that the caller's account stores at
 // now, and how many it may store.
 func (s *Service) Stored(ctx context.Context, c lipsync.Caller, now time.Time) (stored, limit int64, err error) {
 	l := s.Limits

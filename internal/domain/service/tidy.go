@@ -20,7 +20,7 @@ const (
 
 // Tidy deletes the inputs and pieces of final requests, expired outputs, and objects without a record that are
 // at least age old. If age is 0, it deletes objects without a record of any age, even if the clock
-// was set back. It also deletes old findings. Tidy checks every object, and logs what it did. While the clock isn't Trusted, it
+// was set back. It also deletes old findings, and the records of requests and batches whose time is over. Tidy checks every object, and logs what it did. While the clock isn't Trusted, it
 // deletes nothing. Call it once an hour, with OrphanAge.
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	if !s.Trusted() {
@@ -33,6 +33,8 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	for _, prefix := range []string{lipsync.InputKeys, lipsync.UploadKeys, lipsync.OutputKeys, lipsync.PieceKeys, lipsync.BatchKeys} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error { return t.look(ctx, key, modified) }))
 	}
+	old := s.Now().Add(-s.Limits.Keep.RecordLife())
+	errs = append(errs, s.Store.Requests.Expire(ctx, old), s.Store.Batches.Expire(ctx, old))
 	s.Log.InfoContext(ctx, "tidy", "checked", t.checked, "deleted_final_or_expired", t.spent, "deleted_without_record", t.orphans, "deleted_findings", findings)
 	return errors.Join(errs...)
 }

@@ -84,7 +84,11 @@ func duration(least time.Duration, flag string) *Kind[time.Duration] {
 		want = "a time such as 90m, or 0"
 	}
 	if least > 1 {
-		want = fmt.Sprintf("a time of %s or more, such as 90m", short(least))
+		example := "90m"
+		if least > 90*time.Minute {
+			example = short(least)
+		}
+		want = fmt.Sprintf("a time of %s or more, such as %s", short(least), example)
 	}
 	return &Kind[time.Duration]{want: want, flag: flag, parse: func(text string) (time.Duration, bool) {
 		d, err := time.ParseDuration(text)

@@ -65,7 +65,7 @@ var (
 	}})
 	MaxStored = add(Setting[Size]{Kind: size(1, sizeAboveZero), InStack: sizeIn(gibibyte, 1_000_000), Row: Row{
 		Name: "max-stored", Where: Machine | Stack | Functions, Key: "maxStoredGiB", Default: "1024GiB", Example: "SIZE",
-		Help: "Largest size of an account's uploads and outputs together",
+		Help: "Largest size of an account's uploads, outputs and records together",
 	}})
 	MaxKeys = add(Setting[int]{Kind: integer(1, moreThanZero), InStack: integerWithin(1, 100_000), Row: Row{
 		Name: "max-keys", Where: Machine | Stack | Functions, Default: "1000", Example: "N",
@@ -108,6 +108,11 @@ var (
 		Name: "keep-findings", Where: Machine | Stack | Runner, Default: "24h", Example: "TIME",
 		Help: "How long what is found out about a video is kept for other requests of the account with the same video; 0 keeps nothing",
 		More: "On AWS in whole days. See [retention](retention.md#findings).",
+	}})
+	KeepRecords = add(Setting[time.Duration]{Kind: duration(day, "24h or more"), InStack: durationWithin(day, 10*365*day), Row: Row{
+		Name: "keep-records", Where: Machine | Stack | Functions, Default: "8760h", Without: "8760h, a year", Example: "TIME",
+		Help: "How long the records of requests and batches are kept after their end, but not less than outputs",
+		More: "See [retention](retention.md#records).",
 	}})
 	DiskReserve = add(Setting[Size]{Kind: size(0, "a size such as 5GiB, 500MiB or 1048576"), Row: Row{
 		Name: "disk-reserve", Where: Machine, Default: "1GiB", Example: "SIZE",

@@ -162,6 +162,25 @@ func (c *Client) Cancel(ctx context.Context, id string) (r Request, err error) {
 	return r, err
 }
 
+// Erase deletes a finished request with its media and its record. It is an Error with status 409 if the request isn't finished.
+func (c *Client) Erase(ctx context.Context, id string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: rest.RequestsPath + "/" + url.PathEscape(id) + rest.RecordPath}, new(json.RawMessage))
+	return err
+}
+
+// EraseAll deletes all finished requests of the account as Erase does, and returns how many. It makes as many calls as that takes.
+func (c *Client) EraseAll(ctx context.Context) (erased int, err error) {
+	for more := true; more && err == nil; {
+		var some struct {
+			Erased int  `json:"erased"`
+			More   bool `json:"more"`
+		}
+		_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.RecordsPath}, &some)
+		erased, more = erased+some.Erased, some.More
+	}
+	return erased, err
+}
+
 // Batch is the body of a call that makes a batch. Absent fields have their defaults.
 type Batch struct {
 	Video    string    `json:"video,omitzero"` // of the variants that name none

@@ -190,7 +190,7 @@ type apiPage struct {
 func (p *pages) apiURL(r *http.Request) string { return p.base(r).String() + "/api" }
 
 // apart has the tags of the calls that have pages of their own, so that no page is too long.
-var apart = []string{"Estimates", "Batches", "Webhooks"}
+var apart = []string{"Estimates", "Batches", "Deletion", "Webhooks"}
 
 // showAPI shows all calls, except those on pages of their own.
 func (p *pages) showAPI(v *visit) error {

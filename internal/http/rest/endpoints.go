@@ -21,6 +21,8 @@ const (
 	RequestsPath          = "/v1/lipsync/requests" // a request has the path RequestsPath + "/" + its id
 	ProgressPath          = "/progress"            // below the path of a request
 	DetailsPath           = "/details"             // below the path of a request
+	RecordPath            = "/record"              // below the path of a request
+	RecordsPath           = "/v1/lipsync/records"
 	AnalyzePath           = "/v1/lipsync/analyze"
 	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
 	EstimatePath          = "/v1/lipsync/estimate"
@@ -68,6 +70,8 @@ func Endpoints() []Endpoint {
 		{get, RequestsPath + "/{id}" + ProgressPath, read, "get-progress", needs{ReadRequests, KnowQueue}, answers((*api).getProgress)},
 		{get, RequestsPath + "/{id}" + DetailsPath, read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
 		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers((*api).deleteMedia)},
+		{del, RequestsPath + "/{id}" + RecordPath, read, "delete-media", needs{DeleteMedia}, answers((*api).eraseRequest)},
+		{del, RecordsPath, read, "delete-media", needs{DeleteMedia}, answers((*api).eraseAccount)},
 		{post, AnalyzePath, generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
 		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadOutputs}, answers((*api).getAnalysis)},
 		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},

@@ -15,7 +15,7 @@ func (f *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	const url, form, upload = "/lipsync/generate", "/lipsync/generate-with-media", "/uploads"
 	const many = "account has as many open requests as it may have, 1; try again when one is finished"
-	const full = "account's uploads and outputs may take 1000 bytes, and there is no room for more"
+	const full = "account's uploads, outputs and records may take 1000 bytes, and there is no room for more"
 	bodies := map[string]string{
 		url:    `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`,
 		form:   file("video", "v") + file("audio", "a") + last,

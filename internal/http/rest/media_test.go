@@ -268,7 +268,7 @@ func TestFormsArrive(t *testing.T) {
 	if got := <-first; got != http.StatusOK {
 		t.Errorf("the first one: got %d, want 200", got)
 	}
-	if got := send(token, strings.NewReader(file("video", strings.Repeat("v", 2000))+file("audio", "a")+last)); got != http.StatusOK {
+	if got := send(token, strings.NewReader(file("video", strings.Repeat("v", 1700))+file("audio", "a")+last)); got != http.StatusOK {
 		t.Errorf("after all: got %d, want 200", got)
 	}
 }

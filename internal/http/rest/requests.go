@@ -87,6 +87,21 @@ func (a *api) deleteMedia(r *http.Request, c lipsync.Caller) (request, error) {
 	return a.view(r, q, nil), nil
 }
 
+// erased says how many requests a call erased, and whether more may be left.
+type erased struct {
+	Erased int  `json:"erased"`
+	More   bool `json:"more"`
+}
+
+func (a *api) eraseRequest(r *http.Request, c lipsync.Caller) (erased, error) {
+	return erased{Erased: 1}, a.service.Erase(r.Context(), c, r.PathValue("id"))
+}
+
+func (a *api) eraseAccount(r *http.Request, c lipsync.Caller) (erased, error) {
+	n, more, err := a.service.EraseAll(r.Context(), c)
+	return erased{n, more}, err
+}
+
 // page is one page of the account's requests, newest first.
 type page struct {
 	Data       []request  `json:"data"`

@@ -191,6 +191,8 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		{http.MethodPost, "/uploads", "application/json", `{"type":"video","size":5}`, http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/requests/" + id, "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/requests/" + canceled + "/media", "", "", http.StatusInsufficientStorage},
+		{http.MethodDelete, "/lipsync/requests/" + canceled + "/record", "", "", http.StatusInsufficientStorage},
+		{http.MethodDelete, "/lipsync/records", "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/analyses/" + analysis, "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, "/webhooks", "application/json", `{"url":"https://other.example/"}`, http.StatusInsufficientStorage},
 		{http.MethodPost, webhook + "/rotate", "", "", http.StatusInsufficientStorage},

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -18,6 +19,9 @@ const unfinishedBatches = "batches"
 
 // BatchKeys returns the partition keys of batches, as a pattern of IAM. A program that makes deliveries reads them.
 func BatchKeys() string { return "batch/*" }
+
+// batchTime is longer than any batch is unfinished: the bucket keeps its lines for 30 days.
+const batchTime = 40 * 24 * time.Hour
 
 // ofBatch is the sort key of the item of a batch.
 const ofBatch = "batch"
@@ -56,6 +60,7 @@ func decodeBatch(i item) (b lipsync.Batch, err error) {
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	i := with(encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
+	i[TimeToLive] = expiry(b.CreatedAt.Add(batchTime + limits.Keep.RecordLife()))
 	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
 	there := failure.New(failure.Conflict, "the batch is there")
 	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}

@@ -69,7 +69,7 @@ func (c *create) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.made = stored{Request: r, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
+	c.made = stored{Request: r, keep: c.limits.Keep.RecordLife(), version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
 	err = c.write(ctx, seen)
 	if failure.CodeOf(err) == failure.TokenLimit && seen.freed > 0 {
 		err = c.settle(ctx, c.request.KeyID, seen)
@@ -94,6 +94,9 @@ func (c *create) write(ctx context.Context, seen snapshot) error {
 // replayOf returns the request that was made with the idempotency key.
 func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
 	r, err := s.request(ctx, id)
+	if failure.CodeOf(err) == failure.NotFound { // it was erased
+		return stored{Request: lipsync.Request{ID: id}}, nil
+	}
 	if err == nil {
 		err = s.makeListed(ctx, r)
 	}

@@ -159,11 +159,14 @@ type bytes struct {
 
 // stored returns how many bytes the owner stores. Uploads are among those ToRender.
 func (s *Store) stored(ctx context.Context, of owner, now time.Time, keep lipsync.Retention) (b bytes, err error) {
-	first := now.UTC().AddDate(0, 0, 1-keep.OutputDays())
-	used, err := s.usage(ctx, of, day(first), uploaded+"/~") // after all lanes
+	first := func(days int) string { return day(now.UTC().AddDate(0, 0, 1-days)) }
+	used, err := s.usage(ctx, of, first(keep.RecordDays()), uploaded+"/~") // after all lanes
 	b.lanes = make(map[string]int64)
 	for _, u := range used {
-		b.all += u.size
+		b.all += u.records
+		if u.sort >= first(keep.OutputDays()) { // also of uploads
+			b.all += u.size
+		}
 		b.lanes[u.sort] = u.size
 	}
 	return b, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -105,9 +106,10 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 			return lipsync.Request{}, err
 		}
 	}
-	ids := append(buckets[h.bucket-1], buckets[h.bucket]...)
-	if len(ids) == 0 {
-		return lipsync.Request{}, notFound()
+	for _, id := range slices.Backward(append(buckets[h.bucket-1], buckets[h.bucket]...)) {
+		if r, err := s.ByID(ctx, id); failure.CodeOf(err) != failure.NotFound { // otherwise it was erased
+			return r, err
+		}
 	}
-	return s.ByID(ctx, ids[len(ids)-1])
+	return lipsync.Request{}, notFound()
 }

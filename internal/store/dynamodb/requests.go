@@ -21,14 +21,15 @@ type requests struct{ *Store }
 //   - Its queue entry, which claims read in the index. See entryItem.
 type stored struct {
 	lipsync.Request
-	version                 int64  // grows with every change, except changes of the lease
-	bucket, referenceBucket int64  // its lists have it in these buckets or later ones
-	details                 string // of Failure, as text
-	options                 string // Options, as text
-	tracks                  string // Tracks, as text
-	sync                    string // Sync, as text
-	targets                 string // Targets, as text
-	queued                  bool   // whether the queue entry says that the request waits
+	keep                    time.Duration // for which the record is kept after the end of the request
+	version                 int64         // grows with every change, except changes of the lease
+	bucket, referenceBucket int64         // its lists have it in these buckets or later ones
+	details                 string        // of Failure, as text
+	options                 string        // Options, as text
+	tracks                  string        // Tracks, as text
+	sync                    string        // Sync, as text
+	targets                 string        // Targets, as text
+	queued                  bool          // whether the queue entry says that the request waits
 }
 
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
@@ -45,7 +46,7 @@ func (r *stored) fields() []field {
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
 		{"unreachableSince", &r.UnreachableSince}, {"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
-		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength}, {videoSum, &r.VideoSum},
+		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength}, {videoSum, &r.VideoSum}, {"keep", &r.keep},
 	}
 }
 
@@ -89,6 +90,9 @@ func (r stored) item() item {
 		i["holder"] = text(r.Lease)
 	} else if !r.LeaseUntil.IsZero() {
 		i["leaseUntil"] = micros(r.LeaseUntil)
+	}
+	if r.Status.Final() && r.keep > 0 {
+		i[TimeToLive] = expiry(r.FinishedAt.Add(r.keep))
 	}
 	i[OpenPartition] = text(shard(withStatus(ownerOf(r.Request), "", r.Status), shardOf(r.ID, statusShards)))
 	i[OpenSort] = text(r.age())

@@ -10,6 +10,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/check"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // TestSweepComesLate runs a sweep after a year without one, in which DynamoDB deleted items by their
@@ -19,7 +21,7 @@ func TestSweepComesLate(t *testing.T) {
 	t.Parallel()
 	b := openTable(t)
 	now := time.Unix(1_800_000_000, 0).UTC()
-	limits := lipsync.Limits{Stored: 300}
+	limits := lipsync.Limits{Stored: 300, Keep: lipsync.Retention{Records: 24 * time.Hour}}
 	ok := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -66,4 +68,40 @@ func (b *table) expire(t *testing.T, now time.Time) {
 		}
 		return []item{i}
 	})
+}
+
+// TestRecordsExpire has DynamoDB delete records some time after the end of their requests. Open requests stay, however old they are.
+func TestRecordsExpire(t *testing.T) {
+	t.Parallel()
+	b := openTable(t)
+	now := time.Unix(1_800_000_000, 0).UTC()
+	limits := lipsync.Limits{Keep: lipsync.Retention{Records: 40 * 24 * time.Hour}}
+	for _, id := range []string{"done", "open"} {
+		_, _, err := b.Requests.Create(t.Context(), lipsync.Request{ID: id, Account: "a", Status: lipsync.Queued, CreatedAt: now}, nil, nil, limits)
+		check.Must(t, err)
+	}
+	batch := lipsync.Batch{ID: "b", Account: "a", Lines: "w", CreatedAt: now, Version: 1}
+	check.Must(t, b.Batches.Create(t.Context(), batch, limits))
+	ended := now.Add(24 * time.Hour)
+	_, err := lipsynctest.Cancel(t.Context(), b.Leases, "done", ended)
+	check.Must(t, err)
+	there := func(when string, id string, want bool) {
+		t.Helper()
+		_, err := b.Requests.ByID(t.Context(), id)
+		check.Want(t, id+" is there "+when, failure.CodeOf(err) != failure.NotFound, want)
+	}
+	b.expire(t, ended.Add(limits.Keep.RecordLife()))
+	there("in its time", "done", true)
+	_, err = b.Batches.ByID(t.Context(), "b")
+	check.Must(t, err)
+	later := ended.Add(limits.Keep.RecordLife() + 2*time.Second)
+	b.expire(t, later)
+	there("after its time", "done", false)
+	b.expire(t, later.AddDate(1, 0, 0))
+	there("after a year", "open", true)
+	_, err = b.Batches.ByID(t.Context(), "b")
+	check.Want(t, "batch", failure.CodeOf(err), failure.NotFound)
+	page, _, err := b.Requests.List(t.Context(), "a", "", 0, 10)
+	check.Must(t, err)
+	check.Want(t, "listed", len(page), 1)
 }

@@ -27,9 +27,9 @@ func dayKey(r lipsync.Request) item {
 	return key(shard(usagePartition(ownerOf(r)), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
 }
 
-// countCreated returns the step that counts a new request.
+// countCreated returns the step that counts a new request and the size of its record.
 func (s *Store) countCreated(r lipsync.Request) step {
-	return change{key: dayKey(r), add: item{"requests": number(1)}}.step(s.table)
+	return change{key: dayKey(r), add: item{"requests": number(1), "records": number(r.RecordSize())}}.step(s.table)
 }
 
 // countFinal returns the step that counts how a request ended.
@@ -43,8 +43,8 @@ func (s *Store) countFinal(r lipsync.Request) step {
 
 // used is the usage in one lane of a day, or the bytes in the item of uploads.
 type used struct {
-	sort string
-	size int64
+	sort          string
+	size, records int64
 	lipsync.Day
 }
 
@@ -58,7 +58,7 @@ func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used
 			},
 			ConsistentRead: aws.Bool(true),
 		}, decoder(func(u *used) []field {
-			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
+			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"records", &u.records}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
 		}))
 	})
 }

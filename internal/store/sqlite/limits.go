@@ -34,7 +34,7 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.K
 		return nil
 	}
 	var stored int64
-	err := tx.QueryRowContext(ctx, storedBytes, account, kind, firstStored(now, limits.Keep)).Scan(&stored)
+	err := tx.QueryRowContext(ctx, storedBytes, account, kind, firstStored(now, limits.Keep.OutputDays()), firstStored(now, limits.Keep.RecordDays())).Scan(&stored)
 	if err != nil {
 		return err
 	}
@@ -44,15 +44,16 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.K
 	return nil
 }
 
-// storedBytes adds up the bytes of the account ?1: of the outputs of the kind ?2 from the day ?3 on, and, among those ToRender, of its uploads.
+// storedBytes adds up the bytes of the account ?1: of the outputs of the kind ?2 from the day ?3 on, of their records from the earlier day ?4
+// on, and, among those ToRender, of its uploads.
 const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?1 AND ?2 = ''), 0) +
-	(SELECT ifnull(sum(size), 0) FROM days WHERE account = ?1 AND kind = ?2 AND day >= ?3)`
+	(SELECT ifnull(sum(records + iif(day >= ?3, size, 0)), 0) FROM days WHERE account = ?1 AND kind = ?2 AND day >= ?4)`
 
-// firstStored returns the first day whose outputs count as stored at now.
-func firstStored(now time.Time, keep lipsync.Retention) int64 {
-	return now.Unix()/secondsOfDay - int64(keep.OutputDays()) + 1
+// firstStored returns the first day of which something counts as stored at now that counts for some days.
+func firstStored(now time.Time, days int) int64 {
+	return now.Unix()/secondsOfDay - int64(days) + 1
 }
 
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
-	return one(ctx, s.Store, "stored", scanValue[int64], storedBytes, account, lipsync.ToRender, firstStored(now, keep))
+	return one(ctx, s.Store, "stored", scanValue[int64], storedBytes, account, lipsync.ToRender, firstStored(now, keep.OutputDays()), firstStored(now, keep.RecordDays()))
 }

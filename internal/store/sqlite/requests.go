@@ -108,7 +108,10 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 		return lipsync.Request{}, false, err
 	}
 	if replayed {
-		created, err = s.ByID(ctx, created.ID)
+		earlier, readErr := s.ByID(ctx, created.ID)
+		if err = failure.Unless(failure.NotFound, readErr); readErr == nil { // otherwise it was erased
+			created = earlier
+		}
 	}
 	return created, replayed, err
 }
@@ -162,7 +165,10 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 	}
 	all := append([]any{seq, referenceSeq}, places(requestFields(&r))...)
 	_, err = tx.ExecContext(ctx, "INSERT INTO requests (seq, reference_seq, "+requestColumns+") VALUES (?"+strings.Repeat(", ?", len(all)-1)+")", all...)
-	return err
+	if err != nil {
+		return err
+	}
+	return countRecord(ctx, tx, r, r.RecordSize())
 }
 
 func useKey(ctx context.Context, tx *sql.Tx, id string) error {
@@ -226,21 +232,28 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID)
 }
 
-// List implements lipsync.Requests. The sequence numbers on the page follow from the total, so List
-// reads no rows before the page.
+// List implements lipsync.Requests. The sequence numbers on the page follow from the last one, so List
+// reads no rows before the page. Its total counts no requests before the oldest that is left.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
-	total, err := one(ctx, s.Store, "list", scanValue[int64], "SELECT coalesce((SELECT total FROM counters WHERE account = ? AND "+toRender+" AND reference_id = ?), 0)",
+	clauses, number := "WHERE account = ?1 AND "+toRender, "seq"
+	if referenceID != "" {
+		clauses, number = clauses+" AND reference_id = ?2 AND reference_id <> ''", "reference_seq"
+	}
+	type ends struct{ first, last int64 } // first is 0 if there are none
+	e, err := one(ctx, s.Store, "list", func(columns row) (e ends, err error) {
+		err = columns.Scan(&e.first, &e.last)
+		return e, err
+	}, "SELECT ifnull((SELECT min("+number+") FROM requests "+clauses+"), 0), ifnull((SELECT total FROM counters WHERE account = ?1 AND "+toRender+" AND reference_id = ?2), 0)",
 		account, referenceID)
-	if err != nil || offset >= total {
-		return nil, total, err
+	if err != nil || e.first == 0 {
+		return nil, 0, err
 	}
-	last := total - offset
-	if referenceID == "" {
-		list, err := s.selectListed(ctx, "list", "WHERE account = ? AND "+toRender+" AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
-		return list, total, err
+	total := e.last - e.first + 1
+	if offset >= total {
+		return nil, total, nil
 	}
-	list, err := s.selectListed(ctx, "list", `WHERE account = ? AND `+toRender+` AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
-		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
+	last := e.last - offset
+	list, err := s.selectListed(ctx, "list", clauses+" AND "+number+" BETWEEN ?3 AND ?4 ORDER BY "+number+" DESC", account, referenceID, last-int64(limit)+1, last)
 	return list, total, err
 }
 

@@ -89,11 +89,12 @@ const (
 )
 
 // open returns a pool of connections whose transactions begin with the mode begin. With synchronous
-// FULL a commit is on the disk before it returns, so it survives a killed process and a power cut.
+// FULL a commit is on the disk before it returns, so it survives a killed process and a power cut. With secure_delete the file
+// has no text of erased records.
 func open(path, begin string) (*sql.DB, error) {
 	query := url.Values{
 		"_txlock": {begin},
-		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "secure_delete(1)"},
 	}
 	address := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	return sql.Open("sqlite", address.String())

@@ -181,7 +181,8 @@ func testRetention(t *testing.T, store lipsync.Store) {
 func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, days int) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
-	limits := lipsync.Limits{Stored: 1000, Keep: keep}
+	record := newRequest("a", "").RecordSize()
+	limits := lipsync.Limits{Stored: 1000 + record, Keep: keep}
 	upload := func(id, account string, size int64, day int) (lipsync.Upload, error) {
 		u := newUpload(id, 10)
 		u.Account, u.Size, u.CreatedAt = account, size, Start().AddDate(0, 0, day)

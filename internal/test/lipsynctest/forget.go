@@ -144,15 +144,29 @@ func completed(t *testing.T, store lipsync.Store, referenceID string) lipsync.Re
 	return r
 }
 
-// wantStoredBytes checks the number of bytes that the account "a" stores: by Stored, and by the
+// recordsOf returns the size of all records of the account "a" that are listed.
+func recordsOf(t *testing.T, store lipsync.Store) (n int64) {
+	t.Helper()
+	page, _, err := store.Requests.List(t.Context(), "a", "", 0, 100)
+	must(t, err)
+	for _, listed := range page {
+		r, err := store.Requests.ByID(t.Context(), listed.ID)
+		must(t, err)
+		n += r.RecordSize()
+	}
+	return n
+}
+
+// wantStoredBytes checks the number of bytes that the account "a" stores beside its records: by Stored, and by the
 // number that it may still store.
 func wantStoredBytes(t *testing.T, store lipsync.Store, n int64) {
 	t.Helper()
-	limits := lipsync.Limits{Stored: 1000}
+	records := recordsOf(t, store)
+	limits := lipsync.Limits{Stored: 1000 + records}
 	u := newUpload(uuid.NewString(), 9)
 	stored, err := store.Requests.Stored(t.Context(), "a", u.CreatedAt, limits.Keep)
 	must(t, err)
-	want(t, "stored", stored, n)
+	want(t, "stored", stored, n+records)
 	u.Size = 1000 - n + 1
 	wantCode(t, store.Uploads.Create(t.Context(), u, limits), failure.StorageLimit)
 	u.Size--

@@ -52,7 +52,7 @@ func testKinds(t *testing.T, store lipsync.Store) {
 	want(t, "usage", fmt.Sprint(days), fmt.Sprint([]lipsync.Day{{Requests: 1, Output: time.Second}}))
 	stored, err := store.Requests.Stored(t.Context(), "a", at(0), lipsync.Retention{})
 	must(t, err)
-	want(t, "stored bytes", stored, int64(7))
+	want(t, "stored bytes", stored, 7+recordsOf(t, store))
 	events, err := store.Webhooks.Deliveries(t.Context(), "all", "", 10)
 	must(t, err)
 	want(t, "events", len(events), 2)
@@ -60,7 +60,8 @@ func testKinds(t *testing.T, store lipsync.Store) {
 
 // testLimitsOfKinds fills the limits of one kind after another.
 func testLimitsOfKinds(t *testing.T, store lipsync.Store) {
-	limits := lipsync.Limits{Open: 2, Stored: 10}
+	record := newRequest("a", "").RecordSize()
+	limits := lipsync.Limits{Open: 2, Stored: 10 + 2*record}
 	must(t, store.Uploads.Create(t.Context(), lipsync.Upload{ID: "u", Account: "a", Size: 4, CreatedAt: at(0)}, lipsync.Limits{}))
 	for _, kind := range lipsync.Kinds() {
 		for i := range 2 {

@@ -73,6 +73,7 @@ func Run(t *testing.T, target Target) {
 		"outputs":     s.outputs,
 		"segments":    s.segments,
 		"delete":      s.deleteMedia,
+		"erase":       s.erase,
 		"list":        s.list,
 		"models":      s.models,
 		"accounts":    s.accounts,

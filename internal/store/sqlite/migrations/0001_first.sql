@@ -68,8 +68,8 @@ CREATE INDEX requests_open_of_account ON requests (account, kind, n) WHERE statu
 CREATE INDEX requests_held_of_account ON requests (account, kind, started_at, lease_until, lease) WHERE lease <> '';
 CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0;
 
--- How many requests of each kind an account has made, and how many with each reference id.
--- Requests are never deleted, so that seq and reference_seq run from 1 to total.
+-- How many requests of each kind an account has made, and how many with each reference id: the last seq and reference_seq.
+-- Those of erased requests are missing.
 CREATE TABLE counters (
 	account      TEXT NOT NULL,
 	kind         TEXT NOT NULL,
@@ -77,6 +77,12 @@ CREATE TABLE counters (
 	total        INTEGER NOT NULL,
 	PRIMARY KEY (account, kind, reference_id)
 ) STRICT, WITHOUT ROWID;
+
+-- A reference id goes with its last request.
+CREATE TRIGGER forget_reference AFTER DELETE ON requests WHEN old.reference_id <> '' BEGIN
+	DELETE FROM counters WHERE account = old.account AND kind = old.kind AND reference_id = old.reference_id AND NOT EXISTS (
+		SELECT 1 FROM requests r WHERE r.account = old.account AND r.kind = old.kind AND r.reference_id = old.reference_id AND r.reference_id <> '');
+END;
 
 -- When a request of a kind of an account was last claimed.
 CREATE TABLE claimed (
@@ -149,11 +155,12 @@ CREATE TABLE days (
 	failed   INTEGER NOT NULL, -- except those that were canceled
 	length   INTEGER NOT NULL, -- of all outputs
 	size     INTEGER NOT NULL, -- of the outputs that are kept
+	records  INTEGER NOT NULL, -- size of the records that weren't erased before their time
 	PRIMARY KEY (account, kind, day)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER count_created AFTER INSERT ON requests BEGIN
-	INSERT INTO days (account, kind, day, requests, failed, length, size) VALUES (new.account, new.kind, new.created_at / 86400000000, 1, 0, 0, 0)
+	INSERT INTO days (account, kind, day, requests, failed, length, size, records) VALUES (new.account, new.kind, new.created_at / 86400000000, 1, 0, 0, 0, 0)
 	ON CONFLICT DO UPDATE SET requests = requests + 1;
 END;
 

@@ -1,0 +1,140 @@
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
+	"lipsync/internal/test/check"
+)
+
+// wantErased checks that the request is gone for its client and for the store.
+func (f *fixture) wantErased(t *testing.T, id string) {
+	t.Helper()
+	_, _, err := f.Request(t.Context(), f.caller, id)
+	check.Error(t, "read", err, failure.NotFound, "lipsync request not found")
+	_, err = f.Store.Requests.ByID(t.Context(), id)
+	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
+}
+
+// TestErase erases a request with media by its reference id, and an analysis. An open request and those of others stay.
+func TestErase(t *testing.T) {
+	f := newFixture(t)
+	f.GenerateRate = 100
+	n := f.media(t, "v", "a")
+	n.ReferenceID = new("mine")
+	n.IdempotencyKey = new("k")
+	id, err := f.Generate(t.Context(), f.caller, n)
+	check.Must(t, err)
+	check.Error(t, "open", f.Erase(t.Context(), f.caller, id), failure.Unfinished, unfinished)
+	_, stranger := f.newCaller(t, "b", 0)
+	check.Want(t, "another account", failure.CodeOf(f.Erase(t.Context(), stranger, id)), failure.NotFound)
+	f.complete(t, id)
+	check.Must(t, f.Erase(t.Context(), f.caller, "mine"))
+	f.wantErased(t, id)
+	check.Want(t, "again", failure.CodeOf(f.Erase(t.Context(), f.caller, id)), failure.NotFound)
+	f.wantEmpty(t)
+	stored, _, err := f.Stored(t.Context(), f.caller, f.clock.Now())
+	check.Must(t, err)
+	check.Want(t, "stored bytes", stored, 0)
+	days, err := f.Usage(t.Context(), f.caller, f.clock.Now(), 1)
+	check.Must(t, err)
+	check.Want(t, "requests of the day", days[0].Requests, 1)
+	again, err := f.Generate(t.Context(), f.caller, n)
+	check.Must(t, err)
+	check.Want(t, "repeated call", again, id)
+
+	u := f.upload(t, failure.Video, "fives")
+	analysis := f.analyze(t, u.Source)
+	check.Error(t, "open analysis", f.Erase(t.Context(), f.caller, analysis), failure.Unfinished, unfinished)
+	_, err = f.DeleteAnalysis(t.Context(), f.caller, analysis)
+	check.Must(t, err)
+	check.Must(t, f.Erase(t.Context(), f.caller, analysis))
+	f.wantErased(t, analysis)
+	f.wantObject(t, u.Object, true)
+}
+
+// TestEraseLine erases the request of a line while its batch isn't finished, which is refused, and after that.
+func TestEraseLine(t *testing.T) {
+	f := newFixture(t)
+	b := f.batch(t, variants(2))
+	f.complete(t, b.RequestID(0))
+	const refusal = "the batch of the lipsync request is not finished; cancel it first, or wait for its end"
+	check.Error(t, "unfinished batch", f.Erase(t.Context(), f.caller, b.RequestID(0)), failure.Unfinished, refusal)
+	f.complete(t, b.RequestID(1))
+	f.later(t)
+	check.Must(t, f.Erase(t.Context(), f.caller, b.RequestID(0)))
+	f.wantErased(t, b.RequestID(0))
+	b, err := f.Store.Batches.ByID(t.Context(), b.ID)
+	check.Must(t, err)
+	f.wantLines(t, "after the erase", b, "cc")
+	f.later(t)
+	f.wantErased(t, b.RequestID(0)) // no sweep made it again
+}
+
+// TestEraseAll erases an account with finished requests, a batch and findings, beside an open request and another account.
+func TestEraseAll(t *testing.T) {
+	f := newFixture(t)
+	f.GenerateRate = 1000
+	_, stranger := f.newCaller(t, "b", 0)
+	others := f.keepFindings(t, stranger, "video", "x", "of b")
+	kept := f.keepFindings(t, f.caller, "video", "x", "of a")
+	_, err := f.Cancel(t.Context(), f.caller, kept.ID)
+	check.Must(t, err)
+	var ids []string
+	for range 3 {
+		ids = append(ids, f.generate(t, ""))
+		f.complete(t, ids[len(ids)-1])
+	}
+	b := f.batch(t, variants(1))
+	f.complete(t, b.RequestID(0))
+	erased, more, err := f.EraseAll(t.Context(), f.caller)
+	check.Error(t, "beside an unfinished batch", err, failure.Unfinished, "lipsync requests or batches that are not finished need the others; cancel them first, or wait for their end")
+	check.Want(t, "erased", erased, 4)
+	check.Want(t, "more", more, true)
+	f.later(t)
+	open := f.generate(t, "")
+	erased, more, err = f.EraseAll(t.Context(), f.caller)
+	check.Must(t, err)
+	check.Want(t, "erased", erased, 1)
+	check.Want(t, "more", more, false)
+	for _, id := range append(ids, kept.ID, b.RequestID(0)) {
+		f.wantErased(t, id)
+	}
+	_, err = f.Store.Batches.ByID(t.Context(), b.ID)
+	check.Want(t, "batch", failure.CodeOf(err), failure.NotFound)
+	_, _, err = f.Request(t.Context(), f.caller, open)
+	check.Must(t, err)
+	f.wantFindings(t, others, "video", "x", "of b")
+	findings := 0
+	check.Must(t, f.Objects.List(t.Context(), "findings/", func(string, time.Time) error { findings++; return nil }))
+	check.Want(t, "findings", findings, 1)
+}
+
+// TestExpiredRecords tidies after the time of a record, which is not shorter than that of its output. Open requests stay.
+func TestExpiredRecords(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Keep = lipsync.Retention{Outputs: 100 * time.Hour, Records: 24 * time.Hour}
+	done := f.generate(t, "x")
+	open := f.generate(t, "")
+	f.complete(t, done)
+	b := f.batch(t, variants(1))
+	f.complete(t, b.RequestID(0))
+	f.later(t)
+	f.clock.Advance(100 * time.Hour)
+	check.Must(t, f.Tidy(t.Context(), 0))
+	_, _, err := f.Request(t.Context(), f.caller, "x")
+	check.Must(t, err)
+	f.clock.Advance(3 * time.Hour)
+	check.Must(t, f.Tidy(t.Context(), 0))
+	f.wantErased(t, done)
+	_, err = f.Store.Batches.ByID(t.Context(), b.ID)
+	check.Want(t, "batch", failure.CodeOf(err), failure.NotFound)
+	_, _, err = f.Request(t.Context(), f.caller, open)
+	check.Must(t, err)
+	page, err := f.RequestPage(t.Context(), f.caller, service.ListQuery{Limit: 10})
+	check.Must(t, err)
+	check.Want(t, "listed", len(page.Requests), 1)
+}

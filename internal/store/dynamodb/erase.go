@@ -1,0 +1,51 @@
+package dynamodb
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+)
+
+func (s requests) Final(ctx context.Context, account string, limit int) (ids []string, err error) {
+	var queries []*dynamodb.QueryInput
+	for _, kind := range lipsync.Kinds() {
+		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed} {
+			queries = append(queries, statusQueries(owner{account, kind}, status, "")...)
+		}
+	}
+	all, err := gather(len(queries), func(n int) ([]found, error) { return s.collect(ctx, limit, queries[n]) })
+	for _, f := range all[:min(len(all), limit)] {
+		ids = append(ids, f.id)
+	}
+	return ids, err
+}
+
+// Erase implements lipsync.Requests. The lists of the account keep the id, which is a random number.
+func (s requests) Erase(ctx context.Context, id string) error {
+	return retryConflicts(ctx, func(int) error {
+		r, err := s.request(ctx, id)
+		if err == nil {
+			err = r.CheckErase()
+		}
+		if err != nil {
+			return failure.Unless(failure.NotFound, err)
+		}
+		gone := s.remove(requestKey(id), "attribute_exists(#pk)", conflict{})
+		return s.transact(ctx, []step{gone, s.uncountRecord(r.Request)})
+	})
+}
+
+// Expire implements lipsync.Requests. Records have a TimeToLive.
+func (s requests) Expire(context.Context, time.Time) error { return nil }
+
+func (s batches) Erase(ctx context.Context, id string) error {
+	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: batchKey(id)})
+	return s.explain(err)
+}
+
+// Expire implements lipsync.Batches. Records have a TimeToLive.
+func (s batches) Expire(context.Context, time.Time) error { return nil }

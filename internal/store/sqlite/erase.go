@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// countRecord adds to the size of the records of the request's day.
+func countRecord(ctx context.Context, tx *sql.Tx, r lipsync.Request, more int64) error {
+	_, err := tx.ExecContext(ctx, "UPDATE days SET records = records + ? WHERE account = ? AND kind = ? AND day = ?",
+		more, r.Account, r.Kind, r.CreatedAt.Unix()/secondsOfDay)
+	return err
+}
+
+const finalOfAccount = `SELECT id FROM requests INDEXED BY requests_by_status
+	WHERE account = ? AND kind IN ('', 'analysis', 'estimate') AND status IN ('completed', 'failed') LIMIT ?`
+
+func (s requests) Final(ctx context.Context, account string, limit int) ([]string, error) {
+	return many(ctx, s.Store, "final", scanValue[string], finalOfAccount, account, limit)
+}
+
+func (s requests) Erase(ctx context.Context, id string) error {
+	return s.update(ctx, "erase", func(ctx context.Context, tx *sql.Tx) error {
+		r, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			err = r.CheckErase()
+		}
+		if err == nil {
+			err = countRecord(ctx, tx, r, -r.RecordSize())
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM requests WHERE id = ?", id)
+		}
+		return err
+	})
+}
+
+// expirePage is the number of the oldest records at which one transaction of expire looks.
+const expirePage = 1000
+
+func (s requests) Expire(ctx context.Context, before time.Time) error {
+	return s.expire(ctx, "expire_requests", "requests", before)
+}
+
+// expire deletes the records in the table that ended before the time, page by page of the oldest ones. A page that has none is the last one:
+// a record ends soon after it was made, compared with the time for which it is kept. So no index is needed.
+func (s *Store) expire(ctx context.Context, operation, table string, before time.Time) error {
+	const old = "FROM (SELECT rowid AS n, finished_at FROM %s ORDER BY rowid LIMIT ?1) WHERE finished_at > 0 AND finished_at < ?2"
+	page := strings.Replace(old, "%s", table, 1)
+	for {
+		some, err := one(ctx, s, operation, scanValue[bool], "SELECT EXISTS (SELECT 1 "+page+")", expirePage, micros(before))
+		if err != nil || !some { // no write without need: the disk may be full
+			return err
+		}
+		if err := s.changeRow(ctx, operation, nil, "DELETE FROM "+table+" WHERE rowid IN (SELECT n "+page+")", expirePage, micros(before)); err != nil {
+			return err
+		}
+	}
+}
+
+func (s batches) Erase(ctx context.Context, id string) error {
+	return s.changeRow(ctx, "erase_batch", nil, "DELETE FROM batches WHERE id = ? AND finished_at > 0", id)
+}
+
+func (s batches) Expire(ctx context.Context, before time.Time) error {
+	return s.expire(ctx, "expire_batches", "batches", before)
+}

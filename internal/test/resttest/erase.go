@@ -1,0 +1,64 @@
+package resttest
+
+import (
+	"crypto/rand"
+	"net/http"
+	"testing"
+)
+
+func eraseCall(token, id string) call {
+	return call{method: http.MethodDelete, path: requestPath(id) + "/record", token: token}
+}
+
+// erased is the answer to a call that erases.
+type erased struct {
+	Erased int
+	More   bool
+}
+
+// erase erases a request, a line of a batch that isn't finished, and all of an account.
+func (s *suite) erase(t *testing.T) {
+	t.Run("unknown", func(t *testing.T) {
+		s.notFound(t, eraseCall, s.key(t), "x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "record")
+	})
+	t.Run("other account", func(t *testing.T) {
+		r := s.doomed(t, s.key(t), "mine")
+		s.notFound(t, eraseCall, s.key(t), r.ID, "mine")
+	})
+	t.Run("one", func(t *testing.T) {
+		token := s.key(t)
+		kept, r := s.doomed(t, token, "kept"), s.doomed(t, token, "a/record")
+		var got erased
+		s.do(t, eraseCall(token, "a/record")).into(t, &got)
+		if want := (erased{1, false}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		s.get(t, token, requestPath(r.ID)).refused(t, http.StatusNotFound, "lipsync request not found")
+		s.notFound(t, eraseCall, token, r.ID, "a/record")
+		for _, query := range []string{"", "?status=failed", "?reference_id=kept"} {
+			if p := s.page(t, token, query); len(p.Data) != 1 || p.Data[0] != kept {
+				t.Errorf("%q: listed %+v, want %+v", query, p.Data, kept)
+			}
+		}
+	})
+	t.Run("account", func(t *testing.T) {
+		account := rand.Text()
+		token := s.keyOf(t, account, 0)
+		s.doomed(t, token, "mine")
+		other := s.doomed(t, s.key(t), "mine")
+		b := s.newBatch(t, token, batchCall("application/json", "", variantsBody(`{"audio":"https://example.com/1.wav"}`)))
+		line := b.Lines[0].RequestID
+		s.do(t, cancelCall(token, line))
+		for _, refused := range []call{eraseCall(token, line), {method: http.MethodDelete, path: "/v1/lipsync/records", token: token}} {
+			if got := s.do(t, refused); got.status != http.StatusOK && got.status != http.StatusConflict { // unless a sweep has finished the batch
+				t.Errorf("%s: got %d %s, want 409", refused.path, got.status, got.body)
+			}
+		}
+		for _, r := range s.page(t, token, "").Data {
+			if r.ID != line {
+				t.Errorf("%+v is left", r)
+			}
+		}
+		s.notFound(t, deleteCall, token, other.ID)
+	})
+}
