@@ -56,7 +56,7 @@ var needed = map[rest.Need]struct {
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:ListBucket Media",
 		"sqs:SendMessage Deliveries",
 	}},
-	rest.UseWebhooks: {rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "sqs:SendMessage Deliveries"}},
+	rest.UseWebhooks: {rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Deliveries"}},
 	rest.ReadOutputs: {retention: true, rights: []string{
 		"dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
 	}},

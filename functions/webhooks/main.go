@@ -1,6 +1,6 @@
 // Code generated from the tables in internal/http/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
-// Command webhooks is the function behind POST /v1/webhooks, GET /v1/webhooks, GET /v1/webhooks/{id}, DELETE /v1/webhooks/{id}, POST /v1/webhooks/{id}/rotate, POST /v1/webhooks/{id}/enable, POST /v1/webhooks/{id}/test, GET /v1/webhooks/{id}/deliveries, POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver.
+// Command webhooks is the function behind POST /v1/webhooks, GET /v1/webhooks, GET /v1/webhooks/{id}, DELETE /v1/webhooks/{id}, POST /v1/webhooks/{id}/rotate, POST /v1/webhooks/{id}/enable, POST /v1/webhooks/{id}/test, POST /v1/webhooks/{id}/redeliver, GET /v1/webhooks/{id}/deliveries, POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver.
 package main
 
 import (

@@ -87,7 +87,7 @@ var needs = map[rest.Need]need{
 	rest.KnowRetention: {parts: parts{cloud.Retention}},
 	rest.UseWebhooks: {
 		parts:  parts{messages.Deliveries},
-		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query"), s.announce()} },
+		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query"), s.queryOpen(), s.announce()} },
 	},
 }
 

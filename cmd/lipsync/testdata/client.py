@@ -140,6 +140,7 @@ test = client.call("test_webhook", str(hook.id))
 while client.call("list_deliveries", str(hook.id), limit=1).data[0].status != "delivered":
     time.sleep(0.1)
 want("redeliver", client.call("redeliver", str(hook.id), test.id).id, test.id)
+want("redeliver all", client.call("redeliver_all", str(hook.id)).more, False)
 want("no delivery", client.error_of("redeliver", str(hook.id), "x"), "delivery not found")
 want("webhook deleted", str(client.call("delete_webhook", str(hook.id)).id), str(hook.id))
 

@@ -87,6 +87,7 @@ want("webhooks", (await hooks.listWebhooks()).data.map((w) => w.id), [hook.id]);
 const test = await hooks.testWebhook({ id: hook.id });
 while ((await hooks.listDeliveries({ id: hook.id, limit: 1 })).data[0].status !== "delivered") await new Promise((next) => setTimeout(next, 100));
 want("redeliver", (await hooks.redeliver({ id: hook.id, delivery: test.id })).id, test.id);
+want("redeliver all", (await hooks.redeliverAll({ id: hook.id })).more, false);
 want("webhook deleted", (await hooks.deleteWebhook({ id: hook.id })).id, hook.id);
 
 const page = await lipSync.listRequests({ limit: 1, status: Status.Completed });

@@ -294,6 +294,9 @@ type Webhooks interface {
 	// Due returns up to limit pending deliveries to the webhook whose Due is not after now, the
 	// earliest first. The last changes may be missing.
 	Due(ctx context.Context, webhook string, now time.Time, limit int) ([]Delivery, error)
+	// Undelivered returns up to limit deliveries to the webhook with the state DeliveryFailed, the oldest first. The last changes may be
+	// missing.
+	Undelivered(ctx context.Context, webhook string, limit int) ([]Delivery, error)
 	// Pending returns the number of pending deliveries to the webhook, at most limit, which is 1 or more. The
 	// last changes may be missing.
 	Pending(ctx context.Context, webhook string, limit int) (int, error)

@@ -40,6 +40,8 @@ type Webhook struct {
 	OldSecret  string      `json:"old_secret,omitempty"` // also signs calls until OldUntil
 	OldUntil   time.Time   `json:"old_until,omitzero"`
 	DisabledAt time.Time   `json:"disabled_at,omitzero"` // when its URL answered 410; zero if it is enabled
+	// FailingSince is the time of the first attempt that failed since one succeeded; zero if the last one did.
+	FailingSince time.Time `json:"failing_since,omitzero"`
 }
 
 // AccountWebhooks has all webhooks of one account. A store replaces them as a whole.

@@ -145,15 +145,35 @@ func (s *Service) attempt(ctx context.Context, w lipsync.Webhook, d *lipsync.Del
 	if ctx.Err() != nil { // this process ends; the attempt is made again
 		return ctx.Err()
 	}
-	if answer.Status == http.StatusGone {
-		_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *lipsync.Webhook) { w.DisabledAt = lipsync.StoredTime(began) })
-		if failure.Unless(failure.NotFound, err) != nil {
-			return err
-		}
-	}
 	endAttempt(d, began, s.Now(), answer, sendErr, float64(lipsync.RandomByte(s.Random))/255)
+	if err := s.noteHealth(ctx, w, *d); err != nil {
+		return err
+	}
 	s.Watcher.Posted(*d, s.Now().Sub(began))
 	return s.swap(ctx, d)
+}
+
+// noteHealth notes in the webhook of an attempt that ended since when it fails, and that it is disabled. It writes only what changes.
+func (s *Service) noteHealth(ctx context.Context, w lipsync.Webhook, d lipsync.Delivery) error {
+	gone, well := d.Status == http.StatusGone, d.Problem == ""
+	if !gone && well == w.FailingSince.IsZero() {
+		return nil
+	}
+	_, err := s.changeWebhook(ctx, d.Account, d.Webhook, func(w *lipsync.Webhook) {
+		switch {
+		case well:
+			w.FailingSince = time.Time{}
+		case w.FailingSince.IsZero():
+			w.FailingSince = d.AttemptedAt
+		}
+		if gone {
+			w.DisabledAt = d.AttemptedAt
+		}
+	})
+	if !gone { // otherwise the next attempt notes it
+		err = failure.Unless(failure.RateLimited, err)
+	}
+	return failure.Unless(failure.NotFound, err)
 }
 
 // endAttempt records an attempt with its outcome. spread, from 0 to 1, is how much of the largest jitter is

@@ -22,8 +22,10 @@ const (
 	secretPrefix = "whsec_"
 	// secretBytes is the number of random bytes in a secret. Standard Webhooks allows 24 to 64.
 	secretBytes = 32
-	// testRate is the number of test events of a webhook in a minute: nobody has proved that its server is the client's.
+	// testRate is the number of test events and calls of RedeliverAll of a webhook in a minute: nobody has proved that its server is the client's.
 	testRate = 10
+	// mostAtOnce is the number of deliveries that one call of RedeliverAll makes due.
+	mostAtOnce = 100
 	// putTries is the number of times that a change of an account's webhooks is tried.
 	putTries = 5
 )
@@ -179,11 +181,7 @@ func (s *Service) TestWebhook(ctx context.Context, c lipsync.Caller, id string) 
 	if err := s.usable(ctx, c, id); err != nil {
 		return lipsync.Delivery{}, err
 	}
-	wait, err := s.Store.Rates.Take(ctx, "test/"+id, testRate, s.Now())
-	if err == nil && wait > 0 {
-		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
-	}
-	if err != nil {
+	if err := s.takeTest(ctx, id); err != nil {
 		return lipsync.Delivery{}, err
 	}
 	d := lipsync.NewTest(id, c.Account, s.NewID(), s.Now())
@@ -192,6 +190,15 @@ func (s *Service) TestWebhook(ctx context.Context, c lipsync.Caller, id string) 
 	}
 	s.Announce(ctx, 0, d)
 	return d, nil
+}
+
+// takeTest counts a call in the testRate of the webhook, and returns RateLimited if that is exceeded.
+func (s *Service) takeTest(ctx context.Context, id string) error {
+	wait, err := s.Store.Rates.Take(ctx, "test/"+id, testRate, s.Now())
+	if err == nil && wait > 0 {
+		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
+	}
+	return err
 }
 
 // usable returns NotFound if the caller has no webhook with the id, Finished if it is disabled, and EventLimit if the account has as many
@@ -237,16 +244,76 @@ func (s *Service) Redeliver(ctx context.Context, c lipsync.Caller, id, delivery 
 	if d.State.Pending() {
 		return lipsync.Delivery{}, failure.New(failure.Unfinished, "delivery is not finished")
 	}
-	d.State, d.Due, d.Attempts, d.After = lipsync.DeliveryWaiting, lipsync.StoredTime(s.Now()), 0, ""
-	if err := s.Store.Webhooks.Swap(ctx, d); err != nil {
+	if err := s.again(ctx, &d); err != nil {
 		if failure.CodeOf(err) == failure.Conflict { // another call was faster
 			err = failure.New(failure.Unfinished, "delivery is not finished")
 		}
 		return lipsync.Delivery{}, err
 	}
-	d.Version++
-	s.Announce(ctx, 0, d)
 	return d, nil
+}
+
+// again makes a delivery due now, with all attempts. It returns Conflict if the delivery was changed meanwhile.
+func (s *Service) again(ctx context.Context, d *lipsync.Delivery) error {
+	if !d.State.Pending() {
+		d.After = ""
+	}
+	d.State, d.Due, d.Attempts = lipsync.DeliveryWaiting, lipsync.StoredTime(s.Now()), 0
+	if err := s.Store.Webhooks.Swap(ctx, *d); err != nil {
+		return err
+	}
+	d.Version++
+	s.Announce(ctx, 0, *d)
+	return nil
+}
+
+// RedeliverAll sends the events again that wait for another attempt at the caller's webhook, and then those that are undelivered, mostAtOnce together. It
+// reports how many, and whether more may be left. It counts as a test in the rate. While the account has as many undelivered events as it may have,
+// it sends only those that wait.
+func (s *Service) RedeliverAll(ctx context.Context, c lipsync.Caller, id string) (n int, more bool, err error) {
+	err = s.usable(ctx, c, id)
+	full := failure.CodeOf(err) == failure.EventLimit
+	if err != nil && !full {
+		return 0, false, err
+	}
+	if err := s.takeTest(ctx, id); err != nil {
+		return 0, false, err
+	}
+	all, err := s.Store.Webhooks.Due(ctx, id, s.Ever(), dueBatch)
+	all = slices.DeleteFunc(all, func(d lipsync.Delivery) bool {
+		return d.State != lipsync.DeliveryWaiting || d.Attempts == 0 || !d.Due.After(s.Now())
+	})
+	if err == nil && !full && len(all) < mostAtOnce {
+		var failed []lipsync.Delivery
+		failed, err = s.Store.Webhooks.Undelivered(ctx, id, mostAtOnce)
+		all = append(all, failed...)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	more = len(all) >= mostAtOnce
+	for _, d := range all[:min(len(all), mostAtOnce)] {
+		switch err := s.again(ctx, &d); failure.CodeOf(err) {
+		case "":
+			n++
+		case failure.Conflict: // it was just sent, or another call was faster
+		default:
+			return n, true, err
+		}
+	}
+	return n, more, nil
+}
+
+// NextTry returns when the next attempt at a webhook is due that fails, or zero.
+func (s *Service) NextTry(ctx context.Context, w lipsync.Webhook) (time.Time, error) {
+	if w.FailingSince.IsZero() {
+		return time.Time{}, nil
+	}
+	next, err := s.Store.Webhooks.Due(ctx, w.ID, s.Ever(), 1)
+	if len(next) == 0 {
+		return time.Time{}, err
+	}
+	return next[0].Due, nil
 }
 
 // find returns the place of the webhook with the id in the list, or -1.

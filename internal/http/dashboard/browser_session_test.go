@@ -115,8 +115,8 @@ func TestFormsInBrowser(t *testing.T) {
 	fx.seed(t)
 	b := fx.signedIn(t)
 	forms := fx.forms(b)
-	if len(forms) != 13 {
-		t.Errorf("got the forms %v, want 13", slices.Sorted(maps.Keys(forms)))
+	if len(forms) != 14 {
+		t.Errorf("got the forms %v, want 14", slices.Sorted(maps.Keys(forms)))
 	}
 	before := fx.state(t)
 	for kind, f := range forms {

@@ -135,6 +135,7 @@ func (p *pages) private() []route {
 		{"POST /dashboard/webhooks/{id}/rotate", p.rotateWebhook},
 		{"POST /dashboard/webhooks/{id}/enable", p.enableWebhook},
 		{"POST /dashboard/webhooks/{id}/test", p.testWebhook},
+		{"POST /dashboard/webhooks/{id}/redeliver", p.redeliverAll},
 		{"POST /dashboard/webhooks/{id}/deliveries/{delivery}/redeliver", p.redeliver},
 		{"GET /dashboard/webhooks/{id}/delete", p.askDeleteWebhook},
 		{"POST /dashboard/webhooks/{id}/delete", p.deleteWebhook},

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -73,8 +74,9 @@ type webhookPage struct {
 	lipsync.Webhook
 	Deliveries []lipsync.Delivery
 	Pager      pager
-	Secret     string // a new one, shown only once
-	Turning    bool   // the old secret signs too
+	NextTry    time.Time // if it fails; zero if nothing waits
+	Secret     string    // a new one, shown only once
+	Turning    bool      // the old secret signs too
 	CSRF       string
 }
 
@@ -93,6 +95,9 @@ func (p *pages) showOneWebhook(v *visit, w lipsync.Webhook, secret string) error
 		return err
 	}
 	page := webhookPage{Webhook: w, Secret: secret, Turning: p.service.Now().Before(w.OldUntil), CSRF: v.session.CSRF}
+	if page.NextTry, err = p.service.NextTry(v.Context(), w); err != nil {
+		return err
+	}
 	page.Deliveries = list[:min(pageSize, len(list))]
 	here := p.webhookPath(w.ID)
 	if before != "" {
@@ -138,6 +143,13 @@ func (p *pages) testWebhook(v *visit) error {
 	return p.changeWebhook(v, func() (string, error) {
 		d, err := p.service.TestWebhook(v.Context(), v.caller(), v.PathValue("id"))
 		return d.Webhook, err
+	})
+}
+
+func (p *pages) redeliverAll(v *visit) error {
+	return p.changeWebhook(v, func() (string, error) {
+		_, _, err := p.service.RedeliverAll(v.Context(), v.caller(), v.PathValue("id"))
+		return v.PathValue("id"), err
 	})
 }
 

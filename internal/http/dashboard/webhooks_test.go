@@ -112,6 +112,16 @@ func TestWebhooks(t *testing.T) {
 	}
 	f.get(t, one).must(t, http.StatusOK, "delivered", again)
 	f.send(t, again, nil).mustLead(t, one)
+	failing, err := f.service.Webhook(t.Context(), c, all[0].ID)
+	if err == nil {
+		failing.FailingSince = f.service.Now()
+		err = f.service.Store.Webhooks.Put(t.Context(), lipsync.AccountWebhooks{Account: account, List: []lipsync.Webhook{failing}, Version: 1})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.get(t, one).must(t, http.StatusOK, "Failing since", "The next try is", one+"/redeliver\"")
+	f.send(t, one+"/redeliver", nil).mustLead(t, one)
 	before := secretIn(made)
 	rotated := secretIn(f.send(t, one+"/rotate", nil))
 	if rotated == "" || rotated == before {

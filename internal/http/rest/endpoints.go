@@ -89,6 +89,7 @@ func Endpoints() []Endpoint {
 		{post, WebhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers((*api).rotateWebhook)},
 		{post, WebhooksPath + "/{id}/enable", read, "webhooks", needs{UseWebhooks}, answers((*api).enableWebhook)},
 		{post, WebhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers((*api).testWebhook)},
+		{post, WebhooksPath + "/{id}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliverAll)},
 		{get, WebhooksPath + "/{id}/deliveries", read, "webhooks", needs{UseWebhooks}, answers((*api).listDeliveries)},
 		{post, WebhooksPath + "/{id}/deliveries/{delivery}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliver)},
 	}

@@ -46,7 +46,7 @@ func (fullWebhooks) Swap(context.Context, lipsync.Delivery) error {
 	return failure.ErrNoSpace(syscall.ENOSPC)
 }
 
-// finishedDelivery returns the paths of a webhook and of a delivery that is done.
+// finishedDelivery returns the paths of a webhook and of a delivery that failed.
 func (f *fixture) finishedDelivery(t *testing.T, c lipsync.Caller) (webhook, delivery string) {
 	t.Helper()
 	w, err := f.service.CreateWebhook(t.Context(), c, "https://x.example/", []lipsync.EventType{})
@@ -54,7 +54,7 @@ func (f *fixture) finishedDelivery(t *testing.T, c lipsync.Caller) (webhook, del
 		t.Fatal(err)
 	}
 	d, err := f.service.TestWebhook(t.Context(), c, w.ID)
-	if d.State = lipsync.DeliveryDelivered; err == nil {
+	if d.State = lipsync.DeliveryFailed; err == nil {
 		err = f.store.Webhooks.Swap(t.Context(), d)
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *fixture) callDisabled(t *testing.T, c *http.Client, base string) {
 	const message = "webhook is disabled, since its URL answered 410; enable it first"
 	for _, call := range []struct {
 		path, message string
-	}{{delivery + "/redeliver", ""}, {"", ""}, {webhook + "/test", message}, {delivery + "/redeliver", message}} {
+	}{{delivery + "/redeliver", ""}, {webhook + "/redeliver", ""}, {"", ""}, {webhook + "/test", message}, {delivery + "/redeliver", message}, {webhook + "/redeliver", message}} {
 		if call.path == "" {
 			a, err := f.store.Webhooks.Of(t.Context(), caller.Account)
 			if err != nil {
@@ -199,6 +199,7 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		{http.MethodPost, webhook + "/enable", "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, webhook + "/test", "", "", http.StatusInsufficientStorage},
 		{http.MethodPost, delivery + "/redeliver", "", "", http.StatusInsufficientStorage},
+		{http.MethodPost, webhook + "/redeliver", "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, webhook, "", "", http.StatusInsufficientStorage},
 		{http.MethodGet, webhook, "", "", http.StatusOK},
 		{http.MethodGet, "/lipsync/requests/" + id, "", "", http.StatusOK},

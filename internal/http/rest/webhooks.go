@@ -21,12 +21,14 @@ type webhook struct {
 	Events         []lipsync.EventType `json:"events"`
 	CreatedAt      time.Time           `json:"created_at"`
 	DisabledAt     time.Time           `json:"disabled_at,omitzero"`
+	FailingSince   time.Time           `json:"failing_since,omitzero"`
+	NextAttemptAt  time.Time           `json:"next_attempt_at,omitzero"`
 	Secret         string              `json:"secret,omitempty"`
 	OldSecretUntil time.Time           `json:"old_secret_until,omitzero"`
 }
 
 func (a *api) viewWebhook(w lipsync.Webhook) webhook {
-	v := webhook{ID: w.ID, URL: w.URL, Events: w.Events, CreatedAt: w.CreatedAt.UTC(), DisabledAt: w.DisabledAt.UTC()}
+	v := webhook{ID: w.ID, URL: w.URL, Events: w.Events, CreatedAt: w.CreatedAt.UTC(), DisabledAt: w.DisabledAt.UTC(), FailingSince: w.FailingSince.UTC()}
 	if v.Events == nil {
 		v.Events = lipsync.EventTypes()
 	}
@@ -70,7 +72,11 @@ func (a *api) listWebhooks(r *http.Request, c lipsync.Caller) (webhookList, erro
 
 func (a *api) getWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
 	w, err := a.service.Webhook(r.Context(), c, r.PathValue("id"))
-	return a.viewWebhook(w), err
+	v := a.viewWebhook(w)
+	if err == nil {
+		v.NextAttemptAt, err = a.service.NextTry(r.Context(), w)
+	}
+	return v, err
 }
 
 func (a *api) deleteWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
@@ -122,6 +128,17 @@ func (a *api) testWebhook(r *http.Request, c lipsync.Caller) (delivery, error) {
 func (a *api) redeliver(r *http.Request, c lipsync.Caller) (delivery, error) {
 	d, err := a.service.Redeliver(r.Context(), c, r.PathValue("id"), r.PathValue("delivery"))
 	return viewDelivery(d), err
+}
+
+// redelivered says how many events a call sends again, and whether more may be left.
+type redelivered struct {
+	Redelivered int  `json:"redelivered"`
+	More        bool `json:"more"`
+}
+
+func (a *api) redeliverAll(r *http.Request, c lipsync.Caller) (redelivered, error) {
+	n, more, err := a.service.RedeliverAll(r.Context(), c, r.PathValue("id"))
+	return redelivered{n, more}, err
 }
 
 // deliveryList is a page of the deliveries to a webhook, newest first.

@@ -24,7 +24,8 @@ const (
 
 const (
 	delivered = "delivery/"
-	due       = "due/" // partitions of the index
+	due       = "due/"         // partitions of the index
+	failed    = "undelivered/" // partitions of the index
 )
 
 func deliveryKey(webhook, id string) item {
@@ -39,13 +40,15 @@ func deliveryFields(d *lipsync.Delivery) []field {
 	}
 }
 
-// deliveryItem returns the item of a delivery. A pending one is in the index by the time when it is due.
+// deliveryItem returns the item of a delivery. A pending one is in the index by the time when it is due, one that failed by its id.
 func deliveryItem(d lipsync.Delivery) item {
 	i := with(encode(deliveryFields(&d)), deliveryKey(d.Webhook, d.ID))
 	i[TimeToLive] = expiry(d.CreatedAt.Add(lipsync.KeepDeliveries))
 	if d.State.Pending() {
 		i[OpenPartition] = text(shard(due+d.Webhook, shardOf(d.ID, dueShards)))
 		i[OpenSort] = text(padded(d.Due.UnixMicro()) + "/" + d.ID)
+	} else if d.State == lipsync.DeliveryFailed {
+		i[OpenPartition], i[OpenSort] = text(shard(failed+d.Webhook, shardOf(d.ID, dueShards))), text(d.ID)
 	}
 	return i
 }
@@ -108,6 +111,12 @@ func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit 
 		return in
 	}, func(a, b lipsync.Delivery) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
 	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return !d.State.Pending() }), err
+}
+
+func (s webhooks) Undelivered(ctx context.Context, webhook string, limit int) ([]lipsync.Delivery, error) {
+	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput { return inPartition(shard(failed+webhook, n)) },
+		func(a, b lipsync.Delivery) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return d.State != lipsync.DeliveryFailed }), err
 }
 
 // Pending implements lipsync.Webhooks. It counts no more in each shard than that shard's share of the limit

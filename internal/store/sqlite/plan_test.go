@@ -45,6 +45,12 @@ func TestPlans(t *testing.T) {
 			"uploads that expired", "SELECT " + uploadColumns + " FROM uploads " + expired, []any{3, 2, "u", 10},
 			[]string{"SEARCH uploads USING INDEX uploads_by_expiry ((expires_at,id)>(?,?) AND expires_at<?)"},
 		}, {
+			"undelivered events of a webhook", "SELECT " + deliveryColumns + " FROM deliveries " + undelivered, []any{"w", 10},
+			[]string{"SEARCH deliveries USING INDEX deliveries_failed (webhook=?)"},
+		}, {
+			"final requests of an account", finalOfAccount, []any{"a", 10},
+			[]string{"SEARCH requests USING INDEX requests_by_status (account=? AND kind=? AND status=?)"},
+		}, {
 			"webhooks with due deliveries", withDue, []any{1},
 			[]string{
 				"SCAN deliveries USING INDEX deliveries_due", // only its first row

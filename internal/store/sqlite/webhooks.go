@@ -99,6 +99,12 @@ func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit 
 	return s.deliveries(ctx, "due_deliveries", "WHERE "+isPending+" AND due <= ?2 ORDER BY due, id LIMIT ?3", webhook, micros(now), limit)
 }
 
+func (s webhooks) Undelivered(ctx context.Context, webhook string, limit int) ([]lipsync.Delivery, error) {
+	return s.deliveries(ctx, "undelivered", undelivered, webhook, limit)
+}
+
+const undelivered = "INDEXED BY deliveries_failed WHERE webhook = ? AND state = 'undelivered' ORDER BY id LIMIT ?"
+
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
 	return one(ctx, s.Store, "pending_deliveries", scanValue[int], "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE "+isPending+" LIMIT ?2)", webhook, limit)
 }

@@ -96,6 +96,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"webhooks", testWebhooks},
 		{"deliveries", testDeliveries},
 		{"lists of deliveries", testDeliveryLists},
+		{"undelivered", testUndelivered},
 		{"forget deliveries", testForgetDeliveries},
 		{"events", testEvents},
 		{"targets", testTargets},

@@ -34,7 +34,7 @@ func testWebhooks(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "before", fmt.Sprint(none), fmt.Sprint(lipsync.AccountWebhooks{Account: "a"}))
 	w := newWebhook("w", lipsync.RequestFailed)
-	w.OldSecret, w.OldUntil, w.DisabledAt = "whsec_old", at(5), at(6)
+	w.OldSecret, w.OldUntil, w.DisabledAt, w.FailingSince = "whsec_old", at(5), at(6), at(4)
 	silent := newWebhook("silent")
 	silent.Events = []lipsync.EventType{} // not nil, which would be all
 	a := putWebhooks(t, store, w, silent)
@@ -150,6 +150,38 @@ func testForgetDeliveries(t *testing.T, store lipsync.Store) {
 	must(t, store.Webhooks.Forget(t.Context(), "w"))
 	wantDue(t, store, "v", 10, 9, newDelivery("v", 0).ID, newDelivery("v", 1).ID, newDelivery("v", 2).ID)
 	wantDue(t, store, "later", 50, 9, newDelivery("later", 50).ID)
+}
+
+// testUndelivered has deliveries in all states to two webhooks.
+func testUndelivered(t *testing.T, store lipsync.Store) {
+	var failed []string
+	for n, state := range []lipsync.DeliveryState{
+		lipsync.DeliveryFailed, lipsync.DeliveryWaiting, lipsync.DeliveryDelivered, lipsync.DeliveryFailed, lipsync.DeliverySending, lipsync.DeliveryFailed,
+	} {
+		for _, webhook := range []string{"w", "other"} {
+			d := newDelivery(webhook, n)
+			must(t, store.Webhooks.Add(t.Context(), d))
+			if d.State = state; state == lipsync.DeliveryFailed && webhook == "w" {
+				failed = append(failed, d.ID)
+			}
+			must(t, store.Webhooks.Swap(t.Context(), d))
+		}
+	}
+	wantUndelivered := func(limit int, ids ...string) {
+		t.Helper()
+		got, err := store.Webhooks.Undelivered(t.Context(), "w", limit)
+		must(t, err)
+		want(t, "undelivered", idsOf(got), strings.Join(ids, " "))
+	}
+	wantUndelivered(10, failed...)
+	wantUndelivered(2, failed[:2]...)
+	again := newDelivery("w", 3)
+	again.Version++
+	must(t, store.Webhooks.Swap(t.Context(), again))
+	wantUndelivered(10, failed[0], failed[2])
+	none, err := store.Webhooks.Undelivered(t.Context(), "idle", 10)
+	must(t, err)
+	want(t, "of an idle webhook", len(none), 0)
 }
 
 func testDeliveryLists(t *testing.T, store lipsync.Store) {

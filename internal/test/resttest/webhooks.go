@@ -22,6 +22,7 @@ type webhook struct {
 	Events         []string `json:"events"`
 	CreatedAt      string   `json:"created_at"`
 	DisabledAt     string   `json:"disabled_at"`
+	FailingSince   string   `json:"failing_since"`
 	Secret         string   `json:"secret"`
 	OldSecretUntil string   `json:"old_secret_until"`
 }
@@ -150,6 +151,7 @@ func (s *suite) unknownWebhooks(t *testing.T) {
 			{method: http.MethodGet, path: ""}, {method: http.MethodDelete, path: ""}, {method: http.MethodPost, path: "/rotate"},
 			{method: http.MethodPost, path: "/enable"}, {method: http.MethodPost, path: "/test"}, {method: http.MethodGet, path: "/deliveries"},
 			{method: http.MethodPost, path: "/deliveries/x/redeliver"},
+			{method: http.MethodPost, path: "/redeliver"},
 		} {
 			c.path, c.token = webhooksPath+"/"+id+c.path, token
 			s.do(t, c).refused(t, http.StatusNotFound, "webhook not found")
@@ -316,10 +318,13 @@ func (s *suite) gone(t *testing.T) {
 	s.waitFor(t, token, w.ID, d.ID, "undelivered")
 	var now webhook
 	s.get(t, token, webhooksPath+"/"+w.ID).into(t, &now)
-	if now.DisabledAt == "" {
-		t.Errorf("got %+v, want it to be disabled", now)
+	if now.DisabledAt == "" || now.FailingSince == "" {
+		t.Errorf("got %+v, want it to be disabled, and to fail", now)
 	}
-	s.post(t, token, "/"+w.ID+"/test").refused(t, http.StatusConflict, "webhook is disabled, since its URL answered 410; enable it first")
+	w.FailingSince = now.FailingSince
+	for _, path := range []string{"/test", "/redeliver"} {
+		s.post(t, token, "/"+w.ID+path).refused(t, http.StatusConflict, "webhook is disabled, since its URL answered 410; enable it first")
+	}
 	body := strings.TrimSuffix(good(), "}") + `,"webhook_url":"` + receiver.URL + `/hook?job=7"}`
 	s.do(t, generateCall("application/json", body).with(token)).refused(t, http.StatusBadRequest,
 		"webhook_url names a webhook that is disabled, since its URL answered 410; enable it first")
@@ -331,8 +336,18 @@ func (s *suite) gone(t *testing.T) {
 			t.Errorf("enabled: got %+v, want %+v", now, w)
 		}
 	}
-	s.post(t, token, "/"+w.ID+"/deliveries/"+d.ID+"/redeliver").into(t, &d)
+	var all struct {
+		Redelivered int
+		More        bool
+	}
+	if s.post(t, token, "/"+w.ID+"/redeliver").into(t, &all); all.Redelivered != 1 {
+		t.Errorf("%d events are sent again, want 1", all.Redelivered)
+	}
 	s.waitFor(t, token, w.ID, d.ID, "delivered")
+	now = webhook{}
+	if s.get(t, token, webhooksPath+"/"+w.ID).into(t, &now); now.FailingSince != "" {
+		t.Errorf("got %+v, want it to be well", now)
+	}
 }
 
 // waitFor waits until the delivery has the status.

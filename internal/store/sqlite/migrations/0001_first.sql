@@ -203,6 +203,7 @@ CREATE TABLE deliveries (
 	PRIMARY KEY (webhook, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (webhook, due) WHERE state IN ('waiting', 'sending');
+CREATE INDEX deliveries_failed ON deliveries (webhook, id) WHERE state = 'undelivered';
 CREATE INDEX deliveries_by_age ON deliveries (created_at);
 
 -- How long workers took for the recent completed requests of an engine, as sums: see lipsync.Speed.
