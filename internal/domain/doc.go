@@ -6,5 +6,6 @@
 //
 // Inside: order → failure; order/page → order; lipsync → failure, order; requests → failure, order, lipsync;
 // webhooks → failure, order, lipsync; batches → failure, order, lipsync, requests; service → failure, order,
-// lipsync, requests, webhooks, batches; operator → lipsync, settings; settings/page → settings.
+// lipsync, requests, webhooks, batches; operator → lipsync, settings;
+// operator/limits → failure, lipsync, settings; settings/page → settings.
 package domain

@@ -8,6 +8,8 @@ import (
 	"lipsync/internal/domain/settings"
 )
 
+//go:generate go run ./limits ../../..
+
 // Settings are the settings of a service, under the names that they have in package settings.
 type Settings struct {
 	GenerateRate      int

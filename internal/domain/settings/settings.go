@@ -66,8 +66,6 @@ type Entry interface {
 	ContextValue(*Values) string
 	// EnvValue returns a stack's value as text for the environment of its programs.
 	EnvValue(*Values) string
-	// Describe describes the valid values in CDK's context.
-	Describe() string
 	// StackDefault returns the default as text for CDK's context.
 	StackDefault() string
 }

@@ -128,9 +128,6 @@ func (s *Setting[T]) Check(text string) error {
 	return fmt.Errorf("%s must be %s", s.Flag(), want)
 }
 
-// Describe implements Entry.
-func (s *Setting[T]) Describe() string { return s.inStack().want }
-
 // EnvValue implements Entry.
 func (s *Setting[T]) EnvValue(v *Values) string { return asText(s.In(v)) }
 

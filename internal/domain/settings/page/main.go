@@ -29,7 +29,7 @@ On one machine a setting is an option of ` + "`lipsync serve`" + `, or a variabl
 Other commands have some of these options too, as their ` + "`--help`" + ` says.
 
 On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. An
-unknown name or a value that is not allowed is refused, with a message, before anything is deployed. A setting given with ` + "`-c`" + `
+unknown name or a value that is not allowed is refused, with a message that says what is, before anything is deployed. A setting given with ` + "`-c`" + `
 holds for one deployment: see [deploy](../infra/README.md#deploy).
 `
 
@@ -37,12 +37,10 @@ holds for one deployment: see [deploy](../infra/README.md#deploy).
 func page() string {
 	var b strings.Builder
 	b.WriteString(introduction)
-	section(&b, "On one machine and on AWS", "Option | Name on AWS | Default | On AWS it is | Meaning", shared)
+	section(&b, "On one machine and on AWS", "Option | Name on AWS | Default | Meaning", shared)
 	section(&b, "On one machine only", "Option | Default | Meaning", onMachine)
 	section(&b, "Of commands that call a service", "Option | Variable | Default | Meaning", ofCaller)
-	section(&b, "On AWS only", "Name | Default | It is | Meaning", onAWS)
-	b.WriteString("\n## Variables that the stack sets\n\nOperators don't set these variables. The stack also passes those settings above that a program needs to it, as variables.\n")
-	table(&b, "Variable | Of | Meaning", told)
+	section(&b, "On AWS only", "Name | Default | Meaning", onAWS)
 	return b.String()
 }
 
@@ -67,7 +65,7 @@ func shared(e settings.Entry) []string {
 	if e.Line().Where&operators != operators {
 		return nil
 	}
-	return []string{option(e.Line()), name(e.Line()), defaults(e), e.Describe(), meaning(e.Line())}
+	return []string{option(e.Line()), name(e.Line()), defaults(e), meaning(e.Line())}
 }
 
 func onMachine(e settings.Entry) []string {
@@ -88,22 +86,7 @@ func onAWS(e settings.Entry) []string {
 	if e.Line().Where&operators != settings.Stack {
 		return nil
 	}
-	return []string{name(e.Line()), defaults(e), e.Describe(), meaning(e.Line())}
-}
-
-func told(e settings.Entry) []string {
-	line := e.Line()
-	if line.Where&(operators|settings.Caller) != 0 {
-		return nil
-	}
-	var of []string
-	if line.Where&settings.Functions != 0 {
-		of = append(of, "functions")
-	}
-	if line.Where&settings.Runner != 0 {
-		of = append(of, "the runner")
-	}
-	return []string{code(line.Env()), strings.Join(of, ", "), meaning(line)}
+	return []string{name(e.Line()), defaults(e), meaning(e.Line())}
 }
 
 func code(text string) string { return "`" + text + "`" }

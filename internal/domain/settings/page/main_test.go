@@ -33,9 +33,4 @@ func TestPageHasAll(t *testing.T) {
 			t.Errorf("the page lacks %s", name(line))
 		}
 	}
-	for _, e := range settings.At(settings.Functions | settings.Runner) {
-		if line := e.Line(); line.Where&operators == 0 && !strings.Contains(page, code(line.Env())) {
-			t.Errorf("the page lacks %s", line.Env())
-		}
-	}
 }
