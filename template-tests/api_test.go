@@ -164,6 +164,21 @@ func TestStage(t *testing.T) {
 	})
 }
 
+// TestFirewall checks the rate of an address, of a stack that has one.
+func TestFirewall(t *testing.T) {
+	if _, ok := deployed().Resources["Firewall"]; ok {
+		t.Error("there is a firewall by default")
+	}
+	other().check(t, []property{
+		{"Firewall", "Scope", `"REGIONAL"`},
+		{"Firewall", "DefaultAction", `{"Allow":{}}`},
+		{"Firewall", "Rules.0.Statement.RateBasedStatement", `{"AggregateKeyType":"IP","EvaluationWindowSec":60,"Limit":3000}`},
+		{"Firewall", "Rules.0.Action.Block.CustomResponse.ResponseCode", `429`},
+		{"Firewall", "CustomResponseBodies.limited.Content", `"{\"error\":\"rate limit exceeded\"}"`},
+		{"FirewallOfAPI", "WebACLArn", `"Firewall.Arn"`},
+	})
+}
+
 // TestAccessLog checks that the log has no secrets and no texts of clients.
 func TestAccessLog(t *testing.T) {
 	var format string

@@ -46,7 +46,7 @@ func (s *service) excuseAPI() {
 	excuse(s.api, "APIG2", "The functions check what they get, and answer with the messages that clients know.")
 	excuse(s.api, "APIG4", "Each function checks the API key; health and the API's document are public.")
 	excuse(s.api, "COG4", "Clients have API keys, and people a session that the dashboard's function checks.")
-	excuse(s.api, "APIG3", "A firewall costs the same idle or busy. Rates and throttling bound what calls cost; an operator may attach one.")
+	excuse(s.api, "APIG3", "A firewall costs the same idle or busy. Rates and throttling bound what calls cost; an operator gets one by addressRate.")
 	excuse(s.api, "APIG6", "Logs of executions may have tokens in them. Access logs and the functions' own have what is needed.")
 }
 

@@ -74,6 +74,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addSignIn()
 	s.addFunctions()
 	s.addRoutes()
+	s.addFirewall()
 	s.addEvents()
 	s.addAlarms()
 	s.addGraphs()

@@ -49,6 +49,10 @@ var (
 		Name: "request-rate", Where: Stack, Default: "500",
 		Help: "Calls a second of all clients together, and twice that in a burst",
 	}})
+	AddressRate = add(Setting[int]{Kind: integerWithin(0, 100_000_000), Row: Row{
+		Name: "address-rate", Where: Stack, Default: "0",
+		Help: "Calls of one address in a minute, 10 or more, as a firewall (WAF) counts them; 0 for none",
+	}})
 	SelfSignUp = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "self-sign-up", Where: Stack, Default: "false",
 		Help: "Let anyone sign up as a user of the dashboard",

@@ -70,6 +70,7 @@ func calls(c *constants) []row {
 		{"other calls of a key in a minute", settings.ReadRate.Default, &settings.ReadRate.Row, busy},
 		{"calls of an account in a minute", fmt.Sprintf("those of %d keys", c.of("internal/domain/service", "ratesOfAccount")), nil, busy},
 		{"calls of all clients in a second, on AWS", settings.RequestRate.Default, &settings.RequestRate.Row, busy},
+		{"calls of an address in a minute, on AWS", "no limit", &settings.AddressRate.Row, busy},
 		{"calls of a key that send a body at a time", c.number(rest, "bodiesOfKey"), nil, busy},
 		{"large calls of `/mcp` at a time: of a key, of all", c.number(agents, "largeOfKey") + ", " + c.number(agents, "largeCalls"), nil, busy},
 		{"tests of a webhook in a minute, and calls that redeliver all", c.number(webhooks, "testRate"), nil, busy},

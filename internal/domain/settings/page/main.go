@@ -26,7 +26,6 @@ const introduction = `# Settings
 <!-- Code generated from the table in internal/domain/settings by go generate; DO NOT EDIT. -->
 
 On one machine a setting is an option of ` + "`lipsync serve`" + `, or a variable of its environment: ` + "`--max-side` is `LIPSYNC_MAX_SIDE`" + `.
-Other commands have some of these options too, as their ` + "`--help`" + ` says.
 
 On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. An
 unknown name or a value that is not allowed is refused, with a message that says what is, before anything is deployed. A setting given with ` + "`-c`" + `
