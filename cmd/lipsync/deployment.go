@@ -70,7 +70,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 	}); err != nil {
 		return nil, err
 	}
-	ports.Trusted = d.doubt.Trusted
+	ports.Trusted, ports.Working = d.doubt.Trusted, w.Working
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)

@@ -98,6 +98,9 @@ type Ports struct {
 	Settled func() bool
 	// Trusted reports whether Now may decide what is deleted by its age, as Doubt does on one machine; by default always.
 	Trusted func() bool
+	// Working returns since when this process has worked on each of its requests, and how many more wait to be worked on again after they waited
+	// for a server. By default each request that is held is worked on.
+	Working func() (since []time.Time, ready int)
 	NewID   func() string // a new UUID; uuid.NewString by default
 	Random  io.Reader     // cryptographic randomness; rand.Reader by default
 }

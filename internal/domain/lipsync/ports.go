@@ -140,9 +140,9 @@ type Idempotency struct {
 // transitions that end the lease clear it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
-	// request if id is "". See Request.Claimed, and Change for what else it writes. The next request is the oldest claimable request of the account whose Turn it is.
+	// request of no account in except if id is "". See Request.Claimed, and Change for what else it writes. The next request is the oldest claimable request of the account whose Turn it is.
 	// Claim returns NotFound if there is nothing to claim; a request with the id may be unknown, final or leased.
-	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
+	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (Request, error)
 
 	// Renew sets the end of a held lease. It returns Conflict if the token no longer holds the
 	// request.

@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -16,11 +17,11 @@ type Standing struct {
 }
 
 // Turn returns the index of the account and kind whose oldest claimable request a worker claims next: of those with claimable requests and
-// the fewest leases, it is the one whose last claim is longest ago, or else the one with the oldest request. ok is false if no request is
-// claimable.
-func Turn(all []Standing) (next int, ok bool) {
+// the fewest leases, it is the one whose last claim is longest ago, or else the one with the oldest request. The accounts except have no turn.
+// ok is false if no request is claimable.
+func Turn(all []Standing, except ...string) (next int, ok bool) {
 	for i, s := range all {
-		if s.Waiting > 0 && (!ok || s.compare(all[next]) < 0) {
+		if s.Waiting > 0 && !slices.Contains(except, s.Account) && (!ok || s.compare(all[next]) < 0) {
 			next, ok = i, true
 		}
 	}

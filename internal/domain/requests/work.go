@@ -14,16 +14,16 @@ import (
 // FinishTime bounds the write that makes a request final, after its output is stored.
 const FinishTime = 10 * time.Second
 
-// Claim leases the request with the id to the caller, or the next request if id is ""; see
+// Claim leases the request with the id to the caller, or the next request of no account in except if id is ""; see
 // Leases.Claim. If that claim was one too many, Claim makes the request failed and tries again. It
 // returns NotFound if there is nothing to claim, and for the time of a Lease after the clock was set
 // forward.
-func (s *Service) Claim(ctx context.Context, id string) (lipsync.Request, error) {
+func (s *Service) Claim(ctx context.Context, id string, except ...string) (lipsync.Request, error) {
 	if !s.Settled() {
 		return lipsync.Request{}, failure.New(failure.NotFound, "the clock was set forward")
 	}
 	for {
-		r, err := s.Store.Leases.Claim(ctx, id, s.NewID(), s.Now(), lipsync.Lease)
+		r, err := s.Store.Leases.Claim(ctx, id, s.NewID(), s.Now(), lipsync.Lease, except...)
 		if err != nil {
 			return lipsync.Request{}, err
 		}

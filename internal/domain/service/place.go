@@ -75,9 +75,14 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds map[string
 	if own == 0 || ahead >= MostAhead {
 		return p
 	}
-	ends := append(endsOf(*line, now, all.Mean()), make([]time.Duration, idle)...)
-	if free, known := s.free(ends, ahead-quick, all.Mean(), now.Sub(r.CreatedAt)); known {
-		p.Left = turn(free, ahead-quick, all.Mean()) + own
+	since, ready := heldOf(*line), 0
+	if s.Working != nil {
+		since, ready = s.Working()
+	}
+	ends := append(endsOf(since, now, all.Mean()), make([]time.Duration, idle)...)
+	before := ahead - quick + ready
+	if free, known := s.free(ends, before, all.Mean(), now.Sub(r.CreatedAt)); known {
+		p.Left = turn(free, before, all.Mean()) + own
 	}
 	return p
 }
@@ -136,16 +141,21 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 	return n, quick
 }
 
-// endsOf returns the times until workers end the requests that they hold, without estimates. A request is expected to take the mean time. If it
-// takes longer, an eighth of the mean time is expected to be left.
-func endsOf(l lipsync.Line, now time.Time, mean time.Duration) (all []time.Duration) {
+// heldOf returns since when workers hold requests, without estimates.
+func heldOf(l lipsync.Line) (since []time.Time) {
 	for _, s := range l.Accounts {
-		if s.Kind == lipsync.ToEstimate {
-			continue
+		if s.Kind != lipsync.ToEstimate {
+			since = append(since, s.Held...)
 		}
-		for _, since := range s.Held {
-			all = append(all, max(mean-now.Sub(since), mean/8))
-		}
+	}
+	return since
+}
+
+// endsOf returns the times until workers end the requests on which they have worked since some time. A request is expected to take the mean time.
+// If it takes longer, an eighth of the mean time is expected to be left.
+func endsOf(since []time.Time, now time.Time, mean time.Duration) (all []time.Duration) {
+	for _, since := range since {
+		all = append(all, max(mean-now.Sub(since), mean/8))
 	}
 	return all
 }

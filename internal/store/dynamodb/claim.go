@@ -22,15 +22,15 @@ const (
 // workers claimed all requests that it found.
 const maxSurveys = 3
 
-func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	r, err := s.claim(ctx, id, token, now, lease)
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (lipsync.Request, error) {
+	r, err := s.claim(ctx, id, token, now, lease, except)
 	if err == nil {
 		s.noteClaim(ctx, ownerOf(r), now)
 	}
 	return r, err
 }
 
-func (s *Store) claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+func (s *Store) claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except []string) (lipsync.Request, error) {
 	var last stored // the last one that was tried
 	claim := func(r stored) (stored, error) {
 		if last = r; r.Lease == token {
@@ -51,6 +51,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		if err != nil {
 			return lipsync.Request{}, err
 		}
+		v.except = except
 		lost := 0
 		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
 			claimed, err := s.replace(ctx, c.id, claim)

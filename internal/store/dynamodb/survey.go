@@ -20,6 +20,7 @@ type survey struct {
 	aside    []entry            // requests that pick passed over
 	whole    bool               // whether no waiting request is missing
 	cut      map[owner]bool     // those of which a shard may have more waiting requests
+	except   []string           // accounts whose requests are not chosen
 }
 
 // survey reads all shards: waiting requests, postponed requests that are due, and held requests.
@@ -183,7 +184,7 @@ func (v *survey) pick(lost int) (entry, bool) {
 
 // next takes the next request.
 func (v *survey) next() (entry, bool) {
-	i, ok := lipsync.Turn(v.accounts)
+	i, ok := lipsync.Turn(v.accounts, v.except...)
 	if !ok {
 		return entry{}, false
 	}

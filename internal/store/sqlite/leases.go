@@ -36,11 +36,11 @@ func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time
 	return err
 }
 
-func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (r lipsync.Request, err error) {
 	err = s.update(ctx, "claim", func(ctx context.Context, tx *sql.Tx) (err error) {
 		chosen := id
 		if chosen == "" {
-			chosen, err = next(ctx, tx, now)
+			chosen, err = next(ctx, tx, now, except)
 		}
 		if err == nil {
 			r, err = change(ctx, tx, chosen, func(r lipsync.Request) (lipsync.Request, error) { return r.Claimed(token, now, lease) })
@@ -55,12 +55,12 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 
 // next returns the id of the request to claim. The cost grows with the number of accounts with open
 // requests and of leases, and not with the number of waiting requests.
-func next(ctx context.Context, tx *sql.Tx, now time.Time) (id string, err error) {
+func next(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, err error) {
 	all, err := standings(ctx, tx, now, 1)
 	if err != nil {
 		return "", err
 	}
-	i, ok := lipsync.Turn(all)
+	i, ok := lipsync.Turn(all, except...)
 	if !ok {
 		return "", failure.New(failure.NotFound, "not found")
 	}

@@ -72,6 +72,10 @@ func call(ctx context.Context, method reflect.Value) {
 			in = append(in, reflect.Zero(t))
 		}
 	}
+	if method.Type().IsVariadic() {
+		method.CallSlice(in)
+		return
+	}
 	method.Call(in)
 }
 

@@ -75,6 +75,28 @@ func testClaimOldest(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, failure.NotFound)
 }
 
+func testClaimExcept(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	b, a := newRequest("b", ""), newRequest("a", "")
+	a.CreatedAt = at(1)
+	for _, r := range []lipsync.Request{b, a} {
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		must(t, err)
+	}
+	claim := func(except ...string) (lipsync.Request, error) {
+		return store.Leases.Claim(t.Context(), "", "w", at(2), time.Minute, except...)
+	}
+	r, err := claim("b")
+	must(t, err)
+	want(t, "claimed", r.ID, a.ID)
+	_, err = claim("a", "b")
+	wantCode(t, err, failure.NotFound)
+	r, err = claim("a")
+	must(t, err)
+	want(t, "claimed", r.ID, b.ID)
+}
+
 func testConcurrentClaims(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for range 15 {

@@ -38,6 +38,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"claim one by id at once", testConcurrentClaimByID},
 		{"places in the queue", testPlaces},
 		{"numbers of a line have a limit", testLineLimit},
+		{"claims except those of accounts", testClaimExcept},
 		{"kinds of requests", testKinds},
 		{"limits of each kind", testLimitsOfKinds},
 		{"turns of each kind", testTurnsOfKinds},

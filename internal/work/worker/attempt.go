@@ -20,10 +20,10 @@ const reportTime = 5 * time.Second
 
 // do makes one attempt at a claimed request, and reports how it ended. If nothing could be
 // reported, it returns an error: Conflict if the request belongs to another worker now.
-func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
+func (w *Worker) do(ctx context.Context, r lipsync.Request, p *place, log *slog.Logger) error {
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
-	bounded, b := w.bound(held)
+	bounded, b := w.bound(held, p)
 	r, err := w.attempt(bounded, r, m, b, log)
 	if cause := context.Cause(bounded); err != nil && (cause == errSlow || cause == errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
@@ -98,7 +98,11 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		}
 	}()
 	m.enter(order.Fetching)
+	b.wait()
 	job, errs := w.fetchAll(ctx, r, folder, b)
+	if err := b.enter(ctx); err != nil {
+		return r, err
+	}
 	switch {
 	case r.IsEstimate():
 		return r, w.estimate(ctx, r, job, errs, m, b)
@@ -128,7 +132,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		return r, err
 	}
 	if made.Reused == (render.Reused{}) && !made.Again { // nothing of the work was done before, or twice
-		w.noteSpeed(ctx, r, made.Size, time.Since(began), log)
+		w.noteSpeed(ctx, r, made.Size, time.Since(began)-b.apart(), log)
 	}
 	return r, nil
 }
@@ -149,7 +153,7 @@ func (w *Worker) store(ctx context.Context, r lipsync.Request, path string, made
 	if len(made.Poster) > 0 {
 		w.storePoster(ctx, &r, made.Poster, log)
 	}
-	return r, w.complete(ctx, r, path)
+	return r, w.complete(ctx, r, path, b)
 }
 
 // analyse completes the analysis of a video.
@@ -199,7 +203,7 @@ func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byt
 
 // complete stores the output, sends it to the client's URL, if there is one, and completes the request. Only an output that is stored is sent: after a
 // fault of our store each attempt would send it again, until the client's URL expires.
-func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {
+func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string, b *bound) error {
 	output, err := os.Open(path)
 	if err != nil {
 		return err
@@ -210,6 +214,6 @@ func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) e
 		return err
 	}
 	return w.Service.CompleteAfter(ctx, r, output, info.Size(), func() error {
-		return w.send(ctx, r.Options.Output.UploadURL, output, info.Size())
+		return w.send(ctx, r.Options.Output.UploadURL, output, info.Size(), b)
 	})
 }

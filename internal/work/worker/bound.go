@@ -33,8 +33,9 @@ var errTooSlow = failure.Failure{Code: failure.ProcessingTooLong}.Because(nil)
 // renderTime returns the time that rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }
 
-// bound ends an attempt that takes too long. Only one goroutine may use it.
+// bound ends an attempt that takes too long, and has its place. Only one goroutine may use it.
 type bound struct {
+	*place
 	end  context.CancelCauseFunc
 	next *time.Timer // of the current step
 	last *time.Timer // of the process
@@ -42,9 +43,9 @@ type bound struct {
 
 // bound returns a context that ends when a bound is exceeded, or soon before this process is
 // killed. The caller must close the bound when the attempt is over.
-func (w *Worker) bound(ctx context.Context) (context.Context, *bound) {
+func (w *Worker) bound(ctx context.Context, p *place) (context.Context, *bound) {
 	ctx, end := context.WithCancelCause(ctx)
-	b := &bound{end: end, next: time.NewTimer(0)}
+	b := &bound{place: p, end: end, next: time.NewTimer(0)}
 	if !w.End.IsZero() {
 		b.last = time.AfterFunc(time.Until(w.End), func() { end(errSlow) })
 	}
@@ -57,6 +58,13 @@ func (w *Worker) bound(ctx context.Context) (context.Context, *bound) {
 func (b *bound) set(d time.Duration, why error) {
 	b.next.Stop()
 	b.next = time.AfterFunc(d, func() { b.end(why) })
+}
+
+// enter begins a step, bounded by transferTime, in the place.
+func (b *bound) enter(ctx context.Context) error {
+	b.next.Stop()
+	defer b.set(transferTime, errSlow)
+	return b.place.enter(ctx)
 }
 
 func (b *bound) close() {

@@ -150,12 +150,12 @@ type refusing struct {
 	err              error
 }
 
-func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (lipsync.Request, error) {
 	s.claims++
 	if n := s.claims - 1; n >= s.from && n < s.to {
 		return lipsync.Request{}, s.err
 	}
-	return s.Leases.Claim(ctx, id, token, now, lease)
+	return s.Leases.Claim(ctx, id, token, now, lease, except...)
 }
 
 // TestStayThroughFaults checks that a worker goes on while claims fail, if the store is busy or has

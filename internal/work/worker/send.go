@@ -10,10 +10,11 @@ import (
 )
 
 // send sends an output of size bytes to the client's URL, if the client gave one.
-func (w *Worker) send(ctx context.Context, to order.UploadURL, output *os.File, size int64) error {
+func (w *Worker) send(ctx context.Context, to order.UploadURL, output *os.File, size int64, b *bound) error {
 	if to == "" {
 		return nil
 	}
+	b.wait()
 	err := w.Sender.Send(ctx, string(to), output, size, order.MediaType(output.Name()))
 	var f failure.Failure
 	switch failure.CodeOf(err) {

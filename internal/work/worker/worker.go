@@ -61,29 +61,52 @@ type Worker struct {
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
 
+	places     atomic.Pointer[places]   // nil until Run begins
 	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
 	estimating atomic.Int64             // bytes that the media of the estimates of Estimate may have
 }
 
-// Run does requests, n at once, until ctx ends. A receive from wake, which may be nil, makes an
-// idle worker claim at once.
+// Run does requests until ctx ends. It works on n at once, while others wait for servers of their clients. A receive from wake, which may be
+// nil, makes it claim at once if it is idle.
 func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
+	places := newPlaces(n)
+	w.places.Store(places)
 	var all sync.WaitGroup
-	for range n {
-		all.Go(func() {
-			for w.awaitDisk(ctx) {
-				if found, _ := w.Do(ctx, ""); found {
-					continue
-				}
-				select {
-				case <-ctx.Done():
-				case <-wake:
-				case <-time.After(Poll):
-				}
-			}
-		})
+	defer all.Wait()
+	for w.awaitDisk(ctx) {
+		p, err := places.take(ctx)
+		if err != nil {
+			return
+		}
+		if w.failing.Load() != nil {
+			p.close()
+			continue
+		}
+		r, found, _ := w.claim(ctx, "", places.full()...)
+		if found {
+			p.give(r.Account)
+			all.Go(func() {
+				defer p.close()
+				_, _ = w.finish(ctx, r, p)
+			})
+			continue
+		}
+		p.close()
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-time.After(Poll):
+		}
 	}
-	all.Wait()
+}
+
+// Working returns since when Run has worked on each request, without the waits for servers, and the number of those that wait to be worked on
+// again.
+func (w *Worker) Working() (since []time.Time, ready int) {
+	if p := w.places.Load(); p != nil {
+		return p.working()
+	}
+	return nil, 0
 }
 
 // Estimate does an estimate at once if it waits. An estimate takes little time, so it needn't wait for a worker
@@ -102,22 +125,35 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 // was one to do. The error, which is already logged, kept the request from being done or released.
 // If the disk is full or fails, Do postpones the request, and reports that there was none.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
-	r, err := w.Service.Claim(ctx, id)
+	r, found, err := w.claim(ctx, id)
+	if !found {
+		return false, err
+	}
+	return w.finish(ctx, r, nil)
+}
+
+// claim claims a request; see service.Service.Claim.
+func (w *Worker) claim(ctx context.Context, id string, except ...string) (r lipsync.Request, found bool, err error) {
+	r, err = w.Service.Claim(ctx, id, except...)
 	switch {
 	case err == nil && ctx.Err() != nil: // it was just told to stop
 		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		defer cancel()
-		return false, w.Service.Release(report, r)
+		return r, false, w.Service.Release(report, r)
 	case failure.CodeOf(err) == failure.NotFound, ctx.Err() != nil:
-		return false, nil
+		return r, false, nil
 	case err != nil:
 		w.Log.Error("claim", "error", err)
-		return false, err
 	}
+	return r, err == nil, err
+}
+
+// finish makes an attempt at a claimed request in a place; see Do.
+func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *place) (found bool, err error) {
 	log := w.Log.With("account", r.Account, "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
-	err = w.do(ctx, r, log)
+	err = w.do(ctx, r, p, log)
 	switch {
 	case err == errDisk:
 		return false, nil

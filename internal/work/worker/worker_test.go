@@ -527,8 +527,8 @@ type stopping struct {
 	stop func()
 }
 
-func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	r, err := s.Leases.Claim(ctx, id, token, now, lease)
+func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (lipsync.Request, error) {
+	r, err := s.Leases.Claim(ctx, id, token, now, lease, except...)
 	s.stop()
 	return r, err
 }

@@ -1,0 +1,192 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Bounds of the attempts that wait for a server of their client. They need no processor, so others get their places.
+const (
+	grace      = 2 * time.Second // for which an attempt waits in its place; most servers are quicker
+	asideOfOne = 4               // from so many on, no other request of the account is claimed
+	mostAside  = 64              // of all accounts; others wait in their places, so that files and connections are bounded
+)
+
+// places are the places of a process in which attempts work. Accounts take turns, and so do claims, whose accounts are not known yet.
+type places struct {
+	mu      sync.Mutex
+	n       int
+	held    map[*place]time.Time // since when
+	aside   map[string]int       // attempts without a place, by account
+	waiting []*place             // those who came first are first
+	turns   int
+	last    map[string]int // the last turn of each account
+}
+
+// place is the right of an attempt to work. Its methods may be called for nil: the worker does one request at a time.
+type place struct {
+	of      *places
+	account string        // "" while a request is claimed
+	taken   chan struct{} // closed when it is held again
+	waits   bool          // for a server
+	left    time.Time     // when others got it; zero if it is held
+	away    time.Duration // for which others had it
+}
+
+func newPlaces(n int) *places {
+	return &places{n: n, held: map[*place]time.Time{}, aside: map[string]int{}, last: map[string]int{}}
+}
+
+// take waits for a place for a claim.
+func (p *places) take(ctx context.Context) (*place, error) {
+	free := &place{of: p}
+	return free, free.await(ctx)
+}
+
+// await waits until the place is held, or ctx ends.
+func (p *place) await(ctx context.Context) error {
+	p.of.mu.Lock()
+	p.taken = make(chan struct{})
+	p.of.waiting = append(p.of.waiting, p)
+	p.of.serve()
+	p.of.mu.Unlock()
+	select {
+	case <-p.taken:
+		return nil
+	case <-ctx.Done():
+		p.close()
+		return ctx.Err()
+	}
+}
+
+// serve gives free places to those whose accounts had no turn for longest.
+func (p *places) serve() {
+	for len(p.held) < p.n && len(p.waiting) > 0 {
+		next := slices.MinFunc(p.waiting, func(a, b *place) int { return p.last[a.account] - p.last[b.account] })
+		p.waiting = slices.DeleteFunc(p.waiting, func(w *place) bool { return w == next })
+		next.back()
+		p.hold(next)
+		close(next.taken)
+	}
+}
+
+func (p *places) hold(by *place) {
+	p.turns++
+	p.held[by], p.last[by.account] = time.Now(), p.turns
+}
+
+// give gives the place to the account whose request was claimed.
+func (p *place) give(account string) {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.account = account
+	p.of.hold(p)
+}
+
+// wait gives the place to others if the attempt waits for a server for longer than grace, until enter.
+func (p *place) wait() {
+	if p == nil {
+		return
+	}
+	p.of.mu.Lock()
+	p.waits = true
+	p.of.mu.Unlock()
+	time.AfterFunc(grace, p.leave)
+}
+
+func (p *place) leave() {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	all := 0
+	for _, n := range p.of.aside {
+		all += n
+	}
+	if _, held := p.of.held[p]; !held || !p.waits || all >= mostAside {
+		return
+	}
+	p.left = time.Now()
+	p.of.aside[p.account]++
+	delete(p.of.held, p)
+	p.of.serve()
+}
+
+// enter waits for the place if others got it.
+func (p *place) enter(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	p.of.mu.Lock()
+	p.waits = false
+	_, held := p.of.held[p]
+	p.of.mu.Unlock()
+	if held {
+		return nil
+	}
+	return p.await(ctx)
+}
+
+// back notes that the attempt isn't without a place any more.
+func (p *place) back() {
+	if p.left.IsZero() {
+		return
+	}
+	p.away, p.left = p.away+time.Since(p.left), time.Time{}
+	if p.of.aside[p.account]--; p.of.aside[p.account] == 0 {
+		delete(p.of.aside, p.account)
+	}
+}
+
+// apart returns for how long the attempt was without the place.
+func (p *place) apart() time.Duration {
+	if p == nil {
+		return 0
+	}
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.left.IsZero() {
+		return p.away
+	}
+	return p.away + time.Since(p.left)
+}
+
+// close gives the place up.
+func (p *place) close() {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.back()
+	p.waits = false
+	delete(p.of.held, p)
+	p.of.waiting = slices.DeleteFunc(p.of.waiting, func(w *place) bool { return w == p })
+	p.of.serve()
+}
+
+// full returns the accounts of which as many attempts are without a place as may be.
+func (p *places) full() (accounts []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for account, n := range p.aside {
+		if n >= asideOfOne {
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts
+}
+
+// working returns since when each place is held, and how many attempts wait to get theirs back.
+func (p *places) working() (since []time.Time, ready int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for by, at := range p.held {
+		if by.account != "" {
+			since = append(since, at)
+		}
+	}
+	for _, by := range p.waiting {
+		if by.account != "" {
+			ready++
+		}
+	}
+	return since, ready
+}
