@@ -38,6 +38,7 @@ type serveCommand struct {
 	MaxSide               int
 	DiskReserve           settings.Size
 	MaxFPS                float64 `name:"max-fps"`
+	MaxGigapixels         float64
 	ProvenanceCertificate string
 	ProvenanceKey         string
 
@@ -88,7 +89,7 @@ func (c *serveCommand) base(address net.Addr) *url.URL {
 
 // limits returns the limits of a request's media, except for their sizes in bytes.
 func (c *serveCommand) limits() render.Limits {
-	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
+	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS, Gigapixels: c.MaxGigapixels}
 }
 
 // config returns what the service offers and allows. Requests may name the engines of the set.

@@ -53,7 +53,7 @@ func (j *job) read(d *cloud.Deployment) {
 		limits: render.Limits{
 			Duration: settings.MaxDuration.In(s),
 			Width:    side, Height: side,
-			FPS: settings.MaxFPS.In(s),
+			FPS: settings.MaxFPS.In(s), Gigapixels: settings.MaxGigapixels.In(s),
 		},
 		models:       settings.Models.In(s),
 		library:      settings.ONNXRuntime.In(s),

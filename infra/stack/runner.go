@@ -61,7 +61,7 @@ func (s *service) addRunner() {
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
 			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
-				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
+				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),

@@ -58,9 +58,9 @@ func TestLargestOutput(t *testing.T) {
 	}{
 		{9300, true, 0}, {9400, true, 8 << 30}, {9400, false, 0}, {37400, false, 0}, {37500, false, 32 << 30},
 	} {
-		in := input{job: Job{Signed: c.signed}, video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
+		in := input{job: Job{Signed: c.signed}, limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 1920, Height: 1080}}}
 		in.job.Options.Output = order.Output{Format: order.MOV, Codec: order.ProRes, Quality: order.High}
-		f := failure.Of(in.checkSize(c.frames))
+		f := failure.Of(in.checkSize(1, c.frames))
 		if f.Limit.Bytes != c.most || c.most > 0 && (f.Code != failure.MediaLargerThan || f.Details.Kind != failure.OutputFile) {
 			t.Errorf("%+v: got %+v", c, f)
 		}

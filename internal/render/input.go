@@ -18,11 +18,12 @@ type Limits struct {
 	Duration      time.Duration // of the video and of the audio
 	Width, Height int           // of the video as displayed, pixels
 	FPS           float64
+	Gigapixels    float64 // of the frames of the video and of the output together, 10⁹ pixels
 }
 
 // DefaultLimits returns the limits that the service documents.
 func DefaultLimits() Limits {
-	return Limits{Duration: time.Hour, Width: order.MostWidth, Height: 4096, FPS: order.MostFPS}
+	return Limits{Duration: time.Hour, Width: order.MostWidth, Height: 4096, FPS: order.MostFPS, Gigapixels: 2000}
 }
 
 // refuse returns the error of media that are at fault. If the cause is rather a fault of the
@@ -74,6 +75,15 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 		return in, err
 	}
 	in.speech = speech
+	source := 1 // if the file states no length
+	if in.video.Duration > 0 {
+		source = max(1, in.expected())
+	}
+	if line, wrong := in.timelineFor(source, nil); wrong == nil { // else the plan, which knows more, refuses it
+		if err := in.checkSize(source, line.frames); err != nil {
+			return in, err
+		}
+	}
 	in.boxes, err = in.readBoxes(ctx)
 	return in, err
 }

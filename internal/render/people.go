@@ -37,6 +37,9 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 		if err != nil {
 			return err
 		}
+		if err := in.checkSize(in.expected(), 0); err != nil {
+			return err
+		}
 		w.by.Measured(in.video.Duration, 0)
 		a, err = w.people(ctx, in)
 		return err
@@ -71,6 +74,9 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 	}
 	if f.frames > in.mostOutput() {
 		return a, in.limits.tooLong(failure.Video, in.video.Duration)
+	}
+	if err := in.checkSize(f.frames, 0); err != nil {
+		return a, err
 	}
 	a.Video = order.AnalyzedVideo{Seconds: round(in.length(f.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
 	a.Faces, err = found.faces(f.frames, in.length)

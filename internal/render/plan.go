@@ -40,7 +40,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 		return p, err
 	}
 	frames := p.line.frames
-	if err := in.checkSize(frames); err != nil {
+	if err := in.checkSize(seen.shown, frames); err != nil {
 		return p, err
 	}
 	if p.sound, p.warning, err = w.finishSound(ctx, in, seen.shown, frames); err != nil {
@@ -186,5 +186,5 @@ func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error)
 	return order.Estimate{
 		VideoSeconds: round(in.video.Duration.Seconds()), AudioSeconds: round(in.audioLength().Seconds()),
 		OutputSeconds: round(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),
-	}, in.checkSize(line.frames)
+	}, in.checkSize(source, line.frames)
 }

@@ -259,6 +259,9 @@ func (in input) size(source, output int) int64 {
 	return int64(source+output) * int64(v.Width*v.Height) / 1000
 }
 
+// sourcePixels returns the number of pixels of a frame of the video's file.
+func (in input) sourcePixels() float64 { return float64(in.given.Width * in.given.Height) }
+
 // mostBytes bounds outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
 // one of them, or for one of order.MostSigned and its three copies while it is signed.
 const mostBytes = 32 << 30
@@ -283,8 +286,14 @@ func (in input) proResSize(frames int) float64 {
 	return float64(frames) * float64(v.Width*v.Height) * bits / 8
 }
 
-// checkSize returns an error if an output of a number of frames would be too large.
-func (in input) checkSize(frames int) error {
+// checkSize returns an error if so many frames of the video and of the output are too much work, or if the output would be too large.
+func (in input) checkSize(source, frames int) error {
+	v := in.video.Video
+	if all := (float64(source)*in.sourcePixels() + float64(frames)*float64(v.Width*v.Height)) / 1e9; all > in.limits.Gigapixels {
+		f := failure.Failure{Code: failure.TooManyPixels}
+		f.Limit.Gigapixels, f.Value.Gigapixels = in.limits.Gigapixels, all
+		return f.Because(nil)
+	}
 	most := int64(mostBytes)
 	if in.job.Signed {
 		most = order.MostSigned

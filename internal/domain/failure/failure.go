@@ -23,6 +23,7 @@ const (
 	MediaUnsupported   Reason = "media_unsupported"    // Kind
 	PictureLargerThan  Reason = "picture_larger_than"  // Limit, Value in pixels
 	FrameRateAbove     Reason = "frame_rate_above"     // Limit, Value in frames/s
+	TooManyPixels      Reason = "too_many_pixels"      // Limit, Value in gigapixels: what the frames of the video and of the output have together
 	MediaTruncated     Reason = "media_truncated"      // Kind, Value (the part that can be decoded) and Stated, both in seconds
 	VideoIsPicture     Reason = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a GIF
 	NoPicture          Reason = "no_picture"           // the video has no picture
@@ -112,7 +113,7 @@ type Details struct {
 // Free reports whether a request failed through no fault of its client. Such a request does not count as a use of the key.
 func (f Failure) Free() bool { return f.Code != "" && f.Code.Class() != OfInput }
 
-// Quantity is a size, length, frame rate, resolution, speed, frame or track of a medium. One of its units is set.
+// Quantity is a size, length, frame rate, resolution, speed, frame, track or amount of pixels of a medium. One of its units is set.
 type Quantity struct {
 	Bytes   int64   `json:"bytes,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -122,6 +123,8 @@ type Quantity struct {
 	Speed   float64 `json:"speed,omitempty"`  // as a multiple of the usual speed
 	Frame   int     `json:"frame,omitempty"`  // number of a frame, from 0
 	Tracks  int     `json:"tracks,omitempty"` // number of tracks, or of one of them from 1
+
+	Gigapixels float64 `json:"gigapixels,omitempty"` // thousand millions of pixels
 }
 
 // Sentence returns the sentence that clients read, or "" if there is no failure. The sentences are
@@ -142,6 +145,8 @@ func (f Failure) Sentence() string {
 		return fmt.Sprintf("video is larger than %d × %d pixels: %d × %d pixels", f.Limit.Width, f.Limit.Height, f.Value.Width, f.Value.Height)
 	case FrameRateAbove:
 		return fmt.Sprintf("video has more than %.4g frames per second: %.4g", f.Limit.FPS, f.Value.FPS)
+	case TooManyPixels:
+		return fmt.Sprintf("video and output have more than %.4g gigapixels (width × height × frames of both): %.4g", f.Limit.Gigapixels, f.Value.Gigapixels)
 	case MediaTruncated:
 		return fmt.Sprintf("%s is truncated: %s of %s seconds can be read", f.Kind, tenths(f.Value.Seconds), tenths(f.Stated.Seconds))
 	case VideoIsPicture:

@@ -43,6 +43,8 @@ func TestSentences(t *testing.T) {
 			failed(failure.PictureLargerThan, "", quantity{Width: 4096, Height: 2160}, quantity{Width: 5000, Height: 64}), failure.OfInput},
 		"video has more than 120 frames per second: 239.8": {
 			failed(failure.FrameRateAbove, "", quantity{FPS: 120}, quantity{FPS: 239.8}), failure.OfInput},
+		"video and output have more than 2000 gigapixels (width × height × frames of both): 7248": {
+			failed(failure.TooManyPixels, "", quantity{Gigapixels: 2000}, quantity{Gigapixels: 7247.8}), failure.OfInput},
 		"video has no picture":           {failure.Failure{Code: failure.NoPicture}, failure.OfInput},
 		"audio has no sound track":       {failure.Failure{Code: failure.NoSoundTrack}, failure.OfInput},
 		"no face found in the video":     {failure.Failure{Code: failure.NoFace}, failure.OfInput},

@@ -95,6 +95,11 @@ var (
 		Name: "max-fps", Where: Machine | Stack | Runner, Default: "120", Example: "N",
 		Help: "Largest frame rate of a video, in frames per second",
 	}})
+	MaxGigapixels = add(Setting[float64]{Kind: float(), InStack: wholeFloat(1, 1_000_000), Row: Row{
+		Name: "max-gigapixels", Where: Machine | Stack | Runner, Default: "2000", Example: "N",
+		Help: "Largest width × height × frames of a video and its output together, in thousand millions of pixels",
+		More: "An hour of 3840 × 2160 at 30 frames a second has 1792.",
+	}})
 	KeepInputs = add(Setting[time.Duration]{Kind: duration(time.Hour, "1h or more"), InStack: durationWithin(time.Hour, 365*day), Row: Row{
 		Name: "keep-inputs", Where: Machine | Stack | Functions, Default: "24h", Example: "TIME",
 		Help: "How long an upload is kept after it was announced or last used",

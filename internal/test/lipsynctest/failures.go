@@ -39,6 +39,7 @@ func failures() []failure.Failure {
 		details(failure.FrameRateAbove, failure.Details{
 			Kind: failure.Video, Limit: failure.Quantity{FPS: 120}, Value: failure.Quantity{FPS: 240000. / 1001},
 		}),
+		details(failure.TooManyPixels, failure.Details{Limit: failure.Quantity{Gigapixels: 2000}, Value: failure.Quantity{Gigapixels: 2000.000001}}),
 		details(failure.ModelNotInstalled, failure.Details{Model: "Größe \x00 '\"; --<"}),
 		failureOf("prores"),
 	}

@@ -21,7 +21,7 @@ import (
 type drip struct {
 	web
 	takes     time.Duration
-	until     time.Time // at least
+	until     time.Time    // at least
 	now, most atomic.Int64 // slow transfers
 }
 
