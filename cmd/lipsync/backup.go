@@ -120,8 +120,8 @@ func (b *backup) room(size int64) error {
 	if b.reserve == 0 {
 		return nil
 	}
-	free, err := disk.Free(b.scratch)
-	if err == nil && size > free-b.reserve {
+	err := disk.Room(b.scratch, b.reserve, size)
+	if failure.CodeOf(err) == failure.NoSpace {
 		err = fmt.Errorf("the backup would leave less than %s free on the disk of the data folder: make it on another disk, or change %s", failure.Spell(b.reserve), settings.DiskReserve.Flag())
 	}
 	return err

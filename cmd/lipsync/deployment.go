@@ -63,7 +63,8 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 	folder.objects.Reserve = int64(c.DiskReserve)
 	ports := folder.ports()
 	ports.Queue, ports.Announcer, ports.Poster = d.scheduler, d.scheduler, fetch.New(options)
-	ports.EventBody, ports.Room, ports.Log = rest.EventBody(c.base(address)), folder.objects.Room, w.Log
+	ports.EventBody, ports.Log = rest.EventBody(c.base(address)), w.Log
+	ports.Room, ports.RoomToWork = folder.objects.Room, folder.objects.RoomToWork
 	if d.doubt, err = folder.doubt(ctx, sinceStart(), func(ahead time.Duration) {
 		d.log.Warn("the clock is far ahead of the last time in the database: nothing is deleted by its age for an hour; correct the clock if it is wrong",
 			"ahead", ahead.Round(time.Second))

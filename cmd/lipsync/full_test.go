@@ -78,6 +78,29 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestLargerThanDisk asks for an output that the disk can't hold. It fails at once, and isn't tried again.
+func TestLargerThanDisk(t *testing.T) {
+	disk := newSmallDisk(t, "64m")
+	args := serveArgs(disk.data(), []string{"--workers", "1", "--disk-reserve", "8MiB"})
+	s := start(t, disk.path("data"), disk.within(append([]string{fixtures.program}, args...)...))
+	c := testClient{s.url, disk.newKey(t)}
+	speech := filepath.Join(t.TempDir(), "speech.wav")
+	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=30", speech); err != nil {
+		t.Fatal(err)
+	}
+	id := c.begin(t, map[string]any{
+		"inputs": inputs(c.upload(t, "video", fixtures.video), c.upload(t, "audio", speech)),
+		"output": map[string]any{"format": "mov", "codec": "prores"},
+	})
+	const want = "output and its files take 134 MiB, and this service's disk has room for 60 MiB"
+	if r := c.wait(t, id); r.Status != "failed" || r.ErrorMessage != want {
+		t.Errorf("got %+v, want %q", r, want)
+	}
+	if late := s.log.with("postponed"); late != nil {
+		t.Errorf("it was postponed: %q", late)
+	}
+}
+
 // smallDisk is a disk of a few megabytes, in a mount namespace of its own. The namespace lives as
 // long as a process, the holder.
 type smallDisk struct {

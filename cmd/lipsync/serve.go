@@ -96,7 +96,7 @@ func (c *serveCommand) limits() render.Limits {
 func (c *serveCommand) config(s *engines.Set) (lipsync.Config, error) {
 	names, err := s.Names(c.Engine)
 	config := c.Settings.Config(names, c.workers())
-	config.MaxFindings = service.MostFindings
+	config.MaxFindings, config.MaxPieces = service.MostFindings, service.MostPieces
 	return config, err
 }
 

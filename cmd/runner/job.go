@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/store/disk"
 	"lipsync/internal/work/worker"
 )
 
@@ -78,6 +79,7 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 		return j.open(ctx, deployment.Service.Objects, deployment.Log)
 	}}
 	defer func() { err = errors.Join(err, renderer.close()) }()
+	deployment.Service.RoomToWork = func(size int64) error { return disk.Room(folder, 0, size) }
 	w := j.worker(deployment, renderer, folder)
 	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {
 		return err

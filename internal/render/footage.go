@@ -23,6 +23,8 @@ type source struct {
 	expected int // number of frames, as the file states
 	needed   int // largest number of frames that the output may show
 	limit    int // largest number of frames to decode
+
+	crowded bool // whether the disk has no space to keep all frames
 }
 
 // footage is what is known of the frames of a source. They are decoded for the first pass, and again for the second, unless they are so few
@@ -39,7 +41,7 @@ type footage struct {
 func (w work) source(in input) source {
 	v := in.video.Video
 	s := source{media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), limit: min(in.limit(), int(1e9*in.limits.Gigapixels/in.sourcePixels())+1),
-		most: max(1, stretchSize/v.FrameSize())}
+		most: max(1, stretchSize/v.FrameSize()), crowded: in.crowded}
 	if v.Pixels.Deep() {
 		s.tones = newTones(v.Transfer())
 	}
@@ -55,7 +57,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 	}
 	defer frames.Close()
 	f.source = s
-	if s.expected <= s.most {
+	if !s.crowded && s.expected <= s.most {
 		f.kept, _ = newStretch(s.dir) // if that fails, the frames are decoded again
 	}
 	defer func() {

@@ -49,6 +49,8 @@ type input struct {
 	given  ffmpeg.Video // the video as it is in its file
 	speech soundtrack
 	boxes  []*rect // of the option face, one for each frame of the file
+
+	crowded bool // whether the disk has no space to keep the frames of the video
 }
 
 // inspect inspects both files at once. If both are at fault, the error is that of the video.
@@ -81,6 +83,9 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 	}
 	if line, wrong := in.timelineFor(source, nil); wrong == nil { // else the plan, which knows more, refuses it
 		if err := in.checkSize(source, line.frames); err != nil {
+			return in, err
+		}
+		if in.crowded, err = in.takeRoom(source, line.frames); err != nil {
 			return in, err
 		}
 	}

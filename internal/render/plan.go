@@ -183,6 +183,9 @@ func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error)
 	if err != nil {
 		return e, err
 	}
+	if _, err := in.takeRoom(source, line.frames); failure.Of(err).Code == failure.DiskTooSmall {
+		return e, err
+	}
 	return order.Estimate{
 		VideoSeconds: round(in.video.Duration.Seconds()), AudioSeconds: round(in.audioLength().Seconds()),
 		OutputSeconds: round(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),

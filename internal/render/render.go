@@ -64,10 +64,19 @@ type Job struct {
 	Poster   bool              // the result has a poster
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
 	Pieces Pieces
+	Space  Space // on the disk; nil: always enough
 	// VideoSum is the SHA-256 of the video. Pieces of jobs with another one aren't used.
 	VideoSum [sha256.Size]byte
 	// PieceTime is the time after which a piece ends; 0 means 40 s.
 	PieceTime time.Duration
+}
+
+// Space is the space that a job gets on the disk.
+type Space interface {
+	// Take takes so many bytes for files, in place of those before, or changes nothing and returns why.
+	Take(size int64) error
+	// Spare takes so many more for files that only save time, and reports whether they are there.
+	Spare(size int64) bool
 }
 
 // Observer learns about a job while it is done. Except for Unkept, its methods are never called concurrently.

@@ -47,6 +47,7 @@ const (
 	UploadPrivate      Reason = "upload_private"       // the host of upload_url is in a private network, and the settings don't allow those
 	UploadHostMissing  Reason = "upload_host_missing"  // the host of upload_url doesn't exist, or nothing there takes connections
 	UploadUnreachable  Reason = "upload_unreachable"   // no connection, the server of upload_url fails, or it takes the output too slowly
+	DiskTooSmall       Reason = "disk_too_small"       // Limit, Value in bytes: what this machine's disk has room for, and what the files of the request take
 	ProcessingTooLong  Reason = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  Reason = "model_not_installed"  // Model
 	Canceled           Reason = "canceled"             // by the client
@@ -190,6 +191,8 @@ func (f Failure) Sentence() string {
 			return fmt.Sprintf("output could not be sent: the server answered %d", f.Status)
 		}
 		return "output could not be sent: upload_url is not accessible"
+	case DiskTooSmall:
+		return fmt.Sprintf("output and its files take %s, and this service's disk has room for %s", Spell(f.Value.Bytes>>20<<20), Spell(f.Limit.Bytes>>20<<20))
 	case ProcessingTooLong:
 		return "media take too long to process"
 	case ModelNotInstalled:

@@ -45,6 +45,8 @@ func TestSentences(t *testing.T) {
 			failed(failure.FrameRateAbove, "", quantity{FPS: 120}, quantity{FPS: 239.8}), failure.OfInput},
 		"video and output have more than 2000 gigapixels (width × height × frames of both): 7248": {
 			failed(failure.TooManyPixels, "", quantity{Gigapixels: 2000}, quantity{Gigapixels: 7247.8}), failure.OfInput},
+		"output and its files take 41 GiB, and this service's disk has room for 500 MiB": {
+			failed(failure.DiskTooSmall, "", quantity{Bytes: 500<<20 + 5}, quantity{Bytes: 41<<30 + 1}), failure.OfInput},
 		"video has no picture":           {failure.Failure{Code: failure.NoPicture}, failure.OfInput},
 		"audio has no sound track":       {failure.Failure{Code: failure.NoSoundTrack}, failure.OfInput},
 		"no face found in the video":     {failure.Failure{Code: failure.NoFace}, failure.OfInput},

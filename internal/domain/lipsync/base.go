@@ -28,7 +28,7 @@ type Base struct {
 func NewBase(c Config, p Ports) (*Base, error) {
 	numbers := map[string]int64{
 		"GenerateRate": int64(c.GenerateRate), "ReadRate": int64(c.ReadRate), "MaxVideo": c.MaxVideo, "MaxAudio": c.MaxAudio,
-		"MaxFindings": c.MaxFindings, "Workers": int64(c.Workers), "Limits.Open": int64(c.Limits.Open), "Limits.Stored": c.Limits.Stored,
+		"MaxFindings": c.MaxFindings, "MaxPieces": c.MaxPieces, "Workers": int64(c.Workers), "Limits.Open": int64(c.Limits.Open), "Limits.Stored": c.Limits.Stored,
 		"Limits.Keys": int64(c.Limits.Keys),
 	}
 	var errs []error

@@ -57,7 +57,7 @@ type Config struct {
 
 	GenerateRate, ReadRate int   // calls per minute and key
 	MaxVideo, MaxAudio     int64 // in bytes, of one input; by default 5 GiB and 500 MiB
-	MaxFindings            int64 // in bytes, of all findings; 0 means any size
+	MaxFindings, MaxPieces int64 // in bytes, of all findings and of all pieces; 0 means any size
 
 	// RequireProvenance makes the service refuse outputs that can't be signed. Its workers must have a signer.
 	RequireProvenance bool
@@ -93,7 +93,10 @@ type Ports struct {
 	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
 	// requests continue anyway. By default there is always space.
 	Room func(size int64) error
-	Now  func() time.Time // time.Now by default
+	// RoomToWork returns NoSpace if the disk has too little space for size bytes of files of accepted requests, with a TooSmall in its chain if it
+	// never has. By default there is always space.
+	RoomToWork func(size int64) error
+	Now        func() time.Time // time.Now by default
 	// Settled reports whether leases can be compared with Now, as ClockWatch does on one machine; by default always.
 	Settled func() bool
 	// Trusted reports whether Now may decide what is deleted by its age, as Doubt does on one machine; by default always.
@@ -118,6 +121,9 @@ func (p Ports) complete() Ports {
 	}
 	if p.Room == nil {
 		p.Room = func(int64) error { return nil }
+	}
+	if p.RoomToWork == nil {
+		p.RoomToWork = func(int64) error { return nil }
 	}
 	if p.Now == nil {
 		p.Now = time.Now

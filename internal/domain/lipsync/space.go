@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -30,6 +31,32 @@ func (r *RoomReader) Read(p []byte) (int, error) {
 	r.left -= int64(n)
 	return n, err
 }
+
+// RoomWriter writes the files of a request to W while the disk has space, as RoomReader reads them.
+type RoomWriter struct {
+	W    io.Writer
+	Room func(size int64) error
+	left int64
+}
+
+var _ io.Writer = (*RoomWriter)(nil)
+
+func (w *RoomWriter) Write(p []byte) (int, error) {
+	if w.left <= 0 {
+		if err := w.Room(0); err != nil {
+			return 0, err
+		}
+		w.left = roomEvery
+	}
+	n, err := w.W.Write(p)
+	w.left -= int64(n)
+	return n, err
+}
+
+// TooSmall is the error of a disk that is too small for some files, also when it is empty: it has room for so many bytes.
+type TooSmall struct{ Bytes int64 }
+
+func (e *TooSmall) Error() string { return fmt.Sprintf("the disk has room for %d bytes", e.Bytes) }
 
 // LeastSpeed is the number of bytes a second below which a medium comes too slowly, on average. A line of a village has twice as many.
 const LeastSpeed = 64_000

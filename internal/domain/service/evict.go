@@ -4,33 +4,71 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lipsync/internal/domain/failure"
 )
 
-// finding is an object of findings.
-type finding struct {
+// cache is what the objects with a prefix take, as far as this process knows: those that were deleted since the last look at them count. So most
+// requests look at no objects but their own.
+type cache struct {
+	prefix string // an owner follows
+	newest bool   // whether the newest objects go first, since they are of no use without the older ones
+	mu     sync.Mutex
+	looked bool
+	bytes  int64
+}
+
+// add adds n bytes and returns the new size. It returns the largest number before the first look.
+func (c *cache) add(n int64) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bytes += n; !c.looked {
+		return math.MaxInt64
+	}
+	return c.bytes
+}
+
+// look notes what a look found, during which add may have been called: bytes is the size before it.
+func (c *cache) look(before, found int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes, c.looked = found+c.bytes-before, true
+}
+
+// cached is an object of a cache.
+type cached struct {
 	key      string
 	modified time.Time
 	size     int64
 }
 
-// tidyFindings deletes the findings that are too old, and then the oldest ones of the account that has the most bytes, as long as all together are
-// larger than MaxFindings. So no account deletes those of one that has less. It returns how many it deleted.
-func (s *Service) tidyFindings(ctx context.Context) (deleted int, err error) {
-	s.kept.mu.Lock()
-	before := s.kept.bytes
-	s.kept.mu.Unlock()
-	all, err := s.listFindings(ctx)
+// keep notes that n bytes were added to a cache, and shrinks it to most bytes if it is larger now. 0 allows any size.
+func (s *Service) keep(ctx context.Context, c *cache, n, most int64) error {
+	if most == 0 || c.add(n) <= most {
+		return nil
+	}
+	_, err := s.shrink(ctx, c, most)
+	return err
+}
+
+// shrink deletes findings that are too old, and then objects of the owner that has the most bytes, as long as all together are larger than most,
+// unless that is 0. So no owner deletes those of one that has less. It returns how many it deleted.
+func (s *Service) shrink(ctx context.Context, c *cache, most int64) (deleted int, err error) {
+	c.mu.Lock()
+	before := c.bytes
+	c.mu.Unlock()
+	all, err := s.listCached(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	trusted := s.Trusted()
-	old := func(o finding) bool { return trusted && s.Now().Sub(o.modified) >= s.Limits.Keep.Findings }
-	accounts, sizes := make(map[string][]finding), make(map[string]int64) // by the prefix of an account, oldest first
+	trusted := s.Trusted() && c == &s.findings
+	old := func(o cached) bool { return trusted && s.Now().Sub(o.modified) >= s.Limits.Keep.Findings }
+	owners, sizes := make(map[string][]cached), make(map[string]int64) // in the order in which they go
 	var total int64
 	var errs []error
 	for _, o := range all {
@@ -38,38 +76,33 @@ func (s *Service) tidyFindings(ctx context.Context) (deleted int, err error) {
 			errs, deleted = append(errs, s.Objects.Delete(ctx, o.key)), deleted+1
 			continue
 		}
-		account := accountOf(o.key)
-		accounts[account], sizes[account], total = append(accounts[account], o), sizes[account]+o.size, total+o.size
+		owner, _, _ := strings.Cut(strings.TrimPrefix(o.key, c.prefix), "/")
+		owners[owner], sizes[owner], total = append(owners[owner], o), sizes[owner]+o.size, total+o.size
 	}
-	most := total
-	if s.MaxFindings > 0 && total > s.MaxFindings {
-		most = s.MaxFindings - s.MaxFindings/10 // a tenth more goes, so that not each later request looks at all
+	if most == 0 || total <= most {
+		most = total
+	} else {
+		most -= most / 10 // a tenth more goes, so that not each later request looks at all
 	}
 	for total > most {
 		largest := ""
-		for account, size := range sizes {
-			if largest == "" || cmp.Or(cmp.Compare(size, sizes[largest]), cmp.Compare(account, largest)) > 0 {
-				largest = account
+		for owner, size := range sizes {
+			if largest == "" || cmp.Or(cmp.Compare(size, sizes[largest]), cmp.Compare(owner, largest)) > 0 {
+				largest = owner
 			}
 		}
-		oldest := accounts[largest][0]
-		accounts[largest], sizes[largest], total = accounts[largest][1:], sizes[largest]-oldest.size, total-oldest.size
-		errs, deleted = append(errs, s.Objects.Delete(ctx, oldest.key)), deleted+1
+		first := owners[largest][0]
+		owners[largest], sizes[largest], total = owners[largest][1:], sizes[largest]-first.size, total-first.size
+		errs, deleted = append(errs, s.Objects.Delete(ctx, first.key)), deleted+1
 	}
-	s.kept.look(before, total)
+	c.look(before, total)
 	return deleted, errors.Join(errs...)
 }
 
-// accountOf returns the part of a key of findings that stands for their account.
-func accountOf(key string) string {
-	account, _, _ := strings.Cut(strings.TrimPrefix(key, findings), "/")
-	return account
-}
-
-// listFindings returns all findings, oldest first.
-func (s *Service) listFindings(ctx context.Context) (all []finding, err error) {
-	err = s.Objects.List(ctx, findings, func(key string, modified time.Time) error {
-		all = append(all, finding{key: key, modified: modified})
+// listCached returns the objects of a cache in the order in which they go.
+func (s *Service) listCached(ctx context.Context, c *cache) (all []cached, err error) {
+	err = s.Objects.List(ctx, c.prefix, func(key string, modified time.Time) error {
+		all = append(all, cached{key: key, modified: modified})
 		return nil
 	})
 	for i := range all {
@@ -77,6 +110,21 @@ func (s *Service) listFindings(ctx context.Context) (all []finding, err error) {
 		all[i].size, sizeErr = s.Objects.Size(ctx, all[i].key)
 		err = errors.Join(err, failure.Unless(failure.NotFound, sizeErr))
 	}
-	slices.SortFunc(all, func(a, b finding) int { return cmp.Or(a.modified.Compare(b.modified), cmp.Compare(a.key, b.key)) })
+	slices.SortFunc(all, func(a, b cached) int { return cmp.Or(a.modified.Compare(b.modified), cmp.Compare(a.key, b.key)) })
+	if c.newest {
+		slices.Reverse(all)
+	}
 	return all, err
+}
+
+// sweepCaches empties the caches while the disk has no more than its reserve, which is for requests.
+func (s *Service) sweepCaches(ctx context.Context) (err error) {
+	if failure.CodeOf(s.Room(0)) != failure.NoSpace {
+		return nil
+	}
+	for _, c := range []*cache{&s.findings, &s.pieces} {
+		_, shrunk := s.shrink(ctx, c, 1)
+		err = errors.Join(err, shrunk)
+	}
+	return err
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"math"
-	"sync"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -50,10 +48,7 @@ func (s *Service) KeepFindings(ctx context.Context, r lipsync.Request, video [sh
 	if err = errors.Join(err, s.Held(late, r)); err != nil {
 		return errors.Join(err, s.Objects.Delete(late, key))
 	}
-	if s.MaxFindings > 0 && s.kept.add(counted.n) > s.MaxFindings {
-		_, err = s.tidyFindings(ctx)
-	}
-	return err
+	return s.keep(ctx, &s.findings, counted.n, s.MaxFindings)
 }
 
 // countReader counts the bytes that are read.
@@ -66,31 +61,6 @@ func (c *countReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err
-}
-
-// keptFindings is the size of all findings, as far as this process knows: findings that were deleted since the last look at them count. So most requests
-// look at no findings but their own.
-type keptFindings struct {
-	mu     sync.Mutex
-	looked bool
-	bytes  int64
-}
-
-// add adds n bytes and returns the new size. It returns the largest number before the first look.
-func (k *keptFindings) add(n int64) int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.bytes += n; !k.looked {
-		return math.MaxInt64
-	}
-	return k.bytes
-}
-
-// look notes what a look found, during which add may have been called: bytes is the size before it.
-func (k *keptFindings) look(before, found int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.bytes, k.looked = found+k.bytes-before, true
 }
 
 // OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none,

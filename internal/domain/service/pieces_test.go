@@ -1,9 +1,11 @@
 package service_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -75,4 +77,50 @@ func TestPiecesNeedRoom(t *testing.T) {
 	f.Service.Room = func(int64) error { return failure.ErrNoSpace(nil) }
 	check.Want(t, "error", failure.CodeOf(f.KeepPiece(t.Context(), r, 0, strings.NewReader("0"), 1)), failure.NoSpace)
 	f.wantEmpty(t)
+}
+
+// TestMostPieces keeps more pieces than may be. The newest of the request with the most go, and those of another one stay.
+func TestMostPieces(t *testing.T) {
+	f := newFixture(t)
+	f.Objects = &dated{f.Objects, f.clock.Now, map[string]time.Time{}}
+	f.MaxPieces = 30
+	small, err := f.Claim(t.Context(), f.generate(t, ""))
+	check.Must(t, err)
+	large, err := f.Claim(t.Context(), f.generate(t, ""))
+	check.Must(t, err)
+	check.Must(t, f.KeepPiece(t.Context(), small, 0, strings.NewReader("01234"), 5))
+	for n := range 5 {
+		f.clock.Advance(time.Second)
+		check.Must(t, f.KeepPiece(t.Context(), large, n, strings.NewReader("0123456789"), 10))
+	}
+	check.Want(t, "piece of the other request", f.piece(t, small, 1, 0), "01234")
+	for n, want := range []string{"0123456789", "0123456789", "", "", ""} {
+		check.Want(t, fmt.Sprint("piece ", n), f.piece(t, large, 1, n), want)
+	}
+}
+
+// TestFullDiskEmptiesCaches sweeps a full disk: pieces and findings go, and inputs stay.
+func TestFullDiskEmptiesCaches(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Keep.Findings = time.Hour
+	found := f.keepFindings(t, f.caller, "video", "x", "content")
+	r, err := f.Claim(t.Context(), f.generate(t, ""))
+	check.Must(t, err)
+	check.Must(t, f.KeepPiece(t.Context(), r, 0, strings.NewReader("01"), 2))
+	check.Must(t, f.Objects.Put(t.Context(), "inputs/"+r.ID+"/video", strings.NewReader("0"), 1))
+	for _, full := range []bool{false, true} {
+		f.Room = func(int64) error {
+			if full {
+				return failure.ErrNoSpace(nil)
+			}
+			return nil
+		}
+		check.Must(t, f.Sweep(t.Context()))
+		if kept := f.piece(t, r, 1, 0) != ""; kept == full {
+			t.Errorf("on a full disk %t: kept a piece %t", full, kept)
+		}
+	}
+	f.wantFindings(t, found, "video", "x", "")
+	_, err = f.Objects.Size(t.Context(), "inputs/"+r.ID+"/video")
+	check.Must(t, err)
 }

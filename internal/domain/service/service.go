@@ -18,7 +18,7 @@ type Service struct {
 	*webhookService
 	*batchService
 
-	kept keptFindings
+	findings, pieces cache
 }
 
 // The parts of a Service. Their callers see one Service.
@@ -36,5 +36,6 @@ func New(c lipsync.Config, p lipsync.Ports) (*Service, error) {
 		return nil, err
 	}
 	r := requests.New(b)
-	return &Service{Base: b, requestService: r, webhookService: webhooks.New(b), batchService: batches.New(r)}, nil
+	return &Service{Base: b, requestService: r, webhookService: webhooks.New(b), batchService: batches.New(r),
+		findings: cache{prefix: findings}, pieces: cache{prefix: lipsync.PieceKeys, newest: true}}, nil
 }

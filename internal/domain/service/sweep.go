@@ -33,12 +33,12 @@ const (
 )
 
 // Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
-// upkeep, announces deliveries that are due, makes requests of batches, and deletes expired uploads. Call it once a minute. Two calls at
+// upkeep, announces deliveries that are due, makes requests of batches, and deletes expired uploads and, on a full disk, caches. Call it once a minute. Two calls at
 // the same time do no harm.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.SweepWebhooks(ctx, end)}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.SweepWebhooks(ctx, end), s.sweepCaches(ctx)}
 	if s.Pooled {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}

@@ -233,7 +233,7 @@ func hint(code failure.Reason) string {
 		return "The storage failed or was too slow each time. Try again when it works, or leave out its address and download the output."
 	case failure.NoPicture, failure.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
-	case failure.MediaLargerThan, failure.MediaLongerThan, failure.PictureLargerThan, failure.FrameRateAbove, failure.TooManyPixels:
+	case failure.MediaLargerThan, failure.MediaLongerThan, failure.PictureLargerThan, failure.FrameRateAbove, failure.TooManyPixels, failure.DiskTooSmall:
 		return "Cut it, or make it smaller, and send it again."
 	case failure.ProcessingTooLong:
 		return "Convert the video to H.264, with a smaller picture or fewer frames per second, and send it again."

@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 )
 
@@ -47,6 +49,32 @@ func TestReserve(t *testing.T) {
 	}
 	if err := objects.Delete(t.Context(), "uploads/a"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRoomToWork checks that requests may use half of the reserve, and that files which never fit are told.
+func TestRoomToWork(t *testing.T) {
+	dir := t.TempDir()
+	objects := open(t, dir, time.Now)
+	free, err := disk.Free(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects.Reserve = free * 3 / 2
+	var never *lipsync.TooSmall
+	for size, want := range map[int64]struct{ code, work failure.Code }{
+		0:        {failure.NoSpace, ""},
+		free / 8: {failure.NoSpace, ""},
+		free / 2: {failure.NoSpace, failure.NoSpace},
+		1 << 60:  {failure.NoSpace, failure.NoSpace},
+	} {
+		room, work := objects.Room(size), objects.RoomToWork(size)
+		if failure.CodeOf(room) != want.code || failure.CodeOf(work) != want.work {
+			t.Errorf("%d bytes: got %v and %v, want %+v", size, room, work, want)
+		}
+		if got := errors.As(work, &never); got != (size == 1<<60) {
+			t.Errorf("%d bytes: never fit is %t (%v)", size, got, work)
+		}
 	}
 }
 

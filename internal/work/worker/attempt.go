@@ -97,12 +97,15 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	space := promise{w: w}
+	defer space.end()
 	m.enter(order.Fetching)
 	b.wait()
 	job, errs := w.fetchAll(ctx, r, folder, b)
 	if err := b.enter(ctx); err != nil {
 		return r, err
 	}
+	job.Space = &space
 	switch {
 	case r.IsEstimate():
 		return r, w.estimate(ctx, r, job, errs, m, b)

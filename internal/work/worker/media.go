@@ -84,9 +84,9 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 		return err
 	}
 	defer func() { err = errors.Join(err, created.Close()) }()
-	var file io.Writer = created
+	var file io.Writer = &lipsync.RoomWriter{W: created, Room: w.Service.RoomToWork}
 	if len(writers) > 0 {
-		file = io.MultiWriter(append(writers, created)...)
+		file = io.MultiWriter(append(writers, file)...)
 	}
 	if in.URL == "" {
 		return w.copyObject(ctx, in, file)

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
 )
 
@@ -29,6 +30,53 @@ type shortage struct {
 
 // errDisk ends an attempt whose request was postponed because the disk failed.
 var errDisk = errors.New("the disk fails")
+
+// promise is the space on the disk that an attempt may use, as a render.Space.
+type promise struct {
+	w     *Worker
+	bytes int64
+}
+
+// modest is the size in bytes up to which files need no space beside what others were promised, which may be long in coming. The files of a minute of
+// 1080p take half of it.
+const modest = 256 << 20
+
+// Take implements render.Space: the disk must have space beside what others were promised. What those have written already counts twice meanwhile.
+func (p *promise) Take(size int64) error {
+	all := p.w.promised.Add(size - p.bytes)
+	if size <= modest {
+		all = size
+	}
+	err := p.w.Service.RoomToWork(all)
+	if small, ok := errors.AsType[*lipsync.TooSmall](err); ok && size > small.Bytes {
+		f := failure.Failure{Code: failure.DiskTooSmall}
+		f.Limit.Bytes, f.Value.Bytes = small.Bytes, size
+		err = f.Because(err)
+	} else if failure.CodeOf(err) == failure.NoSpace { // the disk has space for other attempts
+		f := failure.Failure{Code: failure.HostFailing, Details: failure.Details{Cause: "the service has too little disk space for its files now"}}
+		err = f.Because(errors.New(err.Error()))
+	}
+	if err != nil {
+		p.w.promised.Add(p.bytes - size)
+		return err
+	}
+	p.bytes = size
+	return nil
+}
+
+// Spare implements render.Space: the reserve stays free.
+func (p *promise) Spare(size int64) bool {
+	if p.w.Service.Room(p.w.promised.Load()+size) != nil {
+		return false
+	}
+	p.w.promised.Add(size)
+	p.bytes += size
+	return true
+}
+
+var _ render.Space = (*promise)(nil)
+
+func (p *promise) end() { p.w.promised.Add(-p.bytes) }
 
 // report reports the end of an attempt by service.Service.Fault. It tries until the store can be
 // reached and written; otherwise the request would count as one whose worker died. While the disk

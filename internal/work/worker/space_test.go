@@ -131,3 +131,56 @@ func (s *unrenewed) Renew(ctx context.Context, id, token string, until time.Time
 	}
 	return s.Leases.Renew(ctx, id, token, until)
 }
+
+// TestRoomForOutput renders outputs that fit, that fit once another one is finished, that never fit, and that are small. No worker stops for them.
+func TestRoomForOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const free, all, gb = 100 << 30, 150 << 30, 1 << 30
+		sizes := map[string]int64{"video-60": 60 * gb, "video-50": 50 * gb, "video-151": 151 * gb, "small": 1 << 20}
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if err := j.Space.Take(sizes[readAll(t, j.Video)]); err != nil {
+				return err
+			}
+			if j.Space.Spare(1) {
+				t.Error("the reserve was given to what only saves time")
+			}
+			time.Sleep(time.Minute)
+			return concatenate(ctx, j)
+		})
+		f.Service.RoomToWork = func(size int64) error {
+			switch {
+			case size > all:
+				return failure.ErrNoSpace(&lipsync.TooSmall{Bytes: all})
+			case size > free:
+				return failure.ErrNoSpace(nil)
+			}
+			return nil
+		}
+		f.Service.Room = func(size int64) error { // the reserve is used
+			if size > 0 {
+				return failure.ErrNoSpace(nil)
+			}
+			return nil
+		}
+		first, second, third := f.request(t, "video-60", "a"), f.request(t, "video-50", "a"), f.request(t, "video-151", "a")
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { f.Run(ctx, 2, nil); close(done) }()
+		time.Sleep(30 * time.Second)
+		if r := f.get(t, second); r.Status != lipsync.Processing || r.Failure.Cause == "" {
+			t.Errorf("beside another one: got %s, %+v, want it postponed with a reason", r.Status, r.Failure)
+		}
+		if r := f.get(t, third); r.Status != lipsync.Failed || r.Failure.Code != failure.DiskTooSmall || r.Failure.Value.Bytes != 151*gb || r.Failure.Limit.Bytes != all {
+			t.Errorf("never: got %s, %+v", r.Status, r.Failure)
+		}
+		small := f.request(t, "small", "a")
+		time.Sleep(10 * time.Minute)
+		stop()
+		<-done
+		if r := f.get(t, small); r.Claims != 1 {
+			t.Errorf("small files beside large ones: claimed %d times, want once", r.Claims)
+		}
+		f.want(t, first, lipsync.Completed, "", 1)
+		f.want(t, second, lipsync.Completed, "", 1)
+	})
+}

@@ -63,6 +63,7 @@ type Worker struct {
 
 	places     atomic.Pointer[places]   // nil until Run begins
 	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
+	promised   atomic.Int64             // bytes of the disk that attempts may still write
 	estimating atomic.Int64             // bytes that the media of the estimates of Estimate may have
 }
 
@@ -116,7 +117,7 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 	most := w.Service.MaxMedia(r)
 	all := w.estimating.Add(most)
 	defer w.estimating.Add(-most)
-	if w.failing.Load() == nil && w.Service.Room(all) == nil {
+	if w.failing.Load() == nil && w.Service.Room(all+w.promised.Load()) == nil {
 		_, _ = w.Do(ctx, r.ID)
 	}
 }

@@ -1,0 +1,35 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// MostPieces is the largest size of all pieces on one machine, in bytes: those of the largest output in pieces. The newest pieces of the request that has
+// the most go first.
+const MostPieces = 16 << 30
+
+// pieceKey returns the object key of a finished piece of the request's output. It contains the number of the claim, so a worker that lost the
+// request can't overwrite a piece of another worker.
+func pieceKey(r lipsync.Request, claim, n int) string {
+	return fmt.Sprintf("%s%d/%d", r.Pieces(), claim, n)
+}
+
+// KeepPiece keeps the piece number n of a claimed request's output, for later claims of the request. It returns NoSpace if the disk has too
+// little space.
+func (s *Service) KeepPiece(ctx context.Context, r lipsync.Request, n int, content io.Reader, size int64) error {
+	err := s.Objects.Put(ctx, pieceKey(r, r.Claims, n), &lipsync.RoomReader{R: content, Room: s.Room}, size)
+	if err == nil {
+		err = s.keep(ctx, &s.pieces, size, s.MaxPieces)
+	}
+	return err
+}
+
+// OpenPiece opens the piece number n that a worker kept in a claim of the request. It returns NotFound if there is none.
+func (s *Service) OpenPiece(ctx context.Context, r lipsync.Request, claim, n int) (io.ReadCloser, error) {
+	content, _, err := s.Objects.Open(ctx, pieceKey(r, claim, n))
+	return content, err
+}
