@@ -14,6 +14,7 @@ TOOLS       := .cache/tools
 FFMPEG      := .cache/ffmpeg
 FUZZTIME    ?= 2m
 EXECUTIONS  ?= 10000000
+SIEGE       ?= 10m
 RUNS        ?= 10
 PACKAGES    ?= ./...
 ARGS        ?=
@@ -31,7 +32,7 @@ MUSETALK    := internal/render/musetalk/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -229,6 +230,10 @@ $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 
 fuzz: ## run each fuzz target for FUZZTIME (2m) guided by coverage, then EXECUTIONS (10000000) times without; ends with the number of executions; PACKAGES= selects packages (takes hours)
 	@.ci/fuzz $(FUZZTIME) $(EXECUTIONS) $(PACKAGES)
+
+siege: ## for SIEGE (10m), do all harm that one key can beside an honest account, on one worker and a small disk; prints what each got
+	@.ci/install ffmpeg espeak-ng
+	go test -timeout 2h -count 1 -v -run '^TestSiege$$' ./cmd/lipsync -args -siege $(SIEGE)
 
 hostile: $(ONNXRUNTIME) ## render 350 hostile media and try 100 hostile networks; prints the results, and the most time and memory that any took (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev

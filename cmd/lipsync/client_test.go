@@ -72,10 +72,18 @@ func (c testClient) call(ctx context.Context, method, path, contentType string, 
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s %s: %s", method, path, response.Status)
+		return &statusError{response.StatusCode, fmt.Sprintf("%s %s: %s", method, path, response.Status)}
 	}
 	return json.NewDecoder(response.Body).Decode(answer)
 }
+
+// statusError is the error of a call with another answer than 200.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e *statusError) Error() string { return e.text }
 
 func (c testClient) download(ctx context.Context, url, path string) (err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

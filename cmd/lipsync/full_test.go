@@ -149,6 +149,16 @@ func (d smallDisk) path(name string) string {
 // data returns the path of the data folder on the disk, for processes in the namespace.
 func (d smallDisk) data() string { return filepath.Join(d.dir, "data") }
 
+// copied returns a copy of the data folder: SQLite opens no file of another mount namespace.
+func (d smallDisk) copied(t *testing.T) string {
+	t.Helper()
+	data := t.TempDir()
+	if err := os.CopyFS(data, os.DirFS(d.path("data"))); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // newKey makes a key, by a process in the namespace.
 func (d smallDisk) newKey(t *testing.T, args ...string) string {
 	t.Helper()

@@ -137,10 +137,7 @@ func TestSoakFaults_long(t *testing.T) {
 	if err := f.stop(t); err != nil {
 		t.Error(err)
 	}
-	data := t.TempDir() // SQLite opens no file of another mount namespace
-	if err := os.CopyFS(data, os.DirFS(f.disk.path("data"))); err != nil {
-		t.Fatal(err)
-	}
+	data := f.disk.copied(t)
 	faults := fmt.Sprintf("%d (%d writes)", *soakFaults, f.injector.broke())
 	for n, kind := range kinds[:min(len(kinds), *soakFaults)] {
 		made := (*soakFaults + len(kinds) - 1 - n) / len(kinds)

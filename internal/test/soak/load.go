@@ -25,6 +25,7 @@ type Load struct {
 	Clients      int           // number of concurrent clients
 	Video, Audio []byte
 	Poll         time.Duration // between two reads of a request
+	Pause        time.Duration // of a client between two requests
 	Seed         uint64        // of the clients' random decisions
 
 	form     []byte
@@ -66,6 +67,7 @@ func (l *Load) Run(ctx context.Context) error {
 		all.Go(func() {
 			for n := l.next.Add(1); n <= int64(l.Jobs) && ctx.Err() == nil; n = l.next.Add(1) {
 				l.do(ctx, &job{token: l.Tokens[int(n)%len(l.Tokens)], key: fmt.Sprintf("job %d", n)}, random)
+				pause(ctx, l.Pause)
 			}
 		})
 	}
