@@ -95,6 +95,7 @@ func account(c *constants) []row {
 		{"undelivered events, counted each minute", fmt.Sprint(d.Undelivered), nil, explained(failure.EventLimit)},
 		{"its webhooks' URLs together", kibibytes(lipsync.MostRecord), nil, refused(failure.Invalid, "")},
 		{"[findings](retention.md#findings) of all accounts, on one machine", failure.Spell(c.of("internal/domain/service", "MostFindings")), nil, "deleted: the oldest of the account with the most"},
+		{"[pieces](operations.md#disk) of all accounts, on one machine", failure.Spell(c.of("internal/domain/service", "MostPieces")), nil, "deleted: the newest of the request with the most"},
 	}
 }
 
@@ -124,6 +125,8 @@ func request(c *constants) []row {
 		{"the length of either", settings.MaxDuration.Default, &settings.MaxDuration.Row, of(failure.MediaLongerThan, failure.Video, failure.Quantity{Seconds: length.Seconds()})},
 		{"width and height, as far as the output has them", settings.MaxSide.Default, &settings.MaxSide.Row, of(failure.PictureLargerThan, failure.Video, failure.Quantity{Width: side, Height: side})},
 		{"frames a second, as far as the output has them", settings.MaxFPS.Default, &settings.MaxFPS.Row, of(failure.FrameRateAbove, failure.Video, failure.Quantity{FPS: rate})},
+		{"width × height × frames of the video and the output, in 10⁹", settings.MaxGigapixels.Default, &settings.MaxGigapixels.Row,
+			of(failure.TooManyPixels, "", failure.Quantity{Gigapixels: settings.MaxGigapixels.DefaultValue()})},
 	}
 }
 
@@ -134,6 +137,7 @@ func attempt(c *constants) []row {
 	failed := "failed: `" + failure.Failure{Code: failure.ProcessingTooLong}.Sentence() + "`"
 	return []row{
 		{"attempts; claims, also those that a restart ends", fmt.Sprintf("%d; %d", lipsync.MaxAttempts, lipsync.MaxClaims), nil, "failed"},
+		{"attempts of an account that wait for servers, beside those that work, on one machine", c.number(worker, "asideOfOne"), nil, "claimed later"},
 		{fmt.Sprintf("fetching a file: in all, without a byte, below %d kB/s", lipsync.LeastSpeed/1000),
 			strings.Join([]string{c.time(worker, "FetchTime"), c.time(worker, "StallTime"), c.time(worker, "Patience")}, ", "), nil, slow},
 		{"fetching two files; each further one", fmt.Sprintf("%s; %s", spell(2*c.of(worker, "FetchTime")), c.time(worker, "moreTime")), nil, "the same"},
