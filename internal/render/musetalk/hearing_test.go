@@ -215,7 +215,10 @@ func TestHearingFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.hearing(t).listen(silence(3), 25).Fill(ctx, sound, 3); !errors.Is(err, context.Canceled) {
+	h = e.hearing(t).listen(silence(3), 25)
+	e.mu.Lock() // so that no run ends
+	if err := h.Fill(ctx, sound, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+	e.mu.Unlock()
 }
