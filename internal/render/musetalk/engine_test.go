@@ -85,9 +85,23 @@ func start(t testing.TB, parts map[catalog.Role]*Part, most int, bind func(faces
 	return e
 }
 
-// TestHearingEqualsReference compares what frames hear at 25 and at 30 frames/s with the published code: at the beginning, in the
-// middle, and at the end, where there are zeros.
-func TestHearingEqualsReference(t *testing.T) {
+// longSound is the sound of export/reference.py with that name.
+func longSound(seconds int) *io.SectionReader {
+	samples := make([]int16, seconds*16000)
+	for i := range samples {
+		n, tones, second := uint32(i), -2*16384, i/16000
+		for _, k := range []int{7, 9} {
+			tones += max(int(uint16(n*n>>k))-32768, 32768-int(uint16(n*n>>k)))
+		}
+		noise := int(n*n*1103515245>>16) - 32768
+		samples[i] = int16((tones*(second*second*7%31) + noise*(second%5)) >> 6)
+	}
+	return neuraltest.PCM(samples)
+}
+
+// TestLongSound compares spectrograms and what frames hear with the published code: of 5, 35 and 90 s, at 7 rates. Speech of more than
+// 30 s is cut into our stretches in both.
+func TestLongSound(t *testing.T) {
 	p, err := NewPart(t.Context(), catalog.MuseTalkHearing, onnxtest.Load(t, onnxtest.MuseTalk(t, "musetalk-hearing")))
 	if err != nil {
 		t.Fatal(err)
@@ -97,23 +111,41 @@ func TestHearingEqualsReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	for _, c := range []struct {
-		file   string
-		fps    float64
-		frames []int
-	}{{"windows.f32", 25, []int{0, 1, 2, 15, 35, 36}}, {"late.f32", 30, []int{7, 44}}} {
-		n := window * h.step
-		want := golden(t, c.file, len(c.frames)*n)
-		most := .01 * float64(slices.Max(want)-slices.Min(want)) // numbers of 16 bits
-		speech := h.listen(sound(t, "testdata/sound.wav"), c.fps)
-		for i, frame := range c.frames {
-			for k, v := range fill(t, speech, frame) {
-				w := want[i*n+k]
-				if !(math.Abs(float64(v-w)) <= most) || (v == 0) != (w == 0) {
-					t.Fatalf("frame %d at %g frames/s: number %d is %g, want %g", frame, c.fps, k, v, w)
+	all := golden(t, "long.f32", 13083)
+	next := func(numbers []float32, every int) (off float64) { // of numbers that are as far apart
+		for i := 0; i < len(numbers); i += every {
+			if off = max(off, math.Abs(float64(numbers[i]-all[0]))); (numbers[i] == 0) != (all[0] == 0) {
+				off = math.Inf(1)
+			}
+			all = all[1:]
+		}
+		return off
+	}
+	for _, c := range []struct{ seconds, stretches int }{{5, 1}, {35, 2}, {90, 4}} {
+		samples := longSound(c.seconds)
+		for k := range c.stretches {
+			if off := next(melOf(t, samples, int64(k)*shift*stepSamples), 997); !(off <= 1e-4) {
+				t.Errorf("%d s, stretch %d: the spectrogram is off by %g, want at most 1e-4", c.seconds, k, off)
+			}
+		}
+		speech := h.listen(samples, 0)
+		for _, ms := range []int{
+			0, 60, 1000, 2510, 4900, 4990, 15000, 27930, 28010, 29960, 34900, 34990, 53950, 54020, 70000, 79980, 80050, 89900, 89990,
+		} {
+			if ms >= 1000*c.seconds {
+				break
+			}
+			for _, rate := range []struct{ frames, seconds int }{{24000, 1001}, {24, 1}, {25, 1}, {30000, 1001}, {30, 1}, {50, 1}, {60, 1}} {
+				speech.fps = float64(rate.frames) / float64(rate.seconds)
+				frame := ms * rate.frames / (1000 * rate.seconds)
+				if off := next(fill(t, speech, frame), 37); !(off <= .01) { // numbers of 16 bits
+					t.Errorf("%d s, %v, frame %d: what it hears is off by %g, want at most .01", c.seconds, rate, frame, off)
 				}
 			}
 		}
+	}
+	if len(all) > 0 {
+		t.Errorf("%d numbers were not compared", len(all))
 	}
 }
 
