@@ -34,7 +34,8 @@ type Requests interface {
 	// Create returns OpenLimit if the account has as many open requests as limits allow, and
 	// StorageLimit if it stores as many bytes as limits allow. An upload counts with its Size from
 	// its announcement until it is deleted. An output counts with its Size for
-	// limits.Keep.OutputDays, beginning with the day of CreatedAt, and a record with its RecordSize for limits.Keep.RecordDays.
+	// limits.Keep.OutputDays, beginning with the day of CreatedAt, and a record with its RecordSize for limits.Keep.RecordDays,
+	// or up to 32 days longer.
 	//
 	// The argument uploads has the ids of the uploads that the request names. Create returns
 	// Invalid if one of them is deleted or Dropped. Otherwise it sets their RequestID to the

@@ -151,7 +151,7 @@ func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsyn
 		steps = append(steps, useKey(r.Request, seen).step(s.table))
 	}
 	exists := errors.New("the request exists already")
-	steps = append(steps, s.countCreated(r.Request),
+	steps = append(steps, s.countCreated(r.Request), s.countRecord(r.Request, r.RecordSize()),
 		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.entryItem(), "", nil, nil))
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -159,14 +160,15 @@ type bytes struct {
 
 // stored returns how many bytes the owner stores. Uploads are among those ToRender.
 func (s *Store) stored(ctx context.Context, of owner, now time.Time, keep lipsync.Retention) (b bytes, err error) {
-	first := func(days int) string { return day(now.UTC().AddDate(0, 0, 1-days)) }
-	used, err := s.usage(ctx, of, first(keep.RecordDays()), uploaded+"/~") // after all lanes
+	first := func(days int) time.Time { return now.UTC().AddDate(0, 0, 1-days) }
+	used, err := s.usage(ctx, of, day(first(keep.OutputDays())), uploaded+"/~") // after all lanes
+	oldest := period(first(keep.RecordDays()))
 	b.lanes = make(map[string]int64)
 	for _, u := range used {
-		b.all += u.records
-		if u.sort >= first(keep.OutputDays()) { // also of uploads
-			b.all += u.size
+		if strings.HasPrefix(u.sort, recorded) && u.sort < oldest {
+			continue
 		}
+		b.all += u.size
 		b.lanes[u.sort] = u.size
 	}
 	return b, err

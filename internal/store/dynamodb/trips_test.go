@@ -167,12 +167,12 @@ func testRoundTrips(t *testing.T) {
 		want           []string
 	}{
 		{"GET /users/me", func() { f.get(t, "/users/me") }, 3, 2, []string{get, times(2, update)}},
-		{"POST /lipsync/generate", func() { id = f.generate(t, url, "", nil) }, 7, 8, []string{get, times(2, update), usage, batch, transact, update}},
-		{"… with a reference id", func() { f.generate(t, url, `"reference_id":"r",`, nil) }, 7, 9, []string{get, times(2, update), usage, batch, transact, times(2, update)}},
-		{"… with an idempotency key", func() { f.generate(t, url, "", idem) }, 7, 9, []string{get, times(2, update), usage, batch, transact, update}},
+		{"POST /lipsync/generate", func() { id = f.generate(t, url, "", nil) }, 7, 9, []string{get, times(2, update), usage, batch, transact, update}},
+		{"… with a reference id", func() { f.generate(t, url, `"reference_id":"r",`, nil) }, 7, 10, []string{get, times(2, update), usage, batch, transact, times(2, update)}},
+		{"… with an idempotency key", func() { f.generate(t, url, "", idem) }, 7, 10, []string{get, times(2, update), usage, batch, transact, update}},
 		{"… the same again", func() { f.generate(t, url, "", idem) }, 7, 2, []string{get, times(2, update), usage, batch, query, batch}},
-		{"… of an upload", func() { f.generate(t, upload, "", nil) }, 8, 9, []string{get, times(2, update), get, usage, batch, transact, update}},
-		{"POST /lipsync/generate-with-media", func() { f.generateWithMedia(t) }, 7, 8, []string{get, times(2, update), usage, batch, transact, update}},
+		{"… of an upload", func() { f.generate(t, upload, "", nil) }, 8, 10, []string{get, times(2, update), get, usage, batch, transact, update}},
+		{"POST /lipsync/generate-with-media", func() { f.generateWithMedia(t) }, 7, 9, []string{get, times(2, update), usage, batch, transact, update}},
 		{"GET /lipsync/requests/ID", func() { f.get(t, "/lipsync/requests/"+id) }, 4, 2, []string{get, times(2, update), query}},
 		{"GET /lipsync/requests/REFERENCE", func() { f.get(t, "/lipsync/requests/r") }, 5, 2, []string{get, times(2, update), batch, query}},
 		{"GET /lipsync/requests/ID/progress", func() { f.get(t, "/lipsync/requests/"+id+"/progress") }, 6, 2, []string{get, times(2, update), times(18, query)}},

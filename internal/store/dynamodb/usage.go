@@ -27,9 +27,26 @@ func dayKey(r lipsync.Request) item {
 	return key(shard(usagePartition(ownerOf(r)), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
 }
 
-// countCreated returns the step that counts a new request and the size of its record.
+// The bytes of records are counted by periods of so many days, since records are kept for a year, and each create reads what its owner stores.
+// Their items come after the counts by day, in the same partitions.
+const (
+	recorded     = "records"
+	daysOfPeriod = 32
+)
+
+// period returns the period of the time as a part of keys.
+func period(t time.Time) string { return recorded + "/" + padded(t.Unix()/secondsOfDay/daysOfPeriod) }
+
+// countRecord returns the step that adds to the bytes of records of the request's period.
+func (s *Store) countRecord(r lipsync.Request, more int64) step {
+	lane := shardOf(r.ID, lanes)
+	of := key(shard(usagePartition(ownerOf(r)), lane%usageShards), fmt.Sprintf("%s/%02d", period(r.CreatedAt), lane))
+	return change{key: of, add: item{"size": number(more)}}.step(s.table)
+}
+
+// countCreated returns the step that counts a new request.
 func (s *Store) countCreated(r lipsync.Request) step {
-	return change{key: dayKey(r), add: item{"requests": number(1), "records": number(r.RecordSize())}}.step(s.table)
+	return change{key: dayKey(r), add: item{"requests": number(1)}}.step(s.table)
 }
 
 // countFinal returns the step that counts how a request ended.
@@ -41,10 +58,10 @@ func (s *Store) countFinal(r lipsync.Request) step {
 	return c.step(s.table)
 }
 
-// used is the usage in one lane of a day, or the bytes in the item of uploads.
+// used is the usage in one lane of a day, or the bytes in an item of records or uploads.
 type used struct {
-	sort          string
-	size, records int64
+	sort string
+	size int64
 	lipsync.Day
 }
 
@@ -58,7 +75,7 @@ func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used
 			},
 			ConsistentRead: aws.Bool(true),
 		}, decoder(func(u *used) []field {
-			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"records", &u.records}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
+			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
 		}))
 	})
 }

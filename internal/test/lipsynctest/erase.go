@@ -45,7 +45,7 @@ func testRecordsCount(t *testing.T, store lipsync.Store) {
 	must(t, create(large, 0))
 	wantCode(t, create(small, 0), failure.StorageLimit)
 	wantCode(t, create(small, limits.Keep.RecordDays()-1), failure.StorageLimit)
-	must(t, create(small, limits.Keep.RecordDays()))
+	must(t, create(small, limits.Keep.RecordDays()+32))
 }
 
 // testErase erases one of three requests. Nothing has it any more but the usage.
