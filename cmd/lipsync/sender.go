@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/http/client"
 )
 
@@ -164,7 +165,7 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	if d.Sync != nil {
 		sync = scoreLine(d.Sync.Score, d.Sync.Text)
 	}
-	return printResult(s.said, d.Frames.Synced, d.Frames.Total, d.Warnings, sync)
+	return printResult(s.said, d.Frames.Synced, d.Frames.Total, order.Unsynced{Gaps: d.Unsynced, LeftOut: d.LeftOut}, d.Warnings, sync)
 }
 
 // cancelTime is the time for the cancels after an interruption.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"lipsync/internal/domain/failure"
@@ -92,7 +93,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := deliver(finished, c.Output, s.out, said); err != nil {
 		return err
 	}
-	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Warnings.Texts(), syncText(made.Sync))
+	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Unsynced, made.Warnings.Texts(), syncText(made.Sync))
 }
 
 // syncText returns a line about the score of an output, "" if nothing is known.
@@ -116,15 +117,15 @@ func scoreLine(worst *float64, says string) string {
 }
 
 // printResult prints the facts about an output that its user should know.
-func printResult(w io.Writer, synced, frames int, warnings []string, sync string) error {
-	lines := warnings
+func printResult(w io.Writer, synced, frames int, unsynced order.Unsynced, warnings []string, sync string) error {
+	var lines []string
 	if synced < frames {
-		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", synced, frames)}, lines...)
+		lines = []string{fmt.Sprintf("Synced %d of %d frames", synced, frames), unsynced.Says()}
 	}
-	if sync != "" {
-		lines = append(lines, sync)
-	}
-	for _, line := range lines {
+	for _, line := range slices.Concat(lines, warnings, []string{sync}) {
+		if line == "" {
+			continue
+		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/face/occlusion"
+	"lipsync/internal/face/tracking"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speech"
 )
@@ -142,11 +143,12 @@ func (o *observation) code(c *serial.Coder, engine Serial) {
 			c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y, &s.gap)
 		})
 	})
+	serial.Slice(c, &o.lost, func(l *tracking.Lost) { c.Int32((*int32)(l)) })
 	serial.Slice(c, &o.active, c.Int32)
 	serial.Slice(c, &o.heard, func(h *speech.Articulation) {
 		c.Floats(&h.Opening, &h.Closure, &h.Labiodental, &h.Rounding, &h.Spread, &h.Silence)
 	})
-	c.Check(len(o.faces) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
+	c.Check(len(o.faces) == frames && len(o.lost) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
 	o.footage.frames = frames
 	o.hidden.Code(c)
 	engine.Code(c)

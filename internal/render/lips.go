@@ -63,8 +63,8 @@ func (l *scoredLips) add(ctx context.Context, r *readLips, picture *image.YCbCr)
 	return nil
 }
 
-// parts returns the parts of the score of an output in which a number of spoken frames are kept.
-func (l *scoredLips) parts(kept int, fps float64) (s order.SyncScore) {
+// parts returns the parts of the score of an output in which some frames are not synced.
+func (l *scoredLips) parts(unsynced []int, fps float64) (s order.SyncScore) {
 	l.settle()
 	s.Closures = l.count(l.closures, fps, func(gaps []float32) bool { return slices.Min(gaps) < alignment.Touching })
 	s.Vowels = l.count(l.vowels, fps, func(gaps []float32) bool { return slices.Max(gaps) >= alignment.Parted })
@@ -73,7 +73,12 @@ func (l *scoredLips) parts(kept int, fps float64) (s order.SyncScore) {
 			s.Spoken.All++
 		}
 	}
-	s.Spoken.Good = s.Spoken.All - kept
+	s.Spoken.Good = s.Spoken.All
+	for _, o := range unsynced {
+		if l.due[o] {
+			s.Spoken.Good--
+		}
+	}
 	return s
 }
 

@@ -31,6 +31,14 @@ func someLips(frames, unread int, closed, open float32) scored {
 	return s
 }
 
+// dueFrames returns the first n frames that are due in someLips, and frames between them that aren't.
+func dueFrames(n int) (frames []int) {
+	for o := range 2 * n {
+		frames = append(frames, o)
+	}
+	return frames
+}
+
 // TestLipParts counts closures and vowels by gaps. Sounds whose lips weren't all read don't count.
 func TestLipParts(t *testing.T) {
 	for _, c := range []struct {
@@ -49,7 +57,7 @@ func TestLipParts(t *testing.T) {
 		{"nothing is read", .01, .2, 0, 50, 0, 0, 0, 0},
 	} {
 		s := someLips(100, c.unread, c.closed, c.open)
-		got := s.parts(c.kept, 25)
+		got := s.parts(dueFrames(c.kept), 25)
 		want := order.SyncScore{Closures: order.Part{All: c.heard, Good: c.closures}, Vowels: order.Part{All: c.heard, Good: c.opened}, Spoken: order.Part{All: 50, Good: c.spokenGood}}
 		for _, p := range []order.Part{got.Closures, got.Vowels} {
 			if len(p.Missed) != p.All-p.Good {
@@ -62,7 +70,7 @@ func TestLipParts(t *testing.T) {
 		}
 	}
 	s := someLips(40, 40, .05, .2)
-	if got, want := s.parts(0, 25).Closures.Missed, []float64{.1, .5, .9, 1.3}; !slices.Equal(got, want) {
+	if got, want := s.parts(nil, 25).Closures.Missed, []float64{.1, .5, .9, 1.3}; !slices.Equal(got, want) {
 		t.Errorf("missed at %v, want %v", got, want)
 	}
 	// This person never closes the lips in the video. Most painted closures close, so that it shows that one doesn't.
@@ -71,7 +79,7 @@ func TestLipParts(t *testing.T) {
 		l.rest = .05
 	}
 	s.lips[11].gap, s.lips[12].gap = .04, .04
-	if got := s.parts(0, 25).Closures; got.Good != 9 || got.All != 10 {
+	if got := s.parts(nil, 25).Closures; got.Good != 9 || got.All != 10 {
 		t.Errorf("a person who never closes the lips: %+v, want 9 of 10", got)
 	}
 }
@@ -101,7 +109,7 @@ func TestLipsOfPieces(t *testing.T) {
 	if !reflect.DeepEqual(resumed.lips, whole.lips) {
 		t.Error("the lips of pieces are others")
 	}
-	if got, want := resumed.parts(9, 25), whole.parts(9, 25); !reflect.DeepEqual(got, want) || got.Closures.All == 0 {
+	if got, want := resumed.parts(dueFrames(9), 25), whole.parts(dueFrames(9), 25); !reflect.DeepEqual(got, want) || got.Closures.All == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -25,6 +25,7 @@ type observation struct {
 	shown    int                 // number of source frames that the output may show
 	cuts     []int               // the source frames that begin a shot
 	faces                        // in each source frame
+	lost     []tracking.Lost     // why there is no face, for each source frame
 	active   []int32             // the track of the speaker in each source frame, -1 for none
 	hidden   *occlusion.Analyser // finds what hides mouths
 	analyser Analyser            // the engine's
@@ -135,7 +136,7 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 		}
 		return nil
 	})
-	aligned := w.aligned(ctx, g, w.source(in), &o.footage)
+	aligned := w.aligned(ctx, g, w.source(in), &o.footage, &o.lost)
 	g.Go(func() error {
 		defer close(windows)
 		return w.addAll(ctx, &o, w.progress(order.Analyzing, in.expected()), speakers, aligned, windows)
@@ -180,8 +181,8 @@ func extend(a []speech.Articulation, frames int) []speech.Articulation {
 }
 
 // aligned decodes the source's frames, and tracks and aligns their faces, in goroutines of the group. It returns the channel of the
-// aligned frames, and sets the footage.
-func (w work) aligned(ctx context.Context, g group, s source, f *footage) <-chan alignment.Frame {
+// aligned frames, and sets the footage and why each frame has no face.
+func (w work) aligned(ctx context.Context, g group, s source, f *footage, lost *[]tracking.Lost) <-chan alignment.Frame {
 	fps := s.video.Video.Rate.Float()
 	free := newBuffers(ahead(s.video.Video), s.video.Video.NewFrame)
 	decoded, tracked, aligned := make(chan *image.YCbCr, besides-1), make(chan placing, cap(free)), make(chan alignment.Frame)
@@ -196,7 +197,7 @@ func (w work) aligned(ctx context.Context, g group, s source, f *footage) <-chan
 	})
 	g.Go(func() error {
 		defer close(aligned)
-		return align(ctx, alignment.NewAligner(fps), tracked, aligned)
+		return align(ctx, alignment.NewAligner(fps), tracked, aligned, lost)
 	})
 	return aligned
 }
@@ -231,14 +232,15 @@ func track(ctx context.Context, g group, tracker Tracker, decoded <-chan *image.
 	return nil
 }
 
-// align aligns the faces of tracked frames, and sends the aligned frames.
-func align(ctx context.Context, aligner *alignment.Aligner, tracked <-chan placing, aligned chan<- alignment.Frame) error {
+// align aligns the faces of tracked frames, and sends the aligned frames. It appends to lost why each has no face.
+func align(ctx context.Context, aligner *alignment.Aligner, tracked <-chan placing, aligned chan<- alignment.Frame, lost *[]tracking.Lost) error {
 	for p := range tracked {
 		select {
 		case <-p.done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		*lost = append(*lost, p.Lost)
 		if err := sendAll(ctx, aligned, aligner.Add(p.Faces, p.Cut)); err != nil {
 			return err
 		}

@@ -46,10 +46,9 @@ func (w work) workers(v *ffmpeg.Video) (painted, all int) {
 
 // painting is what the second pass made, besides the file of the output.
 type painting struct {
-	resumed int // number of frames in pieces of earlier attempts
-	synced  int // number of frames in which a mouth was painted
-	kept    int // number of those in which one should have been painted
-	scored  *scored
+	resumed  int   // number of frames in pieces of earlier attempts
+	unsynced []int // the frames in which no mouth was painted
+	scored   *scored
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
@@ -103,7 +102,7 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 		return made, err
 	}
 	made.scored = scored
-	made.synced, made.kept = rec.counted()
+	made.unsynced = rec.unsynced()
 	return made, nil
 }
 
@@ -113,6 +112,9 @@ func (p plan) play(ctx context.Context, from int, free buffers[[]byte], tasks []
 	return (&player{p.seen.footage, p.line}).play(ctx, from, free, func(frame []byte) error {
 		t := &tasks[output%len(tasks)]
 		t.output, t.frame, t.share, t.cover = output, frame, p.share(output), p.cover(output)
+		if p.island(output) {
+			t.share = 0
+		}
 		output++
 		if err := send(ctx, line, t); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -60,7 +61,7 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 
 	g, ctx := newGroup(ctx)
 	var f footage
-	aligned := w.aligned(ctx, g, s, &f)
+	aligned := w.aligned(ctx, g, s, &f, new([]tracking.Lost))
 	g.Go(func() error {
 		progress := w.progress(order.Analyzing, in.expected())
 		for f := range aligned {

@@ -50,8 +50,7 @@ type piece struct {
 type pieceFacts struct {
 	Plan     string              // see work.planSum
 	From, To int                 // the first frame of the output in it, and the first one after it
-	Synced   int                 // number of frames in which a mouth was painted
-	Kept     int                 // number of those in which one should have been painted
+	Unsynced []int               // the frames of the output in it in which no mouth was painted, in their order
 	Mouths   map[int]score.Mouth // of frames of the output that are measured for the score
 	Gaps     map[int]float32     // between the lips, of frames of the output in which they are read for the score
 }
@@ -104,8 +103,15 @@ func readPiece(r io.Reader, path, plan string, from, frames int) (p piece, err e
 	if p.Plan != plan {
 		return p, errors.New("a piece of another plan")
 	}
-	if p.From != from || p.To <= from || p.To >= frames || min(p.Synced, p.Kept) < 0 || p.Synced+p.Kept > p.To-from {
-		return p, fmt.Errorf("a piece of frames from %d to %d, of which %d are synced and %d are not but should be, after frame %d of %d", p.From, p.To, p.Synced, p.Kept, from, frames)
+	if p.From != from || p.To <= from || p.To >= frames {
+		return p, fmt.Errorf("a piece of frames from %d to %d, after frame %d of %d", p.From, p.To, from, frames)
+	}
+	before := from - 1
+	for _, o := range p.Unsynced {
+		if o <= before || o >= p.To {
+			return p, fmt.Errorf("a piece of frames from %d to %d, with frame %d among those that are not synced", p.From, p.To, o)
+		}
+		before = o
 	}
 	file, err := os.Create(path)
 	if err != nil {

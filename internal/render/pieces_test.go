@@ -302,7 +302,7 @@ func TestShortJobs(t *testing.T) {
 // FuzzPiece reads any bytes as a kept piece.
 func FuzzPiece(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "piece")
-	p := piece{pieceFacts{Plan: "plan", From: 3, To: 9}, path}
+	p := piece{pieceFacts{Plan: "plan", From: 3, To: 9, Unsynced: []int{3, 5, 8}}, path}
 	if err := os.WriteFile(path, []byte("video"), 0o600); err != nil {
 		f.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func FuzzPiece(f *testing.F) {
 	f.Add(kept.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := readPiece(bytes.NewReader(b), path, "plan", 3, 20)
-		if err == nil && (p.From != 3 || p.To <= 3 || p.To >= 20) {
+		if n := len(p.Unsynced); err == nil && (p.From != 3 || p.To <= 3 || p.To >= 20 || n > 0 && (p.Unsynced[0] < 3 || p.Unsynced[n-1] >= p.To)) {
 			t.Errorf("accepted %+v", p)
 		}
 	})

@@ -31,6 +31,7 @@ type plan struct {
 	painter Painter
 	speaker func(source int) int // the track of the speaker in a source frame, -1 for none
 	shares  []uint8              // see blender.blend, of each frame of the output; nil means 255 for all
+	islands []bool               // see findIslands
 }
 
 // plan makes the plan of an output. It fails if the options don't allow one of these media.
@@ -61,6 +62,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 		out.Hidden = func(track, source int) bool { return seen.hidden.Cover(track, source) != nil }
 	}
 	p.shares = in.shares(p.spoken, frames)
+	p.islands = p.findIslands()
 	if p.painter, err = seen.analyser.Plan(ctx, out); err != nil {
 		p.pcm.Close()
 		return p, fmt.Errorf("plan: %w", err)
@@ -79,6 +81,9 @@ func (p plan) share(output int) uint8 {
 	return p.shares[output]
 }
 
+// island tells whether an output frame stays as it is because its mouth would be synced for a moment only.
+func (p plan) island(output int) bool { return p.islands != nil && p.islands[output] }
+
 // cover returns what hides the mouth in an output frame, nil if nothing does.
 func (p plan) cover(output int) *occlusion.Cover {
 	if p.seen.hidden.Covers() == 0 {
@@ -90,7 +95,7 @@ func (p plan) cover(output int) *occlusion.Cover {
 
 // face returns the face whose mouth can be measured in an output frame, nil if there is none: nobody speaks, or the mouth isn't painted as a whole.
 func (p plan) face(output int) *seen {
-	if p.share(output) < 255 || p.cover(output) != nil {
+	if p.share(output) < 255 || p.cover(output) != nil || p.island(output) {
 		return nil
 	}
 	source := p.line.source(output)

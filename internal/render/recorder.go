@@ -91,10 +91,8 @@ func (r *recorder) add(ctx context.Context, t *task) error {
 		return err
 	}
 	r.now.To++
-	if t.synced {
-		r.now.Synced++
-	} else if r.scored.due[t.output] {
-		r.now.Kept++
+	if !t.synced {
+		r.now.Unsynced = append(r.now.Unsynced, t.output)
 	}
 	if !r.inPieces() || min(r.now.To-r.now.From, r.line.frames-r.now.To) < leastPiece || r.clock().Sub(r.began) < cmp.Or(r.input.job.PieceTime, pieceTime) {
 		return nil
@@ -183,11 +181,10 @@ func (r *recorder) finish(ctx context.Context) error {
 	return nil
 }
 
-// counted returns the number of frames of the finished output in which a mouth was painted, and that of those in which one should have been.
-func (r *recorder) counted() (synced, kept int) {
-	synced, kept = r.now.Synced, r.now.Kept
+// unsynced returns the frames of the finished output in which no mouth was painted.
+func (r *recorder) unsynced() (frames []int) {
 	for _, p := range r.done {
-		synced, kept = synced+p.Synced, kept+p.Kept
+		frames = append(frames, p.Unsynced...)
 	}
-	return synced, kept
+	return append(frames, r.now.Unsynced...)
 }

@@ -118,6 +118,7 @@ type Result struct {
 	Length   time.Duration
 	Size     int64 // of the job: the number of pixels of the frames that it analyses and paints, in thousands
 	Frames   order.Frames
+	Unsynced order.Unsynced
 	Warnings order.Warnings
 	Sync     order.SyncScore
 	Poster   []byte // a small picture of the output (a JPEG), if the job asks for one

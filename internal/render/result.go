@@ -18,7 +18,7 @@ import (
 func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err error) {
 	in, frames := p.input, p.line.frames
 	r = Result{
-		Length: in.length(frames), Size: in.size(p.seen.shown, frames), Frames: order.Frames{Total: frames, Synced: made.synced},
+		Length: in.length(frames), Size: in.size(p.seen.shown, frames), Frames: order.Frames{Total: frames, Synced: frames - len(made.unsynced)}, Unsynced: p.unsynced(made.unsynced),
 		Reused: Reused{Findings: p.seen.footage.recalled, Frames: made.resumed},
 	}
 	heard, err := p.heardWarning()
@@ -38,7 +38,7 @@ func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err 
 // syncScore returns the sync score of an output.
 func (p plan) syncScore(made painting) (order.SyncScore, error) {
 	fps := p.input.video.Video.Rate.Float()
-	s := made.scored.parts(made.kept, fps)
+	s := made.scored.parts(made.unsynced, fps)
 	sound, err := score.Read(p.samples())
 	if err != nil {
 		return s, fmt.Errorf("score: %w", err)

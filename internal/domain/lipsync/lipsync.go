@@ -109,6 +109,7 @@ type Request struct {
 	Length     time.Duration   // length of the output, if completed; 0 if unknown
 	Size       int64           // size of the output in bytes, if completed; 0 if unknown
 	Frames     order.Frames    // of the output, if completed; zero if unknown
+	Unsynced   order.Unsynced  // parts of the output
 	Warnings   order.Warnings  // about the output
 	Sync       order.SyncScore // of the output
 

@@ -116,6 +116,7 @@ type Outcome struct {
 	Length   time.Duration   // of the output, to the microsecond
 	Size     int64           // of the output, in bytes
 	Frames   order.Frames    // of the output
+	Unsynced order.Unsynced  // parts of the output
 	Warnings order.Warnings  // about the output
 	Sync     order.SyncScore // of the output, to a thousandth
 	Failure  failure.Failure // zero if it completed

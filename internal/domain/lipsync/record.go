@@ -46,7 +46,7 @@ func checkSize(what, of string, size int) error {
 // Listed returns the request as lists have it: without what only a single request shows, since that may be large. Of the options it has
 // the name of the output's file. The lease and Progress may be missing.
 func (r Request) Listed() Request {
-	r.Tracks, r.Targets = nil, nil
+	r.Tracks, r.Targets, r.Unsynced = nil, nil, order.Unsynced{}
 	r.Options = order.Options{Output: order.Output{FileName: r.Options.Output.FileName}}
 	return r
 }

@@ -110,7 +110,7 @@ func (s *Service) CompleteAfter(ctx context.Context, r lipsync.Request, output i
 	last, cancel := context.WithTimeout(late, FinishTime)
 	defer cancel()
 	err := s.finish(last, r, lipsync.Outcome{
-		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Warnings: r.Warnings, Sync: r.Sync,
+		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Unsynced: r.Unsynced, Warnings: r.Warnings, Sync: r.Sync,
 	})
 	if failure.CodeOf(err) == failure.Conflict {
 		_ = s.DeleteOutput(late, key) // if this fails, Tidy deletes it

@@ -42,7 +42,9 @@ func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	}
 	live := t.live[:0]
 	for i, k := range t.live {
-		k.update(steps[i], contested(steps, i))
+		if k.update(steps[i], contested(steps, i)); k.misses > 0 {
+			t.lost = lostAt(k.Box, frame.Rect)
+		}
 		if k.misses < missesToLose {
 			live = append(live, k)
 		}

@@ -12,10 +12,37 @@ import (
 type Seen struct {
 	Faces []Face
 	Cut   bool // whether a new shot starts with the frame
+	Lost  Lost // why there is no face in the frame, if there is none
 
 	detector detection.Detector
 	followed []followed
 	placed   chan struct{} // closed once Place has ended
+}
+
+// Lost says why a face isn't found. Of several faces the largest value counts.
+type Lost int32
+
+// The reasons.
+const (
+	Unseen     Lost = iota // nothing looks like a face
+	TooSmall               // smaller than smallestFace
+	Outside                // too much of it is outside of the picture
+	TurnedAway             // or something hides most of it
+)
+
+// smallSide is the side of boxes of small faces, as a share of the shorter side of the picture: their mouths are often missed. By eye.
+const smallSide = .1
+
+// lostAt returns why the face that was last seen in a box isn't found.
+func lostAt(b detection.Box, frame image.Rectangle) Lost {
+	half := b.Size / 2
+	switch {
+	case b.Size < smallSide*float32(min(frame.Dx(), frame.Dy())):
+		return TooSmall
+	case b.X-half < float32(frame.Min.X) || b.Y-half < float32(frame.Min.Y) || b.X+half > float32(frame.Max.X) || b.Y+half > float32(frame.Max.Y):
+		return Outside
+	}
+	return TurnedAway
 }
 
 // followed is a face that was not detected in the frame, but only moved with its person.

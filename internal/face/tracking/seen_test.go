@@ -77,3 +77,35 @@ func TestPlaceAtOnce(t *testing.T) {
 func drop(f *Face) float32 {
 	return geom.Distance(f.Landmarks[detection.Nose], f.Landmarks[detection.LowerLip]) / f.Eyes()
 }
+
+// TestLost checks why no face is found in the last frame of scenes.
+func TestLost(t *testing.T) {
+	still := figure{person: man, x: 320, y: 180, scale: 1}
+	small, leaves, gone := still, still, still
+	small.scale, leaves.dx, gone.to = .12, -25, 6
+	for _, c := range []struct {
+		name string
+		who  []figure
+		want Lost
+	}{
+		{"nobody", nil, Unseen},
+		{"too small", []figure{small}, TooSmall},
+		{"walks out", []figure{leaves}, Outside},
+		{"turns away", []figure{gone}, TurnedAway},
+		{"is there", []figure{still}, Unseen},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tracker, got := NewTracker(newDetector(t, "", ""), 25), Unseen
+			for _, frame := range compose(t, 16, c.who...) {
+				seen, err := tracker.Add(t.Context(), frame)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = seen.Lost
+			}
+			if got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}

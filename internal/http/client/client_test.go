@@ -103,7 +103,7 @@ func TestRequest(t *testing.T) {
 	}
 	details, err := f.Client.Details(t.Context(), id)
 	check.Must(t, err)
-	if details.Frames.Total != 15 || details.Frames.Synced != 12 {
+	if details.Frames.Total != 15 || details.Frames.Synced != 12 || len(details.Unsynced) != 1 || details.Unsynced[0].Reason != order.MouthHidden || details.LeftOut != 1 {
 		t.Errorf("got %+v", details)
 	}
 	page, err := f.List(t.Context(), url.Values{"status": {"completed"}})

@@ -67,8 +67,10 @@ type Details struct {
 		Synced int `json:"synced"`
 		Kept   int `json:"kept"`
 	} `json:"frames"`
-	Warnings []string   `json:"warnings"`
-	Sync     *SyncScore `json:"sync"` // nil if nothing is known
+	Unsynced []order.Gap `json:"unsynced,omitempty"` // parts of the output
+	LeftOut  int         `json:"unsynced_left_out,omitempty"`
+	Warnings []string    `json:"warnings"`
+	Sync     *SyncScore  `json:"sync"` // nil if nothing is known
 }
 
 // SyncScore says how well lips follow the speech. What isn't known is nil.

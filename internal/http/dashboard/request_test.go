@@ -34,12 +34,13 @@ func TestRequestPage(t *testing.T) {
 	r := f.start(t, id, lipsync.Progress{Stage: order.Rendering, Percent: 62, Ends: ends})
 	f.get(t, path).must(t, http.StatusOK, "data-live", `value="62"`, "rendering", "1 min 05 s left")
 
+	r.Unsynced = order.Unsynced{Gaps: []order.Gap{{Start: 3, End: 3.04, Reason: order.OutOfPicture}}}
 	r.Frames, r.Warnings, r.Sync = order.Frames{Total: 250, Synced: 249}, order.ConvertedHDR.With(order.Signed), order.SyncScore{Known: true, Confidence: .998, Offset: -5, Spoken: order.Part{All: 200, Good: 199}}
 	if err := f.service.Complete(t.Context(), r, strings.NewReader("video"), -1); err != nil {
 		t.Fatal(err)
 	}
 	done := f.get(t, path)
-	done.must(t, http.StatusOK, "250, of which 249 synced", "Signed, by C2PA", "0.995. The lips come 5 frames before the speech. 1 of 200 frames with speech stay as in the video.", "HDR input was converted to SDR.", "As the audio, forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
+	done.must(t, http.StatusOK, "250, of which 249 synced", "Not synced: 3.0–3.0 s, the face is partly out of the picture.", "Signed, by C2PA", "0.995. The lips come 5 frames before the speech. 1 of 200 frames with speech stay as in the video.", "HDR input was converted to SDR.", "As the audio, forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
 	if strings.Contains(done.body, "data-live") || strings.Contains(done.body, path+"/cancel") {
 		t.Error("a final request is still watched, or can be canceled")
 	}

@@ -26,6 +26,8 @@ type details struct {
 	Output          order.Output   `json:"output,omitzero"`
 	Segments        order.Segments `json:"segments,omitzero"`
 	Frames          *frames        `json:"frames,omitempty"`
+	Unsynced        []order.Gap    `json:"unsynced,omitzero"`
+	UnsyncedLeftOut int            `json:"unsynced_left_out,omitzero"`
 	Warnings        []string       `json:"warnings,omitzero"`
 	Sync            *syncScore     `json:"sync,omitempty"`
 	Provenance      string         `json:"provenance,omitempty"` // the standard of the output's manifest
@@ -104,6 +106,7 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	d.Output.UploadURL = d.Output.UploadURL.Origin()
 	if f := q.Frames; f.Total > 0 {
 		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()
+		d.Unsynced, d.UnsyncedLeftOut = q.Unsynced.Gaps, q.Unsynced.LeftOut
 	}
 	return d, nil
 }

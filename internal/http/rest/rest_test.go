@@ -228,6 +228,8 @@ func TestFramesAndWarnings(t *testing.T) {
 	}{
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 49}, Warnings: order.ConvertedHDR},
 			`"frames":{"total":50,"synced":49,"kept":1},"warnings":["HDR input was converted to SDR"]}`},
+		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 39}, Unsynced: order.Unsynced{Gaps: []order.Gap{{Start: .4, End: .84, Reason: order.TurnedAway}}, LeftOut: 2}},
+			`"frames":{"total":50,"synced":39,"kept":11},"unsynced":[{"start":0.4,"end":0.84,"reason":"turned_away"}],"unsynced_left_out":2,"warnings":[]}`},
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Sync: order.SyncScore{Known: true, Confidence: .998, Offset: -5}},
 			`"warnings":[],"sync":{"text":"The lips come 5 frames before the speech.","confidence":0.998,"offset_frames":-5}}`},
 		{lipsync.Outcome{Frames: order.Frames{Total: 50, Synced: 50}, Sync: order.SyncScore{

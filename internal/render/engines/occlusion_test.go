@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/demo"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
@@ -87,6 +88,9 @@ func TestOcclusion(t *testing.T) {
 				}
 				if kept := ends - result.Frames.Synced; result.Frames.Total != ends || kept < leaves-there || kept > gone-comes+4 {
 					t.Errorf("got %+v, want %d kept frames or a few more", result.Frames, leaves-there)
+				}
+				if all := result.Unsynced.Gaps; len(all) != 1 || all[0].Reason != order.MouthHidden {
+					t.Errorf("not synced are %v, want one part in which the mouth is hidden", all)
 				}
 			})
 		}

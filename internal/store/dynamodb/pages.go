@@ -76,7 +76,7 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 var listed = func() string {
 	names := []string{"#" + PartitionKey, "#" + SortKey, "#holder", "#leaseUntil"}
 	for _, f := range new(stored).fields() {
-		if !slices.Contains([]string{"tracks", "options", "targets"}, f.name) {
+		if !slices.Contains([]string{"tracks", "options", "targets", "unsynced"}, f.name) {
 			names = append(names, "#"+f.name)
 		}
 	}

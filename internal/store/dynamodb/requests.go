@@ -28,6 +28,7 @@ type stored struct {
 	options                 string        // Options, as text
 	tracks                  string        // Tracks, as text
 	sync                    string        // Sync, as text
+	unsynced                string        // Unsynced, as text
 	targets                 string        // Targets, as text
 	queued                  bool          // whether the queue entry says that the request waits
 }
@@ -42,7 +43,7 @@ func (r *stored) fields() []field {
 		{"options", &r.options}, {"fileName", (*string)(&r.Options.Output.FileName)}, {"targets", &r.targets},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
-		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
+		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"unsynced", &r.unsynced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
 		{"unreachableSince", &r.UnreachableSince}, {"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
@@ -80,7 +81,7 @@ func age(created time.Time, id string) string { return padded(created.UnixMicro(
 
 // item returns the request's own item.
 func (r stored) item() item {
-	r.details, r.sync = r.Failure.Text(), r.Sync.Text()
+	r.details, r.sync, r.unsynced = r.Failure.Text(), r.Sync.Text(), r.Unsynced.Text()
 	r.tracks, r.targets = r.Tracks.Text(), r.Targets.Text()
 	if r.Options.Unread == nil { // otherwise the text stays as a newer version stored it
 		r.options = r.Options.Text()
@@ -122,6 +123,9 @@ func decodeRequest(i, lease item) (r stored, err error) {
 		return stored{}, err
 	}
 	if r.Sync, err = order.ParseSyncScore(r.sync); err != nil {
+		return stored{}, err
+	}
+	if r.Unsynced, err = order.ParseUnsynced(r.unsynced); err != nil {
 		return stored{}, err
 	}
 	if r.Targets, err = lipsync.ParseTargets(r.targets); err != nil {

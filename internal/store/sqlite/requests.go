@@ -33,7 +33,7 @@ func requestFields(r *lipsync.Request) []column {
 		{"file_name", &r.Options.Output.FileName}, {"targets", asText(&r.Targets, lipsync.ParseTargets)},
 		{"created_at", instant{&r.CreatedAt}}, {"started_at", instant{&r.StartedAt}}, {"finished_at", instant{&r.FinishedAt}},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", span{&r.Length}}, {"size", &r.Size},
-		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"warnings", &r.Warnings}, {"sync", asText(&r.Sync, order.ParseSyncScore)},
+		{"frames", &r.Frames.Total}, {"synced_frames", &r.Frames.Synced}, {"unsynced", asText(&r.Unsynced, order.ParseUnsynced)}, {"warnings", &r.Warnings}, {"sync", asText(&r.Sync, order.ParseSyncScore)},
 		{"video_length", span{&r.VideoLength}}, {"audio_length", span{&r.AudioLength}}, {"video_sum", digest{&r.VideoSum}},
 		{"media_deleted_at", instant{&r.MediaDeletedAt}}, {"failure", &r.Failure.Code}, {"failure_details", asText(&r.Failure.Details, failure.ParseDetails)},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missing_since", instant{&r.MissingSince}},
@@ -45,7 +45,9 @@ func requestFields(r *lipsync.Request) []column {
 
 // listedFields returns the columns of a request that is Listed.
 func listedFields(r *lipsync.Request) []column {
-	return slices.DeleteFunc(requestFields(r), func(c column) bool { return slices.Contains([]string{"tracks", "options", "targets"}, c.name) })
+	return slices.DeleteFunc(requestFields(r), func(c column) bool {
+		return slices.Contains([]string{"tracks", "options", "targets", "unsynced"}, c.name)
+	})
 }
 
 // requestColumns and listedColumns have the names of the columns of a request, with commas between.

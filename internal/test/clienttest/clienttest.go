@@ -112,7 +112,7 @@ func (s *Service) Finish(t testing.TB, r lipsync.Request, output string) {
 	if output == "" {
 		err = s.Fail(t.Context(), r, failure.Failure{Code: failure.NoFace})
 	} else {
-		r.Frames = order.Frames{Total: 15, Synced: 12}
+		r.Frames, r.Unsynced = order.Frames{Total: 15, Synced: 12}, order.Unsynced{Gaps: []order.Gap{{Start: .2, End: .32, Reason: order.MouthHidden}}, LeftOut: 1}
 		err = s.Complete(t.Context(), r, strings.NewReader(output), int64(len(output)))
 	}
 	if err != nil {

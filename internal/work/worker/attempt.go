@@ -126,7 +126,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	if r = o.request; err != nil {
 		return r, described(err, job)
 	}
-	r.Length, r.Frames, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Warnings, made.Sync
+	r.Length, r.Frames, r.Unsynced, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Unsynced, made.Warnings, made.Sync
 	log.Info("rendered", "findings_used", made.Reused.Findings)
 	if w.Rendered != nil {
 		w.Rendered(made.Length, time.Since(started))

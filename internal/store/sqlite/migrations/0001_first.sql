@@ -30,6 +30,7 @@ CREATE TABLE requests (
 	size              INTEGER NOT NULL, -- of the output
 	frames            INTEGER NOT NULL, -- of the output
 	synced_frames     INTEGER NOT NULL, -- frames of the output with a painted mouth
+	unsynced          TEXT NOT NULL,   -- parts of the output that are not synced: JSON
 	warnings          TEXT NOT NULL,   -- codes with spaces between
 	sync              TEXT NOT NULL,   -- the sync score: JSON
 	video_length      INTEGER NOT NULL,

@@ -1,0 +1,76 @@
+package render
+
+import (
+	"context"
+	"image"
+	"slices"
+	"testing"
+
+	"lipsync/internal/domain/order"
+	"lipsync/internal/face/tracking"
+	"lipsync/internal/test/ffmpegtest"
+)
+
+// lostFunc is a tracker that returns why there is no face in a frame, and whether there is one.
+type lostFunc func(frame int) (tracking.Lost, bool)
+
+func (f lostFunc) Add(_ context.Context, frame *image.YCbCr) (*tracking.Seen, error) {
+	n := ffmpegtest.Number(frame, 0)
+	lost, there := f(n)
+	s := &tracking.Seen{Cut: n == 0, Lost: lost}
+	if there {
+		face := someone(min(n/30, 1)+n/75, 60) // who comes back is a new track
+		face.Crop = wholeOf(frame)
+		s.Faces = append(s.Faces, face)
+	}
+	return s, nil
+}
+
+// TestUnsynced checks which parts of outputs are told to be not synced and why, and that no mouth is synced for a moment only.
+func TestUnsynced(t *testing.T) {
+	t.Parallel()
+	comes := lostFunc(func(frame int) (tracking.Lost, bool) {
+		switch {
+		case frame < 10:
+			return tracking.TooSmall, false
+		case frame < 30:
+			return tracking.Unseen, true
+		case frame < 50:
+			return tracking.TurnedAway, false
+		case frame < 55: // a moment
+			return tracking.Unseen, true
+		}
+		return tracking.Outside, frame >= 75
+	})
+	for _, c := range []struct {
+		name   string
+		new    func(float64) Tracker
+		face   order.Face
+		large  bool // whether the largest face is synced
+		frames int
+		synced int
+		want   []order.Gap
+	}{
+		{"one who comes and goes", func(float64) Tracker { return comes }, order.Face{}, true, 90, 35,
+			[]order.Gap{{Start: 0, End: .4, Reason: order.FaceTooSmall}, {Start: 1.2, End: 2, Reason: order.TurnedAway}, {Start: 2, End: 3, Reason: order.OutOfPicture}}},
+		{"the same, whose track is not that of the speaker for a moment", func(float64) Tracker { return comes }, order.Face{}, false, 90, 35,
+			[]order.Gap{{Start: 0, End: .4, Reason: order.FaceTooSmall}, {Start: 1.2, End: 2.2, Reason: order.TurnedAway}, {Start: 2.2, End: 3, Reason: order.OutOfPicture}}},
+		{"the other one", couple, order.Face{By: order.FaceAt, Frame: 12, X: 110, Y: 30}, false, 30, 20, []order.Gap{{Start: 0, End: .4, Reason: order.OtherPerson}}},
+		{"all synced", couple, order.Face{By: order.FaceAt, Frame: 12, X: 50, Y: 60}, false, 30, 30, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := inMemory(t, &numberer{})
+			r.NewTracker = c.new
+			dir := t.TempDir()
+			made, err := r.Render(t.Context(), Job{Video: numbered(t, "25", c.frames), Audio: tone(t, "3.6"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: c.large,
+				Options: order.Options{Face: c.face, SyncMode: order.CutOff}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := made.Unsynced; !slices.Equal(got.Gaps, c.want) || got.LeftOut > 0 || made.Frames.Synced != c.synced {
+				t.Errorf("got %v and %d synced frames, want %v and %d", got, made.Frames.Synced, c.want, c.synced)
+			}
+		})
+	}
+}
