@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"image"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/sandbox"
@@ -182,45 +180,4 @@ func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 		// more bits on chroma.
 		"-preset", "veryfast", "-crf", quality, "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
 		"-threads", threads}
-}
-
-// colourTag is a tag of the colours of frames.
-type colourTag struct {
-	set    string // its name in the filter setparams
-	probed string // its name in ffprobe's report
-	value  string // "" if it has none
-}
-
-// colourTags returns the tags of the frames' colours, as far as the source names them.
-func (v *Video) colourTags() []colourTag {
-	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
-	if v.LosesHDR() {
-		primaries, transfer, matrix = "bt709", "bt709", "bt709"
-	}
-	if v.rgb {
-		matrix = v.matrixOfRGB()
-	}
-	known := func(value string, all ...string) string {
-		if slices.Contains(all, value) {
-			return value
-		}
-		return ""
-	}
-	return []colourTag{
-		{"range", "color_range", "tv"},
-		{"color_primaries", "color_primaries", known(primaries, "bt709", "bt470m", "bt470bg", "smpte170m", "bt2020", "smpte432")},
-		{"color_trc", "color_transfer", known(transfer, "bt709", "bt470m", "bt470bg", "smpte170m", "iec61966-2-1", "bt2020-10", pq, hlg)},
-		{"colorspace", "color_space", known(matrix, "bt709", "bt470bg", "smpte170m", "bt2020nc")},
-	}
-}
-
-// tags returns the filter that marks the frames with the tags of their colours.
-func (v *Video) tags() string {
-	var tags []string
-	for _, t := range v.colourTags() {
-		if t.value != "" {
-			tags = append(tags, t.set+"="+t.value)
-		}
-	}
-	return "setparams=" + strings.Join(tags, ":")
 }

@@ -283,9 +283,11 @@ func (s stream) video() (*Video, error) {
 		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
 		rgb:        isRGB(s.PixFmt),
 		fullRange:  s.Range == "pc" || strings.HasPrefix(s.PixFmt, "yuvj"),
-		transfer:   s.Transfer, primaries: s.Primaries, matrix: s.Space,
 	}
-	var ok bool
+	ok := v.setColours(s)
+	if !ok {
+		return nil, fmt.Errorf("%w: matrix %s, transfer %s", ErrUnsupported, s.Space, s.Transfer)
+	}
 	if v.timeBase, ok = parseRate(s.TimeBase); !ok || s.Codec == "" || s.PixFmt == "" {
 		return nil, fmt.Errorf("%w: video stream of codec %q", ErrUnsupported, s.Codec)
 	}

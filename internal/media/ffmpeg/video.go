@@ -232,7 +232,10 @@ func (v *Video) filters(s span) string {
 		}
 	}
 	odd := (v.coded[0]|v.coded[1])&1 != 0
-	if v.interlaced || odd || v.LosesAlpha() || v.LosesHDR() || v.Pixels.Deep() {
+	if v.interlaced || odd || v.LosesAlpha() || v.LosesHDR() || v.converts() || v.Pixels.Deep() {
+		if v.converts() { // the filter scale of ffmpeg 7 refuses matrices that it can't convert
+			chain = append(chain, "setparams=colorspace=bt709")
+		}
 		chain = append(chain, fmt.Sprintf("scale=%d:%d", v.coded[0], v.coded[1]))
 	}
 	if v.interlaced {
@@ -265,45 +268,4 @@ func (v *Video) fit() []string {
 		"format=" + v.Pixels.String(),
 		fmt.Sprintf("pad=%d:%d:(ow-iw)/2:(oh-ih)/2:eval=frame", v.Width, v.Height),
 	}
-}
-
-// colourFilters returns the filters that convert any pixel format to v.Pixels, of limited range.
-// Transparent pixels are laid over black, unless the frames have alpha.
-func (v *Video) colourFilters() []string {
-	var chain []string
-	if v.LosesAlpha() {
-		chain = append(chain, "premultiply=inplace=1")
-	}
-	switch {
-	case v.LosesHDR():
-		chain = append(chain, v.toneFilters()...)
-	case v.rgb:
-		chain = append(chain, "scale=out_color_matrix="+strings.TrimSuffix(v.matrixOfRGB(), "nc")+":out_range=tv", "format="+v.Pixels.String())
-	case v.fullRange:
-		chain = append(chain, "scale=out_range=tv", "format="+v.Pixels.String())
-	}
-	return chain
-}
-
-// toneFilters returns the filters that convert a high dynamic range to a standard one. 100 cd/m² is SDR white. The tone curve compresses
-// brighter values.
-func (v *Video) toneFilters() []string {
-	floats := "gbrpf32le"
-	if v.Pixels.Alpha() {
-		floats = "gbrapf32le"
-	}
-	chain := []string{"zscale=tin=" + v.transfer + ":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=" + floats,
-		"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv"}
-	if v.Pixels.Alpha() { // otherwise the filter scale converts the floats, and takes their alpha for one of limited range
-		chain = append(chain, "format="+v.Pixels.String())
-	}
-	return chain
-}
-
-// matrixOfRGB returns ffmpeg's name of the colour matrix of frames if the video has RGB.
-func (v *Video) matrixOfRGB() string {
-	if v.Transfer() != SDR {
-		return "bt2020nc"
-	}
-	return "bt709"
 }

@@ -1,0 +1,163 @@
+package ffmpeg
+
+import (
+	"slices"
+	"strings"
+)
+
+// colourTag is a tag of the colours of frames.
+type colourTag struct {
+	set    string // its name in the filter setparams
+	probed string // its name in ffprobe's report
+	value  string // "" if it has none
+}
+
+// These are ffmpeg's names of what all outputs can be tagged with.
+var (
+	primariesKept = []string{"bt709", "bt470m", "bt470bg", "smpte170m", "smpte240m", "film", "bt2020", "smpte428", "smpte431", "smpte432"}
+	transfersKept = []string{"bt709", "bt470m", "bt470bg", "smpte170m", "smpte240m", "linear", "log100", "log316", "iec61966-2-4", "bt1361e",
+		"iec61966-2-1", "bt2020-10", "bt2020-12", pq, "smpte428", hlg}
+	matricesKept = []string{"bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc"}
+)
+
+// These are names of what some outputs can't be tagged with, and is converted: EBU Tech. 3213 has two names, and becomes nearPrimaries.
+var (
+	otherPrimaries = []string{"ebu3213", "jedec-p22"}
+	otherMatrices  = []string{"fcc", "ycgco", "ictcp"}
+)
+
+const nearPrimaries = "smpte170m"
+
+// setColours sets the colours of a video to those of a stream, and reports whether they can be kept or converted. The tags of some that can't
+// contradict each other, and others have a constant luminance, which the filter zscale converts with an error.
+func (v *Video) setColours(s stream) (ok bool) {
+	v.transfer, v.primaries, v.matrix = s.Transfer, s.Primaries, s.Space
+	switch v.matrix {
+	case "ictcp":
+		return v.transfer == pq && (v.primaries == "bt2020" || !slices.Contains(primariesKept, v.primaries))
+	case "chroma-derived-nc":
+		v.matrix = map[string]string{"bt709": "bt709", "bt2020": "bt2020nc"}[v.primaries]
+		return v.matrix != ""
+	case "bt2020c", "chroma-derived-c", "smpte2085", "ipt-c2", "ycgco-re", "ycgco-ro":
+		return false
+	}
+	return true
+}
+
+// colourTags returns the tags of the frames' colours, as far as the source names them.
+func (v *Video) colourTags() []colourTag {
+	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
+	switch {
+	case v.LosesHDR():
+		primaries, transfer, matrix = "bt709", "bt709", "bt709"
+	case v.rgb || v.converts():
+		matrix = v.newMatrix()
+	}
+	if slices.Contains(otherPrimaries, primaries) {
+		primaries = nearPrimaries
+	}
+	known := func(value string, all []string) string {
+		if slices.Contains(all, value) {
+			return value
+		}
+		return ""
+	}
+	return []colourTag{
+		{"range", "color_range", "tv"},
+		{"color_primaries", "color_primaries", known(primaries, primariesKept)},
+		{"color_trc", "color_transfer", known(transfer, transfersKept)},
+		{"colorspace", "color_space", known(matrix, matricesKept)},
+	}
+}
+
+// tags returns the filter that marks the frames with the tags of their colours.
+func (v *Video) tags() string {
+	var tags []string
+	for _, t := range v.colourTags() {
+		if t.value != "" {
+			tags = append(tags, t.set+"="+t.value)
+		}
+	}
+	return "setparams=" + strings.Join(tags, ":")
+}
+
+// converts reports whether the filter zscale gives the frames other primaries or another matrix than the pictures of the file have.
+func (v *Video) converts() bool {
+	return slices.Contains(otherMatrices, v.matrix) || slices.Contains(otherPrimaries, v.primaries)
+}
+
+// newMatrix returns ffmpeg's name of the matrix of frames that don't keep that of the file.
+func (v *Video) newMatrix() string {
+	if v.Transfer() != SDR {
+		return "bt2020nc"
+	}
+	return "bt709"
+}
+
+// colourFilters returns the filters that convert any pixel format to v.Pixels, of limited range.
+// Transparent pixels are laid over black, unless the frames have alpha.
+func (v *Video) colourFilters() []string {
+	var chain []string
+	if v.LosesAlpha() {
+		chain = append(chain, "premultiply=inplace=1")
+	}
+	switch {
+	case v.LosesHDR():
+		chain = append(chain, v.toneFilters()...)
+	case v.converts():
+		chain = append(chain, v.converted()...)
+	case v.rgb:
+		chain = append(chain, "scale=out_color_matrix="+strings.TrimSuffix(v.newMatrix(), "nc")+":out_range=tv", "format="+v.Pixels.String())
+	case v.fullRange:
+		chain = append(chain, "scale=out_range=tv", "format="+v.Pixels.String())
+	}
+	return chain
+}
+
+// given returns ffmpeg's names of the primaries, transfer function and matrix of the file for the filter zscale. Those of a high dynamic range
+// are of Rec. 2020 where the file doesn't say otherwise. Others have the transfer function of Rec. 709, which is near enough to convert what
+// converts does.
+func (v *Video) given() (primaries, transfer, matrix string) {
+	primaries, transfer, matrix = "bt709", "bt709", "smpte170m"
+	if v.HDR() {
+		primaries, transfer, matrix = "bt2020", v.transfer, "bt2020nc"
+	}
+	if slices.Contains(otherPrimaries, v.primaries) {
+		primaries = "jedec-p22"
+	} else if slices.Contains(primariesKept, v.primaries) {
+		primaries = v.primaries
+	}
+	if slices.Contains(matricesKept, v.matrix) || slices.Contains(otherMatrices, v.matrix) {
+		matrix = v.matrix
+	}
+	if matrix == "smpte240m" { // ffmpeg 5.1 has this name with a mistake
+		matrix = "7"
+	}
+	return primaries, transfer, matrix
+}
+
+// converted returns the filters that do what converts reports.
+func (v *Video) converted() []string {
+	primaries, transfer, matrix := v.given()
+	chain := "zscale=pin=" + primaries + ":tin=" + transfer + ":min=" + matrix
+	if primaries == "jedec-p22" {
+		primaries = nearPrimaries
+	}
+	return []string{chain + ":p=" + primaries + ":t=" + transfer + ":m=" + v.newMatrix() + ":r=tv", "format=" + v.Pixels.String()}
+}
+
+// toneFilters returns the filters that convert a high dynamic range to a standard one. 100 cd/m² is SDR white. The tone curve compresses
+// brighter values.
+func (v *Video) toneFilters() []string {
+	floats := "gbrpf32le"
+	if v.Pixels.Alpha() {
+		floats = "gbrapf32le"
+	}
+	primaries, transfer, matrix := v.given()
+	chain := []string{"zscale=pin=" + primaries + ":tin=" + transfer + ":min=" + matrix + ":t=linear:npl=100", "format=" + floats,
+		"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv"}
+	if v.Pixels.Alpha() { // otherwise the filter scale converts the floats, and takes their alpha for one of limited range
+		chain = append(chain, "format="+v.Pixels.String())
+	}
+	return chain
+}
