@@ -218,6 +218,8 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 	}
 	if in.hasOption(func(o order.Options) bool { return o.OriginalGain != 0 }) || len(in.job.Segments) > 0 && in.video.Audio != nil {
 		warning = order.NoOriginalSound
+	} else if in.video.Audio != nil && in.video.Path != in.speech.info.Path {
+		warning = order.DroppedSound
 	}
 	if !in.hasOption(func(o order.Options) bool { return o.VoiceGain != 0 }) {
 		return false, warning, nil

@@ -139,3 +139,20 @@ func TestNoOriginalSound(t *testing.T) {
 		})
 	}
 }
+
+// TestDroppedSound wants a warning if the video has sound that is not heard, unless that is the speech.
+func TestDroppedSound(t *testing.T) {
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20), "-f", "lavfi", "-i", "sine=d=0.8", "-c:a", "flac")
+	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d=0.6")
+	for _, c := range []struct {
+		speech string
+		gain   order.OriginalGain
+		voice  order.VoiceGain
+		want   order.Warnings
+	}{{tone, 0, 0, order.DroppedSound}, {tone, 0, -.5, order.DroppedSound}, {tone, .5, 0, ""}, {video, 0, 0, ""}} {
+		_, result, err := renderBy(t, newRenderer(t, &numberer{}), video, c.speech, order.Options{OriginalGain: c.gain, VoiceGain: c.voice})
+		if err != nil || result.Warnings != c.want {
+			t.Errorf("%+v: got %q (%v), want %q", c, result.Warnings, err, c.want)
+		}
+	}
+}

@@ -22,7 +22,8 @@ type Variant struct {
 	Audio string `json:"audio"`
 	order.Order
 
-	Err error `json:"-"` // why the variant can't be used, if that was found when it was read: an Error that is Invalid; otherwise nil
+	Ignored []string `json:"-"` // names of fields that the service doesn't know
+	Err     error    `json:"-"` // why the variant can't be used, if that was found when it was read: an Error that is Invalid; otherwise nil
 }
 
 // storedLines has the lines of a batch as they are stored. Its media are the URLs of all lines, each once: most lines have the same video.
@@ -33,12 +34,13 @@ type storedLines struct {
 
 // storedLine is a Variant with the places of its URLs in the media, and with the text of its Options.
 type storedLine struct {
-	Video       int     `json:"video"`
-	Audio       int     `json:"audio"`
-	ReferenceID *string `json:"reference_id,omitempty"`
-	LargestFace bool    `json:"largest_face,omitempty"`
-	Engine      string  `json:"engine,omitempty"`
-	Options     string  `json:"options,omitempty"`
+	Video       int      `json:"video"`
+	Audio       int      `json:"audio"`
+	ReferenceID *string  `json:"reference_id,omitempty"`
+	LargestFace bool     `json:"largest_face,omitempty"`
+	Engine      string   `json:"engine,omitempty"`
+	Options     string   `json:"options,omitempty"`
+	Ignored     []string `json:"ignored,omitempty"`
 }
 
 // maxLines is the largest size of the lines of a batch in bytes, as they are stored. A body of the API is smaller.
@@ -61,7 +63,7 @@ func encodeLines(lines []Variant) ([]byte, error) {
 		return places[url]
 	}
 	for _, l := range lines {
-		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.Whole().Text()})
+		stored.Lines = append(stored.Lines, storedLine{place(l.Video), place(l.Audio), l.ReferenceID, l.LargestFace, l.Engine, l.Whole().Text(), l.Ignored})
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -111,14 +113,14 @@ func decodeLines(text []byte) (lines []Variant, err error) {
 		}
 		o := order.OrderOf(options)
 		o.ReferenceID, o.LargestFace, o.Engine = l.ReferenceID, l.LargestFace, l.Engine
-		lines = append(lines, Variant{Video: stored.Media[l.Video], Audio: stored.Media[l.Audio], Order: o})
+		lines = append(lines, Variant{Video: stored.Media[l.Video], Audio: stored.Media[l.Audio], Order: o, Ignored: l.Ignored})
 	}
 	return lines, nil
 }
 
 // params returns the parameters of the variant's request.
 func (v Variant) params() requests.Params {
-	return requests.Params{Video: requests.Source{URL: v.Video}, Audio: requests.Source{URL: v.Audio}, Order: v.Order}
+	return requests.Params{Video: requests.Source{URL: v.Video}, Audio: requests.Source{URL: v.Audio}, Order: v.Order, Ignored: v.Ignored}
 }
 
 // checkLines returns the problems for which lines would be refused. It looks at each upload once, however many lines name it. It returns

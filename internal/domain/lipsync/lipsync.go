@@ -110,7 +110,7 @@ type Request struct {
 	Size       int64           // size of the output in bytes, if completed; 0 if unknown
 	Frames     order.Frames    // of the output, if completed; zero if unknown
 	Unsynced   order.Unsynced  // parts of the output
-	Warnings   order.Warnings  // about the output
+	Warnings   order.Warnings  // about the call and the output
 	Sync       order.SyncScore // of the output
 
 	VideoLength, AudioLength time.Duration // lengths of the inputs, as the last attempt measured them; 0 if unknown

@@ -108,7 +108,7 @@ func (r Request) Ended(token string, now time.Time, o Outcome) (Request, error) 
 	}
 	r.Output, r.Poster, r.Length, r.Size = o.Output, o.Poster, o.Length, o.Size
 	r.VideoLength, r.AudioLength = o.VideoLength, o.AudioLength
-	r.Frames, r.Unsynced, r.Warnings, r.Sync = o.Frames, o.Unsynced, o.Warnings, o.Sync
+	r.Frames, r.Unsynced, r.Warnings, r.Sync = o.Frames, o.Unsynced, r.Warnings.With(o.Warnings), o.Sync
 	return r, nil
 }
 

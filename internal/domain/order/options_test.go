@@ -301,6 +301,11 @@ func TestWarnings(t *testing.T) {
 	texts := w.Texts()
 	check.Want(t, "number of texts", len(texts), 1)
 	check.Want(t, "text", texts[0], "HDR input was converted to SDR")
+	ignored := order.IgnoredFields([]string{"refrence_id", "a b\n\"ü"}).With(order.DroppedSound)
+	if got, want := ignored.Texts(), []string{`field "refrence_id" of the request was ignored`, `field "a b\n\"ü" of the request was ignored`,
+		"the video's own sound is not heard: option original_gain adds it"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	check.Want(t, "provenance", lipsync.Request{Warnings: w}.Provenance(), "")
 	signed := w.With(order.Signed)
 	check.Want(t, "provenance of a signed one", lipsync.Request{Warnings: signed}.Provenance(), "c2pa")

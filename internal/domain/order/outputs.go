@@ -1,6 +1,8 @@
 package order
 
 import (
+	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -28,6 +30,7 @@ const (
 	NobodySpeaks    Warnings = "nobody_speaks"     // in the speech
 	QuietSpeech     Warnings = "quiet_speech"      // the speech is far quieter than usual
 	LoudSpeech      Warnings = "loud_speech"       // the speech is far louder than usual, so that most of it may be clipped
+	DroppedSound    Warnings = "dropped_sound"     // the video has sound that is not heard in the output
 	SegmentIsCut    Warnings = "segment_is_cut"    // a segment ends after the video
 	NotSigned       Warnings = "not_signed"        // the service signs outputs, but not this one
 	Signed          Warnings = "signed"            // the output has a signed manifest of C2PA; this has no text
@@ -40,15 +43,29 @@ var warningTexts = map[Warnings]string{
 	NobodySpeaks:    "nobody speaks in the audio",
 	QuietSpeech:     "audio is far quieter than speech usually is",
 	LoudSpeech:      "audio is far louder than speech usually is",
+	DroppedSound:    "the video's own sound is not heard: option original_gain adds it",
 	SegmentIsCut:    "a segment ends after the video, so the rest of it is not heard",
 	NotSigned:       "output has no signed provenance: only mp4 and mov of at most " + failure.Spell(MostSigned) + " can have it, or the signing failed",
 }
 
-// The begins of the warnings that name the track that was taken, of several: a number follows.
+// The begins of the warnings that name the track that was taken, of several: a number follows. After ignoredField follows a name, as a query
+// has it.
 const (
-	tookAudio = "took_audio_track_"
-	tookVideo = "took_video_track_"
+	tookAudio    = "took_audio_track_"
+	tookVideo    = "took_video_track_"
+	ignoredField = "ignored_field_"
 )
+
+// mostOfName is the largest number of bytes of a field's name that a warning tells.
+const mostOfName = 60
+
+// IgnoredFields returns the warnings that fields of a call were ignored.
+func IgnoredFields(names []string) (all Warnings) {
+	for _, name := range names {
+		all = all.With(Warnings(ignoredField + url.QueryEscape(name[:min(len(name), mostOfName)])))
+	}
+	return all
+}
 
 // TookAudio returns the warning that the sound track with a number was taken, of several.
 func TookAudio(track int) Warnings { return Warnings(tookAudio + strconv.Itoa(track)) }
@@ -70,6 +87,9 @@ func (w Warnings) Texts() []string {
 			text = "audio has several sound tracks: track " + track + " was taken"
 		} else if track, ok := strings.CutPrefix(code, tookVideo); ok {
 			text = "video has several tracks of pictures: track " + track + " was taken"
+		} else if escaped, ok := strings.CutPrefix(code, ignoredField); ok {
+			name, _ := url.QueryUnescape(escaped)
+			text = fmt.Sprintf("field %q of the request was ignored", name)
 		}
 		if text != "" {
 			texts = append(texts, text)

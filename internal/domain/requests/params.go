@@ -24,8 +24,9 @@ type Params struct {
 	More         []Track // further speech tracks, for segments
 	order.Order
 	Segments       order.Segments
-	IdempotencyKey *string // may be nil
-	WebhookURL     *string // URL of a webhook of the account, with any query, which gets all events; may be nil
+	IdempotencyKey *string  // may be nil
+	Ignored        []string // names of the call's fields that the service doesn't know
+	WebhookURL     *string  // URL of a webhook of the account, with any query, which gets all events; may be nil
 }
 
 // Track is a speech track of a new request.
@@ -64,7 +65,7 @@ func (p Params) record() lipsync.Request {
 		audios = append(audios, lipsync.NamedInput{Ref: track.Ref, Input: track.named()})
 	}
 	return lipsync.Request{
-		ID: p.ID, ReferenceID: p.Reference(), LargestFace: p.LargestFace, Options: p.options(), Targets: lipsync.NewTargets(p.webhookURL()),
+		ID: p.ID, ReferenceID: p.Reference(), LargestFace: p.LargestFace, Options: p.options(), Warnings: order.IgnoredFields(p.Ignored), Targets: lipsync.NewTargets(p.webhookURL()),
 		Video: p.Video.named(), Audio: audios[0].Input, Tracks: newTracks(audios),
 	}
 }

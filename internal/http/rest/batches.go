@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -58,9 +59,16 @@ func (all *variants) add(text []byte) error {
 		return invalid(fmt.Sprintf("a batch has 1 to %d lines", lipsync.MostLines))
 	}
 	v, err := parseJSON[batches.Variant](text)
-	v.Err = err
+	v.Ignored, v.Err = unknownFields(text, reflect.TypeFor[batches.Variant]()), err
 	*all = append(*all, v)
 	return nil
+}
+
+// refuseIgnored sets the errors of lines with unknown fields, as the function does for a body.
+func (all variants) refuseIgnored(h http.Header) {
+	for i := range all {
+		all[i].Err = cmp.Or(all[i].Err, refuseIgnored(h, all[i].Ignored))
+	}
 }
 
 // params returns the parameters of the batch.
@@ -85,12 +93,17 @@ func decodeBatch(r *http.Request) (batchBody, error) {
 	switch {
 	case hasType(r, "application/json"):
 		body, err := parseJSON[batchBody](text)
+		if err == nil {
+			err = refuseIgnored(r.Header, unknownFields(text, reflect.TypeFor[batchBody]()))
+		}
 		body.Video = cmp.Or(body.Video, b.Video)
 		body.WebhookURL = cmp.Or(body.WebhookURL, b.WebhookURL)
 		body.DryRun = body.DryRun || b.DryRun
+		body.Variants.refuseIgnored(r.Header)
 		return body, err
 	case hasType(r, "application/jsonl"), hasType(r, "application/x-ndjson"):
 		b.Variants, err = parseVariants(text)
+		b.Variants.refuseIgnored(r.Header)
 		return b, err
 	default:
 		return batchBody{}, invalid("content-type must be application/json, application/jsonl or application/x-ndjson")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"time"
 	"unicode/utf8"
 
@@ -54,7 +55,14 @@ func decode[In any](r *http.Request) (in In, err error) {
 	if err != nil {
 		return in, err
 	}
-	return parseJSON[In](body)
+	if in, err = parseJSON[In](body); err != nil {
+		return in, err
+	}
+	fields := unknownFields(body, reflect.TypeFor[In]())
+	if g, ok := any(&in).(*generateBody); ok {
+		g.ignored = fields
+	}
+	return in, refuseIgnored(r.Header, fields)
 }
 
 // readBody reads a body of at most limit bytes.

@@ -9,7 +9,7 @@ import (
 // those that browsers always allow.
 const (
 	corsMethods = "GET, POST, PUT, DELETE"
-	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Range"
+	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Prefer, Range"
 	corsExposed = "ETag, Retry-After, X-Request-Id, Content-Range, Lipsync-Version"
 )
 

@@ -104,8 +104,11 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 		Provenance: q.Provenance(), Sync: newSyncScore(q.Sync),
 	}
 	d.Output.UploadURL = d.Output.UploadURL.Origin()
+	if d.Warnings = q.Warnings.Texts(); len(d.Warnings) == 0 && q.Frames.Total == 0 {
+		d.Warnings = nil
+	}
 	if f := q.Frames; f.Total > 0 {
-		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()
+		d.Frames = &frames{f.Total, f.Synced, f.Kept()}
 		d.Unsynced, d.UnsyncedLeftOut = q.Unsynced.Gaps, q.Unsynced.LeftOut
 	}
 	return d, nil

@@ -20,6 +20,7 @@ type generateBody struct {
 	order.Order
 	Segments   order.Segments `json:"segments"`
 	WebhookURL *string        `json:"webhook_url"`
+	ignored    []string       // names of fields
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -51,7 +52,7 @@ func (b generateBody) params() (requests.Params, error) {
 		return requests.Params{}, err
 	}
 	return requests.Params{
-		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL,
+		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL, Ignored: b.ignored,
 	}, nil
 }
 

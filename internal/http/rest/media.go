@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,7 +33,11 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 		return generated{}, err
 	}
 	defer f.answered()
-	if err := f.read(); err != nil {
+	err = f.read()
+	if err == nil {
+		err = refuseIgnored(r.Header, f.request.Ignored)
+	}
+	if err != nil {
 		// If the client has gone, the context of its call has ended.
 		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request))
 	}
@@ -134,6 +139,9 @@ func (f *form) complete() error {
 func (f *form) take(part *multipart.Part) error {
 	read := f.reader(part)
 	if read == nil {
+		if name := part.FormName(); len(f.request.Ignored) < mostIgnored && !slices.Contains(f.request.Ignored, name) {
+			f.request.Ignored = append(f.request.Ignored, name)
+		}
 		_, err := f.value(part)
 		return err
 	}

@@ -1,0 +1,75 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestIgnoredFields sends bodies with fields that the service doesn't know: details name them and, if the client prefers that, the call is refused.
+func TestIgnoredFields(t *testing.T) {
+	f := newFixture(t)
+	token := f.key(t)
+	send := func(path, kind, body, prefer string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "/api"+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", kind)
+		if prefer != "" {
+			r.Header.Set("Prefer", prefer)
+		}
+		return f.call(r, token)
+	}
+	const known = `"inputs":[{"type":"video","url":"http://x.example","colour":1},{"type":"audio","url":"http://x.example","Ref":null}],"Model":"warp"`
+	form := file("video", "v") + "--" + boundary + "\r\nContent-Disposition: form-data; name=\"a b\"\r\n\r\n1\r\n" + file("audio", "a") + last
+	for _, c := range []struct{ path, kind, body, ignored, refused string }{
+		{GeneratePath, "application/json", "{" + known + `,"refrence_id":"x","webhook_url":null}`,
+			`["field \"inputs.colour\" of the request was ignored","field \"refrence_id\" of the request was ignored"]`, `"inputs.colour", "refrence_id"`},
+		{GenerateWithMediaPath, "multipart/form-data; boundary=" + boundary, form, `["field \"a b\" of the request was ignored"]`, `"a b"`},
+		{EstimatePath, "application/json", "{" + known + "}", "", `"inputs.colour"`},
+		{AnalyzePath, "application/json", `{"url":"http://x.example","uri":""}`, "", `"uri"`},
+		{UploadsPath, "application/json", `{"type":"video","size":1,"sise":1}`, "", `"sise"`},
+		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example"}],"dryrun":true}`, "", `"dryrun"`},
+	} {
+		for _, prefer := range []string{"handling=strict", "respond-async, Handling = \"strict\"; x=1, handling=lenient"} {
+			w := send(c.path, c.kind, c.body, prefer)
+			if want := "request body has unknown fields: " + c.refused; w.Code != http.StatusBadRequest || errorOf(t, w) != want {
+				t.Errorf("%s, %s: got %d %s, want 400 %s", c.path, prefer, w.Code, w.Body, want)
+			}
+		}
+		if n := f.stored(t); n != 0 {
+			t.Errorf("%s: a refused call left %d objects", c.path, n)
+		}
+		w := send(c.path, c.kind, c.body, "handling=lenient, handling=strict")
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: got %d %s, want 200", c.path, w.Code, w.Body)
+		}
+		if c.ignored == "" {
+			continue
+		}
+		var made generated
+		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+			t.Fatal(err)
+		}
+		w = f.call(httptest.NewRequest(http.MethodGet, "/api"+RequestsPath+"/"+made.RequestID+DetailsPath, nil), token)
+		validate(t, loadDocument(t), "Details", w.Body.Bytes())
+		if !strings.Contains(w.Body.String(), `"warnings":`+c.ignored) {
+			t.Errorf("%s: got the details %s, want the warnings %s", c.path, w.Body, c.ignored)
+		}
+		f.clear(t)
+	}
+}
+
+// FuzzUnknownFields looks for unknown fields in any text.
+func FuzzUnknownFields(f *testing.F) {
+	for _, text := range []string{`{"inputs":[{"x":1}],"y":{}}`, `[]`, `{"inputs":{"a":1}}`, `{"inputs":[null,1,[]],"":""}`, "{\"\xff\":1}"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		names := unknownFields(text, reflect.TypeFor[generateBody]())
+		if len(names) > mostIgnored || !json.Valid(text) && names != nil {
+			t.Errorf("got %q", names)
+		}
+	})
+}
