@@ -49,7 +49,7 @@ func (f *callFlags) client(tell func(fault error, pause time.Duration)) (*client
 
 type sendCommand struct {
 	callFlags
-	Video  string `arg:"" help:"The video, with a face in it. It may be a picture: PNG, JPEG or WebP."`
+	Video  string `arg:"" help:"The video, with a face in it. It may be a picture: PNG, JPEG, WebP or AVIF."`
 	Audio  string `arg:"" help:"The speech track. It may be a video with sound. If it is a folder, an output is made for each file in it."`
 	Output string `short:"o" placeholder:"OUT.mp4" help:"The file to make, or - for standard output. OUT.mov and OUT.webm have other formats. If AUDIO is a folder, it is the folder of the outputs, which get the names of the speech tracks. Required."`
 	Quiet  bool   `short:"q" help:"Print nothing except errors."`

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -144,10 +143,8 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 		return err
 	}
 	if r.Status == lipsync.Failed {
-		if d, err := s.client.Details(ctx, r.ID); err == nil && d.Reason != "" {
-			return fmt.Errorf("%s (%s)", r.ErrorMessage, d.Reason)
-		}
-		return errors.New(r.ErrorMessage)
+		d, _ := s.client.Details(ctx, r.ID) // without it the reason is unknown
+		return reasoned(r.ErrorMessage, d.Reason)
 	}
 	finished := filepath.Join(s.scratch, "output")
 	if err := s.client.Download(ctx, r, finished, s.moved("getting "+filepath.Base(j.output))); err != nil {

@@ -16,12 +16,13 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
+	"lipsync/internal/work/worker"
 )
 
 type syncCommand struct {
 	renderFlags
 	optionFlags
-	Video  string `arg:"" help:"The video, with a face in it. It may be a picture: PNG, JPEG or WebP."`
+	Video  string `arg:"" help:"The video, with a face in it. It may be a picture: PNG, JPEG, WebP or AVIF."`
 	Audio  string `arg:"" help:"The speech track. It may be a video with sound."`
 	Output string `short:"o" placeholder:"OUT.mp4" help:"The file to make, or - for standard output. OUT.mov and OUT.webm have other formats. It appears when it is complete. Required."`
 	Quiet  bool   `short:"q" help:"Print nothing except errors."`
@@ -79,13 +80,14 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	made, err := renderer.Render(ctx, render.Job{
+	job := render.Job{
 		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection, Options: options, Boxes: c.Boxes, Segments: segments, Audios: c.audios(c.Audio),
-	}, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
+	}
+	made, err := renderer.Render(ctx, job, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
 	bar.end()
 	if failure.CodeOf(err) == failure.Invalid {
-		return sentence(err)
+		return reasoned(sentence(err).Error(), failure.Of(worker.Described(err, job)).Cause)
 	}
 	if err != nil {
 		return err
@@ -94,6 +96,14 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Unsynced, made.Warnings.Texts(), syncText(made.Sync))
+}
+
+// reasoned returns the error of a failure with a sentence, and what is known besides.
+func reasoned(sentence, reason string) error {
+	if reason == "" {
+		return errors.New(sentence)
+	}
+	return fmt.Errorf("%s (%s)", sentence, reason)
 }
 
 // syncText returns a line about the score of an output, "" if nothing is known.

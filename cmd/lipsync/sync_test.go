@@ -246,8 +246,8 @@ func TestSyncRefusals(t *testing.T) {
 		{[]string{fixtures.video, text, "-o", text}, failed, "would be overwritten"},
 		{[]string{fixtures.video, fixtures.speech, "-o", dir}, failed, "is not a file"},
 		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "no", "out.mp4")}, failed, "the output folder " + filepath.Join(dir, "no") + " does not exist"},
-		{[]string{text, fixtures.speech, "-o", out}, failed, "lipsync: video is not a supported format\n"},
-		{[]string{fixtures.video, text, "-o", out}, failed, "lipsync: audio is not a supported format\n"},
+		{[]string{text, fixtures.speech, "-o", out}, failed, "lipsync: video is not a supported format (video is a text)\n"},
+		{[]string{fixtures.video, text, "-o", out}, failed, "lipsync: audio is not a supported format (audio is a text)\n"},
 		{[]string{fixtures.speech, fixtures.speech, "-o", out}, failed, "lipsync: video has no picture\n"},
 	}
 	for _, test := range tests {

@@ -45,6 +45,8 @@ func TestVideoKinds(t *testing.T) {
 		{"FLV", clip("a.flv", "25"), 160, 96, "25/1"},
 		{"WMV", clip("a.wmv", "25", "-b:v", "2M"), 160, 96, "25/1"},
 		{"GIF", clip("a.gif", "25"), 160, 96, "25/1"},
+		{"APNG", clip("unstated.apng", "25"), 160, 96, "25/1"},
+		{"APNG, named as a picture", clip("unstated.png", "25", "-f", "apng"), 160, 96, "25/1"},
 		{"starts late", clip("a.mkv", "25", "-output_ts_offset", "7.03"), 160, 96, "25/1"},
 		{"with sound that starts early", clip("a.mkv", "25", "-f", "lavfi", "-itsoffset", "-0.02", "-i", "sine=d=3"), 160, 96, "25/1"},
 		{"an awkward name", clip("-it's \"a\": $(b)%d;\n.mp4", "25"), 160, 96, "25/1"},

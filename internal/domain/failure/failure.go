@@ -25,7 +25,7 @@ const (
 	FrameRateAbove     Reason = "frame_rate_above"     // Limit, Value in frames/s
 	TooManyPixels      Reason = "too_many_pixels"      // Limit, Value in gigapixels: what the frames of the video and of the output have together
 	MediaTruncated     Reason = "media_truncated"      // Kind, Value (the part that can be decoded) and Stated, both in seconds
-	VideoIsPicture     Reason = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a GIF
+	VideoIsPicture     Reason = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a HEIC
 	NoPicture          Reason = "no_picture"           // the video has no picture
 	NoSoundTrack       Reason = "no_sound_track"       // the audio has no sound track
 	TrackMissing       Reason = "track_missing"        // Kind, Limit, Value: the number of tracks, and of the one that was asked for

@@ -188,9 +188,9 @@ func hint(code failure.Reason) string {
 	case failure.MediaTooSlow:
 		return "The server sends the file too slowly. Send the file itself from New."
 	case failure.MediaUnsupported:
-		return "Videos may be MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV or GIF, or a picture as PNG, JPEG or WebP; audio may be WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF or W64, or the sound track of a video."
+		return "Videos may be MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF or APNG, or a picture as PNG, JPEG, WebP or AVIF; audio may be WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF or W64, or the sound track of a video."
 	case failure.VideoIsPicture:
-		return "Convert a photo to JPEG or PNG, and a GIF to MP4."
+		return "Convert a photo, such as a HEIC, to JPEG or PNG, and a moving WebP to MP4."
 	case failure.MediaTruncated:
 		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
 	case failure.NoFace:

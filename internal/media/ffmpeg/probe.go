@@ -18,7 +18,7 @@ import (
 // other files.
 func formats() []string {
 	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg",
-		"mpegts", "flv", "asf", "gif", "aiff", "caf", "w64"}
+		"mpegts", "flv", "asf", "gif", "apng", "aiff", "caf", "w64"}
 }
 
 // Info describes a file as it describes itself, which may be wrong.

@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"encoding/binary"
 	"fmt"
 	"image"
 	_ "image/jpeg" // for the size of large pictures
@@ -12,7 +13,7 @@ import (
 	"strings"
 )
 
-// ErrPicture is an ErrUnsupported for a picture of a kind that is not supported, such as a GIF.
+// ErrPicture is an ErrUnsupported for a picture of a kind that is not supported, such as a HEIC or a bitmap.
 var ErrPicture = fmt.Errorf("%w: picture", ErrUnsupported)
 
 // The media types of pictures. HEIF is that of pictures in the container of MP4 (ISO/IEC 23008-12), such as
@@ -21,6 +22,7 @@ const (
 	png, jpeg, webp, heif = "image/png", "image/jpeg", "image/webp", "image/heif"
 
 	animated = "image/webp-animated" // not registered; ffmpeg can't decode it
+	apng     = "image/apng"          // a video
 )
 
 // stills has ffmpeg's demuxers of pictures by media types. None of them opens other files.
@@ -49,7 +51,29 @@ func sniff(path string) (string, error) {
 	if kind == webp && n > 20 && string(begin[12:16]) == "VP8X" && begin[20]&2 != 0 {
 		kind = animated
 	}
+	if kind == png && moves(file) {
+		kind = apng
+	}
 	return kind, nil
+}
+
+// mostChunks bounds the chunks of a PNG before its picture.
+const mostChunks = 64
+
+// moves reports whether a PNG is an animation: before its picture it has a chunk that says so.
+func moves(file io.ReaderAt) bool {
+	at := int64(8) // after the signature
+	for range mostChunks {
+		var head [8]byte // length and type
+		if _, err := file.ReadAt(head[:], at); err != nil || string(head[4:]) == "IDAT" {
+			return false
+		}
+		if string(head[4:]) == "acTL" {
+			return true
+		}
+		at += 12 + int64(binary.BigEndian.Uint32(head[:])) // with the checksum
+	}
+	return false
 }
 
 // unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it

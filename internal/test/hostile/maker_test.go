@@ -109,6 +109,7 @@ var bases = map[string]string{
 	"mpeg":         "-c:v mpeg1video -c:a mp2",
 	"nut":          "-c:v ffv1 -c:a pcm_s16le",
 	"gif":          "-an",
+	"apng":         "-an",
 	"mxf":          "-c:v mpeg2video -c:a pcm_s16le -ar 48000",
 	"h264":         "-an -c:v libx264",
 	"yuv4mpegpipe": "-pix_fmt yuv420p -an -strict -1",
@@ -153,5 +154,5 @@ func kindOf(base string) failure.MediaKind {
 
 // taken returns one of the bases in supported formats.
 func (m *maker) taken() string {
-	return m.pick("mp4", "matroska", "wav", "avi", "ogg", "webm", "mp3", "mov", "flac", "mp4 parts", "adts", "avi jpeg", "mp4 sound", "ogg opus", "wav adpcm", "mpegts", "flv", "asf", "gif", "aiff")
+	return m.pick("mp4", "matroska", "wav", "avi", "ogg", "webm", "mp3", "mov", "flac", "mp4 parts", "adts", "avi jpeg", "mp4 sound", "ogg opus", "wav adpcm", "mpegts", "flv", "asf", "gif", "apng", "aiff")
 }

@@ -124,7 +124,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	started := time.Now()
 	made, err := w.Renderer.Render(ctx, job, o)
 	if r = o.request; err != nil {
-		return r, described(err, job)
+		return r, Described(err, job)
 	}
 	r.Length, r.Frames, r.Unsynced, r.Warnings, r.Sync = made.Length.Truncate(time.Microsecond), made.Frames, made.Unsynced, made.Warnings, made.Sync
 	log.Info("rendered", "findings_used", made.Reused.Findings)

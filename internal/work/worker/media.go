@@ -125,10 +125,18 @@ func hostOf(raw string) string {
 	return u.Hostname()
 }
 
-// described returns an error with what an unsupported file seems to be, as clients should know it.
-func described(err error, job render.Job) error {
+// Described returns an error with what an unsupported file seems to be, as clients should know it.
+func Described(err error, job render.Job) error {
 	e, ok := errors.AsType[*failure.Error](err)
-	if !ok || e.Failure.Code != failure.MediaUnsupported || e.Failure.Cause != "" {
+	if !ok || e.Failure.Cause != "" {
+		return err
+	}
+	switch e.Failure.Code {
+	case failure.MediaUnsupported:
+	case failure.VideoIsPicture:
+		e.Failure.Cause = Accepted
+		return err
+	default:
 		return err
 	}
 	paths := []string{job.Video}
@@ -147,7 +155,7 @@ func described(err error, job render.Job) error {
 }
 
 // Accepted says which files can be rendered.
-const Accepted = "accepted are MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF, PNG, JPEG and WebP, and for audio also WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF and W64"
+const Accepted = "accepted are MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF, APNG, PNG, JPEG, WebP and AVIF, and for audio also WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF and W64"
 
 // seems returns what a file is that is no medium, "" if that isn't known.
 func seems(path string) string {

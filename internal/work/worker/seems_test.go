@@ -26,7 +26,10 @@ func TestDescribed(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: failure.Video}}
-		if got := failure.Of(described(f.Because(nil), render.Job{Video: path})).Cause; got != want {
+		if picture := (failure.Failure{Code: failure.VideoIsPicture}); failure.Of(Described(picture.Because(nil), render.Job{Video: path})).Cause != Accepted {
+			t.Errorf("%q as a picture: doesn't say what is accepted", content)
+		}
+		if got := failure.Of(Described(f.Because(nil), render.Job{Video: path})).Cause; got != want {
 			t.Errorf("%q: got %q, want %q", content, got, want)
 		}
 	}
