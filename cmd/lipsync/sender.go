@@ -134,8 +134,14 @@ func (s *sender) start(ctx context.Context, j *job) error {
 
 // finish waits until the job's request is finished, and gets its output.
 func (s *sender) finish(ctx context.Context, j *job) error {
+	told := ""
 	r, err := s.client.Wait(ctx, j.id, func(p client.Progress) {
 		if !p.Status.Final() {
+			if p.Reason != told && p.Reason != "" {
+				s.bar.end()
+				fmt.Fprintf(s.said, "%s waits: %s\n", filepath.Base(j.audio), p.Reason)
+			}
+			told = p.Reason
 			s.bar.show(cmp.Or(string(p.Stage), string(p.Status)), p.Percent, 100)
 		}
 	})

@@ -164,7 +164,11 @@ func (r Request) Reason() string {
 	case r.Status.Final() || r.Delays == 0:
 		return reason
 	case r.Lease == "":
-		reason += fmt.Sprintf("; tried %d times, retry at %s", r.Claims, r.LeaseUntil.UTC().Format(time.RFC3339))
+		tried := "once"
+		if r.Claims != 1 {
+			tried = fmt.Sprintf("%d times", r.Claims)
+		}
+		reason += "; tried " + tried + ", retry at " + r.LeaseUntil.UTC().Format(time.RFC3339)
 	default:
 		reason += fmt.Sprintf("; retrying: try %d is under way", r.Claims)
 	}

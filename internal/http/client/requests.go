@@ -55,8 +55,9 @@ type Request struct {
 type Progress struct {
 	Status      lipsync.Status `json:"status"`
 	Percent     int            `json:"percent"`
-	Stage       order.Stage    `json:"stage"`        // "" while no worker has it
-	SecondsLeft int            `json:"seconds_left"` // 0 if unknown
+	Stage       order.Stage    `json:"stage"`            // "" while no worker has it
+	SecondsLeft int            `json:"seconds_left"`     // 0 if unknown
+	Reason      string         `json:"reason,omitempty"` // what is known of why it failed or waits
 }
 
 // Details are further facts about a request.

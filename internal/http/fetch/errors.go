@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -100,6 +101,30 @@ func details(err error) (d failure.Details) {
 	}
 	if ours, ok := errors.AsType[refused](err); ok {
 		d.Cause = string(ours)
+		return d
+	}
+	name, unknown := errors.AsType[*net.DNSError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	late, isNet := errors.AsType[net.Error](err)
+	_, private := errors.AsType[privateAddress](err)
+	switch {
+	case private:
+		d.Cause = "the host is in a private network"
+	case unknown && name.IsNotFound:
+		d.Cause = "the host does not exist"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		d.Cause = "the host accepts no connections"
+	case noTLS, errors.Is(err, http.ErrSchemeMismatch):
+		d.Cause = "the server speaks no TLS; perhaps the URL begins with http"
+	case distrusted:
+		d.Cause = "the certificate of the host can't be trusted"
+	case isNet && late.Timeout():
+		d.Cause = "the server did not answer in time"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		d.Cause = "the server closed the connection"
+	case err == errChanged:
+		d.Cause = errChanged.Error()
 	}
 	return d
 }

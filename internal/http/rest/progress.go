@@ -17,6 +17,7 @@ type progress struct {
 	Percent     *int           `json:"percent,omitempty"` // nil if the request failed
 	Stage       order.Stage    `json:"stage,omitempty"`
 	SecondsLeft int            `json:"seconds_left,omitempty"`
+	Reason      string         `json:"reason,omitempty"` // see Request.Reason
 	place
 
 	since time.Time
@@ -39,7 +40,7 @@ func (a *api) getProgress(r *http.Request, c lipsync.Caller) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
-	v := progress{ID: q.ID, Status: q.Status, Stage: p.Stage, place: viewPlace(at), since: openSince(q.Status, q.CreatedAt, q.StartedAt)}
+	v := progress{ID: q.ID, Status: q.Status, Stage: p.Stage, Reason: q.Reason(), place: viewPlace(at), since: openSince(q.Status, q.CreatedAt, q.StartedAt)}
 	if q.Status != lipsync.Failed {
 		v.Percent = &p.Percent
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/test/lipsynctest"
@@ -52,6 +53,30 @@ func TestProgress(t *testing.T) {
 		want := `{"id":"` + id + `","status":"processing",` + test.want + "}"
 		if got := strings.TrimSpace(w.Body.String()); got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestReasonOfWait checks that progress and details of a request that waits for another try say why.
+func TestReasonOfWait(t *testing.T) {
+	f := newFixture(t)
+	token, now := f.key(t), time.Unix(1_800_000_000, 0).UTC()
+	f.service.Now = func() time.Time { return now }
+	id := f.start(t, token, now)
+	attempted, err := f.store.Requests.ByID(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempted.Attempts, attempted.Delays = 0, 1
+	attempted.Failure.Details = failure.Details{Cause: "video from x.example: the server answered 503"}
+	if err := lipsynctest.Postpone(t.Context(), f.store.Leases, attempted, now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for path, schema := range map[string]string{ProgressPath: "Progress", DetailsPath: "Details"} {
+		w := f.call(httptest.NewRequest(http.MethodGet, "/api"+RequestsPath+"/"+id+path, nil), token)
+		validate(t, loadDocument(t), schema, w.Body.Bytes())
+		if want := `"reason":"video from x.example: the server answered 503; tried once, retry at 2027-01-15T09:00:00Z"`; !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: got %s, want %s", path, w.Body, want)
 		}
 	}
 }
