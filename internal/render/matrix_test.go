@@ -234,16 +234,28 @@ func (m maker) write(f medium) (video, speech string, late float64) {
 func events(t testing.TB, path string) (flashes, beeps []float64, shown, heard float64) {
 	t.Helper()
 	tools := ffmpegtest.Tools(t)
-	in, frames := ffmpegtest.Frames(t, path)
-	rate := in.Video.Rate.Float()
-	bright := func(i int) bool {
-		f := frames[i]
-		return f.Y[f.YOffset(in.Video.Width/2, in.Video.Height*7/10)] > 140
+	in, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range frames {
-		if bright(i) && (i == 0 || !bright(i-1)) {
-			flashes = append(flashes, float64(i)/rate)
+	reader, err := tools.OpenFrames(t.Context(), in, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	rate, frames, before := in.Video.Rate.Float(), 0, false
+	frame := in.Video.NewFrame()
+	for ; ; frames++ {
+		if err := reader.Read(frame); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
 		}
+		bright := frame.Y[frame.YOffset(in.Video.Width/2, in.Video.Height*7/10)] > 140
+		if bright && !before {
+			flashes = append(flashes, float64(frames)/rate)
+		}
+		before = bright
 	}
 	sound, err := tools.OpenSound(t.Context(), in, time.Hour)
 	if err != nil {
@@ -263,7 +275,7 @@ func events(t testing.TB, path string) (flashes, beeps []float64, shown, heard f
 			last = at
 		}
 	}
-	return flashes, beeps, float64(len(frames)) / rate, float64(len(pcm)/2) / ffmpeg.PCMRate
+	return flashes, beeps, float64(frames) / rate, float64(len(pcm)/2) / ffmpeg.PCMRate
 }
 
 // tryMedia renders media as their own speech, and compares when flashes and beeps come.
@@ -306,3 +318,33 @@ func TestMatrix(t *testing.T) { tryMedia(t, media(1, 14)) }
 
 // TestMatrix_long tries the media of another seed.
 func TestMatrix_long(t *testing.T) { tryMedia(t, media(2, 310)) }
+
+// TestDrift_long renders 25 minutes with a flash and a beep at their begin and in each further minute, at the rate of NTSC. They stay together.
+func TestDrift_long(t *testing.T) {
+	const minutes, each = 25, "between(mod(t,60),%g,%g)"
+	m := maker{t, t.TempDir()}
+	on := func(from, to float64) string { return fmt.Sprintf(each, from, to) }
+	m.ffmpeg("-f", "lavfi", "-i", fmt.Sprintf("color=0x303030:s=160x96:r=30000/1001:d=%d,drawbox=c=white:t=fill:enable='%s'", 60*minutes, on(.99, 1.15)),
+		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc='.5*sin(2000*PI*t)*%s':s=44100:d=%d", on(1, 1.08), 60*minutes),
+		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-shortest", "m.mp4")
+	path := filepath.Join(m.dir, "m.mp4")
+	r, output := newRenderer(t, &numberer{}), filepath.Join(m.dir, "o.mp4")
+	if _, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: output, Scratch: m.dir}, nil); err != nil {
+		t.Fatal(err)
+	}
+	flashes, beeps, shown, heard := events(t, output)
+	if len(flashes) != minutes || len(beeps) != minutes || math.Abs(shown-heard) > .041 {
+		t.Fatalf("%d flashes and %d beeps in %.3f s of pictures and %.3f s of sound, want %d of each", len(flashes), len(beeps), shown, heard, minutes)
+	}
+	early, late := 0., 0.
+	for i, flash := range flashes {
+		by := beeps[i] - flash
+		if early, late = min(early, by-(beeps[0]-flashes[0])), max(late, by-(beeps[0]-flashes[0])); math.Abs(by) > .034 {
+			t.Errorf("minute %d: the beep comes %.3f s after the flash", i, by)
+		}
+	}
+	t.Logf("against the first, beeps move from %.3f to %.3f s", early, late)
+	if first, last := beeps[0]-flashes[0], beeps[minutes-1]-flashes[minutes-1]; math.Abs(last-first) > .02 {
+		t.Errorf("the beep comes %.3f s after the flash at the begin, and %.3f s at the end", first, last)
+	}
+}

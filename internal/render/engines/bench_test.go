@@ -1,6 +1,7 @@
 package engines_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -133,4 +135,38 @@ func BenchmarkJobs(b *testing.B) {
 		memory.report(b, "jobs", moreInJobs)
 	}
 	noMoreGoroutines(b, goroutines)
+}
+
+// proving is Media that measures how long the self-check of outputs takes.
+type proving struct {
+	render.Media
+	took time.Duration
+}
+
+func (p *proving) Prove(ctx context.Context, v *ffmpeg.Video, o order.Output, want ffmpeg.Proof, path string) error {
+	began := time.Now()
+	defer func() { p.took += time.Since(began) }()
+	return p.Media.Prove(ctx, v, o, want, path)
+}
+
+// BenchmarkProve renders a minute by the engine warp, and reports the share of the time that the self-check of the output takes. It fails above
+// 2 %.
+func BenchmarkProve(b *testing.B) {
+	s := neural(b)
+	source := filepath.Join(onnxtest.Models(b), "..", "media", "woman.mp4")
+	minute := ffmpegtest.Make(b, "minute.mp4", "-stream_loop", "-1", "-i", source, "-t", "60", "-c:v", "libx264", "-c:a", "aac")
+	measured := &proving{Media: s.Media}
+	s.Media = measured
+	for b.Loop() {
+		scratch := b.TempDir()
+		_, err := s.Render(b.Context(), render.Job{Video: minute, Audio: minute, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "warp"}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	share := 100 * measured.took.Seconds() / b.Elapsed().Seconds()
+	b.ReportMetric(share, "%-of-job")
+	if share > 2 {
+		b.Errorf("the self-check takes %.1f %% of a job, want 2 at most", share)
+	}
 }
