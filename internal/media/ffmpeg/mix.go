@@ -53,7 +53,7 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 	var read []string
 	if o := m.Original; o != nil {
 		defer os.Remove(scratch)
-		err := t.decodeOriginal(ctx, o, scratch)
+		err := t.decodeOriginal(ctx, o, m.Length, scratch)
 		if _, unreadable := errors.AsType[decodeError](err); unreadable && ctx.Err() == nil && !OfMachine(err) {
 			err = fmt.Errorf("%w: the video's own sound: %w", ErrUnsupported, err)
 		}
@@ -66,8 +66,7 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 	if err != nil {
 		return err
 	}
-	// ffmpeg 7 crashes if filters ask for more once all inputs have ended, so the voice ends later than the mix.
-	return t.feed(ctx, p, m.Voice, m.sound().form(), m.Length, m.Length+time.Second)
+	return t.feed(ctx, p, m.Voice, m.sound().form(), m.Length, m.Length+beyond)
 }
 
 // sound returns the sound of the mix.
@@ -78,8 +77,13 @@ func (m Mix) sound() *Audio {
 	return &Audio{SampleRate: mixRate, Channels: m.Original.Video.Audio.Channels, Opus: m.Voice.Audio.Opus}
 }
 
-// decodeOriginal writes the span of the original to the path wav.
-func (t *Tools) decodeOriginal(ctx context.Context, o *Original, wav string) error {
+// beyond is by how much the inputs of a mix end later than it. ffmpeg 7 crashes if filters ask for more once all inputs have ended, as that
+// for speed does, which then gives its last sound bit by bit.
+const beyond = time.Second
+
+// decodeOriginal writes the span of the original to the path wav, for a mix of some length. Unless the original is repeated, silence follows
+// to its end. It takes no room on the disk.
+func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Duration, wav string) error {
 	file, err := os.Create(wav)
 	if err != nil {
 		return err
@@ -87,9 +91,13 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, wav string) err
 	defer file.Close()
 	f := (&Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels}).form()
 	f.float = false
+	const most = math.MaxUint32 - wavHeaderBytes
 	size := f.count(o.Span) * int64(f.size())
-	if size > math.MaxUint32-wavHeaderBytes {
+	if size > most {
 		return fmt.Errorf("a WAV of %v has too many bytes", o.Span)
+	}
+	if !o.Repeat {
+		size = max(size, min(f.count(time.Duration(o.Speed*float64(length+beyond)))*int64(f.size()), most/int64(f.size())*int64(f.size())))
 	}
 	if _, err := file.Write(wavHeader(uint16(f.channels), mixRate, uint32(size))); err != nil {
 		return err
