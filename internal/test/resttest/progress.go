@@ -16,6 +16,7 @@ type progress struct {
 	SecondsLeft *int   `json:"seconds_left"`
 	Position    *int   `json:"queue_position"`
 	ETA         *int   `json:"eta_seconds"`
+	Reason      string `json:"reason"`
 }
 
 func progressCall(token, id string) call {
@@ -45,6 +46,9 @@ func checkProgress(t *testing.T, p progress) {
 	}
 	if p.Status != "processing" && (p.Stage != "" || p.SecondsLeft != nil) || p.SecondsLeft != nil && *p.SecondsLeft < 1 {
 		t.Errorf("%s: got stage %q and seconds_left %v", p.Status, p.Stage, p.SecondsLeft)
+	}
+	if p.Reason != "" && (p.Status == "processing" || p.Status == "completed") {
+		t.Errorf("%s: got the reason %q", p.Status, p.Reason)
 	}
 	waits := p.Status == "queued" || p.Status == "processing" && p.Stage == "" // its worker may have died
 	if p.Position != nil && (!waits || *p.Position < 1) || p.ETA != nil && (p.Position == nil || *p.ETA < 1) || p.Status == "queued" && p.Position == nil {
