@@ -82,7 +82,7 @@ func (m Mix) sound() *Audio {
 const beyond = time.Second
 
 // decodeOriginal writes the span of the original to the path wav, for a mix of some length. Unless the original is repeated, silence follows
-// to its end. It takes no room on the disk.
+// to its end, as far as a WAV has room. The silence takes none on the disk.
 func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Duration, wav string) error {
 	file, err := os.Create(wav)
 	if err != nil {
@@ -122,8 +122,8 @@ const (
 	ducker = "sidechaincompress=threshold=0.015:ratio=6:attack=20:release=400:link=maximum"
 )
 
-// mixArgs returns the arguments that write the mix to the path encoded. The voice comes by the pipe, as long as the mix, and wav has the
-// original.
+// mixArgs returns the arguments that write the mix to the path encoded. The voice comes by the pipe, and wav has the original. Both end later
+// than the mix.
 func mixArgs(m Mix, wav, encoded string) []string {
 	sound := m.sound()
 	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(sound.form().args(), "-i", "pipe:0")...)

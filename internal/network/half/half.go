@@ -8,28 +8,38 @@ import (
 	"lipsync/internal/signal/parallel"
 )
 
-// part is the number of numbers that one core converts at a time. That takes it a tenth of a millisecond.
-const part = 64 << 10
+// part is the number of numbers that one core converts at a time. That takes it a millisecond.
+const part = 512 << 10
 
 // Encode writes the numbers to b, which has two bytes for each, little-endian. It rounds to the nearest, ties to even. All cores work on
 // many numbers.
 func Encode(b []byte, numbers []float32) {
-	parallel.Each((len(numbers)+part-1)/part, func(k int) {
-		b := b[2*part*k:]
-		for i, x := range numbers[part*k : min(part*(k+1), len(numbers))] {
-			binary.LittleEndian.PutUint16(b[2*i:], encode(x))
-		}
-	})
+	if len(numbers) <= part {
+		encodeAll(b, numbers)
+		return
+	}
+	parallel.Each((len(numbers)+part-1)/part, func(k int) { encodeAll(b[2*part*k:], numbers[part*k:min(part*(k+1), len(numbers))]) })
+}
+
+func encodeAll(b []byte, numbers []float32) {
+	for i, x := range numbers {
+		binary.LittleEndian.PutUint16(b[2*i:], encode(x))
+	}
 }
 
 // Decode reads the numbers from b, which has two bytes for each, little-endian. All cores work on many numbers.
 func Decode(numbers []float32, b []byte) {
-	parallel.Each((len(numbers)+part-1)/part, func(k int) {
-		b, numbers := b[2*part*k:], numbers[part*k:min(part*(k+1), len(numbers))]
-		for i := range numbers {
-			numbers[i] = decode(binary.LittleEndian.Uint16(b[2*i:]))
-		}
-	})
+	if len(numbers) <= part {
+		decodeAll(numbers, b)
+		return
+	}
+	parallel.Each((len(numbers)+part-1)/part, func(k int) { decodeAll(numbers[part*k:min(part*(k+1), len(numbers))], b[2*part*k:]) })
+}
+
+func decodeAll(numbers []float32, b []byte) {
+	for i := range numbers {
+		numbers[i] = decode(binary.LittleEndian.Uint16(b[2*i:]))
+	}
 }
 
 func encode(x float32) uint16 {

@@ -13,7 +13,7 @@ import (
 
 // Binding is the memory of the inputs and outputs of a network's run. It is made once
 // and used for many runs, by one goroutine at a time. Several bindings of a session run
-// at once.
+// at once on a CPU, and one after the other on a GPU.
 //
 // A CPU computes in that memory. For a GPU the library copies all inputs and outputs in
 // each run. The library's own I/O binding would keep them on the GPU, but the Go wrapper's
@@ -115,6 +115,10 @@ func (b *Binding) run(ctx context.Context, outputs []ort.Value) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return b.session.use(ctx, func(network *ort.DynamicAdvancedSession) error { return b.runOn(ctx, network, outputs) })
+}
+
+func (b *Binding) runOn(ctx context.Context, network *ort.DynamicAdvancedSession, outputs []ort.Value) error {
 	bounded, cancel := context.WithTimeout(ctx, b.session.longest)
 	defer cancel()
 	told := make(chan struct{})
@@ -122,7 +126,10 @@ func (b *Binding) run(ctx context.Context, outputs []ort.Value) error {
 		defer close(told)
 		_ = b.options.Terminate() // it sets a flag, and fails only on freed options
 	})
-	err := b.session.run(b.inputValues, outputs, b.options)
+	err := network.RunWithOptions(b.inputValues, outputs, b.options)
+	if err != nil {
+		err = fmt.Errorf("the network failed: %w", explain(err))
+	}
 	if stop() {
 		return err
 	}

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -62,11 +63,15 @@ func (r *Runtime) LoadModel(m *Model, o Options) (*Session, error) {
 		if short := m.checkMemory(providers[n]); short != nil {
 			return nil, bad(lacking(short, providers[max(n-1, 0)], err))
 		}
-		content := m.linked
-		if o.channelsLast = providers[n] == CUDA && cuda != nil; o.channelsLast {
-			content = cuda
+		if providers[n] == CUDA && cuda != nil {
+			o.channelsLast = true
+			s.network, err = s.build(cuda, m.folder, providers[n:], o)
+			o.channelsLast = false
 		}
-		if s.network, err = s.build(content, m.folder, providers[n:], o); err == nil {
+		if s.network == nil {
+			s.network, err = s.build(m.linked, m.folder, providers[n:], o)
+		}
+		if err == nil {
 			if s.provider = providers[n]; s.provider != CPU {
 				s.thread = newThread()
 			}
@@ -82,7 +87,7 @@ func newThread() chan func() {
 	thread := make(chan func())
 	go func() {
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread() // else the thread would end, with all that CUDA keeps for it
+		defer runtime.UnlockOSThread() // else the thread would end, and CUDA's libraries would free what they keep for it
 		for do := range thread {
 			do()
 		}
@@ -172,28 +177,26 @@ func (s *Session) Close() error {
 	return network.Destroy()
 }
 
-// run runs the network. Outputs that are nil are made.
-func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) error {
+// use calls do with the network, on the session's thread if it has one. If ctx ends before the thread is free, use returns its error.
+func (s *Session) use(ctx context.Context, do func(*ort.DynamicAdvancedSession) error) error {
 	s.running.RLock()
 	defer s.running.RUnlock()
 	if s.network == nil {
 		return errClosed
 	}
-	var err error
 	if s.thread == nil {
-		err = s.network.RunWithOptions(inputs, outputs, options)
-	} else {
-		err = onThread(s.thread, func() error { return s.network.RunWithOptions(inputs, outputs, options) })
+		return do(s.network)
 	}
-	if err != nil {
-		return fmt.Errorf("the network failed: %w", explain(err))
-	}
-	return nil
+	return onThread(ctx, s.thread, func() error { return do(s.network) })
 }
 
 // onThread calls do on a thread, and waits. If do panics, onThread returns the panic as an error.
-func onThread(thread chan<- func(), do func() error) error {
+func onThread(ctx context.Context, thread chan<- func(), do func() error) error {
 	done := make(chan error, 1)
-	thread <- func() { done <- failure.Guard(do) }
-	return <-done
+	select {
+	case thread <- func() { done <- failure.Guard(do) }:
+		return <-done
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -1,30 +1,38 @@
-//go:build cgo
+//go:build cgo && linux
 
 package onnx
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
-// TestThread checks that what many goroutines do on a thread is done by one thread, and that it ends with neither an error nor a panic.
+// TestThread checks that one thread does what many goroutines do on it, also after pauses on busy cores.
 func TestThread(t *testing.T) {
 	thread := newThread()
 	defer close(thread)
-	var mu sync.Mutex
-	threads := map[int]bool{}
+	ended, end := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		busy.Go(func() {
+			for ended.Err() == nil {
+				time.Sleep(time.Microsecond)
+			}
+		})
+	}
+	threads := map[int]bool{} // only the thread uses it
 	var all sync.WaitGroup
-	for range 20 {
+	for range 100 {
 		all.Go(func() {
-			err := onThread(thread, func() error {
-				mu.Lock()
-				defer mu.Unlock()
+			err := onThread(t.Context(), thread, func() error {
+				time.Sleep(50 * time.Microsecond)
 				threads[syscall.Gettid()] = true
-				runtime.Gosched()
 				return nil
 			})
 			if err != nil {
@@ -33,14 +41,30 @@ func TestThread(t *testing.T) {
 		})
 	}
 	all.Wait()
+	end()
+	busy.Wait()
 	if len(threads) != 1 {
 		t.Errorf("got %d threads, want 1", len(threads))
 	}
+}
+
+// TestThreadEnds checks what ends a wait for a thread: an error, a panic, or the context while another run has the thread.
+func TestThreadEnds(t *testing.T) {
+	thread := newThread()
+	defer close(thread)
 	want := errors.New("no memory")
-	if err := onThread(thread, func() error { return want }); !errors.Is(err, want) {
+	if err := onThread(t.Context(), thread, func() error { return want }); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
-	if err := onThread(thread, func() error { panic("odd") }); err == nil || !strings.Contains(err.Error(), "odd") {
+	if err := onThread(t.Context(), thread, func() error { panic("odd") }); err == nil || !strings.Contains(err.Error(), "odd") {
 		t.Errorf("got %v, want the panic", err)
 	}
+	over := make(chan struct{})
+	thread <- func() { <-over }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := onThread(ctx, thread, func() error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the context has ended", err)
+	}
+	close(over)
 }
