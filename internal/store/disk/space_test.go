@@ -72,6 +72,9 @@ func TestRoomToWork(t *testing.T) {
 		if failure.CodeOf(room) != want.code || failure.CodeOf(work) != want.work {
 			t.Errorf("%d bytes: got %v and %v, want %+v", size, room, work, want)
 		}
+		if size == free/2 { // whether it could ever fit depends on how full the disk is
+			continue
+		}
 		if got := errors.As(work, &never); got != (size == 1<<60) {
 			t.Errorf("%d bytes: never fit is %t (%v)", size, got, work)
 		}
