@@ -148,6 +148,18 @@ func TestClockAhead(t *testing.T) {
 	}
 }
 
+// tidyAll deletes what no record names in a data folder that no server uses, as a server does once it is old enough.
+func tidyAll(t *testing.T, data string) {
+	t.Helper()
+	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(serviceOn(t, folder).Tidy(t.Context(), 0), folder.close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // wantOnlyNamedFiles checks that the folder has no other files than those that the service always
 // has, one output for each request, and posters. A request completes without a poster if the
 // poster can't be made or stored.

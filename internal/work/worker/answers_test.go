@@ -48,7 +48,7 @@ func TestWrongAnswers(t *testing.T) {
 		reason   string // without the host, and the time of the next try
 	}{
 		"a web page":               {answer(200, "<!DOCTYPE html><title>Virus scan warning</title>"), format, "video is a web page"},
-		"a sign-in after a turn":   {answer(302, "", "Location", "/page"), format, "video is a web page"},
+		"a sign-in after a turn":   {answer(http.StatusFound, "", "Location", "/page"), format, "video is a web page"},
 		"JSON":                     {answer(200, `{"error":"expired"}`), format, "video is JSON, such as the message of an API"},
 		"XML":                      {answer(200, `<?xml version="1.0"?><Error/>`), format, "video is XML, such as the message of a storage"},
 		"nothing":                  {answer(200, ""), format, "video is an empty file"},
@@ -62,7 +62,7 @@ func TestWrongAnswers(t *testing.T) {
 		"no key":                   {answer(401, ""), url, "the server answered 401; perhaps the URL has expired, or needs a sign-in"},
 		"no file":                  {answer(404, ""), url, "the server answered 404"},
 		"a deleted file":           {answer(410, ""), url, "the server answered 410"},
-		"turns without end":        {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x"+r.URL.Path, 302) }, url, "redirects"},
+		"turns without end":        {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x"+r.URL.Path, http.StatusFound) }, url, "redirects"},
 		"too many calls":           {answer(429, "", "Retry-After", "100"), "", "the server answered 429; tried once, retry at "},
 		"a fault of the server":    {answer(500, ""), "", "the server answered 500; tried once, retry at "},
 		"a closed connection":      {closing, "", "the server closed the connection; tried once, retry at "},
