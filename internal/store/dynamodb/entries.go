@@ -29,6 +29,7 @@ func (r *stored) entryItem() item {
 	case r.Status.Final() && r.ReferenceID == "":
 		return nil
 	case r.Status.Final():
+		r.limitLife(i)
 		return r.at(i, withStatus(ownerOf(r.Request), r.ReferenceID, r.Status), r.age())
 	case r.Lease != "":
 		i["until"] = micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry

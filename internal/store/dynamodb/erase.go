@@ -35,7 +35,7 @@ func (s requests) Erase(ctx context.Context, id string) error {
 			return failure.Unless(failure.NotFound, err)
 		}
 		gone := s.remove(requestKey(id), "attribute_exists(#pk)", conflict{})
-		return s.transact(ctx, []step{gone, s.countRecord(r.Request, -r.RecordSize())})
+		return s.transact(ctx, []step{gone, s.remove(entryKey(id), "", nil), s.countRecord(r.Request, -r.RecordSize())})
 	})
 }
 

@@ -92,12 +92,17 @@ func (r stored) item() item {
 	} else if !r.LeaseUntil.IsZero() {
 		i["leaseUntil"] = micros(r.LeaseUntil)
 	}
-	if r.Status.Final() && r.keep > 0 {
-		i[TimeToLive] = expiry(r.FinishedAt.Add(r.keep))
-	}
+	r.limitLife(i)
 	i[OpenPartition] = text(shard(withStatus(ownerOf(r.Request), "", r.Status), shardOf(r.ID, statusShards)))
 	i[OpenSort] = text(r.age())
 	return i
+}
+
+// limitLife gives an item of a final request the end of the record as its TimeToLive.
+func (r *stored) limitLife(i item) {
+	if r.Status.Final() && r.keep > 0 {
+		i[TimeToLive] = expiry(r.FinishedAt.Add(r.keep))
+	}
 }
 
 // leaseItem returns the item of the lease, or nil if nobody holds the request.

@@ -77,7 +77,7 @@ func TestRecordsExpire(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	limits := lipsync.Limits{Keep: lipsync.Retention{Records: 40 * 24 * time.Hour}}
 	for _, id := range []string{"done", "open"} {
-		_, _, err := b.Requests.Create(t.Context(), lipsync.Request{ID: id, Account: "a", Status: lipsync.Queued, CreatedAt: now}, nil, nil, limits)
+		_, _, err := b.Requests.Create(t.Context(), lipsync.Request{ID: id, Account: "a", ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now}, nil, nil, limits)
 		check.Must(t, err)
 	}
 	batch := lipsync.Batch{ID: "b", Account: "a", Lines: "w", CreatedAt: now, Version: 1}
@@ -97,6 +97,7 @@ func TestRecordsExpire(t *testing.T) {
 	later := ended.Add(limits.Keep.RecordLife() + 2*time.Second)
 	b.expire(t, later)
 	there("after its time", "done", false)
+	check.Want(t, "its place among those of the reference id is left", b.get(t, "request/done", "turn") != nil, false)
 	b.expire(t, later.AddDate(1, 0, 0))
 	there("after a year", "open", true)
 	_, err = b.Batches.ByID(t.Context(), "b")
