@@ -34,7 +34,7 @@ func (s *Service) newAwaited(accounts [][]lipsync.Batch, end time.Time) *Awaited
 // AwaitedOf returns an Awaited of the batches of an account. It reads batches and lines for the time makeTime.
 func (s *Service) AwaitedOf(ctx context.Context, account string) (*Awaited, error) {
 	end := s.Now().Add(makeTime)
-	batches, all, err := s.UnfinishedOf(ctx, account)
+	batches, all, err := s.UnfinishedOf(ctx, account, end)
 	a := s.newAwaited([][]lipsync.Batch{batches}, end)
 	if !all {
 		a.batches[account], a.ids[account] = batches, nil
@@ -42,10 +42,9 @@ func (s *Service) AwaitedOf(ctx context.Context, account string) (*Awaited, erro
 	return a, err
 }
 
-// UnfinishedOf returns the account's batches that aren't finished. It reads for the time makeTime. all is false if some may be missing: there was no
+// UnfinishedOf returns the account's batches that aren't finished. It reads until the time end. all is false if some may be missing: there was no
 // time, or the list lacks the last changes.
-func (s *Service) UnfinishedOf(ctx context.Context, account string) (batches []lipsync.Batch, all bool, err error) {
-	end := s.Now().Add(makeTime)
+func (s *Service) UnfinishedOf(ctx context.Context, account string, end time.Time) (batches []lipsync.Batch, all bool, err error) {
 	left, err := s.Store.Batches.Count(ctx, account)
 	var page []lipsync.Batch
 	for err == nil && left > 0 && !s.Over(end) {

@@ -168,16 +168,6 @@ func (b Batch) RequestID(n int) string {
 	return uuid.NewSHA1(uuid.MustParse(b.ID), []byte(strconv.Itoa(n))).String()
 }
 
-// Made reports whether the request with the id is that of a line.
-func (b Batch) Made(id string) bool {
-	for n := range len(b.Lines) {
-		if b.RequestID(n) == id {
-			return true
-		}
-	}
-	return false
-}
-
 // Object returns the key of the object with the parameters of the lines.
 func (b Batch) Object() string { return BatchKeys + b.ID + "/" + hex.EncodeToString(b.Fingerprint[:]) }
 

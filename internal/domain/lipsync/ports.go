@@ -72,9 +72,6 @@ type Requests interface {
 	// fingerprint differs.
 	Replayed(ctx context.Context, account string, idem Idempotency, now time.Time) (id string, err error)
 
-	// Final returns the ids of up to limit final requests of the account, of any kind. The last changes may be missing.
-	Final(ctx context.Context, account string, limit int) ([]string, error)
-
 	// Erase deletes the record of the request, and what it counts among the bytes that the account stores. Usage still counts the request.
 	// Erase returns Conflict if the request isn't final, or if its media weren't deleted. A missing request is no error.
 	Erase(ctx context.Context, id string) error
@@ -96,9 +93,10 @@ type Requests interface {
 	Stored(ctx context.Context, account string, now time.Time, keep Retention) (int64, error)
 }
 
-// StatusQuery selects a page of an account's requests with one status.
+// StatusQuery selects a page of an account's requests of one kind with one status.
 type StatusQuery struct {
 	Account     string
+	Kind        Kind
 	Status      Status
 	ReferenceID string // "" selects any
 	Before      string // id of a request; the page has only older requests; "" sets no bound

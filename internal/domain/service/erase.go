@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,16 +25,32 @@ func (s *Service) Erase(ctx context.Context, c lipsync.Caller, idOrReference str
 	if err != nil {
 		return err
 	}
-	open, all, err := s.UnfinishedOf(ctx, c.Account)
+	made, err := s.madeByUnfinished(ctx, c.Account, s.Now().Add(eraseTime))
 	if err == nil {
-		err = s.erase(ctx, r, open, all)
+		err = s.erase(ctx, r, made)
 	}
 	return err
 }
 
-// erase does what Erase does. The batches are those of the account that aren't finished, and all is false if some may be missing.
-func (s *Service) erase(ctx context.Context, r lipsync.Request, batches []lipsync.Batch, all bool) error {
-	if !all || slices.ContainsFunc(batches, func(b lipsync.Batch) bool { return b.Made(r.ID) }) { // which would make it again, or wait for its end
+// madeByUnfinished returns the ids of the requests of batches that aren't finished, of which some may not be made yet. It returns Unfinished if it
+// can't read all these batches until the time end.
+func (s *Service) madeByUnfinished(ctx context.Context, account string, end time.Time) (map[string]bool, error) {
+	open, all, err := s.UnfinishedOf(ctx, account, end)
+	if err == nil && !all {
+		err = failure.New(failure.Unfinished, "not all batches of the account could be read; try again later")
+	}
+	ids := make(map[string]bool)
+	for _, b := range open {
+		for n := range len(b.Lines) {
+			ids[b.RequestID(n)] = true
+		}
+	}
+	return ids, err
+}
+
+// erase does what Erase does. made has the ids of the requests of batches that aren't finished.
+func (s *Service) erase(ctx context.Context, r lipsync.Request, made map[string]bool) error {
+	if made[r.ID] { // the batch would make it again, or wait for its end
 		return failure.New(failure.Unfinished, "the batch of the lipsync request is not finished; cancel it first, or wait for its end")
 	}
 	forget := s.deleteMedia
@@ -49,63 +64,92 @@ func (s *Service) erase(ctx context.Context, r lipsync.Request, batches []lipsyn
 }
 
 // EraseAll erases the caller's requests, analyses and estimates that are finished, and then the batches that are, and all findings. It stops after some
-// seconds, and reports how many requests it erased, and whether more may be left. Requests that Erase refuses stay; if no others are left,
+// seconds, and reports how many requests and batches it erased, and whether more may be left. Requests that Erase refuses stay; if no others are left,
 // EraseAll returns Unfinished.
 func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, more bool, err error) {
 	end := s.Now().Add(eraseTime)
-	open, all, err := s.UnfinishedOf(ctx, c.Account)
-	for err == nil && !s.Over(end) {
-		ids, err := s.Store.Requests.Final(ctx, c.Account, sweepBatch)
+	refused := false
+	for _, kind := range lipsync.Kinds() {
+		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed} {
+			n, some, err := s.eraseFound(ctx, lipsync.StatusQuery{Account: c.Account, Kind: kind, Status: status, Limit: sweepBatch}, end)
+			erased, refused = erased+n, refused || some
+			if err != nil {
+				return erased, true, err
+			}
+		}
+	}
+	if err := s.Objects.DeleteAll(ctx, ownFindings(c.Account)); err != nil {
+		return erased, true, err
+	}
+	n, err := s.eraseBatches(ctx, c.Account, end)
+	erased, more = erased+n, s.Over(end)
+	if err == nil && refused && !more {
+		err = failure.New(failure.Unfinished, "lipsync requests or batches that are not finished need the others; cancel them first, or wait for their end")
+	}
+	return erased, more || err != nil, err
+}
+
+// eraseFound erases the requests that the query finds, until the time end. refused reports whether Erase refuses some.
+func (s *Service) eraseFound(ctx context.Context, q lipsync.StatusQuery, end time.Time) (erased int, refused bool, err error) {
+	for !s.Over(end) {
+		page, _, err := s.Store.Requests.ListByStatus(ctx, q)
+		if err != nil || len(page) == 0 {
+			return erased, refused, err
+		}
+		made, err := s.madeByUnfinished(ctx, q.Account, end) // read after the page, since a batch may begin at any time
+		if s.Over(end) {
+			break
+		}
 		if err != nil {
-			return erased, true, err
+			return erased, refused, err
 		}
-		if len(ids) == 0 {
-			return erased, false, s.eraseRest(ctx, c)
-		}
-		var done, refused atomic.Int64
-		err = s.Each(len(ids), end, func(i int) error {
-			r, err := s.Store.Requests.ByID(ctx, ids[i])
+		var gone atomic.Int64
+		refusals := make([]bool, len(page))
+		err = s.Each(len(page), end, func(i int) error {
+			r, err := s.Store.Requests.ByID(ctx, page[i].ID) // the page lacks some fields
 			if err == nil {
-				err = s.erase(ctx, r, open, all)
+				err = s.erase(ctx, r, made)
 			}
 			switch failure.CodeOf(err) {
 			case "":
-				done.Add(1)
+				gone.Add(1)
 			case failure.Unfinished:
-				refused.Add(1)
+				refusals[i] = true
 				return nil
 			}
 			return failure.Unless(failure.NotFound, err) // NotFound: another call has erased it
 		})
-		erased += int(done.Load())
+		erased += int(gone.Load())
 		if err != nil {
-			return erased, true, err
+			return erased, refused, err
 		}
-		if done.Load() == 0 && refused.Load() > 0 {
-			return erased, true, failure.New(failure.Unfinished, "lipsync requests or batches that are not finished need the others; cancel them first, or wait for their end")
+		for i, r := range page {
+			if refusals[i] {
+				q.Before, refused = r.ID, true // the next page is that behind the last one that stays
+			}
 		}
 	}
-	return erased, true, err
+	return erased, refused, nil
 }
 
-// eraseRest deletes what an account has beside requests: finished batches and findings.
-func (s *Service) eraseRest(ctx context.Context, c lipsync.Caller) error {
-	if err := s.Objects.DeleteAll(ctx, ownFindings(c.Account)); err != nil {
-		return err
-	}
-	for last := (lipsync.Batch{}); ; {
-		page, err := s.Store.Batches.List(ctx, c.Account, last, sweepBatch)
-		if err != nil || len(page) == 0 {
-			return err
+// eraseBatches deletes the account's finished batches until the time end.
+func (s *Service) eraseBatches(ctx context.Context, account string, end time.Time) (int, error) {
+	var gone atomic.Int64
+	for last := (lipsync.Batch{}); !s.Over(end); {
+		page, err := s.Store.Batches.List(ctx, account, last, sweepBatch)
+		if err == nil && len(page) > 0 {
+			err = s.Each(len(page), end, func(i int) error {
+				if page[i].FinishedAt.IsZero() {
+					return nil
+				}
+				gone.Add(1)
+				return s.Store.Batches.Erase(ctx, page[i].ID)
+			})
 		}
-		for _, b := range page {
-			if b.FinishedAt.IsZero() {
-				continue
-			}
-			if err := s.Store.Batches.Erase(ctx, b.ID); err != nil {
-				return err
-			}
+		if err != nil || len(page) == 0 {
+			return int(gone.Load()), err
 		}
 		last = page[len(page)-1]
 	}
+	return int(gone.Load()), nil
 }

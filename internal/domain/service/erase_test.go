@@ -1,6 +1,8 @@
 package service_test
 
 import (
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/test/check"
+	"lipsync/internal/test/lipsynctest"
 )
 
 // wantErased checks that the request is gone for its client and for the store.
@@ -17,6 +20,15 @@ func (f *fixture) wantErased(t *testing.T, id string) {
 	check.Error(t, "read", err, failure.NotFound, "lipsync request not found")
 	_, err = f.Store.Requests.ByID(t.Context(), id)
 	check.Want(t, "record", failure.CodeOf(err), failure.NotFound)
+}
+
+// canceled makes a request and cancels it.
+func (f *fixture) canceled(t *testing.T) (id string) {
+	t.Helper()
+	id = f.generate(t, "")
+	_, err := f.Cancel(t.Context(), f.caller, id)
+	check.Must(t, err)
+	return id
 }
 
 // TestErase erases a request with media by its reference id, and an analysis. An open request and those of others stay.
@@ -98,7 +110,7 @@ func TestEraseAll(t *testing.T) {
 	open := f.generate(t, "")
 	erased, more, err = f.EraseAll(t.Context(), f.caller)
 	check.Must(t, err)
-	check.Want(t, "erased", erased, 1)
+	check.Want(t, "erased, with the batch", erased, 2)
 	check.Want(t, "more", more, false)
 	for _, id := range append(ids, kept.ID, b.RequestID(0)) {
 		f.wantErased(t, id)
@@ -111,6 +123,63 @@ func TestEraseAll(t *testing.T) {
 	findings := 0
 	check.Must(t, f.Objects.List(t.Context(), "findings/", func(string, time.Time) error { findings++; return nil }))
 	check.Want(t, "findings", findings, 1)
+}
+
+// TestEraseBehindRefused erases what is older than more requests than a page has that their unfinished batch keeps.
+func TestEraseBehindRefused(t *testing.T) {
+	f := newFixture(t)
+	done, oldest := f.generate(t, ""), f.canceled(t)
+	f.complete(t, done)
+	b := lipsync.Batch{ID: f.NewID(), Account: "a", Lines: strings.Repeat(string(lipsync.LineQueued), 450), CreatedAt: f.clock.Now(), Version: 1}
+	finished := lipsync.Batch{ID: f.NewID(), Account: "a", Lines: string(lipsync.LineQueued), CreatedAt: f.clock.Now(), Version: 1}
+	for _, each := range []lipsync.Batch{b, finished} {
+		check.Must(t, f.Store.Batches.Create(t.Context(), each, lipsync.Limits{}))
+	}
+	finished.Lines, finished.FinishedAt = string(lipsync.LineCompleted), f.clock.Now()
+	check.Must(t, f.Store.Batches.Swap(t.Context(), finished))
+	for n := range len(b.Lines) {
+		r := lipsync.Request{ID: b.RequestID(n), Account: "a", Status: lipsync.Queued, CreatedAt: f.clock.Now()}
+		_, _, err := f.Store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		check.Must(t, err)
+		_, err = lipsynctest.Cancel(t.Context(), f.Store.Leases, r.ID, f.clock.Now())
+		check.Must(t, err)
+	}
+	newest := f.canceled(t)
+	erased, more, err := f.EraseAll(t.Context(), f.caller)
+	check.Want(t, "code", failure.CodeOf(err), failure.Unfinished)
+	check.Want(t, "erased", erased, 4)
+	check.Want(t, "more", more, true)
+	for _, id := range []string{done, oldest, newest} {
+		f.wantErased(t, id)
+	}
+	_, err = f.Store.Batches.ByID(t.Context(), finished.ID)
+	check.Want(t, "finished batch", failure.CodeOf(err), failure.NotFound)
+	for _, n := range []int{0, len(b.Lines) - 1} {
+		_, err = f.Store.Requests.ByID(t.Context(), b.RequestID(n))
+		check.Must(t, err)
+	}
+}
+
+// TestEraseInTime has a clock by which each step takes seconds. A call ends before it has erased all, and says so.
+func TestEraseInTime(t *testing.T) {
+	f := newFixture(t)
+	f.GenerateRate = 100
+	for range 40 {
+		f.complete(t, f.generate(t, ""))
+	}
+	var mu sync.Mutex
+	f.Now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		f.clock.Advance(time.Second)
+		return f.clock.Now()
+	}
+	erased, more, err := f.EraseAll(t.Context(), f.caller)
+	check.Must(t, err)
+	check.Want(t, "more", more, true)
+	if erased == 0 || erased > 10 {
+		t.Errorf("erased %d in 10 steps", erased)
+	}
 }
 
 // TestExpiredRecords tidies after the time of a record, which is not shorter than that of its output. Open requests stay.

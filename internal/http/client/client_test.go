@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -216,6 +217,26 @@ func TestPatience(t *testing.T) {
 	}
 	if _, err := f.Me(t.Context()); err == nil || f.pauses[len(f.pauses)-1] != 30*time.Second {
 		t.Errorf("got %v, want a check that tries once", err)
+	}
+}
+
+// TestEraseAll erases by several calls, until nothing is left or a call had no time for any.
+func TestEraseAll(t *testing.T) {
+	for last, fault := range map[string]string{`{"erased":3,"more":false}`: "", `{"erased":0,"more":true}`: "the service had no time to erase anything; try again later"} {
+		f := newFixture(t)
+		calls := 0
+		f.Break(func(w http.ResponseWriter, _ *http.Request) bool {
+			answer := `{"erased":2,"more":true}`
+			if calls++; calls == 3 {
+				answer = last
+			}
+			_, _ = io.WriteString(w, answer)
+			return true
+		})
+		erased, err := f.Client.EraseAll(t.Context())
+		if said := fmt.Sprint(err); fault != "" && said != fault || fault == "" && (err != nil || erased != 7) || calls != 3 {
+			t.Errorf("%s: erased %d in %d calls (%v)", last, erased, calls, err)
+		}
 	}
 }
 

@@ -171,7 +171,8 @@ func (c *Client) Erase(ctx context.Context, id string) error {
 	return err
 }
 
-// EraseAll deletes all finished requests of the account as Erase does, and returns how many. It makes as many calls as that takes.
+// EraseAll deletes all finished requests of the account as Erase does, and its finished batches, and returns how many. It makes as many calls as
+// that takes, and stops with an error after one that had no time for any.
 func (c *Client) EraseAll(ctx context.Context) (erased int, err error) {
 	for more := true; more && err == nil; {
 		var some struct {
@@ -179,7 +180,9 @@ func (c *Client) EraseAll(ctx context.Context) (erased int, err error) {
 			More   bool `json:"more"`
 		}
 		_, err = c.do(ctx, call{method: http.MethodDelete, path: rest.RecordsPath}, &some)
-		erased, more = erased+some.Erased, some.More
+		if erased, more = erased+some.Erased, some.More; err == nil && more && some.Erased == 0 {
+			err = errors.New("the service had no time to erase anything; try again later")
+		}
 	}
 	return erased, err
 }

@@ -87,7 +87,7 @@ func (a *api) deleteMedia(r *http.Request, c lipsync.Caller) (request, error) {
 	return a.view(r, q, nil), nil
 }
 
-// erased says how many requests a call erased, and whether more may be left.
+// erased says how many requests and batches a call erased, and whether more may be left.
 type erased struct {
 	Erased int  `json:"erased"`
 	More   bool `json:"more"`

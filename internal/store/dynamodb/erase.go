@@ -7,22 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
 )
-
-func (s requests) Final(ctx context.Context, account string, limit int) (ids []string, err error) {
-	var queries []*dynamodb.QueryInput
-	for _, kind := range lipsync.Kinds() {
-		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed} {
-			queries = append(queries, statusQueries(owner{account, kind}, status, "")...)
-		}
-	}
-	all, err := gather(len(queries), func(n int) ([]found, error) { return s.collect(ctx, limit, queries[n]) })
-	for _, f := range all[:min(len(all), limit)] {
-		ids = append(ids, f.id)
-	}
-	return ids, err
-}
 
 // Erase implements lipsync.Requests. The lists of the account keep the id, which is a random number.
 func (s requests) Erase(ctx context.Context, id string) error {

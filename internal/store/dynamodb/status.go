@@ -33,7 +33,7 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
 // oldest.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
-	from, of := behindAll, owner{account: q.Account}
+	from, of := behindAll, owner{q.Account, q.Kind}
 	if q.Before != "" {
 		r, err := s.request(ctx, q.Before)
 		if failure.CodeOf(err) == failure.NotFound || err == nil && ownerOf(r.Request) != of {

@@ -17,13 +17,6 @@ func countRecord(ctx context.Context, tx *sql.Tx, r lipsync.Request, more int64)
 	return err
 }
 
-const finalOfAccount = `SELECT id FROM requests INDEXED BY requests_by_status
-	WHERE account = ? AND kind IN ('', 'analysis', 'estimate') AND status IN ('completed', 'failed') LIMIT ?`
-
-func (s requests) Final(ctx context.Context, account string, limit int) ([]string, error) {
-	return many(ctx, s.Store, "final", scanValue[string], finalOfAccount, account, limit)
-}
-
 func (s requests) Erase(ctx context.Context, id string) error {
 	return s.update(ctx, "erase", func(ctx context.Context, tx *sql.Tx) error {
 		r, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))

@@ -22,7 +22,7 @@ func TestPlans(t *testing.T) {
 	}{
 		{
 			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus + inStatus,
-			[]any{"a", "x", "failed", 100, 20, 40},
+			[]any{"a", "", "x", "failed", 100, 20, 40},
 			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND kind=? AND reference_id=? AND status=? AND seq<?)"},
 		}, {
 			"accounts of which one is next", inLine, []any{1, 1},
@@ -47,9 +47,6 @@ func TestPlans(t *testing.T) {
 		}, {
 			"undelivered events of a webhook", "SELECT " + deliveryColumns + " FROM deliveries " + undelivered, []any{"w", 10},
 			[]string{"SEARCH deliveries USING INDEX deliveries_failed (webhook=?)"},
-		}, {
-			"final requests of an account", finalOfAccount, []any{"a", 10},
-			[]string{"SEARCH requests USING INDEX requests_by_status (account=? AND kind=? AND status=?)"},
 		}, {
 			"webhooks with due deliveries", withDue, []any{1},
 			[]string{

@@ -263,7 +263,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
 		last, err = one(ctx, s.Store, "by_status", scanValue[int64],
-			"SELECT coalesce((SELECT seq FROM requests WHERE id = ? AND account = ? AND "+toRender+"), 0)", q.Before, q.Account)
+			"SELECT coalesce((SELECT seq FROM requests WHERE id = ? AND account = ? AND kind = ?), 0)", q.Before, q.Account, q.Kind)
 		if err != nil || last == 0 {
 			return nil, 0, err
 		}
@@ -281,18 +281,18 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	return page, total, err
 }
 
-// statusClauses returns the clauses that select the requests of the query's account, status and reference id.
+// statusClauses returns the clauses that select the requests of the query's account, kind, status and reference id.
 func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 	if q.ReferenceID == "" {
-		return "WHERE account = ? AND " + toRender + " AND status = ?", []any{q.Account, q.Status}
+		return "WHERE account = ? AND kind = ? AND status = ?", []any{q.Account, q.Kind, q.Status}
 	}
-	return withReferenceAndStatus, []any{q.Account, q.ReferenceID, q.Status}
+	return withReferenceAndStatus, []any{q.Account, q.Kind, q.ReferenceID, q.Status}
 }
 
 // withReferenceAndStatus names its index. SQLite might otherwise choose another one and read every
 // request with the status.
 const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
-	WHERE account = ? AND ` + toRender + ` AND reference_id = ? AND reference_id <> '' AND status = ?`
+	WHERE account = ? AND kind = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
 
 // inStatus selects a page of the requests with one status.
 const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
