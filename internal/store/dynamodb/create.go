@@ -18,7 +18,7 @@ import (
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
 	if limits.Stored > 0 { // checked once for all tries: a create takes less time than any upload or render
-		b, err := s.stored(ctx, ownerOf(r), r.CreatedAt, limits.Keep)
+		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits.Keep)
 		if err != nil {
 			return lipsync.Request{}, false, err
 		}
@@ -151,7 +151,10 @@ func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsyn
 		steps = append(steps, useKey(r.Request, seen).step(s.table))
 	}
 	exists := errors.New("the request exists already")
-	steps = append(steps, s.countCreated(r.Request), s.countRecord(r.Request, r.RecordSize()),
+	if r.Kind == lipsync.ToRender {
+		steps = append(steps, s.countCreated(r.Request))
+	}
+	steps = append(steps, s.countRecord(r.Request, r.RecordSize()),
 		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.entryItem(), "", nil, nil))
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",

@@ -145,7 +145,7 @@ const uploaded = "uploads"
 // uploadLane is the key of the item that counts the bytes of the upload and others.
 func uploadLane(account, id string) item {
 	lane := shardOf(id, lanes)
-	return key(shard(usagePartition(owner{account: account}), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
+	return key(shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
 }
 
 // gateKey is the key of the item by which uploads are announced one by one, once an account stores
@@ -158,10 +158,10 @@ type bytes struct {
 	lanes map[string]int64 // bytes of uploads, by sort key
 }
 
-// stored returns how many bytes the owner stores. Uploads are among those ToRender.
-func (s *Store) stored(ctx context.Context, of owner, now time.Time, keep lipsync.Retention) (b bytes, err error) {
+// stored returns how many bytes the account stores, by requests of all kinds and uploads.
+func (s *Store) stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (b bytes, err error) {
 	first := func(days int) time.Time { return now.UTC().AddDate(0, 0, 1-days) }
-	used, err := s.usage(ctx, of, day(first(keep.OutputDays())), uploaded+"/~") // after all lanes
+	used, err := s.usage(ctx, account, day(first(keep.OutputDays())), uploaded+"/~") // after all lanes
 	oldest := period(first(keep.RecordDays()))
 	b.lanes = make(map[string]int64)
 	for _, u := range used {
@@ -175,7 +175,7 @@ func (s *Store) stored(ctx context.Context, of owner, now time.Time, keep lipsyn
 }
 
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
-	b, err := s.stored(ctx, owner{account: account}, now, keep)
+	b, err := s.stored(ctx, account, now, keep)
 	return b.all, err
 }
 
@@ -188,11 +188,11 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	if limits.Stored == 0 {
 		return []step{lane.step(s.table)}, nil
 	}
-	b, err := s.stored(ctx, owner{account: u.Account}, u.CreatedAt, limits.Keep)
+	b, err := s.stored(ctx, u.Account, u.CreatedAt, limits.Keep)
 	if err == nil && b.all+u.Size > limits.Stored/2 {
 		var gate change
 		if gate, err = s.gate(ctx, u.Account); err == nil {
-			b, err = s.stored(ctx, owner{account: u.Account}, u.CreatedAt, limits.Keep) // read after the gate
+			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits.Keep) // read after the gate
 		}
 		steps = append(steps, gate.step(s.table))
 	}

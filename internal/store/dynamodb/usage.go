@@ -14,20 +14,20 @@ import (
 
 const secondsOfDay = 24 * 60 * 60
 
-// usagePartition returns the partition with an owner's usage, or the first shard of it.
-func usagePartition(of owner) string { return "usage/" + of.digest() }
+// usagePartition returns the partition with an account's usage, or the first shard of it.
+func usagePartition(account string) string { return "usage/" + digest(account) }
 
 // day returns the day of the time as a part of keys.
 func day(t time.Time) string { return padded(t.Unix() / secondsOfDay) }
 
-// dayKey is the key of the item that counts the request among the requests that its owner made
-// on the same day. Each day has several lanes.
+// dayKey is the key of the item that counts the request among the requests that its account made
+// on the same day. Each day has several lanes. Requests of other kinds than ToRender count only with their bytes.
 func dayKey(r lipsync.Request) item {
 	lane := shardOf(r.ID, lanes)
-	return key(shard(usagePartition(ownerOf(r)), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
+	return key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
 }
 
-// The bytes of records are counted by periods of so many days, since records are kept for a year, and each create reads what its owner stores.
+// The bytes of records are counted by periods of so many days, since records are kept for a year, and each create reads what its account stores.
 // Their items come after the counts by day, in the same partitions.
 const (
 	recorded     = "records"
@@ -40,7 +40,7 @@ func period(t time.Time) string { return recorded + "/" + padded(t.Unix()/second
 // countRecord returns the step that adds to the bytes of records of the request's period.
 func (s *Store) countRecord(r lipsync.Request, more int64) step {
 	lane := shardOf(r.ID, lanes)
-	of := key(shard(usagePartition(ownerOf(r)), lane%usageShards), fmt.Sprintf("%s/%02d", period(r.CreatedAt), lane))
+	of := key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", period(r.CreatedAt), lane))
 	return change{key: of, add: item{"size": number(more)}}.step(s.table)
 }
 
@@ -52,7 +52,10 @@ func (s *Store) countCreated(r lipsync.Request) step {
 // countFinal returns the step that counts how a request ended.
 func (s *Store) countFinal(r lipsync.Request) step {
 	c := change{key: dayKey(r), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
-	if r.Failed() {
+	switch {
+	case r.Kind != lipsync.ToRender:
+		c.add = item{"size": number(r.Size)}
+	case r.Failed():
 		c.add = item{"failed": number(1)}
 	}
 	return c.step(s.table)
@@ -65,13 +68,13 @@ type used struct {
 	lipsync.Day
 }
 
-// usage returns the owner's usage from one sort key to another.
-func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used, error) {
+// usage returns the account's usage from one sort key to another.
+func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
 	return gather(usageShards, func(n int) ([]used, error) {
 		return many(ctx, s, math.MaxInt, &dynamodb.QueryInput{
 			KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :last"),
 			ExpressionAttributeValues: item{
-				":usage": text(shard(usagePartition(of), n)), ":first": text(first), ":last": text(last),
+				":usage": text(shard(usagePartition(account), n)), ":first": text(first), ":last": text(last),
 			},
 			ConsistentRead: aws.Bool(true),
 		}, decoder(func(u *used) []field {
@@ -82,7 +85,7 @@ func (s *Store) usage(ctx context.Context, of owner, first, last string) ([]used
 
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	first := now.Unix()/secondsOfDay - int64(days) + 1
-	found, err := s.usage(ctx, owner{account: account}, padded(first), day(now)+"/~") // after all lanes
+	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // after all lanes
 	all := make([]lipsync.Day, days)
 	for i := range all {
 		for _, u := range found {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -25,16 +26,16 @@ func checkLimits(ctx context.Context, tx *sql.Tx, r lipsync.Request, limits lips
 			return failure.New(failure.OpenLimit, "too many open requests")
 		}
 	}
-	return checkStored(ctx, tx, r.Account, r.Kind, r.CreatedAt, 1, limits)
+	return checkStored(ctx, tx, r.Account, r.CreatedAt, 1, limits)
 }
 
 // checkStored returns StorageLimit if the account may not store the additional bytes.
-func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.Kind, now time.Time, more int64, limits lipsync.Limits) error {
+func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time, more int64, limits lipsync.Limits) error {
 	if limits.Stored == 0 {
 		return nil
 	}
 	var stored int64
-	err := tx.QueryRowContext(ctx, storedBytes, account, kind, firstStored(now, limits.Keep.OutputDays()), firstStored(now, limits.Keep.RecordDays())).Scan(&stored)
+	err := tx.QueryRowContext(ctx, storedBytes, account, firstStored(now, limits.Keep.OutputDays()), firstStored(now, limits.Keep.RecordDays())).Scan(&stored)
 	if err != nil {
 		return err
 	}
@@ -44,10 +45,18 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, kind lipsync.K
 	return nil
 }
 
-// storedBytes adds up the bytes of the account ?1: of the outputs of the kind ?2 from the day ?3 on, of their records from the earlier day ?4
-// on, and, among those ToRender, of its uploads.
-const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?1 AND ?2 = ''), 0) +
-	(SELECT ifnull(sum(records + iif(day >= ?3, size, 0)), 0) FROM days WHERE account = ?1 AND kind = ?2 AND day >= ?4)`
+// storedBytes adds up the bytes of the account ?1: of its uploads, of outputs from the day ?2 on, and of records from the earlier day ?3 on. It
+// names the kinds, so that the index finds the days.
+var storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?1), 0) +
+	(SELECT ifnull(sum(records + iif(day >= ?2, size, 0)), 0) FROM days WHERE account = ?1 AND kind IN (` + quotedKinds() + `) AND day >= ?3)`
+
+func quotedKinds() string {
+	var all []string
+	for _, kind := range lipsync.Kinds() {
+		all = append(all, "'"+string(kind)+"'")
+	}
+	return strings.Join(all, ", ")
+}
 
 // firstStored returns the first day of which something counts as stored at now that counts for some days.
 func firstStored(now time.Time, days int) int64 {
@@ -55,5 +64,5 @@ func firstStored(now time.Time, days int) int64 {
 }
 
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
-	return one(ctx, s.Store, "stored", scanValue[int64], storedBytes, account, lipsync.ToRender, firstStored(now, keep.OutputDays()), firstStored(now, keep.RecordDays()))
+	return one(ctx, s.Store, "stored", scanValue[int64], storedBytes, account, firstStored(now, keep.OutputDays()), firstStored(now, keep.RecordDays()))
 }

@@ -22,7 +22,7 @@ func scanUpload(row row) (u lipsync.Upload, err error) {
 
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	return s.update(ctx, "create_upload", func(ctx context.Context, tx *sql.Tx) error {
-		if err := checkStored(ctx, tx, u.Account, lipsync.ToRender, u.CreatedAt, u.Size, limits); err != nil {
+		if err := checkStored(ctx, tx, u.Account, u.CreatedAt, u.Size, limits); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
