@@ -497,6 +497,30 @@ func TestRedeliverEarlier(t *testing.T) {
 	check.Want(t, "calls", strings.Join(kinds, " "), "processing completed processing")
 }
 
+// TestRedeliverInOrder sends both undelivered events of a request again, together. The last one waits for the first.
+func TestRedeliverInOrder(t *testing.T) {
+	f := newFixture(t)
+	r := f.withReceiver(answers(410))
+	w := f.webhook(t)
+	q := f.startRequest(t, nil)
+	check.Must(t, f.Complete(t.Context(), q, strings.NewReader("o"), 1))
+	f.deliverDue(t)
+	_, err := f.EnableWebhook(t.Context(), f.caller, w.ID)
+	check.Must(t, err)
+	n, _, err := f.RedeliverAll(t.Context(), f.caller, w.ID)
+	check.Must(t, err)
+	check.Want(t, "sent again", n, 2)
+	r.answer, r.calls = answers(200), nil
+	check.Must(t, f.Deliver(t.Context(), w.ID, f.deliveries(t, w)[0].ID)) // the last one
+	check.Want(t, "calls before the first", len(r.calls), 0)
+	f.deliverDue(t)
+	var kinds []string
+	for _, p := range r.calls {
+		kinds = append(kinds, strings.TrimPrefix(string(p.kind), "lipsync."))
+	}
+	check.Want(t, "calls", strings.Join(kinds, " "), "processing completed")
+}
+
 // TestDeleteWebhook deletes a webhook with deliveries that wait.
 func TestDeleteWebhook(t *testing.T) {
 	f := newFixture(t)

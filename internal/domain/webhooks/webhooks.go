@@ -255,9 +255,6 @@ func (s *Service) Redeliver(ctx context.Context, c lipsync.Caller, id, delivery 
 
 // again makes a delivery due now, with all attempts. It returns Conflict if the delivery was changed meanwhile.
 func (s *Service) again(ctx context.Context, d *lipsync.Delivery) error {
-	if !d.State.Pending() {
-		d.After = ""
-	}
 	d.State, d.Due, d.Attempts = lipsync.DeliveryWaiting, lipsync.StoredTime(s.Now()), 0
 	if err := s.Store.Webhooks.Swap(ctx, *d); err != nil {
 		return err
