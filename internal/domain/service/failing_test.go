@@ -96,6 +96,10 @@ func TestRedeliverAll(t *testing.T) {
 	f.Limits.Undelivered = 3
 	check.Must(t, f.Sweep(t.Context()))
 	redeliver("of a full account", 3, false)
+	for range 1000 {
+		check.Must(t, f.Store.Webhooks.Add(t.Context(), lipsync.NewTest(w.ID, "a", f.NewID(), f.clock.Now())))
+	}
+	redeliver("behind many that are due", 0, true)
 	_, stranger := f.newCaller(t, "b", 0)
 	_, _, err = f.RedeliverAll(t.Context(), stranger, w.ID)
 	check.Error(t, "of another account", err, failure.NotFound, "webhook not found")

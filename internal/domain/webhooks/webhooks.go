@@ -265,8 +265,8 @@ func (s *Service) again(ctx context.Context, d *lipsync.Delivery) error {
 }
 
 // RedeliverAll sends the events again that wait for another attempt at the caller's webhook, and then those that are undelivered, mostAtOnce together. It
-// reports how many, and whether more may be left. It counts as a test in the rate. While the account has as many undelivered events as it may have,
-// it sends only those that wait.
+// reports how many, and whether more may be left. It looks at the first dueBatch pending ones only. It counts as a test in the rate. While the account
+// has as many undelivered events as it may have, it sends only those that wait.
 func (s *Service) RedeliverAll(ctx context.Context, c lipsync.Caller, id string) (n int, more bool, err error) {
 	err = s.usable(ctx, c, id)
 	full := failure.CodeOf(err) == failure.EventLimit
@@ -277,6 +277,7 @@ func (s *Service) RedeliverAll(ctx context.Context, c lipsync.Caller, id string)
 		return 0, false, err
 	}
 	all, err := s.Store.Webhooks.Due(ctx, id, s.Ever(), dueBatch)
+	more = len(all) >= dueBatch
 	all = slices.DeleteFunc(all, func(d lipsync.Delivery) bool {
 		return d.State != lipsync.DeliveryWaiting || d.Attempts == 0 || !d.Due.After(s.Now())
 	})
@@ -288,7 +289,7 @@ func (s *Service) RedeliverAll(ctx context.Context, c lipsync.Caller, id string)
 	if err != nil {
 		return 0, false, err
 	}
-	more = len(all) >= mostAtOnce
+	more = more || len(all) >= mostAtOnce
 	for _, d := range all[:min(len(all), mostAtOnce)] {
 		switch err := s.again(ctx, &d); failure.CodeOf(err) {
 		case "":
