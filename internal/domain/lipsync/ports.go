@@ -76,9 +76,9 @@ type Requests interface {
 	// Erase returns Conflict if the request isn't final, or if its media weren't deleted. A missing request is no error.
 	Erase(ctx context.Context, id string) error
 
-	// Expire deletes the records of requests that ended before the time, some thousands at least. The store may also delete them by itself,
-	// RecordLife after their end, with the retention of their Create.
-	Expire(ctx context.Context, before time.Time) error
+	// Expire deletes the records of requests that ended before the time, some thousands at least, and returns their number. The store may also
+	// delete them by itself, RecordLife after their end, with the retention of their Create.
+	Expire(ctx context.Context, before time.Time) (int, error)
 
 	// Uses reports whether an open request of the account, of any kind, has the object as an input. The last
 	// changes may be missing.
@@ -265,10 +265,10 @@ type Batches interface {
 	Unfinished(ctx context.Context, after Batch, limit int) ([]Batch, error)
 	// Count returns the number of the account's batches that aren't finished.
 	Count(ctx context.Context, account string) (int, error)
-	// Erase deletes the record of a finished batch. A missing batch is no error.
+	// Erase deletes the record of a finished batch. One that isn't finished stays. Neither that nor a missing batch is an error.
 	Erase(ctx context.Context, id string) error
 	// Expire deletes the records of batches that finished before the time, as Requests.Expire does.
-	Expire(ctx context.Context, before time.Time) error
+	Expire(ctx context.Context, before time.Time) (int, error)
 }
 
 // Webhooks stores the webhooks of accounts, and the deliveries of events to them. Reads by account and

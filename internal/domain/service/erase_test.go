@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -197,7 +198,12 @@ func TestExpiredRecords(t *testing.T) {
 	_, _, err := f.Request(t.Context(), f.caller, "x")
 	check.Must(t, err)
 	f.clock.Advance(3 * time.Hour)
+	var log strings.Builder
+	f.Log = slog.New(slog.NewTextHandler(&log, nil))
 	check.Must(t, f.Tidy(t.Context(), 0))
+	if want := "deleted_records=3\n"; !strings.Contains(log.String(), want) {
+		t.Errorf("got the log %q, want %q", log.String(), want)
+	}
 	f.wantErased(t, done)
 	_, err = f.Store.Batches.ByID(t.Context(), b.ID)
 	check.Want(t, "batch", failure.CodeOf(err), failure.NotFound)

@@ -34,8 +34,10 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error { return t.look(ctx, key, modified) }))
 	}
 	old := s.Now().Add(-s.Limits.Keep.RecordLife())
-	errs = append(errs, s.Store.Requests.Expire(ctx, old), s.Store.Batches.Expire(ctx, old))
-	s.Log.InfoContext(ctx, "tidy", "checked", t.checked, "deleted_final_or_expired", t.spent, "deleted_without_record", t.orphans, "deleted_findings", findings)
+	requests, err := s.Store.Requests.Expire(ctx, old)
+	batches, batchErr := s.Store.Batches.Expire(ctx, old)
+	errs = append(errs, err, batchErr)
+	s.Log.InfoContext(ctx, "tidy", "checked", t.checked, "deleted_final_or_expired", t.spent, "deleted_without_record", t.orphans, "deleted_findings", findings, "deleted_records", requests+batches)
 	return errors.Join(errs...)
 }
 

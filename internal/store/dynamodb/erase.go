@@ -2,9 +2,11 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/failure"
 )
@@ -25,12 +27,18 @@ func (s requests) Erase(ctx context.Context, id string) error {
 }
 
 // Expire implements lipsync.Requests. Records have a TimeToLive.
-func (s requests) Expire(context.Context, time.Time) error { return nil }
+func (s requests) Expire(context.Context, time.Time) (int, error) { return 0, nil }
 
 func (s batches) Erase(ctx context.Context, id string) error {
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: batchKey(id)})
+	condition := "attribute_exists(#finishedAt)"
+	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: batchKey(id), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+	})
+	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return nil
+	}
 	return s.explain(err)
 }
 
 // Expire implements lipsync.Batches. Records have a TimeToLive.
-func (s batches) Expire(context.Context, time.Time) error { return nil }
+func (s batches) Expire(context.Context, time.Time) (int, error) { return 0, nil }

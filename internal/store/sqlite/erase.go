@@ -39,23 +39,24 @@ func (s requests) Erase(ctx context.Context, id string) error {
 // expirePage is the number of the oldest records at which one transaction of expire looks.
 const expirePage = 1000
 
-func (s requests) Expire(ctx context.Context, before time.Time) error {
+func (s requests) Expire(ctx context.Context, before time.Time) (int, error) {
 	return s.expire(ctx, "expire_requests", "requests", before)
 }
 
 // expire deletes the records in the table that ended before the time, page by page of the oldest ones. A page that has none is the last one:
 // a record ends soon after it was made, compared with the time for which it is kept. So no index is needed.
-func (s *Store) expire(ctx context.Context, operation, table string, before time.Time) error {
+func (s *Store) expire(ctx context.Context, operation, table string, before time.Time) (expired int, err error) {
 	const old = "FROM (SELECT rowid AS n, finished_at FROM %s ORDER BY rowid LIMIT ?1) WHERE finished_at > 0 AND finished_at < ?2"
 	page := strings.Replace(old, "%s", table, 1)
 	for {
-		some, err := one(ctx, s, operation, scanValue[bool], "SELECT EXISTS (SELECT 1 "+page+")", expirePage, micros(before))
-		if err != nil || !some { // no write without need: the disk may be full
-			return err
+		n, err := one(ctx, s, operation, scanValue[int], "SELECT count(*) "+page, expirePage, micros(before))
+		if err != nil || n == 0 { // no write without need: the disk may be full
+			return expired, err
 		}
 		if err := s.changeRow(ctx, operation, nil, "DELETE FROM "+table+" WHERE rowid IN (SELECT n "+page+")", expirePage, micros(before)); err != nil {
-			return err
+			return expired, err
 		}
+		expired += n
 	}
 }
 
@@ -63,6 +64,6 @@ func (s batches) Erase(ctx context.Context, id string) error {
 	return s.changeRow(ctx, "erase_batch", nil, "DELETE FROM batches WHERE id = ? AND finished_at > 0", id)
 }
 
-func (s batches) Expire(ctx context.Context, before time.Time) error {
+func (s batches) Expire(ctx context.Context, before time.Time) (int, error) {
 	return s.expire(ctx, "expire_batches", "batches", before)
 }

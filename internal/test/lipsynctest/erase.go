@@ -140,6 +140,7 @@ func testConcurrentErase(t *testing.T, store lipsync.Store) {
 func testEraseBatch(t *testing.T, store lipsync.Store) {
 	b := newBatch("a", 0)
 	must(t, store.Batches.Create(t.Context(), b, lipsync.Limits{}))
+	must(t, store.Batches.Erase(t.Context(), b.ID)) // it isn't finished
 	b.Lines, b.FinishedAt = strings.Repeat(string(lipsync.LineCompleted), len(b.Lines)), at(5)
 	must(t, store.Batches.Swap(t.Context(), b))
 	for range 2 {
