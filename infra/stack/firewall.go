@@ -27,7 +27,7 @@ func (s *service) addFirewall() {
 		Rules: &[]*awswafv2.CfnWebACL_RuleProperty{{
 			Name: jsii.String(name), Priority: jsii.Number(0), VisibilityConfig: seen,
 			Statement: &awswafv2.CfnWebACL_StatementProperty{RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
-				AggregateKeyType: jsii.String("IP"), EvaluationWindowSec: jsii.Number(60), Limit: jsii.Number(max(10, rate)), // AWS takes no less
+				AggregateKeyType: jsii.String("IP"), EvaluationWindowSec: jsii.Number(60), Limit: jsii.Number(rate),
 			}},
 			Action: &awswafv2.CfnWebACL_RuleActionProperty{Block: &awswafv2.CfnWebACL_BlockActionProperty{
 				CustomResponse: &awswafv2.CfnWebACL_CustomResponseProperty{

@@ -101,6 +101,7 @@ func TestRefused(t *testing.T) {
 		{"readRate", 2e6, `lipsync:readRate is "2000000", but must be a whole number from 1 to 1000000`},
 		{"readRate", 1.5, `lipsync:readRate is "1.5", but must be a whole number from 1 to 1000000`},
 		{"requestRate", 20000, `lipsync:requestRate is "20000", but must be a whole number from 1 to 10000`},
+		{"addressRate", 9, `lipsync:addressRate is "9", but must be 0, or a whole number from 10 to 100000000`},
 		{"maxVideoMiB", 5121, `lipsync:maxVideoMiB is "5121", but must be a whole number of MiB from 1 to 5120`},
 		{"maxAudioMiB", "500MiB", `lipsync:maxAudioMiB is "500MiB", but must be a whole number of MiB from 1 to 5120`},
 		{"maxDuration", "0s", `lipsync:maxDuration is "0s", but must be a time in whole seconds from 1s to 24h, such as 90m`},

@@ -43,6 +43,14 @@ func integerWithin(least, most int) *Kind[int] {
 	}}
 }
 
+// zeroOr is the kind of 0 and the whole numbers from least to most.
+func zeroOr(least, most int) *Kind[int] {
+	return &Kind[int]{want: "0, or " + within(least, most), parse: func(text string) (int, bool) {
+		n, ok := integerWithin(0, most).parse(text)
+		return n, ok && (n == 0 || n >= least)
+	}}
+}
+
 func within(least, most int) string { return fmt.Sprintf("a whole number from %d to %d", least, most) }
 
 // float is the kind of numbers above 0.

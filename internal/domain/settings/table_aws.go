@@ -49,7 +49,7 @@ var (
 		Name: "request-rate", Where: Stack, Default: "500",
 		Help: "Calls a second of all clients together, and twice that in a burst",
 	}})
-	AddressRate = add(Setting[int]{Kind: integerWithin(0, 100_000_000), Row: Row{
+	AddressRate = add(Setting[int]{Kind: zeroOr(10, 100_000_000), Row: Row{ // AWS takes no less
 		Name: "address-rate", Where: Stack, Default: "0",
 		Help: "Calls of one address in a minute, 10 or more, as a firewall (WAF) counts them; 0 for none",
 	}})
