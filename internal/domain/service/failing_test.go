@@ -16,12 +16,12 @@ func (f *fixture) wantFailing(t *testing.T, when, id string, since time.Time, pa
 	w, err := f.Webhook(t.Context(), f.caller, id)
 	check.Must(t, err)
 	check.Want(t, when+": failing since", w.FailingSince, since)
-	got, err := f.NextTry(t.Context(), w)
+	got, err := f.NextAttempt(t.Context(), w)
 	check.Must(t, err)
 	if pause == 0 {
-		check.Want(t, when+": next try", got, time.Time{})
+		check.Want(t, when+": next attempt", got, time.Time{})
 	} else if wait := got.Sub(f.clock.Now()); wait < pause || wait > pause*6/5 {
-		t.Errorf("%s: the next try is in %v, want %v or a little later", when, wait, pause)
+		t.Errorf("%s: the next attempt is in %v, want %v or a little later", when, wait, pause)
 	}
 }
 

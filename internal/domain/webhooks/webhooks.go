@@ -302,8 +302,8 @@ func (s *Service) RedeliverAll(ctx context.Context, c lipsync.Caller, id string)
 	return n, more, nil
 }
 
-// NextTry returns when the next attempt at a webhook is due that fails, or zero.
-func (s *Service) NextTry(ctx context.Context, w lipsync.Webhook) (time.Time, error) {
+// NextAttempt returns when the next attempt at a webhook is due whose last attempt failed, or zero.
+func (s *Service) NextAttempt(ctx context.Context, w lipsync.Webhook) (time.Time, error) {
 	if w.FailingSince.IsZero() {
 		return time.Time{}, nil
 	}

@@ -72,12 +72,12 @@ func (p *pages) createWebhook(v *visit) error {
 // webhookPage is one webhook with a page of its deliveries, newest first.
 type webhookPage struct {
 	lipsync.Webhook
-	Deliveries []lipsync.Delivery
-	Pager      pager
-	NextTry    time.Time // if it fails; zero if nothing waits
-	Secret     string    // a new one, shown only once
-	Turning    bool      // the old secret signs too
-	CSRF       string
+	Deliveries  []lipsync.Delivery
+	Pager       pager
+	NextAttempt time.Time // if it fails; zero if nothing waits
+	Secret      string    // a new one, shown only once
+	Turning     bool      // the old secret signs too
+	CSRF        string
 }
 
 func (p *pages) showWebhook(v *visit) error {
@@ -95,7 +95,7 @@ func (p *pages) showOneWebhook(v *visit, w lipsync.Webhook, secret string) error
 		return err
 	}
 	page := webhookPage{Webhook: w, Secret: secret, Turning: p.service.Now().Before(w.OldUntil), CSRF: v.session.CSRF}
-	if page.NextTry, err = p.service.NextTry(v.Context(), w); err != nil {
+	if page.NextAttempt, err = p.service.NextAttempt(v.Context(), w); err != nil {
 		return err
 	}
 	page.Deliveries = list[:min(pageSize, len(list))]

@@ -74,7 +74,7 @@ func (a *api) getWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
 	w, err := a.service.Webhook(r.Context(), c, r.PathValue("id"))
 	v := a.viewWebhook(w)
 	if err == nil {
-		v.NextAttemptAt, err = a.service.NextTry(r.Context(), w)
+		v.NextAttemptAt, err = a.service.NextAttempt(r.Context(), w)
 	}
 	return v, err
 }
