@@ -30,10 +30,12 @@ func TestLimitsOfOutputs(t *testing.T) {
 		"too long":                              {video: long, want: failure.MediaLongerThan},
 		"too long, of which a part is rendered": {video: long, asked: order.Options{Preview: order.Preview{Start: time.Second, Length: 500 * time.Millisecond}}},
 
-		"as many pixels as may be":          {video: wide, asked: order.Options{Output: order.Output{Width: 160}}, most: 20*320*192 + 48*160*96},
-		"too many pixels":                   {video: wide, asked: order.Options{Output: order.Output{Width: 160}}, most: 20*320*192 + 48*160*96 - 1, want: failure.TooManyPixels},
-		"no stated length":                  {video: unstated, asked: order.Options{SyncMode: order.Pad}, most: 88 * numbered},
-		"too many pixels, no stated length": {video: unstated, asked: order.Options{SyncMode: order.Pad}, most: 87 * numbered, want: failure.TooManyPixels},
+		"as many pixels as may be":             {video: wide, asked: order.Options{Output: order.Output{Width: 160}}, most: 20*320*192 + 48*160*96},
+		"too many pixels":                      {video: wide, asked: order.Options{Output: order.Output{Width: 160}}, most: 20*320*192 + 48*160*96 - 1, want: failure.TooManyPixels},
+		"as many frames of the file as may be": {video: fast, asked: order.Options{Output: order.Output{FPS: 30000}}, most: (24*8 + 57) * numbered},
+		"too many frames of the file":          {video: fast, asked: order.Options{Output: order.Output{FPS: 30000}}, most: (24*8+57)*numbered - 1, want: failure.TooManyPixels},
+		"no stated length":                     {video: unstated, asked: order.Options{SyncMode: order.Pad}, most: 88 * numbered},
+		"too many pixels, no stated length":    {video: unstated, asked: order.Options{SyncMode: order.Pad}, most: 87 * numbered, want: failure.TooManyPixels},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

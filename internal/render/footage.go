@@ -24,7 +24,8 @@ type source struct {
 	needed   int // largest number of frames that the output may show
 	limit    int // largest number of frames to decode
 
-	crowded bool // whether the disk has no space to keep all frames
+	crowded bool  // whether the disk has no space to keep all frames
+	tooMany error // why the frames can't be decoded from the beginning of the file, if they are part of a video that is too long for that
 }
 
 // footage is what is known of the frames of a source. They are decoded for the first pass, and again for the second, unless they are so few
@@ -41,7 +42,7 @@ type footage struct {
 func (w work) source(in input) source {
 	v := in.video.Video
 	s := source{media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), limit: min(in.limit(), int(1e9*in.limits.Gigapixels/in.sourcePixels())+1),
-		most: max(1, stretchSize/v.FrameSize()), crowded: in.crowded}
+		most: max(1, stretchSize/v.FrameSize()), crowded: in.crowded, tooMany: in.checkSize(in.video.First()+in.most(), 0)}
 	if v.Pixels.Deep() {
 		s.tones = newTones(v.Transfer())
 	}
@@ -83,6 +84,9 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			frames.Close()
 			f.close()
 			free.put(frame)
+			if s.tooMany != nil {
+				return f, s.tooMany
+			}
 			whole := *s.video
 			whole.NoSeek = true
 			s.video = &whole

@@ -115,7 +115,15 @@ func TestPlayPreview(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := &player{footage: decodeAll(t, source{media: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, limit: 50})}
+			s := source{media: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, limit: 50}
+			if !seeks {
+				s.tooMany = errFull
+				if _, err := s.decode(t.Context(), newBuffers(1, part.Video.NewFrame), nil); err != errFull {
+					t.Errorf("too many frames before the preview: got %v", err)
+				}
+				s.tooMany = nil
+			}
+			p := &player{footage: decodeAll(t, s)}
 			if !slices.Equal(p.sums, straight.sums[30:80]) || p.video.NoSeek == seeks {
 				t.Errorf("got %d frames, no seek %t; they must be those of a straight read from frame 30 on", len(p.sums), p.video.NoSeek)
 			}

@@ -259,8 +259,14 @@ func (in input) size(source, output int) int64 {
 	return int64(source+output) * int64(v.Width*v.Height) / 1000
 }
 
-// sourcePixels returns the number of pixels of a frame of the video's file.
-func (in input) sourcePixels() float64 { return float64(in.given.Width * in.given.Height) }
+// sourcePixels returns the number of pixels that are decoded for a frame at the rate of the output: those of all frames of the file that it replaces.
+func (in input) sourcePixels() float64 {
+	pixels := float64(in.given.Width * in.given.Height)
+	if in.video.Still {
+		return pixels
+	}
+	return pixels * in.given.Rate.Float() / in.video.Video.Rate.Float()
+}
 
 // mostBytes bounds outputs of ProRes in bytes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space for
 // one of them, or for one of order.MostSigned and its three copies while it is signed.
