@@ -142,7 +142,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	defer func() { err = errors.Join(err, renderer.Close()) }()
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
-	w := &worker.Worker{Renderer: renderer, Log: log, PieceTime: c.pieceTime}
+	w := &worker.Worker{Renderer: renderer, Log: log, PieceTime: c.pieceTime, Stores: true}
 	if w.Scratch, err = folder.scratch(); err != nil {
 		return err
 	}

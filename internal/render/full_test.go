@@ -24,22 +24,28 @@ func TestFullDisk(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// space is a Space that has enough for a number of calls.
+// space is a Space that has enough for nothing (0), for the files that a job needs (1), or for all.
 type space struct {
 	has   int
 	asked []int64
 }
 
 func (s *space) Take(size int64) error {
-	if s.asked = append(s.asked, size); len(s.asked) > s.has {
+	if s.asked = append(s.asked, size); s.has == 0 {
 		return errFull
 	}
 	return nil
 }
 
-func (s *space) Spare(size int64) bool { return s.Take(size) == nil }
+func (s *space) Spare(size int64) bool {
+	s.asked = append(s.asked, size)
+	return s.has > 1
+}
 
-// TestSpaceOfJob asks for the space of an output before a frame is read, and then for that of the frames that are kept, which the disk may not have.
+func (s *space) Fits(int64) error { return nil }
+
+// TestSpaceOfJob asks for the space of an output before a frame is read, then for that of the frames that are kept, which the disk may not have, and
+// again for that of the output when its length is known.
 func TestSpaceOfJob(t *testing.T) {
 	video, audio := ffmpegtest.Make(t, "v.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), sound(t, "a.wav", "1")
 	prores := order.Output{Format: order.MOV, Codec: order.ProRes}
@@ -47,32 +53,44 @@ func TestSpaceOfJob(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		output order.Output
-		has    int // number of calls that get space
+		has    int
 		signed bool
+		stored bool
 		want   error
 	}{
-		{"full", order.Output{}, 0, false, errFull},
-		{"no space to keep frames", order.Output{}, 1, false, nil},
-		{"space for all", order.Output{}, 2, false, nil},
-		{"ProRes", prores, 2, false, nil},
-		{"signed ProRes", prores, 2, true, nil},
+		{"full", order.Output{}, 0, false, false, errFull},
+		{"no space to keep frames", order.Output{}, 1, false, false, nil},
+		{"space for all", order.Output{}, 2, false, false, nil},
+		{"ProRes", prores, 2, false, false, nil},
+		{"stored ProRes", prores, 2, false, true, nil},
+		{"signed ProRes", prores, 2, true, false, nil},
 	} {
 		s := &space{has: c.has}
-		job := Job{Video: video, Audio: audio, Output: t.TempDir() + "/o" + c.output.Format.Extension(), Scratch: t.TempDir(), Signed: c.signed, Options: order.Options{Output: c.output}}
+		job := Job{Video: video, Audio: audio, Output: t.TempDir() + "/o" + c.output.Format.Extension(), Scratch: t.TempDir(), Signed: c.signed, Stored: c.stored, Options: order.Options{Output: c.output}}
 		job.Space = s
 		if _, err := newRenderer(t, &numberer{}).Render(t.Context(), job, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		frames := int64(20 * ffmpegtest.Width * ffmpegtest.Height * 3 / 2)
-		if len(s.asked) != min(2, c.has+1) || len(s.asked) > 1 && s.asked[1] != frames {
+		if len(s.asked) != []int{1, 3, 3}[c.has] || len(s.asked) > 1 && s.asked[1] != frames {
 			t.Errorf("%s: asked for %d bytes; frames take %d", c.name, s.asked, frames)
 		}
-		if s.asked[0] < last {
+		if len(s.asked) > 2 && s.asked[2] != s.asked[0] {
+			t.Errorf("%s: asked for %d bytes when the length was known", c.name, s.asked)
+		}
+		if s.asked[0] < last || c.stored && s.asked[0] == last {
 			t.Errorf("%s: asked for %d bytes, less than %d", c.name, s.asked[0], last)
 		}
 		last = s.asked[0]
 	}
 	if last < 1<<20 {
 		t.Errorf("signed ProRes takes %d bytes", last)
+	}
+
+	unstated := ffmpegtest.Make(t, "n.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 200), "-f", "matroska", "-live", "1")
+	s := &space{has: 2}
+	job := Job{Video: unstated, Audio: audio, Output: t.TempDir() + "/o.mov", Scratch: t.TempDir(), Space: s, Options: order.Options{Output: prores, SyncMode: order.Pad}}
+	if _, err := newRenderer(t, &numberer{}).Render(t.Context(), job, nil); err != nil || s.asked[2] < 4*s.asked[0] {
+		t.Errorf("no stated length: asked for %d bytes (%v)", s.asked, err)
 	}
 }

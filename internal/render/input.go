@@ -85,9 +85,10 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 		if err := in.checkSize(source, line.frames); err != nil {
 			return in, err
 		}
-		if in.crowded, err = in.takeRoom(source, line.frames); err != nil {
+		if err := in.takeRoom(source, line.frames); err != nil {
 			return in, err
 		}
+		in.crowded = in.crowds(source)
 	}
 	in.boxes, err = in.readBoxes(ctx)
 	return in, err

@@ -44,6 +44,9 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	if err := in.checkSize(seen.shown, frames); err != nil {
 		return p, err
 	}
+	if err := in.takeRoom(seen.shown, frames); err != nil { // more than before if the file states too short a length, or none
+		return p, err
+	}
 	if p.sound, p.warning, err = w.finishSound(ctx, in, seen.shown, frames); err != nil {
 		return p, err
 	}
@@ -188,8 +191,10 @@ func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error)
 	if err != nil {
 		return e, err
 	}
-	if _, err := in.takeRoom(source, line.frames); failure.Of(err).Code == failure.DiskTooSmall {
-		return e, err
+	if s := in.job.Space; s != nil {
+		if err := s.Fits(in.space(source, line.frames)); err != nil {
+			return e, err
+		}
 	}
 	return order.Estimate{
 		VideoSeconds: round(in.video.Duration.Seconds()), AudioSeconds: round(in.audioLength().Seconds()),

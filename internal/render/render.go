@@ -65,6 +65,7 @@ type Job struct {
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
 	Pieces Pieces
 	Space  Space // on the disk; nil: always enough
+	Stored bool  // the output is stored on the same disk later
 	// VideoSum is the SHA-256 of the video. Pieces of jobs with another one aren't used.
 	VideoSum [sha256.Size]byte
 	// PieceTime is the time after which a piece ends; 0 means 40 s.
@@ -77,6 +78,8 @@ type Space interface {
 	Take(size int64) error
 	// Spare takes so many more for files that only save time, and reports whether they are there.
 	Spare(size int64) bool
+	// Fits returns an error if so many bytes are more than the disk has room for when it is empty.
+	Fits(size int64) error
 }
 
 // Observer learns about a job while it is done. Except for Unkept, its methods are never called concurrently.

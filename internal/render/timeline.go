@@ -285,18 +285,21 @@ const highBits = .1
 // soundBytes is the size of a second of sound in a working file, in bytes: of 16 bits in stereo at 48 kHz.
 const soundBytes = 4 * 48_000
 
-// space returns the bytes that the files of a job take on the disk at one time, beside its inputs: its output while it is made and as it is stored,
-// and its parts; and stretches of frames that are played backward.
+// space returns the bytes that the files of a job take on the disk at one time, beside its inputs: its output while it is made and as it is stored
+// there, and its parts; and stretches of frames that are played backward.
 func (in input) space(source, frames int) int64 {
 	o, v := in.job.Options.Output, in.video.Video
-	output, files := in.proResSize(frames), 2.
+	output, files := in.proResSize(frames), 1.
 	if output == 0 {
 		output = float64(frames) * float64(v.Width*v.Height) * highBits / 8 / float64(int(1)<<(o.Quality-order.High))
+	}
+	if in.job.Stored {
+		files++
 	}
 	switch {
 	case in.job.Signed:
 		files += 3
-	case in.job.Pieces != nil:
+	case in.inPieces(frames):
 		files++
 	}
 	size := files*output + soundBytes*in.length(frames).Seconds()
@@ -306,17 +309,18 @@ func (in input) space(source, frames int) int64 {
 	return int64(size)
 }
 
-// takeRoom takes the space on the disk that a job needs, and reports whether it has none to keep the frames of the video too.
-func (in input) takeRoom(source, frames int) (crowded bool, err error) {
-	s := in.job.Space
-	if s == nil {
-		return false, nil
+// takeRoom takes the space on the disk that a job needs.
+func (in input) takeRoom(source, frames int) error {
+	if in.job.Space == nil {
+		return nil
 	}
-	if err := s.Take(in.space(source, frames)); err != nil {
-		return false, err
-	}
+	return in.job.Space.Take(in.space(source, frames))
+}
+
+// crowds reports whether the disk has no space to keep so many frames of the video too.
+func (in input) crowds(source int) bool {
 	all := int64(source) * int64(in.video.Video.FrameSize())
-	return all > stretchSize || !s.Spare(all), nil
+	return in.job.Space != nil && (all > stretchSize || !in.job.Space.Spare(all))
 }
 
 // proResSize returns the size in bytes of an output of ProRes of a number of frames, 0 of other codecs.

@@ -97,20 +97,18 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	space := promise{w: w}
-	defer space.end()
 	m.enter(order.Fetching)
 	b.wait()
 	job, errs := w.fetchAll(ctx, r, folder, b)
+	if errs != nil && !r.IsEstimate() { // no reason to wait for the place
+		return r, errs[0]
+	}
 	if err := b.enter(ctx); err != nil {
 		return r, err
 	}
-	job.Space = &space
-	switch {
-	case r.IsEstimate():
+	job.Space, job.Stored = &b.promise, w.Stores
+	if r.IsEstimate() {
 		return r, w.estimate(ctx, r, job, errs, m, b)
-	case errs != nil:
-		return r, errs[0]
 	}
 	o := &observer{meter: m, bound: b, request: r, log: log}
 	if r.IsAnalysis() {

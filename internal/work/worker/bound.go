@@ -33,19 +33,20 @@ var errTooSlow = failure.Failure{Code: failure.ProcessingTooLong}.Because(nil)
 // renderTime returns the time that rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }
 
-// bound ends an attempt that takes too long, and has its place. Only one goroutine may use it.
+// bound ends an attempt that takes too long, and has its place and its promise. Only one goroutine may use it.
 type bound struct {
 	*place
-	end  context.CancelCauseFunc
-	next *time.Timer // of the current step
-	last *time.Timer // of the process
+	promise promise
+	end     context.CancelCauseFunc
+	next    *time.Timer // of the current step
+	last    *time.Timer // of the process
 }
 
 // bound returns a context that ends when a bound is exceeded, or soon before this process is
 // killed. The caller must close the bound when the attempt is over.
 func (w *Worker) bound(ctx context.Context, p *place) (context.Context, *bound) {
 	ctx, end := context.WithCancelCause(ctx)
-	b := &bound{place: p, end: end, next: time.NewTimer(0)}
+	b := &bound{place: p, promise: promise{w: w}, end: end, next: time.NewTimer(0)}
 	if !w.End.IsZero() {
 		b.last = time.AfterFunc(time.Until(w.End), func() { end(errSlow) })
 	}
@@ -72,5 +73,6 @@ func (b *bound) close() {
 	if b.last != nil {
 		b.last.Stop()
 	}
+	b.promise.end()
 	b.end(context.Canceled)
 }

@@ -84,7 +84,7 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 		return err
 	}
 	defer func() { err = errors.Join(err, created.Close()) }()
-	var file io.Writer = &lipsync.RoomWriter{W: created, Room: w.Service.RoomToWork}
+	var file io.Writer = &lipsync.RoomWriter{W: created, Room: w.roomToWork}
 	if len(writers) > 0 {
 		file = io.MultiWriter(append(writers, file)...)
 	}

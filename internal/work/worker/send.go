@@ -14,6 +14,7 @@ func (w *Worker) send(ctx context.Context, to order.UploadURL, output *os.File, 
 	if to == "" {
 		return nil
 	}
+	b.promise.end() // all files are written
 	b.wait()
 	err := w.Sender.Send(ctx, string(to), output, size, order.MediaType(output.Name()))
 	var f failure.Failure

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -37,46 +38,87 @@ type promise struct {
 	bytes int64
 }
 
+// promised has the bytes of the disk that attempts may still write.
+type promised struct {
+	mu    sync.Mutex
+	bytes int64
+}
+
+// all returns the bytes of all attempts.
+func (p *promised) all() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes
+}
+
 // modest is the size in bytes up to which files need no space beside what others were promised, which may be long in coming. The files of a minute of
 // 1080p take half of it.
 const modest = 256 << 20
 
-// Take implements render.Space: the disk must have space beside what others were promised. What those have written already counts twice meanwhile.
+// Take implements render.Space: the disk must have space for what is more than before, beside what others were promised. What those have written already
+// counts twice meanwhile.
 func (p *promise) Take(size int64) error {
-	all := p.w.promised.Add(size - p.bytes)
-	if size <= modest {
-		all = size
-	}
-	err := p.w.Service.RoomToWork(all)
-	if small, ok := errors.AsType[*lipsync.TooSmall](err); ok && size > small.Bytes {
-		f := failure.Failure{Code: failure.DiskTooSmall}
-		f.Limit.Bytes, f.Value.Bytes = small.Bytes, size
-		err = f.Because(err)
-	} else if failure.CodeOf(err) == failure.NoSpace { // the disk has space for other attempts
-		f := failure.Failure{Code: failure.HostFailing, Details: failure.Details{Cause: "the service has too little disk space for its files now"}}
-		err = f.Because(errors.New(err.Error()))
-	}
-	if err != nil {
-		p.w.promised.Add(p.bytes - size)
+	if err := p.Fits(size); err != nil {
 		return err
 	}
-	p.bytes = size
+	p.w.promised.mu.Lock()
+	defer p.w.promised.mu.Unlock()
+	all := p.w.promised.bytes + size - p.bytes
+	need := all
+	if size <= modest {
+		need = size
+	}
+	if size > p.bytes {
+		if err := p.w.roomToWork(need); err != nil {
+			return err
+		}
+	}
+	p.w.promised.bytes, p.bytes = all, size
 	return nil
+}
+
+// Fits implements render.Space.
+func (p *promise) Fits(size int64) error {
+	err := p.w.Service.RoomToWork(size)
+	if small, ok := errors.AsType[*lipsync.TooSmall](err); ok {
+		f := failure.Failure{Code: failure.DiskTooSmall}
+		f.Limit.Bytes, f.Value.Bytes = small.Bytes, size
+		return f.Because(err)
+	}
+	return nil
+}
+
+// roomToWork returns HostFailing if the disk has no space for size bytes now. It doesn't count as a disk that fails, since it has space for other
+// attempts.
+func (w *Worker) roomToWork(size int64) error {
+	err := w.Service.RoomToWork(size)
+	if failure.CodeOf(err) != failure.NoSpace {
+		return err
+	}
+	f := failure.Failure{Code: failure.HostFailing, Details: failure.Details{Cause: "the service has too little disk space for its files now"}}
+	return f.Because(errors.New(err.Error()))
 }
 
 // Spare implements render.Space: the reserve stays free.
 func (p *promise) Spare(size int64) bool {
-	if p.w.Service.Room(p.w.promised.Load()+size) != nil {
+	p.w.promised.mu.Lock()
+	defer p.w.promised.mu.Unlock()
+	if p.w.Service.Room(p.w.promised.bytes+size) != nil {
 		return false
 	}
-	p.w.promised.Add(size)
+	p.w.promised.bytes += size
 	p.bytes += size
 	return true
 }
 
 var _ render.Space = (*promise)(nil)
 
-func (p *promise) end() { p.w.promised.Add(-p.bytes) }
+// end ends the promise. It may be called more than once.
+func (p *promise) end() {
+	p.w.promised.mu.Lock()
+	defer p.w.promised.mu.Unlock()
+	p.w.promised.bytes, p.bytes = p.w.promised.bytes-p.bytes, 0
+}
 
 // report reports the end of an attempt by service.Service.Fault. It tries until the store can be
 // reached and written; otherwise the request would count as one whose worker died. While the disk

@@ -12,6 +12,8 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 )
 
@@ -182,5 +184,63 @@ func TestRoomForOutput(t *testing.T) {
 		}
 		f.want(t, first, lipsync.Completed, "", 1)
 		f.want(t, second, lipsync.Completed, "", 1)
+	})
+}
+
+// TestNoRoomToFetch has no space for the media of a request. Only that request waits.
+func TestNoRoomToFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		calls := 0
+		f.Service.RoomToWork = func(int64) error {
+			if calls++; calls == 1 {
+				return failure.ErrNoSpace(nil)
+			}
+			return nil
+		}
+		f.request(t, "large", "audio")
+		time.Sleep(time.Second) // so that it is claimed first
+		other := f.request(t, "video", "audio")
+		ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+		defer stop()
+		f.Run(ctx, 1, nil)
+		f.want(t, other, lipsync.Completed, "", 1)
+	})
+}
+
+// TestRoomWhileSending sends an output for long. Its space is another one's meanwhile.
+func TestRoomWhileSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if err := j.Space.Take(60 << 30); err != nil {
+				return err
+			}
+			return concatenate(ctx, j)
+		})
+		f.Service.RoomToWork = func(size int64) error {
+			if size > 100<<30 {
+				return failure.ErrNoSpace(nil)
+			}
+			return nil
+		}
+		web := &drip{takes: 30 * time.Minute}
+		f.Fetcher, f.Sender = web, web
+		_, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
+			Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}, Order: order.Order{Output: order.Output{UploadURL: "http://web/out"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		done := make(chan struct{})
+		go func() { defer close(done); f.Run(ctx, 1, nil) }()
+		time.Sleep(10 * time.Second)
+		id := f.request(t, "video", "audio")
+		time.Sleep(20 * time.Second)
+		if r := f.get(t, id); r.Status != lipsync.Completed {
+			t.Errorf("beside an output that is sent, a request is %s", r.Status)
+		}
+		<-done
 	})
 }

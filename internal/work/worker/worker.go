@@ -61,10 +61,13 @@ type Worker struct {
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
 
+	// Stores means that outputs are stored on the disk of Scratch.
+	Stores bool
+
 	places     atomic.Pointer[places]   // nil until Run begins
 	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
-	promised   atomic.Int64             // bytes of the disk that attempts may still write
-	estimating atomic.Int64             // bytes that the media of the estimates of Estimate may have
+	promised   promised
+	estimating atomic.Int64 // bytes that the media of the estimates of Estimate may have
 }
 
 // Run does requests until ctx ends. It works on n at once, while others wait for servers of their clients. A receive from wake, which may be
@@ -117,7 +120,7 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 	most := w.Service.MaxMedia(r)
 	all := w.estimating.Add(most)
 	defer w.estimating.Add(-most)
-	if w.failing.Load() == nil && w.Service.Room(all+w.promised.Load()) == nil {
+	if w.failing.Load() == nil && w.Service.Room(all+w.promised.all()) == nil {
 		_, _ = w.Do(ctx, r.ID)
 	}
 }
