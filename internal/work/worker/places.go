@@ -103,7 +103,11 @@ func (p *place) leave() {
 	for _, n := range p.of.aside {
 		all += n
 	}
-	if _, held := p.of.held[p]; !held || !p.waits || all >= mostAside {
+	if _, held := p.of.held[p]; !held || !p.waits {
+		return
+	}
+	if all >= mostAside && p.of.ready() == 0 {
+		time.AfterFunc(grace, p.leave)
 		return
 	}
 	p.left = time.Now()
@@ -183,10 +187,15 @@ func (p *places) working() (since []time.Time, ready int) {
 			since = append(since, at)
 		}
 	}
+	return since, p.ready()
+}
+
+// ready returns how many attempts wait to get their places back.
+func (p *places) ready() (n int) {
 	for _, by := range p.waiting {
 		if by.account != "" {
-			ready++
+			n++
 		}
 	}
-	return since, ready
+	return n
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
@@ -123,6 +124,78 @@ func TestTurnsAfterServers(t *testing.T) {
 		time.Sleep(2*time.Minute + 10*time.Second)
 		if r := f.get(t, id); r.Status != lipsync.Completed {
 			t.Errorf("after two minutes the request is %s", r.Status)
+		}
+		stop()
+		<-done
+	})
+}
+
+// fetchFunc is a Fetcher.
+type fetchFunc func(ctx context.Context, url string, w io.Writer, limit int64) error
+
+func (f fetchFunc) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
+	return f(ctx, url, w, limit)
+}
+
+// TestMostAside has as many attempts wait for servers as may be, and then one whose server needs an hour. It gives its place to the first that is ready.
+func TestMostAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
+			switch {
+			case strings.Contains(url, "later"):
+				time.Sleep(10 * time.Minute)
+			case strings.Contains(url, "endless"):
+				time.Sleep(time.Hour)
+			}
+			return web{}.Fetch(ctx, url, w, limit)
+		})
+		first := ""
+		for n := range 64 {
+			f.caller = lipsync.Caller{Account: fmt.Sprint(n / 4)}
+			if id := f.request(t, "later", "audio"); n == 0 {
+				first = id
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); f.Run(ctx, 1, nil) }()
+		time.Sleep(5 * time.Minute)
+		f.caller = lipsync.Caller{Account: "other"}
+		f.request(t, "endless", "audio")
+		time.Sleep(6 * time.Minute)
+		f.caller = lipsync.Caller{Account: "0"}
+		if r := f.get(t, first); r.Status != lipsync.Completed {
+			t.Errorf("the first that was ready is %s", r.Status)
+		}
+		stop()
+		<-done
+	})
+}
+
+// TestFailedFetch fails to fetch while another request is worked on for an hour. The failure is told at once.
+func TestFailedFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			time.Sleep(time.Hour)
+			return concatenate(ctx, j)
+		})
+		f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
+			if strings.Contains(url, "missing") {
+				time.Sleep(time.Minute)
+				return &failure.Error{Code: failure.NotFound}
+			}
+			return web{}.Fetch(ctx, url, w, limit)
+		})
+		id := f.request(t, "missing", "audio")
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); f.Run(ctx, 1, nil) }()
+		time.Sleep(10 * time.Second)
+		f.request(t, "video", "audio")
+		time.Sleep(time.Minute)
+		if r := f.get(t, id); r.Status != lipsync.Failed {
+			t.Errorf("after the fetch failed, the request is %s", r.Status)
 		}
 		stop()
 		<-done
