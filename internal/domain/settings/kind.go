@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func within(least, most int) string { return fmt.Sprintf("a whole number from %d
 func float() *Kind[float64] {
 	return &Kind[float64]{want: "a number above 0", flag: moreThanZero, parse: func(text string) (float64, bool) {
 		n, err := strconv.ParseFloat(text, 64)
-		return n, err == nil && n > 0
+		return n, err == nil && n > 0 && !math.IsInf(n, 1)
 	}}
 }
 

@@ -44,10 +44,10 @@ func TestEnvironment(t *testing.T) {
 // TestBadEnvironment checks that one error names all bad values.
 func TestBadEnvironment(t *testing.T) {
 	v := environment(map[string]string{
-		"LIPSYNC_READ_RATE": "7.5", "LIPSYNC_MAX_VIDEO": "0", "LIPSYNC_MAX_FPS": "NaN", "LIPSYNC_MAX_DURATION": "90",
+		"LIPSYNC_READ_RATE": "7.5", "LIPSYNC_MAX_VIDEO": "0", "LIPSYNC_MAX_FPS": "NaN", "LIPSYNC_MAX_GIGAPIXELS": "Inf", "LIPSYNC_MAX_DURATION": "90",
 		"LIPSYNC_KEEP_INPUTS": "1m", "LIPSYNC_NVIDIA_ENCODE": "maybe", "LIPSYNC_ISSUER": "example.com/x",
 	})
-	got := []any{ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIAEncode.In(v), Table.In(v)}
+	got := []any{ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxGigapixels.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIAEncode.In(v), Table.In(v)}
 	if u := Issuer.In(v); u != nil {
 		t.Errorf("got the issuer %s, want none", u)
 	}
@@ -60,6 +60,7 @@ func TestBadEnvironment(t *testing.T) {
 		`LIPSYNC_READ_RATE is "7.5", want a whole number above 0`,
 		`LIPSYNC_MAX_VIDEO is "0", want a size above 0, such as 5GiB, 500MiB or 1048576`,
 		`LIPSYNC_MAX_FPS is "NaN", want a number above 0`,
+		`LIPSYNC_MAX_GIGAPIXELS is "Inf", want a number above 0`,
 		`LIPSYNC_MAX_DURATION is "90", want a time above 0, such as 90m`,
 		`LIPSYNC_KEEP_INPUTS is "1m", want a time of 1h or more, such as 90m`,
 		`LIPSYNC_NVIDIA_ENCODE is "maybe", want true or false`,
