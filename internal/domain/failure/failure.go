@@ -112,7 +112,9 @@ type Details struct {
 }
 
 // Free reports whether a request failed through no fault of its client. Such a request does not count as a use of the key.
-func (f Failure) Free() bool { return f.Code != "" && f.Code.Class() != OfInput }
+func (f Failure) Free() bool {
+	return f.Code == DiskTooSmall || f.Code != "" && f.Code.Class() != OfInput
+}
 
 // Quantity is a size, length, frame rate, resolution, speed, frame, track or amount of pixels of a medium. One of its units is set.
 type Quantity struct {
@@ -147,7 +149,7 @@ func (f Failure) Sentence() string {
 	case FrameRateAbove:
 		return fmt.Sprintf("video has more than %.4g frames per second: %.4g", f.Limit.FPS, f.Value.FPS)
 	case TooManyPixels:
-		return fmt.Sprintf("video and output have more than %.4g gigapixels (width × height × frames of both): %.4g", f.Limit.Gigapixels, f.Value.Gigapixels)
+		return fmt.Sprintf("video and output have more than %s gigapixels (width × height × frames of both): %s", plain(f.Limit.Gigapixels), plain(raised(f.Value.Gigapixels)))
 	case MediaTruncated:
 		return fmt.Sprintf("%s is truncated: %s of %s seconds can be read", f.Kind, tenths(f.Value.Seconds), tenths(f.Stated.Seconds))
 	case VideoIsPicture:
@@ -192,7 +194,7 @@ func (f Failure) Sentence() string {
 		}
 		return "output could not be sent: upload_url is not accessible"
 	case DiskTooSmall:
-		return fmt.Sprintf("output and its files take %s, and this service's disk has room for %s", Spell(f.Value.Bytes>>20<<20), Spell(f.Limit.Bytes>>20<<20))
+		return fmt.Sprintf("output and its files take %s, and this service's disk has room for %s", Spell((f.Value.Bytes+1<<20-1)>>20<<20), Spell(f.Limit.Bytes>>20<<20))
 	case ProcessingTooLong:
 		return "media take too long to process"
 	case ModelNotInstalled:
@@ -216,6 +218,18 @@ func (f Failure) value(text string) string {
 func minutes(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(6 * time.Second)
 	return strconv.FormatFloat(d.Minutes(), 'f', -1, 64) + " minutes"
+}
+
+// plain returns a number as text.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// raised returns a number above a limit, rounded up: to a whole one, or to three digits below 1.
+func raised(n float64) float64 {
+	if n >= 1 || n <= 0 {
+		return math.Ceil(n)
+	}
+	unit := math.Pow(10, math.Ceil(-math.Log10(n))+2)
+	return math.Ceil(n*unit) / unit
 }
 
 // tenths returns a number as text, rounded to tenths.

@@ -45,7 +45,13 @@ func TestSentences(t *testing.T) {
 			failed(failure.FrameRateAbove, "", quantity{FPS: 120}, quantity{FPS: 239.8}), failure.OfInput},
 		"video and output have more than 2000 gigapixels (width × height × frames of both): 7248": {
 			failed(failure.TooManyPixels, "", quantity{Gigapixels: 2000}, quantity{Gigapixels: 7247.8}), failure.OfInput},
-		"output and its files take 41 GiB, and this service's disk has room for 500 MiB": {
+		"video and output have more than 2000 gigapixels (width × height × frames of both): 57983": {
+			failed(failure.TooManyPixels, "", quantity{Gigapixels: 2000}, quantity{Gigapixels: 57983}), failure.OfInput},
+		"video and output have more than 2000 gigapixels (width × height × frames of both): 2001": {
+			failed(failure.TooManyPixels, "", quantity{Gigapixels: 2000}, quantity{Gigapixels: 2000.000001}), failure.OfInput},
+		"video and output have more than 0.5 gigapixels (width × height × frames of both): 0.501": {
+			failed(failure.TooManyPixels, "", quantity{Gigapixels: .5}, quantity{Gigapixels: .50004}), failure.OfInput},
+		"output and its files take 41985 MiB, and this service's disk has room for 500 MiB": {
 			failed(failure.DiskTooSmall, "", quantity{Bytes: 500<<20 + 5}, quantity{Bytes: 41<<30 + 1}), failure.OfInput},
 		"video has no picture":           {failure.Failure{Code: failure.NoPicture}, failure.OfInput},
 		"audio has no sound track":       {failure.Failure{Code: failure.NoSoundTrack}, failure.OfInput},
@@ -66,6 +72,16 @@ func TestSentences(t *testing.T) {
 		failure.MediaTooSlow: "audio URL is not accessible", failure.VideoIsPicture: "video is a picture; a video is needed", failure.PreviewAfterEnd: "audio ends before the preview begins", failure.HostFailing: "processing failed", "of a newer version": "processing failed",
 	} {
 		check.Want(t, string(code), failed(code, failure.Audio, none, none).Sentence(), sentence)
+	}
+}
+
+// TestFree checks that nobody pays for a request that failed through no fault of its client, and that others are paid for.
+func TestFree(t *testing.T) {
+	for code, want := range map[failure.Reason]bool{
+		"": false, failure.NoFace: false, failure.Canceled: false, failure.UploadUnreachable: false,
+		failure.InternalFault: true, failure.HostFailing: true, failure.DiskTooSmall: true,
+	} {
+		check.Want(t, string(code), failure.Failure{Code: code}.Free(), want)
 	}
 }
 
