@@ -41,7 +41,7 @@ type footage struct {
 
 func (w work) source(in input) source {
 	v := in.video.Video
-	s := source{media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), limit: min(in.limit(), int(1e9*in.limits.Gigapixels/in.sourcePixels())+1),
+	s := source{media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), limit: int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
 		most: max(1, stretchSize/v.FrameSize()), crowded: in.crowded, tooMany: in.checkSize(in.video.First()+in.most(), 0)}
 	if v.Pixels.Deep() {
 		s.tones = newTones(v.Transfer())
