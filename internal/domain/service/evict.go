@@ -52,13 +52,13 @@ func (s *Service) keep(ctx context.Context, c *cache, n, most int64) error {
 	if most == 0 || c.add(n) <= most {
 		return nil
 	}
-	_, err := s.shrink(ctx, c, most)
+	_, err := s.shrink(ctx, c, most, func() bool { return false })
 	return err
 }
 
 // shrink deletes findings that are too old, and then objects of the owner that has the most bytes, as long as all together are larger than most,
-// unless that is 0. So no owner deletes those of one that has less. It returns how many it deleted.
-func (s *Service) shrink(ctx context.Context, c *cache, most int64) (deleted int, err error) {
+// unless that is 0 or they are enough. So no owner deletes those of one that has less. It returns how many it deleted.
+func (s *Service) shrink(ctx context.Context, c *cache, most int64, enough func() bool) (deleted int, err error) {
 	c.mu.Lock()
 	before := c.bytes
 	c.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Service) shrink(ctx context.Context, c *cache, most int64) (deleted int
 	} else {
 		most -= most / 10 // a tenth more goes, so that not each later request looks at all
 	}
-	for total > most {
+	for total > most && !enough() {
 		largest := ""
 		for owner, size := range sizes {
 			if largest == "" || cmp.Or(cmp.Compare(size, sizes[largest]), cmp.Compare(owner, largest)) > 0 {
@@ -117,14 +117,14 @@ func (s *Service) listCached(ctx context.Context, c *cache) (all []cached, err e
 	return all, err
 }
 
-// sweepCaches empties the caches while the disk has no more than its reserve, which is for requests.
+// sweepCaches frees space in the caches until the disk has more than its reserve, which is for requests.
 func (s *Service) sweepCaches(ctx context.Context) (err error) {
-	if failure.CodeOf(s.Room(0)) != failure.NoSpace {
-		return nil
-	}
+	free := func() bool { return failure.CodeOf(s.Room(0)) != failure.NoSpace }
 	for _, c := range []*cache{&s.findings, &s.pieces} {
-		_, shrunk := s.shrink(ctx, c, 1)
-		err = errors.Join(err, shrunk)
+		if !free() {
+			_, shrunk := s.shrink(ctx, c, 1, free)
+			err = errors.Join(err, shrunk)
+		}
 	}
 	return err
 }

@@ -124,3 +124,29 @@ func TestFullDiskEmptiesCaches(t *testing.T) {
 	_, err = f.Objects.Size(t.Context(), "inputs/"+r.ID+"/video")
 	check.Must(t, err)
 }
+
+// TestShortDiskKeepsCaches sweeps a disk that lacks the space of one piece. The other one stays.
+func TestShortDiskKeepsCaches(t *testing.T) {
+	f := newFixture(t)
+	r, err := f.Claim(t.Context(), f.generate(t, ""))
+	check.Must(t, err)
+	for n := range 2 {
+		check.Must(t, f.KeepPiece(t.Context(), r, n, strings.NewReader("01"), 2))
+	}
+	kept := func() (n int) {
+		for i := range 2 {
+			if f.piece(t, r, 1, i) != "" {
+				n++
+			}
+		}
+		return n
+	}
+	f.Room = func(int64) error {
+		if kept() > 1 {
+			return failure.ErrNoSpace(nil)
+		}
+		return nil
+	}
+	check.Must(t, f.Sweep(t.Context()))
+	check.Want(t, "pieces that are kept", kept(), 1)
+}

@@ -28,7 +28,7 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 		return nil
 	}
 	t := tidying{Service: s, age: age}
-	findings, err := s.shrink(ctx, &s.findings, s.MaxFindings)
+	findings, err := s.shrink(ctx, &s.findings, s.MaxFindings, func() bool { return false })
 	errs := []error{err}
 	for _, prefix := range []string{lipsync.InputKeys, lipsync.UploadKeys, lipsync.OutputKeys, lipsync.PieceKeys, lipsync.BatchKeys} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error { return t.look(ctx, key, modified) }))
