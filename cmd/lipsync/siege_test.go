@@ -92,6 +92,13 @@ func attacks() []attack {
 	}
 }
 
+// landed has the answer of each attack that does harm, 0 for a call that is held until the end, and how many there are at least, also in a sample.
+var landed = map[string]struct{ status, least int }{
+	"large record, canceled": {200, 2}, "list of records": {200, 20}, "slow source": {200, 2}, "slow target": {200, 2},
+	"output larger than the disk": {200, 1}, "findings of parts": {200, 2}, "puts at once": {200, 2}, "puts, of four": {429, 6},
+	"slow JSON": {0, 1}, "slow form": {0, 1}, "slow calls of tools": {0, 1}, "tests of webhooks": {200, 5},
+}
+
 // large makes a request with a record of nearly 64 KiB, and cancels it.
 func (b *besieger) large(ctx context.Context) int {
 	in := inputs(b.server+"/video", b.server+"/audio")
@@ -330,6 +337,12 @@ func TestSiege(t *testing.T) {
 	data := disk.copied(t)
 	for _, name := range slices.Sorted(maps.Keys(b.answers)) {
 		t.Logf("| %s | %v |", name, b.answers[name])
+		if want := landed[name]; b.answers[name][want.status] < max(1, want.least) {
+			t.Errorf("%s: got the answers %v; %d must come at least %d times", name, b.answers[name], want.status, want.least)
+		}
+	}
+	if len(b.answers) != len(landed) {
+		t.Errorf("%d attacks had answers, want %d", len(b.answers), len(landed))
 	}
 	starts := b.checkRecords(t, data, honest, hostile)
 	s.check(t, data, fmt.Sprintf("a siege of %v", *siegeTime))
