@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -218,14 +219,36 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 	}
 	if in.hasOption(func(o order.Options) bool { return o.OriginalGain != 0 }) || len(in.job.Segments) > 0 && in.video.Audio != nil {
 		warning = order.NoOriginalSound
-	} else if in.video.Audio != nil && in.video.Path != in.speech.info.Path {
-		warning = order.DroppedSound
+	} else if in.video.Audio != nil {
+		if same, err := sameContent(ctx, in.video.Path, in.speech.info.Path); err != nil {
+			return false, "", err
+		} else if !same {
+			warning = order.DroppedSound
+		}
 	}
 	if !in.hasOption(func(o order.Options) bool { return o.VoiceGain != 0 }) {
 		return false, warning, nil
 	}
 	err = w.Media.Mix(ctx, m, scratch, in.speech.encoded)
 	return err == nil, warning, err
+}
+
+// sameContent reports whether two files have the same content.
+func sameContent(ctx context.Context, a, b string) (bool, error) {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	other, err := os.Stat(b)
+	if err != nil {
+		return false, err
+	}
+	if same := os.SameFile(one, other); same || one.Size() != other.Size() {
+		return same, nil
+	}
+	var sums [2]bytes.Buffer
+	err = errors.Join(addFile(ctx, &sums[0], a), addFile(ctx, &sums[1], b))
+	return bytes.Equal(sums[0].Bytes(), sums[1].Bytes()), err
 }
 
 // original returns the video's own sound in an output of a number of frames, nil if it has none. The sound follows the frames, except that it

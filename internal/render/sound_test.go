@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -144,12 +146,20 @@ func TestNoOriginalSound(t *testing.T) {
 func TestDroppedSound(t *testing.T) {
 	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20), "-f", "lavfi", "-i", "sine=d=0.8", "-c:a", "flac")
 	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d=0.6")
+	content, err := os.ReadFile(video)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "audio-0")
+	if err := os.WriteFile(again, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		speech string
 		gain   order.OriginalGain
 		voice  order.VoiceGain
 		want   order.Warnings
-	}{{tone, 0, 0, order.DroppedSound}, {tone, 0, -.5, order.DroppedSound}, {tone, .5, 0, ""}, {video, 0, 0, ""}} {
+	}{{tone, 0, 0, order.DroppedSound}, {tone, 0, -.5, order.DroppedSound}, {tone, .5, 0, ""}, {video, 0, 0, ""}, {again, 0, 0, ""}} {
 		_, result, err := renderBy(t, newRenderer(t, &numberer{}), video, c.speech, order.Options{OriginalGain: c.gain, VoiceGain: c.voice})
 		if err != nil || result.Warnings != c.want {
 			t.Errorf("%+v: got %q (%v), want %q", c, result.Warnings, err, c.want)
