@@ -38,7 +38,11 @@ func refuse(f failure.Failure, cause error) error {
 
 // unsupported returns the error of a file that can't be decoded.
 func unsupported(kind failure.MediaKind, cause error) error {
-	return refuse(failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: kind}}, cause)
+	f := failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: kind}}
+	if colours, ok := errors.AsType[ffmpeg.ColoursError](cause); ok {
+		f.Cause = "its " + colours.Error()
+	}
+	return refuse(f, cause)
 }
 
 // input is what is known of a job before a frame of its video is decoded.
@@ -115,6 +119,9 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 	}
 	if info, err = take(info, failure.Video, int(job.Options.VideoTrack)); err != nil {
 		return in, err
+	}
+	if info.Unusable != nil {
+		return in, unsupported(failure.Video, info.Unusable)
 	}
 	if info.Video == nil {
 		return in, failure.Failure{Code: failure.NoPicture}.Because(nil)

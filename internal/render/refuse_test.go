@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -31,6 +32,22 @@ func TestRefuse(t *testing.T) {
 		if got := failure.Of(unsupported(failure.Audio, c.cause)).Code; got != c.want {
 			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)
 		}
+	}
+}
+
+// TestColoursRefused renders a file whose colours are refused. It can be a speech track, since its pictures aren't needed; as a video it is refused
+// with their names.
+func TestColoursRefused(t *testing.T) {
+	strange := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1",
+		"-vf", "setparams=colorspace=ictcp:color_primaries=bt2020:color_trc=arib-std-b67", "-c:v", "ffv1", "-c:a", "flac")
+	plain := ffmpegtest.Make(t, "plain.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	if _, _, err := renderBy(t, newRenderer(t, &numberer{}), plain, strange, order.Options{}); err != nil {
+		t.Errorf("as speech: %v", err)
+	}
+	_, _, err := renderBy(t, newRenderer(t, &numberer{}), strange, strange, order.Options{})
+	const want = "its colours are not supported: matrix ictcp, primaries bt2020, transfer function arib-std-b67"
+	if got := failure.Of(err); got.Code != failure.MediaUnsupported || got.Kind != failure.Video || got.Cause != want {
+		t.Errorf("as a video: got %+v, want %q", got, want)
 	}
 }
 

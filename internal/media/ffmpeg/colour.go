@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -28,8 +29,19 @@ var (
 
 const nearPrimaries = "smpte170m"
 
-// setColours sets the colours of a video to those of a stream, and reports whether they can be kept or converted. The tags of some that can't
-// contradict each other, and others have a constant luminance, which the filter zscale converts with an error.
+// ColoursError is an ErrUnsupported for pictures whose colours can be neither kept nor converted: it has ffprobe's names of them.
+type ColoursError struct{ matrix, primaries, transfer string }
+
+// Error names the colours.
+func (e ColoursError) Error() string {
+	return "colours are not supported: matrix " + e.matrix + ", primaries " + cmp.Or(e.primaries, "unknown") + ", transfer function " + cmp.Or(e.transfer, "unknown")
+}
+
+// Unwrap returns ErrUnsupported.
+func (ColoursError) Unwrap() error { return ErrUnsupported }
+
+// setColours sets the colours of a video to those of a stream, and reports whether they can be kept or converted. The filter zscale converts those
+// of a constant luminance with an error, and ICtCp only of PQ.
 func (v *Video) setColours(s stream) (ok bool) {
 	v.transfer, v.primaries, v.matrix = s.Transfer, s.Primaries, s.Space
 	switch v.matrix {

@@ -23,7 +23,7 @@ func (r *report) line(in *Info, audio stream) {
 		start = in.Video.begin().Seconds()
 	}
 	begin := start
-	if in.Video == nil && in.Format == "mov" && start <= mostDelay.Seconds() {
+	if in.Video == nil && in.Unusable == nil && in.Format == "mov" && start <= mostDelay.Seconds() {
 		begin = min(0, start)
 	}
 	if v := in.Video; v != nil {

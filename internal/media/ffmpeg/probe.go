@@ -27,7 +27,8 @@ type Info struct {
 	Format   string        // of the demuxer
 	Duration time.Duration // 0 if unknown
 	Still    bool          // Video is one picture, which has no length
-	Video    *Video        // nil if it has no pictures
+	Video    *Video        // nil if it has no pictures that can be used
+	Unusable error         // why not, if it has others; an ErrUnsupported
 	Audio    *Audio        // nil if it has no sound
 
 	// zero is the time in seconds, on the time line of the file, of what ffmpeg gives the time 0. The time line is that of players, and
@@ -286,7 +287,7 @@ func (s stream) video() (*Video, error) {
 	}
 	ok := v.setColours(s)
 	if !ok {
-		return nil, fmt.Errorf("%w: matrix %s, transfer %s", ErrUnsupported, s.Space, s.Transfer)
+		return nil, ColoursError{s.Space, s.Primaries, s.Transfer}
 	}
 	if v.timeBase, ok = parseRate(s.TimeBase); !ok || s.Codec == "" || s.PixFmt == "" {
 		return nil, fmt.Errorf("%w: video stream of codec %q", ErrUnsupported, s.Codec)

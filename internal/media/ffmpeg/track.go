@@ -45,8 +45,7 @@ func (in *Info) Take(video, audio int) (*Info, error) {
 	return taken, err
 }
 
-// info returns the Info of a film or a sound, with the tracks of the numbers, or with the default ones for 0. The error is that of the only track of
-// pictures.
+// info returns the Info of a film or a sound, with the tracks of the numbers, or with the default ones for 0. The error is that of the only track.
 func (r *report) info(video, audio int) (*Info, error) {
 	in := &Info{Duration: parseSeconds(r.Format.Duration), report: r}
 	in.Format, _, _ = strings.Cut(r.Format.Name, ",")
@@ -66,8 +65,10 @@ func (r *report) info(video, audio int) (*Info, error) {
 			sounds = append(sounds, s)
 		}
 	}
-	if films == nil && unusable != nil {
-		return nil, unusable
+	if films == nil {
+		if in.Unusable = unusable; sounds == nil && unusable != nil {
+			return nil, unusable
+		}
 	}
 	in.VideoTracks, in.VideoTrack = len(films), taken(films, video)
 	in.AudioTracks, in.AudioTrack = len(sounds), taken(sounds, audio)
