@@ -25,7 +25,7 @@ type Lost int32
 // The reasons.
 const (
 	Unseen     Lost = iota // nothing looks like a face
-	TooSmall               // smaller than smallestFace
+	TooSmall               // smaller than smallestFace, or missed and smaller than smallSide
 	Outside                // too much of it is outside of the picture
 	TurnedAway             // or something hides most of it
 )

@@ -109,3 +109,42 @@ func TestLost(t *testing.T) {
 		})
 	}
 }
+
+// mistaken is a detector that takes something for a face once, and locates none.
+type mistaken struct {
+	detection.Detector
+	searches, closer *int
+}
+
+func (m mistaken) Detect(_ context.Context, _ *image.YCbCr, smallest float64) ([]detection.Face, error) {
+	if smallest == 0 {
+		*m.closer++
+		return nil, nil
+	}
+	if *m.searches++; *m.searches > 1 {
+		return nil, nil
+	}
+	return []detection.Face{{Box: detection.Box{X: 320, Y: 180, Size: 100}}}, nil
+}
+
+func (mistaken) Locate(context.Context, *image.YCbCr, detection.Face) (f detection.Face, ok bool, err error) {
+	return f, false, nil
+}
+
+// TestLostFades wants what a search took for a face once to say for two seconds why there is none, and small faces to be searched for after that.
+func TestLostFades(t *testing.T) {
+	m := mistaken{searches: new(int), closer: new(int)}
+	tracker, frame := NewTracker(m, 25), facetest.Frame(width, height)
+	for i := range 60 {
+		seen, err := tracker.Add(t.Context(), frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]Lost{true: TurnedAway}[i < 50]; seen.Lost != want || i < 50 && *m.closer > 0 {
+			t.Errorf("frame %d: got %v after %d searches for small faces, want %v", i, seen.Lost, *m.closer, want)
+		}
+	}
+	if *m.closer == 0 {
+		t.Error("nobody searched for small faces")
+	}
+}

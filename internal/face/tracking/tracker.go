@@ -34,6 +34,8 @@ type Tracker struct {
 	cuts     cutDetector
 	closer   int  // value of frames before which no search for small faces is due
 	lost     Lost // why the face that was last missed in the shot isn't found
+	doubt    Lost // the same of what looked like a face, but could not be located
+	doubted  int  // value of frames from which on doubt doesn't count
 }
 
 // strideRate is the frame rate, in frames/s, from which on only every second frame is tracked. It is a little less than 48,
@@ -49,6 +51,7 @@ type intervals struct {
 	large   int // in the whole picture, for large faces, if it changes much
 	empty   int // in the whole picture, for all faces, while there is no face
 	confirm int // of a tracked face
+	doubt   int // for which what looked like a face counts
 	closer  int // in parts of the picture, for faces that are too small to track, while there is no face
 }
 
@@ -57,14 +60,15 @@ const (
 	searchEvery  = 2   // a small face that comes in may be missed for so long
 	largeEvery   = .4  // a large face that comes in may be missed for so long
 	emptyEvery   = .12 // a face that comes into an empty picture may be missed for so long
-	closerEvery  = 5   // it takes 12 searches, and only tells why there is no face
+	closerEvery  = 5   // it takes 15 searches at 16:9, and only tells why there is no face
+	doubtLasts   = 2   // so that a single mistake of a search doesn't tell why there is no face for minutes
 	confirmEvery = .4  // with .2 mouths followed the speech no better: the mean articulation of six videos was .641, and .659 with .4
 )
 
 // newIntervals returns the intervals. fps is the number of tracked frames a second.
 func newIntervals(fps float64) intervals {
 	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
-	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery), closer: frames(closerEvery)}
+	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery), closer: frames(closerEvery), doubt: frames(doubtLasts)}
 }
 
 // missesToLose is a number of tracked frames in a row. A face that is missed in all of them loses its track. By eye.
@@ -85,12 +89,12 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 	view := thumbnailOf(frame)
 	seen := &Seen{Cut: t.cuts.add(&view), detector: t.detector}
 	if t.skipped++; !seen.Cut && t.frames > 0 && t.skipped < t.stride {
-		seen.Lost = t.lost
+		seen.Lost = t.why()
 		return seen, nil
 	}
 	t.skipped = 0
 	if seen.Cut {
-		t.live, t.lost = nil, Unseen
+		t.live, t.lost, t.doubt = nil, Unseen, Unseen
 	}
 	known := len(t.live)
 	early := t.detect(ctx, frame, t.due(&view, frame.Rect, seen.Cut))
@@ -103,7 +107,7 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 			early.wait()
 			early = t.detect(ctx, frame, smallest)
 		}
-		if err = t.search(ctx, frame, early); err == nil && len(t.live) == 0 && t.lost == Unseen && t.frames >= t.closer {
+		if err = t.search(ctx, frame, early); err == nil && len(t.live) == 0 && t.why() == Unseen && t.frames >= t.closer {
 			t.closer = t.frames + t.every.closer
 			err = t.lookCloser(ctx, frame)
 		}
@@ -111,10 +115,18 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 	if early.wait(); err != nil {
 		return nil, err
 	}
-	t.frames++
 	seen.add(t.live)
-	seen.Lost = t.lost
+	seen.Lost = t.why()
+	t.frames++
 	return seen, nil
+}
+
+// why returns why there is no face in the frame, if there is none.
+func (t *Tracker) why() Lost {
+	if t.frames < t.doubted {
+		return max(t.lost, t.doubt)
+	}
+	return t.lost
 }
 
 // These are sides of boxes, as shares of the shorter side of the picture. By eye.
@@ -205,7 +217,10 @@ func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, found *detecti
 				t.next++
 			}
 		} else if !ok {
-			t.lost = max(t.lost, lost)
+			if t.frames >= t.doubted {
+				t.doubt = Unseen
+			}
+			t.doubt, t.doubted = max(t.doubt, lost), t.frames+t.every.doubt
 		}
 	}
 	return nil
