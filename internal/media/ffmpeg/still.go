@@ -60,16 +60,17 @@ func sniff(path string) (string, error) {
 // mostChunks bounds the chunks of a PNG before its picture.
 const mostChunks = 64
 
-// moves reports whether a PNG is an animation: before its picture it has a chunk that says so.
+// moves reports whether a PNG is an animation: before its picture it has a chunk that tells of several frames.
 func moves(file io.ReaderAt) bool {
 	at := int64(8) // after the signature
 	for range mostChunks {
-		var head [8]byte // length and type
+		var head, frames [8]byte // length and type, number of frames and repetitions
 		if _, err := file.ReadAt(head[:], at); err != nil || string(head[4:]) == "IDAT" {
 			return false
 		}
 		if string(head[4:]) == "acTL" {
-			return true
+			_, err := file.ReadAt(frames[:], at+8)
+			return err == nil && binary.BigEndian.Uint32(frames[:]) > 1
 		}
 		at += 12 + int64(binary.BigEndian.Uint32(head[:])) // with the checksum
 	}
