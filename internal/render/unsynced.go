@@ -61,18 +61,23 @@ func (p plan) findIslands() []bool {
 		cover := p.cover(o)
 		return p.asked(o) && (p.seen.of(p.speaker(source), source) == nil || cover != nil && cover.Whole())
 	}
-	cut := func(o int) bool {
-		_, is := slices.BinarySearch(p.seen.cuts, p.line.source(o))
-		return is
+	cut := func(o int) bool { // before the frame
+		if o == 0 {
+			return true
+		}
+		from, to := p.line.source(o-1), p.line.source(o)
+		next, _ := slices.BinarySearch(p.seen.cuts, min(from, to)+1)
+		again := to < from-1 // the video starts again
+		return again || next < len(p.seen.cuts) && p.seen.cuts[next] <= max(from, to)
 	}
 	islands := make([]bool, p.line.frames)
 	least := int(leastIsland * p.input.video.Video.Rate.Float())
 	after := -1 // the first frame after a gap of this shot, -1 for none
 	for o := range p.line.frames {
-		switch {
-		case cut(o) || !p.asked(o):
+		if cut(o) || !p.asked(o) {
 			after = -1
-		case gap(o):
+		}
+		if gap(o) {
 			if after >= 0 && o-after < least {
 				for i := after; i < o; i++ {
 					islands[i] = true

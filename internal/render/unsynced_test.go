@@ -4,10 +4,13 @@ import (
 	"context"
 	"image"
 	"slices"
+	"strings"
 	"testing"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -72,5 +75,39 @@ func TestUnsynced(t *testing.T) {
 				t.Errorf("got %v and %d synced frames, want %v and %d", got, made.Frames.Synced, c.want, c.synced)
 			}
 		})
+	}
+}
+
+// TestFindIslands checks which output frames are synced for a moment only. A shot begins at a cut anywhere between two frames that are shown.
+func TestFindIslands(t *testing.T) {
+	for _, c := range []struct {
+		name, faces string // one character for each source frame: # for a face
+		cuts        []int
+		mode        order.SyncMode
+		frames      int
+		want        string // the same for output frames, # for an island
+	}{
+		{"between gaps", "..###..", []int{0}, order.CutOff, 7, "..###.."},
+		{"with a cut", "..###..", []int{0, 3}, order.CutOff, 7, "......."},
+		{"with a cut that is skipped", "..######..", []int{0, 6}, order.Remap, 5, "....."},
+		{"after a gap that begins a shot", "##.##..", []int{0, 2}, order.CutOff, 7, "...##.."},
+		{"after a gap at the begin", ".##.", []int{0}, order.CutOff, 4, ".##."},
+		{"before the video starts again", ".##", []int{0}, order.Loop, 6, "......"},
+		{"where the video turns back", ".##", []int{0}, order.Bounce, 5, ".###."},
+		{"on the way back after a cut", ".##.#.", []int{0, 4}, order.Bounce, 11, ".##.....##."},
+	} {
+		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
+		for _, face := range c.faces {
+			p.seen.faces = append(p.seen.faces, make([]seen, strings.Count(string(face), "#")))
+		}
+		p.seen.hidden = occlusion.New()
+		p.seen.cuts, p.line = c.cuts, newTimeline(c.mode, len(c.faces), c.frames, c.cuts)
+		got := ""
+		for _, island := range p.findIslands() {
+			got += map[bool]string{true: "#", false: "."}[island]
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
 	}
 }
