@@ -3,9 +3,12 @@ package render
 import (
 	"context"
 	"image"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
@@ -109,5 +112,71 @@ func TestFindIslands(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestUnsyncedSegments checks the gaps of an output with segments: only parts of these are gaps.
+func TestUnsyncedSegments(t *testing.T) {
+	t.Parallel()
+	r := newRenderer(t, &numberer{})
+	r.NewTracker = func(float64) Tracker {
+		return lostFunc(func(frame int) (tracking.Lost, bool) { return tracking.TooSmall, frame >= 10 && frame < 30 })
+	}
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50))
+	_, made, err := renderSegments(t, r, order.Options{}, video, order.Segments{{Ref: "a", Start: ms(200), End: ms(1000)}, {Ref: "a", Start: ms(1600), End: ms(1800)}}, sound(t, "a.wav", "1"))
+	want := []order.Gap{{Start: .2, End: .4, Reason: order.FaceTooSmall}, {Start: 1.6, End: 1.8, Reason: order.FaceTooSmall}}
+	if err != nil || !slices.Equal(made.Unsynced.Gaps, want) {
+		t.Errorf("got %v (%v), want %v", made.Unsynced.Gaps, err, want)
+	}
+}
+
+// TestUnsyncedModes checks the gaps of one who comes and goes in outputs that show the video otherwise than once from its begin. An output that was
+// made in two attempts has those of one attempt.
+func TestUnsyncedModes(t *testing.T) {
+	t.Parallel()
+	comes := lostFunc(func(frame int) (tracking.Lost, bool) {
+		if frame < 10 {
+			return tracking.TooSmall, false
+		}
+		return tracking.TurnedAway, frame < 20
+	})
+	small, turned := order.FaceTooSmall, order.TurnedAway
+	gap := func(start, end float64, reason order.Cause) order.Gap {
+		return order.Gap{Start: start, End: end, Reason: reason}
+	}
+	for _, c := range []struct {
+		name    string
+		mode    order.SyncMode
+		preview order.Preview
+		synced  int
+		want    []order.Gap
+	}{
+		{"loop, whose gaps are joined", order.Loop, order.Preview{}, 20, []order.Gap{gap(0, .4, small), gap(.8, 2.4, turned)}},
+		{"bounce", order.Bounce, order.Preview{}, 20, []order.Gap{gap(0, .4, small), gap(.8, 1.72, turned), gap(2.12, 2.4, small)}},
+		{"pad", order.Pad, order.Preview{}, 10, []order.Gap{gap(0, .4, small), gap(.8, 2.4, turned)}},
+		{"preview", order.Bounce, order.Preview{Start: ms(200), Length: ms(800)}, 10, []order.Gap{gap(0, .2, small), gap(.6, .8, turned)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &shelf{pieces: map[int][]byte{}}
+			j := Job{Video: numbered(t, "25", 32), Audio: tone(t, "2.4"), Scratch: t.TempDir(), LargestFace: true, Options: order.Options{SyncMode: c.mode, Preview: c.preview},
+				PieceTime: time.Nanosecond, Pieces: s}
+			for _, attempt := range []string{"first", "second"} {
+				r, told := inMemory(t, &numberer{}), &notes{}
+				r.NewTracker = func(float64) Tracker { return comes }
+				j.Output = filepath.Join(j.Scratch, attempt+".mp4")
+				made, err := r.Render(t.Context(), j, told)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(made.Unsynced.Gaps, c.want) || made.Frames.Synced != c.synced {
+					t.Errorf("%s attempt, from frame %d: got %v and %d synced frames, want %v and %d", attempt, told.resumed, made.Unsynced.Gaps, made.Frames.Synced, c.want, c.synced)
+				}
+				maps.DeleteFunc(s.pieces, func(i int, _ []byte) bool { return i > 1 })
+				if attempt == "second" && told.resumed == 0 {
+					t.Error("the second attempt used no piece")
+				}
+			}
+		})
 	}
 }
