@@ -56,13 +56,10 @@ const (
 	ignoredField = "ignored_field_"
 )
 
-// mostOfName is the largest number of bytes of a field's name that a warning tells.
-const mostOfName = 60
-
 // IgnoredFields returns the warnings that fields of a call were ignored.
 func IgnoredFields(names []string) (all Warnings) {
 	for _, name := range names {
-		all = all.With(Warnings(ignoredField + url.QueryEscape(name[:min(len(name), mostOfName)])))
+		all = all.With(Warnings(ignoredField + url.QueryEscape(name)))
 	}
 	return all
 }

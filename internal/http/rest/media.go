@@ -33,11 +33,7 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 		return generated{}, err
 	}
 	defer f.answered()
-	err = f.read()
-	if err == nil {
-		err = refuseIgnored(r.Header, f.request.Ignored)
-	}
-	if err != nil {
+	if err := f.read(); err != nil {
 		// If the client has gone, the context of its call has ended.
 		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request))
 	}
@@ -49,6 +45,7 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 type form struct {
 	service  *service.Service
 	ctx      context.Context
+	header   http.Header
 	account  string
 	arrivals *arrivals
 	arrived  int64 // bytes of files
@@ -88,7 +85,7 @@ func (a *api) newForm(r *http.Request, c lipsync.Caller) (*form, error) {
 		}
 	}
 	return &form{
-		service: a.service, ctx: r.Context(), account: c.Account, arrivals: a.arrivals, stored: stored, parts: parts, seen: map[string]bool{}, text: maxText,
+		service: a.service, ctx: r.Context(), header: r.Header, account: c.Account, arrivals: a.arrivals, stored: stored, parts: parts, seen: map[string]bool{}, text: maxText,
 		request: requests.Params{ID: a.service.NewRequestID(), IdempotencyKey: key},
 	}, nil
 }
@@ -135,12 +132,15 @@ func (f *form) complete() error {
 	return nil
 }
 
-// take reads one part. It skips unknown parts.
+// take reads one part. It skips unknown parts, or refuses them.
 func (f *form) take(part *multipart.Part) error {
 	read := f.reader(part)
 	if read == nil {
-		if name := part.FormName(); len(f.request.Ignored) < mostIgnored && !slices.Contains(f.request.Ignored, name) {
+		if name := short(part.FormName()); len(f.request.Ignored) < mostIgnored && !slices.Contains(f.request.Ignored, name) {
 			f.request.Ignored = append(f.request.Ignored, name)
+		}
+		if err := refuseIgnored(f.header, f.request.Ignored); err != nil {
+			return err
 		}
 		_, err := f.value(part)
 		return err

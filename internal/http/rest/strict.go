@@ -8,11 +8,15 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // mostIgnored is the largest number of unknown fields that are named.
 const mostIgnored = 10
+
+// short returns the begin of a field's name.
+func short(name string) string { return fmt.Sprintf("%.60s", name) }
 
 // refuseIgnored returns an error that names unknown fields, if the client prefers that to their being ignored.
 func refuseIgnored(h http.Header, fields []string) error {
@@ -21,7 +25,7 @@ func refuseIgnored(h http.Header, fields []string) error {
 	}
 	quoted := make([]string, len(fields))
 	for i, name := range fields {
-		quoted[i] = fmt.Sprintf("%.60q", name)
+		quoted[i] = strconv.Quote(name)
 	}
 	return invalid("request body has unknown fields: " + strings.Join(quoted, ", "))
 }
@@ -59,11 +63,11 @@ func unknownFields(text []byte, of reflect.Type) (names []string) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			i := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(nameOf(f), name) })
 			if i < 0 {
-				names = append(names, name)
+				names = append(names, short(name))
 				continue
 			}
 			for _, inner := range unknownFields(fields[name], known[i].Type) {
-				names = append(names, nameOf(known[i])+"."+inner)
+				names = append(names, short(nameOf(known[i])+"."+inner))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +59,23 @@ func TestIgnoredFields(t *testing.T) {
 			t.Errorf("%s: got the details %s, want the warnings %s", c.path, w.Body, c.ignored)
 		}
 		f.clear(t)
+	}
+}
+
+// TestIgnoredAtOnce sends a form that breaks off after a field that the service doesn't know. If the client prefers that, the field is refused, and
+// the rest isn't waited for. The name is long, and is told as far as its 60th character.
+func TestIgnoredAtOnce(t *testing.T) {
+	f := newFixture(t)
+	begin := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + strings.Repeat("ü", 61) + "\"\r\n\r\n1\r\n--" + boundary + "\r\n"
+	r := httptest.NewRequest(http.MethodPost, "/api"+GenerateWithMediaPath, strings.NewReader(begin))
+	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	r.Header.Set("Prefer", "handling=strict")
+	w := f.call(r, f.key(t))
+	if want := `request body has unknown fields: "` + strings.Repeat("ü", 60) + `"`; w.Code != http.StatusBadRequest || errorOf(t, w) != want {
+		t.Errorf("got %d %s, want 400 %s", w.Code, w.Body, want)
+	}
+	if names, want := unknownFields([]byte(`{"`+strings.Repeat("ü", 61)+`":1}`), reflect.TypeFor[generateBody]()), strings.Repeat("ü", 60); !slices.Equal(names, []string{want}) {
+		t.Errorf("got %q, want %q", names, want)
 	}
 }
 
