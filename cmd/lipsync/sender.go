@@ -140,8 +140,8 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 			if p.Reason != told && p.Reason != "" {
 				s.bar.end()
 				fmt.Fprintf(s.said, "%s waits: %s\n", filepath.Base(j.audio), p.Reason)
+				told = p.Reason
 			}
-			told = p.Reason
 			s.bar.show(cmp.Or(string(p.Stage), string(p.Status)), p.Percent, 100)
 		}
 	})

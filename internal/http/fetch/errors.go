@@ -116,7 +116,7 @@ func details(err error) (d failure.Details) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		d.Cause = "the host accepts no connections"
 	case noTLS, errors.Is(err, http.ErrSchemeMismatch):
-		d.Cause = "the server speaks no TLS; perhaps the URL begins with http"
+		d.Cause = "the server speaks no TLS; perhaps the URL should begin with http:"
 	case distrusted:
 		d.Cause = "the certificate of the host can't be trusted"
 	case isNet && late.Timeout():
