@@ -92,7 +92,7 @@ func TestLargerThanDisk(t *testing.T) {
 		"inputs": inputs(c.upload(t, "video", fixtures.video), c.upload(t, "audio", speech)),
 		"output": map[string]any{"format": "mov", "codec": "prores"},
 	})
-	const want = "output and its files take 134 MiB, and this service's disk has room for 60 MiB"
+	const want = "output and its files take 135 MiB, and this service's disk has room for 60 MiB"
 	if r := c.wait(t, id); r.Status != "failed" || r.ErrorMessage != want {
 		t.Errorf("got %+v, want %q", r, want)
 	}

@@ -417,7 +417,7 @@ func TestLimits(t *testing.T) {
 		"--max-fps=24.5":      "video has more than 24.5 frames per second: 25",
 		"--max-duration=0.1s": "video is longer than ",
 
-		"--max-gigapixels=0.003": "video and output have more than 0.003 gigapixels (width × height × frames of both): 0.003888",
+		"--max-gigapixels=0.003": "video and output have more than 0.003 gigapixels (width × height × frames of both): 0.00389",
 	} {
 		data := t.TempDir()
 		s := startServer(t, data, option)

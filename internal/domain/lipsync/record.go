@@ -9,7 +9,7 @@ import (
 
 // MostRecord is the largest size of what a client may put into one record, in bytes as stores keep it. It has room for four of the longest URLs
 // and a hundred segments. An item of DynamoDB may have 400 KB.
-const MostRecord = 65 << 10
+const MostRecord = 64 << 10
 
 // restOfRecord bounds what a record takes beside the client's part, in bytes: times, the result with its parts that aren't synced, indexes, and its
 // places in lists.

@@ -217,7 +217,7 @@ func FuzzMultipart(f *testing.F) {
 // no longer count.
 func TestFormsArrive(t *testing.T) {
 	f := newFixture(t)
-	f.service.Limits.Stored = 3000
+	f.service.Limits.Stored = 12_000 // a record counts some 5000
 	server := httptest.NewServer(New(f.service, Options{Log: slog.New(slog.DiscardHandler)}))
 	defer server.Close()
 	token, other := f.key(t), f.key(t) // of two accounts
@@ -238,7 +238,7 @@ func TestFormsArrive(t *testing.T) {
 		return resp.StatusCode
 	}
 	half := func() string {
-		return file("video", strings.Repeat("v", 1000)) + file("audio", strings.Repeat("a", 500))
+		return file("video", strings.Repeat("v", 4000)) + file("audio", strings.Repeat("a", 2000))
 	}
 	slow, more := io.Pipe()
 	first := make(chan int)
@@ -256,7 +256,7 @@ func TestFormsArrive(t *testing.T) {
 		{"over the limit", token, http.StatusInsufficientStorage},
 		{"another account's", other, http.StatusOK},
 	} {
-		body := file("video", strings.Repeat("v", 1000)) + file("audio", strings.Repeat("a", 1500)) + last
+		body := file("video", strings.Repeat("v", 4000)) + file("audio", strings.Repeat("a", 6000)) + last
 		if got := send(c.token, strings.NewReader(body)); got != c.want {
 			t.Errorf("%s: got %d, want %d", c.what, got, c.want)
 		}
@@ -268,7 +268,7 @@ func TestFormsArrive(t *testing.T) {
 	if got := <-first; got != http.StatusOK {
 		t.Errorf("the first one: got %d, want 200", got)
 	}
-	if got := send(token, strings.NewReader(file("video", strings.Repeat("v", 1700))+file("audio", "a")+last)); got != http.StatusOK {
+	if got := send(token, strings.NewReader(file("video", strings.Repeat("v", 5000))+file("audio", "a")+last)); got != http.StatusOK {
 		t.Errorf("after all: got %d, want 200", got)
 	}
 }
