@@ -176,7 +176,7 @@ func (r *recorder) find(ctx context.Context, n int, read func(io.Reader) error) 
 // inPieces tells whether the output may be made in pieces.
 func (r *recorder) inPieces() bool { return r.Basis != "" && r.input.inPieces(r.line.frames) }
 
-// inPieces tells whether an output of so many frames may be made in pieces.
+// inPieces tells whether an output with a number of frames may be made in pieces.
 func (in input) inPieces(frames int) bool {
 	return in.job.Pieces != nil && in.proResSize(frames) <= mostInPieces
 }

@@ -74,11 +74,11 @@ type Job struct {
 
 // Space is the space that a job gets on the disk.
 type Space interface {
-	// Take takes so many bytes for files, in place of those before, or changes nothing and returns why.
+	// Take replaces the bytes that the job has for its files by size, or changes nothing and returns why.
 	Take(size int64) error
-	// Spare takes so many more for files that only save time, and reports whether they are there.
+	// Spare adds size bytes for files that only save time, and reports whether the disk has them.
 	Spare(size int64) bool
-	// Fits returns an error if so many bytes are more than the disk has room for when it is empty.
+	// Fits returns an error if the disk has no room for size bytes even when it is empty.
 	Fits(size int64) error
 }
 

@@ -15,46 +15,46 @@ const roomEvery = 16 << 20
 type RoomReader struct {
 	R    io.Reader
 	Room func(size int64) error // see Ports
-	left int64                  // bytes until the next check
+	passed
 }
 
 var _ io.Reader = (*RoomReader)(nil)
 
-func (r *RoomReader) Read(p []byte) (int, error) {
-	if r.left <= 0 {
-		if err := r.Room(0); err != nil {
-			return 0, err
-		}
-		r.left = roomEvery
-	}
-	n, err := r.R.Read(p)
-	r.left -= int64(n)
-	return n, err
-}
+func (r *RoomReader) Read(p []byte) (int, error) { return r.pass(r.Room, r.R.Read, p) }
 
 // RoomWriter writes the files of a request to W while the disk has space, as RoomReader reads them.
 type RoomWriter struct {
 	W    io.Writer
 	Room func(size int64) error
-	left int64
+	passed
 }
 
 var _ io.Writer = (*RoomWriter)(nil)
 
-func (w *RoomWriter) Write(p []byte) (int, error) {
-	if w.left <= 0 {
-		if err := w.Room(0); err != nil {
+func (w *RoomWriter) Write(p []byte) (int, error) { return w.pass(w.Room, w.W.Write, p) }
+
+// passed counts bytes that are read or written.
+type passed struct {
+	left int64 // bytes until the next check
+}
+
+// pass checks the space if a check is due, and then reads or writes p.
+func (c *passed) pass(room func(int64) error, do func([]byte) (int, error), p []byte) (int, error) {
+	if c.left <= 0 {
+		if err := room(0); err != nil {
 			return 0, err
 		}
-		w.left = roomEvery
+		c.left = roomEvery
 	}
-	n, err := w.W.Write(p)
-	w.left -= int64(n)
+	n, err := do(p)
+	c.left -= int64(n)
 	return n, err
 }
 
-// TooSmall is the error of a disk that is too small for some files, also when it is empty: it has room for so many bytes.
-type TooSmall struct{ Bytes int64 }
+// TooSmall is the error of a disk that has too little space for some files even when it is empty.
+type TooSmall struct {
+	Bytes int64 // that it has room for when it is empty
+}
 
 func (e *TooSmall) Error() string { return fmt.Sprintf("the disk has room for %d bytes", e.Bytes) }
 

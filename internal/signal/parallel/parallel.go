@@ -16,7 +16,7 @@ func Each(n int, do func(i int)) {
 // after the other. If do panics, so does Share, in the goroutine of its caller, who is one of the workers.
 func Share(workers, n int, do func(worker, i int)) {
 	workers = min(workers, n)
-	if workers == 1 {
+	if workers <= 1 {
 		for i := range n {
 			do(0, i)
 		}
@@ -42,9 +42,7 @@ func Share(workers, n int, do func(worker, i int)) {
 	for worker := 1; worker < workers; worker++ {
 		go work(worker)
 	}
-	if workers > 0 {
-		work(0)
-	}
+	work(0)
 	all.working.Wait()
 	if p := all.panicked.Load(); p != nil {
 		panic(*p)
