@@ -84,9 +84,10 @@ func (r *Row) Env() string {
 const Prefix = "lipsync:"
 
 // Context returns the setting's key in CDK's context, such as lipsync:maxSide.
-func (r *Row) Context() string { return Prefix + r.key() }
+func (r *Row) Context() string { return Prefix + r.OnAWS() }
 
-func (r *Row) key() string {
+// OnAWS returns the setting's name on AWS, such as maxSide.
+func (r *Row) OnAWS() string {
 	if r.Key != "" {
 		return r.Key
 	}

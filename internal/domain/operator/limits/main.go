@@ -160,7 +160,7 @@ func names(s *settings.Row) string {
 	if s == nil {
 		return ""
 	}
-	onAWS := "`" + strings.TrimPrefix(s.Context(), settings.Prefix) + "`"
+	onAWS := "`" + s.OnAWS() + "`"
 	if s.Where&settings.Machine == 0 {
 		return onAWS
 	}

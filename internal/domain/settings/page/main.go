@@ -95,7 +95,7 @@ func option(line *settings.Row) string {
 }
 
 func name(line *settings.Row) string {
-	return code(strings.TrimPrefix(line.Context(), settings.Prefix))
+	return code(line.OnAWS())
 }
 
 // defaults returns the default, and in the units on AWS too where those differ.
