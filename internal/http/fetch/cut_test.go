@@ -2,6 +2,8 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +23,7 @@ import (
 	"lipsync/internal/domain/failure"
 )
 
-// cutting serves a file in parts of 4 bytes, and closes the connection after each part. It records
+// cutting serves a file in parts of 4 bytes, or as many as part says, and closes the connection after each part. It records
 // which ranges were asked for.
 type cutting struct {
 	header http.Header // of each answer
@@ -30,6 +32,7 @@ type cutting struct {
 	blind  bool        // it sends a range whatever the version
 	later  http.Header // of answers after the first, if not nil
 	asked  []string
+	part   int
 }
 
 const cutFile = "0123456789abcdef"
@@ -47,7 +50,7 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if version := r.Header.Get("If-Range"); !c.whole && version != "" && (c.blind || version == header.Get("ETag") || version == header.Get("Last-Modified")) {
 		from, _ = strconv.Atoi(strings.Trim(r.Header.Get("Range"), "bytes=-"))
 	}
-	to, next := len(cutFile), min(from+4, len(cutFile))
+	to, next := len(cutFile), min(from+cmp.Or(c.part, 4), len(cutFile))
 	if c.parts && from > 0 {
 		to = next
 	}
@@ -97,6 +100,33 @@ func TestCutOff(t *testing.T) {
 		}
 		if !slices.Equal(c.server.asked, c.asked) {
 			t.Errorf("%s: asked for %q, want %q", name, c.server.asked, c.asked)
+		}
+		server.Close()
+	}
+}
+
+// TestCutOffLonger has a server that is out of reach for three tries after the connection was cut. The fetch must go on with the rest.
+func TestCutOffLonger(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	silent := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	busy := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	for name, instead := range map[string]string{"refused": closed.URL, "closed": silent, "busy": busy} {
+		served := cutting{header: http.Header{"Etag": {`"v1"`}}, part: 8}
+		server := httptest.NewServer(&served)
+		client := open()
+		client.pause = time.Millisecond
+		transport := client.http.Transport.(*http.Transport)
+		dial, dials := transport.DialContext, 0
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials++; dials > 1 && dials < 5 {
+				address = strings.TrimPrefix(instead, "http://")
+			}
+			return dial(ctx, network, address)
+		}
+		var got bytes.Buffer
+		if err := client.Fetch(t.Context(), server.URL, &got, 16); err != nil || got.String() != cutFile || dials != 5 {
+			t.Errorf("%s: got %q after %d connections, %v", name, &got, dials, err)
 		}
 		server.Close()
 	}

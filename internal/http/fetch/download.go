@@ -22,13 +22,11 @@ type download struct {
 	came    atomic.Int64 // bytes read
 	done    int64        // bytes written
 	size    int64        // of the file, as the first answer says; -1 if it doesn't
-	version string       // tells whether the file is still the same; "" if that can't be told
-	cut     bool         // the last connection ended early, and a new one can continue
+	version string       // tells whether the file is still the same; "" if that can't be told, or it isn't
 }
 
 // get requests the missing bytes and writes them.
 func (d *download) get(parent context.Context) error {
-	d.cut = false
 	ctx, stop := context.WithCancel(parent)
 	defer stop()
 	response, err := d.ask(ctx)
@@ -61,9 +59,11 @@ func (d *download) get(parent context.Context) error {
 	if err != nil && d.size > 0 {
 		err = &cutError{d.done, d.size, err}
 	}
-	d.cut = err != nil && d.done > 0 && d.version != ""
 	return err
 }
+
+// continues reports whether another connection could bring the rest of the file.
+func (d *download) continues() bool { return d.done > 0 && d.version != "" }
 
 // decoded returns the file in a body. A server may compress it, even though this client asks it not to. Then the fetch can't continue, and
 // the length of the file isn't known.
@@ -124,6 +124,7 @@ func (d *download) accept(r *http.Response) error {
 	case d.done > 0 && r.StatusCode == http.StatusPartialContent && d.isRest(r.Header):
 		return nil
 	case d.done > 0 && (r.StatusCode/100 == 2 || r.StatusCode == http.StatusRequestedRangeNotSatisfiable):
+		d.version = ""
 		return errChanged
 	}
 	return &statusError{r.StatusCode, retryAfter(r.Header)}

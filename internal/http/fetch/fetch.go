@@ -126,16 +126,19 @@ func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit in
 	bounded, end := c.paced(bounded, &d.came)
 	defer end()
 	for cut := 0; ; cut++ {
-		err := d.get(bounded)
+		err := explain(d.get(bounded))
+		pause := c.pause << cut
 		switch {
-		case err != nil && ctx.Err() != nil:
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && bounded.Err() != nil && (d.done > 0 || context.Cause(bounded) == errPace):
+		case bounded.Err() != nil && (d.done > 0 || context.Cause(bounded) == errPace):
 			return &failure.Error{Code: failure.TooSlow, Message: "file comes too slowly", Err: err}
-		case err == nil || !d.cut || cut == maxCuts:
-			return explain(err)
+		case cut == maxCuts || !d.continues() || !mayPass(err, pause):
+			return err
 		}
-		wait(bounded, c.pause<<cut)
+		wait(bounded, pause)
 	}
 }
 
