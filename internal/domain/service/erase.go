@@ -65,7 +65,7 @@ func (s *Service) erase(ctx context.Context, r lipsync.Request, made map[string]
 
 // EraseAll erases the caller's requests, analyses and estimates that are finished, and then the batches that are, and all findings. It stops after some
 // seconds, and reports how many requests and batches it erased, and whether more may be left. Requests that Erase refuses stay; if no others are left,
-// EraseAll returns Unfinished.
+// EraseAll returns Unfinished. Several calls at once share the work; what two of them erase at the same time counts for both.
 func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, more bool, err error) {
 	end := s.Now().Add(eraseTime)
 	refused := false
@@ -93,6 +93,12 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 func (s *Service) eraseFound(ctx context.Context, q lipsync.StatusQuery, end time.Time) (erased int, refused bool, err error) {
 	for !s.Over(end) {
 		page, _, err := s.Store.Requests.ListByStatus(ctx, q)
+		if err == nil && len(page) == 0 && q.Before != "" {
+			if _, gone := s.Store.Requests.ByID(ctx, q.Before); failure.CodeOf(gone) == failure.NotFound { // another call erased it, and no page is behind it
+				q.Before = ""
+				continue
+			}
+		}
 		if err != nil || len(page) == 0 {
 			return erased, refused, err
 		}

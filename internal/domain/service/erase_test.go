@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -126,18 +127,11 @@ func TestEraseAll(t *testing.T) {
 	check.Want(t, "findings", findings, 1)
 }
 
-// TestEraseBehindRefused erases what is older than more requests than a page has that their unfinished batch keeps.
-func TestEraseBehindRefused(t *testing.T) {
-	f := newFixture(t)
-	done, oldest := f.generate(t, ""), f.canceled(t)
-	f.complete(t, done)
-	b := lipsync.Batch{ID: f.NewID(), Account: "a", Lines: strings.Repeat(string(lipsync.LineQueued), 450), CreatedAt: f.clock.Now(), Version: 1}
-	finished := lipsync.Batch{ID: f.NewID(), Account: "a", Lines: string(lipsync.LineQueued), CreatedAt: f.clock.Now(), Version: 1}
-	for _, each := range []lipsync.Batch{b, finished} {
-		check.Must(t, f.Store.Batches.Create(t.Context(), each, lipsync.Limits{}))
-	}
-	finished.Lines, finished.FinishedAt = string(lipsync.LineCompleted), f.clock.Now()
-	check.Must(t, f.Store.Batches.Swap(t.Context(), finished))
+// canceledLines stores an unfinished batch whose requests are canceled.
+func (f *fixture) canceledLines(t *testing.T, n int) lipsync.Batch {
+	t.Helper()
+	b := lipsync.Batch{ID: f.NewID(), Account: "a", Lines: strings.Repeat(string(lipsync.LineQueued), n), CreatedAt: f.clock.Now(), Version: 1}
+	check.Must(t, f.Store.Batches.Create(t.Context(), b, lipsync.Limits{}))
 	for n := range len(b.Lines) {
 		r := lipsync.Request{ID: b.RequestID(n), Account: "a", Status: lipsync.Queued, CreatedAt: f.clock.Now()}
 		_, _, err := f.Store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
@@ -145,6 +139,24 @@ func TestEraseBehindRefused(t *testing.T) {
 		_, err = lipsynctest.Cancel(t.Context(), f.Store.Leases, r.ID, f.clock.Now())
 		check.Must(t, err)
 	}
+	return b
+}
+
+// finish finishes a batch of canceledLines.
+func (f *fixture) finish(t *testing.T, b lipsync.Batch) {
+	t.Helper()
+	b.Lines, b.FinishedAt = strings.Repeat(string(lipsync.LineCanceled), len(b.Lines)), f.clock.Now()
+	check.Must(t, f.Store.Batches.Swap(t.Context(), b))
+}
+
+// TestEraseBehindRefused erases what is older than more requests than a page has that their unfinished batch keeps.
+func TestEraseBehindRefused(t *testing.T) {
+	f := newFixture(t)
+	done, oldest := f.generate(t, ""), f.canceled(t)
+	f.complete(t, done)
+	b := f.canceledLines(t, 450)
+	finished := f.canceledLines(t, 0)
+	f.finish(t, finished)
 	newest := f.canceled(t)
 	erased, more, err := f.EraseAll(t.Context(), f.caller)
 	check.Want(t, "code", failure.CodeOf(err), failure.Unfinished)
@@ -159,6 +171,77 @@ func TestEraseBehindRefused(t *testing.T) {
 		_, err = f.Store.Requests.ByID(t.Context(), b.RequestID(n))
 		check.Must(t, err)
 	}
+}
+
+// afterFirstPage calls do once before a page of requests behind another.
+type afterFirstPage struct {
+	lipsync.Requests
+	do func(before string)
+}
+
+func (s *afterFirstPage) ListByStatus(ctx context.Context, q lipsync.StatusQuery) ([]lipsync.Request, int, error) {
+	if do := s.do; do != nil && q.Before != "" {
+		s.do = nil
+		do(q.Before)
+	}
+	return s.Requests.ListByStatus(ctx, q)
+}
+
+// TestEraseBesideAnother has a batch that ends while its requests are refused. Another call erases the last one of them, behind which the first call
+// would go on.
+func TestEraseBesideAnother(t *testing.T) {
+	f := newFixture(t)
+	oldest := f.canceled(t)
+	b := f.canceledLines(t, 210) // more than a page
+	f.Store.Requests = &afterFirstPage{f.Store.Requests, func(before string) {
+		f.finish(t, b)
+		check.Must(t, f.Erase(t.Context(), f.caller, before))
+	}}
+	erased, _, err := f.EraseAll(t.Context(), f.caller)
+	check.Must(t, failure.Unless(failure.Unfinished, err)) // it has seen that some are refused
+	check.Want(t, "erased, with the batch", erased, len(b.Lines)+1)
+	for _, id := range []string{oldest, b.RequestID(0), b.RequestID(len(b.Lines) - 1)} {
+		f.wantErased(t, id)
+	}
+}
+
+// TestEraseAtOnce erases all of an account by several calls at once, and by some for single requests. None fails, and nothing is left.
+func TestEraseAtOnce(t *testing.T) {
+	f := newFixture(t)
+	f.GenerateRate = 100
+	var ids []string
+	for range 20 {
+		p := f.media(t, "v", "a")
+		id, err := f.Generate(t.Context(), f.caller, p)
+		check.Must(t, err)
+		f.complete(t, id)
+		ids = append(ids, id)
+	}
+	b := f.batch(t, variants(1))
+	_, err := f.Cancel(t.Context(), f.caller, b.RequestID(0))
+	check.Must(t, err)
+	f.later(t)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			if _, more, err := f.EraseAll(t.Context(), f.caller); err != nil || more {
+				t.Errorf("call %d: more=%t, %v", i, more, err)
+			}
+		})
+		all.Go(func() {
+			if err := f.Erase(t.Context(), f.caller, ids[i]); failure.Unless(failure.NotFound, err) != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, id := range append(ids, b.RequestID(0)) {
+		f.wantErased(t, id)
+	}
+	f.wantEmpty(t)
+	stored, _, err := f.Stored(t.Context(), f.caller, f.clock.Now())
+	check.Must(t, err)
+	check.Want(t, "stored bytes", stored, 0)
 }
 
 // TestEraseInTime has a clock by which each step takes seconds. A call ends before it has erased all, and says so.

@@ -3,11 +3,18 @@ package resttest
 import (
 	"crypto/rand"
 	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
 func eraseCall(token, id string) call {
 	return call{method: http.MethodDelete, path: requestPath(id) + "/record", token: token}
+}
+
+func eraseAllCall(token string) call {
+	return call{method: http.MethodDelete, path: "/v1/lipsync/records", token: token}
 }
 
 // erased is the answer to a call that erases.
@@ -46,6 +53,26 @@ func (s *suite) erase(t *testing.T) {
 			}
 		}
 	})
+	t.Run("account at once", func(t *testing.T) {
+		token := s.key(t)
+		for n := range 5 {
+			s.doomed(t, token, strconv.Itoa(n))
+		}
+		n := len(s.page(t, token, "").Data)
+		var all sync.WaitGroup
+		var sum atomic.Int64
+		for range 3 {
+			all.Go(func() {
+				for got := (erased{More: true}); got.More && !t.Failed(); sum.Add(int64(got.Erased)) {
+					s.do(t, eraseAllCall(token)).into(t, &got)
+				}
+			})
+		}
+		all.Wait()
+		if left := s.page(t, token, "").Data; int(sum.Load()) < n || len(left) > 0 {
+			t.Errorf("%d of %d were erased, and %+v are left", sum.Load(), n, left)
+		}
+	})
 	t.Run("account", func(t *testing.T) {
 		account := rand.Text()
 		token := s.keyOf(t, account, 0)
@@ -54,7 +81,7 @@ func (s *suite) erase(t *testing.T) {
 		b := s.newBatch(t, token, batchCall("application/json", "", variantsBody(`{"audio":"https://example.com/1.wav"}`)))
 		line := b.Lines[0].RequestID
 		s.do(t, cancelCall(token, line))
-		for _, refused := range []call{eraseCall(token, line), {method: http.MethodDelete, path: "/v1/lipsync/records", token: token}} {
+		for _, refused := range []call{eraseCall(token, line), eraseAllCall(token)} {
 			if got := s.do(t, refused); got.status != http.StatusOK && got.status != http.StatusConflict { // unless a sweep has finished the batch
 				t.Errorf("%s: got %d %s, want 409", refused.path, got.status, got.body)
 			}
