@@ -97,7 +97,7 @@ func (s *Service) CreateBatch(ctx context.Context, c lipsync.Caller, p Params) (
 	if err == nil {
 		err = s.roomForBatch(ctx, c.Account)
 	}
-	if failure.CodeOf(err) == failure.BatchLimit && p.IdempotencyKey != nil { // a call with the same key may have made the last batch meanwhile
+	if err != nil && p.IdempotencyKey != nil { // a call with the same key may have made the last batch meanwhile
 		if earlier, replayErr := s.replayedBatch(ctx, b); failure.CodeOf(replayErr) != failure.NotFound {
 			return earlier, replayErr
 		}
@@ -108,13 +108,19 @@ func (s *Service) CreateBatch(ctx context.Context, c lipsync.Caller, p Params) (
 	return s.storeBatch(ctx, b, text, p.IdempotencyKey != nil, end)
 }
 
-// roomForBatch returns BatchLimit if the account has as many unfinished batches as it may have. Then no lines are stored, since those of calls with an
+// roomForBatch returns BatchLimit or StorageLimit if the account may have no other batch. Then no lines are stored, since those of calls with an
 // idempotency key may have to stay.
 func (s *Service) roomForBatch(ctx context.Context, account string) error {
 	limits := s.Limits
 	n, err := s.Store.Batches.Count(ctx, account)
 	if err == nil && n >= limits.Batches {
 		err = limits.Explain(failure.New(failure.BatchLimit, "too many unfinished batches"))
+	}
+	if err == nil {
+		var stored int64
+		if stored, err = s.Store.Requests.Stored(ctx, account, s.Now(), limits.Keep); err == nil {
+			err = s.CheckStored(stored + 1)
+		}
 	}
 	return err
 }
@@ -128,7 +134,7 @@ func (s *Service) storeBatch(ctx context.Context, b lipsync.Batch, lines []byte,
 	limits := s.Limits
 	switch err := s.Store.Batches.Create(ctx, b, limits); failure.CodeOf(err) {
 	case "":
-	case failure.BatchLimit:
+	case failure.BatchLimit, failure.StorageLimit:
 		if !shared { // no orphan stays, since such calls cost the account nothing
 			err = errors.Join(err, s.Objects.Delete(ctx, b.Object()))
 		}

@@ -250,7 +250,8 @@ type Store struct {
 // Batches stores batches. Reads by id are strongly consistent.
 type Batches interface {
 	// Create writes a new batch. It returns Conflict if there is one with the id, and else BatchLimit if the account has as many
-	// batches that aren't finished as limits allow.
+	// batches that aren't finished as limits allow, or StorageLimit as Requests.Create does. The record counts among the bytes that the account
+	// stores as that of a request.
 	Create(ctx context.Context, b Batch, limits Limits) error
 	// ByID returns the batch with the id, of any account, or NotFound.
 	ByID(ctx context.Context, id string) (Batch, error)
@@ -265,7 +266,7 @@ type Batches interface {
 	Unfinished(ctx context.Context, after Batch, limit int) ([]Batch, error)
 	// Count returns the number of the account's batches that aren't finished.
 	Count(ctx context.Context, account string) (int, error)
-	// Erase deletes the record of a finished batch. One that isn't finished stays. Neither that nor a missing batch is an error.
+	// Erase deletes the record of a finished batch, and what it counts among the bytes that the account stores. One that isn't finished stays. Neither that nor a missing batch is an error.
 	Erase(ctx context.Context, id string) error
 	// Expire deletes the records of batches that finished before the time, as Requests.Expire does.
 	Expire(ctx context.Context, before time.Time) (int, error)

@@ -18,6 +18,9 @@ const restOfRecord = 5 << 10
 // RecordSize returns the number of bytes with which the request's record counts among those that its account stores.
 func (r Request) RecordSize() int64 { return int64(r.clientSize()) + restOfRecord }
 
+// RecordSize returns the number of bytes with which the batch's record counts, as that of a request does.
+func (b Batch) RecordSize() int64 { return int64(len(b.Lines)+len(b.Targets.Text())) + restOfRecord }
+
 // CheckSize returns an error, which is Invalid, if the client's part of the request is larger than MostRecord.
 func (r Request) CheckSize() error {
 	return checkSize("request", "URLs, names or segments", r.clientSize())

@@ -36,6 +36,31 @@ func TestBatchLimit(t *testing.T) {
 	f.batch(t, variants(1))
 }
 
+// TestBatchStorageLimit makes batches until their records take what the account may store.
+func TestBatchStorageLimit(t *testing.T) {
+	f := newFixture(t)
+	_, other := f.newCaller(t, "b", 0)
+	refused := variants(1)
+	refused.Lines[0].Audio = "https://example.com/other.wav" // its request would take as much
+	first := f.batch(t, variants(1))
+	stored, _, err := f.Stored(t.Context(), f.caller, f.clock.Now())
+	check.Must(t, err)
+	made, err := f.Store.Requests.ByID(t.Context(), first.RequestID(0))
+	check.Must(t, err)
+	check.Want(t, "stored", stored, first.RecordSize()+made.RecordSize())
+	f.Limits.Stored = stored
+	for _, idempotency := range []*string{nil, new("k")} {
+		refused.IdempotencyKey = idempotency
+		_, err := f.CreateBatch(t.Context(), f.caller, refused)
+		check.Want(t, "code", failure.CodeOf(err), failure.StorageLimit)
+	}
+	objects := 0
+	check.Must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))
+	check.Want(t, "stored lines", objects, 1)
+	_, err = f.CreateBatch(t.Context(), other, variants(1))
+	check.Must(t, err)
+}
+
 // beforeCount calls do once before the first count of an account's batches.
 type beforeCount struct {
 	lipsync.Batches

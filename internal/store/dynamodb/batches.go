@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -62,14 +63,27 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
 	i[TimeToLive] = expiry(b.CreatedAt.Add(batchTime + limits.Keep.RecordLife()))
 	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
-	there := failure.New(failure.Conflict, "the batch is there")
+	var there error = failure.New(failure.Conflict, "the batch is there")
 	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}
 	if limits.Batches > 0 {
 		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
 		count.refused = failure.New(failure.BatchLimit, "too many unfinished batches")
 	}
+	refused, err := s.full(ctx, b.Account, b.CreatedAt, limits)
+	if refused != nil {
+		if _, err = s.ByID(ctx, b.ID); failure.CodeOf(err) == failure.NotFound {
+			return refused
+		}
+		return cmp.Or(err, there)
+	}
+	if err != nil {
+		return err
+	}
 	return retryConflicts(ctx, func(int) error {
-		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table)})
+		return s.transact(ctx, []step{
+			s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table),
+			s.countRecord(b.Account, b.ID, b.CreatedAt, b.RecordSize()),
+		})
 	})
 }
 

@@ -17,14 +17,8 @@ import (
 // nothing in the snapshot has changed. Then it adds the request to its lists.
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
-	if limits.Stored > 0 { // checked once for all tries: a create takes less time than any upload or render
-		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits.Keep)
-		if err != nil {
-			return lipsync.Request{}, false, err
-		}
-		if b.all >= limits.Stored {
-			c.refused = failure.New(failure.StorageLimit, "too many bytes stored")
-		}
+	if c.refused, err = s.full(ctx, r.Account, r.CreatedAt, limits); err != nil { // once for all tries: a create takes less time than any upload or render
+		return lipsync.Request{}, false, err
 	}
 	if err = retryConflicts(ctx, func(int) error { return c.try(ctx) }); err == nil && !c.replayed {
 		if err := s.enlistAll(context.WithoutCancel(ctx), c.made); err != nil {
@@ -154,7 +148,7 @@ func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsyn
 	if r.Kind == lipsync.ToRender {
 		steps = append(steps, s.countCreated(r.Request))
 	}
-	steps = append(steps, s.countRecord(r.Request, r.RecordSize()),
+	steps = append(steps, s.countRecord(r.Account, r.ID, r.CreatedAt, r.RecordSize()),
 		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.entryItem(), "", nil, nil))
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",

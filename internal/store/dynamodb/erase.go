@@ -2,11 +2,7 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/failure"
 )
@@ -22,7 +18,7 @@ func (s requests) Erase(ctx context.Context, id string) error {
 			return failure.Unless(failure.NotFound, err)
 		}
 		gone := s.remove(requestKey(id), "attribute_exists(#pk)", conflict{})
-		return s.transact(ctx, []step{gone, s.remove(entryKey(id), "", nil), s.countRecord(r.Request, -r.RecordSize())})
+		return s.transact(ctx, []step{gone, s.remove(entryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
 	})
 }
 
@@ -30,14 +26,14 @@ func (s requests) Erase(ctx context.Context, id string) error {
 func (s requests) Expire(context.Context, time.Time) (int, error) { return 0, nil }
 
 func (s batches) Erase(ctx context.Context, id string) error {
-	condition := "attribute_exists(#finishedAt)"
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: batchKey(id), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+	return retryConflicts(ctx, func(int) error {
+		b, err := s.ByID(ctx, id)
+		if err != nil || b.FinishedAt.IsZero() {
+			return failure.Unless(failure.NotFound, err)
+		}
+		gone := s.remove(batchKey(id), "attribute_exists(#pk)", conflict{})
+		return s.transact(ctx, []step{gone, s.countRecord(b.Account, id, b.CreatedAt, -b.RecordSize())})
 	})
-	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
-		return nil
-	}
-	return s.explain(err)
 }
 
 // Expire implements lipsync.Batches. Records have a TimeToLive.

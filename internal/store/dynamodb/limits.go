@@ -174,6 +174,18 @@ func (s *Store) stored(ctx context.Context, account string, now time.Time, keep 
 	return b, err
 }
 
+// full returns StorageLimit as refused if the account may store no more.
+func (s *Store) full(ctx context.Context, account string, now time.Time, limits lipsync.Limits) (refused, err error) {
+	if limits.Stored == 0 {
+		return nil, nil
+	}
+	b, err := s.stored(ctx, account, now, limits.Keep)
+	if err == nil && b.all >= limits.Stored {
+		refused = failure.New(failure.StorageLimit, "too many bytes stored")
+	}
+	return refused, err
+}
+
 func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
 	b, err := s.stored(ctx, account, now, keep)
 	return b.all, err

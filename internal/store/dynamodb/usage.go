@@ -37,10 +37,10 @@ const (
 // period returns the period of the time as a part of keys.
 func period(t time.Time) string { return recorded + "/" + padded(t.Unix()/secondsOfDay/daysOfPeriod) }
 
-// countRecord returns the step that adds to the bytes of records of the request's period.
-func (s *Store) countRecord(r lipsync.Request, more int64) step {
-	lane := shardOf(r.ID, lanes)
-	of := key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", period(r.CreatedAt), lane))
+// countRecord returns the step that adds to the bytes of records of the account in the period of the time at. The id is that of the record.
+func (s *Store) countRecord(account, id string, at time.Time, more int64) step {
+	lane := shardOf(id, lanes)
+	of := key(shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", period(at), lane))
 	return change{key: of, add: item{"size": number(more)}}.step(s.table)
 }
 

@@ -25,13 +25,19 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	return s.update(ctx, "create_batch", func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			b.ID, b.Account, b.KeyID, b.Lines, b.Targets.Text(), b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
-		if err := changed(result, err, failure.New(failure.Conflict, "the batch is there")); err != nil || limits.Batches == 0 {
-			return err
+		err = changed(result, err, failure.New(failure.Conflict, "the batch is there"))
+		if err == nil && limits.Batches > 0 {
+			var unfinished int
+			err = tx.QueryRowContext(ctx, unfinishedOfAccount, b.Account).Scan(&unfinished)
+			if err == nil && unfinished > limits.Batches {
+				err = failure.New(failure.BatchLimit, "too many unfinished batches")
+			}
 		}
-		var unfinished int
-		err = tx.QueryRowContext(ctx, unfinishedOfAccount, b.Account).Scan(&unfinished)
-		if err == nil && unfinished > limits.Batches {
-			err = failure.New(failure.BatchLimit, "too many unfinished batches")
+		if err == nil {
+			err = checkStored(ctx, tx, b.Account, b.CreatedAt, 1, limits)
+		}
+		if err == nil {
+			err = countRecord(ctx, tx, b.Account, batchKind, b.CreatedAt, b.RecordSize())
 		}
 		return err
 	})

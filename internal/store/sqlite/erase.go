@@ -10,10 +10,13 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// countRecord adds to the size of the records of the request's day.
-func countRecord(ctx context.Context, tx *sql.Tx, r lipsync.Request, more int64) error {
-	_, err := tx.ExecContext(ctx, "UPDATE days SET records = records + ? WHERE account = ? AND kind = ? AND day = ?",
-		more, r.Account, r.Kind, r.CreatedAt.Unix()/secondsOfDay)
+// batchKind is the kind under which days have the records of batches.
+const batchKind lipsync.Kind = "batch"
+
+// countRecord adds to the size of the account's records of the kind that were made on the day of the time at.
+func countRecord(ctx context.Context, tx *sql.Tx, account string, kind lipsync.Kind, at time.Time, more int64) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO days (account, kind, day, requests, failed, length, size, records) VALUES (?, ?, ?, 0, 0, 0, 0, ?)
+		ON CONFLICT DO UPDATE SET records = records + excluded.records`, account, kind, at.Unix()/secondsOfDay, more)
 	return err
 }
 
@@ -27,7 +30,7 @@ func (s requests) Erase(ctx context.Context, id string) error {
 			err = r.CheckErase()
 		}
 		if err == nil {
-			err = countRecord(ctx, tx, r, -r.RecordSize())
+			err = countRecord(ctx, tx, r.Account, r.Kind, r.CreatedAt, -r.RecordSize())
 		}
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM requests WHERE id = ?", id)
@@ -61,7 +64,16 @@ func (s *Store) expire(ctx context.Context, operation, table string, before time
 }
 
 func (s batches) Erase(ctx context.Context, id string) error {
-	return s.changeRow(ctx, "erase_batch", nil, "DELETE FROM batches WHERE id = ? AND finished_at > 0", id)
+	return s.update(ctx, "erase_batch", func(ctx context.Context, tx *sql.Tx) error {
+		b, err := scanBatch(tx.QueryRowContext(ctx, "DELETE FROM batches WHERE id = ? AND finished_at > 0 RETURNING "+batchColumns, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			err = countRecord(ctx, tx, b.Account, batchKind, b.CreatedAt, -b.RecordSize())
+		}
+		return err
+	})
 }
 
 func (s batches) Expire(ctx context.Context, before time.Time) (int, error) {

@@ -52,7 +52,7 @@ var storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?1),
 
 func quotedKinds() string {
 	var all []string
-	for _, kind := range lipsync.Kinds() {
+	for _, kind := range append(lipsync.Kinds(), batchKind) {
 		all = append(all, "'"+string(kind)+"'")
 	}
 	return strings.Join(all, ", ")

@@ -170,7 +170,7 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 	if err != nil {
 		return err
 	}
-	return countRecord(ctx, tx, r, r.RecordSize())
+	return countRecord(ctx, tx, r.Account, r.Kind, r.CreatedAt, r.RecordSize())
 }
 
 func useKey(ctx context.Context, tx *sql.Tx, id string) error {

@@ -48,6 +48,42 @@ func testRecordsCount(t *testing.T, store lipsync.Store) {
 	must(t, create(small, limits.Keep.RecordDays()+32))
 }
 
+// testBatchesCount has batches that fill the account's storage for their days, or until they are erased.
+func testBatchesCount(t *testing.T, store lipsync.Store) {
+	b := newBatch("a", 0)
+	stored := func() int64 {
+		n, err := store.Requests.Stored(t.Context(), "a", b.CreatedAt, lipsync.Retention{})
+		must(t, err)
+		return n
+	}
+	long := b
+	long.Lines = strings.Repeat("w", lipsync.MostLines)
+	want(t, "lines that count", long.RecordSize()-b.RecordSize(), int64(lipsync.MostLines-len(b.Lines)))
+	limits := lipsync.Limits{Stored: 2 * b.RecordSize(), Keep: lipsync.Retention{Outputs: time.Hour, Records: 48 * time.Hour}}
+	must(t, store.Batches.Create(t.Context(), b, limits))
+	want(t, "stored", stored(), b.RecordSize())
+	wantCode(t, store.Batches.Create(t.Context(), b, limits), failure.Conflict)
+	want(t, "stored after it was made again", stored(), b.RecordSize())
+	must(t, store.Batches.Create(t.Context(), newBatch("a", 1), limits))
+	wantCode(t, store.Batches.Create(t.Context(), newBatch("a", 2), limits), failure.StorageLimit)
+	wantCode(t, store.Batches.Create(t.Context(), b, limits), failure.Conflict)
+	must(t, store.Batches.Create(t.Context(), newBatch("b", 2), limits))
+
+	addKey(t, store, "a", 0)
+	_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, limits)
+	wantCode(t, err, failure.StorageLimit)
+	must(t, store.Batches.Erase(t.Context(), b.ID)) // it isn't finished
+	want(t, "stored", stored(), limits.Stored)
+	b.Lines, b.FinishedAt = strings.Repeat(string(lipsync.LineCompleted), len(b.Lines)), at(5)
+	must(t, store.Batches.Swap(t.Context(), b))
+	together(4, func(int) error { return store.Batches.Erase(t.Context(), b.ID) })
+	want(t, "stored after it was erased", stored(), b.RecordSize())
+	must(t, store.Batches.Create(t.Context(), newBatch("a", 3), limits))
+	later := newBatch("a", 4)
+	later.CreatedAt = later.CreatedAt.AddDate(0, 0, limits.Keep.RecordDays()+32)
+	must(t, store.Batches.Create(t.Context(), later, limits))
+}
+
 // testErase erases one of three requests. Nothing has it any more but the usage.
 func testErase(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)

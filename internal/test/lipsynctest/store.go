@@ -93,6 +93,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"erase what has a reference id", testEraseReference},
 		{"erase at once", testConcurrentErase},
 		{"erase a batch", testEraseBatch},
+		{"batches that count", testBatchesCount},
 		{"final requests", testFinalRequests},
 		{"webhooks", testWebhooks},
 		{"deliveries", testDeliveries},

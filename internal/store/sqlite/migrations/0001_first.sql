@@ -147,7 +147,7 @@ CREATE TRIGGER count_upload_gone AFTER DELETE ON uploads BEGIN
 	UPDATE uploaded SET size = size - old.size WHERE account = old.account;
 END;
 
--- What became of the requests of each kind that an account made on a day.
+-- What became of the requests of each kind that an account made on a day. Of the kind 'batch' they have only records.
 CREATE TABLE days (
 	account  TEXT NOT NULL,
 	kind     TEXT NOT NULL,
