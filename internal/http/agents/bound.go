@@ -16,7 +16,7 @@ import (
 
 // The library of the protocol decodes a call several times, and needs up to 2 KiB of memory for a value in it. These bound what that takes.
 const (
-	smallBody  = 64 << 10               // bytes of a call that waits for no place
+	smallBody  = 64 << 10               // bytes of a call that waits for no slot
 	largeCalls = 8                      // larger ones that are handled at a time, and those of one key that are read
 	largeOfKey = 2                      // those of one key that are handled
 	mostValues = 64 * lipsync.MostLines // of a call: a line of a batch with all options has some 30
@@ -28,8 +28,8 @@ const (
 	retryTime = 2 * time.Second  // after which a client may try again
 )
 
-// places bounds the large calls of each key, and those of all if most is not 0.
-type places struct {
+// slots bounds the large calls of each key, and those of all if most is not 0.
+type slots struct {
 	ofKey, most int
 
 	mu   sync.Mutex
@@ -37,8 +37,8 @@ type places struct {
 	all  int
 }
 
-// take takes a place of a key. It reports whether there was one.
-func (p *places) take(key string) bool {
+// take takes a slot of a key. It reports whether there was one.
+func (p *slots) take(key string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.keys[key] >= p.ofKey || p.most > 0 && p.all >= p.most {
@@ -49,8 +49,8 @@ func (p *places) take(key string) bool {
 	return true
 }
 
-// leave gives back a place of a key.
-func (p *places) leave(key string) {
+// leave gives back a slot of a key.
+func (p *slots) leave(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all--
@@ -60,10 +60,10 @@ func (p *places) leave(key string) {
 }
 
 // bounded returns a handler that passes calls on to next, but only a few large ones at a time, of all keys and of each, and none with too many values or
-// messages. A call is read before it takes a place of all, so that no slow client keeps out others.
+// messages. A call is read before it takes a slot of all, so that no slow client keeps out others.
 func bounded(next http.Handler) http.Handler {
-	read := &places{ofKey: largeCalls, keys: make(map[string]int)}
-	handled := &places{ofKey: largeOfKey, most: largeCalls, keys: make(map[string]int)}
+	read := &slots{ofKey: largeCalls, keys: make(map[string]int)}
+	handled := &slots{ofKey: largeOfKey, most: largeCalls, keys: make(map[string]int)}
 	busy := &client.Error{Status: http.StatusTooManyRequests, Message: "rate limit exceeded", After: retryTime}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, _ := rest.Token(r.Header) // Handler has checked it

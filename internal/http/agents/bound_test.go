@@ -97,8 +97,8 @@ func TestLargeCalls(t *testing.T) {
 	}
 }
 
-// TestPlacesOfKeys has large calls of one key that come slowly, and others that are handled. A large call of another key passes.
-func TestPlacesOfKeys(t *testing.T) {
+// TestSlotsOfKeys has large calls of one key that come slowly, and others that are handled. A large call of another key passes.
+func TestSlotsOfKeys(t *testing.T) {
 	handled, end := make(chan bool), make(chan bool)
 	h := bounded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer bob" {
@@ -139,7 +139,7 @@ func TestPlacesOfKeys(t *testing.T) {
 	bobs.Wait()
 }
 
-// TestSmallCalls checks that small calls of unknown length hold no place of a large call while they are handled.
+// TestSmallCalls checks that small calls of unknown length hold no slot of a large call while they are handled.
 func TestSmallCalls(t *testing.T) {
 	handled, end := make(chan bool), make(chan bool)
 	h := bounded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

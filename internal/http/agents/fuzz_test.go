@@ -21,7 +21,7 @@ import (
 )
 
 // FuzzHandler makes calls of any method, headers and body. Each gets an answer of a bounded size with a known status, and what the answer calls JSON
-// is JSON. No call keeps a place or a goroutine: calls after it pass.
+// is JSON. No call keeps a slot or a goroutine: calls after it pass.
 func FuzzHandler(f *testing.F) {
 	const version = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, seed := range []struct{ method, headers, body string }{
@@ -55,7 +55,7 @@ func FuzzHandler(f *testing.F) {
 			t.Skip("no headers that net/http hands on")
 		}
 		before := runtime.NumGoroutine()
-		// without a name, the length of the body is unknown, so that the call needs a place
+		// without a name, the length of the body is unknown, so that the call needs a slot
 		send := func(method string, sent http.Header, body []byte) *httptest.ResponseRecorder {
 			ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 			defer cancel()

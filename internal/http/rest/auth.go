@@ -38,7 +38,7 @@ func protected(kind lipsync.CallKind, next handler) handler {
 		}
 		leave, ok := a.bodies.take(r.Context(), caller)
 		if !ok {
-			return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: placeWait}
+			return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: slotWait}
 		}
 		defer leave()
 		return next(a, w, r)

@@ -42,7 +42,7 @@ type Options struct {
 func New(service *service.Service, o Options) http.Handler {
 	a := &api{
 		service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)},
-		bodies: newPlaces(bodiesOfKey),
+		bodies: newSlots(bodiesOfKey),
 	}
 	a.mount()
 	return a
@@ -54,7 +54,7 @@ type api struct {
 	service  *service.Service
 	mux      *http.ServeMux
 	arrivals *arrivals
-	bodies   *places // of calls with a body
+	bodies   *slots // of calls with a body
 }
 
 // mount adds to the mux each endpoint, 405 for other methods of its path, and 404 for all other

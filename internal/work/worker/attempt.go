@@ -20,7 +20,7 @@ const reportTime = 5 * time.Second
 
 // do makes one attempt at a claimed request, and reports how it ended. If nothing could be
 // reported, it returns an error: Conflict if the request belongs to another worker now.
-func (w *Worker) do(ctx context.Context, r lipsync.Request, p *place, log *slog.Logger) error {
+func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.Logger) error {
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
 	bounded, b := w.bound(held, p)
@@ -100,7 +100,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 	m.enter(order.Fetching)
 	b.wait()
 	job, errs := w.fetchAll(ctx, r, folder, b)
-	if errs != nil && !r.IsEstimate() { // no reason to wait for the place
+	if errs != nil && !r.IsEstimate() { // no reason to wait for the slot
 		return r, errs[0]
 	}
 	if err := b.enter(ctx); err != nil {

@@ -33,9 +33,9 @@ var errTooSlow = failure.Failure{Code: failure.ProcessingTooLong}.Because(nil)
 // renderTime returns the time that rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }
 
-// bound ends an attempt that takes too long, and has its place and its promise. Only one goroutine may use it.
+// bound ends an attempt that takes too long, and has its slot and its promise. Only one goroutine may use it.
 type bound struct {
-	*place
+	*slot
 	promise promise
 	end     context.CancelCauseFunc
 	next    *time.Timer // of the current step
@@ -44,9 +44,9 @@ type bound struct {
 
 // bound returns a context that ends when a bound is exceeded, or soon before this process is
 // killed. The caller must close the bound when the attempt is over.
-func (w *Worker) bound(ctx context.Context, p *place) (context.Context, *bound) {
+func (w *Worker) bound(ctx context.Context, p *slot) (context.Context, *bound) {
 	ctx, end := context.WithCancelCause(ctx)
-	b := &bound{place: p, promise: promise{w: w}, end: end, next: time.NewTimer(0)}
+	b := &bound{slot: p, promise: promise{w: w}, end: end, next: time.NewTimer(0)}
 	if !w.End.IsZero() {
 		b.last = time.AfterFunc(time.Until(w.End), func() { end(errSlow) })
 	}
@@ -61,11 +61,11 @@ func (b *bound) set(d time.Duration, why error) {
 	b.next = time.AfterFunc(d, func() { b.end(why) })
 }
 
-// enter begins a step, bounded by transferTime, in the place.
+// enter begins a step, bounded by transferTime, in the slot.
 func (b *bound) enter(ctx context.Context) error {
 	b.next.Stop()
 	defer b.set(transferTime, errSlow)
-	return b.place.enter(ctx)
+	return b.slot.enter(ctx)
 }
 
 func (b *bound) close() {

@@ -64,7 +64,7 @@ type Worker struct {
 	// Stores means that outputs are stored on the disk of Scratch.
 	Stores bool
 
-	places     atomic.Pointer[places]   // nil until Run begins
+	slots      atomic.Pointer[slots]    // nil until Run begins
 	failing    atomic.Pointer[shortage] // nil until a worker finds that the disk fails
 	promised   promised
 	estimating atomic.Int64 // bytes that the media of the estimates of Estimate may have
@@ -73,12 +73,12 @@ type Worker struct {
 // Run does requests until ctx ends. It works on n at once, while others wait for servers of their clients. A receive from wake, which may be
 // nil, makes it claim at once if it is idle.
 func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
-	places := newPlaces(n)
-	w.places.Store(places)
+	slots := newSlots(n)
+	w.slots.Store(slots)
 	var all sync.WaitGroup
 	defer all.Wait()
 	for w.awaitDisk(ctx) {
-		p, err := places.take(ctx)
+		p, err := slots.take(ctx)
 		if err != nil {
 			return
 		}
@@ -86,7 +86,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 			p.close()
 			continue
 		}
-		r, found, _ := w.claim(ctx, "", places.full()...)
+		r, found, _ := w.claim(ctx, "", slots.full()...)
 		if found {
 			p.give(r.Account)
 			all.Go(func() {
@@ -107,7 +107,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 // Working returns since when Run has worked on each request, without the waits for servers, and the number of those that wait to be worked on
 // again.
 func (w *Worker) Working() (since []time.Time, ready int) {
-	if p := w.places.Load(); p != nil {
+	if p := w.slots.Load(); p != nil {
 		return p.working()
 	}
 	return nil, 0
@@ -152,8 +152,8 @@ func (w *Worker) claim(ctx context.Context, id string, except ...string) (r lips
 	return r, err == nil, err
 }
 
-// finish makes an attempt at a claimed request in a place; see Do.
-func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *place) (found bool, err error) {
+// finish makes an attempt at a claimed request in a slot; see Do.
+func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *slot) (found bool, err error) {
 	log := w.Log.With("account", r.Account, "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()

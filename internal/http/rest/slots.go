@@ -12,33 +12,33 @@ const (
 	// bodiesOfKey is the number of calls with a body that a key may have open at a time, so that no client collects connections. Such a
 	// call takes milliseconds, except for forms.
 	bodiesOfKey = 16
-	// placeWait is how long another call waits for a place, and after which a client may try again.
-	placeWait = 5 * time.Second
+	// slotWait is how long another call waits for a slot, and after which a client may try again.
+	slotWait = 5 * time.Second
 )
 
-// places bounds how many calls each key has open at a time.
-type places struct {
+// slots bounds how many calls each key has open at a time.
+type slots struct {
 	most int
 
 	mu   sync.Mutex
-	keys map[string]*keyPlaces
+	keys map[string]*keySlots
 }
 
-// keyPlaces has the places of one key.
-type keyPlaces struct {
+// keySlots has the slots of one key.
+type keySlots struct {
 	taken chan struct{}
-	calls int // that have a place or wait for one
+	calls int // that have a slot or wait for one
 }
 
-func newPlaces(most int) *places { return &places{most: most, keys: make(map[string]*keyPlaces)} }
+func newSlots(most int) *slots { return &slots{most: most, keys: make(map[string]*keySlots)} }
 
-// take waits for a place of the caller's key. leave gives it back. ok is false if there was none in placeWait.
-func (p *places) take(ctx context.Context, c lipsync.Caller) (leave func(), ok bool) {
+// take waits for a slot of the caller's key. leave gives it back. ok is false if there was none in slotWait.
+func (p *slots) take(ctx context.Context, c lipsync.Caller) (leave func(), ok bool) {
 	key := c.Account + "/" + c.KeyID
 	p.mu.Lock()
 	k := p.keys[key]
 	if k == nil {
-		k = &keyPlaces{taken: make(chan struct{}, p.most)}
+		k = &keySlots{taken: make(chan struct{}, p.most)}
 		p.keys[key] = k
 	}
 	k.calls++
@@ -50,7 +50,7 @@ func (p *places) take(ctx context.Context, c lipsync.Caller) (leave func(), ok b
 			delete(p.keys, key)
 		}
 	}
-	wait := time.NewTimer(placeWait)
+	wait := time.NewTimer(slotWait)
 	defer wait.Stop()
 	select {
 	case k.taken <- struct{}{}:

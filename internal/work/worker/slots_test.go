@@ -137,7 +137,7 @@ func (f fetchFunc) Fetch(ctx context.Context, url string, w io.Writer, limit int
 	return f(ctx, url, w, limit)
 }
 
-// TestMostAside has as many attempts wait for servers as may be, and then one whose server needs an hour. It gives its place to the first that is ready.
+// TestMostAside has as many attempts wait for servers as may be, and then one whose server needs an hour. It gives its slot to the first that is ready.
 func TestMostAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
