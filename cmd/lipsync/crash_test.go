@@ -160,10 +160,18 @@ func tidyAll(t *testing.T, data string) {
 	}
 }
 
-// wantOnlyNamedFiles checks that the folder has no other files than those that the service always
-// has, one output for each request, and posters. A request completes without a poster if the
-// poster can't be made or stored.
+// wantOnlyNamedFiles checks what wantNamedFiles does, and that the folder has one output for each request, and else only posters. A request
+// completes without a poster if the poster can't be made or stored.
 func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
+	t.Helper()
+	if requests, found := wantNamedFiles(t, data); requests != outputs || found != outputs {
+		t.Errorf("got %d requests and %d outputs, want %d of both", requests, found, outputs)
+	}
+}
+
+// wantNamedFiles checks that the folder has no other files than those that the service always has or that a record names. It returns the number of
+// requests, and of objects except posters.
+func wantNamedFiles(t *testing.T, data string) (requests, found int) {
 	t.Helper()
 	named := map[string]bool{
 		"lipsync.db": true, "lipsync.db-wal": true, "lipsync.db-shm": true, "lipsync.db-reserve": true, "lock": true, "objects/secret": true, "objects/database": true,
@@ -174,7 +182,6 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 		t.Fatal(err)
 	}
 	defer folder.close()
-	requests, found := countRequests(t, serviceOn(t, folder)), 0
 	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -194,9 +201,10 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 		}
 		return err
 	})
-	if err != nil || requests != outputs || found != outputs {
-		t.Errorf("got %d requests and %d outputs (error %v), want %d of both", requests, found, err, outputs)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return countRequests(t, serviceOn(t, folder)), found
 }
 
 // countRequests counts the requests of all accounts that have a key.

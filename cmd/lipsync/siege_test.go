@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +45,9 @@ type besieger struct {
 	video  string // an upload
 	made   atomic.Int64
 	ids    atomic.Value // string: of its last request
+	// Webhooks: one whose URL fails, one that is tested, and one whose URL takes events.
+	failing, tested, taking string
+	batches                 []string // ids
 
 	mu      sync.Mutex
 	answers map[string]map[int]int // by attack and status, how many
@@ -59,7 +63,7 @@ type attack struct {
 func attacks() []attack {
 	return []attack{
 		{"large record, canceled", 4 * time.Second, (*besieger).large},
-		{"list of records", 250 * time.Millisecond, func(b *besieger, ctx context.Context) int {
+		{"list of records", 300 * time.Millisecond, func(b *besieger, ctx context.Context) int {
 			return b.try(ctx, http.MethodGet, "/api/v1/lipsync/requests?limit=100", "", nil, nil)
 		}},
 		{"slow source", 5 * time.Second, func(b *besieger, ctx context.Context) int {
@@ -88,7 +92,15 @@ func attacks() []attack {
 		{"slow calls of tools", time.Second, func(b *besieger, ctx context.Context) int {
 			return b.try(ctx, http.MethodPost, "/mcp", "application/json", slowly(ctx, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", `), nil)
 		}},
-		{"tests of webhooks", time.Second, (*besieger).webhook},
+		{"new webhook, tested, deleted", time.Second, (*besieger).webhook},
+		{"tests of a webhook", 6 * time.Second, func(b *besieger, ctx context.Context) int {
+			return b.try(ctx, http.MethodPost, "/api/v1/webhooks/"+b.tested+"/test", "application/json", strings.NewReader("{}"), nil)
+		}},
+		{"redelivery of all", 6 * time.Second, func(b *besieger, ctx context.Context) int {
+			return b.try(ctx, http.MethodPost, "/api/v1/webhooks/"+b.failing+"/redeliver", "", nil, nil)
+		}},
+		{"redelivery of one", time.Second, (*besieger).redeliver},
+		{"batch of 20, the one before canceled", 10 * time.Second, (*besieger).batch},
 	}
 }
 
@@ -96,7 +108,8 @@ func attacks() []attack {
 var landed = map[string]struct{ status, least int }{
 	"large record, canceled": {200, 2}, "list of records": {200, 20}, "slow source": {200, 2}, "slow target": {200, 2},
 	"output larger than the disk": {200, 1}, "findings of parts": {200, 2}, "puts at once": {200, 2}, "puts, of four": {429, 6},
-	"slow JSON": {0, 1}, "slow form": {0, 1}, "slow calls of tools": {0, 1}, "tests of webhooks": {200, 5},
+	"slow JSON": {0, 1}, "slow form": {0, 1}, "slow calls of tools": {0, 1}, "new webhook, tested, deleted": {200, 5},
+	"tests of a webhook": {200, 2}, "redelivery of all": {200, 2}, "redelivery of one": {200, 4}, "batch of 20, the one before canceled": {200, 1},
 }
 
 // large makes a request with a record of nearly 64 KiB, and cancels it.
@@ -158,6 +171,63 @@ func (b *besieger) webhook(ctx context.Context) int {
 	}
 	status := b.try(ctx, http.MethodPost, "/api/v1/webhooks/"+made.ID+"/test", "application/json", strings.NewReader("{}"), nil)
 	b.try(ctx, http.MethodDelete, "/api/v1/webhooks/"+made.ID, "", nil, nil)
+	return status
+}
+
+// hook makes a webhook for all events at a path of the own server.
+func (b *besieger) hook(t *testing.T, path string) (id string) {
+	t.Helper()
+	var made struct {
+		ID string `json:"id"`
+	}
+	b.post(t, "/api/v1/webhooks", map[string]any{"url": b.server + path}, &made)
+	return made.ID
+}
+
+// redeliver sends the oldest event that the webhook took once more.
+func (b *besieger) redeliver(ctx context.Context) int {
+	var page struct {
+		Data []struct {
+			ID     string `json:"id"`
+			Status string `json:"status"`
+		} `json:"data"`
+	}
+	path := "/api/v1/webhooks/" + b.taking + "/deliveries"
+	if status := b.try(ctx, http.MethodGet, path+"?limit=10", "", nil, &page); status != http.StatusOK {
+		return status
+	}
+	for _, d := range slices.Backward(page.Data) {
+		if d.Status == string(lipsync.DeliveryDelivered) {
+			return b.try(ctx, http.MethodPost, path+"/"+d.ID+"/redeliver", "", nil, nil)
+		}
+	}
+	return http.StatusNotFound
+}
+
+// batch makes a batch whose media come slowly, and cancels the one before. Its answer is waited for also after ctx.
+func (b *besieger) batch(ctx context.Context) int {
+	var variants []map[string]any
+	for n := range 20 {
+		variants = append(variants, map[string]any{"audio": fmt.Sprintf("%s/audio/%d", b.server, n)})
+	}
+	text, err := json.Marshal(map[string]any{"video": b.server + "/video", "variants": variants})
+	if err != nil {
+		b.t.Error(err)
+	}
+	var made struct {
+		ID string `json:"id"`
+	}
+	status := b.try(context.WithoutCancel(ctx), http.MethodPost, "/api/v1/lipsync/batches", "application/json", bytes.NewReader(text), &made)
+	if status != http.StatusOK {
+		return status
+	}
+	b.mu.Lock()
+	b.batches = append(b.batches, made.ID)
+	before := b.batches[:len(b.batches)-1]
+	b.mu.Unlock()
+	if len(before) > 0 {
+		b.try(ctx, http.MethodDelete, "/api/v1/lipsync/batches/"+before[len(before)-1], "", nil, nil)
+	}
 	return status
 }
 
@@ -240,12 +310,20 @@ func (s *slow) Read(p []byte) (int, error) {
 	}
 }
 
-// slowServer serves speeches at once, and other files a byte a second; it takes a file as slowly, and never answers events.
+// slowServer serves speeches at once, and other files a byte a second; it takes a file as slowly, and never answers events except those that it
+// takes or refuses at once.
 func slowServer(t *testing.T, ctx context.Context, files map[string]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if file, quick := files[r.URL.Path]; quick {
 			http.ServeFile(w, r, file)
+			return
+		}
+		switch r.URL.Path {
+		case "/taking":
+			return
+		case "/failing":
+			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Length", "50000000")
@@ -310,6 +388,7 @@ func TestSiege(t *testing.T) {
 	run := func() *server {
 		return start(t, disk.path("data"), disk.within(append([]string{fixtures.program}, args...)...))
 	}
+	idleWebhooks(t, disk)
 	s.use(run())
 	honest, hostile := disk.newKey(t, "--account", "honest"), disk.newKey(t, "--account", "hostile")
 	s.load.Tokens = []string{honest}
@@ -322,6 +401,7 @@ func TestSiege(t *testing.T) {
 	b := &besieger{testClient: testClient{s.server.url, hostile}, t: t, answers: map[string]map[int]int{}}
 	b.server = slowServer(t, ctx, map[string]string{"/speech.wav": fixtures.speech, "/long.wav": long})
 	b.video = b.upload(t, "video", fixtures.video)
+	b.failing, b.tested, b.taking = b.hook(t, "/failing"), b.hook(t, "/tested"), b.hook(t, "/taking")
 
 	var all sync.WaitGroup
 	var w besieged
@@ -344,6 +424,7 @@ func TestSiege(t *testing.T) {
 	if len(b.answers) != len(landed) {
 		t.Errorf("%d attacks had answers, want %d", len(b.answers), len(landed))
 	}
+	wantNamedFiles(t, data)
 	starts := b.checkRecords(t, data, honest, hostile)
 	s.check(t, data, fmt.Sprintf("a siege of %v", *siegeTime))
 	slices.Sort(w.reads)
@@ -358,7 +439,30 @@ func TestSiege(t *testing.T) {
 	}
 }
 
-// checkRecords checks that each request of the hostile key is there once, and returns how long those of the honest one waited.
+// idleWebhooks makes 10,000 webhooks of accounts that have no events, in a new data folder on the disk.
+func idleWebhooks(t *testing.T, disk smallDisk) {
+	t.Helper()
+	data := t.TempDir()
+	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 1000 {
+		a := lipsync.AccountWebhooks{Account: fmt.Sprint("idle-", n)}
+		for i := range 10 {
+			a.List = append(a.List, lipsync.Webhook{ID: fmt.Sprintf("%d-%d", n, i), URL: fmt.Sprintf("https://example.com/%d/%d", n, i), CreatedAt: time.Now(), Secret: "whsec_"})
+		}
+		err = errors.Join(err, folder.store.Webhooks.Put(t.Context(), a))
+	}
+	if err = errors.Join(err, folder.close()); err == nil {
+		err = os.CopyFS(disk.path("data"), os.DirFS(data))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkRecords checks that each request of the hostile key is there once, also those of batches, and returns how long those of the honest one waited.
 func (b *besieger) checkRecords(t *testing.T, data, honest, hostile string) (waits []time.Duration) {
 	t.Helper()
 	folder, err := openData(context.Background(), data, slog.New(slog.DiscardHandler))
@@ -377,11 +481,36 @@ func (b *besieger) checkRecords(t *testing.T, data, honest, hostile string) (wai
 		}
 		return all, total
 	}
-	if _, total := of(hostile); total != b.made.Load() {
-		t.Errorf("the hostile key made %d requests, and %d are stored", b.made.Load(), total)
+	all, err := s.Store.Batches.List(t.Context(), "hostile", lipsync.Batch{}, 1000)
+	if err != nil {
+		t.Fatal(err)
 	}
-	all, _ := of(honest)
-	for _, r := range all {
+	if len(all) != len(b.batches) {
+		t.Errorf("the hostile key made %d batches, and %d are stored", len(b.batches), len(all))
+	}
+	lines := int64(0)
+	for _, batch := range all {
+		var ids []string
+		for n := range batch.Lines {
+			ids = append(ids, batch.RequestID(n))
+		}
+		made, err := s.Store.Requests.Several(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += int64(len(made))
+		for n := range batch.Lines {
+			if there := slices.ContainsFunc(made, func(r lipsync.Request) bool { return r.ID == ids[n] }); batch.State(n).Made() && !there {
+				t.Errorf("the request of line %d of the batch %s is lost", n, batch.ID)
+			}
+		}
+	}
+	if _, total := of(hostile); total != b.made.Load()+lines {
+		t.Errorf("the hostile key made %d requests and %d of batches, and %d are stored", b.made.Load(), lines, total)
+	}
+	t.Logf("%d batches made %d requests", len(all), lines)
+	requests, _ := of(honest)
+	for _, r := range requests {
 		waits = append(waits, r.StartedAt.Sub(r.CreatedAt))
 	}
 	return waits
