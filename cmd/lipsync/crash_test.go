@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +147,29 @@ func TestClockAhead(t *testing.T) {
 	}
 	if _, err := os.Stat(output); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestListensFirst starts a server beside 1000 files, at which it looks for more than a second. It answers before.
+func TestListensFirst(t *testing.T) {
+	data := t.TempDir()
+	startServer(t, data).stopped(t)
+	outputs := filepath.Join(data, "objects", "files", "outputs")
+	for n := range 1000 {
+		dir := filepath.Join(outputs, fmt.Sprint(n))
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "1.mp4"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startServer(t, data)
+	s.waitLog(t, "msg=tidy checked=1000")
+	lines := s.log.with("")
+	listens := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "listening on") })
+	if tidied := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "msg=tidy") }); tidied < listens {
+		t.Errorf("it listens after it has tidied: %q", lines)
+	}
+	if left, err := os.ReadDir(outputs); err != nil || len(left) != 1000 {
+		t.Errorf("%d of 1000 files are left (%v), though they are new", len(left), err)
 	}
 }
 
