@@ -34,9 +34,9 @@ type Params struct {
 	IdempotencyKey *string // may be nil
 }
 
-// LineProblem is the reason for which a line of a batch would be refused.
+// LineProblem is the reason for which a line of a batch would be refused, or what its client should know of it.
 type LineProblem struct {
-	Line    int    `json:"line"` // from 1
+	Line    int    `json:"line,omitzero"` // from 1; 0 for the call itself
 	Message string `json:"message"`
 }
 

@@ -49,8 +49,8 @@ type analyzed struct {
 
 func (n analyzed) requestID() string { return n.ID }
 
-func (a *api) analyze(r *http.Request, c lipsync.Caller, in analyzeBody) (analyzed, error) {
-	id, err := a.service.Analyze(r.Context(), c, requests.Source{URL: in.URL})
+func (a *api) analyze(r *http.Request, c lipsync.Caller, in sent[analyzeBody]) (analyzed, error) {
+	id, err := a.service.Analyze(r.Context(), c, requests.Source{URL: in.value.URL})
 	return analyzed{ID: id, Status: lipsync.Queued}, err
 }
 

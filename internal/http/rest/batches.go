@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strconv"
 	"time"
 
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // MaxBatchBody is the largest size of the body of a call that makes a batch, in bytes: 1000 lines with two signed URLs each. An event of
@@ -59,8 +59,8 @@ func (all *variants) add(text []byte) error {
 		return invalid(fmt.Sprintf("a batch has 1 to %d lines", lipsync.MostLines))
 	}
 	v, err := parseJSON[batches.Variant](text)
-	v.Ignored, v.Err = unknownFields(text, reflect.TypeFor[batches.Variant]()), err
-	*all = append(*all, v)
+	v.value.Ignored, v.value.Err = v.ignored, err
+	*all = append(*all, v.value)
 	return nil
 }
 
@@ -69,6 +69,20 @@ func (all variants) refuseIgnored(h http.Header) {
 	for i := range all {
 		all[i].Err = cmp.Or(all[i].Err, refuseIgnored(h, all[i].Ignored))
 	}
+}
+
+// warnings names the fields of a body, and of its lines, that were ignored.
+func (b batchBody) warnings(ignored []string) (all []batches.LineProblem) {
+	warn := func(line int, fields []string) {
+		for _, text := range order.IgnoredFields(fields).Texts() {
+			all = append(all, batches.LineProblem{Line: line, Message: text})
+		}
+	}
+	warn(0, ignored)
+	for n, v := range b.Variants {
+		warn(n+1, v.Ignored)
+	}
+	return all
 }
 
 // params returns the parameters of the batch.
@@ -81,33 +95,32 @@ func (b batchBody) params() batches.Params {
 
 // decodeBatch reads a call that makes a batch. The body is one object of JSON, or one variant on each line (JSON Lines). The query may have
 // the fields that JSON Lines has no place for. An object's own fields count more.
-func decodeBatch(r *http.Request) (batchBody, error) {
+func decodeBatch(r *http.Request) (in sent[batchBody], err error) {
 	b, err := parseBatchQuery(r.URL.RawQuery)
 	if err != nil {
-		return batchBody{}, err
+		return in, err
 	}
 	text, err := readBody(r, MaxBatchBody)
 	if err != nil {
-		return batchBody{}, err
+		return in, err
 	}
 	switch {
 	case hasType(r, "application/json"):
-		body, err := parseJSON[batchBody](text)
-		if err == nil {
-			err = refuseIgnored(r.Header, unknownFields(text, reflect.TypeFor[batchBody]()))
+		if in, err = parseJSON[batchBody](text); err == nil {
+			err = refuseIgnored(r.Header, in.ignored)
 		}
+		body := &in.value
 		body.Video = cmp.Or(body.Video, b.Video)
 		body.WebhookURL = cmp.Or(body.WebhookURL, b.WebhookURL)
 		body.DryRun = body.DryRun || b.DryRun
-		body.Variants.refuseIgnored(r.Header)
-		return body, err
 	case hasType(r, "application/jsonl"), hasType(r, "application/x-ndjson"):
 		b.Variants, err = parseVariants(text)
-		b.Variants.refuseIgnored(r.Header)
-		return b, err
+		in.value = b
 	default:
-		return batchBody{}, invalid("content-type must be application/json, application/jsonl or application/x-ndjson")
+		err = invalid("content-type must be application/json, application/jsonl or application/x-ndjson")
 	}
+	in.value.Variants.refuseIgnored(r.Header)
+	return in, err
 }
 
 // parseVariants reads a variant from each line of text that isn't empty.
@@ -199,6 +212,7 @@ type madeBatch struct {
 
 	DryRun   bool                  `json:"dry_run,omitempty"`
 	Problems []batches.LineProblem `json:"problems,omitzero"`
+	Warnings []batches.LineProblem `json:"warnings,omitempty"`
 }
 
 func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) {
@@ -206,11 +220,11 @@ func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) 
 	if err != nil {
 		return madeBatch{}, err
 	}
-	p := in.params()
-	if in.DryRun {
+	p, warnings := in.value.params(), in.value.warnings(in.ignored)
+	if in.value.DryRun {
 		problems, err := a.service.CheckBatch(r.Context(), c, p)
 		counts := lipsync.Counts{Lines: len(p.Lines), Waiting: len(p.Lines) - len(problems), Refused: len(problems)}
-		return madeBatch{Counts: counts, DryRun: true, Problems: append([]batches.LineProblem{}, problems...)}, err
+		return madeBatch{Counts: counts, DryRun: true, Problems: append([]batches.LineProblem{}, problems...), Warnings: warnings}, err
 	}
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return madeBatch{}, err
@@ -220,7 +234,7 @@ func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) 
 		return madeBatch{}, err
 	}
 	v := viewLines(b)
-	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines}, nil
+	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines, Warnings: warnings}, nil
 }
 
 func (a *api) getBatch(r *http.Request, c lipsync.Caller) (batch, error) {

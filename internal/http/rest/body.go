@@ -35,8 +35,14 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// sent is a JSON value that a client sent, and the names of its fields that the service doesn't know: see unknownFields.
+type sent[In any] struct {
+	value   In
+	ignored []string
+}
+
 // decoded returns a call that decodes the JSON body and passes it to do.
-func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, In) (Out, error)) call[Out] {
+func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, sent[In]) (Out, error)) call[Out] {
 	return func(a *api, r *http.Request, c lipsync.Caller) (out Out, err error) {
 		in, err := decode[In](r)
 		if err != nil {
@@ -47,7 +53,7 @@ func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, In) (Out,
 }
 
 // decode reads a body of exactly one JSON value that is not null.
-func decode[In any](r *http.Request) (in In, err error) {
+func decode[In any](r *http.Request) (in sent[In], err error) {
 	if !hasType(r, "application/json") {
 		return in, invalid("content-type must be application/json")
 	}
@@ -58,11 +64,7 @@ func decode[In any](r *http.Request) (in In, err error) {
 	if in, err = parseJSON[In](body); err != nil {
 		return in, err
 	}
-	fields := unknownFields(body, reflect.TypeFor[In]())
-	if g, ok := any(&in).(*generateBody); ok {
-		g.ignored = fields
-	}
-	return in, refuseIgnored(r.Header, fields)
+	return in, refuseIgnored(r.Header, in.ignored)
 }
 
 // readBody reads a body of at most limit bytes.
@@ -75,8 +77,8 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 }
 
 // parseJSON parses exactly one JSON value that is not null. It ignores fields that In doesn't
-// have, so newer clients can use an older service. If a field comes twice, the last one counts.
-func parseJSON[In any](body []byte) (in In, err error) {
+// have, so newer clients can use an older service, and names them. If a field comes twice, the last one counts.
+func parseJSON[In any](body []byte) (in sent[In], err error) {
 	var v *In
 	switch err := json.Unmarshal(body, &v); {
 	case !utf8.Valid(body):
@@ -89,7 +91,7 @@ func parseJSON[In any](body []byte) (in In, err error) {
 	case v == nil:
 		return in, unreadable(errors.New("null"))
 	}
-	return *v, nil
+	return sent[In]{*v, unknownFields(body, reflect.TypeFor[In]())}, nil
 }
 
 // hasType reports whether the body has the media type, with any parameters.

@@ -16,11 +16,12 @@ type estimate struct {
 	OutputSeconds    float64         `json:"output_seconds,omitzero"`
 	Frames           int             `json:"frames,omitzero"`
 	EstimatedSeconds int             `json:"estimated_seconds,omitzero"`
+	Warnings         []string        `json:"warnings,omitempty"` // about the call
 	place
 }
 
-func (a *api) estimate(r *http.Request, c lipsync.Caller, in generateBody) (analyzed, error) {
-	p, err := in.params()
+func (a *api) estimate(r *http.Request, c lipsync.Caller, in sent[generateBody]) (analyzed, error) {
+	p, err := in.value.params(in.ignored)
 	if err != nil {
 		return analyzed{}, err
 	}
@@ -30,7 +31,7 @@ func (a *api) estimate(r *http.Request, c lipsync.Caller, in generateBody) (anal
 
 func (a *api) getEstimate(r *http.Request, c lipsync.Caller) (estimate, error) {
 	e, err := a.service.Estimated(r.Context(), c, r.PathValue("id"))
-	v := estimate{examination: viewExamination(e.Request)}
+	v := estimate{examination: viewExamination(e.Request), Warnings: e.Request.Warnings.Texts()}
 	if found := e.Estimate; found != nil {
 		v.Problems = append([]order.Problem{}, found.Problems...) // also if there are none
 		v.VideoSeconds, v.AudioSeconds, v.OutputSeconds, v.Frames = found.VideoSeconds, found.AudioSeconds, found.OutputSeconds, found.Frames

@@ -20,7 +20,6 @@ type generateBody struct {
 	order.Order
 	Segments   order.Segments `json:"segments"`
 	WebhookURL *string        `json:"webhook_url"`
-	ignored    []string       // names of fields
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -33,8 +32,8 @@ func (g generated) requestID() string { return g.RequestID }
 
 const success = "success" // the only status of generated
 
-func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {
-	p, err := in.params()
+func (a *api) generate(r *http.Request, c lipsync.Caller, in sent[generateBody]) (generated, error) {
+	p, err := in.value.params(in.ignored)
 	if err != nil {
 		return generated{}, err
 	}
@@ -45,14 +44,14 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	return generated{RequestID: id, Status: success}, err
 }
 
-// params returns the parameters of the request.
-func (b generateBody) params() (requests.Params, error) {
+// params returns the parameters of the request of a body with ignored fields.
+func (b generateBody) params(ignored []string) (requests.Params, error) {
 	video, audios, err := b.sources()
 	if err != nil {
 		return requests.Params{}, err
 	}
 	return requests.Params{
-		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL, Ignored: b.ignored,
+		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:], Order: b.Order, Segments: b.Segments, WebhookURL: b.WebhookURL, Ignored: ignored,
 	}, nil
 }
 

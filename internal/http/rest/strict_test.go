@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestIgnoredFields sends bodies with fields that the service doesn't know: details name them and, if the client prefers that, the call is refused.
+// TestIgnoredFields sends bodies with fields that the service doesn't know: details, estimates and answers about batches name them and, if the
+// client prefers that, the call is refused.
 func TestIgnoredFields(t *testing.T) {
 	f := newFixture(t)
 	token := f.key(t)
@@ -28,10 +29,13 @@ func TestIgnoredFields(t *testing.T) {
 		{GeneratePath, "application/json", "{" + known + `,"refrence_id":"x","webhook_url":null}`,
 			`["field \"inputs.colour\" of the request was ignored","field \"refrence_id\" of the request was ignored"]`, `"inputs.colour", "refrence_id"`},
 		{GenerateWithMediaPath, "multipart/form-data; boundary=" + boundary, form, `["field \"a b\" of the request was ignored"]`, `"a b"`},
-		{EstimatePath, "application/json", "{" + known + "}", "", `"inputs.colour"`},
+		{EstimatePath, "application/json", "{" + known + "}", `["field \"inputs.colour\" of the request was ignored"]`, `"inputs.colour"`},
 		{AnalyzePath, "application/json", `{"url":"http://x.example","uri":""}`, "", `"uri"`},
 		{UploadsPath, "application/json", `{"type":"video","size":1,"sise":1}`, "", `"sise"`},
-		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example"}],"dryrun":true}`, "", `"dryrun"`},
+		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example"}],"dryrun":true}`,
+			`[{"message":"field \"dryrun\" of the request was ignored"}]`, `"dryrun"`},
+		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example","y":1}],"dry_run":true,"x":1}`,
+			`[{"message":"field \"x\" of the request was ignored"},{"line":1,"message":"field \"y\" of the request was ignored"}]`, `"x"`},
 	} {
 		for _, prefer := range []string{"handling=strict", "respond-async, Handling = \"strict\"; x=1, handling=lenient"} {
 			w := send(c.path, c.kind, c.body, prefer)
@@ -49,14 +53,24 @@ func TestIgnoredFields(t *testing.T) {
 		if c.ignored == "" {
 			continue
 		}
-		var made generated
+		var made struct {
+			RequestID string `json:"request_id"`
+			ID        string `json:"id"`
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 			t.Fatal(err)
 		}
-		w = f.call(httptest.NewRequest(http.MethodGet, "/api"+RequestsPath+"/"+made.RequestID+DetailsPath, nil), token)
-		validate(t, loadDocument(t), "Details", w.Body.Bytes())
+		schema := map[string]string{BatchesPath: "BatchMade", EstimatePath: "Estimate"}[c.path]
+		switch {
+		case made.RequestID != "":
+			schema = "Details"
+			w = f.call(httptest.NewRequest(http.MethodGet, "/api"+RequestsPath+"/"+made.RequestID+DetailsPath, nil), token)
+		case schema == "Estimate":
+			w = f.call(httptest.NewRequest(http.MethodGet, "/api"+EstimatesPath+"/"+made.ID, nil), token)
+		}
+		validate(t, loadDocument(t), schema, w.Body.Bytes())
 		if !strings.Contains(w.Body.String(), `"warnings":`+c.ignored) {
-			t.Errorf("%s: got the details %s, want the warnings %s", c.path, w.Body, c.ignored)
+			t.Errorf("%s: got %s, want the warnings %s", c.path, w.Body, c.ignored)
 		}
 		f.clear(t)
 	}

@@ -50,7 +50,8 @@ type upload struct {
 	ExpiresAt time.Time         `json:"expires_at"`
 }
 
-func (a *api) createUpload(r *http.Request, c lipsync.Caller, in uploadBody) (upload, error) {
+func (a *api) createUpload(r *http.Request, c lipsync.Caller, body sent[uploadBody]) (upload, error) {
+	in := body.value
 	u, err := a.service.CreateUpload(r.Context(), c, requests.UploadParams{
 		Kind: in.Type, Size: int64(in.Size), ContentType: in.ContentType, Name: in.FileName,
 	})

@@ -48,8 +48,8 @@ func (a *api) withSecret(w lipsync.Webhook, err error) (webhook, error) {
 	return v, nil
 }
 
-func (a *api) createWebhook(r *http.Request, c lipsync.Caller, in webhookBody) (webhook, error) {
-	return a.withSecret(a.service.CreateWebhook(r.Context(), c, in.URL, in.Events))
+func (a *api) createWebhook(r *http.Request, c lipsync.Caller, in sent[webhookBody]) (webhook, error) {
+	return a.withSecret(a.service.CreateWebhook(r.Context(), c, in.value.URL, in.value.Events))
 }
 
 func (a *api) rotateWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
