@@ -41,8 +41,8 @@ func TestFilters(t *testing.T) {
 		{"full range", func(v *Video) { v.fullRange = true }, span{to: 9},
 			"setpts=PTS-STARTPTS,fps=25/1,scale=out_range=tv,format=yuv420p" + end("yuv420p")},
 		{"HDR", func(v *Video) { v.transfer = "smpte2084" }, span{to: 9},
-			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,zscale=pin=bt2020:tin=smpte2084:min=bt2020nc:t=linear:npl=100," +
-				"format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv" + end("yuv420p")},
+			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,zscale=pin=bt2020:tin=smpte2084:min=bt2020nc:p=bt2020:t=linear:npl=100," +
+				"format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0:peak=10,zscale=t=bt709,format=gbrp16le,zscale=m=bt709:r=tv,format=yuv420p" + end("yuv420p")},
 		{"10 bits", func(v *Video) { v.transfer, v.Pixels = hlg, YUV422P10 }, span{to: 9},
 			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,limiter" + end("yuv422p10le")},
 		{"alpha kept", func(v *Video) { v.alpha, v.rgb, v.Pixels = true, true, YUVA420P }, span{to: 9},

@@ -2,6 +2,7 @@ package ffmpeg
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -126,10 +127,11 @@ func (v *Video) colourFilters() []string {
 	return chain
 }
 
-// given returns ffmpeg's names of the primaries, transfer function and matrix of the file for the filter zscale. Those of a high dynamic range
-// are of Rec. 2020 where the file doesn't say otherwise. Others have the transfer function of Rec. 709, which is near enough to convert what
-// converts does.
-func (v *Video) given() (primaries, transfer, matrix string) {
+// given returns the begin of a filter zscale, with the primaries, transfer function and matrix of the file, and the first two of these. Those of a
+// high dynamic range are of Rec. 2020 where the file doesn't say otherwise. Others have the transfer function of Rec. 709, which is near enough to
+// convert what converts does.
+func (v *Video) given() (filter, primaries, transfer string) {
+	var matrix string
 	primaries, transfer, matrix = "bt709", "bt709", "smpte170m"
 	if v.HDR() {
 		primaries, transfer, matrix = "bt2020", v.transfer, "bt2020nc"
@@ -145,31 +147,44 @@ func (v *Video) given() (primaries, transfer, matrix string) {
 	if matrix == "smpte240m" { // ffmpeg 5.1 has this name with a mistake
 		matrix = "7"
 	}
-	return primaries, transfer, matrix
+	filter = "zscale=pin=" + primaries + ":tin=" + transfer + ":min=" + matrix
+	if transfer == hlg { // otherwise its light is that of red, green and blue each by itself, not by luminance
+		filter += ":agamma=0"
+	}
+	return filter, primaries, transfer
 }
 
 // converted returns the filters that do what converts reports.
 func (v *Video) converted() []string {
-	primaries, transfer, matrix := v.given()
-	chain := "zscale=pin=" + primaries + ":tin=" + transfer + ":min=" + matrix
+	filter, primaries, transfer := v.given()
 	if primaries == "jedec-p22" {
 		primaries = nearPrimaries
 	}
-	return []string{chain + ":p=" + primaries + ":t=" + transfer + ":m=" + v.newMatrix() + ":r=tv", "format=" + v.Pixels.String()}
+	return []string{filter + ":p=" + primaries + ":t=" + transfer + ":m=" + v.newMatrix() + ":r=tv", "format=" + v.Pixels.String()}
 }
 
-// toneFilters returns the filters that convert a high dynamic range to a standard one. 100 cd/m² is SDR white. The tone curve compresses
-// brighter values.
+// These are light in cd/m².
+const (
+	sdrWhite  = 100  // on which the tone curve counts
+	hdrBright = 1000 // the most in HLG, and in PQ that doesn't tell its most
+)
+
+// toneFilters returns the filters that convert a high dynamic range to a standard one. Hable's tone curve brings the brightest value of the
+// video to SDR white, by a factor that a pixel's red, green and blue share.
 func (v *Video) toneFilters() []string {
-	floats := "gbrpf32le"
+	floats, integers := "gbrpf32le", "gbrp16le"
 	if v.Pixels.Alpha() {
-		floats = "gbrapf32le"
+		floats, integers = "gbrapf32le", "gbrap16le"
 	}
-	primaries, transfer, matrix := v.given()
-	chain := []string{"zscale=pin=" + primaries + ":tin=" + transfer + ":min=" + matrix + ":t=linear:npl=100", "format=" + floats,
-		"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv"}
-	if v.Pixels.Alpha() { // otherwise the filter scale converts the floats, and takes their alpha for one of limited range
-		chain = append(chain, "format="+v.Pixels.String())
+	filter, primaries, _ := v.given()
+	brightest := float64(hdrBright)
+	if v.transfer == pq && v.mastering.brightest > 0 {
+		brightest = max(sdrWhite, v.mastering.brightest)
 	}
-	return chain
+	return []string{
+		fmt.Sprintf("%s:p=%s:t=linear:npl=%d", filter, primaries, sdrWhite), "format=" + floats,
+		"zscale=p=bt709", fmt.Sprintf("tonemap=hable:desat=0:peak=%g", brightest/sdrWhite),
+		"zscale=t=bt709", "format=" + integers, // so that red, green and blue are cut to what Rec. 709 has, not luma and chroma
+		"zscale=m=bt709:r=tv", "format=" + v.Pixels.String(),
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -42,94 +43,195 @@ type sampling struct {
 type colours struct{ matrix, primaries, transfer, rang string }
 
 // TestColours makes videos whose tags are a sample of all combinations, and checks the tags and the colours of their outputs.
-func TestColours(t *testing.T) { testColours(t, 61) }
+func TestColours(t *testing.T) {
+	for name, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+		t.Run(name, func(t *testing.T) { testColours(t, tools, 61) })
+	}
+}
 
 // TestColours_long is TestColours with all combinations of matrix, range, pixel format and output; primaries and transfer functions take turns.
-func TestColours_long(t *testing.T) { testColours(t, 1) }
+func TestColours_long(t *testing.T) { testColours(t, ffmpegtest.InstalledTools(t), 1) }
 
-func testColours(t *testing.T, every int) {
-	tools, n := ffmpegtest.InstalledTools(t), 0
+// testColours tries one of every combinations.
+func testColours(t *testing.T, tools *ffmpeg.Tools, every int) {
+	source, n := 0, 0
 	for _, matrix := range matrices {
 		for _, rang := range []string{"tv", "pc"} {
 			for _, format := range formats {
-				for _, out := range outputs {
-					n++
-					c := colours{matrix, primaries[n%len(primaries)], transfers[n%len(transfers)], rang}
-					if matrix == "ictcp" && n%3 > 0 { // it has no meaning with others
-						c.primaries, c.transfer = "bt2020", "smpte2084"
-					}
-					if matrix == "chroma-derived-nc" && n%3 > 0 {
-						c.primaries = []string{"bt709", "bt2020"}[n%3-1]
-					}
-					if format.name == "gbrp" {
-						c.matrix, c.rang = "gbr", "pc"
-					}
-					if n%every > 0 {
-						continue
-					}
-					t.Run(fmt.Sprint(n, c, format.name, out.Format, out.VideoCodec()), func(t *testing.T) {
-						t.Parallel()
-						testColour(t, tools, c, format, out)
-					})
+				source++
+				c := colours{matrix, primaries[source%len(primaries)], transfers[source%len(transfers)], rang}
+				if matrix == "ictcp" && source%3 > 0 { // it has no meaning with others
+					c.primaries, c.transfer = "bt2020", "smpte2084"
 				}
+				if matrix == "chroma-derived-nc" && source%3 > 0 {
+					c.primaries = []string{"bt709", "bt2020"}[source%3-1]
+				}
+				if format.name == "gbrp" {
+					c.matrix, c.rang = "gbr", "pc"
+				}
+				var tried []order.Output
+				for _, out := range outputs {
+					if n++; n%every == 0 {
+						tried = append(tried, out)
+					}
+				}
+				if tried == nil {
+					continue
+				}
+				t.Run(fmt.Sprint(source, c, format.name), func(t *testing.T) {
+					t.Parallel()
+					testColour(t, tools, c, format, tried)
+				})
 			}
 		}
 	}
 }
 
-func testColour(t *testing.T, tools *ffmpeg.Tools, c colours, format sampling, out order.Output) {
+// testColour makes outputs of a video of patches.
+func testColour(t *testing.T, tools *ffmpeg.Tools, c colours, format sampling, outs []order.Output) {
 	dir := t.TempDir()
-	source, made := filepath.Join(dir, "in.mkv"), filepath.Join(dir, "out")
+	source := filepath.Join(dir, "in.mkv")
 	given := drawPatches(t, source, c, format)
-	hdr := c.transfer == "smpte2084" || c.transfer == "arib-std-b67"
-	info, err := tools.Probe(t.Context(), source)
 	refused := slices.Contains([]string{"bt2020c", "chroma-derived-c", "smpte2085"}, c.matrix) || c.matrix == "ictcp" && (c.transfer != "smpte2084" || c.primaries != "bt2020") ||
 		c.matrix == "chroma-derived-nc" && c.primaries != "bt709" && c.primaries != "bt2020"
+	info, err := tools.Probe(t.Context(), source)
 	if refused {
 		if !errors.Is(err, ffmpeg.ErrUnsupported) {
-			t.Errorf("got %v, want a refusal", err)
+			t.Errorf("got %v and %v, want a refusal", info, err)
 		}
 		return
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	info.Video.Pixels = info.Video.Keep(out)
-	encodeAll(t, tools, info, out, made)
-	got, pixels := probed(t, made)
+	decoded := map[ffmpeg.PixelFormat][]byte{}
+	var made []string
+	var videos []*ffmpeg.Video
+	for i, out := range outs {
+		v := *info.Video
+		v.Pixels = v.Keep(out)
+		if info.Video = &v; decoded[v.Pixels] == nil {
+			decoded[v.Pixels] = decodeAll(t, tools, info)
+		}
+		made, videos = append(made, filepath.Join(dir, strconv.Itoa(i))), append(videos, &v)
+		encodeAll(t, tools, &v, out, decoded[v.Pixels], made[i])
+	}
+	for i, got := range shownAll(t, made) {
+		name := fmt.Sprint(outs[i].Format, " ", outs[i].VideoCodec())
+		if want := wantColours(c, videos[i]); got.colours != want {
+			t.Errorf("%s: got %v, want %v", name, got.colours, want)
+			continue
+		}
+		if by := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return wantColour(c, videos[i], rgb) }); !(by < 1) {
+			t.Errorf("%s: the mean error of colours is %.2f of 255", name, by)
+		}
+	}
+}
+
+// meanError returns the mean error, of 255, of what is shown of colours. want returns what should be.
+func meanError(shown, given [][3]float64, want func([3]float64) [3]float64) (sum float64) {
+	for i, rgb := range given {
+		rgb = want(rgb)
+		for k := range rgb {
+			sum += 255 * math.Abs(min(max(shown[i][k], 0), 1)-min(max(rgb[k], 0), 1)) / float64(3*len(given))
+		}
+	}
+	return sum
+}
+
+// TestToSDR converts patches of a high dynamic range, of which some are brighter than the video says or outside of Rec. 709's colours, to SDR. It
+// compares them with BT.2100's arithmetic and Hable's curve.
+func TestToSDR(t *testing.T) {
+	ten := formats[slices.IndexFunc(formats, func(s sampling) bool { return s.name == "yuv420p10le" })]
+	for _, c := range []struct {
+		name, matrix, primaries, transfer, display string
+		brightest                                  float64
+	}{
+		{"PQ", "bt2020nc", "bt2020", "smpte2084", "", hdrBright},
+		{"PQ of unknown primaries", "bt2020nc", "unknown", "smpte2084", "", hdrBright},
+		{"HLG of unknown primaries and matrix", "unknown", "unknown", "arib-std-b67", "", hdrBright},
+		{"PQ with a display of 4000", "bt2020nc", "bt2020", "smpte2084", "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(40000000,50)", 4000},
+		{"PQ with MaxCLL 600", "bt2020nc", "bt2020", "smpte2084", "max-cll=600,300:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(40000000,50)", 600},
+		{"PQ darker than SDR", "bt2020nc", "bt2020", "smpte2084", "max-cll=60,30", sdrWhite},
+		{"HLG", "bt2020nc", "bt2020", "arib-std-b67", "", hdrBright},
+	} {
+		for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+			t.Run(c.name+" "+by, func(t *testing.T) {
+				t.Parallel()
+				source, made := filepath.Join(t.TempDir(), "in.mkv"), filepath.Join(t.TempDir(), "out.mp4")
+				drawn, rec := colours{c.matrix, c.primaries, c.transfer, "tv"}, colours{"bt2020nc", "bt2020", c.transfer, "tv"}
+				given := drawPatches(t, source, drawn, ten, "-c:v", "libx265", "-x265-params", strings.TrimSuffix("log-level=error:lossless=1:"+c.display, ":"))
+				info, err := tools.Probe(t.Context(), source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				encodeAll(t, tools, info.Video, order.Output{}, decodeAll(t, tools, info), made)
+				got := shownAll(t, []string{made})[0]
+				mean := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return toneMapped(light(rec, rgb), rec.primaries, c.brightest) })
+				t.Logf("the mean error is %.2f of 255", mean)
+				if want := (colours{"bt709", "bt709", "bt709", "tv"}); got.colours != want || !(mean < 1) {
+					t.Errorf("got %v, want %v, and an error below 1", got.colours, want)
+				}
+			})
+		}
+	}
+}
+
+// TestOddColours decodes videos of odd sizes whose colours are converted.
+func TestOddColours(t *testing.T) {
+	for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+		for tags, pixels := range map[string]string{"fcc:color_primaries=bt709:color_trc=bt709": "yuv444p", "bt2020nc:color_primaries=bt2020:color_trc=smpte2084": "yuv420p10le",
+			"bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67": "yuva444p10le"} {
+			path := filepath.Join(t.TempDir(), "in.mkv")
+			if text, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", fmt.Sprintf("color=gray:s=97x65:d=%g", patchFrames/25.),
+				"-vf", "format="+pixels+",setparams=range=tv:colorspace="+tags, "-c:v", "ffv1", path).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			info, err := tools.Probe(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := info.Video; v.Width != 96 || v.Height != 64 {
+				t.Errorf("%s, %s: got %d × %d", by, tags, v.Width, v.Height)
+			}
+			decodeAll(t, tools, info)
+		}
+	}
+}
+
+// wantColours returns the tags of an output whose frames are those of v.
+func wantColours(c colours, v *ffmpeg.Video) colours {
 	want := colours{c.matrix, c.primaries, c.transfer, "tv"}
 	switch {
-	case info.Video.LosesHDR():
-		want = colours{"bt709", "bt709", "bt709", "tv"}
+	case v.LosesHDR():
+		return colours{"bt709", "bt709", "bt709", "tv"}
 	case c.matrix == "chroma-derived-nc":
 		want.matrix = map[string]string{"bt709": "bt709", "bt2020": "bt2020nc"}[c.primaries]
 	case slices.Contains([]string{"fcc", "ycgco", "ictcp", "gbr"}, c.matrix) || c.primaries == "jedec-p22":
-		if want.matrix = "bt709"; hdr && info.Video.Pixels.Deep() {
+		if want.matrix = "bt709"; v.HDR() {
 			want.matrix = "bt2020nc"
 		}
 	}
-	if c.primaries == "jedec-p22" && want.primaries != "bt709" {
+	if c.primaries == "jedec-p22" {
 		want.primaries = "smpte170m"
 	}
-	if got != want {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if info.Video.LosesHDR() || hdr && c.primaries == "jedec-p22" { // the tone curve changes colours, and there is no such high dynamic range
-		return
-	}
-	var sum float64
-	shown := shownPatches(t, made, got, pixels)
-	for i, rgb := range given {
-		if c.primaries == "jedec-p22" {
-			rgb = toSMPTE170M(rgb)
+	return want
+}
+
+// wantColour returns what an output whose frames are those of v shows of a colour.
+func wantColour(c colours, v *ffmpeg.Video, rgb [3]float64) [3]float64 {
+	switch {
+	case v.LosesHDR():
+		return toneMapped(light(c, rgb), c.primaries, hdrBright)
+	case c.primaries == "jedec-p22" && v.HDR():
+		return fromLight(c, primariesTo(c.primaries, "smpte170m").times(light(c, rgb)))
+	case c.primaries == "jedec-p22":
+		power := func(p float64) func(float64) float64 {
+			return func(v float64) float64 { return math.Pow(max(v, 0), p) }
 		}
-		for k := range rgb {
-			sum += 255 * math.Abs(min(max(shown[i][k], 0), 1)-rgb[k]) / float64(3*len(given))
-		}
+		return each(power(1/2.4), primariesTo(c.primaries, "smpte170m").times(each(power(2.4), rgb)))
 	}
-	if !(sum < 1) {
-		t.Errorf("the mean error of colours is %.2f of 255", sum)
-	}
+	return rgb
 }
 
 const (
@@ -139,8 +241,8 @@ const (
 	patchFrames = 3
 )
 
-// drawPatches makes a video of patches, and returns the red, green and blue of each, from 0 to 1.
-func drawPatches(t *testing.T, path string, c colours, format sampling) (all [][3]float64) {
+// drawPatches makes a video of patches by ffmpeg's arguments of a lossless encoder, by default FFV1, and returns the red, green and blue of each, from 0 to 1.
+func drawPatches(t *testing.T, path string, c colours, format sampling, encoder ...string) (all [][3]float64) {
 	t.Helper()
 	for i := range patchesWide * patchesHigh {
 		at := func(step float64) float64 { return .1 + .8*math.Mod(.13+float64(i)*step, 1) }
@@ -181,8 +283,11 @@ func drawPatches(t *testing.T, path string, c colours, format sampling) (all [][
 		}
 	}
 	tags := "setparams=range=" + c.rang + ":color_primaries=" + c.primaries + ":color_trc=" + c.transfer + ":colorspace=" + c.matrix
-	cmd := exec.Command(ffmpegtest.Installed("ffmpeg"), "-v", "error", "-f", "rawvideo", "-pix_fmt", format.name, "-s", fmt.Sprintf("%dx%d", patchesWide*patch, patchesHigh*patch),
-		"-r", "25", "-i", "pipe:0", "-vf", tags, "-c:v", "ffv1", path)
+	if encoder == nil {
+		encoder = []string{"-c:v", "ffv1"}
+	}
+	cmd := exec.Command("ffmpeg", append(append([]string{"-v", "error", "-f", "rawvideo", "-pix_fmt", format.name, "-s", fmt.Sprintf("%dx%d", patchesWide*patch, patchesHigh*patch),
+		"-r", "25", "-i", "pipe:0", "-vf", tags}, encoder...), path)...)
 	cmd.Stdin = bytes.NewReader(bytes.Repeat(raw.Bytes(), patchFrames))
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -216,54 +321,101 @@ func restored(v uint16, chroma, full bool, bits int) float64 {
 	return (float64(v) - zero) / one
 }
 
-// encodeAll makes the output of a video whose frames stay as they are.
-func encodeAll(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, out order.Output, path string) {
+// decodeAll returns all frames of a video.
+func decodeAll(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) []byte {
 	t.Helper()
 	frames, err := tools.OpenFrames(t.Context(), info, patchFrames)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	e, err := tools.Encode(t.Context(), info.Video, out, "", path)
+	size := info.Video.FrameSize()
+	all := make([]byte, patchFrames*size)
+	for i := range patchFrames {
+		if err := frames.ReadPixels(all[i*size : (i+1)*size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// encodeAll makes the output of a video whose frames stay as they are.
+func encodeAll(t *testing.T, tools *ffmpeg.Tools, v *ffmpeg.Video, out order.Output, frames []byte, path string) {
+	t.Helper()
+	e, err := tools.Encode(t.Context(), v, out, "", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pixels := make([]byte, info.Video.FrameSize())
-	for range patchFrames {
-		if err := errors.Join(frames.ReadPixels(pixels), e.WritePixels(pixels)); err != nil {
-			e.Abort()
-			t.Fatal(err)
-		}
+	if err := e.WritePixels(frames); err != nil {
+		e.Abort()
+		t.Fatal(err)
 	}
 	if err := e.Finish(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// probed returns the tags of a video, and its pixel format.
-func probed(t *testing.T, path string) (c colours, pixels string) {
+// shown is what a video shows: its tags, and the red, green and blue of its patches.
+type shown struct {
+	colours
+	patches [][3]float64
+}
+
+// streamLine matches what ffmpeg tells of a stream of pictures: codec, pixel format, and in brackets the range and tags.
+var streamLine = regexp.MustCompile(`(?m)^  Stream #(\d+):\d+.*: Video: .*?, (yuva?4[24][024]p\w*)(?:\(([^)]*)\))?, `)
+
+// shownAll returns what videos of limited range show, by one process.
+func shownAll(t *testing.T, paths []string) (all []shown) {
 	t.Helper()
-	text, err := exec.Command(ffmpegtest.Installed("ffprobe"), "-v", "error", "-select_streams", "v", "-show_entries",
-		"stream=pix_fmt,color_range,color_space,color_transfer,color_primaries", "-of", "csv=p=0", path).Output()
-	f := strings.Split(strings.TrimSpace(string(text)), ",")
-	if err != nil || len(f) != 5 {
-		t.Fatalf("%v: %s", err, text)
+	args, dir := []string{"-nostdin", "-hide_banner"}, t.TempDir()
+	for _, path := range paths {
+		args = append(args, "-i", path)
 	}
-	if f[1] == "unknown" { // encoders needn't say that the range is limited
-		f[1] = "tv"
+	for i := range paths {
+		args = append(args, "-map", strconv.Itoa(i)+":v", "-frames:v", "1", "-f", "rawvideo", filepath.Join(dir, strconv.Itoa(i)))
 	}
-	return colours{f[2], f[4], f[3], f[1]}, f[0]
+	text, err := exec.Command("ffmpeg", args...).CombinedOutput()
+	inputs, _, _ := strings.Cut(string(text), "\nStream mapping:")
+	lines := streamLine.FindAllStringSubmatch(inputs, -1)
+	if err != nil || len(lines) != len(paths) {
+		t.Fatalf("%v: %d streams: %s", err, len(lines), text)
+	}
+	for _, line := range lines {
+		raw, err := os.ReadFile(filepath.Join(dir, line[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := parseColours(line[3])
+		all = append(all, shown{c, shownPatches(t, raw, c, line[2])})
+	}
+	return all
+}
+
+// parseColours parses text such as "tv, bt709/bt470bg/unknown, progressive": matrix, primaries and transfer function, or all by one name.
+func parseColours(text string) colours {
+	c := colours{"unknown", "unknown", "unknown", "tv"} // encoders needn't say that the range is limited
+	for part := range strings.SplitSeq(text, ", ") {
+		three := strings.Split(part, "/")
+		switch {
+		case len(three) == 3:
+			c.matrix, c.primaries, c.transfer = three[0], three[1], three[2]
+		case part == "pc" || part == "tv":
+			c.rang = part
+		case part != "progressive" && part != "":
+			c.matrix, c.primaries, c.transfer = part, part, part
+		}
+	}
+	return c
 }
 
 var pixelNames = regexp.MustCompile(`^yuva?(4[24][024])p(\d*)(le)?$`)
 
-// shownPatches returns the red, green and blue of the patches of a video of limited range.
-func shownPatches(t *testing.T, path string, c colours, pixels string) (all [][3]float64) {
+// shownPatches returns the red, green and blue of the patches of a frame of limited range.
+func shownPatches(t *testing.T, raw []byte, c colours, pixels string) (all [][3]float64) {
 	t.Helper()
-	raw, err := exec.Command(ffmpegtest.Installed("ffmpeg"), "-v", "error", "-i", path, "-frames:v", "1", "-f", "rawvideo", "-").Output()
 	name := pixelNames.FindStringSubmatch(pixels)
-	if err != nil || name == nil {
-		t.Fatalf("%v: pixels %s", err, pixels)
+	if name == nil {
+		t.Fatalf("pixels %s", pixels)
 	}
 	bits, _ := strconv.Atoi(cmp.Or(name[2], "8"))
 	across, below := map[string]int{"420": 2, "422": 2, "444": 1}[name[1]], map[string]int{"420": 2, "422": 1, "444": 1}[name[1]]
@@ -295,9 +447,12 @@ var weights = map[string][2]float64{"bt709": {.2126, .0722}, "fcc": {.3, .11}, "
 // weightsOf returns those of a matrix that has weights.
 func weightsOf(c colours) (red, blue float64) {
 	w, known := weights[c.matrix]
-	if !known && c.primaries == "bt2020" { // chroma-derived-nc
+	switch hdr := c.transfer == "smpte2084" || c.transfer == "arib-std-b67"; {
+	case hdr && c.matrix == "unknown":
 		w = weights["bt2020nc"]
-	} else if !known {
+	case !known && c.primaries == "bt2020": // chroma-derived-nc
+		w = weights["bt2020nc"]
+	case !known:
 		w = weights["bt709"]
 	}
 	return w[0], w[1]
@@ -364,7 +519,16 @@ func lightToPQ(v float64) float64 {
 
 // chromaticities are those of red, green, blue and white by H.273.
 var chromaticities = map[string][4][2]float64{
+	"bt709":     {{.64, .33}, {.3, .6}, {.15, .06}, {.3127, .329}},
+	"bt470m":    {{.67, .33}, {.21, .71}, {.14, .08}, {.31, .316}},
+	"bt470bg":   {{.64, .33}, {.29, .6}, {.15, .06}, {.3127, .329}},
 	"smpte170m": {{.63, .34}, {.31, .595}, {.155, .07}, {.3127, .329}},
+	"smpte240m": {{.63, .34}, {.31, .595}, {.155, .07}, {.3127, .329}},
+	"film":      {{.681, .319}, {.243, .692}, {.145, .049}, {.31, .316}},
+	"bt2020":    {{.708, .292}, {.17, .797}, {.131, .046}, {.3127, .329}},
+	"smpte428":  {{1, 0}, {0, 1}, {0, 0}, {1 / 3., 1 / 3.}},
+	"smpte431":  {{.68, .32}, {.265, .69}, {.15, .06}, {.314, .351}},
+	"smpte432":  {{.68, .32}, {.265, .69}, {.15, .06}, {.3127, .329}},
 	"jedec-p22": {{.63, .34}, {.295, .605}, {.155, .077}, {.3127, .329}},
 }
 
@@ -413,14 +577,78 @@ func toXYZ(primaries string) (m matrix3) {
 	return m
 }
 
-// toSMPTE170M returns what a colour of EBU Tech. 3213 is by the primaries of SMPTE 170M.
-func toSMPTE170M(rgb [3]float64) (out [3]float64) {
-	for k, v := range rgb {
-		out[k] = math.Pow(v, 2.4)
+// bradford is the matrix from CIE XYZ to the responses of cones in which whites are adapted.
+var bradford = matrix3{{.8951, .2664, -.1614}, {-.7502, 1.7135, .0367}, {.0389, -.0685, 1.0296}}
+
+// primariesTo returns the matrix of linear red, green and blue from primaries to others.
+func primariesTo(from, to string) (m matrix3) {
+	in, out := toXYZ(from), toXYZ(to)
+	white := [3]float64{1, 1, 1}
+	a, b := bradford.times(in.times(white)), bradford.times(out.times(white))
+	for k := range 3 {
+		var unit [3]float64
+		unit[k] = 1
+		v := bradford.times(in.times(unit))
+		for i := range v {
+			v[i] *= b[i] / a[i]
+		}
+		v = out.inverse().times(bradford.inverse().times(v))
+		for i := range v {
+			m[i][k] = v[i]
+		}
 	}
-	out = toXYZ("smpte170m").inverse().times(toXYZ("jedec-p22").times(out))
-	for k, v := range out {
-		out[k] = math.Pow(max(v, 0), 1/2.4)
+	return m
+}
+
+// These are light in cd/m².
+const (
+	sdrWhite  = 100.
+	hdrBright = 1000. // of HLG, and of PQ that tells no other
+	pqMost    = 10_000.
+)
+
+// hlgGamma is that of the OOTF of Rec. ITU-R BT.2100 for hdrBright.
+const hlgGamma = 1.2
+
+// light returns the linear light of a colour of a high dynamic range, as multiples of sdrWhite, by the EOTF of BT.2100.
+func light(c colours, rgb [3]float64) [3]float64 {
+	if c.transfer == "smpte2084" {
+		return each(func(v float64) float64 { return pqToLight(v) * pqMost / sdrWhite }, rgb)
 	}
-	return out
+	scene := each(func(v float64) float64 {
+		if v <= .5 {
+			return v * v / 3
+		}
+		return (math.Exp((v-hlgC)/hlgA) + hlgB) / 12
+	}, rgb)
+	y := toXYZ(c.primaries).times(scene)[1]
+	return each(func(v float64) float64 { return v * math.Pow(y, hlgGamma-1) * hdrBright / sdrWhite }, scene)
+}
+
+// These are the constants of HLG.
+const hlgA, hlgB, hlgC = .17883277, .28466892, .55991073
+
+// fromLight is the inverse of light, for the primaries smpte170m.
+func fromLight(c colours, rgb [3]float64) [3]float64 {
+	if c.transfer == "smpte2084" {
+		return each(func(v float64) float64 { return lightToPQ(max(v, 0) * sdrWhite / pqMost) }, rgb)
+	}
+	y := toXYZ("smpte170m").times(rgb)[1] * sdrWhite / hdrBright
+	return each(func(v float64) float64 {
+		v = max(0, v*sdrWhite/hdrBright*math.Pow(y, 1/hlgGamma-1))
+		if v <= 1/12. {
+			return math.Sqrt(3 * v)
+		}
+		return hlgA*math.Log(12*v-hlgB) + hlgC
+	}, rgb)
+}
+
+// toneMapped returns what light of primaries is in Rec. 709: with Hable's curve, which brings the brightest to white, and the transfer function of
+// BT.1886.
+func toneMapped(rgb [3]float64, primaries string, brightest float64) [3]float64 {
+	curve := func(v float64) float64 { return (v*(.15*v+.05)+.004)/(v*(.15*v+.5)+.06) - .02/.3 }
+	rgb = primariesTo(primaries, "bt709").times(rgb)
+	most := max(rgb[0], rgb[1], rgb[2], 1e-6)
+	factor := curve(most) / curve(brightest/sdrWhite) / most
+	return each(func(v float64) float64 { return math.Pow(max(v*factor, 0), 1/2.4) }, rgb)
 }

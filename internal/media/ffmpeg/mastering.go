@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -35,6 +36,8 @@ const sideFields = "rotation,red_x,red_y,green_x,green_y,blue_x,blue_y,white_poi
 type mastering struct {
 	display string // as x265's option master-display takes it; "" if the file tells none
 	light   string // as x265's option max-cll takes it; "" if the file tells none
+
+	brightest float64 // cd/m² of the brightest pixel, or else the most that the display can show; 0 if the file tells none
 }
 
 // mastering returns what the file tells of a stream, or else the first of its frames that tells it.
@@ -46,14 +49,21 @@ func (r *report) mastering(s stream) mastering {
 		}
 	}
 	var m mastering
+	var shown, content float64
 	for _, d := range all {
 		if m.display == "" {
-			m.display = d.display()
+			if m.display = d.display(); m.display != "" {
+				most, _ := inUnits(d.Most, 1)
+				shown = float64(most)
+			}
 		}
 		if m.light == "" {
-			m.light = d.light()
+			if m.light = d.light(); m.light != "" {
+				content = float64(d.MaxContent)
+			}
 		}
 	}
+	m.brightest = cmp.Or(content, shown)
 	return m
 }
 

@@ -248,12 +248,12 @@ func (v *Video) filters(s span) string {
 	if s.from > 0 || s.seek {
 		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", s.from, s.to))
 	}
+	if odd {
+		chain = append(chain, "crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0")
+	}
 	chain = append(chain, v.colourFilters()...)
 	if v.Pixels.Deep() { // a raw video may have values of more than 10 bits in its two bytes
 		chain = append(chain, "limiter")
-	}
-	if odd {
-		chain = append(chain, "crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0")
 	}
 	return strings.Join(append(chain, v.fit()...), ",")
 }
