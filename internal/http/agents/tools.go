@@ -58,8 +58,8 @@ type createInput struct {
 
 // orderInput is the input of the tools create and estimate.
 type orderInput struct {
-	Video string `json:"video" jsonschema:"the video, with a face in it: MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF, APNG; or a picture: PNG, JPEG, WebP, AVIF"`
-	Audio string `json:"audio" jsonschema:"the speech track: WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF, W64, or a video with sound"`
+	Video string `json:"video" jsonschema:"the video, with a face in it: MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF and APNG; or a picture: PNG, JPEG, WebP and AVIF"`
+	Audio string `json:"audio" jsonschema:"the speech track: WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF and W64, or a video with sound"`
 	client.Choices
 }
 

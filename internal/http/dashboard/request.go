@@ -188,7 +188,7 @@ func hint(code failure.Reason) string {
 	case failure.MediaTooSlow:
 		return "The server sends the file too slowly. Send the file itself from New."
 	case failure.MediaUnsupported:
-		return "Videos may be MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF or APNG, or a picture as PNG, JPEG, WebP or AVIF; audio may be WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF or W64, or the sound track of a video."
+		return "Videos may be " + order.VideoFormats + ", or the pictures " + order.PictureFormats + "; audio may be " + order.SoundFormats + ", or the sound track of a video."
 	case failure.VideoIsPicture:
 		return "Convert a photo, such as a HEIC, to JPEG or PNG, and a moving WebP to MP4."
 	case failure.MediaTruncated:

@@ -2,6 +2,7 @@ package ffmpeg
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"image"
 	_ "image/jpeg" // for the size of large pictures
@@ -80,6 +81,9 @@ func moves(file io.ReaderAt) bool {
 // unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
 // has more pixels than ffprobe reads, unreadable returns its size.
 func unreadable(path, kind string, err error) (*Info, error) {
+	if _, known := errors.AsType[ColoursError](err); known {
+		return nil, err
+	}
 	switch {
 	case kind == png || kind == jpeg:
 	case kind != webp && strings.HasPrefix(kind, "image/"):

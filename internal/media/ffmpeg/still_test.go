@@ -2,8 +2,13 @@ package ffmpeg
 
 import (
 	"bytes"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/domain/order"
 )
 
 // chunk is a chunk of a PNG without content.
@@ -30,6 +35,40 @@ func TestMoves(t *testing.T) {
 	} {
 		if got := moves(strings.NewReader(content)); got != want {
 			t.Errorf("%q: got %t, want %t", content, got, want)
+		}
+	}
+}
+
+// TestColoursOfPictures wants a picture to be refused for its colours, if these are why, and not for its kind.
+func TestColoursOfPictures(t *testing.T) {
+	colours := ColoursError{"bt2020c", "bt2020", "bt709"}
+	if _, err := unreadable("", heif, colours); !errors.Is(err, colours) || errors.Is(err, ErrPicture) {
+		t.Errorf("got %v, want %v", err, colours)
+	}
+	if _, err := unreadable("", heif, ErrUnsupported); !errors.Is(err, ErrPicture) {
+		t.Errorf("got %v, want %v", err, ErrPicture)
+	}
+}
+
+// TestFormats wants each format that people are told of to have a demuxer, and each demuxer to have one.
+func TestFormats(t *testing.T) {
+	demuxers := map[string]string{"MP4": "mov", "MOV": "mov", "WebM": "matroska", "MKV": "matroska", "AVI": "avi", "MPEG-TS": "mpegts", "FLV": "flv", "WMV": "asf", "GIF": "gif", "APNG": "apng",
+		"PNG": "png_pipe", "JPEG": "jpeg_pipe", "WebP": "webp_pipe", "AVIF": "mov",
+		"WAV": "wav", "MP3": "mp3", "M4A": "mov", "AAC": "aac", "FLAC": "flac", "OGG": "ogg", "WMA": "asf", "AIFF": "aiff", "CAF": "caf", "W64": "w64"}
+	var open []string
+	for _, demuxer := range slices.Concat(formats(), slices.Collect(maps.Values(stills))) {
+		name, _, _ := strings.Cut(demuxer, ",")
+		open = append(open, name)
+	}
+	told := map[string]bool{}
+	for name := range strings.SplitSeq(strings.NewReplacer(" and ", ", ").Replace(order.VideoFormats+", "+order.PictureFormats+", "+order.SoundFormats), ", ") {
+		if told[demuxers[name]] = true; !slices.Contains(open, demuxers[name]) {
+			t.Errorf("nothing opens %s", name)
+		}
+	}
+	for _, name := range open {
+		if !told[name] {
+			t.Errorf("nobody is told of %s", name)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func Described(err error, job render.Job) error {
 }
 
 // Accepted says which files can be rendered.
-const Accepted = "accepted are MP4, MOV, WebM, MKV, AVI, MPEG-TS, FLV, WMV, GIF, APNG, PNG, JPEG, WebP and AVIF, and for audio also WAV, MP3, M4A, AAC, FLAC, OGG, WMA, AIFF, CAF and W64"
+const Accepted = "accepted are " + order.VideoFormats + ", the pictures " + order.PictureFormats + ", and for audio also " + order.SoundFormats
 
 // seems returns what a file is that is no medium, "" if that isn't known.
 func seems(path string) string {
