@@ -112,7 +112,7 @@ func (p plan) play(ctx context.Context, from int, free buffers[[]byte], tasks []
 	return (&player{p.seen.footage, p.line}).play(ctx, from, free, func(frame []byte) error {
 		t := &tasks[output%len(tasks)]
 		t.output, t.frame, t.share, t.cover = output, frame, p.share(output), p.cover(output)
-		if p.island(output) {
+		if p.island(output) || p.sight(output) == nothing {
 			t.share = 0
 		}
 		output++

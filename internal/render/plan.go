@@ -102,7 +102,10 @@ func (p plan) face(output int) *seen {
 		return nil
 	}
 	source := p.line.source(output)
-	return p.seen.of(p.speaker(source), source)
+	if face := p.seen.of(p.speaker(source), source); face != nil && !p.outside(face) {
+		return face
+	}
+	return nil
 }
 
 // planSum returns a checksum, in hexadecimal, of all that decides what the frames of an output are and how they are encoded. Pieces of the same

@@ -5,6 +5,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/signal/geom"
 )
 
 // unsynced returns where the output isn't synced, and why. frames are those in which no mouth was painted.
@@ -38,10 +39,10 @@ func (p plan) cause(output int) order.Cause {
 	}
 	source := p.line.source(output)
 	switch face := p.seen.of(p.speaker(source), source); {
-	case face != nil && p.cover(output) != nil:
-		return order.MouthHidden
+	case face != nil && p.outside(face):
+		return order.OutOfPicture
 	case face != nil:
-		return order.OutOfPicture // the mouth
+		return order.MouthHidden
 	case len(p.seen.faces[source]) > 0:
 		return order.OtherPerson
 	}
@@ -50,17 +51,46 @@ func (p plan) cause(output int) order.Cause {
 	}[p.seen.lost[source]]
 }
 
+// sight is how much is seen of the mouth that is to be synced in an output frame.
+type sight int
+
+const (
+	unasked sight = iota // no mouth is to be synced
+	nothing              // there is no face, or its mouth is hidden or outside of the picture
+	little               // more than half of the mouth is hidden
+	most
+)
+
+// sight returns that of an output frame.
+func (p plan) sight(output int) sight {
+	source := p.line.source(output)
+	face, cover := p.seen.of(p.speaker(source), source), p.cover(output)
+	switch {
+	case !p.asked(output):
+		return unasked
+	case face == nil || p.outside(face) || cover != nil && cover.Hidden() == 255:
+		return nothing
+	case cover != nil && cover.Hidden() > 127:
+		return little
+	}
+	return most
+}
+
+// mouthCentre is the middle of a mouth on the canonical face.
+var mouthCentre = geom.Point{X: 1.2, Y: 1.55}
+
+// outside tells whether the middle of a mouth is outside of the picture. Then the rest of it stays as it is: half a mouth says nothing.
+func (p plan) outside(face *seen) bool {
+	c, v := face.toMouth.Apply(mouthCentre), p.input.video.Video
+	return !(c.X >= 0 && c.Y >= 0 && c.X < float32(v.Width) && c.Y < float32(v.Height))
+}
+
 // leastIsland is the length of the shortest part of a shot that is synced between parts that aren't, in seconds: a mouth that changes
 // for a syllable or two looks like a fault.
 const leastIsland = .4
 
 // findIslands tells of each output frame whether its mouth stays as it is because it would be synced for a moment only.
 func (p plan) findIslands() []bool {
-	gap := func(o int) bool {
-		source := p.line.source(o)
-		cover := p.cover(o)
-		return p.asked(o) && (p.seen.of(p.speaker(source), source) == nil || cover != nil && cover.Whole())
-	}
 	cut := func(o int) bool { // before the frame
 		if o == 0 {
 			return true
@@ -70,21 +100,31 @@ func (p plan) findIslands() []bool {
 		again := to < from-1 // the video starts again
 		return again || next < len(p.seen.cuts) && p.seen.cuts[next] <= max(from, to)
 	}
-	islands := make([]bool, p.line.frames)
-	least := int(leastIsland * p.input.video.Video.Rate.Float())
-	after := -1 // the first frame after a gap of this shot, -1 for none
-	for o := range p.line.frames {
-		if cut(o) || !p.asked(o) {
+	return islands(p.line.frames, int(leastIsland*p.input.video.Video.Rate.Float()), cut, p.sight)
+}
+
+// islands finds the runs of frames between two in which nothing of a mouth is seen, without a cut within, if most of the mouth is seen in fewer
+// than least of them.
+func islands(frames, least int, cut func(int) bool, at func(int) sight) []bool {
+	found := make([]bool, frames)
+	after, clear := -1, 0 // the first frame after nothing was seen in this shot, -1 for none, and the number of those from there in which most is
+	for o := range frames {
+		if cut(o) {
 			after = -1
 		}
-		if gap(o) {
-			if after >= 0 && o-after < least {
+		switch at(o) {
+		case unasked:
+			after = -1
+		case nothing:
+			if after >= 0 && clear < least {
 				for i := after; i < o; i++ {
-					islands[i] = true
+					found[i] = true
 				}
 			}
-			after = o + 1
+			after, clear = o+1, 0
+		case most:
+			clear++
 		}
 	}
-	return islands
+	return found
 }

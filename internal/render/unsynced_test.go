@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/signal/geom"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -84,13 +84,14 @@ func TestUnsynced(t *testing.T) {
 // TestFindIslands checks which output frames are synced for a moment only. A shot begins at a cut anywhere between two frames that are shown.
 func TestFindIslands(t *testing.T) {
 	for _, c := range []struct {
-		name, faces string // one character for each source frame: # for a face
+		name, faces string // one character for each source frame: # for a face, o for one whose mouth is outside of the picture
 		cuts        []int
 		mode        order.SyncMode
 		frames      int
 		want        string // the same for output frames, # for an island
 	}{
 		{"between gaps", "..###..", []int{0}, order.CutOff, 7, "..###.."},
+		{"between mouths outside", "##o###o##", []int{0}, order.CutOff, 9, "...###..."},
 		{"with a cut", "..###..", []int{0, 3}, order.CutOff, 7, "......."},
 		{"with a cut that is skipped", "..######..", []int{0, 6}, order.Remap, 5, "....."},
 		{"after a gap that begins a shot", "##.##..", []int{0, 2}, order.CutOff, 7, "...##.."},
@@ -99,9 +100,16 @@ func TestFindIslands(t *testing.T) {
 		{"where the video turns back", ".##", []int{0}, order.Bounce, 5, ".###."},
 		{"on the way back after a cut", ".##.#.", []int{0, 4}, order.Bounce, 11, ".##.....##."},
 	} {
-		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
+		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
 		for _, face := range c.faces {
-			p.seen.faces = append(p.seen.faces, make([]seen, strings.Count(string(face), "#")))
+			switch face {
+			case '#':
+				p.seen.faces = append(p.seen.faces, make([]seen, 1))
+			case 'o':
+				p.seen.faces = append(p.seen.faces, []seen{{toMouth: geom.Similarity{X: 2}}})
+			default:
+				p.seen.faces = append(p.seen.faces, nil)
+			}
 		}
 		p.seen.hidden = occlusion.New()
 		p.seen.cuts, p.line = c.cuts, newTimeline(c.mode, len(c.faces), c.frames, c.cuts)
@@ -111,6 +119,34 @@ func TestFindIslands(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestIslands checks runs of frames in which parts of a mouth are seen: ~ for little of it, # for most.
+func TestIslands(t *testing.T) {
+	for _, c := range []struct{ sights, want string }{
+		{"..~~##~~..", "..######.."}, // a hand that lets go for a moment
+		{"..~~###~~..", "..........."},
+		{"..~~~~~..", "..~~~~~.."},
+		{"..##~##..", "........."},
+		{"..#~~|##..", ".........."},
+		{"..##_##..", "........."},
+		{"~##~..", "......"},
+	} {
+		var sights []sight
+		cuts := map[int]bool{0: true}
+		for _, r := range c.sights {
+			if r == '|' {
+				cuts[len(sights)] = true
+				continue
+			}
+			sights = append(sights, map[rune]sight{'_': unasked, '.': nothing, '~': little, '#': most}[r])
+		}
+		for o, island := range islands(len(sights), 3, func(o int) bool { return cuts[o] }, func(o int) sight { return sights[o] }) {
+			if want := c.want[o] != '.'; island != want {
+				t.Errorf("%s: frame %d: got %t", c.sights, o, island)
+			}
 		}
 	}
 }

@@ -54,10 +54,8 @@ func widened(hidden [][cells]bool, frame, c int) float32 {
 	return 0
 }
 
-// Whole tells whether nothing of the mouth is seen.
-func (k *Cover) Whole() bool {
-	return !slices.ContainsFunc(k.cells[:], func(c uint8) bool { return c < 255 })
-}
+// Hidden returns how much is hidden of the part of the mouth that is seen best: 255 is all of it.
+func (k *Cover) Hidden() uint8 { return slices.Min(k.cells[:]) }
 
 // Uncover lowers the mask of a mouth where the mouth is hidden: to 0 where nothing of it is seen. It tells whether any of the mask is
 // left.

@@ -43,7 +43,7 @@ func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	live := t.live[:0]
 	for i, k := range t.live {
 		if k.update(steps[i], contested(steps, i)); k.misses > 0 {
-			t.lost = lostAt(k.Box, frame.Rect)
+			t.tell(lostAt(k.Box, frame.Rect), t.every.told)
 		}
 		if k.misses < missesToLose {
 			live = append(live, k)

@@ -84,19 +84,23 @@ func TestLost(t *testing.T) {
 	small, leaves, gone := still, still, still
 	small.scale, leaves.dx, gone.to = .12, -25, 6
 	for _, c := range []struct {
-		name string
-		who  []figure
-		want Lost
+		name   string
+		frames int
+		who    []figure
+		want   Lost
 	}{
-		{"nobody", nil, Unseen},
-		{"too small", []figure{small}, TooSmall},
-		{"walks out", []figure{leaves}, Outside},
-		{"turns away", []figure{gone}, TurnedAway},
-		{"is there", []figure{still}, Unseen},
+		{"nobody", 16, nil, Unseen},
+		{"too small", 16, []figure{small}, TooSmall},
+		{"too small for long", 90, []figure{small}, TooSmall},
+		{"walks out", 16, []figure{leaves}, Outside},
+		{"walked out", 90, []figure{leaves}, Unseen},
+		{"turns away", 16, []figure{gone}, TurnedAway},
+		{"turned away", 90, []figure{gone}, Unseen},
+		{"is there", 16, []figure{still}, Unseen},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tracker, got := NewTracker(newDetector(t, "", ""), 25), Unseen
-			for _, frame := range compose(t, 16, c.who...) {
+			for _, frame := range compose(t, c.frames, c.who...) {
 				seen, err := tracker.Add(t.Context(), frame)
 				if err != nil {
 					t.Fatal(err)

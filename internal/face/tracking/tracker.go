@@ -32,10 +32,8 @@ type Tracker struct {
 	next     int       // number of the next track
 	live     []*track
 	cuts     cutDetector
-	closer   int  // value of frames before which no search for small faces is due
-	lost     Lost // why the face that was last missed in the shot isn't found
-	doubt    Lost // the same of what looked like a face, but could not be located
-	doubted  int  // value of frames from which on doubt doesn't count
+	closer   int                 // value of frames before which no search for small faces is due
+	told     [TurnedAway + 1]int // value of frames from which on each Lost doesn't count
 }
 
 // strideRate is the frame rate, in frames/s, from which on only every second frame is tracked. It is a little less than 48,
@@ -51,7 +49,7 @@ type intervals struct {
 	large   int // in the whole picture, for large faces, if it changes much
 	empty   int // in the whole picture, for all faces, while there is no face
 	confirm int // of a tracked face
-	doubt   int // for which what looked like a face counts
+	told    int // for which it counts why a face was missed or not located
 	closer  int // in parts of the picture, for faces that are too small to track, while there is no face
 }
 
@@ -61,14 +59,14 @@ const (
 	largeEvery   = .4  // a large face that comes in may be missed for so long
 	emptyEvery   = .12 // a face that comes into an empty picture may be missed for so long
 	closerEvery  = 5   // it takes 15 searches at 16:9, and only tells why there is no face
-	doubtLasts   = 2   // so that a single mistake of a search doesn't tell why there is no face for minutes
+	toldLasts    = 2   // so that who has left, or a single mistake of a search, doesn't tell why there is no face for minutes
 	confirmEvery = .4  // with .2 mouths followed the speech no better: the mean articulation of six videos was .641, and .659 with .4
 )
 
 // newIntervals returns the intervals. fps is the number of tracked frames a second.
 func newIntervals(fps float64) intervals {
 	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
-	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery), closer: frames(closerEvery), doubt: frames(doubtLasts)}
+	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery), closer: frames(closerEvery), told: frames(toldLasts)}
 }
 
 // missesToLose is a number of tracked frames in a row. A face that is missed in all of them loses its track. By eye.
@@ -94,7 +92,7 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 	}
 	t.skipped = 0
 	if seen.Cut {
-		t.live, t.lost, t.doubt = nil, Unseen, Unseen
+		t.live, t.told = nil, [TurnedAway + 1]int{}
 	}
 	known := len(t.live)
 	early := t.detect(ctx, frame, t.due(&view, frame.Rect, seen.Cut))
@@ -123,11 +121,16 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (*Seen, error) {
 
 // why returns why there is no face in the frame, if there is none.
 func (t *Tracker) why() Lost {
-	if t.frames < t.doubted {
-		return max(t.lost, t.doubt)
+	for lost := TurnedAway; lost > Unseen; lost-- {
+		if t.frames < t.told[lost] {
+			return lost
+		}
 	}
-	return t.lost
+	return Unseen
 }
+
+// tell notes for a number of tracked frames why a face isn't found.
+func (t *Tracker) tell(why Lost, frames int) { t.told[why] = t.frames + frames }
 
 // These are sides of boxes, as shares of the shorter side of the picture. By eye.
 const (
@@ -217,10 +220,7 @@ func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, found *detecti
 				t.next++
 			}
 		} else if !ok {
-			if t.frames >= t.doubted {
-				t.doubt = Unseen
-			}
-			t.doubt, t.doubted = max(t.doubt, lost), t.frames+t.every.doubt
+			t.tell(lost, t.every.told)
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func (t *Tracker) lookCloser(ctx context.Context, frame *image.YCbCr) error {
 				return err
 			}
 			if slices.ContainsFunc(faces, func(f detection.Face) bool { return f.Box.Size < least }) {
-				t.lost = TooSmall
+				t.tell(TooSmall, t.every.closer)
 				return nil
 			}
 		}
