@@ -44,7 +44,7 @@ func (ColoursError) Unwrap() error { return ErrUnsupported }
 // setColours sets the colours of a video to those of a stream, and reports whether they can be kept or converted. The filter zscale converts those
 // of a constant luminance with an error, and ICtCp only of PQ.
 func (v *Video) setColours(s stream) (ok bool) {
-	v.transfer, v.primaries, v.matrix = s.Transfer, s.Primaries, s.Space
+	v.transfer, v.primaries, v.matrix, v.fileMatrix = s.Transfer, s.Primaries, s.Space, s.Space
 	switch v.matrix {
 	case "ictcp":
 		return v.transfer == pq && (v.primaries == "bt2020" || !slices.Contains(primariesKept, v.primaries))
@@ -152,6 +152,18 @@ func (v *Video) given() (filter, primaries, transfer string) {
 		filter += ":agamma=0"
 	}
 	return filter, primaries, transfer
+}
+
+// scaleMatrices has the names by which the filter scale knows matrices of frames.
+var scaleMatrices = map[string]string{"bt709": "bt709", "bt470bg": "smpte170m", "smpte170m": "smpte170m", "smpte240m": "smpte240m", "bt2020nc": "bt2020"}
+
+// sameMatrix returns an option of the filter scale by which all frames get the matrix of the first: it may change in the middle of a file.
+// It is "" if the filter would take frames to have another matrix than they have.
+func (v *Video) sameMatrix() string {
+	if matrix := scaleMatrices[v.fileMatrix]; matrix != "" && !v.LosesHDR() && !v.converts() && !v.rgb {
+		return ":out_color_matrix=" + matrix
+	}
+	return ""
 }
 
 // converted returns the filters that do what converts reports.

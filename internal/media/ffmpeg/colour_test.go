@@ -111,7 +111,7 @@ func testColour(t *testing.T, tools *ffmpeg.Tools, c colours, format sampling, o
 		v := *info.Video
 		v.Pixels = v.Keep(out)
 		if info.Video = &v; decoded[v.Pixels] == nil {
-			decoded[v.Pixels] = decodeAll(t, tools, info)
+			decoded[v.Pixels] = decodeAll(t, tools, info, patchFrames)
 		}
 		made, videos = append(made, filepath.Join(dir, strconv.Itoa(i))), append(videos, &v)
 		encodeAll(t, tools, &v, out, decoded[v.Pixels], made[i])
@@ -165,7 +165,7 @@ func TestToSDR(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				encodeAll(t, tools, info.Video, order.Output{}, decodeAll(t, tools, info), made)
+				encodeAll(t, tools, info.Video, order.Output{}, decodeAll(t, tools, info, patchFrames), made)
 				got := shownAll(t, []string{made})[0]
 				mean := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return toneMapped(light(rec, rgb), rec.primaries, c.brightest) })
 				t.Logf("the mean error is %.2f of 255", mean)
@@ -173,6 +173,37 @@ func TestToSDR(t *testing.T) {
 					t.Errorf("got %v, want %v, and an error below 1", got.colours, want)
 				}
 			})
+		}
+	}
+}
+
+// TestMatrixChanges decodes a file that was joined of two, whose pictures show the same colour by different matrices.
+func TestMatrixChanges(t *testing.T) {
+	dir := t.TempDir()
+	for name, matrix := range map[string]string{"a": "bt709", "b": "smpte170m"} {
+		if text, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=0x20a040:s=64x64:r=25:d=0.2", "-vf",
+			"format=gbrp,scale=out_color_matrix="+matrix+",format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace="+matrix,
+			"-c:v", "libx264", "-qp", "0", "-preset", "ultrafast", "-bsf:v", "dump_extra", filepath.Join(dir, name+".mkv")).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	list, path := filepath.Join(dir, "list"), filepath.Join(dir, "joined.mkv")
+	if err := os.WriteFile(list, []byte("file a.mkv\nfile b.mkv\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("ffmpeg", "-v", "error", "-f", "concat", "-i", list, "-c", "copy", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+		info, err := tools.Probe(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames, size := decodeAll(t, tools, info, 10), info.Video.FrameSize()
+		for _, at := range []int{0, 64 * 64, 64 * 64 * 5 / 4} { // of Y, Cb, Cr
+			if first, last := int(frames[at]), int(frames[9*size+at]); max(first-last, last-first) > 2 {
+				t.Errorf("%s: %d became %d", by, first, last)
+			}
 		}
 	}
 }
@@ -194,7 +225,7 @@ func TestOddColours(t *testing.T) {
 			if v := info.Video; v.Width != 96 || v.Height != 64 {
 				t.Errorf("%s, %s: got %d × %d", by, tags, v.Width, v.Height)
 			}
-			decodeAll(t, tools, info)
+			decodeAll(t, tools, info, patchFrames)
 		}
 	}
 }
@@ -321,17 +352,17 @@ func restored(v uint16, chroma, full bool, bits int) float64 {
 	return (float64(v) - zero) / one
 }
 
-// decodeAll returns all frames of a video.
-func decodeAll(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) []byte {
+// decodeAll returns the n frames of a video.
+func decodeAll(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, n int) []byte {
 	t.Helper()
-	frames, err := tools.OpenFrames(t.Context(), info, patchFrames)
+	frames, err := tools.OpenFrames(t.Context(), info, n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer frames.Close()
 	size := info.Video.FrameSize()
-	all := make([]byte, patchFrames*size)
-	for i := range patchFrames {
+	all := make([]byte, n*size)
+	for i := range n {
 		if err := frames.ReadPixels(all[i*size : (i+1)*size]); err != nil {
 			t.Fatal(err)
 		}

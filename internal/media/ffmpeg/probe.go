@@ -70,7 +70,8 @@ type Video struct {
 	fullRange  bool
 	transfer   string
 	primaries  string
-	matrix     string
+	matrix     string // as the frames have it
+	fileMatrix string
 	mastering  mastering
 }
 

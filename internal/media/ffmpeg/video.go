@@ -259,12 +259,12 @@ func (v *Video) filters(s span) string {
 }
 
 // fit returns the filters that make pictures of any shape as large as frames, with bars beside those whose shape differs from that of the
-// first by more than a hundredth.
+// first by more than a hundredth, and give them its matrix.
 func (v *Video) fit() []string {
 	const alike = "lt(abs(dar/%[2]g-1),.01)"
 	return []string{
 		fmt.Sprintf("scale=w='if("+alike+",%[1]d,2*trunc(min(%[1]d,%[1]d*dar/%[2]g)/2+.5))'", v.Width, v.shape) +
-			fmt.Sprintf(":h='if("+alike+",%[1]d,2*trunc(min(%[1]d,%[1]d*%[2]g/dar)/2+.5))'", v.Height, v.shape) + ":eval=frame:out_range=tv",
+			fmt.Sprintf(":h='if("+alike+",%[1]d,2*trunc(min(%[1]d,%[1]d*%[2]g/dar)/2+.5))'", v.Height, v.shape) + ":eval=frame:out_range=tv" + v.sameMatrix(),
 		"format=" + v.Pixels.String(),
 		fmt.Sprintf("pad=%d:%d:(ow-iw)/2:(oh-ih)/2:eval=frame", v.Width, v.Height),
 	}
