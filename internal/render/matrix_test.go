@@ -3,13 +3,8 @@ package render
 import (
 	"flag"
 	"fmt"
-	"io"
 	"math"
-	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -19,307 +14,27 @@ import (
 	"lipsync/internal/test/ffmpegtest"
 )
 
-// medium is a file as people have it: frames of 160 × 96 that flash, and a sound that beeps, both for .08 s. Something changes within.
-type medium struct {
-	container    string // extension of the file
-	video, audio string // codecs
-	change       string
-	at           float64 // when it changes, in seconds
-}
-
-// The times of flashes and beeps, and the length of a medium, in seconds.
-const (
-	firstFlash, lastFlash = .4, 2.
-	mediumSeconds         = 2.4
-)
-
-// carriers have the codecs that are tried in a container.
-var carriers = []struct{ container, videos, audios string }{
-	{"mp4", "libx264 mpeg4 libx265", "aac libmp3lame ac3"},
-	{"mov", "libx264 prores_ks mjpeg", "aac pcm_s16le alac"},
-	{"mkv", "libx264 libvpx ffv1", "aac libopus flac libvorbis pcm_s24le"},
-	{"webm", "libvpx libvpx-vp9", "libopus libvorbis"},
-	{"avi", "mpeg4 mjpeg msmpeg4v2", "libmp3lame pcm_s16le ac3"},
-	{"ts", "libx264 mpeg2video", "aac ac3 mp2"},
-	{"flv", "libx264 flv", "aac libmp3lame"},
-}
-
-// changes of media: of pictures, of sound, and of times.
-var (
-	pictureChanges = []string{"size", "aspect", "pixels", "range"}
-	soundChanges   = []string{"rate", "channels", "both"}
-	timeChanges    = []string{"none", "late sound", "late pictures", "gap", "offset", "joined", "cut", "own rate"}
-)
-
-// media returns media from a seed.
-func media(seed uint64, n int) (all []medium) {
-	random := rand.New(rand.NewPCG(seed, seed))
-	pick := func(list []string) string { return list[random.IntN(len(list))] }
-	for len(all) < n {
-		c := carriers[len(all)%len(carriers)]
-		m := medium{c.container, pick(strings.Fields(c.videos)), pick(strings.Fields(c.audios)), pick(timeChanges), .5 + 1.3*random.Float64()}
-		switch random.IntN(3) {
-		case 0: // in formats whose pictures say what they are
-			m.change = pick(pictureChanges)
-			if m.container != "ts" {
-				m.container, m.video = "mkv", pick([]string{"libx264", "libvpx"})
-			}
-		case 1: // in formats whose sound does
-			m.change = pick(soundChanges)
-			m.container, m.audio = "", pick([]string{"libmp3lame", "aac", "ac3", "mp2", "ts"})
-		}
-		if m.container == "avi" && (strings.HasPrefix(m.change, "late") || m.change == "offset" || m.change == "gap") { // it has no times
-			m.change = "none"
-		}
-		if m.audio == "pcm_s16le" && m.change == "gap" { // MOV keeps no gap of such sound
-			m.change = "none"
-		}
-		if m.container == "ts" && m.change == "cut" { // it has no edit lists, and no packets before the begin
-			m.change = "none"
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// maker makes media.
-type maker struct {
-	testing.TB
-	dir string
-}
-
-func (m maker) ffmpeg(args ...string) {
-	m.Helper()
-	cmd := exec.Command(ffmpegtest.Installed("ffmpeg"), append([]string{"-v", "error", "-nostdin", "-y"}, args...)...)
-	cmd.Dir = m.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		m.Fatalf("%v: %v: %s", args, err, out)
-	}
-}
-
-// filmed and toned are sources of lavfi. More are options and filters.
-func filmed(more string) []string {
-	return []string{"-f", "lavfi", "-i", fmt.Sprintf("color=0x303030:s=160x96:r=25:d=%g,drawbox=c=white:t=fill:enable='between(t,%g,%g)+between(t,%g,%g)'%s",
-		mediumSeconds, firstFlash-.01, firstFlash+.07, lastFlash-.01, lastFlash+.07, more)}
-}
-
-func toned(more string) []string {
-	return []string{"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc='.5*sin(2000*PI*t)*(between(t,%g,%g)+between(t,%g,%g))':s=48000:d=%g%s",
-		firstFlash, firstFlash+.08, lastFlash, lastFlash+.08, mediumSeconds, more)}
-}
-
-// picturesOf returns the options of an encoder of pictures.
-func picturesOf(codec string) []string {
-	args := []string{"-c:v", codec}
-	switch codec {
-	case "libx264":
-		args = append(args, "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-bf", "2", "-g", "12")
-	case "libx265":
-		args = append(args, "-preset", "ultrafast", "-x265-params", "log-level=error")
-	case "libvpx", "libvpx-vp9":
-		args = append(args, "-deadline", "realtime", "-cpu-used", "8", "-b:v", "1M", "-g", "12")
-	case "mjpeg":
-		args = append(args, "-pix_fmt", "yuvj420p")
-	}
-	return args
-}
-
-// blocks is the most by which beeps come late in sound that was joined: a codec begins each part with a block or two of silence.
-const blocks = .12
-
-// write makes a medium, and returns the paths of its video and of its speech, and by how many seconds beeps come after flashes.
-func (m maker) write(f medium) (video, speech string, late float64) {
-	at, path := fmt.Sprintf("%.2f", math.Round(f.at*25)/25), "m."+f.container
-	join := func(list string, args ...string) {
-		if err := os.WriteFile(filepath.Join(m.dir, "list"), []byte(list), 0o600); err != nil {
-			m.Fatal(err)
-		}
-		m.ffmpeg(append([]string{"-f", "concat", "-i", "list"}, args...)...)
-	}
-	codecs := append(picturesOf(f.video), "-c:a", f.audio, "-ar", "48000")
-	both := append(filmed(""), toned("")...)
-	switch f.change {
-	case "size", "aspect", "pixels", "range":
-		second := map[string]string{"size": "scale=320:128", "aspect": "setsar=2", "pixels": "format=yuv444p", "range": "scale=out_range=pc,format=yuvj420p"}[f.change]
-		if f.change == "pixels" && f.video != "libx264" {
-			second = "scale=96:96"
-		}
-		own := picturesOf(f.video)
-		if f.video == "libx264" && f.change != "size" { // -pix_fmt would undo the change
-			own = []string{"-c:v", "libx264", "-preset", "ultrafast", "-bsf:v", "dump_extra"}
-		} else if f.video == "libx264" {
-			own = append(own, "-bsf:v", "dump_extra")
-		}
-		m.ffmpeg(append(append(filmed(",trim=end="+at), own...), "a."+f.container)...)
-		m.ffmpeg(append(append(filmed(",trim=start="+at+",setpts=PTS-STARTPTS,"+second), own...), "b."+f.container)...)
-		join("file a."+f.container+"\nfile b."+f.container+"\n", "-c", "copy", "p."+f.container)
-		m.ffmpeg(append(append([]string{"-i", "p." + f.container}, toned("")...), "-c:v", "copy", "-c:a", f.audio, "-ar", "48000", path)...)
-	case "rate", "channels", "both":
-		first, second := []string{"-ar", "44100", "-ac", "1"}, []string{"-ar", "24000", "-ac", "1"}
-		if f.audio == "ac3" {
-			second[1] = "32000"
-		}
-		if f.change != "rate" {
-			second[3] = "2"
-		}
-		if f.change == "channels" {
-			second[1] = "44100"
-		}
-		extension := map[string]string{"libmp3lame": "mp3", "aac": "aac", "ac3": "ac3", "mp2": "mp2", "ts": "ts"}[f.audio]
-		codec := []string{"-c:a", map[bool]string{true: "aac", false: f.audio}[f.audio == "ts"]}
-		if extension == "mp3" {
-			codec = append(codec, "-write_xing", "0", "-id3v2_version", "0")
-		}
-		m.ffmpeg(append(append(append(toned(",atrim=end="+at), first...), codec...), "a."+extension)...)
-		m.ffmpeg(append(append(append(toned(",atrim=start="+at+",asetpts=PTS-STARTPTS"), second...), codec...), "b."+extension)...)
-		path = "s." + extension
-		switch extension {
-		case "ac3", "mp2":
-			join("file a."+extension+"\nfile b."+extension+"\n", "-c", "copy", "s.mkv")
-			path = "s.mkv"
-		case "ts":
-			join("file a.ts\nfile b.ts\n", "-c", "copy", "s.ts")
-		default:
-			a, err := os.ReadFile(filepath.Join(m.dir, "a."+extension))
-			if err != nil {
-				m.Fatal(err)
-			}
-			b, err := os.ReadFile(filepath.Join(m.dir, "b."+extension))
-			if err != nil {
-				m.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(m.dir, path), append(a, b...), 0o600); err != nil {
-				m.Fatal(err)
-			}
-		}
-		m.ffmpeg(append(append(filmed(""), picturesOf("libx264")...), "v.mp4")...)
-		return filepath.Join(m.dir, "v.mp4"), filepath.Join(m.dir, path), blocks
-	case "late sound", "late pictures":
-		m.ffmpeg(append(append(filmed(""), picturesOf(f.video)...), "p.mkv")...)
-		m.ffmpeg(append(append(toned(""), "-c:a", f.audio, "-ar", "48000"), "s.mkv")...)
-		p, s := []string{"-i", "p.mkv"}, []string{"-i", "s.mkv"}
-		delay := fmt.Sprintf("%.3f", f.at/4)
-		if late = f.at / 4; f.change == "late sound" {
-			s = append([]string{"-itsoffset", delay}, s...)
-		} else {
-			p, late = append([]string{"-itsoffset", delay}, p...), -late
-		}
-		m.ffmpeg(append(append(p, s...), "-c", "copy", path)...)
-		switch { // a copy has the silence that its codec begins with as sound
-		case f.audio == "aac":
-			late += 1024. / 48000
-		case f.audio == "libmp3lame" && f.container == "flv":
-			late += 1105. / 48000
-		}
-	case "gap": // of .3 s in the times of sound
-		source := toned(fmt.Sprintf(",aselect='not(between(t,%s,%s+.1))'", at, at))
-		m.ffmpeg(append(append(append(filmed(""), source...), codecs...), path)...)
-	case "offset":
-		m.ffmpeg(append(append(both, codecs...), "-output_ts_offset", "7", path)...)
-	case "cut": // an edit list, or packets from before the begin
-		m.ffmpeg(append(append(both, codecs...), "whole."+f.container)...)
-		m.ffmpeg("-ss", "0.2", "-i", "whole."+f.container, "-c", "copy", path)
-	case "joined":
-		m.ffmpeg(append(append(append(filmed(",trim=end="+at), toned(",atrim=end="+at)...), codecs...), "a."+f.container)...)
-		m.ffmpeg(append(append(append(filmed(",trim=start="+at+",setpts=PTS-STARTPTS"), toned(",atrim=start="+at+",asetpts=PTS-STARTPTS")...), codecs...), "b."+f.container)...)
-		join("file a."+f.container+"\nfile b."+f.container+"\n", "-c", "copy", path)
-	case "own rate":
-		m.ffmpeg(append(append(append(filmed(""), toned("")...), codecs...), "-r", "30000/1001", path)...)
-	default:
-		m.ffmpeg(append(append(both, codecs...), path)...)
-	}
-	path = filepath.Join(m.dir, path)
-	return path, path, late
-}
-
-// events returns the times of flashes and of beeps in an output, in seconds, and its length by each of them.
-func events(t testing.TB, path string) (flashes, beeps []float64, shown, heard float64) {
-	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	in, err := tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := tools.OpenFrames(t.Context(), in, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	rate, frames, before := in.Video.Rate.Float(), 0, false
-	frame := in.Video.NewFrame()
-	for ; ; frames++ {
-		if err := reader.Read(frame); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		bright := frame.Y[frame.YOffset(in.Video.Width/2, in.Video.Height*7/10)] > 140
-		if bright && !before {
-			flashes = append(flashes, float64(frames)/rate)
-		}
-		before = bright
-	}
-	sound, err := tools.OpenSound(t.Context(), in, 3*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pcm, err := io.ReadAll(sound)
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := -1.
-	for i := range len(pcm) / 2 {
-		at := float64(i) / ffmpeg.PCMRate
-		if s := int16(uint16(pcm[2*i]) | uint16(pcm[2*i+1])<<8); s > 4000 || s < -4000 {
-			if last < 0 || at-last > .2 {
-				beeps = append(beeps, at)
-			}
-			last = at
-		}
-	}
-	return flashes, beeps, float64(frames) / rate, float64(len(pcm)/2) / ffmpeg.PCMRate
-}
-
 // tryMedia renders media as their own speech, and compares when flashes and beeps come.
-func tryMedia(t *testing.T, all []medium) {
+func tryMedia(t *testing.T, all []ffmpegtest.Medium) {
 	for n, f := range all {
-		t.Run(fmt.Sprintf("%d %s %s %s %s %.2f", n, f.container, f.video, f.audio, f.change, f.at), func(t *testing.T) {
+		t.Run(fmt.Sprint(n, " ", f), func(t *testing.T) {
 			t.Parallel()
-			m := maker{t, t.TempDir()}
-			video, speech, late := m.write(f)
+			video, speech, late := f.Write(t, "")
 			dir := t.TempDir()
 			r, output := newRenderer(t, &numberer{}), filepath.Join(dir, "o.mp4")
 			if _, err := r.Render(t.Context(), Job{Video: video, Audio: speech, Output: output, Scratch: dir, Options: order.Options{SyncMode: order.Pad}}, nil); err != nil {
 				t.Fatal(err)
 			}
-			flashes, beeps, shown, heard := events(t, output)
-			if len(flashes) != 2 || len(beeps) != 2 {
-				t.Fatalf("flashes at %.3f and beeps at %.3f, want two", flashes, beeps)
-			}
-			allowed := .02
-			if late == blocks {
-				late, allowed = blocks/2, blocks/2
-			}
-			for i, flash := range flashes {
-				if wrong := beeps[i] - flash - late; math.Abs(wrong) > allowed+.001 {
-					t.Errorf("beep %d is wrong by %.3f s (flashes at %.3f, beeps at %.3f, by %.3f s)", i, wrong, flashes, beeps, late)
-				}
-			}
-			if between := flashes[1] - flashes[0]; math.Abs(between-(lastFlash-firstFlash)) > .041 {
-				t.Errorf("%.3f s between flashes", between)
-			}
-			if math.Abs(shown-heard) > .041 || shown < mediumSeconds-.25 || shown > mediumSeconds+.6 {
-				t.Errorf("%.3f s of pictures and %.3f s of sound", shown, heard)
-			}
+			f.Check(t, output, late)
 		})
 	}
 }
 
 // TestMatrix tries some media from a seed.
-func TestMatrix(t *testing.T) { tryMedia(t, media(1, 14)) }
+func TestMatrix(t *testing.T) { tryMedia(t, ffmpegtest.Media(1, 14)) }
 
 // TestMatrix_long tries the media of another seed.
-func TestMatrix_long(t *testing.T) { tryMedia(t, media(2, 310)) }
+func TestMatrix_long(t *testing.T) { tryMedia(t, ffmpegtest.Media(2, 310)) }
 
 var driftMinutes = flag.Int("minutes", 25, "length of the video of TestDrift_long")
 
@@ -327,22 +42,22 @@ var driftMinutes = flag.Int("minutes", 25, "length of the video of TestDrift_lon
 func TestDrift_long(t *testing.T) {
 	const each = "between(mod(t,60),%g,%g)"
 	minutes, rate := *driftMinutes, ffmpeg.Rate{Num: 30000, Den: 1001}
-	m := maker{t, t.TempDir()}
+	dir := t.TempDir()
 	on := func(from, to float64) string { return fmt.Sprintf(each, from, to) }
-	m.ffmpeg("-f", "lavfi", "-i", fmt.Sprintf("color=0x303030:s=160x96:r=%s:d=%d,drawbox=c=white:t=fill:enable='%s'", rate, 60*minutes, on(1, 1.15)),
+	ffmpegtest.RunIn(t, dir, "-f", "lavfi", "-i", fmt.Sprintf("color=0x303030:s=160x96:r=%s:d=%d,drawbox=c=white:t=fill:enable='%s'", rate, 60*minutes, on(1, 1.15)),
 		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc='.5*sin(2000*PI*t)*%s':s=44100:d=%d", on(1, 1.08), 60*minutes),
 		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-shortest", "m.mp4")
-	path := filepath.Join(m.dir, "m.mp4")
-	r, output := newRenderer(t, &numberer{}), filepath.Join(m.dir, "o.mp4")
+	path := filepath.Join(dir, "m.mp4")
+	r, output := newRenderer(t, &numberer{}), filepath.Join(dir, "o.mp4")
 	r.Limits.Duration = time.Duration(minutes+1) * time.Minute
-	if _, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: output, Scratch: m.dir}, nil); err != nil {
+	if _, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: output, Scratch: dir}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var peak syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &peak); err != nil {
 		t.Fatal(err)
 	}
-	flashes, beeps, shown, heard := events(t, output)
+	flashes, beeps, shown, heard := ffmpegtest.Events(t, output)
 	if len(flashes) != minutes || len(beeps) != minutes || math.Abs(shown-heard) > .041 {
 		t.Fatalf("%d flashes and %d beeps in %.3f s of pictures and %.3f s of sound, want %d of each", len(flashes), len(beeps), shown, heard, minutes)
 	}
