@@ -32,7 +32,7 @@ const vowelOver, vowelPeakOver = .4, .5
 
 // Articulation returns the articulation of each hop.
 func (s *Speech) Articulation() []Articulation {
-	out := make([]Articulation, len(s.hops))
+	out := make([]Articulation, s.n)
 	for i := range out {
 		out[i] = Rest
 	}
@@ -44,7 +44,7 @@ func (s *Speech) Articulation() []Articulation {
 	if v.loud < silent {
 		return out
 	}
-	input := func(k int, x *[inputs]float32) { v.input(x, &s.hops[places[k]]) }
+	input := func(k int, x *[inputs]float32) { v.input(x, s.at(places[k])) }
 	run(articulationNetwork(), len(places), input, func(k int, y *[outputs]float32) { out[places[k]] = compose(y) })
 	filter(out, inertia, func(a *Articulation) *float32 { return &a.Opening })
 	for i := range out {

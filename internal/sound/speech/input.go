@@ -32,11 +32,11 @@ type voice struct {
 // so that long silences don't count.
 func (s *Speech) spoken() (hops []int) {
 	next := 0
-	for i, h := range s.hops {
-		if h.level < silent {
+	for i := range s.n {
+		if s.at(i).level < silent {
 			continue
 		}
-		for next = max(next, i-HopRate); next < min(i+HopRate, len(s.hops)); next++ {
+		for next = max(next, i-HopRate); next < min(i+HopRate, s.n); next++ {
 			hops = append(hops, next)
 		}
 	}
@@ -47,13 +47,13 @@ func (s *Speech) spoken() (hops []int) {
 func (s *Speech) newVoice(hops []int) (v voice) {
 	levels := make([]float32, len(hops))
 	for k, i := range hops {
-		levels[k] = s.hops[i].level
+		levels[k] = s.at(i).level
 	}
 	v.loud = dsp.Quantile(levels, loudest)
 	var sum [bands]float64
 	count := 0
 	for _, i := range hops {
-		if h := &s.hops[i]; h.level > v.loud+speechOver {
+		if h := s.at(i); h.level > v.loud+speechOver {
 			count++
 			for b, m := range h.mel {
 				sum[b] += float64(max(m, v.loud+bandFloor))

@@ -24,7 +24,23 @@ const (
 
 // Speech holds the features of a speech track, for each hop of 10 ms.
 type Speech struct {
-	hops []hopFeatures
+	blocks []*[blockHops]hopFeatures
+	n      int // number of hops
+}
+
+// blockHops is the number of hops in a block of memory: a slice of all hops would be copied as it grows, which takes three times their memory.
+const blockHops = 4096
+
+// at returns the features of a hop.
+func (s *Speech) at(hop int) *hopFeatures { return &s.blocks[hop/blockHops][hop%blockHops] }
+
+// add appends the features of a hop.
+func (s *Speech) add(h hopFeatures) {
+	if s.n%blockHops == 0 {
+		s.blocks = append(s.blocks, new([blockHops]hopFeatures))
+	}
+	s.n++
+	*s.at(s.n - 1) = h
 }
 
 // Read analyses 16-bit little-endian mono samples at SampleRate until EOF. The result takes 164 bytes
@@ -45,19 +61,19 @@ func Read(r io.Reader) (*Speech, error) {
 		}
 		dsp.Decode(frame[start:start+n], buf)
 		clear(frame[start+n:])
-		s.hops = append(s.hops, a.features(frame))
+		s.add(a.features(frame))
 		copy(frame, frame[hop:])
 	}
 }
 
 // Seconds returns the length of the track, to a hop.
-func (s *Speech) Seconds() float64 { return float64(len(s.hops)) / HopRate }
+func (s *Speech) Seconds() float64 { return float64(s.n) / HopRate }
 
 // Loudness returns for each hop the level in dB of the frequencies up to 3000 Hz, where a voice is.
 func (s *Speech) Loudness() []float32 {
-	out := make([]float32, len(s.hops))
-	for i, h := range s.hops {
-		out[i] = h.level
+	out := make([]float32, s.n)
+	for i := range out {
+		out[i] = s.at(i).level
 	}
 	return out
 }

@@ -111,9 +111,9 @@ func TestStart(t *testing.T) {
 func TestEnd(t *testing.T) {
 	sound := babble(.3337)
 	short, long := read(t, samples(sound)), read(t, samples(join(sound, silence(.5))))
-	for i, got := range short.hops {
-		if want := long.hops[i]; got != want {
-			t.Errorf("hop %d of %d: got %v, want %v", i, len(short.hops), got, want)
+	for i := range short.n {
+		if got, want := *short.at(i), *long.at(i); got != want {
+			t.Errorf("hop %d of %d: got %v, want %v", i, short.n, got, want)
 		}
 	}
 }
@@ -166,12 +166,12 @@ func TestReadError(t *testing.T) {
 func TestPieces(t *testing.T) {
 	sound := babble(.5)
 	whole, bytewise := read(t, samples(sound)), read(t, iotest.OneByteReader(samples(sound)))
-	if len(whole.hops) != len(bytewise.hops) {
-		t.Fatalf("got %d hops, want %d", len(bytewise.hops), len(whole.hops))
+	if whole.n != bytewise.n {
+		t.Fatalf("got %d hops, want %d", bytewise.n, whole.n)
 	}
-	for i, h := range whole.hops {
-		if bytewise.hops[i] != h {
-			t.Errorf("hop %d: got %v, want %v", i, bytewise.hops[i], h)
+	for i := range whole.n {
+		if got, want := *bytewise.at(i), *whole.at(i); got != want {
+			t.Errorf("hop %d: got %v, want %v", i, got, want)
 		}
 	}
 }
