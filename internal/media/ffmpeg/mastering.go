@@ -10,7 +10,8 @@ import (
 
 // sideData is what ffprobe tells beside the pictures of a stream, or beside one frame. An entry has the fields of one kind only.
 type sideData struct {
-	Rotation float64 `json:"rotation"` // degrees by which the pictures are to be turned
+	Rotation float64 `json:"rotation"`      // degrees by which the pictures are to be turned, counterclockwise
+	Display  string  `json:"displaymatrix"` // of 3 rows, each after a number and a colon; it tells also whether they are mirrored
 
 	// The display on which the video was mastered (SMPTE ST 2086): ratios of chromaticities by CIE 1931, and of luminances in cd/m².
 	RedX   string `json:"red_x"`
@@ -30,7 +31,7 @@ type sideData struct {
 }
 
 // sideFields lists the fields of sideData as ffprobe's option -show_entries takes them.
-const sideFields = "rotation,red_x,red_y,green_x,green_y,blue_x,blue_y,white_point_x,white_point_y,min_luminance,max_luminance,max_content,max_average"
+const sideFields = "rotation,displaymatrix,red_x,red_y,green_x,green_y,blue_x,blue_y,white_point_x,white_point_y,min_luminance,max_luminance,max_content,max_average"
 
 // mastering describes the light of a video of high dynamic range.
 type mastering struct {

@@ -56,9 +56,10 @@ type Video struct {
 	Pixels PixelFormat
 
 	index      int
-	coded      [2]int  // width and height of a decoded picture, upright
-	shape      float64 // its width as it is displayed, for a height of 1
-	rotated    bool    // ffmpeg turns the pictures
+	coded      [2]int   // width and height of a decoded picture, upright
+	shape      float64  // its width as it is displayed, for a height of 1
+	turned     []string // filters that turn decoded pictures upright; nil for none
+	quarter    bool     // they exchange width and height
 	codec      string
 	start      int64   // of the first picture, in ticks of timeBase
 	lead       float64 // seconds before the first picture, in which it is shown too: see line
@@ -302,11 +303,9 @@ func (s stream) video() (*Video, error) {
 			v.shape *= r.Float()
 		}
 	}
-	for _, d := range s.SideData {
-		v.rotated = v.rotated || d.Rotation != 0
-		if d.upright() {
-			v.coded, v.shape = [2]int{s.Height, s.Width}, 1/v.shape
-		}
+	d := s.display()
+	if v.turned, v.quarter = d.turn(), d.quarter(); v.quarter {
+		v.coded, v.shape = [2]int{s.Height, s.Width}, 1/v.shape
 	}
 	return v, nil
 }
@@ -330,17 +329,10 @@ func (s stream) displaySize() (w, h int, ok bool) {
 	if w < 2 || w > most {
 		return 0, 0, false
 	}
-	for _, d := range s.SideData {
-		if d.upright() {
-			w, h = h, w
-		}
+	if s.display().quarter() {
+		w, h = h, w
 	}
 	return w, h, true
-}
-
-// upright reports whether pictures are turned by a quarter.
-func (d sideData) upright() bool {
-	return math.Abs(math.Abs(math.Remainder(d.Rotation, 180))-90) < 1
 }
 
 // parseSeconds parses "12.345". It returns 0 for anything that is not a plausible time.

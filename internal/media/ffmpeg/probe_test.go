@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,6 +222,7 @@ func TestStillSize(t *testing.T) {
 
 func FuzzProbe(f *testing.F) {
 	f.Add(answer(`"index": 0, "sample_aspect_ratio": "16:11", "side_data_list": [{"rotation": -90}]`))
+	f.Add(answer(`"index": 0, "side_data_list": [{"rotation": 45, "displaymatrix": "\n00000000: 1 1 0\n00000001: -1 1 0\n00000002: 0 0 1"}]`))
 	f.Add([]byte(`{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "1e9"}]}`))
 	f.Add([]byte(`{"packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
 	f.Add([]byte(`{"streams": [{"codec_type": "video", "codec_name": "png", "pix_fmt": "rgb24", "width": 40, "height": 30, "time_base": "1/25"}], "packets_and_frames": [{"type": "frame", "side_data_list": [{"rotation": 90}]}]}`))
@@ -259,4 +261,34 @@ func FuzzProbe(f *testing.F) {
 		check(t, b, "")
 		check(t, b, "jpeg_pipe")
 	})
+}
+
+// TestTurn checks by which filters pictures are shown as display matrices say, as ffmpeg itself would.
+func TestTurn(t *testing.T) {
+	for _, c := range []struct {
+		rotation float64
+		matrix   string // a b c d of rows "a b 0" and "c d 0"
+		want     []string
+	}{
+		{0, "1 0 0 1", nil},
+		{0, "1 0 0 -1", []string{"vflip"}},
+		{-90, "0 1 -1 0", []string{"transpose=clock"}},
+		{270, "", []string{"transpose=clock"}},
+		{-90, "0 1 1 0", []string{"transpose=cclock_flip"}},
+		{90, "0 -1 1 0", []string{"transpose=cclock"}},
+		{90, "0 -1 -1 0", []string{"transpose=clock_flip"}},
+		{180, "-1 0 0 -1", []string{"hflip", "vflip"}},
+		{-180, "-1 0 0 1", []string{"hflip"}},
+		{180, "", []string{"hflip", "vflip"}},
+		{-45, "1 1 -1 1", []string{"rotate=45*PI/180"}},
+	} {
+		var a, b, d, e int
+		display := ""
+		if n, _ := fmt.Sscan(c.matrix, &a, &b, &d, &e); n == 4 {
+			display = fmt.Sprintf("\n00000000: %d %d 0\n00000001: %d %d 0\n00000002: 0 0 1073741824\n", a, b, d, e)
+		}
+		if got := (sideData{Rotation: c.rotation, Display: display}).turn(); !slices.Equal(got, c.want) {
+			t.Errorf("%g, %s: got %q, want %q", c.rotation, c.matrix, got, c.want)
+		}
+	}
 }

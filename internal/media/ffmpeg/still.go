@@ -107,10 +107,10 @@ func unreadable(path, kind string, err error) (*Info, error) {
 // TooLarge reports whether pictures are larger than ffmpeg may decode.
 func (v *Video) TooLarge() bool { return v.Width*v.Height > maxPixels }
 
-// firstFrame returns the side data of the first frame.
-func (r *report) firstFrame() []sideData {
+// firstFrame returns the side data of the first frame of a stream.
+func (r *report) firstFrame(s stream) []sideData {
 	for _, read := range r.Read {
-		if read.Type == "frame" {
+		if read.Type == "frame" && read.Stream == s.Index {
 			return read.SideData
 		}
 	}
@@ -124,7 +124,7 @@ func (r *report) still(demuxer string) (*Info, error) {
 	}
 	s := r.Streams[0]
 	if s.SideData == nil { // only the frames of a JPEG have the rotation of its EXIF
-		s.SideData = r.firstFrame()
+		s.SideData = r.firstFrame(s)
 	}
 	v, err := s.video()
 	if err != nil {

@@ -172,9 +172,7 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	if decoder := v.decoder(); decoder != "" {
 		args = append(args, "-c:v", decoder)
 	}
-	if !v.rotated { // ffmpeg turns pictures by a filter that can't change
-		args = append(args, "-reinit_filter", "0")
-	}
+	args = append(args, "-noautorotate", "-reinit_filter", "0")
 	if s.seek { // the times are the same after a seek
 		args = append(args, "-copyts")
 	}
@@ -214,8 +212,7 @@ func (v *Video) decoder() string {
 	return ""
 }
 
-// filters returns the filters that turn decoded pictures into frames of the size and rate of v. ffmpeg
-// has already rotated the pictures.
+// filters returns the filters that turn decoded pictures into frames of the size and rate of v.
 //
 // Pictures may change their size, shape, pixel format or range in the middle. Of these filters, only scale, pad and those of time allow that;
 // so the others get pictures that scale has made alike. A filter graph that began again at each change would lose a frame.
@@ -232,15 +229,20 @@ func (v *Video) filters(s span) string {
 		}
 	}
 	odd := (v.coded[0]|v.coded[1])&1 != 0
-	if v.interlaced || odd || v.LosesAlpha() || v.LosesHDR() || v.converts() || v.Pixels.Deep() {
+	if v.interlaced || odd || v.turned != nil || v.LosesAlpha() || v.LosesHDR() || v.converts() || v.Pixels.Deep() {
 		if v.converts() { // the filter scale of ffmpeg 7 refuses matrices that it can't convert
 			chain = append(chain, "setparams=colorspace=bt709")
 		}
-		chain = append(chain, fmt.Sprintf("scale=%d:%d", v.coded[0], v.coded[1]))
+		w, h := v.coded[0], v.coded[1]
+		if v.quarter {
+			w, h = h, w
+		}
+		chain = append(chain, fmt.Sprintf("scale=%d:%d", w, h))
 	}
 	if v.interlaced {
 		chain = append(chain, "bwdif=mode=send_frame:deint=interlaced")
 	}
+	chain = append(chain, v.turned...)
 	if v.Resampled { // otherwise a short video has no frame at a low rate
 		rate += ":eof_action=pass"
 	}
