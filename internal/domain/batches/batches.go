@@ -224,6 +224,40 @@ func (s *Service) Batches(ctx context.Context, c lipsync.Caller, before string, 
 	return s.Store.Batches.List(ctx, c.Account, from, limit)
 }
 
+// LineQuery selects lines of a batch.
+type LineQuery struct {
+	State         string // name of a LineState, "" for any
+	Offset, Limit int
+}
+
+// Lines returns the lines that the query selects, with their records, and the number of lines on all pages.
+func (s *Service) Lines(ctx context.Context, b lipsync.Batch, q LineQuery) (lines []lipsync.LineView, total int, err error) {
+	var ids []string
+	for n := range len(b.Lines) {
+		if q.State != "" && b.State(n).String() != q.State {
+			continue
+		}
+		if total++; total > q.Offset && len(lines) < q.Limit {
+			lines = append(lines, b.View(n))
+		}
+	}
+	places := make(map[string]int)
+	for i, l := range lines {
+		if l.Request != "" {
+			places[l.Request], ids = i, append(ids, l.Request)
+		}
+	}
+	if len(ids) == 0 {
+		return lines, total, nil
+	}
+	records, err := s.Store.Requests.Several(ctx, ids)
+	for _, r := range records {
+		l := &lines[places[r.ID]]
+		l.Record, l.Problem = r, r.Failure.Sentence()
+	}
+	return lines, total, err
+}
+
 // CancelBatch cancels the caller's batch: no more requests are made, and those that aren't final are canceled, by sweeps if there are
 // many. It returns Finished if all lines are final already, unless the batch was canceled before.
 func (s *Service) CancelBatch(ctx context.Context, c lipsync.Caller, id string) (lipsync.Batch, error) {

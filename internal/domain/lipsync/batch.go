@@ -55,6 +55,11 @@ var lineStates = map[LineState]string{
 	LineRevoked: "refused", LineUnoffered: "refused", LineForgotten: "refused",
 }
 
+// LineStates returns the names of all states.
+func LineStates() []string {
+	return []string{"waiting", string(Queued), string(Processing), string(Completed), string(Failed), string(Canceled), "refused"}
+}
+
 // String returns the name of the state for clients. Some states have the same name.
 func (s LineState) String() string { return lineStates[s] }
 
@@ -144,10 +149,11 @@ func (b Batch) Final() bool { return b.Counts().Final() == len(b.Lines) }
 
 // LineView is a line of a batch as clients see it.
 type LineView struct {
-	Number  int    // from 1
-	State   string // see LineState.String
-	Problem string // why there is no request; "" if there is no such reason
-	Request string // id; "" if there is no request
+	Number  int     // from 1
+	State   string  // see LineState.String
+	Problem string  // why it failed, or why there is no request; "" if there is no such reason
+	Request string  // id; "" if there is no request
+	Record  Request // its request, Listed; zero if there is none, or if it wasn't read
 }
 
 // View returns the line n, from 0, as clients see it.

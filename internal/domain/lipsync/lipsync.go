@@ -31,8 +31,14 @@ const (
 // Statuses returns all statuses, in the order in which a request passes them.
 func Statuses() []Status { return []Status{Queued, Processing, Completed, Failed} }
 
+// Canceled is a state of requests, and no status: that of those that their client canceled, whose status is Failed.
+const Canceled = Status(failure.Canceled)
+
+// States returns all states: the statuses, and Canceled. Lists select requests by them.
+func States() []Status { return append(Statuses(), Canceled) }
+
 // Final reports whether a request keeps the status for good.
-func (s Status) Final() bool { return s == Completed || s == Failed }
+func (s Status) Final() bool { return s == Completed || s == Failed || s == Canceled }
 
 // Input is a video or a speech track of a request. Either URL, the client's http or https address,
 // or Object, a key in Objects, is set.
@@ -146,7 +152,15 @@ func (r Request) IsEstimate() bool { return r.Kind == ToEstimate }
 
 // Failed reports whether the request failed and was not canceled. A canceled request also has the
 // status Failed.
-func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != failure.Canceled }
+func (r Request) Failed() bool { return r.State() == Failed }
+
+// State returns the status of the request, or Canceled.
+func (r Request) State() Status {
+	if r.Failure.Code == failure.Canceled {
+		return Canceled
+	}
+	return r.Status
+}
 
 // Spent reports whether the request has used up its claims. If a worker holds it, that worker makes
 // the last attempt.

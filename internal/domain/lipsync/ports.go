@@ -57,7 +57,7 @@ type Requests interface {
 	// cost depends only on limit. Erased requests keep their places, so a page may have fewer than limit, and the number may count them.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
-	// ListByStatus returns a page of requests, newest first, and the number of requests on all
+	// ListByStatus returns a page of requests of a State, newest first, and the number of requests on all
 	// pages, at most q.Count. They are Listed. The last changes may be missing. The cost depends only on q.Offset,
 	// q.Limit and q.Count; for open requests with a reference id it also depends on the number of
 	// open requests.
@@ -93,11 +93,11 @@ type Requests interface {
 	Stored(ctx context.Context, account string, now time.Time, keep Retention) (int64, error)
 }
 
-// StatusQuery selects a page of an account's requests of one kind with one status.
+// StatusQuery selects a page of an account's requests of one kind with one State.
 type StatusQuery struct {
 	Account     string
 	Kind        Kind
-	Status      Status
+	Status      Status // State of the requests
 	ReferenceID string // "" selects any
 	Before      string // id of a request; the page has only older requests; "" sets no bound
 	Offset      int    // number of requests to skip

@@ -70,7 +70,7 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 	end := s.Now().Add(eraseTime)
 	refused := false
 	for _, kind := range lipsync.Kinds() {
-		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed} {
+		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed, lipsync.Canceled} {
 			n, some, err := s.eraseFound(ctx, lipsync.StatusQuery{Account: c.Account, Kind: kind, Status: status, Limit: sweepBatch}, end)
 			erased, refused = erased+n, refused || some
 			if err != nil {

@@ -54,7 +54,7 @@ const MostByStatus = 1000
 
 // ListQuery selects a page of an account's requests.
 type ListQuery struct {
-	Status      lipsync.Status // "" for any
+	Status      lipsync.Status // State of the requests; "" for any
 	ReferenceID string         // "" for any
 	Offset      int64
 	Limit       int

@@ -257,7 +257,7 @@ func TestRefusals(t *testing.T) {
 		{there, "get_batch", map[string]any{"id": "unknown", "limit": 1001}, "limit must be from 1 to 1000"},
 		{there, "get_batch", map[string]any{"id": "unknown", "offset": -1}, "offset must be 0 or more"},
 		{there, "cancel_batch", map[string]any{"id": "unknown"}, "batch not found"},
-		{there, "list", map[string]any{"status": "done"}, "status must be one of: queued, processing, completed, failed"},
+		{there, "list", map[string]any{"status": "done"}, "status must be one of: queued, processing, completed, failed, canceled"},
 		{there, "upload", map[string]any{"type": "audio", "size": 2 << 20}, "audio is larger than 1 MiB"},
 		{here, "create", map[string]any{"video": "nothing.mp4", "audio": "nothing.wav"}, "nothing.mp4 is not a file"},
 		{here, "create_batch", map[string]any{"video": "nothing.mp4", "variants": []any{map[string]any{"audio": "nothing.wav"}}}, "nothing.mp4 is not a file"},

@@ -161,7 +161,7 @@ func notify(ctx context.Context, r *mcp.CallToolRequest, message string, percent
 }
 
 type listInput struct {
-	Status      string `json:"status,omitempty" jsonschema:"only requests with this status: queued, processing, completed or failed"`
+	Status      string `json:"status,omitempty" jsonschema:"only requests with this status: queued, processing, completed, failed (not canceled) or canceled"`
 	ReferenceID string `json:"reference_id,omitempty" jsonschema:"only requests with this name of your own"`
 	Limit       int    `json:"limit,omitempty" jsonschema:"the number of requests, from 1 to 100; 20 by default"`
 	Offset      int64  `json:"offset,omitempty" jsonschema:"the number of newer requests to skip"`

@@ -28,7 +28,7 @@ type filter struct {
 
 func readFilter(q url.Values) filter {
 	f := filter{Reference: q.Get("reference_id")}
-	if s := lipsync.Status(q.Get("status")); slices.Contains(lipsync.Statuses(), s) {
+	if s := lipsync.Status(q.Get("status")); slices.Contains(lipsync.States(), s) {
 		f.Status = s
 	}
 	if n, err := strconv.ParseInt(q.Get("offset"), 10, 64); err == nil && n > 0 {
@@ -101,7 +101,7 @@ func newPager(f filter, rows int, total int64) (p pager) {
 }
 
 func (p *pages) listRequests(v *visit) error {
-	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: lipsync.Statuses()}
+	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: lipsync.States()}
 	find := p.find
 	if l.Filter.Status != "" {
 		find = p.findByStatus

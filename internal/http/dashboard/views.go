@@ -161,7 +161,6 @@ func (v views) functions(root string) template.FuncMap {
 		"sounds":     func() string { return order.SoundFormats },
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
 		"size":       size,
-		"state":      state,
 		"options":    optionsOf,
 		"output":     outputOf,
 		"changed":    changed,
@@ -174,14 +173,6 @@ func (v views) functions(root string) template.FuncMap {
 // the API would be too large.
 func text(s string) template.HTML {
 	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))
-}
-
-// state returns the status of the request, or canceled, which people don't call a failure.
-func state(r lipsync.Request) string {
-	if r.Failure.Code == failure.Canceled {
-		return string(failure.Canceled)
-	}
-	return string(r.Status)
 }
 
 // size writes a number of bytes with one digit after the point: 1.5 GiB.

@@ -3,11 +3,14 @@ package rest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lipsync/internal/domain/batches"
@@ -182,7 +185,8 @@ type line struct {
 	Line         int    `json:"line"` // from 1
 	Status       string `json:"status"`
 	RequestID    string `json:"request_id,omitempty"`
-	ErrorMessage string `json:"error_message,omitempty"` // why there is no request
+	ReferenceID  string `json:"reference_id,omitempty"`
+	ErrorMessage string `json:"error_message,omitempty"` // why it failed, or why there is no request
 }
 
 // viewBatch returns a batch without its lines.
@@ -192,14 +196,45 @@ func viewBatch(b lipsync.Batch) batch {
 	}
 }
 
-// viewLines returns a batch with its lines.
-func viewLines(b lipsync.Batch) batch {
+// viewLines returns a batch with those of its lines that the query selects.
+func (a *api) viewLines(ctx context.Context, b lipsync.Batch, q batches.LineQuery) (batch, error) {
 	v := viewBatch(b)
-	for n := range len(b.Lines) {
-		l := b.View(n)
-		v.Lines = append(v.Lines, line{Line: l.Number, Status: l.State, RequestID: l.Request, ErrorMessage: l.Problem})
+	lines, _, err := a.service.Lines(ctx, b, q)
+	for _, l := range lines {
+		v.Lines = append(v.Lines, line{l.Number, l.State, l.Request, l.Record.ReferenceID, l.Problem})
 	}
-	return v
+	return v, err
+}
+
+// allLines selects all lines of a batch.
+var allLines = batches.LineQuery{Limit: lipsync.MostLines}
+
+// parseLineQuery reads the query of a call that reads a batch. It ignores unknown parameters.
+func parseLineQuery(raw string) (batches.LineQuery, error) {
+	q := allLines
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, invalid("invalid query string")
+	}
+	for _, bound := range []struct {
+		name  string
+		least int64
+		place *int
+	}{{"offset", 0, &q.Offset}, {"limit", 1, &q.Limit}} {
+		if got, ok := values[bound.name]; ok {
+			n, ok := wholeNumber(got)
+			if !ok || n < bound.least || n > lipsync.MostLines {
+				return q, invalid(fmt.Sprintf("%s must be one whole number from %d to %d", bound.name, bound.least, lipsync.MostLines))
+			}
+			*bound.place = int(n)
+		}
+	}
+	if got, ok := values["status"]; ok {
+		if q.State = got[0]; len(got) != 1 || !slices.Contains(lipsync.LineStates(), q.State) {
+			return q, invalid("status must be one of: " + strings.Join(lipsync.LineStates(), ", "))
+		}
+	}
+	return q, nil
 }
 
 // madeBatch is the answer to a call that makes a batch, or only checks one.
@@ -233,18 +268,28 @@ func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) 
 	if err != nil {
 		return madeBatch{}, err
 	}
-	v := viewLines(b)
-	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines, Warnings: warnings}, nil
+	v, err := a.viewLines(r.Context(), b, allLines)
+	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines, Warnings: warnings}, err
 }
 
 func (a *api) getBatch(r *http.Request, c lipsync.Caller) (batch, error) {
+	q, err := parseLineQuery(r.URL.RawQuery)
+	if err != nil {
+		return batch{}, err
+	}
 	b, err := a.service.Batch(r.Context(), c, r.PathValue("id"))
-	return viewLines(b), err
+	if err != nil {
+		return batch{}, err
+	}
+	return a.viewLines(r.Context(), b, q)
 }
 
 func (a *api) cancelBatch(r *http.Request, c lipsync.Caller) (batch, error) {
 	b, err := a.service.CancelBatch(r.Context(), c, r.PathValue("id"))
-	return viewLines(b), err
+	if err != nil {
+		return batch{}, err
+	}
+	return a.viewLines(r.Context(), b, allLines)
 }
 
 // batchList is a page of an account's batches, newest first.

@@ -156,8 +156,8 @@ func parseListQuery(raw string) (service.ListQuery, error) {
 		q.ReferenceID = got[0]
 	}
 	if got, ok := values["status"]; ok {
-		if len(got) != 1 || !slices.Contains(lipsync.Statuses(), lipsync.Status(got[0])) {
-			return q, invalid("status must be one of: queued, processing, completed, failed")
+		if len(got) != 1 || !slices.Contains(lipsync.States(), lipsync.Status(got[0])) {
+			return q, invalid("status must be one of: queued, processing, completed, failed, canceled")
 		}
 		q.Status = lipsync.Status(got[0])
 	}

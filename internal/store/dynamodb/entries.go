@@ -30,7 +30,7 @@ func (r *stored) entryItem() item {
 		return nil
 	case r.Status.Final():
 		r.limitLife(i)
-		return r.at(i, withStatus(ownerOf(r.Request), r.ReferenceID, r.Status), r.age())
+		return r.at(i, withStatus(ownerOf(r.Request), r.ReferenceID, r.State()), r.age())
 	case r.Lease != "":
 		i["until"] = micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry
 		return r.at(i, shard(held, shardOf(r.ID, queueShards)), isHeld+r.ID)

@@ -93,7 +93,7 @@ func (r stored) item() item {
 		i["leaseUntil"] = micros(r.LeaseUntil)
 	}
 	r.limitLife(i)
-	i[OpenPartition] = text(shard(withStatus(ownerOf(r.Request), "", r.Status), shardOf(r.ID, statusShards)))
+	i[OpenPartition] = text(shard(withStatus(ownerOf(r.Request), "", r.State()), shardOf(r.ID, statusShards)))
 	i[OpenSort] = text(r.age())
 	return i
 }

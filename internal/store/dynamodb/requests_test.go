@@ -49,7 +49,7 @@ func TestLongPage(t *testing.T) {
 }
 
 // TestByStatusReadsItsPage finds the oldest of many requests of a reference id, the only one with
-// its status.
+// its state.
 func TestByStatusReadsItsPage(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var w wire
@@ -64,7 +64,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.take()
-	got, _, err := s.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Failed, ReferenceID: "x", Limit: 2})
+	got, _, err := s.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Canceled, ReferenceID: "x", Limit: 2})
 	if err != nil || len(got) != 1 || got[0].ID != "0" {
 		t.Errorf("got %v (%v), want request 0", got, err)
 	}

@@ -82,7 +82,7 @@ func (s requests) firstOf(ctx context.Context, all []found, status lipsync.Statu
 		if err != nil {
 			return nil, err
 		}
-		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != status })...)
+		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.State() != status })...)
 		all = all[len(ids):]
 	}
 	return page, nil

@@ -21,9 +21,9 @@ func TestPlans(t *testing.T) {
 		want        []string // steps that search a table of records, or sort
 	}{
 		{
-			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus + inStatus,
+			"requests of a state and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndState + inStatus,
 			[]any{"a", "", "x", "failed", 100, 20, 40},
-			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND kind=? AND reference_id=? AND status=? AND seq<?)"},
+			[]string{"SEARCH requests USING INDEX requests_by_reference_state (account=? AND kind=? AND reference_id=? AND <expr>=? AND seq<?)"},
 		}, {
 			"accounts of which one is next", inLine, []any{1, 1},
 			[]string{

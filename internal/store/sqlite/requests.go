@@ -281,20 +281,23 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	return page, total, err
 }
 
-// statusClauses returns the clauses that select the requests of the query's account, kind, status and reference id.
+// state is the State of a request, as the indexes have it.
+const state = "iif(failure = 'canceled', failure, status)"
+
+// statusClauses returns the clauses that select the requests of the query's account, kind, state and reference id.
 func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 	if q.ReferenceID == "" {
-		return "WHERE account = ? AND kind = ? AND status = ?", []any{q.Account, q.Kind, q.Status}
+		return "WHERE account = ? AND kind = ? AND " + state + " = ?", []any{q.Account, q.Kind, q.Status}
 	}
-	return withReferenceAndStatus, []any{q.Account, q.Kind, q.ReferenceID, q.Status}
+	return withReferenceAndState, []any{q.Account, q.Kind, q.ReferenceID, q.Status}
 }
 
-// withReferenceAndStatus names its index. SQLite might otherwise choose another one and read every
-// request with the status.
-const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
-	WHERE account = ? AND kind = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
+// withReferenceAndState names its index. SQLite might otherwise choose another one and read every
+// request with the state.
+const withReferenceAndState = `INDEXED BY requests_by_reference_state
+	WHERE account = ? AND kind = ? AND reference_id = ? AND reference_id <> '' AND ` + state + " = ?"
 
-// inStatus selects a page of the requests with one status.
+// inStatus selects a page of the requests with one state.
 const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
 
 // older selects the requests that are older than a given one.

@@ -213,7 +213,7 @@ func testFinalRequests(t *testing.T, store lipsync.Store) {
 	}
 	var got []string
 	for _, kind := range lipsync.Kinds() {
-		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Failed} {
+		for _, status := range []lipsync.Status{lipsync.Completed, lipsync.Canceled} {
 			q := lipsync.StatusQuery{Account: "a", Kind: kind, Status: status, Limit: 10}
 			page, _, err := store.Requests.ListByStatus(t.Context(), q)
 			must(t, err)

@@ -11,16 +11,16 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// testByStatus reads pages of requests with all statuses and two reference ids.
+// testByStatus reads pages of requests with all states and two reference ids.
 func testByStatus(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	all := map[lipsync.Status][]string{} // newest first
-	for i := range 16 {
-		r := newRequest("a", []string{"x", "y"}[i/8])
+	for i := range 20 {
+		r := newRequest("a", []string{"x", "y"}[i/10])
 		r.CreatedAt = r.CreatedAt.Add(time.Duration(i) * time.Microsecond)
 		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
-		status := []lipsync.Status{lipsync.Queued, lipsync.Processing, lipsync.Completed, lipsync.Failed}[i%4]
+		status := lipsync.States()[i%5]
 		if status != lipsync.Queued {
 			_, err = claim(t, store, r.ID, "w", 0)
 			must(t, err)
@@ -30,6 +30,9 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 			must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
 		case lipsync.Failed:
 			must(t, Finish(t.Context(), store.Leases, r.ID, "w", at(1), lipsync.Outcome{Failure: noFace()}))
+		case lipsync.Canceled:
+			_, err := Cancel(t.Context(), store.Leases, r.ID, at(1))
+			must(t, err)
 		}
 		all[status] = append([]string{r.ID}, all[status]...)
 	}
@@ -55,7 +58,7 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 		if len(page) == 0 {
 			break
 		}
-		want(t, "status", page[0].Status, status)
+		want(t, "state", page[0].State(), status)
 		before = page[len(page)-1].ID
 	}
 	if !slices.Equal(got, newest) {

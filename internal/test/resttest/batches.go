@@ -21,6 +21,7 @@ type batch struct {
 		Line         int    `json:"line"`
 		Status       string `json:"status"`
 		RequestID    string `json:"request_id"`
+		ReferenceID  string `json:"reference_id"`
 		ErrorMessage string `json:"error_message"`
 	} `json:"lines"`
 	DryRun   bool `json:"dry_run"`
@@ -53,6 +54,7 @@ func (s *suite) batches(t *testing.T) {
 	t.Run("lines of JSON", s.batchOfLines)
 	t.Run("dry run", s.dryRun)
 	t.Run("list", s.listBatches)
+	t.Run("lines", s.batchLines)
 	t.Run("cancel", s.cancelBatch)
 	t.Run("repeated", s.repeatBatch)
 	t.Run("refused", s.refuseBatches)
@@ -182,6 +184,36 @@ func (s *suite) listBatches(t *testing.T) {
 	s.get(t, token, batchesPath+"?before=x").refused(t, http.StatusNotFound, "batch not found")
 	s.get(t, token, batchesPath+"?before=").refused(t, http.StatusBadRequest, "before must be the id of a batch")
 	s.get(t, token, batchesPath+"?limit=0").refused(t, http.StatusBadRequest, "limit must be one whole number from 1 to 100")
+}
+
+// batchLines reads some of the lines of a batch, with the names of their requests.
+func (s *suite) batchLines(t *testing.T) {
+	token := s.key(t)
+	var variants []string
+	for _, name := range []string{"de", "fr", "es"} {
+		variants = append(variants, `{"audio":"https://example.com/1.wav","reference_id":"`+name+`"}`)
+	}
+	b := s.newBatch(t, token, batchCall("application/json", "", variantsBody(variants...)))
+	s.do(t, call{method: http.MethodDelete, path: "/v1/lipsync/requests/" + b.Lines[1].RequestID, token: token})
+	defer s.cancelLater(t, token, b)
+	path := batchesPath + "/" + b.ID
+	for query, want := range map[string]string{
+		"": "1 de, 2 fr canceled by the client, 3 es", "?offset=1&limit=1": "2 fr canceled by the client", "?offset=2": "3 es", "?limit=1": "1 de",
+		"?status=canceled": "2 fr canceled by the client", "?status=refused": "",
+	} {
+		var read batch
+		s.get(t, token, path+query).into(t, &read)
+		var got []string
+		for _, l := range read.Lines {
+			got = append(got, strings.TrimSpace(fmt.Sprint(l.Line, " ", l.ReferenceID, " ", l.ErrorMessage)))
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%s: got %s, want %s", query, got, want)
+		}
+	}
+	s.get(t, token, path+"?status=done").refused(t, http.StatusBadRequest, "status must be one of: waiting, queued, processing, completed, failed, canceled, refused")
+	s.get(t, token, path+"?offset=1001").refused(t, http.StatusBadRequest, "offset must be one whole number from 0 to 1000")
+	s.get(t, token, path+"?limit=0").refused(t, http.StatusBadRequest, "limit must be one whole number from 1 to 1000")
 }
 
 func (s *suite) cancelBatch(t *testing.T) {

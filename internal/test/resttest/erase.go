@@ -47,7 +47,7 @@ func (s *suite) erase(t *testing.T) {
 		}
 		s.get(t, token, requestPath(r.ID)).refused(t, http.StatusNotFound, "lipsync request not found")
 		s.notFound(t, eraseCall, token, r.ID, "a/record")
-		for _, query := range []string{"", "?status=failed", "?reference_id=kept"} {
+		for _, query := range []string{"", "?status=canceled", "?reference_id=kept"} {
 			if p := s.page(t, token, query); len(p.Data) != 1 || p.Data[0] != kept {
 				t.Errorf("%q: listed %+v, want %+v", query, p.Data, kept)
 			}

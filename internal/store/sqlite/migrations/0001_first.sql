@@ -62,8 +62,8 @@ CREATE TABLE requests (
 ) STRICT;
 CREATE UNIQUE INDEX requests_by_seq ON requests (account, kind, seq);
 CREATE UNIQUE INDEX requests_by_reference ON requests (account, kind, reference_id, reference_seq) WHERE reference_id <> '';
-CREATE UNIQUE INDEX requests_by_status ON requests (account, kind, status, seq);
-CREATE UNIQUE INDEX requests_by_reference_status ON requests (account, kind, reference_id, status, seq) WHERE reference_id <> '';
+CREATE UNIQUE INDEX requests_by_state ON requests (account, kind, iif(failure = 'canceled', failure, status), seq);
+CREATE UNIQUE INDEX requests_by_reference_state ON requests (account, kind, reference_id, iif(failure = 'canceled', failure, status), seq) WHERE reference_id <> '';
 CREATE INDEX requests_open ON requests (n) WHERE status IN ('queued', 'processing');
 CREATE INDEX requests_open_of_account ON requests (account, kind, n) WHERE status IN ('queued', 'processing');
 CREATE INDEX requests_held_of_account ON requests (account, kind, started_at, lease_until, lease) WHERE lease <> '';
