@@ -104,19 +104,21 @@ type Counts struct {
 // Final returns the number of lines that keep their states.
 func (c Counts) Final() int { return c.Completed + c.Failed + c.Canceled + c.Refused }
 
+// ByState returns the numbers by the names of the states.
+func (c Counts) ByState() map[string]int {
+	return map[string]int{
+		"waiting": c.Waiting, "queued": c.Queued, "processing": c.Processing,
+		"completed": c.Completed, "failed": c.Failed, "canceled": c.Canceled, "refused": c.Refused,
+	}
+}
+
 // Counts counts the lines by their states.
 func (b Batch) Counts() Counts {
-	c := Counts{Lines: len(b.Lines)}
-	numbers := map[string]*int{
-		"waiting": &c.Waiting, "queued": &c.Queued, "processing": &c.Processing,
-		"completed": &c.Completed, "failed": &c.Failed, "canceled": &c.Canceled, "refused": &c.Refused,
+	n := make(map[string]int)
+	for i := range len(b.Lines) {
+		n[b.State(i).String()]++
 	}
-	for n := range len(b.Lines) {
-		if count := numbers[b.State(n).String()]; count != nil {
-			*count++
-		}
-	}
-	return c
+	return Counts{len(b.Lines), n["waiting"], n["queued"], n["processing"], n["completed"], n["failed"], n["canceled"], n["refused"]}
 }
 
 // BatchStatus is the state of a batch as clients see it.

@@ -26,7 +26,9 @@ type Option struct {
 	Least, Most float64 // of a Number or an Integer
 	Default     string  // of a Number, in JSON; "" if no number is the default
 
+	Group          Group  // in the form
 	Label, Example string // in the form: its name, and what an empty field shows
+	Tick           string // in the form: what the second of two values does, as a box to tick
 	Flag, Help     string // in the command line: what stands for its value, and its help; without help there is no flag
 	Brief          string // for assistants: its values, if it has no Names
 	Takes, Meaning string // in docs/api.md: its values, if Values don't say them; and what it does, if Values don't say that
@@ -53,6 +55,18 @@ const (
 	ToAssistants                     // tools for assistants name it
 )
 
+// Group is the part of the form in which an option is.
+type Group int
+
+// Groups, in the order in which people read them.
+const (
+	InSpeaker Group = iota // who speaks
+	InSound
+	InLength
+	InFile
+	InAdvanced
+)
+
 // Shape is the shape of an option's values.
 type Shape int
 
@@ -76,6 +90,11 @@ type Value struct {
 // OptionsAt returns the options of any of the scopes, in the order in which people read them.
 func OptionsAt(scopes Scope) []*Option {
 	return slices.DeleteFunc(slices.Clone(table), func(o *Option) bool { return o.Where&scopes == 0 })
+}
+
+// OptionsIn returns those of the options at the scopes that are in a group of the form.
+func OptionsIn(g Group, scopes Scope) []*Option {
+	return slices.DeleteFunc(OptionsAt(scopes), func(o *Option) bool { return o.Group != g })
 }
 
 // Type returns the type of the option's values.

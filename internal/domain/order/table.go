@@ -41,16 +41,16 @@ type Output struct {
 // The rows of the table of options. Each type of a value is in the file of its subject.
 var (
 	syncModeOption = Option{
-		Name: "sync_mode", Where: OfRequest | ToAssistants, Schema: "SyncMode",
+		Name: "sync_mode", Group: InLength, Where: OfRequest | ToAssistants, Schema: "SyncMode",
 		Values: []Value{
-			{"bounce", "As the audio, forward and backward", "the output is as long as the audio; a longer video is cut, a shorter one plays forward and backward"},
-			{"loop", "As the audio, from the start again", "as `bounce`, but a shorter video starts again"},
+			{"bounce", "As the speech: forward, then backward", "the output is as long as the audio; a longer video is cut, a shorter one plays forward and backward"},
+			{"loop", "As the speech: from the start again", "as `bounce`, but a shorter video starts again"},
 			{"cut_off", "As the shorter of the two", "the output is as long as the shorter of the two"},
 			{"silence", "As the longer of the two", "the output is as long as the longer of the two: silence follows a shorter audio, and a shorter video holds its last frame"},
-			{"remap", "As the audio, faster or slower", "the output is as long as the audio; the video plays faster or slower, at most by a factor of 2, or else the request fails"},
+			{"remap", "As the speech: faster or slower", "the output is as long as the audio; the video plays faster or slower, at most by a factor of 2, or else the request fails"},
 		},
 		Shown: []int{0, 1, 4, 2, 3},
-		Label: "Length",
+		Label: "When video and speech differ in length",
 		Flag:  "MODE",
 		Help:  "Set the length of the output. bounce, the default: as the audio; a longer video is cut, a shorter one plays forward and backward. loop: as bounce, but a shorter video starts again. remap: as the audio; the video plays faster or slower, by a factor of 2 at most. cut_off: as the shorter of the two. silence: as the longer of the two; silence follows a shorter audio, and a shorter video holds its last frame.",
 		About: "The rule for the length of the output. As long as the audio: `bounce` cuts a longer video, and plays a shorter one forward and\n" +
@@ -60,19 +60,19 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.SyncMode },
 	}
 	silenceOption = Option{
-		Name: "silence", Where: OfRequest | OfSegment | ToAssistants, Schema: "Silence",
+		Name: "silence", Group: InSpeaker, Where: OfRequest | OfSegment | ToAssistants, Schema: "Silence",
 		Values: []Value{
 			{"rest", "The mouth rests", "the mouth rests while nobody speaks"},
 			{"keep", "The mouth stays as in the video", "the mouth stays as in the video while nobody speaks"},
 		},
-		Label: "While nobody speaks",
+		Label: "While nobody speaks", Tick: "Leave the mouth as it is while nobody speaks",
 		Flag:  "MOUTH",
 		Help:  "While nobody speaks, the mouth rests (rest, the default) or stays as in the video (keep).",
 		About: "While nobody speaks, the mouth rests (`rest`), or stays as in the video (`keep`).",
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Silence },
 	}
 	noFaceOption = Option{
-		Name: "no_face", Where: OfRequest | BesideSegments | ToAssistants, Schema: "NoFace",
+		Name: "no_face", Group: InAdvanced, Where: OfRequest | BesideSegments | ToAssistants, Schema: "NoFace",
 		Values: []Value{
 			{"keep", "They stay as they are", "a frame without a face stays as it is"},
 			{"fail", "The request fails", "a frame without a face makes the request fail. A video without any face always fails"},
@@ -85,9 +85,9 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.NoFace },
 	}
 	voiceGainOption = Option{
-		Name: "voice_gain", Where: OfRequest | OfSegment | ToAssistants, Schema: "VoiceGain",
+		Name: "voice_gain", Group: InSound, Where: OfRequest | OfSegment | ToAssistants, Schema: "VoiceGain",
 		Shape: Number, Most: mostGain, Default: "1",
-		Label: "Gain of the audio",
+		Label: "Loudness of the speech",
 		Flag:  "FACTOR",
 		Help:  "Set a factor for the speech track, from 0 (silence) to 2 (default: 1).",
 		Brief: "0 to 2",
@@ -96,9 +96,9 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.VoiceGain },
 	}
 	originalGainOption = Option{
-		Name: "original_gain", Where: OfRequest | OfSegment | ToAssistants, Schema: "OriginalGain",
+		Name: "original_gain", Group: InSound, Where: OfRequest | OfSegment | ToAssistants, Schema: "OriginalGain",
 		Shape: Number, Most: mostGain, Default: "0",
-		Label: "Gain of the video’s own sound",
+		Label: "Keep the video’s own sound, such as music",
 		Flag:  "FACTOR",
 		Help:  "Mix the video's own sound with the speech track, by a factor from 0 (silence, the default) to 2.",
 		Brief: "0 to 2",
@@ -108,9 +108,9 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.OriginalGain },
 	}
 	duckOption = Option{
-		Name: "duck", Where: OfRequest | ToAssistants, Schema: "Duck",
+		Name: "duck", Group: InSound, Where: OfRequest | ToAssistants, Schema: "Duck",
 		Shape: Switch, Values: []Value{{"false", "As loud as elsewhere", ""}, {"true", "Lowered", ""}},
-		Label: "The video’s own sound under the audio",
+		Label: "The video’s own sound under the speech", Tick: "Lower it while somebody speaks",
 		Help:  "Lower the video's own sound, if it has a factor, while the speech track is heard.",
 		Brief: "true, false",
 		Takes: "`true`, `false` (default)", Meaning: "the video's own sound, if it has an `original_gain`, is lowered while the speech track is heard",
@@ -118,8 +118,8 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Duck },
 	}
 	previewOption = Option{
-		Name: "preview", Where: OfRequest | BesideSegments | ToAssistants, Schema: "Preview", Shape: Object,
-		Label: "Preview: start, seconds", Example: "90, 5",
+		Name: "preview", Group: InAdvanced, Where: OfRequest | BesideSegments | ToAssistants, Schema: "Preview", Shape: Object,
+		Label: "Only a part: start, seconds", Example: "90, 5",
 		Flag:  "START,SECONDS",
 		Help:  "Render only a part: video and speech track from START on, for at most SECONDS, such as 90,5.",
 		Brief: "{start, seconds}",
@@ -127,14 +127,14 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Preview },
 	}
 	faceOption = Option{
-		Name: "face", Where: OfRequest | OfSegment | ToAssistants, Schema: "Face", Shape: Object,
+		Name: "face", Group: InAdvanced, Where: OfRequest | OfSegment | ToAssistants, Schema: "Face", Shape: Object,
 		Values: []Value{
 			{"auto", "", "the mouth of the person who speaks is synced"},
 			{`{"frame": 120, "point": [640, 360]}`, "", "that of the person at this point of this frame, in pixels of the video as displayed. Frames count from 0"},
 			{`{"id": "0,640,310"}`, "", "that of a person whom an analysis of the same video found"},
 			{`{"boxes_url": "https://…"}`, "", "in each frame that of the person in a box"},
 		},
-		Label: "Face: auto; frame, x, y; or URL of boxes",
+		Label: "Face: auto; frame, x, y; or address of boxes",
 		Flag:  "FRAME,X,Y",
 		Help:  "Sync only the person at a point of a frame, such as 120,640,360: frames count from 0, x and y are pixels from the top left corner.",
 		Brief: "{frame, point: [x, y]} or {id} of an analysis",
@@ -146,8 +146,8 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Face },
 	}
 	maskOption = Option{
-		Name: "mask", Where: OfRequest | BesideSegments | ToAssistants, Schema: "Mask", Shape: Object,
-		Label: "Mask: width of the edge, size",
+		Name: "mask", Group: InAdvanced, Where: OfRequest | BesideSegments | ToAssistants, Schema: "Mask", Shape: Object,
+		Label: "Region around the mouth: width of the edge, size",
 		Flag:  "FEATHER,EXPAND",
 		Help:  "Set factors of the width of the soft edge of the region that is painted around the mouth, from 0.25 to 2, and of the size of that region, from 0.85 to 1.25 (default: 1,1).",
 		Brief: "{feather, expand}",
@@ -166,9 +166,9 @@ const (
 // The rows of the tracks.
 var (
 	audioTrackOption = Option{
-		Name: "audio_track", Where: OfRequest | ToAssistants, Schema: "AudioTrack",
+		Name: "audio_track", Group: InAdvanced, Where: OfRequest | ToAssistants, Schema: "AudioTrack",
 		Shape: Integer, Least: 1, Most: mostTracks,
-		Label: "Sound track of the audio", Example: "The default one",
+		Label: "Sound track of the speech", Example: "The default one",
 		Flag:  "NUMBER",
 		Help:  "Take the speech from this sound track of its file, counted from 1 (default: the one that players take).",
 		Takes: takesTrack, Meaning: "which sound track of the audio's file is the speech",
@@ -176,7 +176,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.AudioTrack },
 	}
 	videoTrackOption = Option{
-		Name: "video_track", Where: OfRequest | BesideSegments | ToAssistants, Schema: "VideoTrack",
+		Name: "video_track", Group: InAdvanced, Where: OfRequest | BesideSegments | ToAssistants, Schema: "VideoTrack",
 		Shape: Integer, Least: 1, Most: mostTracks,
 		Label: "Track of pictures of the video", Example: "The default one",
 		Flag:  "NUMBER",
@@ -190,7 +190,7 @@ var (
 // The rows of the fields of an output.
 var (
 	formatOption = Option{
-		Name: "format", Where: OfOutput | ToAssistants, Schema: "Format",
+		Name: "format", Group: InFile, Where: OfOutput | ToAssistants, Schema: "Format",
 		Values:  []Value{{"mp4", "MP4", ""}, {"mov", "MOV", ""}, {"webm", "WebM", ""}},
 		Label:   "Format",
 		Flag:    "FORMAT",
@@ -200,7 +200,7 @@ var (
 		field:   func(o *Options) encoding.TextUnmarshaler { return &o.Output.Format },
 	}
 	codecOption = Option{
-		Name: "codec", Where: OfOutput | ToAssistants, Schema: "Codec",
+		Name: "codec", Group: InAdvanced, Where: OfOutput | ToAssistants, Schema: "Codec",
 		Values:  []Value{{"", "That of the format", ""}, {"h264", "H.264", ""}, {"hevc", "HEVC", ""}, {"vp9", "VP9", ""}, {"prores", "ProRes", ""}},
 		Label:   "Codec",
 		Flag:    "CODEC",
@@ -214,7 +214,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.Codec },
 	}
 	qualityOption = Option{
-		Name: "quality", Where: OfOutput | ToAssistants, Schema: "Quality",
+		Name: "quality", Group: InFile, Where: OfOutput | ToAssistants, Schema: "Quality",
 		Values:  []Value{{"high", "High", ""}, {"medium", "Medium", ""}, {"low", "Low", ""}},
 		Label:   "Quality",
 		Flag:    "QUALITY",
@@ -224,7 +224,7 @@ var (
 		field:   func(o *Options) encoding.TextUnmarshaler { return &o.Output.Quality },
 	}
 	fpsOption = Option{
-		Name: "fps", Where: OfOutput | ToAssistants, Schema: "FrameRate",
+		Name: "fps", Group: InAdvanced, Where: OfOutput | ToAssistants, Schema: "FrameRate",
 		Shape: Number, Least: 1, Most: MostFPS, Values: []Value{{sourceRate, "", ""}},
 		Label: "Frames a second",
 		Flag:  "RATE",
@@ -236,7 +236,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.FPS },
 	}
 	widthOption = Option{
-		Name: "width", Where: OfOutput | ToAssistants, Schema: "Width",
+		Name: "width", Group: InAdvanced, Where: OfOutput | ToAssistants, Schema: "Width",
 		Shape: Integer, Least: leastWidth, Most: MostWidth,
 		Label: "Width in pixels", Example: "That of the video",
 		Flag:  "PIXELS",
@@ -247,7 +247,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.Width },
 	}
 	fileNameOption = Option{
-		Name: "file_name", Where: OfOutput | ToAssistants, Schema: "FileName", Shape: Text,
+		Name: "file_name", Group: InFile, Where: OfOutput | ToAssistants, Schema: "FileName", Shape: Text,
 		Rules: []string{"minLength: 1", "maxLength: 255", `pattern: '^[^/\\\x00-\x1f\x7f-\x9f]*$'`},
 		Label: "File name",
 		Takes: "1 to 255 characters, no slashes", Meaning: "the name under which the output is downloaded. It gets the extension of the format, instead of one of another format",
@@ -256,7 +256,7 @@ var (
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.FileName },
 	}
 	uploadURLOption = Option{
-		Name: "upload_url", Where: OfOutput, Schema: "UploadURL", Shape: Text,
+		Name: "upload_url", Group: InAdvanced, Where: OfOutput, Schema: "UploadURL", Shape: Text,
 		Rules: []string{"format: uri", `pattern: "^[hH][tT][tT][pP][sS]?://"`, "maxLength: 8192"},
 		Label: "Also send it to (PUT)", Example: "https://",
 		Takes: "`https://…`", Meaning: "the service also sends the file there, by PUT",

@@ -97,15 +97,20 @@ func ParseUnsynced(text string) (u Unsynced, err error) {
 	return u, nil
 }
 
+// Says returns the gap and its reason in words.
+func (g Gap) Says() string {
+	why := causeTexts[g.Reason]
+	if why == "" { // a newer version's
+		why = string(g.Reason)
+	}
+	return fmt.Sprintf("%.1f–%.1f s, %s", g.Start, g.End, why)
+}
+
 // Says returns a sentence about the first gaps, and "" if there are none.
 func (u Unsynced) Says() string {
 	var parts []string
 	for _, g := range u.Gaps[:min(len(u.Gaps), mostSaid)] {
-		why := causeTexts[g.Reason]
-		if why == "" { // a newer version's
-			why = string(g.Reason)
-		}
-		parts = append(parts, fmt.Sprintf("%.1f–%.1f s, %s", g.Start, g.End, why))
+		parts = append(parts, g.Says())
 	}
 	if parts == nil {
 		return ""

@@ -3,10 +3,12 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
@@ -49,11 +51,24 @@ func open(b lipsync.Batch) bool {
 // batchPage is one batch with a page of its lines.
 type batchPage struct {
 	lipsync.Batch
-	Rows  []lipsync.LineView
+	Chips []chip
+	Rows  []lineRow
 	Pager linesPager
 	Live  bool
 	CSRF  string
 }
+
+// lineRow is a line of a batch on its page.
+type lineRow struct{ lipsync.LineView }
+
+// Name returns the name of the line's request for people.
+func (l lineRow) Name() string { return nameOf(l.Record) }
+
+// Under returns what stands below the name.
+func (l lineRow) Under() string { return underName(l.Record) }
+
+// Canceled is what lines say that were canceled, which is no error.
+func (b batchPage) Canceled() string { return failure.Failure{Code: failure.Canceled}.Sentence() }
 
 // linesPager has the links from a page of lines to other pages.
 type linesPager struct {
@@ -62,34 +77,60 @@ type linesPager struct {
 }
 
 // linesSize is the number of lines on a page of a batch.
-const linesSize = 100
+const linesSize = 50
 
 func (p *pages) showBatch(v *visit) error {
 	b, err := p.service.Batch(v.Context(), v.caller(), v.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	first, err := strconv.Atoi(v.URL.Query().Get("offset"))
-	if err != nil || first < 0 || first >= len(b.Lines) {
-		first = 0
+	q := batches.LineQuery{Limit: linesSize}
+	if state := v.URL.Query().Get("status"); slices.Contains(lipsync.LineStates(), state) {
+		q.State = state
 	}
-	page := batchPage{Batch: b, Live: open(b), CSRF: v.session.CSRF}
-	for n := first; n < min(first+linesSize, len(b.Lines)); n++ {
-		page.Rows = append(page.Rows, b.View(n))
+	if n, err := strconv.Atoi(v.URL.Query().Get("offset")); err == nil && n > 0 && n < len(b.Lines) {
+		q.Offset = n
 	}
-	page.Pager = newLinesPager(p.root+"/batches/"+url.PathEscape(b.ID), first, len(b.Lines))
+	lines, total, err := p.service.Lines(v.Context(), b, q)
+	if err != nil {
+		return err
+	}
+	here := p.root + "/batches/" + url.PathEscape(b.ID)
+	page := batchPage{Batch: b, Chips: lineChips(b, here, q.State), Pager: newLinesPager(here, q, total), Live: open(b), CSRF: v.session.CSRF}
+	for _, l := range lines {
+		page.Rows = append(page.Rows, lineRow{l})
+	}
 	return v.show(http.StatusOK, "batch", "Batch", page)
 }
 
-// newLinesPager returns the pager of a page of lines that begins at first.
-func newLinesPager(here string, first, total int) (p linesPager) {
-	last := min(first+linesSize, total)
-	p.Numbers = strconv.Itoa(first+1) + "–" + strconv.Itoa(last) + " of " + strconv.Itoa(total)
-	if first > 0 {
-		p.Previous = here + "?offset=" + strconv.Itoa(max(0, first-linesSize))
+// lineChips returns the links to the lines of each state, on the page of a batch.
+func lineChips(b lipsync.Batch, here, state string) []chip {
+	counts := b.Counts().ByState()
+	all := []chip{{Name: "All", Path: here, Count: strconv.Itoa(len(b.Lines)), Here: state == ""}}
+	for _, name := range lipsync.LineStates() {
+		if n := counts[name]; n > 0 || name == state {
+			all = append(all, chip{name, here + "?status=" + name, strconv.Itoa(n), name == state})
+		}
+	}
+	return all
+}
+
+// newLinesPager returns the pager of the page of lines that the query selects.
+func newLinesPager(here string, q batches.LineQuery, total int) (p linesPager) {
+	last := min(q.Offset+q.Limit, total)
+	p.Numbers = strconv.Itoa(q.Offset+1) + "–" + strconv.Itoa(last) + " of " + strconv.Itoa(total)
+	page := func(offset int) string {
+		values := url.Values{"offset": {strconv.Itoa(offset)}}
+		if q.State != "" {
+			values.Set("status", q.State)
+		}
+		return here + "?" + values.Encode()
+	}
+	if q.Offset > 0 {
+		p.Previous = page(max(0, q.Offset-q.Limit))
 	}
 	if last < total {
-		p.Next = here + "?offset=" + strconv.Itoa(last)
+		p.Next = page(last)
 	}
 	return p
 }

@@ -69,15 +69,20 @@ func TestBatches(t *testing.T) {
 	b := f.makeBatch(t, c, 120)
 	one := path + "/" + b.ID
 	f.complete(t, b.RequestID(1))
-	f.get(t, path).must(t, http.StatusOK, one, `max="120"`, "processing", "data-live")
-	f.get(t, one).must(t, http.StatusOK, "1 of 120 lines are final", "/dashboard/requests/"+b.RequestID(1), "1–100 of 120", one+"?offset=100", "Cancel the batch", "data-live")
-	f.get(t, one+"?offset=100").must(t, http.StatusOK, "101–120 of 120", b.RequestID(119), one+"?offset=0")
+	f.get(t, path).must(t, http.StatusOK, one, `120 queued of 120 lines`, "processing", "data-live")
+	f.get(t, one).must(t, http.StatusOK, "1 completed, 119 queued of 120 lines", "/dashboard/requests/"+b.RequestID(1), "1–50 of 120", one+"?offset=50", "Cancel the batch", "data-live")
+	f.get(t, one+"?offset=100").must(t, http.StatusOK, "101–120 of 120", b.RequestID(119), one+"?offset=50")
+	some := f.get(t, one+"?status=completed")
+	some.must(t, http.StatusOK, "/requests/"+b.RequestID(1), "v.mp4 with 1.wav")
+	if strings.Contains(some.body, b.RequestID(0)) {
+		t.Error("a line of another status is listed")
+	}
 	for _, odd := range []string{"-1", "120", "x", "99999999999999999999"} {
-		f.get(t, one+"?offset="+odd).must(t, http.StatusOK, "1–100 of 120")
+		f.get(t, one+"?offset="+odd).must(t, http.StatusOK, "1–50 of 120")
 	}
 	f.send(t, one+"/cancel", nil).mustLead(t, one)
 	last := f.get(t, one)
-	last.must(t, http.StatusOK, "120 of 120 lines are final", "canceled")
+	last.must(t, http.StatusOK, "1 completed, 119 canceled of 120 lines", "canceled")
 	if strings.Contains(last.body, "data-live") || strings.Contains(last.body, "Cancel the batch") {
 		t.Error("the page of a canceled batch can be canceled, or is read again")
 	}

@@ -21,7 +21,7 @@ func TestDragSegmentsInBrowser(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(t)
 	b.Open(f.URL + "/dashboard/new")
-	b.Do(chromedp.Click(".new summary"), chromedp.Click(".segments summary"))
+	b.Do(chromedp.Click(".panel summary"))
 	const block, start, end = `.timeline button[aria-pressed=true]`, "[data-start-edge]", "[data-end-edge]"
 	for _, width := range []int64{390, 1280} {
 		b.Look(width, "light")

@@ -37,8 +37,7 @@ func TestFacesInBrowser(t *testing.T) {
 	b := a.b
 	const face = `document.querySelector("[name=face]").value`
 	b.Open(f.URL + "/dashboard/new")
-	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}), chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"),
-		chromedp.Click(".new summary"), chromedp.Click("[data-find]"))
+	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}), chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"))
 	b.WaitText("[data-found]", "waiting for its turn")
 	r := f.start(t, "", lipsync.Progress{Stage: order.Analyzing, Percent: 40})
 	b.WaitText("[data-found]", "Looking for faces: 40 %")
@@ -50,7 +49,7 @@ func TestFacesInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Wait(`document.querySelectorAll(".people input").length === 3 && document.querySelector(".people input").checked`)
+	b.Wait(`document.querySelectorAll(".people [type=radio]").length === 3 && document.querySelector(".people input").checked`)
 	b.Wait(`[...document.querySelectorAll(".people img")].every((i) => i.complete && i.naturalWidth === 480) && !document.querySelector("[data-still]").hidden`)
 	if got := browsertest.Eval[string](b, `document.querySelector(".people").innerText.replaceAll("\n", "|")`); got != "The one who speaks|Face 1: 0.0–1.0 s|Face 2: 0.1–0.8 s" {
 		t.Errorf("got the people %q", got)
@@ -91,7 +90,7 @@ func TestNoFacesInBrowser(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(t)
 	b.Open(f.URL + "/dashboard/new")
-	b.Do(chromedp.Click(".new summary"), chromedp.Click("[data-find]"))
+	b.Do(chromedp.Click("[data-find]"))
 	b.WaitText("[data-problem]", "Choose a video, or give its address.")
 	b.Do(chromedp.SendKeys("input[name=video]", "ftp://x"), chromedp.Click("[data-find]"))
 	b.WaitText("[data-found]", "video URL must be")

@@ -29,10 +29,9 @@ func TestSegmentsInBrowser(t *testing.T) {
 	b := a.b
 	b.Open(f.URL + "/dashboard/new")
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{clip}), chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"),
-		chromedp.Click(".new summary"), chromedp.Click(".segments summary"))
+		chromedp.Click(".panel summary"))
 	b.WaitText("[data-length]", "1.0 s") // read from the file itself
 
-	b.Do(chromedp.Click("[data-find]"))
 	b.WaitText("[data-found]", "waiting for its turn")
 	picture := newPoster(t)
 	err := f.service.CompleteAnalysis(t.Context(), f.start(t, "", lipsync.Progress{}), order.Analysis{

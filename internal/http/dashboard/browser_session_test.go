@@ -45,12 +45,16 @@ func TestLinkInBrowser(t *testing.T) {
 	second.Wait(`document.querySelector("h1").textContent === "Sign in" && !document.querySelector("[role=alert]")`)
 }
 
-// TestSignOutInBrowser signs out in one of two browsers, which ends both sessions.
+// TestSignOutInBrowser signs out in one of three browsers, and then everywhere.
 func TestSignOutInBrowser(t *testing.T) {
 	f := newFixture(t)
 	f.add(t, f.caller(t, account), "private")
-	here, there := f.signedIn(t), f.signedIn(t)
-	here.Do(chromedp.Click(".bar form button"))
+	first, here, there := f.signedIn(t), f.signedIn(t), f.signedIn(t)
+	first.Do(chromedp.Click(".me summary"), chromedp.Click(".me button"))
+	first.WaitText("h1", "Sign in")
+	here.Do(chromedp.Click(".mark"))
+	here.WaitText("h1", "Requests")
+	here.Do(chromedp.Click(".me summary"), chromedp.Click("[name=everywhere]"))
 	here.WaitText("h1", "Sign in")
 	browsertest.Eval[bool](here, `window.left = true`)
 	here.Back()

@@ -36,16 +36,16 @@ func TestListInBrowser(t *testing.T) {
 	b.WaitText(".pager", "1–25 of 500")
 	b.Do(chromedp.Click("a[rel=next]"))
 	b.WaitText(".pager", "26–50 of 500")
-	b.Do(chromedp.SetValue("select[name=status]", "queued"), chromedp.Click(".filter button"))
-	b.Wait(`document.querySelector("option[selected]")?.value === "queued" && document.querySelectorAll(".rows tbody tr").length === 25`)
+	b.Do(chromedp.Click(".chips a[href*=queued]"))
+	b.Wait(`document.querySelector(".chips [aria-current]")?.textContent.startsWith("queued") && document.querySelectorAll(".rows tbody tr").length === 25`)
 	b.Do(chromedp.Click("a[rel=next]"))
 	b.Wait(`document.querySelector("a[rel=prev]") && !document.querySelector("a[rel=next]")`)
 	if got := browsertest.Eval[string](b, `document.querySelector(".rows tbody tr:last-child .name a").innerText`); got != "order-0" {
 		t.Errorf("the last one that is queued: got %q, want order-0", got)
 	}
-	b.Do(chromedp.Click(".clear"))
+	b.Do(chromedp.Click(".chips a"))
 	b.WaitText(".pager", "1–25 of 500")
-	b.Do(chromedp.SendKeys("input[name=reference_id]", "order-77\n"))
+	b.Do(chromedp.SendKeys("input[name=q]", "order-77\n"))
 	b.Wait(`document.querySelectorAll(".rows tbody tr").length === 1`)
 }
 
@@ -69,7 +69,7 @@ func TestLiveInBrowser(t *testing.T) {
 		return true;
 	})()`)
 	f.clock.Advance(5 * time.Second)
-	b.Wait(`document.querySelector(".facts").innerText.includes("5.0 s")`)
+	b.Wait(`document.querySelector(".facts").textContent.includes("5.0 s")`)
 	if err := f.service.Report(t.Context(), r, lipsync.Progress{Stage: order.Rendering, Percent: 60}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +94,8 @@ func TestBrokenInBrowser(t *testing.T) {
 	f.complete(t, filepath.Base(made))
 	b := f.signedIn(t)
 	b.Open(f.URL + made)
-	b.Wait(`[...document.querySelectorAll("figcaption")].map((c) => c.textContent).join() ===
-		"Source, which can’t be played here,Output, which can’t be played here"`)
+	b.Wait(`[...document.querySelectorAll("figure")].map((f) => f.innerText.trim().replace(/\s+/g, " ")).join() ===
+		"This browser can’t play it. Original,This browser can’t play it. Output" && !document.querySelector("video")`)
 }
 
 // TestPictureInBrowser shows a source that is a picture.
@@ -107,8 +107,8 @@ func TestPictureInBrowser(t *testing.T) {
 	for _, state := range []string{"waiting", "completed"} {
 		b.Open(f.URL + made)
 		b.Wait(`document.querySelector("figure img")?.naturalWidth === 480`)
-		if got := browsertest.Eval[string](b, `document.querySelector("figcaption").textContent`); got != "Source" {
-			t.Errorf("%s: got caption %q, want only Source", state, got)
+		if got := browsertest.Eval[string](b, `document.querySelector("figcaption").textContent`); got != "Original" {
+			t.Errorf("%s: got caption %q, want only Original", state, got)
 		}
 		if state == "waiting" {
 			f.complete(t, filepath.Base(made))
@@ -203,7 +203,7 @@ func TestUploadInBrowser(t *testing.T) {
 		b.Do(chromedp.Click("[data-cancel]"))
 		b.Wait(`document.querySelector("[data-problem]").textContent === "Canceled. Nothing was started." &&
 			!document.querySelector("[data-start]").disabled && !document.querySelector("fieldset:disabled")`)
-		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
+		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img:not([alt=\"The picture\"])").length`); n != 0 {
 			t.Error("the name of a file became a picture")
 		}
 		if page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, service.ListQuery{Limit: 1}); err != nil || page.Total != 0 {

@@ -22,8 +22,8 @@ func TestTextInBrowser(t *testing.T) {
 	} {
 		f.fail(t, f.add(t, c, evil), noCodec(evil))
 		b.Open(f.URL + "/dashboard")
-		b.Do(chromedp.SendKeys("input[name=reference_id]", evil+"\n"))
-		b.Wait(`document.querySelector(".clear")`)
+		b.Do(chromedp.SendKeys("input[name=q]", evil+"\n"))
+		b.Wait(`location.search.includes("reference_id") && document.querySelector("[name=q]").value`)
 		wantText(t, b, evil, ".rows .name a", ".rows .error")
 		b.Do(chromedp.Click(".rows .name a"))
 		wantText(t, b, evil, "h1", "#state h2", ".facts")

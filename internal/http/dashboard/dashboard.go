@@ -23,6 +23,9 @@ const Root = "/dashboard"
 // maxBody is the largest body of a form in bytes: the addresses of all media, some names and many segments fit.
 const maxBody = 256 << 10
 
+// maxList is the largest body of a form with a batch: a thousand lines with two signed URLs each.
+const maxList = 4 << 20
+
 // Options are the parts that differ between one machine and AWS.
 type Options struct {
 	Log      *slog.Logger
@@ -74,7 +77,7 @@ func New(service *service.Service, o Options) (http.Handler, error) {
 	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
 	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
 	var err error
-	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires}); err != nil {
+	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires, "ago": p.ago, "distant": p.distant}); err != nil {
 		return nil, err
 	}
 	p.reference = sync.OnceValues(func() (reference, error) { return parseDocument(o.Document) }) // parsed at its first use, since few people open it
@@ -122,7 +125,10 @@ func (p *pages) private() []route {
 		{"GET /dashboard/analyses/{id}", p.showAnalysis},
 		{"POST /dashboard/estimates", p.estimate},
 		{"GET /dashboard/estimates/{id}", p.showEstimate},
+		{"POST /dashboard/previews", p.preview},
+		{"GET /dashboard/previews/{id}", p.showPreview},
 		{"GET /dashboard/batches", p.listBatches},
+		{"POST /dashboard/batches", p.createBatch},
 		{"GET /dashboard/batches/{id}", p.showBatch},
 		{"POST /dashboard/batches/{id}/cancel", p.cancelBatch},
 		{"GET /dashboard/usage", p.showUsage},

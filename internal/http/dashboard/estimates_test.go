@@ -90,6 +90,10 @@ func TestEstimateInBrowser(t *testing.T) {
 	b.WaitText("[data-problem]", "Choose a video, or give its address.")
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{newFile(t)}), chromedp.SendKeys("input[name=audio]", "ftp://x"), chromedp.Click("[data-estimate]"))
 	b.WaitText("[data-estimated]", "audio URL must be")
+	b.WaitText("[data-found]", "waiting for its turn")
+	if err := f.service.Fail(t.Context(), f.start(t, "", lipsync.Progress{}), noFace); err != nil { // the search for faces
+		t.Fatal(err)
+	}
 	b.Do(chromedp.SetValue("input[name=audio]", "https://example.com/a.wav"), chromedp.Click("[data-estimate]"))
 	b.WaitText("[data-estimated]", "Looking at the media …")
 	r := f.start(t, "", lipsync.Progress{})

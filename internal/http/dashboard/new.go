@@ -25,13 +25,27 @@ type newPage struct {
 	order.Order
 	Segments           string // as JSON
 	Engines            []string
-	MaxVideo, MaxAudio int64 // bytes
+	MaxVideo, MaxAudio int64  // bytes
+	List               string // lines of a batch, as CSV or JSON Lines
+	Fresh              bool   // the form has no content
 	Problem, CSRF      string
 	Once               string // differs in each page, so that a form that is sent twice makes one request
 }
 
-// Changed reports whether an option or a field of the output differs from its default.
-func (n newPage) Changed() bool { return !n.Options.IsZero() || n.Output != (order.Output{}) }
+// In returns the options and the fields of the output that are in a group of the form, with their values.
+func (n newPage) In(g int) (all []option) {
+	options := n.Whole()
+	for _, row := range order.OptionsIn(order.Group(g), order.OfRequest|order.OfOutput) {
+		all = append(all, option{row, row.Text(options)})
+	}
+	return all
+}
+
+// Unusual reports whether one of the options under Advanced differs from its default.
+func (n newPage) Unusual() bool {
+	options := n.Whole()
+	return slices.ContainsFunc(order.OptionsIn(order.InAdvanced, order.OfRequest|order.OfOutput), func(o *order.Option) bool { return o.Changed(options) })
+}
 
 // audio is an audio in the form for a new request.
 type audio struct {
@@ -44,7 +58,7 @@ type audio struct {
 func (p *pages) newRequest(v *visit) error {
 	id := v.URL.Query().Get("again")
 	if id == "" {
-		return p.showNew(v, http.StatusOK, newPage{})
+		return p.showNew(v, http.StatusOK, newPage{Fresh: true})
 	}
 	r, err := p.service.Details(v.Context(), v.caller(), id)
 	if err == nil {

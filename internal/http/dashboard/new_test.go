@@ -26,7 +26,7 @@ func TestNewOptions(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	page := f.get(t, "/dashboard/new").body
-	offered := map[string]int{"sync_mode": 5, "silence": 2, "no_face": 2, "duck": 2, "format": 3, "codec": 5, "quality": 3}
+	offered := map[string]int{"sync_mode": 5, "no_face": 2, "format": 3, "codec": 5, "quality": 3}
 	for name, want := range offered {
 		values := regexp.MustCompile(`value="(\w*)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
 		seen := map[string]bool{}
@@ -81,11 +81,11 @@ func TestNew(t *testing.T) {
 		t.Errorf("got %s and %+v, %v", path, r, err)
 	}
 	f.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
-	f.get(t, path).must(t, http.StatusOK, "<dt>Mask: width of the edge, size</dt><dd>0.5,1.2</dd>", "<dt>Format</dt><dd>MOV</dd>", "<dt>Quality</dt><dd>Medium</dd>", "<dt>Frames a second</dt><dd>29.97</dd>", "<dt>Width in pixels</dt><dd>640</dd>", "<dt>Also send it to (PUT)</dt><dd>https://storage.example</dd>")
+	f.get(t, path).must(t, http.StatusOK, "<dt>Region around the mouth: width of the edge, size</dt><dd>0.5,1.2</dd>", "<dt>Format</dt><dd>MOV</dd>", "<dt>Quality</dt><dd>Medium</dd>", "<dt>Frames a second</dt><dd>29.97</dd>", "<dt>Width in pixels</dt><dd>640</dd>", "<dt>Also send it to (PUT)</dt><dd>https://storage.example</dd>")
 	if page := f.get(t, path).body; strings.Contains(page, "secret") || strings.Contains(page, "<dt>Codec") || strings.Contains(page, "<dt>File name") {
 		t.Error("the page shows defaults of the output, or the secret")
 	}
-	f.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov, audio é.mov")
+	f.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov with audio é.mov")
 	f.complete(t, r.ID)
 	f.get(t, path).must(t, http.StatusOK, `aria-label="Source video" data-source="1.5"`)
 	_, output, err := f.service.Request(t.Context(), lipsync.Caller{Account: account}, r.ID)
@@ -99,7 +99,7 @@ func TestNew(t *testing.T) {
 	f.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
 	again := f.get(t, "/dashboard/new?again="+r.ID)
 	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, sent before", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`,
-		`<option value="remap" selected>`, `<option value="mov" selected>`, `name="fps" autocomplete="off" value="29.97"`, `<option value="keep" selected>The mouth`, `<option value="keep" selected>They`)
+		`<option value="remap" selected>`, `<option value="mov" selected>`, `name="fps" autocomplete="off" value="29.97"`, `name="silence" value="keep" checked`, `<option value="keep" selected>They`)
 	if strings.Contains(again.body, "storage.example") {
 		t.Error("the form has the URL that was signed for another output")
 	}
@@ -119,7 +119,7 @@ func TestNew(t *testing.T) {
 	if err := f.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
 		t.Fatal(err)
 	}
-	f.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
+	f.get(t, path).must(t, http.StatusOK, "The original is no longer kept.")
 }
 
 // TestAnalyses makes an analysis as the script does, and reads that of another account.

@@ -2,8 +2,10 @@ package dashboard
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"lipsync/internal/domain/order"
 )
@@ -25,11 +27,6 @@ func valuesOf(o order.Options, scopes order.Scope) (all []option) {
 // optionsOf returns all options, with the values that o has.
 func optionsOf(o order.Options) []option { return valuesOf(o, order.OfRequest) }
 
-// outputOf returns all fields of an output, with the values that o has.
-func outputOf(o order.Output) []option {
-	return valuesOf(order.Options{Output: o}, order.OfOutput)
-}
-
 // changed returns the fields of an output that differ from the defaults, as the page of a request shows them.
 func changed(o order.Output) []option {
 	o.UploadURL = o.UploadURL.Origin()
@@ -43,6 +40,15 @@ func differing(o order.Options, scopes order.Scope) []option {
 
 // Bounded reports whether the form has a field for numbers only.
 func (o option) Bounded() bool { return o.Shape == order.Number && o.Values == nil }
+
+// Slides reports whether the form has a slider for the option.
+func (o option) Slides() bool { return o.Bounded() && o.Group == order.InSound }
+
+// Percent returns the value of a slider as people read it: 100 %.
+func (o option) Percent() string {
+	n, _ := strconv.ParseFloat(o.Value, 64)
+	return fmt.Sprintf("%.0f %%", 100*n)
+}
 
 // Usual returns the default of an option with choices, or of a number.
 func (o option) Usual() string {

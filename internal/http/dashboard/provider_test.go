@@ -163,7 +163,7 @@ func TestProviderInBrowser(t *testing.T) {
 		b.Wait(`document.querySelector("[data-live]")`)
 	}
 	signIn()
-	b.Do(chromedp.Click(".bar form button"))
+	b.Do(chromedp.Click(".me summary"), chromedp.Click(".me button"))
 	b.WaitText("h1", "Signed out")
 	signIn()
 	f.clock.Advance(sessionLife)

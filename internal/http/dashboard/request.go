@@ -26,8 +26,23 @@ type requestPage struct {
 	Hint           string        // what to do about a failure
 	Segments       []segment
 	Live           bool
-	Again          bool // its inputs can be used again
+	Again          bool     // its inputs can be used again
+	Line           timeline // of Output
+	Differs        []option // settings that differ from the defaults
 	CSRF           string
+}
+
+// Plays reports whether the page has a player: of the output, or of a source that the service keeps.
+func (r requestPage) Plays() bool {
+	return r.MediaDeletedAt.IsZero() && (r.Output != nil || r.Source != nil && r.Video.Object != "")
+}
+
+// Waits says what to do while a request waits.
+func (r requestPage) Waits() string {
+	if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() {
+		return "There is nothing to do: the service tries again by itself."
+	}
+	return "The service tries again by itself. If the address is wrong, cancel the request, and send the file itself from a new one."
 }
 
 func (p *pages) showRequest(v *visit) error {
@@ -37,7 +52,7 @@ func (p *pages) showRequest(v *visit) error {
 	}
 	page := requestPage{
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
-		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
+		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), Line: newTimeline(r), Differs: p.differs(r), CSRF: v.session.CSRF,
 	}
 	if page.Place, err = p.service.Place(v.Context(), r); err != nil {
 		return err
@@ -92,6 +107,18 @@ func (r requestPage) Settings() []option {
 	})
 }
 
+// differs returns the settings of a request that differ from what the form begins with.
+func (p *pages) differs(r lipsync.Request) []option {
+	all := append(differing(r.Options, order.OfRequest), changed(r.Options.Output)...)
+	if r.LargestFace {
+		all = append(all, option{&order.Option{Label: "Faces"}, "The largest"})
+	}
+	if len(p.service.Engines) > 1 && r.Engine != p.service.Engines[0] {
+		all = append(all, option{&order.Option{Label: "Model"}, r.Engine})
+	}
+	return all
+}
+
 // request returns the request that the path names. The path must have its id, though the service
 // would also accept a reference id.
 func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error) {
@@ -103,12 +130,7 @@ func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error
 }
 
 // Name returns the request's name for people.
-func (r requestPage) Name() string {
-	if r.ReferenceID != "" {
-		return r.ReferenceID
-	}
-	return "Request " + r.ID[:min(8, len(r.ID))]
-}
+func (r requestPage) Name() string { return nameOf(r.Request) }
 
 // Picture reports whether the source is a stored picture, by the name of its file.
 func (r requestPage) Picture() bool {

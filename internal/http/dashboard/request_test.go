@@ -40,7 +40,7 @@ func TestRequestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := f.get(t, path)
-	done.must(t, http.StatusOK, "250, of which 249 synced", "Not synced: 3.0–3.0 s, the face is partly out of the picture.", "Signed, by C2PA", "0.995. The lips come 5 frames before the speech. 1 of 200 frames with speech stay as in the video.", "HDR input was converted to SDR.", "As the audio, forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
+	done.must(t, http.StatusOK, "250, of which 249 synced", "Not synced: 3.0–3.0 s, the face is partly out of the picture.", "Signed, by C2PA", "0.995. The lips come 5 frames before the speech. 1 of 200 frames with speech stay as in the video.", "HDR input was converted to SDR.", "As the speech: forward, then backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
 	if strings.Contains(done.body, "data-live") || strings.Contains(done.body, path+"/cancel") {
 		t.Error("a final request is still watched, or can be canceled")
 	}

@@ -1,16 +1,19 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 )
@@ -18,16 +21,17 @@ import (
 const pageSize = 25
 
 // filter selects the requests of a list, and the beginning of its page. The page begins after Offset
-// requests. For a list of one status it begins after the request with the id Before.
+// requests. For a list of one state it begins after the request with the id Before.
 type filter struct {
-	Status    lipsync.Status // "" for all
+	Status    lipsync.Status // a state; "" for all
 	Reference string         // "" for all
+	Words     string         // a part of the reference id or of the name of a file; "" for all
 	Offset    int64
 	Before    string // "" for the newest
 }
 
 func readFilter(q url.Values) filter {
-	f := filter{Reference: q.Get("reference_id")}
+	f := filter{Reference: q.Get("reference_id"), Words: strings.TrimSpace(q.Get("q"))}
 	if s := lipsync.Status(q.Get("status")); slices.Contains(lipsync.States(), s) {
 		f.Status = s
 	}
@@ -41,38 +45,82 @@ func readFilter(q url.Values) filter {
 }
 
 // Any reports whether the filter leaves out any requests.
-func (f filter) Any() bool { return f.Status != "" || f.Reference != "" }
+func (f filter) Any() bool { return f.Status != "" || f.Sought() != "" }
 
-// page returns the address of another page of the same list. Its parameter, with the name and the
+// Sought returns what the field for a search shows.
+func (f filter) Sought() string { return cmp.Or(f.Words, f.Reference) }
+
+// page returns the address of a page of the list. Its parameter, with the name and the
 // value, says where that page begins; it is the newest page if the value is "".
 func (f filter) page(name, value string) string {
 	q := url.Values{}
-	if f.Status != "" {
-		q.Set("status", string(f.Status))
-	}
-	if f.Reference != "" {
-		q.Set("reference_id", f.Reference)
-	}
-	if value != "" {
-		q.Set(name, value)
+	for key, value := range map[string]string{"status": string(f.Status), "reference_id": f.Reference, "q": f.Words, name: value} {
+		if value != "" {
+			q.Set(key, value)
+		}
 	}
 	return "?" + q.Encode()
 }
 
 // listPage is a page of requests, newest first.
 type listPage struct {
-	Filter   filter
-	Statuses []lipsync.Status
-	Rows     []row
-	Total    int64 // number of requests on all pages, unknown for one status
-	Pager    pager
-	Live     bool // a request on the page is not final
+	Filter filter
+	Chips  []chip
+	Any    bool // the account has requests
+	Rows   []row
+	Total  int64 // number of requests on all pages, unknown for one state
+	Depth  int   // number of the newest requests that were searched, 0 without a search, or if those are all
+	Pager  pager
+	Live   bool // a request on the page is not final
 }
 
 // row is one request of a list.
 type row struct {
 	lipsync.Request
 	Poster *url.URL // poster of its output; nil if there is none
+}
+
+// Name returns the request's name for people.
+func (r row) Name() string { return nameOf(r.Request) }
+
+// Under returns what stands below the name.
+func (r row) Under() string { return underName(r.Request) }
+
+// chip is a link to the rows of one state, with their number.
+type chip struct {
+	Name, Path, Count string // Count is "" if it is not known
+	Here              bool
+}
+
+// mostCounted is the number up to which a chip counts. Each count reads so many entries of an index.
+const mostCounted = 99
+
+// chips returns the links to the requests of each state.
+func (p *pages) chips(ctx context.Context, c lipsync.Caller, f filter) ([]chip, error) {
+	f.Offset, f.Before = 0, ""
+	here := f.Status
+	f.Status = ""
+	all := []chip{{Name: "All", Path: f.page("", ""), Here: here == ""}}
+	for _, f.Status = range lipsync.States() {
+		_, n, err := p.service.Store.Requests.ListByStatus(ctx, lipsync.StatusQuery{
+			Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Count: mostCounted + 1,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 && here != f.Status {
+			continue
+		}
+		one := chip{Name: string(f.Status), Path: f.page("", ""), Count: strconv.Itoa(n), Here: here == f.Status}
+		if n > mostCounted {
+			one.Count = strconv.Itoa(mostCounted) + "+"
+		}
+		if f.Words != "" {
+			one.Count = ""
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // pager has the links from a page of a list to other pages.
@@ -101,15 +149,25 @@ func newPager(f filter, rows int, total int64) (p pager) {
 }
 
 func (p *pages) listRequests(v *visit) error {
-	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: lipsync.States()}
+	l := listPage{Filter: readFilter(v.URL.Query())}
 	find := p.find
-	if l.Filter.Status != "" {
+	switch {
+	case l.Filter.Words != "":
+		if path, err := p.named(v, l.Filter); err != nil || path != "" {
+			return cmp.Or(err, v.leadTo(path))
+		}
+		find = p.search
+	case l.Filter.Status != "":
 		find = p.findByStatus
 	}
 	requests, err := find(v.Context(), v.caller(), &l)
+	if err == nil {
+		l.Chips, err = p.chips(v.Context(), v.caller(), l.Filter)
+	}
 	if err != nil {
 		return err
 	}
+	l.Any = len(l.Chips) > 1
 	for _, r := range requests {
 		l.Rows = append(l.Rows, row{r, p.poster(v.Context(), r)})
 		l.Live = l.Live || !r.Status.Final()
@@ -117,7 +175,55 @@ func (p *pages) listRequests(v *visit) error {
 	return v.show(http.StatusOK, "requests", "Requests", l)
 }
 
-// find returns the requests of a page of all statuses, and sets its Total and Pager.
+// named returns the path of the request with the id that a person typed, or of the list of those with the whole reference id; otherwise "".
+func (p *pages) named(v *visit, f filter) (path string, err error) {
+	if id, ok := lipsync.ParseID(f.Words); ok {
+		r, err := p.service.Details(v.Context(), v.caller(), id)
+		if err == nil {
+			return p.root + "/requests/" + r.ID, nil
+		}
+		return "", failure.Unless(failure.NotFound, err)
+	}
+	_, n, err := p.service.Requests(v.Context(), v.caller(), service.ListQuery{ReferenceID: f.Words, Limit: 1})
+	if err != nil || n == 0 {
+		return "", err
+	}
+	return p.root + filter{Status: f.Status, Reference: f.Words}.page("", ""), nil
+}
+
+const (
+	searchDepth = 300 // number of the newest requests that a search reads
+	searchPage  = 100 // number that it reads at once
+)
+
+// search returns those of the newest requests whose reference id, or a file, has the words in its name.
+func (p *pages) search(ctx context.Context, c lipsync.Caller, l *listPage) (found []lipsync.Request, err error) {
+	words, before := strings.ToLower(l.Filter.Words), ""
+	for n := 0; n < searchDepth; n += searchPage {
+		var page []lipsync.Request
+		if l.Filter.Status != "" {
+			page, err = p.service.RequestsBefore(ctx, c, before, service.ListQuery{Status: l.Filter.Status, Limit: searchPage})
+		} else {
+			page, _, err = p.service.Requests(ctx, c, service.ListQuery{Offset: int64(n), Limit: searchPage})
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page {
+			if strings.Contains(strings.ToLower(r.ReferenceID+"\n"+filesOf(r)), words) {
+				found = append(found, r)
+			}
+		}
+		if len(page) < searchPage {
+			return found, nil
+		}
+		before = page[len(page)-1].ID
+	}
+	l.Depth = searchDepth
+	return found, nil
+}
+
+// find returns the requests of a page of all states, and sets its Total and Pager.
 func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (requests []lipsync.Request, err error) {
 	f := l.Filter
 	requests, l.Total, err = p.service.Requests(ctx, c, service.ListQuery{ReferenceID: f.Reference, Offset: f.Offset, Limit: pageSize})
@@ -128,7 +234,7 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (reques
 	return requests, nil
 }
 
-// findByStatus returns the requests of a page of one status, and sets its Pager. It
+// findByStatus returns the requests of a page of one state, and sets its Pager. It
 // checks whether there is another page.
 func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) ([]lipsync.Request, error) {
 	f := l.Filter

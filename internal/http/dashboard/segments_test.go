@@ -21,8 +21,11 @@ import (
 func (f *fixture) defaults(t testing.TB) url.Values {
 	t.Helper()
 	form := url.Values{"more_ref": make([]string, lipsync.MostTracks-1), "more_audio": make([]string, lipsync.MostTracks-1), "segments": {""}}
-	for _, option := range append(optionsOf(order.Options{}), outputOf(order.Output{})...) {
+	for _, option := range valuesOf(order.Options{}, order.OfRequest|order.OfOutput) {
 		form.Set(option.Name, option.Value)
+	}
+	for _, ticked := range []string{"silence", "duck"} { // a box that isn't ticked sends nothing
+		form.Del(ticked)
 	}
 	page := f.get(t, "/dashboard/new").body
 	for name, values := range form {
@@ -57,13 +60,13 @@ func TestSegments(t *testing.T) {
 	}
 	f.complete(t, r.ID)
 	page := f.get(t, path)
-	page.must(t, http.StatusOK, "<h2>Segments</h2>", ">1.25–3 s<", "The one without a name", ">4–6.5 s<", "ben &lt;b&gt;, 0.5–2.5 s", "The one at 200, 50 in frame 3", "Gain of the audio: 0.5<br>",
+	page.must(t, http.StatusOK, "<h2>Segments</h2>", ">1.25–3 s<", "The one without a name", ">4–6.5 s<", "ben &lt;b&gt;, 0.5–2.5 s", "The one at 200, 50 in frame 3", "Loudness of the speech: 0.5<br>",
 		"<dt>Audio</dt>", "<dt>Audio: ben &lt;b&gt;</dt><dd>audio é.mov", "<dt>Audio: ana</dt>", "Frames without a face", "Run again")
-	if strings.Contains(page.body, "<dt>Length</dt>") || strings.Contains(page.body, "<dt>Faces</dt>") {
+	if strings.Contains(page.body, "<dt>When video") || strings.Contains(page.body, "<dt>Faces</dt>") {
 		t.Error("the page shows options that have no effect with segments")
 	}
 	again := f.get(t, "/dashboard/new?again="+r.ID)
-	again.must(t, http.StatusOK, `<details class="segments" open>`, `name="more_ref" maxlength="255" autocomplete="off" value="ben &lt;b&gt;"`, `value="https://example.com/ana.wav"`, html.EscapeString(strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(segments)))
+	again.must(t, http.StatusOK, `name="more_ref" maxlength="255" autocomplete="off" value="ben &lt;b&gt;"`, `value="https://example.com/ana.wav"`, html.EscapeString(strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(segments)))
 	if n := strings.Count(again.body, "audio é.mov, sent before"); n != 2 {
 		t.Errorf("got %d audios that were sent before, want 2", n)
 	}

@@ -104,8 +104,8 @@ func TestSessionEnds(t *testing.T) {
 	f.do(t, http.MethodPost, "/dashboard/settings/keys", url.Values{}).must(t, http.StatusForbidden, "session has ended")
 }
 
-// TestSignOut signs in twice and signs out once. Both sessions end, a copy of the cookie doesn't work,
-// and a new session works.
+// TestSignOut signs in twice and signs out once. The other session goes on. After signing out everywhere it has ended too, a copy of the
+// cookie doesn't work, and a new session works.
 func TestSignOut(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
@@ -116,6 +116,10 @@ func TestSignOut(t *testing.T) {
 	copied := f.browser.Jar.Cookies(address)
 	f.send(t, "/dashboard/sign-out", nil).mustLead(t, "/dashboard/sign-in")
 	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f.browser, other = other, f.browser
+	f.get(t, "/dashboard").must(t, http.StatusOK)
+	f.send(t, "/dashboard/sign-out", url.Values{"everywhere": {"1"}}).mustLead(t, "/dashboard/sign-in")
+	f.browser, other = other, f.browser
 	copied[0].Path = Root
 	f.browser.Jar.SetCookies(address, copied)
 	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")

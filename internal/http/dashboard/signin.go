@@ -80,10 +80,13 @@ func (v *visit) showSignIn(status int, message string) error {
 	})
 }
 
-// signOut ends all sessions of the account, in all browsers, and the session with the provider.
+// signOut ends the session of this browser, and that with the provider. If the form asks for it, it ends all sessions of the account, in all
+// browsers.
 func (p *pages) signOut(v *visit) error {
-	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
-		return err
+	if v.PostForm.Has("everywhere") {
+		if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
+			return err
+		}
 	}
 	v.dropCookie(sessionCookie, p.root)
 	if provider := p.SignIn.SignOutURL(); provider != nil {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -43,7 +44,7 @@ type views struct {
 // ever.
 type asset struct {
 	name, mediaType string
-	content         []byte
+	content, packed []byte // packed is the content by gzip, nil if that isn't smaller
 }
 
 // parseViews parses the templates, each page with the layout around it. Links to pages begin with
@@ -75,9 +76,12 @@ func parseViews(root string, more template.FuncMap) (views, error) {
 }
 
 // formScripts are the scripts of the form for a new request. Its page needs no others, and no other page needs them.
-var formScripts = []string{"static/new.js", "static/segments.js"}
+var formScripts = []string{"static/new.js", "static/segments.js", "static/studio.js"}
 
-// readAssets reads the style sheet and the icon, joins the form's scripts to one, and all other scripts to another.
+// sharedScript has the functions that both need.
+const sharedScript = "static/wave.js"
+
+// readAssets reads the style sheet, the font with its licence, and the icon, joins the form's scripts to one, and all other scripts to another.
 func (v views) readAssets() error {
 	var script, form []byte
 	names, err := fs.Glob(staticFiles, "static/*.js")
@@ -89,22 +93,31 @@ func (v views) readAssets() error {
 		if err != nil {
 			return err
 		}
-		if b = withoutComments(b); slices.Contains(formScripts, name) {
+		switch b = withoutComments(b); {
+		case name == sharedScript:
+			script, form = slices.Concat(b, script), slices.Concat(b, form)
+		case slices.Contains(formScripts, name):
 			form = append(form, b...)
-			continue
+		default:
+			script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))
 		}
-		script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))
 	}
-	style, err := staticFiles.ReadFile("static/style.css")
-	if err != nil {
-		return err
-	}
-	icon, err := staticFiles.ReadFile("static/icon.svg")
 	v.add("script", ".js", "text/javascript; charset=utf-8", script)
 	v.add("form", ".js", "text/javascript; charset=utf-8", form)
-	v.add("style", ".css", "text/css; charset=utf-8", style)
-	v.add("icon", ".svg", "image/svg+xml", icon)
-	return err
+	for _, file := range []struct{ name, file, extension, mediaType string }{
+		{"icon", "icon.svg", ".svg", "image/svg+xml"}, {"font", "hanken-grotesk.woff2", ".woff2", "font/woff2"},
+		{"licence", "hanken-grotesk.OFL.txt", ".txt", "text/plain; charset=utf-8"}, {"style", "style.css", ".css", "text/css; charset=utf-8"},
+	} {
+		content, err := staticFiles.ReadFile("static/" + file.file)
+		if err != nil {
+			return err
+		}
+		if file.name == "style" { // which loads the font
+			content = bytes.Replace(content, []byte("url(FONT)"), []byte("url("+v.assets["font"].name+")"), 1)
+		}
+		v.add(file.name, file.extension, file.mediaType, content)
+	}
+	return nil
 }
 
 // withoutComments removes the lines of a script that have only a comment. No template literal of a
@@ -120,7 +133,19 @@ func withoutComments(script []byte) (kept []byte) {
 
 func (v views) add(name, extension, mediaType string, content []byte) {
 	sum := sha256.Sum256(content)
-	v.assets[name] = asset{name + "." + hex.EncodeToString(sum[:6]) + extension, mediaType, content}
+	v.assets[name] = asset{name + "." + hex.EncodeToString(sum[:6]) + extension, mediaType, content, pack(content)}
+}
+
+// pack returns the content by gzip, nil if that isn't smaller.
+func pack(content []byte) []byte {
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is right
+	_, _ = w.Write(content)                                    // to memory
+	_ = w.Close()
+	if packed.Len() >= len(content) {
+		return nil
+	}
+	return packed.Bytes()
 }
 
 func (v views) render(w io.Writer, name string, f frame) error {
@@ -133,8 +158,13 @@ func (p *pages) static(v *visit) error {
 		if a.name == v.PathValue("name") {
 			v.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 			v.Header().Set("Content-Type", a.mediaType)
+			content := a.content
+			if v.Header().Set("Vary", "Accept-Encoding"); a.packed != nil && strings.Contains(v.Request.Header.Get("Accept-Encoding"), "gzip") {
+				v.Header().Set("Content-Encoding", "gzip")
+				content = a.packed
+			}
 			v.WriteHeader(http.StatusOK)
-			_, _ = v.Write(a.content) // the browser may be gone
+			_, _ = v.Write(content) // the browser may be gone
 			return nil
 		}
 	}
@@ -154,7 +184,8 @@ func (v views) functions(root string) template.FuncMap {
 		"date":       func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
 		"lower":      strings.ToLower,
 		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
-		"tab":        func(path, name, view string) tab { return newTab(root+path, name, view) },
+		"tabs":       func(view string) []tab { return newTabs(root, view) },
+		"bars":       newBars,
 		"bytes":      failure.Spell,
 		"videos":     func() string { return order.VideoFormats },
 		"pictures":   func() string { return order.PictureFormats },
@@ -162,8 +193,6 @@ func (v views) functions(root string) template.FuncMap {
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
 		"size":       size,
 		"options":    optionsOf,
-		"output":     outputOf,
-		"changed":    changed,
 		"prose":      prose,
 		"text":       text,
 	}
@@ -208,13 +237,20 @@ type tab struct {
 	Here       bool // the shown page is that page, or belongs to it
 }
 
-func newTab(path, name, view string) tab {
-	belongs := map[string]string{
-		"requests": "Requests", "request": "Requests", "delete": "Requests", "new": "New", "usage": "Usage", "api": "API",
-		"keys": "Settings", "revoke": "Settings", "webhooks": "Webhooks", "webhook": "Webhooks", "delete-webhook": "Webhooks",
-		"batches": "Requests", "batch": "Requests",
+// newTabs returns the menu on the page of a view.
+func newTabs(root, view string) []tab {
+	var all []tab
+	for _, t := range []struct {
+		path, name string
+		views      []string
+	}{
+		{"", "Requests", []string{"requests", "request", "delete"}}, {"/batches", "Batches", []string{"batches", "batch"}},
+		{"/webhooks", "Webhooks", []string{"webhooks", "webhook", "delete-webhook"}}, {"/usage", "Usage", []string{"usage"}},
+		{"/api", "API", []string{"api", "first-call"}}, {"/settings/keys", "Settings", []string{"keys", "revoke"}},
+	} {
+		all = append(all, tab{root + t.path, t.name, slices.Contains(t.views, view)})
 	}
-	return tab{path, name, belongs[view] == name}
+	return all
 }
 
 // syncText returns a known sync score, and what it says.

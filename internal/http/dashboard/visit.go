@@ -43,7 +43,7 @@ func (v *visit) WriteHeader(status int) {
 // forms lead to the dashboard, and the one to sign out also to the provider. Inline scripts and styles
 // are forbidden.
 func newPolicy(storage, signOut *url.URL) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:" + origin(storage) + "; connect-src 'self'" + origin(storage) +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:" + origin(storage) + "; connect-src 'self'" + origin(storage) +
 		"; media-src 'self' blob: http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
@@ -69,7 +69,11 @@ func setHeaders(h http.Header, policy string) {
 func (p *pages) serve(route string, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := p.service.Now()
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		limit := int64(maxBody)
+		if route == "POST "+p.root+"/batches" {
+			limit = maxList
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		v := &visit{ResponseWriter: w, Request: r, pages: p}
 		err := guard(h, v)
 		if err != nil && v.status == 0 {

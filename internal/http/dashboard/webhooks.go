@@ -75,6 +75,7 @@ type webhookPage struct {
 	Deliveries  []lipsync.Delivery
 	Pager       pager
 	NextAttempt time.Time // if it fails; zero if nothing waits
+	Waiting     string    // if it fails: how many events wait, in words; "" for none
 	Secret      string    // a new one, shown only once
 	Turning     bool      // the old secret signs too
 	CSRF        string
@@ -97,6 +98,13 @@ func (p *pages) showOneWebhook(v *visit, w lipsync.Webhook, secret string) error
 	page := webhookPage{Webhook: w, Secret: secret, Turning: p.service.Now().Before(w.OldUntil), CSRF: v.session.CSRF}
 	if page.NextAttempt, err = p.service.NextAttempt(v.Context(), w); err != nil {
 		return err
+	}
+	if !w.FailingSince.IsZero() {
+		n, err := p.service.Store.Webhooks.Pending(v.Context(), w.ID, mostCounted+1)
+		if err != nil {
+			return err
+		}
+		page.Waiting = counted(n, "event")
 	}
 	page.Deliveries = list[:min(pageSize, len(list))]
 	here := p.webhookPath(w.ID)

@@ -120,7 +120,7 @@ func TestWebhooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.get(t, one).must(t, http.StatusOK, "Failing since", "The next attempt is", one+"/redeliver\"")
+	f.get(t, one).must(t, http.StatusOK, "Failing since", "1 event waiting. The next attempt is", one+"/redeliver\"")
 	f.send(t, one+"/redeliver", nil).mustLead(t, one)
 	before := secretIn(made)
 	rotated := secretIn(f.send(t, one+"/rotate", nil))

@@ -72,7 +72,9 @@ func (b *Browser) listen(event any) {
 	var problem string
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		problem = e.ExceptionDetails.Text
+		if problem = e.ExceptionDetails.Text; e.ExceptionDetails.Exception != nil {
+			problem += " " + e.ExceptionDetails.Exception.Description
+		}
 	case *log.EventEntryAdded:
 		if e.Entry.Source == log.EntrySourceSecurity {
 			problem = e.Entry.Text

@@ -46,11 +46,12 @@ const watch = () => {
 	if (every) setTimeout(() => document.hidden ? watch() : refresh(), every);
 };
 
-// Times are shown in the reader's own time zone and language.
+// Dates are shown in the reader's own time zone and language; of times nearby, that is in their titles.
 const localize = (root) => {
 	for (const time of root.querySelectorAll("time")) {
-		time.title = time.textContent;
-		time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+		const at = new Date(time.dateTime);
+		time.title = at.toLocaleString(undefined, { dateStyle: "full", timeStyle: "medium" });
+		if (time.dataset.date !== undefined) time.textContent = at.toLocaleDateString(undefined, { dateStyle: "medium" });
 	}
 };
 

@@ -12,6 +12,8 @@ const say = (problem) => {
 
 // busy shows that files are being sent. Meanwhile a person can only cancel.
 const busy = (yes, sent = fields) => {
+	form.querySelector("[data-preview]").disabled = yes;
+	form.querySelector("[data-start-list]").disabled = yes;
 	form.querySelector("[data-start]").disabled = yes;
 	form.querySelector("[data-find]").disabled = yes;
 	form.querySelector("[data-estimate]").disabled = yes;
@@ -69,13 +71,13 @@ const follow = async (path, signal, values, show) => {
 };
 
 // announce announces a file, and returns the address to send it to.
-const announce = (kind, file) => ask(form.dataset.uploads, sending.signal, { type: kind, size: file.size, name: file.name });
+const announce = (kind, file, signal) => ask(form.dataset.uploads, signal, { type: kind, size: file.size, name: file.name });
 
 // put sends a file. It uses no fetch, which doesn't report progress.
-const put = (made, file, field) => new Promise((done, failed) => {
-	sending.signal.throwIfAborted();
+const put = (made, file, field, signal) => new Promise((done, failed) => {
+	signal.throwIfAborted();
 	const call = new XMLHttpRequest();
-	sending.signal.addEventListener("abort", () => call.abort());
+	signal.addEventListener("abort", () => call.abort());
 	call.open("PUT", made.address);
 	for (const [name, values] of Object.entries(made.headers)) call.setRequestHeader(name, values.join(", "));
 	call.upload.onprogress = (e) => {
@@ -88,33 +90,41 @@ const put = (made, file, field) => new Promise((done, failed) => {
 	call.send(file);
 });
 
-// sources has the addresses of the files that were sent.
+// sources has the addresses of the files that were sent or are on the way, as promises.
 const sources = new WeakMap();
 
-// send sends the file of a field, if one is chosen and was not sent before. It returns the URL or the
-// address for the form.
-const send = async (field) => {
-	const typed = address(field).value.trim();
-	const file = input(field).files[0];
-	if (!file && !typed) throw new Error(`Choose ${field.dataset.drop === "video" ? "a video" : "an audio"}, or give its address.`);
-	if (ref(field)?.value.trim() === "") throw new Error("Give each further audio a name.");
-	if (!file) return typed;
+// upload sends a file, unless it was sent before, and returns its address for the form.
+const upload = (field, file) => {
 	if (!sources.has(file)) {
-		const made = await announce(field.dataset.drop, file);
-		await put(made, file, field);
-		sources.set(file, made.source);
+		const { signal } = sending;
+		const source = (async () => {
+			const made = await announce(field.dataset.drop, file, signal);
+			await put(made, file, field, signal);
+			return made.source;
+		})();
+		sources.set(file, source);
+		source.catch(() => sources.delete(file));
 	}
 	return sources.get(file);
 };
 
-// sendAll sends the files of some fields, and returns their addresses. If that fails or is canceled, it
+// send sends the file of a field, if one is chosen. It returns the URL or the address for the form.
+const send = async (field) => {
+	const typed = address(field).value.trim();
+	const file = input(field).files[0];
+	if (!file && !typed) throw new Error(`Choose ${field.dataset.drop === "video" ? "a video" : "a speech"}, or give its address.`);
+	if (ref(field)?.value.trim() === "") throw new Error("Give each further speech a name.");
+	return file ? upload(field, file) : typed;
+};
+
+// sendAll sends the files of some fields, and further speeches, and returns their addresses. If that fails or is canceled, it
 // says so, and returns nothing.
-const sendAll = async (chosen, canceled) => {
+const sendAll = async (chosen, canceled, speeches = []) => {
 	say("");
-	busy(true, chosen);
-	sending = new AbortController();
+	busy(true, speeches.length ? fields : chosen);
+	if (sending.signal.aborted) sending = new AbortController();
 	try {
-		return await Promise.all(chosen.map(send));
+		return await Promise.all([...chosen.map(send), ...speeches.map((file) => upload(fields[1], file))]);
 	} catch (problem) {
 		sending.abort();
 		busy(false);
@@ -155,9 +165,12 @@ const estimate = async () => {
 };
 
 const start = async (event) => {
+	remember();
+	if (event.submitter?.dataset.startList !== undefined) return;
 	event.preventDefault();
 	finding.abort();
 	estimating.abort();
+	if (speeches().length > 1) return startBatch();
 	const sent = fields.filter(used);
 	const addresses = await sendAll(sent, "Canceled. Nothing was started.");
 	if (!addresses) return;
@@ -169,7 +182,7 @@ const start = async (event) => {
 
 // The faces in the video. A person chooses one by its picture, or by a click into a picture of the video.
 const faces = form?.querySelector("[data-faces]");
-const still = faces?.querySelector("[data-still]");
+const still = form.querySelector("[data-still]");
 let finding = new AbortController(); // ends the search
 
 const tell = (text) => { faces.querySelector("[data-found]").textContent = text; };
@@ -180,14 +193,7 @@ const mark = (yes) => { still.querySelector("i").hidden = !yes; };
 const forget = () => {
 	finding.abort();
 	tell("");
-	know({ faces: undefined });
-	still.hidden = true;
-	const player = still.querySelector("video");
-	if (!player.src) return;
-	player.onloadeddata = null; // the video may still be loading
-	URL.revokeObjectURL(player.src);
-	player.removeAttribute("src");
-	player.load();
+	know({ faces: undefined, width: 0 });
 };
 
 // chooseFace takes the choice of a face: for the chosen segment, or in the field face. No face can be chosen together with the largest one.
@@ -213,6 +219,16 @@ const person = (checked, value, text, picture) => {
 	});
 	if (picture) label.append(Object.assign(document.createElement("img"), { src: `data:image/jpeg;base64,${picture}`, alt: "" }));
 	label.append(choice, text);
+	if (!picture) return label;
+	const name = Object.assign(document.createElement("input"), { type: "text", value: called.get(value) ?? "", placeholder: "Name", maxLength: 60, autocomplete: "off" });
+	name.setAttribute("form", "");
+	name.setAttribute("aria-label", `Name of ${text}`);
+	name.addEventListener("input", () => {
+		called.set(value, name.value.trim());
+		drawMarks();
+		draw();
+	});
+	label.append(name);
 	return label;
 };
 
@@ -225,27 +241,17 @@ const drawPeople = () => {
 	if (chosen && !people.some((p) => p[0] === value)) people.push([value, "The chosen one"]);
 	faces.querySelector("[data-people]").replaceChildren(...people.map((p) => person(p[0] === value, ...p)));
 	mark(false);
+	drawMarks();
 };
 
-// offerClicks shows the video, if the browser can play it. A click into it chooses the face there.
-const offerClicks = (video) => {
-	const player = still.querySelector("video"), time = still.querySelector("input");
-	const file = input(fields[0]).files[0], typed = address(fields[0]).value.trim();
-	if (!file && !/^https?:/.test(typed)) return;
-	player.src = file ? URL.createObjectURL(file) : typed;
-	player.onloadeddata = () => { still.hidden = false; };
-	player.onerror = () => { still.hidden = true; };
-	time.max = Math.max(0, (video.frames - 1) / video.fps);
-	time.value = 0;
-	time.oninput = () => {
-		player.currentTime = time.value;
-		mark(false);
-	};
-	player.onclick = ({ clientX, clientY }) => {
-		const box = player.getBoundingClientRect();
+// offerClicks lets a click into the video choose the face there.
+const offerClicks = ({ fps, width, height }) => {
+	const player = screenOf.querySelector("video");
+	player.onclick = picture.onclick = ({ clientX, clientY, currentTarget }) => {
+		const box = currentTarget.getBoundingClientRect();
 		const x = Math.max(0, Math.min(clientX - box.left, box.width - .01)), y = Math.max(0, Math.min(clientY - box.top, box.height - .01));
-		const frame = Math.floor(player.currentTime * video.fps + .01); // a frame is shown from its time on
-		chooseFace([frame, Math.floor(x / box.width * video.width), Math.floor(y / box.height * video.height)].join());
+		const frame = currentTarget === picture ? 0 : Math.floor(player.currentTime * fps + .01); // a frame is shown from its time on
+		chooseFace([frame, Math.floor(x / box.width * width), Math.floor(y / box.height * height)].join());
 		drawPeople();
 		Object.assign(still.querySelector("i").style, { left: `${x}px`, top: `${y}px` });
 		mark(true);
@@ -258,15 +264,21 @@ const find = async () => {
 	const addresses = await sendAll(fields.slice(0, 1), "Canceled.");
 	if (!addresses) return;
 	busy(false);
+	if (still.hidden && /^https?:/.test(addresses[0])) showVideo(undefined, addresses[0]);
+	await findIn(addresses[0]);
+};
+
+// findIn finds the faces in the video with an address.
+const findIn = async (source) => {
 	const { signal } = finding = new AbortController();
 	try {
-		const found = await follow(form.dataset.analyses, signal, { video: addresses[0] }, ({ status, percent }) =>
+		const found = await follow(form.dataset.analyses, signal, { video: source }, ({ status, percent }) =>
 			tell(status === "queued" ? "The search for faces is waiting for its turn." : `Looking for faces: ${percent} %`));
 		if (!found.video) throw new Error(`${found.problem ?? "The faces are no longer kept"}.`);
 		tell(found.faces?.length ? "Whose mouth follows the speech?" : "No face was found.");
 		const seconds = (time) => time.toFixed(1);
 		const people = (found.faces ?? []).map((f, i) => ({ ...f, text: `Face ${i + 1}: ${seconds(f.first_second)}–${seconds(f.last_second)} s` }));
-		know({ seconds: found.video.seconds, faces: people });
+		know({ ...found.video, faces: people });
 		offerClicks(found.video);
 	} catch (problem) {
 		if (!signal.aborted) tell(problem.message);
@@ -276,20 +288,40 @@ const find = async () => {
 // show shows the name of the chosen file, which replaces an address.
 const show = (field) => {
 	const file = input(field).files[0];
-	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}` : "Choose a file";
+	const more = input(field).files.length - 1;
+	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}${more > 0 ? ` and ${more} more` : ""}` : "Choose a file";
 	field.classList.toggle("chosen", Boolean(file));
 	field.querySelector("[data-remove]").hidden = !file && !ref(field);
 	address(field).disabled = Boolean(file);
 };
 
 const choose = (field) => {
-	const file = input(field).files[0];
+	const file = input(field).files[0], large = file && file.size > Number(field.dataset.max);
 	show(field);
-	if (field === fields[0]) {
-		forget(); // they are those of another video
-		measure(file);
+	say(large ? `The file ${file.name} is too large.` : "");
+	if (field === fields[1]) {
+		listSpeeches();
+		hear(file);
 	}
-	say(file && file.size > Number(field.dataset.max) ? `The file ${file.name} is too large.` : "");
+	if (field !== fields[0]) return;
+	forget(); // they are those of another video
+	measure(file);
+	showVideo(file);
+	faces.querySelector("[data-find]").hidden = Boolean(file);
+	if (file && !large) look(field, file);
+};
+
+// look sends a video as soon as it is chosen, and finds its faces meanwhile.
+const look = async (field, file) => {
+	if (sending.signal.aborted) sending = new AbortController();
+	tell("Sending the video, to find its faces …");
+	try {
+		const source = await upload(field, file);
+		if (input(field).files[0] === file) await findIn(source);
+	} catch (problem) {
+		if (problem.name !== "AbortError") tell(problem.message);
+		else tell("");
+	}
 };
 
 const acceptDrops = (field) => {
@@ -302,7 +334,8 @@ const acceptDrops = (field) => {
 	field.addEventListener("drop", (event) => {
 		over(false)(event);
 		if (field.disabled || !event.dataTransfer.files.length) return;
-		input(field).files = event.dataTransfer.files;
+		if (input(field).multiple || event.dataTransfer.files.length === 1) input(field).files = event.dataTransfer.files;
+		else return say("Drop one file here.");
 		choose(field);
 	});
 };
@@ -321,6 +354,7 @@ if (form) {
 	address(fields[0]).addEventListener("input", () => {
 		forget();
 		measure();
+		showVideo();
 	});
 	for (const field of fields) {
 		input(field).addEventListener("change", () => choose(field));
@@ -339,6 +373,9 @@ if (form) {
 		busy(false);
 		fields.forEach(show);
 		measure(input(fields[0]).files[0]);
+		showVideo(input(fields[0]).files[0]);
+		listSpeeches();
+		hear(input(fields[1]).files[0]);
 		showSegments();
 	});
 }

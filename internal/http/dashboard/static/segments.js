@@ -92,7 +92,8 @@ const draw = () => {
 	all.forEach((block, i) => { if (line.children[i] !== block) line.insertBefore(block, line.children[i]); });
 	const place = (time) => `${time / total() * 100}%`;
 	for (const [s, block] of blocks) {
-		block.textContent = `${s.start}–${s.end} s${refOf(s) && `, ${refOf(s)}`}`;
+		const who = called.get(faceOf(s));
+		block.textContent = `${s.start}–${s.end} s${refOf(s) && `, ${refOf(s)}`}${who ? `, ${who}` : ""}`;
 		block.setAttribute("aria-pressed", s === chosen);
 		block.style.left = place(s.start);
 		block.style.width = place(s.end - s.start);
@@ -108,6 +109,7 @@ const draw = () => {
 		}
 	}
 	part("length").textContent = video.seconds ? `${video.seconds.toFixed(1)} s` : "The length of the video is not known yet";
+	form.querySelector(".sound").style.width = video.speech && video.seconds ? `${Math.min(100, video.speech / video.seconds * 100)}%` : "100%";
 	part("segment").hidden = part("remove-segment").hidden = !chosen;
 	alone(form.elements.segments.value.trim() !== "");
 	if (!chosen) return;
