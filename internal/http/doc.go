@@ -3,5 +3,5 @@
 //
 // May import: docs for rest, domain.
 //
-// Inside: agents → client, rest; client → rest; openid → dashboard.
+// Inside: agents → client, rest; client → rest; dashboard → reference; openid → dashboard.
 package http

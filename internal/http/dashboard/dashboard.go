@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"lipsync/internal/domain/service"
+	"lipsync/internal/http/reference"
 )
 
 // Root is the path of all pages, after the deployment's own Prefix.
@@ -80,7 +81,7 @@ func New(service *service.Service, o Options) (http.Handler, error) {
 	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires, "ago": p.ago, "distant": p.distant}); err != nil {
 		return nil, err
 	}
-	p.reference = sync.OnceValues(func() (reference, error) { return parseDocument(o.Document) }) // parsed at its first use, since few people open it
+	p.reference = sync.OnceValues(func() (reference.Reference, error) { return reference.Parse(o.Document) }) // parsed at its first use, since few people open it
 	if p.sealer, err = NewSealer(o.Secret, sessionCookie); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ type pages struct {
 	mux       *http.ServeMux
 	root      string // beginning of the paths of all pages, as browsers see them
 	policy    string // the pages' Content-Security-Policy
-	reference func() (reference, error)
+	reference func() (reference.Reference, error)
 }
 
 // route is one row of the dashboard.

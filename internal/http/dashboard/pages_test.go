@@ -29,7 +29,7 @@ func document(t testing.TB) []byte {
 }
 
 // everyPage has the paths of all pages, except for that of a request.
-var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/batches", "/dashboard/api/deletion", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys"}
+var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/lip-sync", "/dashboard/api/uploads", "/dashboard/api/account", "/dashboard/api/service", "/dashboard/api/batches", "/dashboard/api/deletion", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys"}
 
 var (
 	loads  = regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
@@ -381,18 +381,6 @@ func TestLineStep(t *testing.T) {
 	for most, want := range map[int64]int64{0: 1, 1: 1, 5: 1, 6: 2, 11: 5, 25: 5, 26: 10, 99: 20, 100_000: 20_000} {
 		if got := lineStep(most); got != want {
 			t.Errorf("%d: got %d, want %d", most, got, want)
-		}
-	}
-}
-
-func TestProse(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "[]", "a\nb\n\nc": "[[{a b false false}] [{c false false}]]",
-		"use `x` **now**.": "[[{use  false false} {x true false} {  false false} {now false true} {. false false}]]",
-		"an * and `half":   "[[{an * and `half false false}]]",
-	} {
-		if got := fmt.Sprint(prose(text)); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

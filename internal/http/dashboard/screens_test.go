@@ -209,7 +209,7 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 	}
 	for name, path := range map[string]string{
 		"requests": "/dashboard", "filtered": "/dashboard?status=failed", "none": "/dashboard?reference_id=nothing", "new": "/dashboard/new",
-		"usage": "/dashboard/usage", "api": "/dashboard/api", "api-webhooks": "/dashboard/api/webhooks", "api-batches": "/dashboard/api/batches", "api-deletion": "/dashboard/api/deletion", "api-estimates": "/dashboard/api/estimates", "first-call": "/dashboard/api/first-call", "keys": "/dashboard/settings/keys",
+		"usage": "/dashboard/usage", "api": "/dashboard/api", "api-lip-sync": "/dashboard/api/lip-sync", "api-uploads": "/dashboard/api/uploads", "api-account": "/dashboard/api/account", "api-service": "/dashboard/api/service", "api-webhooks": "/dashboard/api/webhooks", "api-batches": "/dashboard/api/batches", "api-deletion": "/dashboard/api/deletion", "api-estimates": "/dashboard/api/estimates", "first-call": "/dashboard/api/first-call", "keys": "/dashboard/settings/keys",
 		"revoke": "/dashboard/settings/keys/" + k.ID + "/revoke",
 	} {
 		pages[name] = path

@@ -19,6 +19,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/http/reference"
 )
 
 //go:embed pages
@@ -193,7 +194,7 @@ func (v views) functions(root string) template.FuncMap {
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
 		"size":       size,
 		"options":    optionsOf,
-		"prose":      prose,
+		"prose":      reference.Prose,
 		"text":       text,
 	}
 }

@@ -1,20 +1,20 @@
-package dashboard
+package reference
 
 import "strings"
 
-// paragraph is a line of text, in spans with and without marks.
-type paragraph []span
+// Paragraph is a line of text, in spans with and without marks.
+type Paragraph []Span
 
-// span is text of one kind.
-type span struct {
+// Span is text of one kind.
+type Span struct {
 	Text         string
 	Code, Strong bool
 }
 
-// prose parses those elements of Markdown that the API's document uses: paragraphs, `code` and
+// Prose parses those elements of Markdown that the API's document uses: paragraphs, `code` and
 // **strong** words. A mark that isn't closed is text.
-func prose(text string) []paragraph {
-	var all []paragraph
+func Prose(text string) []Paragraph {
+	var all []Paragraph
 	for part := range strings.SplitSeq(text, "\n\n") {
 		if part = strings.Join(strings.Fields(part), " "); part != "" {
 			all = append(all, spans(part))
@@ -23,8 +23,8 @@ func prose(text string) []paragraph {
 	return all
 }
 
-func spans(text string) paragraph {
-	var p paragraph
+func spans(text string) Paragraph {
+	var p Paragraph
 	for text != "" {
 		start := strings.IndexAny(text, "`*")
 		mark := markAt(text, start)
@@ -33,12 +33,12 @@ func spans(text string) paragraph {
 			inner, rest, closed = strings.Cut(text[start+len(mark):], mark)
 		}
 		if !closed {
-			return append(p, span{Text: text})
+			return append(p, Span{Text: text})
 		}
 		if start > 0 {
-			p = append(p, span{Text: text[:start]})
+			p = append(p, Span{Text: text[:start]})
 		}
-		p = append(p, span{Text: inner, Code: mark == "`", Strong: mark == "**"})
+		p = append(p, Span{Text: inner, Code: mark == "`", Strong: mark == "**"})
 		text = rest
 	}
 	return p

@@ -1,4 +1,4 @@
-package dashboard
+package reference
 
 import (
 	"encoding/json"

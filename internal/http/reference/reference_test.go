@@ -1,8 +1,11 @@
-package dashboard
+package reference
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -46,7 +49,7 @@ func TestCommonAnswers(t *testing.T) {
 // TestOwnAnswers checks that no call lists a status twice, and that only the calls that add open
 // requests list a common status.
 func TestOwnAnswers(t *testing.T) {
-	ref, err := parseDocument(document(t))
+	ref, err := Parse(document(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,5 +73,53 @@ func TestOwnAnswers(t *testing.T) {
 	want := []string{"/v1/lipsync/analyze", "/v1/lipsync/batches", "/v1/lipsync/estimate", "/v1/lipsync/generate", "/v1/lipsync/generate-with-media"}
 	if got := slices.Sorted(maps.Keys(limited)); !slices.Equal(got, want) {
 		t.Errorf("calls that list 429: got %q, want %q", got, want)
+	}
+}
+
+func document(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../rest/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestProse(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "[]", "a\nb\n\nc": "[[{a b false false}] [{c false false}]]",
+		"use `x` **now**.": "[[{use  false false} {x true false} {  false false} {now false true} {. false false}]]",
+		"an * and `half":   "[[{an * and `half false false}]]",
+	} {
+		if got := fmt.Sprint(Prose(text)); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestSamples makes a command line of each call, with all that the call needs.
+func TestSamples(t *testing.T) {
+	ref, err := Parse(document(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := map[string]string{}
+	for _, g := range ref.Groups {
+		for _, o := range g.Operations {
+			samples[o.ID] = o.Sample("http://h/api")
+		}
+	}
+	for id, want := range map[string]string{
+		"health":            "curl http://h/api/health",
+		"getRequest":        "curl http://h/api/v1/lipsync/requests/$id \\\n  -H \"Authorization: Bearer $LIPSYNC_KEY\"",
+		"cancelRequest":     "curl -X DELETE http://h/api/v1/lipsync/requests/$id \\\n  -H \"Authorization: Bearer $LIPSYNC_KEY\"",
+		"generateWithMedia": "curl http://h/api/v1/lipsync/generate-with-media \\\n  -H \"Authorization: Bearer $LIPSYNC_KEY\" \\\n  -F audio=@audio \\\n  -F video=@video",
+	} {
+		if samples[id] != want {
+			t.Errorf("%s: got %s, want %s", id, samples[id], want)
+		}
+	}
+	if got := samples["generate"]; !strings.HasPrefix(got, "curl http://h/api/v1/lipsync/generate \\\n") || !strings.Contains(got, "-d '{") {
+		t.Errorf("generate: got %s", got)
 	}
 }
