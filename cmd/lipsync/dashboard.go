@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/signin"
 	"lipsync/internal/http/rest"
 )
 
@@ -52,7 +53,7 @@ func addressFile(data string) string { return filepath.Join(data, dashboardFolde
 
 // announce writes the server's address to the address file, and prints how to sign in to its
 // dashboard. It prints the sign-in link only to a terminal, since others may read a log.
-func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net.Addr) error {
+func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Addr) error {
 	base := "http://" + reachable(address)
 	if c.PublicURL != nil {
 		base = (&url.URL{Scheme: c.PublicURL.Scheme, Host: c.PublicURL.Host}).String()
@@ -67,7 +68,7 @@ func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net
 	return err
 }
 
-func printLink(s streams, folder *dashboard.Folder, base string) error {
+func printLink(s streams, folder *signin.Folder, base string) error {
 	link, err := folder.NewLink()
 	if err != nil {
 		return err
@@ -85,12 +86,12 @@ func reachable(address net.Addr) string {
 	return address.String()
 }
 
-func openSignIn(data string) (*dashboard.Folder, error) {
-	return dashboard.OpenFolder(filepath.Join(data, dashboardFolder), defaultAccount, time.Now)
+func openSignIn(data string) (*signin.Folder, error) {
+	return signin.OpenFolder(filepath.Join(data, dashboardFolder), defaultAccount, time.Now)
 }
 
 // newDashboard returns the handler of the dashboard's pages for one machine.
-func newDashboard(service *service.Service, folder *dashboard.Folder, publicURL *url.URL, log *slog.Logger) (http.Handler, error) {
+func newDashboard(service *service.Service, folder *signin.Folder, publicURL *url.URL, log *slog.Logger) (http.Handler, error) {
 	secret, err := folder.Secret()
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/signin"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 )
@@ -30,7 +30,7 @@ type data struct {
 	dir     string
 	store   *sqlite.Store
 	objects *disk.Objects
-	signIn  *dashboard.Folder
+	signIn  *signin.Folder
 }
 
 // Names in a data folder.

@@ -11,6 +11,7 @@ import (
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/shown"
 )
 
 // batchesPage is a page of the account's batches, newest first.
@@ -62,10 +63,10 @@ type batchPage struct {
 type lineRow struct{ lipsync.LineView }
 
 // Name returns the name of the line's request for people.
-func (l lineRow) Name() string { return nameOf(l.Record) }
+func (l lineRow) Name() string { return shown.Name(l.Record) }
 
 // Under returns what stands below the name.
-func (l lineRow) Under() string { return underName(l.Record) }
+func (l lineRow) Under() string { return shown.Under(l.Record) }
 
 // Canceled is what lines say that were canceled, which is no error.
 func (b batchPage) Canceled() string { return failure.Failure{Code: failure.Canceled}.Sentence() }

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"lipsync/internal/http/signin"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -77,11 +78,11 @@ func TestLargeProof(t *testing.T) {
 
 // proven is the sign-in of one machine with a proof.
 type proven struct {
-	*Folder
+	*signin.Folder
 	proof string
 }
 
-func (p proven) Identify(w http.ResponseWriter, r *http.Request) (Person, bool, error) {
+func (p proven) Identify(w http.ResponseWriter, r *http.Request) (signin.Person, bool, error) {
 	who, answered, err := p.Folder.Identify(w, r)
 	who.Proof = p.proof
 	return who, answered, err

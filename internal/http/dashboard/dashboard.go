@@ -2,20 +2,22 @@
 // can show them without scripts. Scripts add uploads with their progress, and pages that update
 // by themselves.
 //
-// People sign in differently on one machine and on AWS: see SignIn.
+// People sign in differently on one machine and on AWS: see signin.SignIn.
 package dashboard
 
 import (
-	"context"
 	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"lipsync/internal/domain/service"
 	"lipsync/internal/http/reference"
+	"lipsync/internal/http/shown"
+	"lipsync/internal/http/signin"
 )
 
 // Root is the path of all pages, after the deployment's own Prefix.
@@ -30,8 +32,8 @@ const maxList = 4 << 20
 // Options are the parts that differ between one machine and AWS.
 type Options struct {
 	Log      *slog.Logger
-	SignIn   SignIn
-	Sessions Sessions
+	SignIn   signin.SignIn
+	Sessions signin.Sessions
 	Secret   [32]byte // encrypts the cookies of sessions
 	// PublicURL is the address of the service for people. If it is nil, each page uses the scheme
 	// and host of its call.
@@ -42,50 +44,22 @@ type Options struct {
 	Document []byte   // openapi.yaml, as the API serves it
 }
 
-// SignIn identifies a person: on one machine by links that work once (Folder), and on AWS by an
-// OpenID provider.
-type SignIn interface {
-	// Identify returns the person who calls the sign-in page. If it has answered the call by a
-	// redirect to a provider, from which the person comes back later, answered is true. The error
-	// is Unauthorized if the call doesn't identify the person, with a message for that person.
-	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
-	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
-	// Unauthorized if they may not, for example because an operator disabled them. Any other error
-	// means that it is not known.
-	Confirm(ctx context.Context, who Person) (Person, error)
-	// SignOutURL returns the provider's address to sign out, which leads back to the page
-	// signed-out. It returns nil if there is no provider.
-	SignOutURL() *url.URL
-}
-
-// Person is a person who signed in.
-type Person struct {
-	Account string // whose requests they see
-	Name    string
-	Proof   string `json:",omitempty"` // secret of SignIn, by which it confirms the person; "" if it needs none
-}
-
-// Sessions ends all sessions of an account at once, in all browsers.
-type Sessions interface {
-	// Generation returns the name of the account's present sessions: "" at first, and a new name
-	// after each EndAll.
-	Generation(ctx context.Context, account string) (string, error)
-	EndAll(ctx context.Context, account string) error
-}
-
 // New returns the handler of all paths under Root, and of "/", which leads to Root.
 func New(service *service.Service, o Options) (http.Handler, error) {
 	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
 	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
 	var err error
-	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires, "ago": p.ago, "distant": p.distant}); err != nil {
+	if p.views, err = parseViews(p.root, template.FuncMap{
+		"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires, "ago": func(t time.Time) string { return shown.Ago(t, p.service.Now()) },
+		"distant": func(t time.Time) bool { return shown.Distant(t, p.service.Now()) },
+	}); err != nil {
 		return nil, err
 	}
 	p.reference = sync.OnceValues(func() (reference.Reference, error) { return reference.Parse(o.Document) }) // parsed at its first use, since few people open it
-	if p.sealer, err = NewSealer(o.Secret, sessionCookie); err != nil {
+	if p.sealer, err = signin.NewSealer(o.Secret, sessionCookie); err != nil {
 		return nil, err
 	}
-	if p.wanted, err = NewSealer(o.Secret, wantedCookie); err != nil {
+	if p.wanted, err = signin.NewSealer(o.Secret, wantedCookie); err != nil {
 		return nil, err
 	}
 	p.mount()
@@ -97,8 +71,8 @@ type pages struct {
 	Options
 	service   *service.Service
 	views     views
-	sealer    Sealer // for cookies of sessions
-	wanted    Sealer // for cookies of pages that were asked for before signing in
+	sealer    signin.Sealer // for cookies of sessions
+	wanted    signin.Sealer // for cookies of pages that were asked for before signing in
 	mux       *http.ServeMux
 	root      string // beginning of the paths of all pages, as browsers see them
 	policy    string // the pages' Content-Security-Policy

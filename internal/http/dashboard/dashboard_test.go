@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
+	"lipsync/internal/http/signin"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/lipsynctest"
@@ -37,7 +38,7 @@ type fixture struct {
 	*httptest.Server
 	service  *service.Service
 	public   *url.URL // nil unless a test sets it
-	folder   *Folder
+	folder   *signin.Folder
 	change   func(*Options) // nil unless a test sets it
 	clock    *lipsynctest.Clock
 	log      *bytes.Buffer
@@ -58,7 +59,7 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	folder, err := OpenFolder(filepath.Join(dir, "dashboard"), account, clock.Now)
+	folder, err := signin.OpenFolder(filepath.Join(dir, "dashboard"), account, clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

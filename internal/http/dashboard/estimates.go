@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
+	"lipsync/internal/http/shown"
 )
 
 // estimated is the answer to a script that wants to know what would become of the form.
@@ -52,13 +53,13 @@ func sayEstimate(e service.Estimated) string {
 	default:
 		say("The output would have %.1f s, %d frames.", found.OutputSeconds, found.Frames)
 		if e.Took > 0 {
-			say("A worker would take about %s.", spell(e.Took))
+			say("A worker would take about %s.", shown.Spell(e.Took))
 		}
 		if e.Place.Position > 0 {
 			say("It would be at place %d of the queue.", e.Place.Position)
 		}
 		if e.Place.Left > 0 {
-			say("It would be done in about %s.", spell(e.Place.Left))
+			say("It would be done in about %s.", shown.Spell(e.Place.Left))
 		}
 	}
 	return strings.Join(says, " ")

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"lipsync/internal/http/signin"
 	"net/url"
 	"strconv"
 	"strings"
@@ -34,11 +35,11 @@ func FuzzFilter(f *testing.F) {
 
 // FuzzCookie opens cookies that no Sealer made, and one that it made.
 func FuzzCookie(f *testing.F) {
-	s, err := NewSealer([32]byte{7}, sessionCookie)
+	s, err := signin.NewSealer([32]byte{7}, sessionCookie)
 	if err != nil {
 		f.Fatal(err)
 	}
-	good, err := s.Seal(session{Person: Person{Account: account}})
+	good, err := s.Seal(session{Person: signin.Person{Account: account}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -90,23 +90,3 @@ func TestPreview(t *testing.T) {
 	f.complete(t, done.ID)
 	f.get(t, "/dashboard/previews/"+done.ID).must(t, http.StatusOK, `"status":"completed","percent":100,"output":"/objects/`)
 }
-
-// FuzzList parses lists of a batch.
-func FuzzList(f *testing.F) {
-	f.Add("audio,reference_id\nhttps://example.com/a.wav,one\n")
-	f.Add(`{"audio":"https://example.com/a.wav","options":{"sync_mode":"loop"}}`)
-	f.Add("\"\n,\"")
-	f.Fuzz(func(t *testing.T, text string) {
-		lines, err := parseList(text, "upload://v", order.Order{})
-		if len(lines) > lipsync.MostLines {
-			t.Errorf("got %d lines", len(lines))
-		}
-		if err == nil {
-			for _, l := range lines {
-				if l.Video == "" {
-					t.Error("a line has no video")
-				}
-			}
-		}
-	})
-}

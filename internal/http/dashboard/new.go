@@ -3,8 +3,10 @@ package dashboard
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -189,9 +191,14 @@ func (p *pages) generate(v *visit, params requests.Params) (id string, err error
 		return "", err
 	}
 	if v.PostForm.Has("once") {
-		params.IdempotencyKey = new(digest(v.PostForm.Encode()))
+		params.IdempotencyKey = v.onceKey()
 	}
 	return p.service.Generate(v.Context(), v.caller(), params)
+}
+
+// onceKey returns the idempotency key of a form: a digest of all that it has.
+func (v *visit) onceKey() *string {
+	return new(fmt.Sprintf("%x", sha256.Sum256([]byte(v.PostForm.Encode()))))
 }
 
 // params returns the parameters of the request that the form describes, with its segments.

@@ -348,17 +348,6 @@ func TestUsage(t *testing.T) {
 	f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
 }
 
-// TestSize wants one digit after the point, in the largest unit that fits.
-func TestSize(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 1536 << 10: "1.5 MiB", 3 << 29: "1.5 GiB", 1 << 40: "1024.0 GiB",
-	} {
-		if got := size(n); got != want {
-			t.Errorf("%d: got %q, want %q", n, got, want)
-		}
-	}
-}
-
 // TestUsageAtMidnight lets time pass while a page is made, in some cases past midnight. Each page shows
 // the request on the day it was made.
 func TestUsageAtMidnight(t *testing.T) {
@@ -374,13 +363,5 @@ func TestUsageAtMidnight(t *testing.T) {
 		f.signIn(t)
 		passes.Store(int64(170 * time.Minute))
 		f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Sun 1 Mar 2026: 1 requests")
-	}
-}
-
-func TestLineStep(t *testing.T) {
-	for most, want := range map[int64]int64{0: 1, 1: 1, 5: 1, 6: 2, 11: 5, 25: 5, 26: 10, 99: 20, 100_000: 20_000} {
-		if got := lineStep(most); got != want {
-			t.Errorf("%d: got %d, want %d", most, got, want)
-		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/http/signin"
 	"lipsync/internal/test/browsertest"
 )
 
@@ -29,20 +30,20 @@ func (p *provider) address(path string) *url.URL {
 	return &url.URL{Scheme: "http", Host: p.host, Path: path}
 }
 
-func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (Person, bool, error) {
+func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (signin.Person, bool, error) {
 	name := r.FormValue("name")
 	if p.err == nil && name == "" {
 		w.Header().Set("Location", p.address("/login").String())
 		w.WriteHeader(http.StatusSeeOther)
-		return Person{}, true, nil
+		return signin.Person{}, true, nil
 	}
-	return Person{Account: "id of " + name, Name: name}, false, p.err
+	return signin.Person{Account: "id of " + name, Name: name}, false, p.err
 }
 
-func (p *provider) Confirm(_ context.Context, who Person) (Person, error) {
+func (p *provider) Confirm(_ context.Context, who signin.Person) (signin.Person, error) {
 	p.confirms++
 	if p.gone[who.Account] {
-		return Person{}, &failure.Error{Code: failure.Unauthorized, Message: "Gone.", Err: errors.New("this person was disabled")}
+		return signin.Person{}, &failure.Error{Code: failure.Unauthorized, Message: "Gone.", Err: errors.New("this person was disabled")}
 	}
 	return who, p.err
 }

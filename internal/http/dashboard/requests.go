@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
+	"lipsync/internal/http/shown"
 )
 
 const pageSize = 25
@@ -81,19 +82,16 @@ type row struct {
 }
 
 // Name returns the request's name for people.
-func (r row) Name() string { return nameOf(r.Request) }
+func (r row) Name() string { return shown.Name(r.Request) }
 
 // Under returns what stands below the name.
-func (r row) Under() string { return underName(r.Request) }
+func (r row) Under() string { return shown.Under(r.Request) }
 
 // chip is a link to the rows of one state, with their number.
 type chip struct {
 	Name, Path, Count string // Count is "" if it is not known
 	Here              bool
 }
-
-// mostCounted is the number up to which a chip counts. Each count reads so many entries of an index.
-const mostCounted = 99
 
 // chips returns the links to the requests of each state.
 func (p *pages) chips(ctx context.Context, c lipsync.Caller, f filter) ([]chip, error) {
@@ -103,7 +101,7 @@ func (p *pages) chips(ctx context.Context, c lipsync.Caller, f filter) ([]chip, 
 	all := []chip{{Name: "All", Path: f.page("", ""), Here: here == ""}}
 	for _, f.Status = range lipsync.States() {
 		_, n, err := p.service.Store.Requests.ListByStatus(ctx, lipsync.StatusQuery{
-			Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Count: mostCounted + 1,
+			Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Count: shown.MostCounted + 1,
 		})
 		if err != nil {
 			return nil, err
@@ -112,8 +110,8 @@ func (p *pages) chips(ctx context.Context, c lipsync.Caller, f filter) ([]chip, 
 			continue
 		}
 		one := chip{Name: string(f.Status), Path: f.page("", ""), Count: strconv.Itoa(n), Here: here == f.Status}
-		if n > mostCounted {
-			one.Count = strconv.Itoa(mostCounted) + "+"
+		if n > shown.MostCounted {
+			one.Count = strconv.Itoa(shown.MostCounted) + "+"
 		}
 		if f.Words != "" {
 			one.Count = ""
@@ -210,7 +208,7 @@ func (p *pages) search(ctx context.Context, c lipsync.Caller, l *listPage) (foun
 			return nil, err
 		}
 		for _, r := range page {
-			if strings.Contains(strings.ToLower(r.ReferenceID+"\n"+filesOf(r)), words) {
+			if strings.Contains(strings.ToLower(r.ReferenceID+"\n"+shown.Files(r)), words) {
 				found = append(found, r)
 			}
 		}

@@ -1,12 +1,8 @@
 package dashboard
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/http/signin"
 )
 
 const (
@@ -36,50 +33,15 @@ const (
 
 // session is the content of the cookie of a person who signed in.
 type session struct {
-	Person
+	signin.Person
 	Generation string    // name of the account's sessions
 	CSRF       string    // a form that changes something has to send it
 	Ends       time.Time // the end of the session, even if it is in use
 	Confirmed  time.Time // when SignIn last said that the person may sign in
 }
 
-// Sealer encrypts and signs the values of cookies of one name.
-type Sealer struct {
-	aead cipher.AEAD
-	name string
-}
-
-// NewSealer returns a sealer for cookies of the name. It opens no cookies of other names.
-func NewSealer(secret [32]byte, name string) (Sealer, error) {
-	block, err := aes.NewCipher(secret[:])
-	if err != nil {
-		return Sealer{}, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return Sealer{aead, name}, err
-}
-
-// Seal returns v as a cookie's value.
-func (s Sealer) Seal(v any) (string, error) {
-	text, err := json.Marshal(v)
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(s.name))), err
-}
-
-// Open decrypts a cookie's value, and sets v to the content.
-func (s Sealer) Open(sealed string, v any) error {
-	raw, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil {
-		return err
-	}
-	text, err := s.aead.Open(nil, nil, raw, []byte(s.name))
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, v)
-}
-
 // begin signs a person in.
-func (v *visit) begin(who Person) error {
+func (v *visit) begin(who signin.Person) error {
 	generation, err := v.pages.Sessions.Generation(v.Context(), who.Account)
 	if err != nil {
 		return err
@@ -183,7 +145,7 @@ func (p *pages) signedIn(h handler) handler {
 		case v.session == nil && reads:
 			return v.askToSignIn()
 		case v.session == nil:
-			return refused("your session has ended: sign in again")
+			return signin.Refused("your session has ended: sign in again")
 		case reads:
 			return h(v)
 		}
@@ -206,11 +168,7 @@ func (v *visit) checkToken() error {
 		return &failure.Error{Code: failure.Invalid, Message: "this form can't be read", Err: err}
 	}
 	if subtle.ConstantTimeCompare([]byte(v.PostForm.Get("csrf")), []byte(v.session.CSRF)) != 1 {
-		return refused("this form is out of date: go back, load the page again, and send it once more")
+		return signin.Refused("this form is out of date: go back, load the page again, and send it once more")
 	}
 	return nil
-}
-
-func refused(message string) error {
-	return &failure.Error{Code: failure.Unauthorized, Message: message}
 }

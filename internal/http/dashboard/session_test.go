@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"lipsync/internal/http/signin"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -33,7 +34,7 @@ func TestSignIn(t *testing.T) {
 func TestOldLink(t *testing.T) {
 	f := newFixture(t)
 	old := f.newLink(t)
-	f.clock.Advance(linkLife)
+	f.clock.Advance(signin.LinkLife)
 	f.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
 	f.signIn(t)
 }
@@ -135,11 +136,11 @@ func TestForgedCookie(t *testing.T) {
 	f.signIn(t)
 	address, _ := url.Parse(f.URL + "/dashboard")
 	good := f.browser.Jar.Cookies(address)[0]
-	stranger, err := NewSealer([32]byte{1}, sessionCookie)
+	stranger, err := signin.NewSealer([32]byte{1}, sessionCookie)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := stranger.Seal(session{Person: Person{Account: account}, Ends: f.clock.Now().Add(time.Hour)})
+	forged, err := stranger.Seal(session{Person: signin.Person{Account: account}, Ends: f.clock.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

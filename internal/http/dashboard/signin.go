@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/http/signin"
 )
 
 // signIn signs a person in, or shows how to sign in. It shows errors on the same page, which never
@@ -46,7 +47,7 @@ func (v *visit) askToSignIn() error {
 	if err != nil {
 		return err
 	}
-	v.setCookie(wantedCookie, root+"/sign-in", sealed, linkLife)
+	v.setCookie(wantedCookie, root+"/sign-in", sealed, signin.LinkLife)
 	return v.leadTo(root + "/sign-in")
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/shown"
 )
 
 // usageDays is the number of days on the page of usage.
@@ -15,7 +16,7 @@ type usagePage struct {
 	Stored, Limit int64      // bytes that the account stores, and that it may store
 	Days          []usageDay // newest first
 	Total         lipsync.Day
-	Charts        []chart
+	Charts        []shown.Chart
 }
 
 // usageDay is one day, UTC.
@@ -30,9 +31,9 @@ func (p *pages) showUsage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	counts, lengths := newChart(days, now, made), newChart(days, now, minutes)
+	counts, lengths := shown.NewChart(days, now, shown.Made), shown.NewChart(days, now, shown.Minutes)
 	counts.Name, counts.Lost, lengths.Name = "Requests", "Failed", "Minutes of output"
-	page := usagePage{Charts: []chart{counts, lengths}}
+	page := usagePage{Charts: []shown.Chart{counts, lengths}}
 	page.Stored, page.Limit, err = p.service.Stored(v.Context(), v.caller(), now)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/http/reference"
+	"lipsync/internal/http/shown"
 )
 
 //go:embed pages
@@ -177,8 +178,8 @@ func (v views) functions(root string) template.FuncMap {
 	return template.FuncMap{
 		"asset":      func(name string) string { return root + "/static/" + v.assets[name].name },
 		"root":       func() string { return root },
-		"spell":      spell,
-		"sync":       syncText,
+		"spell":      shown.Spell,
+		"sync":       shown.Sync,
 		"short":      func(id string) string { return id[:min(8, len(id))] },
 		"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
@@ -186,13 +187,13 @@ func (v views) functions(root string) template.FuncMap {
 		"lower":      strings.ToLower,
 		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
 		"tabs":       func(view string) []tab { return newTabs(root, view) },
-		"bars":       newBars,
+		"bars":       shown.NewBars,
 		"bytes":      failure.Spell,
 		"videos":     func() string { return order.VideoFormats },
 		"pictures":   func() string { return order.PictureFormats },
 		"sounds":     func() string { return order.SoundFormats },
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
-		"size":       size,
+		"size":       shown.Size,
 		"options":    optionsOf,
 		"prose":      reference.Prose,
 		"text":       text,
@@ -203,33 +204,6 @@ func (v views) functions(root string) template.FuncMap {
 // the API would be too large.
 func text(s string) template.HTML {
 	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))
-}
-
-// size writes a number of bytes with one digit after the point: 1.5 GiB.
-func size(n int64) string {
-	for _, unit := range []struct {
-		bytes int64
-		name  string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if n >= unit.bytes {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit.bytes), unit.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
-
-// spell writes a length of time for people: 0.4 s, 12 s, 3 min 20 s.
-func spell(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Truncate(time.Second).Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %02d s", d/time.Minute, d%time.Minute/time.Second)
-	default:
-		return fmt.Sprintf("%d h %02d min", d/time.Hour, d%time.Hour/time.Minute)
-	}
 }
 
 // tab is a link of the menu.
@@ -252,13 +226,4 @@ func newTabs(root, view string) []tab {
 		all = append(all, tab{root + t.path, t.name, slices.Contains(t.views, view)})
 	}
 	return all
-}
-
-// syncText returns a known sync score, and what it says.
-func syncText(s order.SyncScore) string {
-	worst, known := s.Score()
-	if !known {
-		return s.Says()
-	}
-	return fmt.Sprintf("%.3f. %s", worst, s.Says())
 }

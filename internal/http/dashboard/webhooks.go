@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/shown"
 )
 
 // webhooksPage has the account's webhooks, oldest first, and the secret of the one that was just made.
@@ -100,11 +101,11 @@ func (p *pages) showOneWebhook(v *visit, w lipsync.Webhook, secret string) error
 		return err
 	}
 	if !w.FailingSince.IsZero() {
-		n, err := p.service.Store.Webhooks.Pending(v.Context(), w.ID, mostCounted+1)
+		n, err := p.service.Store.Webhooks.Pending(v.Context(), w.ID, shown.MostCounted+1)
 		if err != nil {
 			return err
 		}
-		page.Waiting = counted(n, "event")
+		page.Waiting = shown.Counted(n, "event")
 	}
 	page.Deliveries = list[:min(pageSize, len(list))]
 	here := p.webhookPath(w.ID)

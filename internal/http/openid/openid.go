@@ -18,7 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/signin"
 )
 
 // answerTime bounds each answer of the provider.
@@ -35,10 +35,10 @@ type Options struct {
 	Now        func() time.Time
 }
 
-// SignIn implements dashboard.SignIn.
+// SignIn implements signin.SignIn.
 type SignIn struct {
 	options Options
-	sealer  dashboard.Sealer
+	sealer  signin.Sealer
 	client  *http.Client
 
 	mu       sync.Mutex
@@ -49,30 +49,30 @@ type SignIn struct {
 
 // New returns the sign-in. It first calls the provider when the first person comes.
 func New(o Options) (*SignIn, error) {
-	sealer, err := dashboard.NewSealer(o.Secret, cookieName)
+	sealer, err := signin.NewSealer(o.Secret, cookieName)
 	return &SignIn{options: o, sealer: sealer, client: &http.Client{Timeout: answerTime}}, err
 }
 
-var _ dashboard.SignIn = (*SignIn)(nil)
+var _ signin.SignIn = (*SignIn)(nil)
 
 func (s *SignIn) SignOutURL() *url.URL { return s.options.SignOutURL }
 
-// Identify implements dashboard.SignIn. It sends a person to the provider, which sends them back
+// Identify implements signin.SignIn. It sends a person to the provider, which sends them back
 // to the same page with a code or an error.
-func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who dashboard.Person, answered bool, err error) {
+func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who signin.Person, answered bool, err error) {
 	ctx := oidc.ClientContext(r.Context(), s.client)
 	back := r.URL.Query()
 	if !back.Has("code") && !back.Has("error") {
 		err := s.begin(ctx, w)
-		return dashboard.Person{}, err == nil, err
+		return signin.Person{}, err == nil, err
 	}
 	a, err := s.resume(r, back.Get("state"))
 	if err != nil {
-		return dashboard.Person{}, false, err
+		return signin.Person{}, false, err
 	}
 	s.setCookie(w, "", -1)
 	if back.Has("error") {
-		return dashboard.Person{}, false, refused("The sign-in was not completed.", fmt.Errorf("the provider says %q", back.Get("error")))
+		return signin.Person{}, false, refused("The sign-in was not completed.", fmt.Errorf("the provider says %q", back.Get("error")))
 	}
 	who, err = s.redeem(ctx, back.Get("code"), a)
 	return who, false, err
@@ -106,28 +106,28 @@ func (s *SignIn) oauth(provider *oidc.Provider) *oauth2.Config {
 }
 
 // redeem exchanges the code for a token that identifies the person.
-func (s *SignIn) redeem(ctx context.Context, code string, a attempt) (dashboard.Person, error) {
+func (s *SignIn) redeem(ctx context.Context, code string, a attempt) (signin.Person, error) {
 	provider, err := s.discover(ctx)
 	if err != nil {
-		return dashboard.Person{}, err
+		return signin.Person{}, err
 	}
 	token, err := s.oauth(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_grant" {
-		return dashboard.Person{}, refused("This sign-in was used already, or is too old.", err)
+		return signin.Person{}, refused("This sign-in was used already, or is too old.", err)
 	}
 	if err != nil {
-		return dashboard.Person{}, fmt.Errorf("exchange the code: %w", err)
+		return signin.Person{}, fmt.Errorf("exchange the code: %w", err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := s.verify(ctx, provider, raw)
 	if err != nil {
-		return dashboard.Person{}, err
+		return signin.Person{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
-		return dashboard.Person{}, unproven(errors.New("the token has another nonce"))
+		return signin.Person{}, unproven(errors.New("the token has another nonce"))
 	}
 	if token.RefreshToken == "" {
-		return dashboard.Person{}, errors.New("the provider gave no refresh token, so it could not be asked later whether the person may still sign in")
+		return signin.Person{}, errors.New("the provider gave no refresh token, so it could not be asked later whether the person may still sign in")
 	}
 	return person(id, token.RefreshToken)
 }
@@ -143,18 +143,18 @@ func (s *SignIn) verify(ctx context.Context, provider *oidc.Provider, raw string
 
 // exchange exchanges the refresh token, which the provider refuses if the person was disabled or deleted,
 // or if their sessions were ended there.
-func (s *SignIn) exchange(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
+func (s *SignIn) exchange(ctx context.Context, who signin.Person) (signin.Person, error) {
 	ctx = oidc.ClientContext(ctx, s.client)
 	provider, err := s.discover(ctx)
 	if err != nil {
-		return dashboard.Person{}, err
+		return signin.Person{}, err
 	}
 	token, err := s.oauth(provider).TokenSource(ctx, &oauth2.Token{RefreshToken: who.Proof}).Token()
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_grant" {
-		return dashboard.Person{}, refused("Your session has ended.", err)
+		return signin.Person{}, refused("Your session has ended.", err)
 	}
 	if err != nil {
-		return dashboard.Person{}, fmt.Errorf("confirm the person: %w", err)
+		return signin.Person{}, fmt.Errorf("confirm the person: %w", err)
 	}
 	who.Proof = token.RefreshToken
 	raw, ok := token.Extra("id_token").(string)
@@ -163,26 +163,26 @@ func (s *SignIn) exchange(ctx context.Context, who dashboard.Person) (dashboard.
 	}
 	id, err := s.verify(ctx, provider, raw)
 	if err != nil {
-		return dashboard.Person{}, err
+		return signin.Person{}, err
 	}
 	if id.Subject != who.Account {
-		return dashboard.Person{}, unproven(errors.New("the token is of another person"))
+		return signin.Person{}, unproven(errors.New("the token is of another person"))
 	}
 	return person(id, token.RefreshToken)
 }
 
 // person returns the person whom a token identifies, with the refresh token that confirms them later.
-func person(id *oidc.IDToken, refresh string) (dashboard.Person, error) {
+func person(id *oidc.IDToken, refresh string) (signin.Person, error) {
 	var claims struct {
 		Email string `json:"email"`
 	}
 	if err := id.Claims(&claims); err != nil {
-		return dashboard.Person{}, unproven(err)
+		return signin.Person{}, unproven(err)
 	}
 	if id.Subject == "" {
-		return dashboard.Person{}, unproven(errors.New("the token has no subject"))
+		return signin.Person{}, unproven(errors.New("the token has no subject"))
 	}
-	return dashboard.Person{Account: id.Subject, Name: cmp.Or(claims.Email, id.Subject), Proof: refresh}, nil
+	return signin.Person{Account: id.Subject, Name: cmp.Or(claims.Email, id.Subject), Proof: refresh}, nil
 }
 
 // unproven returns the refusal for a token that doesn't prove who the person is.

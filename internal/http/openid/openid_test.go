@@ -12,11 +12,11 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/http/dashboard"
 	"lipsync/internal/http/openid"
+	"lipsync/internal/http/signin"
 )
 
-const returnURL = "https://dashboard.example.com/api/dashboard/sign-in"
+const returnURL = "https://signin.example.com/api/dashboard/sign-in"
 
 // fixture is a sign-in with its provider.
 type fixture struct {
@@ -46,7 +46,7 @@ func open(t *testing.T, p *provider, issuer string) *openid.SignIn {
 }
 
 // visit opens the sign-in page with cookies.
-func visit(s *openid.SignIn, address string, cookies []*http.Cookie) (who dashboard.Person, answer *http.Response, err error) {
+func visit(s *openid.SignIn, address string, cookies []*http.Cookie) (who signin.Person, answer *http.Response, err error) {
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	for _, c := range cookies {
 		r.AddCookie(c)
@@ -85,7 +85,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("got cookies %v", cookies)
 		}
 		who, answer, err := visit(f.SignIn, back, cookies)
-		if want := (dashboard.Person{Account: "user-1", Name: "a@example.com", Proof: refreshToken}); err != nil || who != want {
+		if want := (signin.Person{Account: "user-1", Name: "a@example.com", Proof: refreshToken}); err != nil || who != want {
 			t.Fatalf("got %+v, %v, want %+v", who, err, want)
 		}
 		if dropped := answer.Cookies(); len(dropped) != 1 || dropped[0].MaxAge >= 0 || dropped[0].Path != c.Path {
@@ -103,7 +103,7 @@ func TestNoEmail(t *testing.T) {
 	f.change = map[string]any{"email": nil}
 	back, cookies := f.start(t)
 	who, _, err := visit(f.SignIn, back, cookies)
-	if want := (dashboard.Person{Account: "user-1", Name: "user-1", Proof: refreshToken}); err != nil || who != want {
+	if want := (signin.Person{Account: "user-1", Name: "user-1", Proof: refreshToken}); err != nil || who != want {
 		t.Errorf("got %+v, %v, want %+v", who, err, want)
 	}
 }
@@ -141,7 +141,7 @@ func TestBadTokens(t *testing.T) {
 func wantRefused(t *testing.T, name string, s *openid.SignIn, back string, cookies []*http.Cookie, want string) {
 	t.Helper()
 	who, _, err := visit(s, back, cookies)
-	if failure.CodeOf(err) != failure.Unauthorized || failure.MessageOf(err) != want || who != (dashboard.Person{}) {
+	if failure.CodeOf(err) != failure.Unauthorized || failure.MessageOf(err) != want || who != (signin.Person{}) {
 		t.Errorf("%s: got %+v, %v, want: %s", name, who, err, want)
 	}
 }
@@ -160,7 +160,7 @@ func TestConfirm(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.change = map[string]any{"email": "b@example.com"}
-	want := dashboard.Person{Account: "user-1", Name: "b@example.com", Proof: refreshToken}
+	want := signin.Person{Account: "user-1", Name: "b@example.com", Proof: refreshToken}
 	if got, err := f.Confirm(t.Context(), who); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -196,7 +196,7 @@ func TestRotation(t *testing.T) {
 	}
 	f.rotates.Store(true)
 	var pages sync.WaitGroup
-	confirm := func(who dashboard.Person, want string) {
+	confirm := func(who signin.Person, want string) {
 		t.Helper()
 		if got, err := f.Confirm(t.Context(), who); err != nil || got.Proof != want || got.Account != "user-1" {
 			t.Errorf("got %+v, %v, want the token %s", got, err, want)
@@ -231,11 +231,11 @@ func TestReturns(t *testing.T) {
 	back, cookies := f.start(t)
 	other, _ := f.start(t)
 	state := url.Values{"state": {valueOf(t, back, "state")}}.Encode()
-	stranger, err := dashboard.NewSealer([32]byte{2}, cookies[0].Name)
+	stranger, err := signin.NewSealer([32]byte{2}, cookies[0].Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := dashboard.NewSealer([32]byte{1}, "lipsync_session")
+	session, err := signin.NewSealer([32]byte{1}, "lipsync_session")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func valueOf(t *testing.T, address, name string) string {
 }
 
 // sealed returns a cookie of an attempt without a state.
-func sealed(t *testing.T, name string, s dashboard.Sealer) []*http.Cookie {
+func sealed(t *testing.T, name string, s signin.Sealer) []*http.Cookie {
 	t.Helper()
 	value, err := s.Seal(map[string]any{"Ends": time.Now().AddDate(10, 0, 0)})
 	if err != nil {
@@ -377,7 +377,7 @@ func FuzzReturn(f *testing.F) {
 			t.Fatal(err)
 		}
 		r := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: query}, Header: http.Header{"Cookie": {"lipsync_sign_in=" + cookie}}}
-		if who, _, err := s.Identify(httptest.NewRecorder(), r); err == nil || who != (dashboard.Person{}) {
+		if who, _, err := s.Identify(httptest.NewRecorder(), r); err == nil || who != (signin.Person{}) {
 			t.Errorf("got %+v, %v", who, err)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/signin"
 )
 
 // refreshLife is the time for which the result of a refresh is kept. It is longer than a browser takes to ask for
@@ -15,14 +15,14 @@ const refreshLife = time.Minute
 // refresh is one exchange of a refresh token.
 type refresh struct {
 	once sync.Once
-	who  dashboard.Person
+	who  signin.Person
 	err  error
 }
 
-// Confirm implements dashboard.SignIn. Providers that rotate refresh tokens end a session whose token comes twice. So
+// Confirm implements signin.SignIn. Providers that rotate refresh tokens end a session whose token comes twice. So
 // calls of this process with the same token share one exchange, also those that come a moment later with the
 // older cookie.
-func (s *SignIn) Confirm(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
+func (s *SignIn) Confirm(ctx context.Context, who signin.Person) (signin.Person, error) {
 	kept, _ := s.refreshes.LoadOrStore(who.Proof, &refresh{})
 	r := kept.(*refresh)
 	r.once.Do(func() {

@@ -1,4 +1,4 @@
-package dashboard
+package signin
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// linkLife is the time for which an unused sign-in link works.
-const linkLife = 10 * time.Minute
+// LinkLife is the time for which an unused sign-in link works.
+const LinkLife = 10 * time.Minute
 
 // Folder is the sign-in of one machine. A person who can write to the folder can make a link that
 // works once, and sign in with it. Several processes may use the folder at a time.
@@ -27,6 +27,9 @@ type Folder struct {
 	account string
 	now     func() time.Time
 }
+
+// Path is the path of the page to sign in, which the links name, after the deployment's prefix.
+const Path = "/dashboard/sign-in"
 
 // Names in the folder.
 const (
@@ -100,11 +103,11 @@ func (f *Folder) NewLink() (*url.URL, error) {
 		return nil, err
 	}
 	token := rand.Text() + rand.Text()
-	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(linkLife).Unix())
+	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(LinkLife).Unix())
 	if err := f.root.WriteFile(path.Join(links, name), nil, 0o600); err != nil {
 		return nil, err
 	}
-	return &url.URL{Path: Root + "/sign-in", RawQuery: url.Values{"token": {token}}.Encode()}, nil
+	return &url.URL{Path: Path, RawQuery: url.Values{"token": {token}}.Encode()}, nil
 }
 
 func digest(text string) string {
@@ -134,14 +137,14 @@ func (f *Folder) good(name string) bool {
 func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool, error) {
 	token := r.URL.Query().Get("token")
 	if token == "" {
-		return Person{}, false, refused("")
+		return Person{}, false, Refused("")
 	}
 	used, err := f.useLink(digest(token))
 	if err != nil {
 		return Person{}, false, fmt.Errorf("sign in: %w", err)
 	}
 	if !used {
-		return Person{}, false, refused("This link was used already, or is older than 10 minutes.")
+		return Person{}, false, Refused("This link was used already, or is older than 10 minutes.")
 	}
 	return Person{Account: f.account, Name: f.account}, false, nil
 }

@@ -1,4 +1,4 @@
-package dashboard
+package signin
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package dashboard
+package shown
 
 import (
 	"math"
@@ -15,8 +15,8 @@ const (
 	chartTop                = 10.0
 )
 
-// chart has one bar for each day. The lower part of a bar is the number of failures.
-type chart struct {
+// Chart has one bar for each day. The lower part of a bar is the number of failures.
+type Chart struct {
 	Name, Lost          string // names of the bars and of their lower part, which is "" if there is none
 	Width, Height, Left float64
 	Lines               []line
@@ -43,16 +43,16 @@ type bar struct {
 // part is one of the two rectangles of a bar.
 type part struct{ Y, Height float64 }
 
-// made returns the numbers of requests and of failed requests of a day.
-func made(d lipsync.Day) (all, lost float64) { return float64(d.Requests), float64(d.Failed) }
+// Made returns the numbers of requests and of failed requests of a day.
+func Made(d lipsync.Day) (all, lost float64) { return float64(d.Requests), float64(d.Failed) }
 
-// minutes returns the minutes of output of a day.
-func minutes(d lipsync.Day) (all, lost float64) { return d.Output.Minutes(), 0 }
+// Minutes returns the minutes of output of a day.
+func Minutes(d lipsync.Day) (all, lost float64) { return d.Output.Minutes(), 0 }
 
-// newChart draws a chart of the days up to now. measure returns the height of a day's bar and of its
+// NewChart draws a chart of the days up to now. measure returns the height of a day's bar and of its
 // lower part.
-func newChart(days []lipsync.Day, now time.Time, measure func(lipsync.Day) (all, lost float64)) chart {
-	c := chart{Width: chartWidth, Height: chartHeight, Left: axisLeft}
+func NewChart(days []lipsync.Day, now time.Time, measure func(lipsync.Day) (all, lost float64)) Chart {
+	c := Chart{Width: chartWidth, Height: chartHeight, Left: axisLeft}
 	var most int64
 	for _, d := range days {
 		all, _ := measure(d)

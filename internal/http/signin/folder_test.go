@@ -1,4 +1,4 @@
-package dashboard
+package signin
 
 import (
 	"os"
@@ -9,6 +9,9 @@ import (
 
 	"lipsync/internal/test/lipsynctest"
 )
+
+// account is the account of the tests.
+const account = "default"
 
 func openFolder(t *testing.T, dir string, clock *lipsynctest.Clock) *Folder {
 	t.Helper()

@@ -1,0 +1,72 @@
+package shown
+
+import (
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
+)
+
+// TestSize wants one digit after the point, in the largest unit that fits.
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 1536 << 10: "1.5 MiB", 3 << 29: "1.5 GiB", 1 << 40: "1024.0 GiB",
+	} {
+		if got := Size(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestLineStep(t *testing.T) {
+	for most, want := range map[int64]int64{0: 1, 1: 1, 5: 1, 6: 2, 11: 5, 25: 5, 26: 10, 99: 20, 100_000: 20_000} {
+		if got := lineStep(most); got != want {
+			t.Errorf("%d: got %d, want %d", most, got, want)
+		}
+	}
+}
+
+// TestTimeline shows where no mouth is synced, and which sounds the lips miss.
+func TestTimeline(t *testing.T) {
+	r := lipsync.Request{Length: 10 * time.Second, Frames: order.Frames{Total: 250, Synced: 200}}
+	r.Unsynced = order.Unsynced{Gaps: []order.Gap{{Start: 2, End: 3, Reason: order.TurnedAway}, {Start: 9, End: 10, Reason: "new"}}}
+	r.Sync.Vowels.Missed, r.Sync.Closures.Missed = []float64{5}, []float64{1}
+	l := NewTimeline(r)
+	if len(l.Synced) != 2 || l.Synced[0] != (Spot{X: 0, Width: 200}) || l.Synced[1] != (Spot{X: 300, Width: 600}) {
+		t.Errorf("synced: got %+v", l.Synced)
+	}
+	if len(l.Gaps) != 2 || l.Gaps[0] != (Spot{200, 100, "2.0–3.0 s, the face is turned away or covered"}) || l.Gaps[1].Says != "9.0–10.0 s, new" {
+		t.Errorf("gaps: got %+v", l.Gaps)
+	}
+	if len(l.Missed) != 2 || l.Missed[0].X != 100 || l.Missed[1] != (Spot{500, 0, "5.0 s: the lips stay shut in an open vowel"}) {
+		t.Errorf("missed: got %+v", l.Missed)
+	}
+	if l = NewTimeline(lipsync.Request{Length: time.Second}); len(l.Synced) != 1 || l.Says != "The lips follow the speech in the whole output." {
+		t.Errorf("without gaps: got %+v", l)
+	}
+	if l = NewTimeline(lipsync.Request{}); l.Synced != nil {
+		t.Errorf("without a length: got %+v", l)
+	}
+}
+
+// TestAgo writes times before and after now.
+func TestAgo(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for by, want := range map[time.Duration]string{
+		0: "just now", -59 * time.Second: "just now", -time.Minute: "1 min ago", -90 * time.Minute: "1 h ago", -25 * time.Hour: "1 day ago",
+		-6 * 24 * time.Hour: "6 days ago", -7 * 24 * time.Hour: "23 Feb 2026", 2 * time.Minute: "in 2 min", 50 * time.Hour: "in 2 days", 30 * 24 * time.Hour: "1 Apr 2026",
+	} {
+		if got := Ago(now.Add(by), now); got != want {
+			t.Errorf("%s: got %q, want %q", by, got, want)
+		}
+	}
+}
+
+// TestBars draws the states of a batch's lines.
+func TestBars(t *testing.T) {
+	b := NewBars(lipsync.Counts{Lines: 4, Completed: 1, Failed: 1, Queued: 2})
+	if b.Says != "1 completed, 1 failed, 2 queued of 4 lines" || len(b.Bars) != 3 || b.Bars[1] != (Bar{"failed", 250, 250}) {
+		t.Errorf("got %+v", b)
+	}
+}

@@ -1,0 +1,46 @@
+// Package signin identifies people who use the dashboard: on one machine by links that work once. It seals the cookies of their sessions.
+package signin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"lipsync/internal/domain/failure"
+)
+
+// SignIn identifies a person: on one machine by links that work once (Folder), and on AWS by an
+// OpenID provider.
+type SignIn interface {
+	// Identify returns the person who calls the sign-in page. If it has answered the call by a
+	// redirect to a provider, from which the person comes back later, answered is true. The error
+	// is Unauthorized if the call doesn't identify the person, with a message for that person.
+	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
+	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
+	// Unauthorized if they may not, for example because an operator disabled them. Any other error
+	// means that it is not known.
+	Confirm(ctx context.Context, who Person) (Person, error)
+	// SignOutURL returns the provider's address to sign out, which leads back to the page
+	// signed-out. It returns nil if there is no provider.
+	SignOutURL() *url.URL
+}
+
+// Person is a person who signed in.
+type Person struct {
+	Account string // whose requests they see
+	Name    string
+	Proof   string `json:",omitempty"` // secret of SignIn, by which it confirms the person; "" if it needs none
+}
+
+// Sessions ends all sessions of an account at once, in all browsers.
+type Sessions interface {
+	// Generation returns the name of the account's present sessions: "" at first, and a new name
+	// after each EndAll.
+	Generation(ctx context.Context, account string) (string, error)
+	EndAll(ctx context.Context, account string) error
+}
+
+// Refused is the error of a person who may not sign in, with a message for them.
+func Refused(message string) error {
+	return &failure.Error{Code: failure.Unauthorized, Message: message}
+}
