@@ -17,8 +17,8 @@ import (
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/dashboard"
-	"lipsync/internal/http/signin"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/http/signin"
 )
 
 // defaultAccount is the account whose requests the dashboard of one machine shows. A new key
@@ -69,7 +69,7 @@ func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Ad
 }
 
 func printLink(s streams, folder *signin.Folder, base string) error {
-	link, err := folder.NewLink()
+	link, err := folder.NewLink(defaultAccount)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func reachable(address net.Addr) string {
 }
 
 func openSignIn(data string) (*signin.Folder, error) {
-	return signin.OpenFolder(filepath.Join(data, dashboardFolder), defaultAccount, time.Now)
+	return signin.OpenFolder(filepath.Join(data, dashboardFolder), time.Now)
 }
 
 // newDashboard returns the handler of the dashboard's pages for one machine.
@@ -97,6 +97,6 @@ func newDashboard(service *service.Service, folder *signin.Folder, publicURL *ur
 		return nil, err
 	}
 	return dashboard.New(service, dashboard.Options{
-		Log: log, SignIn: folder, Sessions: folder, Secret: secret, PublicURL: publicURL, Document: rest.Document(),
+		Log: log, SignIn: folder, Sessions: folder, People: folder, Secret: secret, PublicURL: publicURL, Document: rest.Document(),
 	})
 }

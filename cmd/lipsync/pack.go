@@ -38,15 +38,18 @@ func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.He
 	return errors.Join(w.Close(), f.Sync())
 }
 
-// addOwn adds the secrets of links and cookies, and the files of ended sessions, if they exist.
+// addOwn adds the secrets of links and cookies, and the files of ended sessions and of invited people, if they exist.
 func (b *backup) addOwn(w *archive.Writer) error {
 	data := os.DirFS(b.data)
 	names := []string{path.Join(objectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
-	sessions, err := fs.Glob(data, path.Join(dashboardFolder, "sessions", "*"))
-	if err != nil {
-		return err
+	for _, folder := range []string{"sessions", "people"} {
+		files, err := fs.Glob(data, path.Join(dashboardFolder, folder, "*"))
+		if err != nil {
+			return err
+		}
+		names = append(names, files...)
 	}
-	for _, name := range append(names, sessions...) {
+	for _, name := range names {
 		if err := b.add(w, data, name, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

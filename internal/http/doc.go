@@ -3,5 +3,5 @@
 //
 // May import: docs for rest, domain.
 //
-// Inside: agents → client, rest; client → rest; dashboard → reference, shown, signin; openid → signin.
+// Inside: agents → client, rest; client → rest; dashboard → reference, shown, signin, static; openid → signin.
 package http

@@ -70,7 +70,7 @@ func (b *Base) OutputURL(ctx context.Context, r Request) (*url.URL, error) {
 	if !now.Before(b.OutputExpires(r)) {
 		return nil, nil
 	}
-	return b.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(LinkLife))
+	return b.Objects.SignGet(ctx, r.Output, r.OutputName(), now.Add(LinkLife))
 }
 
 // Announce tells the process that makes deliveries about them, each due after the pause. That is only a

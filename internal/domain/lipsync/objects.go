@@ -45,9 +45,9 @@ func (r Request) PosterKey() string {
 // Pieces returns the prefix of the keys of all pieces of the request's output.
 func (r Request) Pieces() string { return PieceKeys + r.ID + "/" }
 
-// outputName returns the file name for the request's output, with the extension of the output's key. It is
+// OutputName returns the file name for the request's output, with the extension of the output's key. It is
 // the one that the client chose, or derived from the name of the input video, if that has one.
-func outputName(r Request) string {
+func (r Request) OutputName() string {
 	extension := path.Ext(r.Output)
 	switch {
 	case r.Options.Output.FileName != "":

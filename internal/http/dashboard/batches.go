@@ -52,11 +52,12 @@ func open(b lipsync.Batch) bool {
 // batchPage is one batch with a page of its lines.
 type batchPage struct {
 	lipsync.Batch
-	Chips []chip
-	Rows  []lineRow
-	Pager linesPager
-	Live  bool
-	CSRF  string
+	Chips   []chip
+	Rows    []lineRow
+	Pager   linesPager
+	Archive bool // its outputs can be downloaded as one
+	Live    bool
+	CSRF    string
 }
 
 // lineRow is a line of a batch on its page.
@@ -98,6 +99,7 @@ func (p *pages) showBatch(v *visit) error {
 	}
 	here := p.root + "/batches/" + url.PathEscape(b.ID)
 	page := batchPage{Batch: b, Chips: lineChips(b, here, q.State), Pager: newLinesPager(here, q, total), Live: open(b), CSRF: v.session.CSRF}
+	page.Archive = p.Storage == nil && b.Counts().Completed > 0
 	for _, l := range lines {
 		page.Rows = append(page.Rows, lineRow{l})
 	}

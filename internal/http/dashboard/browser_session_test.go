@@ -119,8 +119,8 @@ func TestFormsInBrowser(t *testing.T) {
 	fx.seed(t)
 	b := fx.signedIn(t)
 	forms := fx.forms(b)
-	if len(forms) != 14 {
-		t.Errorf("got the forms %v, want 14", slices.Sorted(maps.Keys(forms)))
+	if len(forms) != 16 {
+		t.Errorf("got the forms %v, want 16", slices.Sorted(maps.Keys(forms)))
 	}
 	before := fx.state(t)
 	for kind, f := range forms {
@@ -197,5 +197,9 @@ func (f *fixture) state(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprint(keys, page, generation, webhooks, batches)
+	people, err := f.folder.People(account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(keys, page, generation, webhooks, batches, people)
 }

@@ -34,7 +34,8 @@ type Options struct {
 	Log      *slog.Logger
 	SignIn   signin.SignIn
 	Sessions signin.Sessions
-	Secret   [32]byte // encrypts the cookies of sessions
+	People   signin.People // nil if an operator invites people
+	Secret   [32]byte      // encrypts the cookies of sessions
 	// PublicURL is the address of the service for people. If it is nil, each page uses the scheme
 	// and host of its call.
 	PublicURL *url.URL
@@ -102,6 +103,7 @@ func (p *pages) private() []route {
 		{"GET /dashboard/estimates/{id}", p.showEstimate},
 		{"POST /dashboard/previews", p.preview},
 		{"GET /dashboard/previews/{id}", p.showPreview},
+		{"GET /dashboard/batches/{id}/outputs", p.downloadBatch},
 		{"GET /dashboard/batches", p.listBatches},
 		{"POST /dashboard/batches", p.createBatch},
 		{"GET /dashboard/batches/{id}", p.showBatch},
@@ -111,19 +113,22 @@ func (p *pages) private() []route {
 		{"GET /dashboard/api/{tag}", p.showPartOfAPI},
 		{"GET /dashboard/api/first-call", p.showFirstCall},
 		{"GET /dashboard/webhooks", p.listWebhooks},
-		{"POST /dashboard/webhooks", p.createWebhook},
+		{"POST /dashboard/webhooks", p.owned(p.createWebhook)},
 		{"GET /dashboard/webhooks/{id}", p.showWebhook},
-		{"POST /dashboard/webhooks/{id}/rotate", p.rotateWebhook},
-		{"POST /dashboard/webhooks/{id}/enable", p.enableWebhook},
-		{"POST /dashboard/webhooks/{id}/test", p.testWebhook},
-		{"POST /dashboard/webhooks/{id}/redeliver", p.redeliverAll},
-		{"POST /dashboard/webhooks/{id}/deliveries/{delivery}/redeliver", p.redeliver},
-		{"GET /dashboard/webhooks/{id}/delete", p.askDeleteWebhook},
-		{"POST /dashboard/webhooks/{id}/delete", p.deleteWebhook},
+		{"POST /dashboard/webhooks/{id}/rotate", p.owned(p.rotateWebhook)},
+		{"POST /dashboard/webhooks/{id}/enable", p.owned(p.enableWebhook)},
+		{"POST /dashboard/webhooks/{id}/test", p.owned(p.testWebhook)},
+		{"POST /dashboard/webhooks/{id}/redeliver", p.owned(p.redeliverAll)},
+		{"POST /dashboard/webhooks/{id}/deliveries/{delivery}/redeliver", p.owned(p.redeliver)},
+		{"GET /dashboard/webhooks/{id}/delete", p.owned(p.askDeleteWebhook)},
+		{"POST /dashboard/webhooks/{id}/delete", p.owned(p.deleteWebhook)},
 		{"GET /dashboard/settings/keys", p.listKeys},
-		{"POST /dashboard/settings/keys", p.createKey},
-		{"GET /dashboard/settings/keys/{id}/revoke", p.askRevoke},
-		{"POST /dashboard/settings/keys/{id}/revoke", p.revokeKey},
+		{"POST /dashboard/settings/keys", p.owned(p.createKey)},
+		{"GET /dashboard/settings/keys/{id}/revoke", p.owned(p.askRevoke)},
+		{"POST /dashboard/settings/keys/{id}/revoke", p.owned(p.revokeKey)},
+		{"GET /dashboard/settings/people", p.owned(p.listPeople)},
+		{"POST /dashboard/settings/people", p.owned(p.invite)},
+		{"POST /dashboard/settings/people/remove", p.owned(p.removePerson)},
 		{"POST /dashboard/sign-out", p.signOut},
 	}
 }

@@ -59,7 +59,7 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	folder, err := signin.OpenFolder(filepath.Join(dir, "dashboard"), account, clock.Now)
+	folder, err := signin.OpenFolder(filepath.Join(dir, "dashboard"), clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (f *fixture) handler(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	o := Options{
-		Log: slog.New(slog.NewTextHandler(f.log, nil)), SignIn: f.folder, Sessions: f.folder, Secret: secret,
+		Log: slog.New(slog.NewTextHandler(f.log, nil)), SignIn: f.folder, Sessions: f.folder, People: f.folder, Secret: secret,
 		PublicURL: f.public, Document: document(t),
 	}
 	if f.change != nil {
@@ -181,7 +181,7 @@ func (f *fixture) csrf(t testing.TB) string {
 
 func (f *fixture) newLink(t testing.TB) string {
 	t.Helper()
-	link, err := f.folder.NewLink()
+	link, err := f.folder.NewLink(account)
 	if err != nil {
 		t.Fatal(err)
 	}

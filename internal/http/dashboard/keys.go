@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/signin"
 )
 
 // keysPage is a page of the account's keys, newest first, and the key that was just made.
@@ -17,6 +18,7 @@ type keysPage struct {
 	Token         string // of the new key, shown only once
 	Base          string // of the API's addresses
 	Account       string // name of the account for people
+	Owned, People bool   // the person may change keys; and invite people here
 	Name, Limit   string // as the person sent them, if they could not be used
 	Problem, CSRF string
 }
@@ -34,6 +36,8 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 	keys = keys[:min(pageSize, len(keys))]
 	k.Pager = newPager(f, len(keys), total)
 	k.Keys, k.Account, k.Base, k.CSRF = keys, v.session.Name, p.apiURL(v.Request), v.session.CSRF
+	k.Owned = v.session.Role != signin.Member
+	k.People = k.Owned && p.People != nil
 	return v.show(status, "keys", "API Keys", k)
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -29,7 +28,7 @@ func document(t testing.TB) []byte {
 }
 
 // everyPage has the paths of all pages, except for that of a request.
-var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/lip-sync", "/dashboard/api/uploads", "/dashboard/api/account", "/dashboard/api/service", "/dashboard/api/batches", "/dashboard/api/deletion", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys"}
+var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/lip-sync", "/dashboard/api/uploads", "/dashboard/api/account", "/dashboard/api/service", "/dashboard/api/batches", "/dashboard/api/deletion", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys", "/dashboard/settings/people"}
 
 var (
 	loads  = regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
@@ -85,26 +84,6 @@ func (f *fixture) wantPage(t *testing.T, path string) {
 	}
 	if len(files) != 4 || weight > 60_000 || font > 40_000 {
 		t.Errorf("%s: %d bytes and a font of %d in %v, want at most 60000 in a page, a style sheet, a script and an icon, and 40000 in the font", path, weight, font, files)
-	}
-}
-
-// TestScriptLines checks that no template literal of a script has several lines: withoutComments would
-// remove one that begins with //.
-func TestScriptLines(t *testing.T) {
-	names, err := fs.Glob(staticFiles, "static/*.js")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("got %d scripts, %v", len(names), err)
-	}
-	for _, name := range names {
-		script, err := staticFiles.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, line := range strings.Split(string(withoutComments(script)), "\n") {
-			if strings.Count(line, "`")%2 != 0 {
-				t.Errorf("%s, line %d without comments: a literal goes on in another line: %s", name, i+1, line)
-			}
-		}
 	}
 }
 

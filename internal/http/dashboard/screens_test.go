@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
+	"lipsync/internal/http/signin"
 	"lipsync/internal/test/browsertest"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -203,13 +204,18 @@ func (f *fixture) seed(t testing.TB) map[string]string {
 			f.complete(t, id) // without a poster
 		}
 	}
+	for name, role := range map[string]signin.Role{"Ana": signin.Member, "Ben": signin.Owner} {
+		if _, err := f.folder.Invite(signin.Person{Account: account, Name: name, Role: role}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, k, err := f.service.CreateKey(t.Context(), account, "Website, production", 500)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{
 		"requests": "/dashboard", "filtered": "/dashboard?status=failed", "none": "/dashboard?reference_id=nothing", "new": "/dashboard/new",
-		"usage": "/dashboard/usage", "api": "/dashboard/api", "api-lip-sync": "/dashboard/api/lip-sync", "api-uploads": "/dashboard/api/uploads", "api-account": "/dashboard/api/account", "api-service": "/dashboard/api/service", "api-webhooks": "/dashboard/api/webhooks", "api-batches": "/dashboard/api/batches", "api-deletion": "/dashboard/api/deletion", "api-estimates": "/dashboard/api/estimates", "first-call": "/dashboard/api/first-call", "keys": "/dashboard/settings/keys",
+		"usage": "/dashboard/usage", "api": "/dashboard/api", "api-lip-sync": "/dashboard/api/lip-sync", "api-uploads": "/dashboard/api/uploads", "api-account": "/dashboard/api/account", "api-service": "/dashboard/api/service", "api-webhooks": "/dashboard/api/webhooks", "api-batches": "/dashboard/api/batches", "api-deletion": "/dashboard/api/deletion", "api-estimates": "/dashboard/api/estimates", "first-call": "/dashboard/api/first-call", "keys": "/dashboard/settings/keys", "people": "/dashboard/settings/people",
 		"revoke": "/dashboard/settings/keys/" + k.ID + "/revoke",
 	} {
 		pages[name] = path

@@ -42,7 +42,7 @@ type session struct {
 
 // begin signs a person in.
 func (v *visit) begin(who signin.Person) error {
-	generation, err := v.pages.Sessions.Generation(v.Context(), who.Account)
+	generation, err := signin.Generation(v.Context(), v.pages.Sessions, who)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (v *visit) resume() (*session, error) {
 	if v.pages.sealer.Open(cookie.Value, &s) != nil || !v.pages.service.Now().Before(s.Ends) {
 		return nil, nil
 	}
-	generation, err := v.pages.Sessions.Generation(v.Context(), s.Account)
+	generation, err := signin.Generation(v.Context(), v.pages.Sessions, s.Person)
 	if err != nil || generation != s.Generation {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestOldLink(t *testing.T) {
 	f := newFixture(t)
 	old := f.newLink(t)
 	f.clock.Advance(signin.LinkLife)
-	f.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
+	f.get(t, old).must(t, http.StatusForbidden, "is too old")
 	f.signIn(t)
 }
 

@@ -81,11 +81,11 @@ func (v *visit) showSignIn(status int, message string) error {
 	})
 }
 
-// signOut ends the session of this browser, and that with the provider. If the form asks for it, it ends all sessions of the account, in all
+// signOut ends the session of this browser, and that with the provider. If the form asks for it, it ends all sessions of the person, in all
 // browsers.
 func (p *pages) signOut(v *visit) error {
 	if v.PostForm.Has("everywhere") {
-		if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
+		if err := signin.EndAll(v.Context(), p.Sessions, v.session.Person); err != nil {
 			return err
 		}
 	}

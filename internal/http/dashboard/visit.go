@@ -80,6 +80,9 @@ func (p *pages) serve(route string, h handler) http.Handler {
 			err = errors.Join(err, v.fail(err))
 		}
 		p.log(v, route, err, p.service.Now().Sub(start))
+		if errors.Is(err, http.ErrAbortHandler) {
+			panic(http.ErrAbortHandler)
+		}
 	})
 }
 

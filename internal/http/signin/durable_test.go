@@ -26,7 +26,7 @@ func TestFolderSynced(t *testing.T) {
 		{"sign-out", func() string { return "" }, func(string) error { return f.EndAll(t.Context(), account) }, ended, unix.IN_MOVED_TO},
 		{"secret", func() string { return "" }, func(string) error { _, err := f.Secret(); return err }, ".", unix.IN_MOVED_TO},
 		{"link", func() string {
-			link, err := f.NewLink()
+			link, err := f.NewLink(account)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 )
 
 // LinkLife is the time for which an unused sign-in link works.
@@ -23,9 +26,8 @@ const LinkLife = 10 * time.Minute
 // Folder is the sign-in of one machine. A person who can write to the folder can make a link that
 // works once, and sign in with it. Several processes may use the folder at a time.
 type Folder struct {
-	root    *os.Root
-	account string
-	now     func() time.Time
+	root *os.Root
+	now  func() time.Time
 }
 
 // Path is the path of the page to sign in, which the links name, after the deployment's prefix.
@@ -34,13 +36,13 @@ const Path = "/dashboard/sign-in"
 // Names in the folder.
 const (
 	secretFile = "secret"   // encrypts cookies
-	links      = "links"    // a file for each link: SHA-256 of its token, a dot, and when it ends, in seconds since 1970
+	links      = "links"    // a file for each link: SHA-256 of its token, a dot, and when it ends, in seconds since 1970. It has the account, and on a second line the name of an invited person
+	people     = "people"   // a file for each person whom an owner invited, with the Person
 	ended      = "sessions" // a file for each account whose sessions were ended, with their generation
 )
 
-// OpenFolder opens the folder at dir, and makes it if it is missing. All people who sign in see the
-// requests of the account.
-func OpenFolder(dir, account string, now func() time.Time) (*Folder, error) {
+// OpenFolder opens the folder at dir, and makes it if it is missing.
+func OpenFolder(dir string, now func() time.Time) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -48,10 +50,10 @@ func OpenFolder(dir, account string, now func() time.Time) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(root.MkdirAll(links, 0o700), root.MkdirAll(ended, 0o700)); err != nil {
+	if err := errors.Join(root.MkdirAll(links, 0o700), root.MkdirAll(ended, 0o700), root.MkdirAll(people, 0o700)); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	return &Folder{root, account, now}, nil
+	return &Folder{root, now}, nil
 }
 
 // Close closes the folder.
@@ -97,14 +99,22 @@ func (f *Folder) sync(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// NewLink returns a link, relative to the service's address, that signs in once.
-func (f *Folder) NewLink() (*url.URL, error) {
+// NewLink returns a link, relative to the service's address, that signs in once. Who does so sees the requests of the account.
+func (f *Folder) NewLink(account string) (*url.URL, error) {
+	if !order.ValidName(account) {
+		return nil, failure.New(failure.Invalid, "account must be 1 to 255 characters with no control characters")
+	}
+	return f.newLink(account, LinkLife)
+}
+
+// newLink returns a link for whom the content says, which works once within its life.
+func (f *Folder) newLink(content string, life time.Duration) (*url.URL, error) {
 	if err := f.dropLinks(); err != nil {
 		return nil, err
 	}
 	token := rand.Text() + rand.Text()
-	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(LinkLife).Unix())
-	if err := f.root.WriteFile(path.Join(links, name), nil, 0o600); err != nil {
+	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(life).Unix())
+	if err := f.root.WriteFile(path.Join(links, name), []byte(content), 0o600); err != nil {
 		return nil, err
 	}
 	return &url.URL{Path: Path, RawQuery: url.Values{"token": {token}}.Encode()}, nil
@@ -139,35 +149,47 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	if token == "" {
 		return Person{}, false, Refused("")
 	}
-	used, err := f.useLink(digest(token))
+	content, err := f.useLink(digest(token))
 	if err != nil {
 		return Person{}, false, fmt.Errorf("sign in: %w", err)
 	}
-	if !used {
-		return Person{}, false, Refused("This link was used already, or is older than 10 minutes.")
+	if content == "" {
+		return Person{}, false, Refused("This link was used already, or is too old.")
 	}
-	return Person{Account: f.account, Name: f.account}, false, nil
+	account, name, invited := strings.Cut(content, "\n")
+	if !invited {
+		return Person{Account: account, Name: account}, false, nil
+	}
+	who, err := f.person(account, name)
+	return who, false, err
 }
 
-// Confirm implements SignIn. Who may write to the folder may still make a link.
-func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) { return who, nil }
+// Confirm implements SignIn. Who may write to the folder may still make a link; an invited person must not have been removed.
+func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) {
+	if who.Role == "" {
+		return who, nil
+	}
+	return f.person(who.Account, who.Name)
+}
 
 // SignOutURL implements SignIn. It returns nil, since there is no provider.
 func (f *Folder) SignOutURL() *url.URL { return nil }
 
-// useLink reports whether a link with the digest works, and then ends it. If several processes try
+// useLink returns the account of a link with the digest, "" if it doesn't work, and ends it. If several processes try
 // at the same time, only one of them can remove the link's file.
-func (f *Folder) useLink(digest string) (used bool, err error) {
+func (f *Folder) useLink(digest string) (account string, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), digest+".") && f.good(entry.Name()) {
-			if err := f.root.Remove(path.Join(links, entry.Name())); err != nil {
-				return false, ignore(err, fs.ErrNotExist)
+			name := path.Join(links, entry.Name())
+			of, err := f.root.ReadFile(name)
+			if err = errors.Join(err, f.root.Remove(name)); err != nil {
+				return "", ignore(err, fs.ErrNotExist)
 			}
-			return true, f.sync(links) // otherwise the link could be used again after a power cut
+			return string(of), f.sync(links) // otherwise the link could be used again after a power cut
 		}
 	}
-	return false, err
+	return "", err
 }
 
 var _ Sessions = (*Folder)(nil)

@@ -15,7 +15,7 @@ const account = "default"
 
 func openFolder(t *testing.T, dir string, clock *lipsynctest.Clock) *Folder {
 	t.Helper()
-	f, err := OpenFolder(dir, account, clock.Now)
+	f, err := OpenFolder(dir, clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestLinkFiles(t *testing.T) {
 	dir, clock := t.TempDir(), lipsynctest.NewClock()
 	f := openFolder(t, dir, clock)
 	for range 24 {
-		link, err := f.NewLink()
+		link, err := f.NewLink(account)
 		if err != nil {
 			t.Fatal(err)
 		}

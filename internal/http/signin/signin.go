@@ -29,10 +29,32 @@ type SignIn interface {
 type Person struct {
 	Account string // whose requests they see
 	Name    string
+	Role    Role   `json:",omitempty"` // of an invited person; "" for who has the account itself
 	Proof   string `json:",omitempty"` // secret of SignIn, by which it confirms the person; "" if it needs none
 }
 
-// Sessions ends all sessions of an account at once, in all browsers.
+// sessions is the name under which Sessions keeps the sessions of the person: the account, or the invited person.
+func (p Person) sessions() string {
+	if p.Role == "" {
+		return p.Account
+	}
+	return p.Account + "\n" + p.Name
+}
+
+// Generation returns the name of the person's present sessions. It changes when those of the person, or all of the account, are ended.
+func Generation(ctx context.Context, s Sessions, who Person) (string, error) {
+	generation, err := s.Generation(ctx, who.Account)
+	if err != nil || who.Role == "" {
+		return generation, err
+	}
+	own, err := s.Generation(ctx, who.sessions())
+	return generation + "." + own, err
+}
+
+// EndAll ends the sessions of the person in all browsers; of who has the account itself, also those of all whom they invited.
+func EndAll(ctx context.Context, s Sessions, who Person) error { return s.EndAll(ctx, who.sessions()) }
+
+// Sessions ends all sessions of a name at once, in all browsers.
 type Sessions interface {
 	// Generation returns the name of the account's present sessions: "" at first, and a new name
 	// after each EndAll.
