@@ -218,7 +218,7 @@ func TestDashboardKeys(t *testing.T) {
 	if said := s.log.with(token); len(said) > 0 {
 		t.Errorf("the key is in the log: %q", said)
 	}
-	b.Do(chromedp.Click(".bar form button"))
+	b.Do(chromedp.Click(".me summary"), chromedp.Click(".me button"))
 	b.WaitText("h1", "Sign in")
 }
 
@@ -277,7 +277,6 @@ func (s *server) syncInBrowser(b *browsertest.Browser, video, audio, reference s
 	b.Do(
 		chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{video}),
 		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{audio}),
-		chromedp.Click(".new summary"),
 		chromedp.SendKeys("input[name=reference_id]", reference),
 		chromedp.Click("[data-start]"))
 	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2 && document.querySelector("[data-source]").readyState >= 2`)
