@@ -90,7 +90,7 @@ var otherRights = map[string][]string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*",
-		"s3:DeleteObject Media/batches/*", "s3:GetObject Media/batches/*",
+		"s3:AbortMultipartUpload Media/batches/*", "s3:DeleteObject Media/batches/*", "s3:GetObject Media/batches/*", "s3:PutObject Media/batches/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries", "sts:AssumeRole DashboardSigner",
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/DashboardSignerPool"),

@@ -46,7 +46,7 @@ func (s *service) lambdas() []lambda {
 			policy: append(s.deleteMedia(),
 				s.create(), s.useTable("GetItem"), s.send(), s.announce(), s.readSecret(),
 				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject"),
-				s.useObjects("batches", "DeleteObject")),
+				s.useObjects("batches", "PutObject", "AbortMultipartUpload", "DeleteObject")),
 		},
 		{
 			name: "deliver", timeout: deliverTimeout, memory: 512,
