@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -100,4 +101,39 @@ func TestSeveralInBrowser(t *testing.T) {
 	if n := len(f.made(t)); n != 4 {
 		t.Errorf("got %d requests, want 4", n)
 	}
+}
+
+// TestChosenPictureInBrowser chooses a picture as video, which is shown at once too.
+func TestChosenPictureInBrowser(t *testing.T) {
+	f := newFixture(t)
+	file := filepath.Join(t.TempDir(), "photo.jpg")
+	if err := os.WriteFile(file, newPoster(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
+	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}))
+	b.Wait(`!document.querySelector("[data-still]").hidden && document.querySelector(".screen img").checkVisibility() && document.querySelector(".screen img").naturalWidth === 480`)
+}
+
+// TestRecordInBrowser records a speech from a microphone that hums, and is then refused one.
+func TestRecordInBrowser(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
+	browsertest.Eval[bool](b, `(() => {
+		const context = new AudioContext(), hum = context.createOscillator(), out = context.createMediaStreamDestination();
+		hum.connect(out);
+		hum.start();
+		navigator.mediaDevices.getUserMedia = () => Promise.resolve(out.stream);
+		return true;
+	})()`)
+	b.Do(chromedp.Click("[data-record]"))
+	b.WaitText("[data-record]", "Stop recording")
+	time.Sleep(300 * time.Millisecond)
+	b.Do(chromedp.Click("[data-record]"))
+	b.Wait(`document.querySelector("[data-drop=audio] [data-file]").files[0]?.name === "recording.webm" && document.querySelector("[data-drop=audio] [data-file]").files[0].size > 0`)
+	browsertest.Eval[bool](b, `(navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error("no")), true)`)
+	b.Do(chromedp.Click("[data-record]"))
+	b.WaitText("[data-problem]", "The microphone can’t be used")
 }

@@ -115,7 +115,7 @@ func TestPrefix(t *testing.T) {
 				t.Errorf("%s: leads to %s", path, to)
 			}
 		}
-		want := "img-src 'self' data: https://bucket.example.com; connect-src 'self' https://bucket.example.com; media-src 'self' blob: http: https:; form-action 'self' http://provider.example.com;"
+		want := "img-src 'self' data: blob: https://bucket.example.com; connect-src 'self' https://bucket.example.com; media-src 'self' blob: http: https:; form-action 'self' http://provider.example.com;"
 		if got := page.header.Get("Content-Security-Policy"); !strings.Contains(got, want) {
 			t.Errorf("%s: got policy %s, want %s in it", path, got, want)
 		}

@@ -43,7 +43,7 @@ func (v *visit) WriteHeader(status int) {
 // forms lead to the dashboard, and the one to sign out also to the provider. Inline scripts and styles
 // are forbidden.
 func newPolicy(storage, signOut *url.URL) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:" + origin(storage) + "; connect-src 'self'" + origin(storage) +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:" + origin(storage) + "; connect-src 'self'" + origin(storage) +
 		"; media-src 'self' blob: http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
