@@ -31,7 +31,8 @@ func TestContract(t *testing.T) {
 	resttest.Run(t, resttest.Target{
 		URL:          s.url,
 		GenerateRate: rate, ReadRate: 600, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
-		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long), FetchesHere: true,
+		KeepOutputs: 30 * 24 * time.Hour,
+		Video:       read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long), FetchesHere: true,
 		NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
 			return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
 		},

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/settings"
@@ -141,7 +142,8 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 		URL:          d.URL,
 		GenerateRate: generateRate, ReadRate: readRate,
 		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
-		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
+		KeepOutputs: 7 * 24 * time.Hour,
+		Video:       read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
 		FetchesHere: true, Differs: differences(),
 		NewKey: resttest.KeysOf(d.service),
 	}

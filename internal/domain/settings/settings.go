@@ -53,7 +53,7 @@ type Setting[T any] struct {
 	Kind *Kind[T]
 	// InStack is the kind of value in CDK's context, if it is not Kind.
 	InStack *Kind[T]
-	// ContextDefault returns the default in CDK's context, where it depends on other settings.
+	// ContextDefault returns the default in CDK's context, if it is another one or depends on other settings.
 	ContextDefault func(*Values) string
 }
 

@@ -105,10 +105,14 @@ var (
 		Help: "How long an upload is kept after it was announced or last used",
 		More: "Files that come in a form are deleted when their request ends.",
 	}})
-	KeepOutputs = add(Setting[time.Duration]{Kind: duration(time.Hour, "1h or more"), InStack: durationWithin(time.Hour, 10*365*day), Row: Row{
-		Name: "keep-outputs", Where: Machine | Stack | Functions, Default: "720h", Without: "720h, 30 days", Example: "TIME",
-		Help: "How long an output is kept after its request completed",
-	}})
+	KeepOutputs = add(Setting[time.Duration]{
+		Kind: duration(time.Hour, "1h or more"), InStack: durationWithin(time.Hour, 10*365*day),
+		ContextDefault: func(*Values) string { return "168h" },
+		Row: Row{
+			Name: "keep-outputs", Where: Machine | Stack | Functions, Default: "720h", Without: "720h, 30 days; on AWS 168h, 7 days", Example: "TIME",
+			Help: "How long an output is kept after its request completed",
+		},
+	})
 	KeepFindings = add(Setting[time.Duration]{Kind: duration(0, "0 or more"), InStack: durationWithin(0, 365*day), Row: Row{
 		Name: "keep-findings", Where: Machine | Stack | Runner, Default: "24h", Example: "TIME",
 		Help: "How long what is found out about a video is kept for other requests of the account with the same video; 0 keeps nothing",

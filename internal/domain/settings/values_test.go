@@ -95,7 +95,7 @@ func TestContext(t *testing.T) {
 		{MaxAudio, "524288000", "500"},
 		{MaxStored, "1099511627776", "1024"},
 		{MaxDuration, "1h30m0s", "1h30m0s"},
-		{KeepOutputs, "720h0m0s", "720h0m0s"},
+		{KeepOutputs, "168h0m0s", "168h0m0s"},
 		{MaxFPS, "60", "60"},
 		{NVIDIAEncode, "true", "true"},
 		{InstanceTypes, "g5.2xlarge,g6e.xlarge", "g5.2xlarge,g6e.xlarge"},

@@ -99,7 +99,7 @@ func (f *fixture) target(server *httptest.Server) resttest.Target {
 		Client:       server.Client(),
 		NewKey:       resttest.KeysOf(f.service),
 		GenerateRate: f.service.GenerateRate, ReadRate: f.service.ReadRate,
-		MaxVideo: f.service.MaxVideo, MaxAudio: f.service.MaxAudio,
+		MaxVideo: f.service.MaxVideo, MaxAudio: f.service.MaxAudio, KeepOutputs: 30 * 24 * time.Hour,
 	}
 }
 

@@ -148,7 +148,7 @@ func (s *suite) isCompleted(t *testing.T, token string, r request) {
 		t.Fatal(err)
 	}
 	expires, err := time.Parse(time.RFC3339, d.OutputExpiresAt)
-	if err != nil || expires.Sub(finished) != 30*24*time.Hour {
-		t.Errorf("got output_expires_at %q (%v), want 30 days after %v", d.OutputExpiresAt, err, finished)
+	if err != nil || expires.Sub(finished) != s.KeepOutputs {
+		t.Errorf("got output_expires_at %q (%v), want %v after %v", d.OutputExpiresAt, err, s.KeepOutputs, finished)
 	}
 }

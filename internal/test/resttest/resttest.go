@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/domain/service"
 )
@@ -29,6 +30,8 @@ type Target struct {
 	// MaxForm is the largest size of a form in bytes, somewhat more than MaxVideo and MaxAudio
 	// together. It is 0 if the service has no such limit.
 	MaxForm int64
+	// KeepOutputs is how long outputs are kept.
+	KeepOutputs time.Duration
 
 	// Video and Audio are small files that a worker of the service can sync. If
 	// nil, no worker runs, and the subtests on its results are skipped.
