@@ -32,7 +32,7 @@ MUSETALK    := internal/render/musetalk/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -125,6 +125,9 @@ lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
 
 release: ## at the tag of a version: make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release; ARGS=--trial for a trial of any tree
 	.ci/release $(ARGS) dist/release .cache/release $(NFPM)
+
+image: release ## make an OCI image for one machine from the archives of a release, in dist/release, without a daemon; ARGS=--trial as above
+	.ci/image dist/release .cache/release
 
 release-check: ## make a release for this machine twice, in two folders, and check that both are the same and can be installed; ARGS=--whole does so for all machines, and compiles everything twice
 	.ci/release-check $(ARGS) .cache/release $(NFPM)

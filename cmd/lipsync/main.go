@@ -38,6 +38,7 @@ type commands struct {
 	Backup  backupCommand  `cmd:"" help:"Copy a data folder into one file. A server may use the folder meanwhile."`
 	Restore restoreCommand `cmd:"" help:"Make a data folder from a backup."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the folder, the database, the media, the clock, the disk, the engines and ffmpeg that a server would use."`
+	Health  healthCommand  `cmd:"" help:"Ask a server on this machine whether it answers: for the health checks of containers."`
 	Models  struct {
 		Check checkModelsCommand `cmd:"" help:"List the models, with their shapes, and check that they load."`
 		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`

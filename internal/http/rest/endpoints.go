@@ -15,6 +15,7 @@ const Base = "/api"
 const (
 	DocumentPath          = "/openapi.yaml"
 	LLMsPath              = "/llms.txt"
+	HealthPath            = "/health"
 	MePath                = "/v1/users/me"
 	GeneratePath          = "/v1/lipsync/generate"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
@@ -55,7 +56,7 @@ func Endpoints() []Endpoint {
 	)
 	type needs = []Need
 	return []Endpoint{
-		{get, "/health", open, "health", nil, health},
+		{get, HealthPath, open, "health", nil, health},
 		{get, DocumentPath, open, "health", nil, document},
 		{get, "/openapi.json", open, "health", nil, documentJSON},
 		{get, LLMsPath, open, "health", nil, llms},
