@@ -110,11 +110,11 @@ func TestCallers(t *testing.T) {
 // TestAnswers checks the answers that API Gateway gives without calling a function.
 func TestAnswers(t *testing.T) {
 	want := map[string]string{
-		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
-		"INVALID_SIGNATURE":            `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
-		"EXPIRED_TOKEN":                `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
-		"ACCESS_DENIED":                `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
-		"RESOURCE_NOT_FOUND":           `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"INVALID_SIGNATURE":            `404 {"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"EXPIRED_TOKEN":                `404 {"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"ACCESS_DENIED":                `404 {"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"RESOURCE_NOT_FOUND":           `404 {"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
 		"REQUEST_TOO_LARGE":            `413 {"error":"request body is too large: send files by POST ` + rest.UploadsPath + `"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
 		"THROTTLED":                    `429 {"error":"rate limit exceeded"} gatewayresponse.header.Access-Control-Allow-Origin: '*' gatewayresponse.header.Retry-After: '1'`,
 		"QUOTA_EXCEEDED":               `429 {"error":"rate limit exceeded"} gatewayresponse.header.Access-Control-Allow-Origin: '*' gatewayresponse.header.Retry-After: '1'`,

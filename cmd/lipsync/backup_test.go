@@ -169,7 +169,7 @@ func TestRestoreTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.CreateBatch(t.Context(), c, batches.Params{Lines: []batches.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
+	b, _, err := s.CreateBatch(t.Context(), c, batches.Params{Lines: []batches.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
 	if err := errors.Join(err, d.close()); err != nil {
 		t.Fatal(err)
 	}

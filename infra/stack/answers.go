@@ -21,7 +21,7 @@ type answer struct {
 
 // answers returns API Gateway's own answers, in the form of the API's errors.
 func answers() []answer {
-	const unknown, limited = "not found", "rate limit exceeded"
+	const unknown, limited = rest.NoPath, "rate limit exceeded"
 	// An empty token bucket has tokens again within a second.
 	soon := map[string]*string{"Retry-After": jsii.String("'1'")}
 	return []answer{

@@ -103,7 +103,7 @@ func TestUnknownPaths(t *testing.T) {
 	} {
 		for _, path := range paths {
 			answer, err := handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: resource, Path: path})
-			if want := `{"error":"not found"}`; err != nil || answer.StatusCode != http.StatusNotFound || strings.TrimSpace(answer.Body) != want {
+			if want := `{"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"}`; err != nil || answer.StatusCode != http.StatusNotFound || strings.TrimSpace(answer.Body) != want {
 				t.Errorf("%s: got %d %s (%v), want 404 %s", path, answer.StatusCode, answer.Body, err, want)
 			}
 		}

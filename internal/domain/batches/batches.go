@@ -59,33 +59,34 @@ func (s *Service) CheckBatch(ctx context.Context, c lipsync.Caller, p Params) ([
 }
 
 // CreateBatch makes a batch, and requests for its first lines. Sweeps make the others as the limits of the account allow. It checks all
-// lines before it makes any request. For a repeated call with the same idempotency key, at any time, it returns the batch of the first call.
-func (s *Service) CreateBatch(ctx context.Context, c lipsync.Caller, p Params) (lipsync.Batch, error) {
+// lines before it makes any request. For a repeated call with the same idempotency key, at any time, it returns the batch of the first call,
+// and replayed is true.
+func (s *Service) CreateBatch(ctx context.Context, c lipsync.Caller, p Params) (b lipsync.Batch, replayed bool, err error) {
 	end := s.Now().Add(makeTime)
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
 	text, err := encodeLines(p.Lines)
 	if err != nil {
-		return lipsync.Batch{}, err
+		return lipsync.Batch{}, false, err
 	}
-	b := lipsync.Batch{
+	b = lipsync.Batch{
 		Account: c.Account, KeyID: c.KeyID, Lines: waitingLines(len(p.Lines)), Fingerprint: p.fingerprint(text),
 		CreatedAt: lipsync.StoredTime(s.Now()), Version: 1,
 	}
 	if b.ID = s.NewID(); p.IdempotencyKey != nil {
 		if !order.ValidText(*p.IdempotencyKey) {
-			return lipsync.Batch{}, failure.New(failure.Invalid, "Idempotency-Key must be 1 to 255 characters")
+			return lipsync.Batch{}, false, failure.New(failure.Invalid, "Idempotency-Key must be 1 to 255 characters")
 		}
 		b.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte("lipsync batch\x00"+c.Account+"\x00"+*p.IdempotencyKey)).String()
 		if earlier, err := s.replayedBatch(ctx, b); failure.CodeOf(err) != failure.NotFound {
 			if err == nil && earlier.KeyID == c.KeyID { // the first call may have died. Another key's batch is left to the sweeps, since that key may be revoked
 				s.makeFirst(ctx, &earlier, end)
 			}
-			return earlier, err
+			return earlier, true, err
 		}
 	}
 	if b.Targets, err = s.batchTargets(ctx, c, p); err != nil {
-		return lipsync.Batch{}, err
+		return lipsync.Batch{}, false, err
 	}
 	problems, err := s.checkLines(ctx, c, p.Lines, end)
 	if err == nil && len(problems) > 0 {
@@ -99,11 +100,11 @@ func (s *Service) CreateBatch(ctx context.Context, c lipsync.Caller, p Params) (
 	}
 	if err != nil && p.IdempotencyKey != nil { // a call with the same key may have made the last batch meanwhile
 		if earlier, replayErr := s.replayedBatch(ctx, b); failure.CodeOf(replayErr) != failure.NotFound {
-			return earlier, replayErr
+			return earlier, true, replayErr
 		}
 	}
 	if err != nil {
-		return lipsync.Batch{}, err
+		return lipsync.Batch{}, false, err
 	}
 	return s.storeBatch(ctx, b, text, p.IdempotencyKey != nil, end)
 }
@@ -127,9 +128,9 @@ func (s *Service) roomForBatch(ctx context.Context, account string) error {
 
 // storeBatch stores a new batch, and makes its first requests until the time end. shared says that a call with the same idempotency key may store
 // the same batch now.
-func (s *Service) storeBatch(ctx context.Context, b lipsync.Batch, lines []byte, shared bool, end time.Time) (lipsync.Batch, error) {
+func (s *Service) storeBatch(ctx context.Context, b lipsync.Batch, lines []byte, shared bool, end time.Time) (_ lipsync.Batch, replayed bool, _ error) {
 	if err := s.Objects.Put(ctx, b.Object(), bytes.NewReader(lines), int64(len(lines))); err != nil {
-		return lipsync.Batch{}, err
+		return lipsync.Batch{}, false, err
 	}
 	limits := s.Limits
 	switch err := s.Store.Batches.Create(ctx, b, limits); failure.CodeOf(err) {
@@ -138,14 +139,15 @@ func (s *Service) storeBatch(ctx context.Context, b lipsync.Batch, lines []byte,
 		if !shared { // no orphan stays, since such calls cost the account nothing
 			err = errors.Join(err, s.Objects.Delete(ctx, b.Object()))
 		}
-		return lipsync.Batch{}, limits.Explain(err)
+		return lipsync.Batch{}, false, limits.Explain(err)
 	case failure.Conflict: // a call with the same idempotency key was faster
-		return s.replayedBatch(ctx, b)
+		b, err := s.replayedBatch(ctx, b)
+		return b, true, err
 	default:
-		return lipsync.Batch{}, err // if it is not stored, its object is an orphan
+		return lipsync.Batch{}, false, err // if it is not stored, its object is an orphan
 	}
 	s.makeFirst(ctx, &b, end)
-	return b, nil
+	return b, false, nil
 }
 
 // makeFirst makes requests of a batch in the call that makes the batch, until the time end. After an error, which it logs, sweeps make them.

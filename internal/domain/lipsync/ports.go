@@ -63,6 +63,11 @@ type Requests interface {
 	// open requests.
 	ListByStatus(ctx context.Context, q StatusQuery) (page []Request, total int, err error)
 
+	// ListFrom returns the requests of a list from a place on, newest first, and the place after them, "" if the list ends before. They are
+	// Listed, and fewer than q.Limit if some were erased. New requests move no place, nor do erased ones. Of requests with one status the last
+	// changes may be missing. ListFrom returns Invalid for a text that is no place.
+	ListFrom(ctx context.Context, q PlaceQuery) (page []Request, next string, err error)
+
 	// Several returns the requests with the ids, in any order, without those that don't exist. They are Listed. The reads are strongly
 	// consistent.
 	Several(ctx context.Context, ids []string) ([]Request, error)
@@ -105,6 +110,15 @@ type StatusQuery struct {
 	// Count is the largest number of requests to count. The list ends after that many requests. If
 	// Count is 0, no requests are counted and the list does not end early.
 	Count int
+}
+
+// PlaceQuery selects a part of a list of an account's requests.
+type PlaceQuery struct {
+	Account     string
+	Status      Status // "" selects any
+	ReferenceID string // "" selects any
+	Place       string // as ListFrom returned it for the same list; "" is the begin
+	Limit       int    // largest number of requests to return
 }
 
 // Outcome says how a request ended: it completed with Output, or failed.
@@ -219,11 +233,17 @@ type Uploads interface {
 
 // Rates counts calls and limits them for each name, which stands for a key and a kind of call.
 type Rates interface {
-	// Take counts one call with the name, of which limit are allowed per minute. It returns 0 if
-	// the call is allowed. Otherwise it counts nothing and returns the time until a call is
-	// allowed. In any minute that starts with no counted calls, concurrent calls of Take allow at
+	// Take counts one call with the name, of which limit are allowed per minute, unless it is
+	// refused. In any minute that starts with no counted calls, concurrent calls of Take allow at
 	// most limit.
-	Take(ctx context.Context, name string, limit int, now time.Time) (time.Duration, error)
+	Take(ctx context.Context, name string, limit int, now time.Time) (Allowance, error)
+}
+
+// Allowance says what is left of a rate after a call.
+type Allowance struct {
+	Refused bool
+	Left    int           // calls that are allowed until the rate's minute ends; of a large limit an estimate
+	Resets  time.Duration // until that minute ends
 }
 
 // Speeds stores how fast the engines are.

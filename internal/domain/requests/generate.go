@@ -23,7 +23,7 @@ func New(b *lipsync.Base) *Service { return &Service{b} }
 // for the output.
 func (s *Service) Generate(ctx context.Context, c lipsync.Caller, p Params) (id string, err error) {
 	id, err = s.generate(ctx, c, p)
-	if p.ID != "" && id != p.ID {
+	if p.stored() && id != p.ID {
 		// If this fails, an orphan remains, which Tidy deletes.
 		_ = s.DiscardMedia(context.WithoutCancel(ctx), p)
 	}
@@ -46,7 +46,7 @@ func (s *Service) generate(ctx context.Context, c lipsync.Caller, p Params) (str
 	if err != nil {
 		return "", err
 	}
-	if p.ID == "" { // otherwise StoreMedia has checked the space
+	if !p.stored() { // otherwise StoreMedia has checked the space
 		if err := s.Room(0); err != nil {
 			return "", err
 		}

@@ -86,6 +86,11 @@ func (p Params) validate() error {
 	return p.checkTracks()
 }
 
+// stored reports whether media of the parameters were stored by StoreMedia.
+func (p Params) stored() bool {
+	return slices.ContainsFunc(p.sources(), func(s Source) bool { return s.Object != "" })
+}
+
 // sources returns the video and all speech tracks.
 func (p Params) sources() []Source {
 	all := []Source{p.Video}

@@ -48,25 +48,37 @@ const ratesOfAccount = 10
 // Allow counts one call of the kind in the rates of the caller's key and account, or returns RateLimited. All
 // people of an account share the rate of one key.
 func (s *Service) Allow(ctx context.Context, c lipsync.Caller, kind lipsync.CallKind) error {
-	limit := s.ReadRate
+	_, err := s.Take(ctx, c, kind)
+	return err
+}
+
+// Rate returns the number of calls of the kind that a key may make in a minute.
+func (s *Service) Rate(kind lipsync.CallKind) int {
 	if kind == lipsync.GenerateCall {
-		limit = s.GenerateRate
+		return s.GenerateRate
 	}
+	return s.ReadRate
+}
+
+// Take does the same as Allow, and returns what is left of the key's rate; of the account's, if that refuses the call.
+func (s *Service) Take(ctx context.Context, c lipsync.Caller, kind lipsync.CallKind) (lipsync.Allowance, error) {
+	limit := s.Rate(kind)
 	who := c.KeyID
 	if who == "" {
 		who = "people of " + c.Account
 	}
-	wait, err := s.Store.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
-	if err == nil && wait == 0 { // otherwise the call doesn't count for the account: one key must not keep out the others
-		wait, err = s.Store.Rates.Take(ctx, string(kind)+"/account "+c.Account, ratesOfAccount*min(limit, math.MaxInt/ratesOfAccount), s.Now())
+	a, err := s.Store.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
+	if err == nil && !a.Refused { // otherwise the call doesn't count for the account: one key must not keep out the others
+		var all lipsync.Allowance
+		all, err = s.Store.Rates.Take(ctx, string(kind)+"/account "+c.Account, ratesOfAccount*min(limit, math.MaxInt/ratesOfAccount), s.Now())
+		if all.Refused {
+			a = all
+		}
 	}
-	if err != nil {
-		return err
+	if err == nil && a.Refused {
+		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: a.Resets}
 	}
-	if wait > 0 {
-		return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
-	}
-	return nil
+	return a, err
 }
 
 // keyStart is the number of a token's first characters that are stored: the common prefix and 4

@@ -48,7 +48,7 @@ func (f *fixture) later(t *testing.T) {
 
 func (f *fixture) batch(t *testing.T, p batches.Params) lipsync.Batch {
 	t.Helper()
-	b, err := f.CreateBatch(t.Context(), f.caller, p)
+	b, _, err := f.CreateBatch(t.Context(), f.caller, p)
 	check.Must(t, err)
 	return b
 }
@@ -155,7 +155,7 @@ func TestBatchRefused(t *testing.T) {
 	} {
 		p := variants(3)
 		c.change(&p)
-		_, err := f.CreateBatch(t.Context(), f.caller, p)
+		_, _, err := f.CreateBatch(t.Context(), f.caller, p)
 		check.Error(t, c.name, err, failure.Invalid, c.message)
 	}
 	p := variants(4)
@@ -184,7 +184,7 @@ func TestBatchReplay(t *testing.T) {
 	check.Want(t, "requests", total, 2)
 	other := variants(2)
 	other.IdempotencyKey, other.Lines[1].Audio = p.IdempotencyKey, "https://example.com/other"
-	_, err = f.CreateBatch(t.Context(), f.caller, other)
+	_, _, err = f.CreateBatch(t.Context(), f.caller, other)
 	check.Error(t, "another batch", err, failure.Reused, "idempotency key was used with a different request")
 	_, f.caller = f.newCaller(t, "b", 0)
 	if f.batch(t, p).ID == b.ID {

@@ -26,7 +26,7 @@ func TestBatchLimit(t *testing.T) {
 	f.batch(t, variants(1))
 	third := variants(1)
 	third.IdempotencyKey = new("k")
-	_, err := f.CreateBatch(t.Context(), f.caller, third)
+	_, _, err := f.CreateBatch(t.Context(), f.caller, third)
 	check.Error(t, "third batch", err, failure.BatchLimit, "account has as many unfinished batches as it may have, 2; try again when one is finished")
 	objects := 0
 	check.Must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))
@@ -51,13 +51,13 @@ func TestBatchStorageLimit(t *testing.T) {
 	f.Limits.Stored = stored
 	for _, idempotency := range []*string{nil, new("k")} {
 		refused.IdempotencyKey = idempotency
-		_, err := f.CreateBatch(t.Context(), f.caller, refused)
+		_, _, err := f.CreateBatch(t.Context(), f.caller, refused)
 		check.Want(t, "code", failure.CodeOf(err), failure.StorageLimit)
 	}
 	objects := 0
 	check.Must(t, f.Objects.List(t.Context(), "batches/", func(string, time.Time) error { objects++; return nil }))
 	check.Want(t, "stored lines", objects, 1)
-	_, err = f.CreateBatch(t.Context(), other, variants(1))
+	_, _, err = f.CreateBatch(t.Context(), other, variants(1))
 	check.Must(t, err)
 }
 
@@ -83,12 +83,12 @@ func TestLastBatchTwice(t *testing.T) {
 	p.IdempotencyKey = new("k")
 	var first lipsync.Batch
 	f.Store.Batches = &beforeCount{f.Store.Batches, func() { first = f.batch(t, p) }}
-	second, err := f.CreateBatch(t.Context(), f.caller, p)
+	second, _, err := f.CreateBatch(t.Context(), f.caller, p)
 	check.Must(t, err)
 	check.Want(t, "second call's batch", second.ID, first.ID)
 	p.Lines[0].Audio = "https://example.com/other"
 	f.Store.Batches = &beforeCount{Batches: f.Store.Batches}
-	_, err = f.CreateBatch(t.Context(), f.caller, p)
+	_, _, err = f.CreateBatch(t.Context(), f.caller, p)
 	check.Want(t, "another body", failure.CodeOf(err), failure.Reused)
 }
 

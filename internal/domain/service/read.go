@@ -15,6 +15,7 @@ type Page struct {
 	Requests []lipsync.Request
 	Outputs  []*url.URL // of Requests, in their order; nil for a request without an output
 	Total    int64      // number of requests on all pages
+	Next     string     // place of the next page; "" if there is none, or if the page isn't one of RequestsFrom
 }
 
 // Request returns the caller's request with the id, or otherwise the newest one with the reference id,
@@ -89,13 +90,31 @@ func (s *Service) RequestPage(ctx context.Context, c lipsync.Caller, q ListQuery
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{Requests: list, Outputs: make([]*url.URL, len(list)), Total: total}
-	for i, r := range list {
+	p := Page{Requests: list, Total: total}
+	return p, s.sign(ctx, &p)
+}
+
+// RequestsFrom returns the page of the query's list that begins at a place: the Next of another page, or "" for the begin. It ignores
+// q.Offset. New requests move no place.
+func (s *Service) RequestsFrom(ctx context.Context, c lipsync.Caller, place string, q ListQuery) (p Page, err error) {
+	p.Requests, p.Next, err = s.Store.Requests.ListFrom(ctx, lipsync.PlaceQuery{
+		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Place: place, Limit: q.Limit,
+	})
+	if err != nil {
+		return Page{}, failure.Restate(err, failure.Invalid, "cursor must be the next_cursor of a page")
+	}
+	return p, s.sign(ctx, &p)
+}
+
+// sign adds the URLs of a page's outputs.
+func (s *Service) sign(ctx context.Context, p *Page) (err error) {
+	p.Outputs = make([]*url.URL, len(p.Requests))
+	for i, r := range p.Requests {
 		if p.Outputs[i], err = s.OutputURL(ctx, r); err != nil {
-			return Page{}, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // VideoURL returns a URL of the request's input video: the URL that the client gave, or a new signed

@@ -38,7 +38,7 @@ func TestLargeRecords(t *testing.T) {
 	check.Error(t, "six long URLs", err, "", "")
 	p := batches.Params{Lines: []batches.Variant{{Video: "https://example.com/v", Audio: "https://example.com/a"}, {Video: long("video"), Audio: long("audio")}}}
 	p.Lines[1].Options.Face, p.Lines[1].Output.UploadURL = order.Face{By: order.FaceInBoxes, Boxes: long("boxes")}, n.Output.UploadURL
-	_, err = f.CreateBatch(t.Context(), f.caller, p)
+	_, _, err = f.CreateBatch(t.Context(), f.caller, p)
 	check.Error(t, "lines with four long URLs", err, "", "")
 	for i := range 7 {
 		_, err := f.CreateWebhook(t.Context(), f.caller, long(fmt.Sprint("hook", i)), nil)

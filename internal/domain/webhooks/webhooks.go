@@ -194,9 +194,9 @@ func (s *Service) TestWebhook(ctx context.Context, c lipsync.Caller, id string) 
 
 // takeTest counts a call in the testRate of the webhook, and returns RateLimited if that is exceeded.
 func (s *Service) takeTest(ctx context.Context, id string) error {
-	wait, err := s.Store.Rates.Take(ctx, "test/"+id, testRate, s.Now())
-	if err == nil && wait > 0 {
-		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
+	a, err := s.Store.Rates.Take(ctx, "test/"+id, testRate, s.Now())
+	if err == nil && a.Refused {
+		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: a.Resets}
 	}
 	return err
 }

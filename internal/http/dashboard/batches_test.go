@@ -18,7 +18,7 @@ func (f *fixture) makeBatch(t testing.TB, c lipsync.Caller, n int) lipsync.Batch
 	for i := range n {
 		p.Lines = append(p.Lines, batches.Variant{Video: "https://example.com/v.mp4", Audio: fmt.Sprintf("https://example.com/%d.wav", i)})
 	}
-	b, err := f.service.CreateBatch(t.Context(), c, p)
+	b, _, err := f.service.CreateBatch(t.Context(), c, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (p *pages) createBatch(v *visit) error {
 		if v.PostForm.Has("once") {
 			params.IdempotencyKey = v.onceKey()
 		}
-		b, err = p.service.CreateBatch(v.Context(), v.caller(), params)
+		b, _, err = p.service.CreateBatch(v.Context(), v.caller(), params)
 	}
 	switch failure.CodeOf(err) {
 	case "":

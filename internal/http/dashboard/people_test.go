@@ -82,7 +82,7 @@ func TestOutputs(t *testing.T) {
 	for _, name := range []string{"spring/de", "fr", "../es"} {
 		p.Lines = append(p.Lines, batches.Variant{Video: "https://example.com/v.mp4", Audio: "https://example.com/a.wav", Order: order.Order{ReferenceID: &name}})
 	}
-	b, err := f.service.CreateBatch(t.Context(), c, p)
+	b, _, err := f.service.CreateBatch(t.Context(), c, p)
 	if err != nil {
 		t.Fatal(err)
 	}

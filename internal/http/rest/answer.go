@@ -76,23 +76,33 @@ func (w *answer) send(status int, body []byte) {
 	w.Write(body)
 }
 
-func (w *answer) error(status int, message string) error {
+// error answers with an error. The code, and more about it if anything is known, are headers, since the body has only the sentence.
+func (w *answer) error(status int, code failure.Code, message, detail string) error {
+	w.Header().Set("Lipsync-Error-Code", string(code))
+	if detail != "" {
+		w.Header().Set("Lipsync-Error-Detail", detail)
+	}
 	return w.json(status, map[string]string{"error": message})
 }
 
 // fail renders err. The client gets only err's public message.
 func (w *answer) fail(err error) {
-	status, message := failure.CodeOf(err).Status(), failure.MessageOf(err)
+	code, message := failure.CodeOf(err), failure.MessageOf(err)
+	status := code.Status()
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusInternalServerError:
-		message = "internal error"
+		code, message = failure.Internal, "internal error"
 	}
 	if wait := failure.RetrySeconds(err); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
-	w.error(status, message)
+	detail := ""
+	if d, ok := errors.AsType[detailed](err); ok {
+		detail = d.detail
+	}
+	w.error(status, code, message, detail)
 }
 
 // serve runs h, writes its error as the answer, and writes the access log. The route is the path's

@@ -188,8 +188,28 @@ func TestLogNamesField(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := f.call(r, f.key(t))
+		if place := w.Header().Get("Lipsync-Error-Detail"); w.Header().Get("Lipsync-Error-Code") != "invalid" || !strings.Contains(place, " at line 1, column ") {
+			t.Errorf("%s: got the code %q and the detail %q, want invalid and a place", body, w.Header().Get("Lipsync-Error-Code"), place)
+		}
 		if got := errorOf(t, w); got != "invalid request body" || !strings.Contains(f.log.String(), "invalid request body: ") || !strings.Contains(f.log.String(), want) {
 			t.Errorf("%s: got %q and the log %s, want %q in it", body, got, f.log, want)
+		}
+	}
+}
+
+// TestErrorPlaces checks the places in JSON that can't be read.
+func TestErrorPlaces(t *testing.T) {
+	for body, want := range map[string]string{
+		"{\n  \"url\": \"http://a\",\n}": "invalid character '}' looking for beginning of object key string at line 3, column 1",
+		`{"url":5}`:                      "url can't be a JSON number at line 1, column 8",
+		`{"url":"`:                       "unexpected end of JSON input at line 1, column 8",
+		"\"\xff\"":                       "not UTF-8 at line 1, column 3",
+		"5":                              "the body can't be a JSON number at line 1, column 1",
+		"[\"\u00e9\r\n\"]":               `invalid character '\\r' in string literal at line 1, column 5`,
+	} {
+		_, err := parseJSON[analyzeBody]([]byte(body))
+		if d, ok := errors.AsType[detailed](err); !ok || d.detail != want {
+			t.Errorf("%q: got %q (%v), want %q", body, d.detail, err, want)
 		}
 	}
 }

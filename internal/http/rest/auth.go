@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"strings"
 
@@ -30,7 +32,9 @@ func protected(kind lipsync.CallKind, next handler) handler {
 			return err
 		}
 		w.caller = caller
-		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
+		left, err := a.service.Take(r.Context(), caller, kind)
+		w.rate(kind, a.service.Rate(kind), left)
+		if err != nil {
 			return err
 		}
 		if r.Body == nil || r.Body == http.NoBody {
@@ -55,11 +59,28 @@ func answers[Out any](do call[Out]) handler {
 		if about, ok := any(out).(aboutRequest); ok {
 			w.request = about.requestID()
 		}
-		if open, ok := any(out).(pollable); ok && !open.openSince().IsZero() {
-			return w.poll(r, out, a.service.Now().Sub(open.openSince()))
+		if repeat, ok := any(out).(repeatable); ok && repeat.repeated() {
+			w.Header().Set("Idempotent-Replayed", "true")
+		}
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			return w.tagged(r, out, a.service.Now())
 		}
 		return w.json(http.StatusOK, out)
 	}
+}
+
+// repeatable is an answer that may be that of an earlier call with the same idempotency key.
+type repeatable interface{ repeated() bool }
+
+// rate sets the headers that tell what is left of the key's rate, by the IETF's draft-ietf-httpapi-ratelimit-headers. Nothing is known if
+// the rate can't be read.
+func (w *answer) rate(kind lipsync.CallKind, limit int, left lipsync.Allowance) {
+	if left == (lipsync.Allowance{}) {
+		return
+	}
+	resets := int(math.Ceil(left.Resets.Seconds()))
+	w.Header()["RateLimit-Policy"] = []string{fmt.Sprintf(`"%s";q=%d;w=60`, kind, limit)}
+	w.Header()["RateLimit"] = []string{fmt.Sprintf(`"%s";r=%d;t=%d`, kind, left.Left, resets)}
 }
 
 // Token returns the token of the header Authorization or, without that, of x-api-key. The values

@@ -248,7 +248,11 @@ type madeBatch struct {
 	DryRun   bool                  `json:"dry_run,omitempty"`
 	Problems []batches.LineProblem `json:"problems,omitzero"`
 	Warnings []batches.LineProblem `json:"warnings,omitempty"`
+
+	again bool // see repeatable
 }
+
+func (b madeBatch) repeated() bool { return b.again }
 
 func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) {
 	in, err := decodeBatch(r)
@@ -264,12 +268,12 @@ func (a *api) createBatch(r *http.Request, c lipsync.Caller) (madeBatch, error) 
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return madeBatch{}, err
 	}
-	b, err := a.service.CreateBatch(r.Context(), c, p)
+	b, again, err := a.service.CreateBatch(r.Context(), c, p)
 	if err != nil {
 		return madeBatch{}, err
 	}
 	v, err := a.viewLines(r.Context(), b, allLines)
-	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines, Warnings: warnings}, err
+	return madeBatch{ID: v.ID, CreatedAt: v.CreatedAt, Status: v.Status, Counts: v.Counts, Lines: v.Lines, Warnings: warnings, again: again}, err
 }
 
 func (a *api) getBatch(r *http.Request, c lipsync.Caller) (batch, error) {

@@ -1,12 +1,17 @@
 package rest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -82,14 +87,14 @@ func parseJSON[In any](body []byte) (in sent[In], err error) {
 	var v *In
 	switch err := json.Unmarshal(body, &v); {
 	case !utf8.Valid(body):
-		return in, unreadable(errors.New("not UTF-8"))
+		return in, placed(body, errors.New("not UTF-8"))
 	case err != nil:
 		if _, ok := errors.AsType[*failure.Error](err); ok {
 			return in, err // it names the field
 		}
-		return in, unreadable(err)
+		return in, placed(body, err)
 	case v == nil:
-		return in, unreadable(errors.New("null"))
+		return in, placed(body, errors.New("null"))
 	}
 	return sent[In]{*v, unknownFields(body, reflect.TypeFor[In]())}, nil
 }
@@ -98,6 +103,30 @@ func parseJSON[In any](body []byte) (in sent[In], err error) {
 func hasType(r *http.Request, want string) bool {
 	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return got == want && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
+}
+
+// detailed is an error with more about it for its client than the contract's sentence has: printable ASCII, for a header.
+type detailed struct {
+	error
+	detail string
+}
+
+func (d detailed) Unwrap() error { return d.error }
+
+// placed returns the error for a body that isn't the JSON that is wanted, with the line and the column, from 1, at which reading it ended.
+func placed(body []byte, err error) error {
+	what, offset := strings.TrimPrefix(err.Error(), "json: "), int64(len(body))
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = e.Offset
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		what, offset = fmt.Sprintf("%s can't be a JSON %s", cmp.Or(e.Field, "the body"), e.Value), e.Offset
+	}
+	before := body[:min(max(offset, 0), int64(len(body)))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := len(before) - bytes.LastIndexByte(before, '\n') - 1
+	what = strings.Trim(strconv.QuoteToASCII(fmt.Sprintf("%.120s", what)), `"`)
+	return detailed{unreadable(err), fmt.Sprintf("%s at line %d, column %d", what, line, max(column, 1))}
 }
 
 // unreadable returns the error for a body that can't be used: it is too large, incomplete or

@@ -10,7 +10,7 @@ import (
 const (
 	corsMethods = "GET, POST, PUT, DELETE"
 	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Prefer, Range"
-	corsExposed = "ETag, Retry-After, X-Request-Id, Content-Range, Lipsync-Version"
+	corsExposed = "ETag, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed, X-Request-Id, Content-Range, Lipsync-Version, Lipsync-Error-Code, Lipsync-Error-Detail"
 )
 
 // AllowOrigins lets pages of the origins, such as https://example.com, call a handler; * stands for

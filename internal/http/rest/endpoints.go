@@ -15,7 +15,7 @@ const Base = "/api"
 const (
 	DocumentPath          = "/openapi.yaml"
 	LLMsPath              = "/llms.txt"
-	HealthPath            = "/health"
+	GuidePath             = "/guide.md"
 	MePath                = "/v1/users/me"
 	GeneratePath          = "/v1/lipsync/generate"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
@@ -60,7 +60,7 @@ func Endpoints() []Endpoint {
 		{get, DocumentPath, open, "health", nil, document},
 		{get, "/openapi.json", open, "health", nil, documentJSON},
 		{get, LLMsPath, open, "health", nil, llms},
-		{get, "/guide.md", open, "health", nil, guide},
+		{get, GuidePath, open, "health", nil, guide},
 		{get, MePath, read, "me", nil, answers((*api).me)},
 		{get, "/v1/models", read, "list-models", needs{ListEngines}, answers((*api).listModels)},
 		{post, GeneratePath, generate, "generate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},

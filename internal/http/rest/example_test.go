@@ -26,5 +26,5 @@ func ExampleNew() {
 	// Output:
 	// 200 {"status":"ok"}
 	// 401 {"error":"missing authorization header"}
-	// 404 {"error":"not found"}
+	// 404 {"error":"not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"}
 }

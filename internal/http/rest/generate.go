@@ -26,7 +26,10 @@ type generateBody struct {
 type generated struct {
 	RequestID string `json:"request_id"`
 	Status    string `json:"status"`
+	again     bool   // see repeatable
 }
+
+func (g generated) repeated() bool { return g.again }
 
 func (g generated) requestID() string { return g.RequestID }
 
@@ -37,11 +40,17 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in sent[generateBody])
 	if err != nil {
 		return generated{}, err
 	}
+	p.ID = a.service.NewRequestID()
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return generated{}, err
 	}
+	return a.start(r, c, p)
+}
+
+// start makes the request, or finds the one that an earlier call with the idempotency key made.
+func (a *api) start(r *http.Request, c lipsync.Caller, p requests.Params) (generated, error) {
 	id, err := a.service.Generate(r.Context(), c, p)
-	return generated{RequestID: id, Status: success}, err
+	return generated{RequestID: id, Status: success, again: id != p.ID}, err
 }
 
 // params returns the parameters of the request of a body with ignored fields.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -37,8 +38,7 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 		// If the client has gone, the context of its call has ended.
 		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request))
 	}
-	id, err := a.service.Generate(r.Context(), c, f.request)
-	return generated{RequestID: id, Status: success}, err
+	return a.start(r, c, f.request)
 }
 
 // form reads a multipart body, part by part, into the parameters of a request.
@@ -125,11 +125,35 @@ func (f *form) read() error {
 func (f *form) complete() error {
 	switch {
 	case f.request.Video.Object == "":
-		return invalid("video file is required")
+		return f.missing("video file is required")
 	case f.request.Audio.Object == "":
-		return invalid("audio file is required")
+		return f.missing("audio file is required")
 	}
 	return nil
+}
+
+// formFields are the fields of a form, for its client.
+const formFields = "video, audio, audio[REF], reference_id, disable_active_speaker_detection, model, options, output, segments, webhook_url"
+
+// skip reads a file of an unknown name. It refuses a large one, since that is a medium under a wrong name.
+func (f *form) skip(part *multipart.Part) error {
+	n, err := io.Copy(io.Discard, io.LimitReader(part, f.text+1))
+	switch f.text -= n; {
+	case err != nil:
+		return unreadable(err)
+	case f.text < 0:
+		return invalid(fmt.Sprintf("form has no file %q; its files are video, audio and audio[REF]", short(part.FormName())))
+	}
+	return nil
+}
+
+// missing returns the error for a form without a file. Perhaps it has another name.
+func (f *form) missing(sentence string) error {
+	if len(f.request.Ignored) == 0 {
+		return invalid(sentence)
+	}
+	ignored := strings.Trim(strconv.QuoteToASCII(strings.Join(f.request.Ignored, ", ")), `"`)
+	return detailed{invalid(sentence), "unknown fields: " + ignored + "; a form has: " + formFields}
 }
 
 // take reads one part. It skips unknown parts, or refuses them.
@@ -141,6 +165,9 @@ func (f *form) take(part *multipart.Part) error {
 		}
 		if err := refuseIgnored(f.header, f.request.Ignored); err != nil {
 			return err
+		}
+		if part.FileName() != "" {
+			return f.skip(part)
 		}
 		_, err := f.value(part)
 		return err

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // Clients read a request again and again until it ends. The service asks them to wait between two
@@ -26,18 +29,37 @@ type pollable interface {
 	openSince() time.Time
 }
 
-// poll answers with out, which is about an open request, with a header for the time after which to
-// read it again, and with an ETag. A client that already has the same answer gets 304 without a
-// body.
-func (w *answer) poll(r *http.Request, out any, age time.Duration) error {
+// linking is an answer with signed links, which differ each time.
+type linking interface {
+	// withoutLinks returns the answer without them.
+	withoutLinks() any
+}
+
+// linkFresh is the time for which a client may keep the signed links of an answer: it gets new ones while the old can still be read.
+const linkFresh = lipsync.LinkLife / 2
+
+// tagged answers with out and an ETag. A client that already has the same answer gets 304 without a body. An answer about an open request
+// also has a header for the time after which to read it again.
+func (w *answer) tagged(r *http.Request, out any, now time.Time) error {
 	body, err := encode(out)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(body)
+	same := body
+	if links, ok := out.(linking); ok {
+		if same, err = encode(links.withoutLinks()); err != nil {
+			return err
+		}
+		if !bytes.Equal(same, body) {
+			same = append(same, now.Truncate(linkFresh).String()...)
+		}
+	}
+	sum := sha256.Sum256(same)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	w.Header().Set("ETag", tag)
-	w.Header().Set("Retry-After", strconv.Itoa(pollAfter(age)))
+	if open, ok := out.(pollable); ok && !open.openSince().IsZero() {
+		w.Header().Set("Retry-After", strconv.Itoa(pollAfter(now.Sub(open.openSince()))))
+	}
 	if has(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,6 +28,11 @@ type request struct {
 }
 
 func (q request) requestID() string { return q.ID }
+
+func (q request) withoutLinks() any {
+	q.OutputURL = ""
+	return q
+}
 
 func (q request) openSince() time.Time { return openSince(q.Status, q.CreatedAt, q.StartedAt) }
 
@@ -108,18 +116,35 @@ type page struct {
 	Pagination pagination `json:"pagination"`
 }
 
+func (p page) withoutLinks() any {
+	data := make([]any, len(p.Data))
+	for i, q := range p.Data {
+		data[i] = q.withoutLinks()
+	}
+	return map[string]any{"data": data, "pagination": p.Pagination}
+}
+
+// pagination is about a page at an offset or, if the call has a cursor, at a place that new requests don't move.
 type pagination struct {
-	Limit  int   `json:"limit"`
-	Offset int64 `json:"offset"`
-	Total  int64 `json:"total"`
+	Limit      int     `json:"limit"`
+	Offset     *int64  `json:"offset,omitempty"`
+	Total      *int64  `json:"total,omitempty"`
+	NextCursor *string `json:"next_cursor,omitempty"` // "" on the last page
 }
 
 func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
-	q, err := parseListQuery(r.URL.RawQuery)
+	q, cursor, err := parseListQuery(r.URL.RawQuery)
 	if err != nil {
 		return page{}, err
 	}
-	found, err := a.service.RequestPage(r.Context(), c, q)
+	found, at := service.Page{}, pagination{Limit: q.Limit}
+	if cursor == nil {
+		found, err = a.service.RequestPage(r.Context(), c, q)
+		at.Offset, at.Total = &q.Offset, &found.Total
+	} else {
+		found, err = a.service.RequestsFrom(r.Context(), c, *cursor, q)
+		at.NextCursor = new(cursorOf(q, found.Next))
+	}
 	if err != nil {
 		return page{}, err
 	}
@@ -127,41 +152,75 @@ func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
 	for i, q := range found.Requests {
 		data[i] = a.view(r, q, found.Outputs[i])
 	}
-	return page{data, pagination{q.Limit, q.Offset, found.Total}}, nil
+	return page{data, at}, nil
 }
 
-// parseListQuery parses the query of a list. It ignores unknown parameters.
-func parseListQuery(raw string) (service.ListQuery, error) {
+// cursorOf returns the cursor of a place in the query's list: what selects the list, as a check, and the place. It returns "" for the end.
+func cursorOf(q service.ListQuery, place string) string {
+	if place == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(listSum(q), place...))
+}
+
+// placeOf returns the place of a cursor of the query's list. That of "" is the begin.
+func placeOf(q service.ListQuery, cursor string) (place string, ok bool) {
+	if cursor == "" {
+		return "", true
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	sum := listSum(q)
+	if err != nil || !bytes.HasPrefix(text, sum) || len(text) == len(sum) {
+		return "", false
+	}
+	return string(text[len(sum):]), true
+}
+
+// listSum returns some bytes that tell the list of a query from others.
+func listSum(q service.ListQuery) []byte {
+	sum := sha256.Sum256([]byte(string(q.Status) + "\x00" + q.ReferenceID))
+	return sum[:4]
+}
+
+// parseListQuery parses the query of a list. The place is nil if the query has no cursor. It ignores unknown parameters.
+func parseListQuery(raw string) (q service.ListQuery, place *string, err error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return service.ListQuery{}, invalid("invalid query string")
+		return q, nil, invalid("invalid query string")
 	}
-	q := service.ListQuery{Limit: 20}
+	q.Limit = 20
 	if got, ok := values["limit"]; ok {
 		n, ok := wholeNumber(got)
 		if !ok || n < 1 || n > 100 {
-			return q, invalid("limit must be one whole number from 1 to 100")
+			return q, nil, invalid("limit must be one whole number from 1 to 100")
 		}
 		q.Limit = int(n)
 	}
 	if got, ok := values["offset"]; ok {
 		if q.Offset, ok = wholeNumber(got); !ok {
-			return q, invalid("offset must be one whole number from 0 to 9007199254740991")
+			return q, nil, invalid("offset must be one whole number from 0 to 9007199254740991")
 		}
 	}
 	if got, ok := values["reference_id"]; ok {
 		if len(got) != 1 || !utf8.ValidString(got[0]) || got[0] == "" || utf8.RuneCountInString(got[0]) > 255 {
-			return q, invalid("reference_id must be 1 to 255 characters")
+			return q, nil, invalid("reference_id must be 1 to 255 characters")
 		}
 		q.ReferenceID = got[0]
 	}
 	if got, ok := values["status"]; ok {
 		if len(got) != 1 || !slices.Contains(lipsync.States(), lipsync.Status(got[0])) {
-			return q, invalid("status must be one of: queued, processing, completed, failed, canceled")
+			return q, nil, invalid("status must be one of: queued, processing, completed, failed, canceled")
 		}
 		q.Status = lipsync.Status(got[0])
 	}
-	return q, nil
+	if got, ok := values["cursor"]; ok {
+		from, ok := placeOf(q, got[0])
+		if len(got) != 1 || !ok || values.Has("offset") {
+			return q, nil, invalid("cursor must be empty, or the next_cursor of a page with the same reference_id and status; it takes no offset")
+		}
+		place = &from
+	}
+	return q, place, nil
 }
 
 // wholeNumber parses the only value of a parameter. The value has only digits and is at most

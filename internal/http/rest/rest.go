@@ -19,6 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/version"
@@ -57,7 +58,7 @@ type api struct {
 	bodies   *slots // of calls with a body
 }
 
-// mount adds to the mux each endpoint, 405 for other methods of its path, and 404 for all other
+// mount adds to the mux each endpoint, the methods of its path for OPTIONS, 405 for other methods, and 404 for all other
 // paths.
 func (a *api) mount() {
 	allowed := map[string][]string{}
@@ -70,6 +71,7 @@ func (a *api) mount() {
 		}
 	}
 	for pattern, methods := range allowed {
+		methods = append(methods, http.MethodOptions)
 		slices.Sort(methods)
 		a.mux.Handle(pattern, a.serve(pattern, methodNotAllowed(strings.Join(methods, ", "))))
 	}
@@ -90,14 +92,21 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
+// NoPath is the sentence for a path that the API doesn't have.
+const NoPath = "not found: the paths of the API begin with " + Base + "/v1; " + Base + DocumentPath + " describes them, and " + Base + GuidePath + " explains them"
+
 func notFound(_ *api, w *answer, _ *http.Request) error {
-	return w.error(http.StatusNotFound, "not found")
+	return w.error(http.StatusNotFound, failure.NotFound, NoPath, "")
 }
 
 func methodNotAllowed(allow string) handler {
-	return func(_ *api, w *answer, _ *http.Request) error {
+	return func(_ *api, w *answer, r *http.Request) error {
 		w.Header().Set("Allow", allow)
-		return w.error(http.StatusMethodNotAllowed, "method not allowed")
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return w.error(http.StatusMethodNotAllowed, failure.Invalid, "method not allowed", "")
 	}
 }
 

@@ -156,7 +156,7 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		t.Fatal(err)
 	}
 	line := batches.Variant{Video: "https://example.com/v", Audio: "https://example.com/a"}
-	made, err := f.service.CreateBatch(t.Context(), caller, batches.Params{Lines: []batches.Variant{line}})
+	made, _, err := f.service.CreateBatch(t.Context(), caller, batches.Params{Lines: []batches.Variant{line}})
 	if err != nil {
 		t.Fatal(err)
 	}

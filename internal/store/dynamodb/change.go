@@ -23,6 +23,7 @@ type change struct {
 	condition string   // "" for none; written with #name for attributes and :name for values
 	values    item     // values of the condition, by name
 	refused   error    // the error to return if the condition does not hold
+	tells     bool     // whether update returns the changed item
 }
 
 // expression returns the update expression, and all values by their names in it.
@@ -83,18 +84,25 @@ func names(expressions ...string) map[string]string {
 
 // update makes the change. If the condition does not hold, it returns the item as it is, and
 // c.refused.
-func (s *Store) update(ctx context.Context, c change) (old item, err error) {
+func (s *Store) update(ctx context.Context, c change) (item, error) {
 	update, values := c.expression()
-	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	wanted := types.ReturnValueNone
+	if c.tells {
+		wanted = types.ReturnValueAllNew
+	}
+	changed, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: c.key,
 		UpdateExpression: &update, ConditionExpression: orNil(c.condition),
 		ExpressionAttributeNames: names(update, c.condition), ExpressionAttributeValues: values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		ReturnValues: wanted, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return failed.Item, c.refused
 	}
-	return nil, s.explain(err)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	return changed.Attributes, nil
 }
 
 // step is one write of a transaction.

@@ -103,9 +103,9 @@ func runLifecycle(t *testing.T, s *dynamodb.Store) lifecycle {
 		return err
 	}
 	take := func() error {
-		wait, err := s.Rates.Take(t.Context(), "k", 10, now)
-		if wait > 0 {
-			return fmt.Errorf("got a wait of %v", wait)
+		a, err := s.Rates.Take(t.Context(), "k", 10, now)
+		if a.Refused {
+			return fmt.Errorf("got %+v", a)
 		}
 		return err
 	}

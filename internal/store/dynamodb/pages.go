@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lipsync/internal/domain/failure"
@@ -52,6 +53,45 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	}
 	page, err := s.requests(ctx, ids)
 	return page, total, err
+}
+
+func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) ([]lipsync.Request, string, error) {
+	if q.Status != "" {
+		return s.statusFrom(ctx, q)
+	}
+	name := list(owner{account: q.Account}, q.ReferenceID)
+	h, buckets, err := s.readHead(ctx, name)
+	if err != nil {
+		return nil, "", err
+	}
+	var place int64 // the first one of the page; 0 for the list's last, which is not known yet
+	if q.Place != "" {
+		if place, err = strconv.ParseInt(q.Place, 10, 64); err != nil || place < 1 {
+			return nil, "", failure.New(failure.Invalid, "no place of a list")
+		}
+	}
+	if h.bucket > 0 {
+		from, to := h.full(), h.full()
+		if place > 0 && place <= h.full() {
+			from, to = place, place
+		}
+		if err := s.readBuckets(ctx, name, buckets, bucketOf(max(1, from-int64(q.Limit)+1)), bucketOf(max(1, to)), h.bucket); err != nil {
+			return nil, "", err
+		}
+	}
+	if total := h.full() + int64(len(buckets[h.bucket])); place == 0 || place > total {
+		place = total
+	}
+	var ids []string
+	for ; place > 0 && len(ids) < q.Limit; place-- {
+		ids = append(ids, buckets[bucketOf(place)][(place-1)%bucketSize])
+	}
+	next := ""
+	if place > 0 {
+		next = strconv.FormatInt(place, 10)
+	}
+	page, err := s.requests(ctx, ids)
+	return page, next, err
 }
 
 // readBuckets reads the last bucket, and those numbered between from and to (both included) that

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 type rates struct{ *Store }
@@ -42,47 +44,49 @@ func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name)
 // Each lane has its own window, in which it allows no more than its share. A minute overlaps at
 // most two windows of a lane, so up to twice the limit may be allowed in it, whatever the number
 // of lanes.
-func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
+func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (a lipsync.Allowance, err error) {
 	n := RateLanes(limit)
 	lane := rand.N(n)
 	err = retryConflicts(ctx, func(int) (err error) {
-		wait, err = s.takeFrom(ctx, rateKey(name, lane), part(int64(limit), lane, n), now)
-		if err != nil || wait == 0 || n == 1 {
+		a, err = s.takeFrom(ctx, rateKey(name, lane), part(int64(limit), lane, n), now)
+		a.Left *= n // the lanes are used alike
+		if err != nil || !a.Refused || n == 1 {
 			return err
 		}
-		if lane, wait, err = s.freeLane(ctx, name, limit, now); err == nil && wait == 0 {
+		if lane, a, err = s.freeLane(ctx, name, limit, now); err == nil && !a.Refused {
 			return conflict{}
 		}
 		return err
 	})
-	return wait, err
+	return a, err
 }
 
 // takeFrom takes one of limit calls a minute from an item.
-func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Time) (wait time.Duration, err error) {
-	old, err := s.update(ctx, change{
+func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Time) (lipsync.Allowance, error) {
+	is, err := s.update(ctx, change{
 		key: key, add: item{"taken": number(1)},
 		condition: "#start > :minuteAgo AND #start < :inAMinute AND #taken < :limit",
 		values: item{
 			"minuteAgo": micros(now.Add(-time.Minute)), "inAMinute": micros(now.Add(time.Minute)), "limit": number(limit),
 		},
-		refused: conflict{},
+		refused: conflict{}, tells: true,
 	})
-	if !errors.Is(err, conflict{}) {
-		return 0, err
+	full := errors.Is(err, conflict{})
+	if err != nil && !full {
+		return lipsync.Allowance{}, err
 	}
 	var w window
-	if err := decode(old, w.fields()); err != nil {
-		return 0, err
+	if err := decode(is, w.fields()); err != nil {
+		return lipsync.Allowance{}, err
 	}
-	if !w.over(now) {
-		return w.start.Add(time.Minute).Sub(now), nil
+	if full && w.over(now) {
+		return lipsync.Allowance{Left: int(limit) - 1, Resets: time.Minute}, s.begin(ctx, key, w, now)
 	}
-	return 0, s.begin(ctx, key, w, now)
+	return lipsync.Allowance{Refused: full, Left: int(max(limit-w.taken, 0)), Resets: w.start.Add(time.Minute).Sub(now)}, nil
 }
 
-// freeLane returns a lane that has some of its share left, or how long to wait for one.
-func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, wait time.Duration, err error) {
+// freeLane returns a lane that has some of its share left. If none has, the Allowance is refused and resets when the first one has.
+func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, a lipsync.Allowance, err error) {
 	n := RateLanes(limit)
 	var keys []item
 	for i := range n {
@@ -90,24 +94,24 @@ func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.T
 	}
 	found, err := s.getAll(ctx, keys)
 	if err != nil {
-		return 0, 0, err
+		return 0, a, err
 	}
 	var free []int
 	for i := range n {
 		var w window
 		if err := decode(found[i], w.fields()); err != nil {
-			return 0, 0, err
+			return 0, a, err
 		}
 		if w.over(now) || w.taken < part(int64(limit), i, n) {
 			free = append(free, i)
-		} else if left := w.start.Add(time.Minute).Sub(now); wait == 0 || left < wait {
-			wait = left
+		} else if left := w.start.Add(time.Minute).Sub(now); a.Resets == 0 || left < a.Resets {
+			a.Resets = left
 		}
 	}
-	if len(free) == 0 {
-		return 0, wait, nil
+	if a.Refused = len(free) == 0; a.Refused {
+		return 0, a, nil
 	}
-	return free[rand.N(len(free))], 0, nil
+	return free[rand.N(len(free))], a, nil
 }
 
 // begin begins a window with one call. It returns conflict if the item no longer has the window

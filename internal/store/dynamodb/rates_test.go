@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
 	simulated "lipsync/internal/test/simulate/table"
 )
@@ -25,10 +26,18 @@ func TestRateClocks(t *testing.T) {
 		{-time.Hour, 0}, // a clock that was set back
 	} {
 		got, err := s.Rates.Take(t.Context(), "k", 2, now.Add(c.after))
-		if err != nil || got != c.wait {
-			t.Errorf("call %d: got a wait of %v (%v), want %v", i, got, err, c.wait)
+		if err != nil || waits(got) != c.wait {
+			t.Errorf("call %d: got %+v (%v), want a wait of %v", i, got, err, c.wait)
 		}
 	}
+}
+
+// waits returns the time until a call is allowed, 0 if this one was.
+func waits(a lipsync.Allowance) time.Duration {
+	if !a.Refused {
+		return 0
+	}
+	return a.Resets
 }
 
 // TestRateLanes takes from a rate with three lanes, by many calls at once. No matter which lanes they
@@ -42,11 +51,11 @@ func TestRateLanes(t *testing.T) {
 			var all sync.WaitGroup
 			for range n {
 				all.Go(func() {
-					wait, err := s.Rates.Take(t.Context(), "k", limit, now)
-					if err != nil || wait < 0 || wait > time.Minute {
-						t.Errorf("got a wait of %v (%v)", wait, err)
+					a, err := s.Rates.Take(t.Context(), "k", limit, now)
+					if err != nil || a.Resets <= 0 || a.Resets > time.Minute || a.Left < 0 || a.Left > limit {
+						t.Errorf("got %+v (%v)", a, err)
 					}
-					if wait == 0 {
+					if !a.Refused {
 						went.Add(1)
 					}
 				})
@@ -82,8 +91,8 @@ func TestRateOfBusyKey(t *testing.T) {
 		var all sync.WaitGroup
 		for range seconds * rate {
 			all.Go(func() {
-				if wait, err := s.Rates.Take(t.Context(), "read/k", 30_000, time.Now()); wait > 0 || err != nil {
-					t.Errorf("got a wait of %v (%v)", wait, err)
+				if a, err := s.Rates.Take(t.Context(), "read/k", 30_000, time.Now()); a.Refused || err != nil {
+					t.Errorf("got %+v (%v)", a, err)
 				}
 			})
 			time.Sleep(time.Second / rate)

@@ -70,6 +70,27 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	}
 }
 
+// statusFrom is ListFrom for requests with one status. A place is the sort key of the last item of the index that was read.
+func (s requests) statusFrom(ctx context.Context, q lipsync.PlaceQuery) (page []lipsync.Request, next string, err error) {
+	for next = cmp.Or(q.Place, behindAll); len(page) < q.Limit; {
+		most := q.Limit - len(page)
+		all, err := s.newest(ctx, statusQueries(owner{account: q.Account}, q.Status, q.ReferenceID), next, most)
+		if err != nil {
+			return nil, "", err
+		}
+		more, err := s.firstOf(ctx, all, q.Status, most)
+		if err != nil {
+			return nil, "", err
+		}
+		page = append(page, more...)
+		if len(all) < most {
+			return page, "", nil
+		}
+		next = all[len(all)-1].sort
+	}
+	return page, next, nil
+}
+
 // firstOf returns the first requests, limit at most, of those that the index has and that still
 // have the status.
 func (s requests) firstOf(ctx context.Context, all []found, status lipsync.Status, limit int) (page []lipsync.Request, err error) {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // rates implements lipsync.Rates. It counts calls in memory: only one process serves the API, and
@@ -27,7 +29,7 @@ func (w window) over(now time.Time) bool {
 	return now.Before(w.start) || !now.Before(w.start.Add(time.Minute))
 }
 
-func (r *rates) Take(_ context.Context, name string, limit int, now time.Time) (time.Duration, error) {
+func (r *rates) Take(_ context.Context, name string, limit int, now time.Time) (lipsync.Allowance, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prune(now)
@@ -35,12 +37,13 @@ func (r *rates) Take(_ context.Context, name string, limit int, now time.Time) (
 	if !ok || w.over(now) {
 		w = window{start: now}
 	}
-	if w.taken >= limit {
-		return w.start.Add(time.Minute).Sub(now), nil
+	a := lipsync.Allowance{Refused: w.taken >= limit, Resets: w.start.Add(time.Minute).Sub(now)}
+	if !a.Refused {
+		w.taken++
+		r.windows[name] = w
 	}
-	w.taken++
-	r.windows[name] = w
-	return 0, nil
+	a.Left = max(0, limit-w.taken)
+	return a, nil
 }
 
 // prune deletes windows that are over, about once a minute.

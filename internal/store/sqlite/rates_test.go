@@ -6,14 +6,17 @@ import (
 	"time"
 )
 
-// take counts one call of a name with two calls per minute.
-func take(t *testing.T, r *rates, name string, at time.Time) (wait time.Duration) {
+// take counts one call of a name with two calls per minute, and returns for how long a refused one waits.
+func take(t *testing.T, r *rates, name string, at time.Time) time.Duration {
 	t.Helper()
-	wait, err := r.Take(t.Context(), name, 2, at)
+	a, err := r.Take(t.Context(), name, 2, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return wait
+	if !a.Refused {
+		return 0
+	}
+	return a.Resets
 }
 
 func newRates() *rates { return &rates{windows: make(map[string]window)} }

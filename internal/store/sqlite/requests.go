@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -279,6 +280,33 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	}
 	page, err = s.selectListed(ctx, "by_status", clauses+inStatus, append(args, q.Limit, q.Offset)...)
 	return page, total, err
+}
+
+func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) (page []lipsync.Request, next string, err error) {
+	place := int64(math.MaxInt64)
+	if q.Place != "" {
+		if place, err = strconv.ParseInt(q.Place, 10, 64); err != nil {
+			return nil, "", failure.New(failure.Invalid, "no place of a list")
+		}
+	}
+	clauses, number, args := "WHERE account = ? AND "+toRender, "seq", []any{q.Account}
+	switch {
+	case q.Status != "":
+		clauses, args = statusClauses(lipsync.StatusQuery{Account: q.Account, Status: q.Status, ReferenceID: q.ReferenceID})
+	case q.ReferenceID != "":
+		clauses, number, args = clauses+" AND reference_id = ? AND reference_id <> ''", "reference_seq", append(args, q.ReferenceID)
+	}
+	numbers, err := many(ctx, s.Store, "walk", scanValue[int64], "SELECT "+number+" FROM requests "+clauses+" AND "+number+" < ? ORDER BY "+number+" DESC LIMIT ?",
+		append(slices.Clone(args), place, q.Limit)...)
+	if err != nil || len(numbers) == 0 {
+		return nil, "", err
+	}
+	last := numbers[len(numbers)-1]
+	if len(numbers) == q.Limit {
+		next = strconv.FormatInt(last, 10)
+	}
+	page, err = s.selectListed(ctx, "walk", clauses+" AND "+number+" BETWEEN ? AND ? ORDER BY "+number+" DESC", append(args, last, numbers[0])...)
+	return page, next, err
 }
 
 // state is the State of a request, as the indexes have it.

@@ -84,17 +84,19 @@ func testRate(t *testing.T, store lipsync.Store) {
 	for _, c := range []struct {
 		second int
 		wait   time.Duration // 0 if the call may go on
+		left   int
 	}{
-		{0, 0}, {10, 0}, {20, 40 * time.Second}, {59, time.Second}, {60, 0}, {61, 0}, {62, 58 * time.Second}, {500, 0},
+		{0, 0, 1}, {10, 0, 0}, {20, 40 * time.Second, 0}, {59, time.Second, 0}, {60, 0, 1}, {61, 0, 0}, {62, 58 * time.Second, 0}, {500, 0, 1},
 	} {
 		got, err := store.Rates.Take(t.Context(), "k", 2, at(c.second))
 		must(t, err)
-		if (got > 0) != (c.wait > 0) || got > time.Minute {
-			t.Errorf("second %d: got a wait of %v, want about %v", c.second, got, c.wait)
+		if got.Refused != (c.wait > 0) || got.Resets <= 0 || got.Resets > time.Minute {
+			t.Errorf("second %d: got %+v, want a wait of about %v", c.second, got, c.wait)
 		}
-		if got > 0 {
+		want(t, "calls left", got.Left, c.left)
+		if got.Refused {
 			// A call at the end of the wait is allowed.
-			want(t, "end of the wait", at(c.second).Add(got), at(c.second).Add(c.wait))
+			want(t, "end of the wait", at(c.second).Add(got.Resets), at(c.second).Add(c.wait))
 		}
 	}
 }
@@ -102,8 +104,8 @@ func testRate(t *testing.T, store lipsync.Store) {
 func testConcurrentRate(t *testing.T, store lipsync.Store) {
 	for _, second := range []int{0, 60} {
 		codes := together(50, func(int) error {
-			wait, err := store.Rates.Take(t.Context(), "k", 8, at(second))
-			if err == nil && wait > 0 {
+			a, err := store.Rates.Take(t.Context(), "k", 8, at(second))
+			if err == nil && a.Refused {
 				return &failure.Error{Code: failure.RateLimited}
 			}
 			return err
@@ -115,9 +117,9 @@ func testConcurrentRate(t *testing.T, store lipsync.Store) {
 func testRatesApart(t *testing.T, store lipsync.Store) {
 	for _, name := range []string{"read/k", "generate/k", "read/l"} {
 		for i := range 3 {
-			wait, err := store.Rates.Take(t.Context(), name, 2, at(i))
+			a, err := store.Rates.Take(t.Context(), name, 2, at(i))
 			must(t, err)
-			want(t, name+" waits", wait > 0, i == 2)
+			want(t, name+" is refused", a.Refused, i == 2)
 		}
 	}
 }

@@ -134,6 +134,85 @@ func testReferencePages(t *testing.T, store lipsync.Store) {
 	wantPages(t, store, "never", nil)
 }
 
+// testWalk walks along lists while requests are made, and while those that it passed are erased.
+func testWalk(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	wantWalk(t, store, lipsync.PlaceQuery{Limit: 3}, nil)
+	var newest, some, ended []string
+	for i := range 60 { // more than a bucket of DynamoDB
+		r := newRequest("a", []string{"", "x", "X"}[i%3])
+		r.CreatedAt = r.CreatedAt.Add(time.Duration(i) * time.Second)
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		must(t, err)
+		newest = append([]string{r.ID}, newest...)
+		if r.ReferenceID == "x" {
+			some = append([]string{r.ID}, some...)
+		}
+		if i%5 == 0 {
+			_, err := Cancel(t.Context(), store.Leases, r.ID, r.CreatedAt)
+			must(t, err)
+			ended = append([]string{r.ID}, ended...)
+		}
+	}
+	for _, limit := range []int{1, 7, 100} {
+		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit}, newest)
+		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit, ReferenceID: "x"}, some)
+		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit, Status: lipsync.Failed}, ended)
+	}
+	wantWalk(t, store, lipsync.PlaceQuery{Limit: 3, Account: "b"}, nil)
+	for _, place := range []string{"x", "-", "1.5"} {
+		_, _, err := store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Limit: 1, Place: place})
+		wantCode(t, err, failure.Invalid)
+	}
+	page, _, err := store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Limit: 100, Place: "1000000000000"})
+	must(t, err)
+	want(t, "requests from a place that no list has", len(page) > 60, true)
+
+	q := lipsync.PlaceQuery{Account: "a", Status: lipsync.Failed, Limit: 3}
+	for erased := 0; ; erased += 3 {
+		page, next, err := store.Requests.ListFrom(t.Context(), q)
+		must(t, err)
+		want(t, "page of those that are left", fmt.Sprint(ids(page)), fmt.Sprint(ended[erased:min(erased+3, len(ended))]))
+		for _, r := range page {
+			erase(t, store, r.ID)
+		}
+		if q.Place = next; next == "" {
+			break
+		}
+	}
+}
+
+// wantWalk walks along a list, and makes a request after each of the first pages.
+func wantWalk(t *testing.T, store lipsync.Store, q lipsync.PlaceQuery, newest []string) {
+	t.Helper()
+	if q.Account == "" {
+		q.Account = "a"
+	}
+	known := make(map[string]bool)
+	for _, id := range newest {
+		known[id] = true
+	}
+	var got []string
+	for pages := 0; ; pages++ {
+		page, next, err := store.Requests.ListFrom(t.Context(), q)
+		must(t, err)
+		for _, id := range ids(page) {
+			if known[id] { // others were made by earlier walks
+				got = append(got, id)
+			}
+		}
+		if q.Place = next; next == "" {
+			break
+		}
+		if pages < 2 {
+			add(t, store, q.ReferenceID)
+		}
+	}
+	if !slices.Equal(got, newest) {
+		t.Errorf("%+v: got %d requests %v, want %d %v", q, len(got), got, len(newest), newest)
+	}
+}
+
 func testLatest(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for range 3 {

@@ -13,6 +13,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"create without a key", testCreateWithoutKey},
 		{"100 creates at once", testConcurrentCreates},
 		{"page at any offset", testPages},
+		{"walk from place to place", testWalk},
 		{"page by reference id", testReferencePages},
 		{"latest by reference id", testLatest},
 		{"by status", testByStatus},

@@ -67,8 +67,6 @@ func (s *suite) browsers(t *testing.T) {
 			t.Errorf("got %d %v", got.status, got.header)
 		}
 	}
-	// A call of OPTIONS that is no preflight request has a wrong method.
-	s.do(t, call{method: http.MethodOptions, path: "/v1/users/me"}).refused(t, http.StatusMethodNotAllowed, "method not allowed")
 }
 
 func allows(r reply, origin string) bool {

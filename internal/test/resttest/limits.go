@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -84,14 +85,16 @@ func (s *suite) repeat(t *testing.T, first, other call) {
 	token := s.keyOf(t, rand.Text(), 1)
 	first, other = first.with(token).keyed(key), other.with(token).keyed(key)
 	id := s.do(t, first).requestID(t)
-	if got := s.do(t, first).requestID(t); got != id {
-		t.Errorf("again: got %s, want %s", got, id)
+	again := s.do(t, first)
+	if got := again.requestID(t); got != id || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("again: got %s, replayed %q, want %s, true", got, again.header.Get("Idempotent-Replayed"), id)
 	}
 	s.do(t, other).refused(t, http.StatusUnprocessableEntity, "idempotency key was used with a different request")
 	if p := s.page(t, token, ""); p.Pagination.Total != 1 {
 		t.Errorf("got %d requests, want 1", p.Pagination.Total)
 	}
-	if got := s.do(t, first.with(s.key(t))).requestID(t); got == id {
+	fresh := s.do(t, first.with(s.key(t)))
+	if got := fresh.requestID(t); got == id || fresh.header.Get("Idempotent-Replayed") != "" {
 		t.Error("another account with the same idempotency key got the same request")
 	}
 }
@@ -140,10 +143,12 @@ func (s *suite) spent(t *testing.T, token string, calls []call, rate int) bool {
 	t.Helper()
 	start := time.Now()
 	for n := range rate {
-		if got := s.do(t, calls[n%len(calls)].with(token)); got.status == http.StatusTooManyRequests {
+		got := s.do(t, calls[n%len(calls)].with(token))
+		if got.status == http.StatusTooManyRequests {
 			t.Logf("got %d after %d calls, want %d to go through", got.status, n, rate)
 			return false
 		}
+		wantRate(t, got, rate, rate-n-1)
 	}
 	for _, c := range calls {
 		got := s.do(t, c.with(token))
@@ -151,9 +156,24 @@ func (s *suite) spent(t *testing.T, token string, calls []call, rate int) bool {
 			return false
 		}
 		got.refused(t, http.StatusTooManyRequests, "rate limit exceeded")
+		wantRate(t, got, rate, 0)
 		if wait, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 {
 			t.Errorf("got Retry-After %q, want whole seconds from 1 to 60", got.header.Get("Retry-After"))
 		}
 	}
 	return true
+}
+
+// wantRate checks the headers about a rate, of which at most some calls are left.
+func wantRate(t *testing.T, got reply, rate, most int) {
+	t.Helper()
+	var name string
+	var limit, left, resets int
+	if _, err := fmt.Sscanf(got.header.Get("RateLimit-Policy"), `%q;q=%d;w=60`, &name, &limit); err != nil || limit != rate || name != "generate" && name != "read" {
+		t.Errorf("got RateLimit-Policy %q (%v), want one of %d calls", got.header.Get("RateLimit-Policy"), err, rate)
+	}
+	policy := name
+	if _, err := fmt.Sscanf(got.header.Get("RateLimit"), `%q;r=%d;t=%d`, &name, &left, &resets); err != nil || name != policy || left > most || most == 0 && left != 0 || resets < 1 || resets > 60 {
+		t.Errorf("got RateLimit %q (%v), want at most %d of %s", got.header.Get("RateLimit"), err, most, policy)
+	}
 }

@@ -103,7 +103,8 @@ func (s *suite) refusedForms(t *testing.T) {
 		{"long reference", formOf(t, video(), audio(), text("reference_id", strings.Repeat("x", 256))), 400, "reference_id must be 1 to 255 characters"},
 		{"no UTF-8", formOf(t, video(), audio(), text("reference_id", "\xff")), 400, "invalid request body"},
 		{"large reference", formOf(t, text("reference_id", strings.Repeat("x", 1<<20+1))), 413, "form without its files is larger than 1 MiB"},
-		{"large unknown part", formOf(t, part{"x", "x.bin", strings.Repeat("x", 1<<20+1)}), 413, "form without its files is larger than 1 MiB"},
+		{"large unknown part", formOf(t, part{"x", "x.bin", strings.Repeat("x", 1<<20+1)}), 400, `form has no file "x"; its files are video, audio and audio[REF]`},
+		{"small file of another name", formOf(t, part{"file", "v.mp4", "\xff\xfe"}, audio()), 400, "video file is required"},
 		{"many parts", formOf(t, many...), 400, "form has more than 100 parts"},
 	})
 }

@@ -27,9 +27,10 @@ type request struct {
 type page struct {
 	Data       []request `json:"data"`
 	Pagination struct {
-		Limit  int `json:"limit"`
-		Offset int `json:"offset"`
-		Total  int `json:"total"`
+		Limit      int     `json:"limit"`
+		Offset     int     `json:"offset"`
+		Total      int     `json:"total"`
+		NextCursor *string `json:"next_cursor"`
 	} `json:"pagination"`
 }
 
@@ -150,6 +151,8 @@ func (s *suite) list(t *testing.T) {
 	t.Run("pages", s.pages)
 	t.Run("statuses", s.statuses)
 	t.Run("bounds", s.listBounds)
+	t.Run("cursors", s.cursors)
+	t.Run("unchanged", s.unchanged)
 }
 
 // statuses checks that a list of one status has only the requests with that status.
@@ -241,6 +244,65 @@ func (s *suite) pages(t *testing.T) {
 				t.Errorf("got %+v, want limit %d, offset %d, total %d", got, row.limit, row.offset, row.all)
 			}
 		})
+	}
+}
+
+// cursors goes through a list by cursors while requests are made.
+func (s *suite) cursors(t *testing.T) {
+	token := s.key(t)
+	var made []string // newest first
+	for n := range 5 {
+		made = slices.Insert(made, 0, s.start(t, token, reference(fmt.Sprint(n%2))))
+	}
+	for filter, want := range map[string][]string{"": made, "&reference_id=0": {made[0], made[2], made[4]}} {
+		var got []string
+		for cursor, pages := "", 0; ; pages++ {
+			p := s.page(t, token, "?limit=2"+filter+"&cursor="+cursor)
+			if p.Pagination.Limit != 2 || p.Pagination.NextCursor == nil {
+				t.Fatalf("got %+v, want the limit and a cursor", p.Pagination)
+			}
+			for _, r := range p.Data {
+				if slices.Contains(made, r.ID) {
+					got = append(got, r.ID)
+				}
+			}
+			if cursor = *p.Pagination.NextCursor; cursor == "" || pages > len(made) {
+				break
+			}
+			s.start(t, token, reference("0"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", filter, got, want)
+		}
+	}
+	other := *s.page(t, token, "?limit=1&cursor=").Pagination.NextCursor
+	var rows []row
+	for _, query := range []string{"cursor=x", "cursor=" + other + "&reference_id=0", "cursor=" + other + "&status=failed", "cursor=&offset=1", "cursor=&cursor=", "cursor=%FF"} {
+		rows = append(rows, row{query, call{method: http.MethodGet, path: "/v1/lipsync/requests?" + query, token: token}, 400,
+			"cursor must be empty, or the next_cursor of a page with the same reference_id and status; it takes no offset"})
+	}
+	s.table(t, rows)
+}
+
+// unchanged reads a list and a request again, with the tag of the first answer.
+func (s *suite) unchanged(t *testing.T) {
+	token := s.key(t)
+	id := s.start(t, token)
+	s.do(t, call{method: http.MethodDelete, path: requestPath(id), token: token})
+	hook := "/v1/webhooks/" + s.newWebhook(t, token, "https://example.com/unchanged", "").ID
+	for _, path := range []string{
+		"/v1/lipsync/requests", requestPath(id), requestPath(id) + "/details", requestPath(id) + "/progress", "/v1/users/me", "/v1/models",
+		"/v1/lipsync/batches", "/v1/webhooks", hook, hook + "/deliveries",
+	} {
+		first := s.get(t, token, path)
+		again := call{method: http.MethodGet, path: path, token: token, header: http.Header{"If-None-Match": {first.header.Get("ETag")}}}
+		if got := s.do(t, again); first.status != http.StatusOK || got.status != http.StatusNotModified || len(got.body) > 0 {
+			t.Errorf("%s: got %d and then %d with %d bytes, want 200 and 304", path, first.status, got.status, len(got.body))
+		}
+		s.start(t, token)
+		if got := s.do(t, again); path == "/v1/lipsync/requests" && got.status != http.StatusOK {
+			t.Errorf("a list with one more: got %d, want 200", got.status)
+		}
 	}
 }
 

@@ -85,6 +85,9 @@ func (s *suite) routes(t *testing.T) {
 	})
 }
 
+// noPath is the sentence for a path that the API doesn't have.
+const noPath = "not found: the paths of the API begin with /api/v1; /api/openapi.yaml describes them, and /api/guide.md explains them"
+
 func (s *suite) unknownPaths(t *testing.T) {
 	token := s.key(t)
 	for _, path := range []string{
@@ -92,7 +95,7 @@ func (s *suite) unknownPaths(t *testing.T) {
 		"/v1/lipsync/requests/x/y", "//health", "/v1//users/me",
 	} {
 		s.run(t, path, func(t *testing.T) {
-			s.get(t, token, path).refused(t, http.StatusNotFound, "not found")
+			s.get(t, token, path).refused(t, http.StatusNotFound, noPath)
 		})
 	}
 }
@@ -107,14 +110,19 @@ func (s *suite) wrongMethods(t *testing.T) {
 	}
 	token := s.key(t)
 	for path, want := range allowed {
+		want = append(want, http.MethodOptions)
 		slices.Sort(want)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
-			if slices.Contains(want, method) {
+			if slices.Contains(want, method) && method != http.MethodOptions {
 				continue
 			}
 			t.Run(method+path, func(t *testing.T) {
 				got := s.do(t, call{method: method, path: path, token: token})
-				got.refused(t, http.StatusMethodNotAllowed, "method not allowed")
+				if method != http.MethodOptions {
+					got.refused(t, http.StatusMethodNotAllowed, "method not allowed")
+				} else if got.status != http.StatusNoContent || len(got.body) > 0 {
+					t.Errorf("got %d %s, want 204 without a body", got.status, got.body)
+				}
 				if allow := strings.Split(got.header.Get("Allow"), ", "); !slices.Equal(allow, want) {
 					t.Errorf("got Allow %q, want %q", allow, want)
 				}
