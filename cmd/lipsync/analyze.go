@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"text/tabwriter"
 
+	"lipsync/cmd/lipsync/internal/jobs"
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
@@ -23,7 +25,7 @@ type analyzeCommand struct {
 }
 
 func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
-	if _, err := statInput("analyze", "video", c.Video); err != nil {
+	if _, err := jobs.Stat("analyze", "video", c.Video); err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -36,12 +38,12 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 	if c.Quiet {
 		said = io.Discard
 	}
-	bar := newProgress(said)
-	found, err := renderer.FindPeople(ctx, c.Video, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
-	bar.end()
+	bar := screen.NewProgress(said)
+	found, err := renderer.FindPeople(ctx, c.Video, render.ProgressFunc(func(p render.Progress) { bar.Show(string(p.Stage), p.Done, p.Total) }))
+	bar.End()
 	switch {
 	case failure.CodeOf(err) == failure.Invalid:
-		return sentence(err)
+		return fmt.Errorf("%s: %w", c.Video, sentence(err))
 	case err != nil:
 		return err
 	case c.JSON:

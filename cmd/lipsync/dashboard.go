@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -14,6 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/dashboard"
@@ -25,7 +28,11 @@ import (
 // is of this account unless an option names another.
 const defaultAccount = "default"
 
-type dashboardCommand struct{ dataFlag }
+type dashboardCommand struct {
+	dataFlag
+	Account string `default:"${account}" help:"Account whose requests the dashboard shows (default: ${default})."`
+	JSON    bool   `help:"Print the link as JSON."`
+}
 
 // Run prints a link to the server that uses the data folder now.
 func (c *dashboardCommand) Run(_ context.Context, s streams) error {
@@ -45,7 +52,14 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 		return err
 	}
 	defer folder.Close()
-	return printLink(s, folder, string(base))
+	link, err := folder.NewLink(c.Account)
+	switch {
+	case err != nil:
+		return sentence(err)
+	case c.JSON:
+		return json.NewEncoder(s.out).Encode(map[string]string{"account": c.Account, "url": string(base) + link.String()})
+	}
+	return printLink(s.out, string(base), link)
 }
 
 // addressFile returns the path of the file with the address of the folder's server.
@@ -61,19 +75,19 @@ func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Ad
 	if err := os.WriteFile(addressFile(c.Data), []byte(base), 0o600); err != nil {
 		return err
 	}
-	if isTerminal(s.err) {
-		return printLink(streams{out: s.err}, folder, base)
+	if screen.IsTerminal(s.err) {
+		link, err := folder.NewLink(defaultAccount)
+		if err != nil {
+			return err
+		}
+		return printLink(s.err, base, link)
 	}
 	_, err := fmt.Fprintf(s.err, "dashboard: %s%s (to sign in: lipsync dashboard %s %q)\n", base, dashboard.Root, settings.Data.Flag(), c.Data)
 	return err
 }
 
-func printLink(s streams, folder *signin.Folder, base string) error {
-	link, err := folder.NewLink(defaultAccount)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(s.out, "dashboard: %s%s\n", base, link)
+func printLink(w io.Writer, base string, link *url.URL) error {
+	_, err := fmt.Fprintf(w, "dashboard: %s%s\n", base, link)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/operator"
@@ -39,9 +40,9 @@ func (c *demoCommand) Run(ctx context.Context, s streams) error {
 		output:  filepath.Join(c.Output, "output.mp4"),
 		picture: filepath.Join(c.Output, "before-after.png"),
 	}
-	bar := newProgress(s.err)
-	err := demo.Video(ctx, files.video, demo.Frames, func(done int) { bar.show("drawing", done, demo.Frames) })
-	bar.end()
+	bar := screen.NewProgress(s.err)
+	err := demo.Video(ctx, files.video, demo.Frames, func(done int) { bar.Show("drawing", done, demo.Frames) })
+	bar.End()
 	if err != nil {
 		return err
 	}

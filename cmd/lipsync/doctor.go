@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -19,37 +21,76 @@ type doctorCommand struct {
 	dataFlag
 	renderFlags
 	DiskReserve settings.Size
+	JSON        bool `help:"Print a JSON array of the checks."`
+}
+
+// checks are what a command finds out about a machine.
+type checks struct {
+	out   io.Writer // nil if a list is printed at the end
+	all   []checked
+	wrong int
+}
+
+type checked struct {
+	What string `json:"check"`
+	Good string `json:"finding,omitzero"`
+	Bad  string `json:"problem,omitzero"`
+}
+
+// tell adds a check: what is checked, and what was found.
+func (c *checks) tell(what, good string, err error) {
+	found := checked{What: what, Good: good}
+	if err != nil {
+		c.wrong++
+		found.Good, found.Bad = "", err.Error()
+		good = "WRONG: " + err.Error()
+	}
+	c.all = append(c.all, found)
+	if c.out != nil {
+		fmt.Fprintf(c.out, "%-9s %s\n", what, good)
+	}
+}
+
+// engines checks the engines, and ffmpeg in the sandbox.
+func (c *checks) engines(ctx context.Context, f renderFlags, data string) {
+	set, err := f.open(ctx, 1, render.Limits{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		c.tell("engines", "", err)
+		return
+	}
+	names, err := set.Names(f.Engine)
+	c.tell("engines", fmt.Sprint(names), err)
+	c.tell("ffmpeg", fmt.Sprint("works, in the sandbox of ", set.Tools.Sandbox), errors.Join(set.Tools.Check(ctx, data), set.Close()))
+}
+
+// end returns an error if a check failed.
+func (c *checks) end() error {
+	if c.wrong > 0 {
+		return fmt.Errorf("checks that failed: %d", c.wrong)
+	}
+	return nil
 }
 
 // Run checks what a server needs, and prints a line for each check. It changes nothing but a file that it removes again.
 func (c *doctorCommand) Run(ctx context.Context, s streams) error {
-	wrong := 0
-	tell := func(what, good string, err error) {
-		if err != nil {
-			wrong++
-			good = "WRONG: " + err.Error()
-		}
-		fmt.Fprintf(s.out, "%-9s %s\n", what, good)
+	checks := &checks{out: s.out}
+	if c.JSON {
+		checks.out = nil
 	}
 	err := checkData(c.Data)
-	tell("folder", c.Data, err)
+	checks.tell("folder", c.Data, err)
 	if err == nil {
-		tell("database", "whole", sqlite.Check(ctx, filepath.Join(c.Data, databaseFile)))
-		tell("disk", "can be written, and has room", c.checkRoom())
-		c.checkFolder(ctx, tell)
+		checks.tell("database", "whole", sqlite.Check(ctx, filepath.Join(c.Data, databaseFile)))
+		checks.tell("disk", "can be written, and has room", c.checkRoom())
+		c.checkFolder(ctx, checks.tell)
 	}
-	set, err := c.open(ctx, 1, render.Limits{}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		tell("engines", "", err)
-	} else {
-		names, err := set.Names(c.Engine)
-		tell("engines", fmt.Sprint(names), err)
-		tell("ffmpeg", fmt.Sprint("works, in the sandbox of ", set.Tools.Sandbox), errors.Join(set.Tools.Check(ctx, c.Data), set.Close()))
+	checks.engines(ctx, c.renderFlags, c.Data)
+	if c.JSON {
+		if err := json.NewEncoder(s.out).Encode(checks.all); err != nil {
+			return err
+		}
 	}
-	if wrong > 0 {
-		return fmt.Errorf("checks that failed: %d", wrong)
-	}
-	return nil
+	return checks.end()
 }
 
 // checkRoom writes to the disk of the folder, and compares its free space with the reserve.

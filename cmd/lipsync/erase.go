@@ -2,14 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 )
 
 type eraseCommand struct {
 	callFlags
-	IDs []string `arg:"" optional:"" name:"ID" help:"Requests, analyses or estimates, by their ids, or requests by their reference ids."`
-	All bool     `help:"Erase all that is finished of the key's account."`
+	IDs  []string `arg:"" optional:"" name:"ID" help:"Requests, analyses or estimates, by their ids, or requests by their reference ids."`
+	All  bool     `help:"Erase all that is finished of the key's account."`
+	JSON bool     `help:"Print the number as JSON."`
 }
 
 // Validate implements kong's check of a command's options.
@@ -36,6 +38,9 @@ func (c *eraseCommand) Run(ctx context.Context, s streams) error {
 			break
 		}
 		erased++
+	}
+	if c.JSON {
+		return errors.Join(err, json.NewEncoder(s.out).Encode(map[string]int{"erased": erased}))
 	}
 	fmt.Fprintf(s.err, "erased: %d\n", erased)
 	return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"lipsync/cmd/lipsync/internal/flags"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/render"
 )
@@ -14,7 +15,7 @@ import (
 // defaults of their own.
 func TestDefaults(t *testing.T) {
 	var c commands
-	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "v", "account": "a", "segment_options": segmentOptions()}).Parse([]string{"serve"}); err != nil {
+	if _, err := kong.Must(&c, flags.Describe(nil), kong.Vars{"version": "v", "account": "a", "segment_options": flags.SegmentOptions()}).Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := c.Serve.limits(), render.DefaultLimits(); got != want {

@@ -20,6 +20,7 @@ type createKeyCommand struct {
 	Account string `default:"${account}" help:"Account whose requests the key sees and makes (default: ${default})."`
 	MaxKeys int
 	Limit   *int64 `placeholder:"N" help:"Number of requests that the key may make (default: any number)."`
+	JSON    bool   `help:"Print the key, and the facts that keys list has, as JSON."`
 }
 
 // Validate implements kong's check of a command's options.
@@ -36,12 +37,18 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 		if c.Limit != nil {
 			limit = *c.Limit
 		}
-		token, _, err := service.CreateKey(ctx, c.Account, c.Name, limit)
+		token, k, err := service.CreateKey(ctx, c.Account, c.Name, limit)
 		if err != nil {
 			return sentence(err)
 		}
 		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown only once.\n", c.deploymentFlags); err != nil {
 			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(s.out).Encode(struct {
+				Key string `json:"key"`
+				keyJSON
+			}{token, newKeyJSON(k)})
 		}
 		_, err = fmt.Fprintln(s.out, token)
 		return err
@@ -98,13 +105,17 @@ type keyJSON struct {
 	RevokedAt *time.Time `json:"revoked_at"`
 }
 
+func newKeyJSON(k lipsync.Key) keyJSON {
+	return keyJSON{
+		ID: k.ID, Account: k.Account, Name: k.Name, Start: k.Start, CreatedAt: k.CreatedAt.UTC(),
+		LastUsed: orNil(k.LastUsed), Limit: orNil(k.Limit), Used: k.Used, RevokedAt: orNil(k.RevokedAt),
+	}
+}
+
 func printJSON(w io.Writer, keys []lipsync.Key) error {
 	list := make([]keyJSON, 0, len(keys))
 	for _, k := range keys {
-		list = append(list, keyJSON{
-			ID: k.ID, Account: k.Account, Name: k.Name, Start: k.Start, CreatedAt: k.CreatedAt.UTC(),
-			LastUsed: orNil(k.LastUsed), Limit: orNil(k.Limit), Used: k.Used, RevokedAt: orNil(k.RevokedAt),
-		})
+		list = append(list, newKeyJSON(k))
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

@@ -17,6 +17,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"lipsync/cmd/lipsync/internal/flags"
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/http/rest"
@@ -43,17 +45,22 @@ type commands struct {
 		Check checkModelsCommand `cmd:"" help:"List the models, with their shapes, and check that they load."`
 		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
-	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
-	Send    sendCommand      `cmd:"" help:"Make one video's lips follow a speech track, or each of several, by a service on another machine."`
-	Erase   eraseCommand     `cmd:"" help:"Delete requests that are finished, with their media and records, by a service on this or another machine."`
-	MCP     mcpCommand       `cmd:"" name:"mcp" help:"Give an assistant tools that call a service: the Model Context Protocol on standard input and output."`
-	Analyze analyzeCommand   `cmd:"" help:"List the people in a video, for --face of sync."`
-	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, and make its lips follow a speech through the HTTP API."`
-	Version kong.VersionFlag `help:"Print the version."`
+	Sync     syncCommand    `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
+	Send     sendCommand    `cmd:"" help:"Make one video's lips follow a speech track, or each of several, by a service on another machine."`
+	Erase    eraseCommand   `cmd:"" help:"Delete requests that are finished, with their media and records, by a service on this or another machine."`
+	MCP      mcpCommand     `cmd:"" name:"mcp" help:"Give an assistant tools that call a service: the Model Context Protocol on standard input and output."`
+	Analyze  analyzeCommand `cmd:"" help:"List the people in a video, for --face of sync."`
+	Requests struct {
+		List listRequestsCommand `cmd:"" help:"List requests, the newest first, with the reasons of those that failed."`
+	} `cmd:"" help:"List the requests of a data folder, or of a table on AWS."`
+	Completion completionCommand `cmd:"" help:"Print the script by which a shell completes this command line."`
+	Man        manCommand        `cmd:"" help:"Print the manual page, for man."`
+	Demo       demoCommand       `cmd:"" help:"Try the service: draw a sample video, and make its lips follow a speech through the HTTP API."`
+	Version    kong.VersionFlag  `help:"Print the version."`
 }
 
 func newCommands() *commands {
-	return &commands{Sync: syncCommand{optionFlags: newOptionFlags()}, Send: sendCommand{optionFlags: newOptionFlags()}}
+	return &commands{Sync: syncCommand{Choices: flags.NewChoices()}, Send: sendCommand{Choices: flags.NewChoices()}}
 }
 
 // streams are the standard output, the standard error and the standard input of a command.
@@ -64,7 +71,7 @@ type streams struct {
 
 // ask asks a question on a terminal, and reports whether the answer is y. Without a terminal it is no.
 func (s streams) ask(question string) bool {
-	if !isTerminal(s.in) || !isTerminal(s.err) {
+	if !screen.IsTerminal(s.in) || !screen.IsTerminal(s.err) {
 		return false
 	}
 	fmt.Fprint(s.err, "\n", question)
@@ -101,9 +108,10 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount, "segment_options": segmentOptions()},
-		describeFlags(map[string]string{settings.Data.Name: defaultData(), settings.Models.Name: defaultModels()}),
-		kong.Resolvers(kong.ResolverFunc(fromEnvironment)),
+		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount, "segment_options": flags.SegmentOptions()},
+		flags.Describe(map[string]string{settings.Data.Name: defaultData(), settings.Models.Name: defaultModels()}),
+		examples.Describe(),
+		kong.Resolvers(flags.Environment(os.LookupEnv)),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
 	)
@@ -113,7 +121,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	if err != nil {
 		say := err
-		if bad, is := errors.AsType[badValue](err); is {
+		if bad, is := errors.AsType[flags.BadValue](err); is {
 			say = bad
 		}
 		fmt.Fprintf(s.err, "lipsync: %v\nTry: %s --help\n", say, mistaken(err))

@@ -60,7 +60,7 @@ func TestSend(t *testing.T) {
 		t.Fatalf("%v: %s", err, said)
 	}
 	wantVideo(t, out, "240,136,25/2,25")
-	if text := said.String(); !strings.Contains(text, "sending video.mp4 100%\n") || !strings.HasSuffix(text, "The output is "+out+"\n") || strings.Contains(text, key) {
+	if text := said.String(); !strings.Contains(text, "sending video.mp4\n") || !strings.HasSuffix(text, "The output is "+out+"\n") || strings.Contains(text, key) {
 		t.Errorf("got %q", text)
 	}
 	wantFiles(t, dir, "out.webm")
@@ -131,8 +131,8 @@ func finishAll(t *testing.T, s *clienttest.Service, requests int) {
 func TestSendFolder(t *testing.T) {
 	s := clienttest.New(t)
 	audios, outputs := t.TempDir(), t.TempDir()
-	for name, size := range map[string]int{"a.wav": 10, "bad.wav": 10, "c.mp3": 10, "large.wav": 2 << 20, ".hidden": 10} {
-		if err := os.WriteFile(filepath.Join(audios, name), make([]byte, size), 0o600); err != nil {
+	for name, size := range map[string]int{"a.wav": 10, "bad.wav": 10, "c.mp3": 10, "large.wav": 2 << 20, ".hidden": 10, "notes.txt": 10} {
+		if err := os.WriteFile(filepath.Join(audios, name), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestSendFolder(t *testing.T) {
 	if status != failed || !strings.HasSuffix(said, "lipsync: 2 of 4 speech tracks failed\n") {
 		t.Errorf("got status %d, %s", status, said)
 	}
-	for _, want := range []string{"lipsync: " + audios + "/large.wav: audio is larger than 1 MiB: 2097152 bytes\n", "lipsync: " + audios + "/bad.wav: no face found in the video\n", "Synced 12 of 15 frames\nNot synced: 0.2–0.3 s, something is in front of the mouth; and 1 more.\n"} {
+	for _, want := range []string{audios + "/notes.txt is no audio: left out\n", "lipsync: " + audios + "/large.wav: audio is larger than 1 MiB: 2097152 bytes\n", "lipsync: " + audios + "/bad.wav: no face found in the video\n", "Synced 12 of 15 frames\nNot synced: 0.2–0.3 s, something is in front of the mouth; and 1 more.\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("got %s, want %q", said, want)
 		}
@@ -150,7 +150,7 @@ func TestSendFolder(t *testing.T) {
 	if text := read(t, filepath.Join(outputs, "c.mp4")); string(text) != "c.mp3" {
 		t.Errorf("got the output %q of c.mp3", text)
 	}
-	if n := strings.Count(said, "sending video.mp4 100%"); n != 1 {
+	if n := strings.Count(said, "sending video.mp4\n"); n != 1 {
 		t.Errorf("sent the video %d times", n)
 	}
 }
@@ -176,10 +176,9 @@ func TestSendMistakes(t *testing.T) {
 		{s.URL.String(), "wrong", []string{fixtures.video, fixtures.speech, "-o", folder + "/o.mp4"}, failed, ": invalid token"},
 		{s.URL.String(), "", []string{fixtures.video, fixtures.speech, "-o", folder + "/o.mp4"}, failed, "there is no API key: set LIPSYNC_KEY, or give a file with the key to --key-file"},
 		{s.URL.String(), s.Key, []string{fixtures.video, fixtures.speech, "-o", folder + "/o.avi"}, usage, "name it " + folder + "/o.mp4"},
-		{s.URL.String(), s.Key, []string{fixtures.video, fixtures.speech}, usage, "missing flags: --output"},
 		{s.URL.String(), s.Key, []string{"https://example.com/a.mp4", fixtures.speech, "-o", folder + "/o.mp4"}, failed, "send takes local files"},
 		{s.URL.String(), s.Key, []string{fixtures.video, folder, "-o", folder + "/o.mp4"}, failed, "make the folder " + folder + "/o.mp4"},
-		{s.URL.String(), s.Key, []string{fixtures.video, folder, "-o", folder}, failed, folder + " has no files"},
+		{s.URL.String(), s.Key, []string{fixtures.video, folder, "-o", folder}, failed, folder + " has no audio files"},
 		{s.URL.String(), s.Key, []string{fixtures.video, two, "-o", folder}, failed, "a.mp3 and a.wav would have the same output"},
 		{s.URL.String(), s.Key, []string{fixtures.video, fixtures.speech, "-o", folder + "/o.mp4", "--model", "best"}, failed, "model must be one of: warp"},
 		{"ftp://example.com", s.Key, []string{fixtures.video, fixtures.speech, "-o", folder + "/o.mp4"}, usage, "--url must be http://HOST"},

@@ -13,9 +13,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/cmd/lipsync/internal/flags"
+	"lipsync/cmd/lipsync/internal/jobs"
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/order"
 	"lipsync/internal/http/client"
 )
 
@@ -26,60 +28,63 @@ type sender struct {
 	streams streams
 	said    io.Writer // for all except errors
 	scratch string
-	bar     *progress
+	bar     *screen.Progress
 
 	order client.Order // of all jobs; its inputs are the video, and the speech tracks with names
 }
 
 // tell says that a call has failed, and when it is tried again.
 func (s *sender) tell(fault error, pause time.Duration) {
-	s.bar.end()
+	s.bar.End()
 	fmt.Fprintf(s.said, "%v; trying again in %v\n", cmp.Or(unwrapURL(fault), fault), pause.Round(time.Second))
 }
 
 // run sends all jobs, and then gets their outputs one after the other. A job that fails doesn't stop the others.
-func (s *sender) run(ctx context.Context, jobs []job) (err error) {
+func (s *sender) run(ctx context.Context, all []job) (err error) {
 	failed := 0
 	fail := func(j *job, err error) {
-		s.bar.end()
+		s.bar.End()
 		failed++
-		if len(jobs) > 1 {
-			fmt.Fprintf(s.streams.err, "lipsync: %s: %v\n", j.audio, err)
+		if s.command.JSON {
+			_ = s.result(j).Tell(true, s.streams.out, s.said, err)
+		}
+		if len(all) > 1 {
+			fmt.Fprintf(s.streams.err, "lipsync: %s: %v\n", j.Audio, err)
 		}
 	}
 	err = s.share(ctx)
-	for n := range jobs {
+	for n := range all {
 		if err != nil {
 			break
 		}
-		if err = s.start(ctx, &jobs[n]); ofInput(err) && len(jobs) > 1 {
-			fail(&jobs[n], err)
+		if err = s.start(ctx, &all[n]); ofInput(err) && len(all) > 1 {
+			fail(&all[n], err)
 			err = nil
 		}
 	}
 	sending := err
-	for n := range jobs {
-		if jobs[n].id == "" || ctx.Err() != nil {
+	for n := range all {
+		if all[n].id == "" || ctx.Err() != nil {
 			continue
 		}
-		if err = s.finish(ctx, &jobs[n]); err == nil {
-			jobs[n].id = "" // nothing is left to cancel
+		if err = s.finish(ctx, &all[n]); err == nil {
+			all[n].id = "" // nothing is left to cancel
 		} else if ctx.Err() == nil {
-			jobs[n].id = ""
-			fail(&jobs[n], err)
+			fail(&all[n], err)
+			all[n].id = ""
 		}
 	}
-	s.bar.end()
+	s.bar.End()
 	switch {
 	case ctx.Err() != nil:
-		s.leave(ctx, jobs)
+		s.leave(ctx, all)
 		return ctx.Err()
 	case sending != nil:
 		return sending
-	case len(jobs) == 1:
+	case len(all) == 1:
 		return err
 	case failed > 0:
-		return fmt.Errorf("%d of %d speech tracks failed", failed, len(jobs))
+		return fmt.Errorf("%d of %d speech tracks failed", failed, len(all))
 	}
 	return nil
 }
@@ -114,21 +119,21 @@ func (s *sender) upload(ctx context.Context, o *client.Order, kind failure.Media
 
 // moved returns a function that shows how many bytes of a file were moved.
 func (s *sender) moved(stage string) func(done, total int64) {
-	return func(done, total int64) { s.bar.show(stage, int(done), int(total)) }
+	return func(done, total int64) { s.bar.Show(stage, int(done), int(total)) }
 }
 
 // start uploads the job's speech track, and makes its request.
 func (s *sender) start(ctx context.Context, j *job) error {
 	order := s.order
-	err := s.upload(ctx, &order, failure.Audio, j.audio, "")
+	err := s.upload(ctx, &order, failure.Audio, j.Audio, "")
 	if err != nil {
 		return err
 	}
 	if j.id, err = s.client.Generate(ctx, order, uuid.NewString()); err != nil {
 		return err
 	}
-	s.bar.end()
-	_, err = fmt.Fprintf(s.said, "%s: request %s\n", filepath.Base(j.audio), j.id)
+	s.bar.End()
+	_, err = fmt.Fprintf(s.said, "%s: request %s\n", filepath.Base(j.Audio), j.id)
 	return err
 }
 
@@ -138,11 +143,11 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	r, err := s.client.Wait(ctx, j.id, func(p client.Progress) {
 		if !p.Status.Final() {
 			if p.Reason != told && p.Reason != "" {
-				s.bar.end()
-				fmt.Fprintf(s.said, "%s waits: %s\n", filepath.Base(j.audio), p.Reason)
+				s.bar.End()
+				fmt.Fprintf(s.said, "%s waits: %s\n", filepath.Base(j.Audio), p.Reason)
 				told = p.Reason
 			}
-			s.bar.show(cmp.Or(string(p.Stage), string(p.Status)), p.Percent, 100)
+			s.bar.Show(cmp.Or(string(p.Stage), string(p.Status)), p.Percent, 100)
 		}
 	})
 	if err != nil {
@@ -150,33 +155,39 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	}
 	if r.Status == lipsync.Failed {
 		d, _ := s.client.Details(ctx, r.ID) // without it the reason is unknown
-		return reasoned(r.ErrorMessage, d.Reason)
+		return jobs.Reasoned(flags.Words(r.ErrorMessage), d.Reason)
 	}
 	finished := filepath.Join(s.scratch, "output")
-	if err := s.client.Download(ctx, r, finished, s.moved("getting "+filepath.Base(j.output))); err != nil {
+	if err := s.client.Download(ctx, r, finished, s.moved("getting "+filepath.Base(j.Output))); err != nil {
 		return err
 	}
-	s.bar.end()
-	if err := deliver(finished, j.output, s.streams.out, s.said); err != nil {
+	s.bar.End()
+	if err := j.Deliver(finished, s.streams.out, s.said); err != nil {
 		return err
 	}
 	d, err := s.client.Details(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	sync := ""
+	result := s.result(j)
+	result.Frames, result.Synced, result.Unsynced, result.LeftOut, result.Warnings = d.Frames.Total, d.Frames.Synced, d.Unsynced, d.LeftOut, d.Warnings
 	if d.Sync != nil {
-		sync = scoreLine(d.Sync.Score, d.Sync.Text)
+		result.Score, result.Sync = d.Sync.Score, d.Sync.Text
 	}
-	return printResult(s.said, d.Frames.Synced, d.Frames.Total, order.Unsynced{Gaps: d.Unsynced, LeftOut: d.LeftOut}, d.Warnings, sync)
+	return result.Tell(s.command.JSON, s.streams.out, s.said, nil)
+}
+
+// result returns what is known of a job's output before it is made.
+func (s *sender) result(j *job) jobs.Result {
+	return jobs.Result{Video: s.command.Video, Audio: j.Audio, Output: j.Output, Request: j.id}
 }
 
 // cancelTime is the time for the cancels after an interruption.
 const cancelTime = 30 * time.Second
 
 // leave asks whether the open requests should be canceled, and does so. Where nobody can be asked, they go on.
-func (s *sender) leave(ctx context.Context, jobs []job) {
-	open := slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return j.id == "" })
+func (s *sender) leave(ctx context.Context, all []job) {
+	open := slices.DeleteFunc(slices.Clone(all), func(j job) bool { return j.id == "" })
 	if len(open) == 0 {
 		return
 	}

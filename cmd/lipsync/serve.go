@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"runtime"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"golang.org/x/sys/unix"
+
+	"lipsync/cmd/lipsync/internal/flags"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -27,6 +32,7 @@ type serveCommand struct {
 	dataFlag
 	renderFlags
 	operator.Settings
+	Check                 bool `help:"Check the settings and what a server needs, print the settings that differ from their defaults, and end."`
 	Addr                  string
 	LogLevel              slog.Level
 	MetricsAddr           string
@@ -54,8 +60,16 @@ func listen(address string, set *settings.Setting[string]) (net.Listener, error)
 	return listener, err
 }
 
-func (c *serveCommand) Run(ctx context.Context, s streams) error {
-	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel})), func(d *deployment, address net.Addr) error {
+func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) error {
+	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel}))
+	unknown := flags.Unknown(os.Environ())
+	if c.Check {
+		return c.check(ctx, k, unknown, s.out)
+	}
+	for _, sentence := range unknown {
+		log.Warn(sentence)
+	}
+	return c.serve(ctx, log, func(d *deployment, address net.Addr) error {
 		keys, err := d.service.Keys(ctx, "")
 		if err != nil {
 			return err
@@ -68,6 +82,24 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 		}
 		return c.announce(s, d.data.signIn, address)
 	})
+}
+
+// check prints the settings that differ from their defaults, and checks what a server needs.
+func (c *serveCommand) check(ctx context.Context, k *kong.Context, unknown []string, out io.Writer) error {
+	for _, line := range flags.Given(k) {
+		fmt.Fprintln(out, line)
+	}
+	checks := &checks{out: out}
+	for _, sentence := range unknown {
+		checks.tell("settings", "", errors.New(sentence))
+	}
+	if err := makeFolder(c.Data); err != nil {
+		checks.tell("folder", "", err)
+	} else {
+		checks.tell("folder", c.Data, checkDisk(c.Data))
+	}
+	checks.engines(ctx, c.renderFlags, c.Data)
+	return checks.end()
 }
 
 func hasActive(keys []lipsync.Key) bool {

@@ -5,37 +5,68 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 
+	"lipsync/cmd/lipsync/internal/flags"
+	"lipsync/cmd/lipsync/internal/jobs"
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engines"
 	"lipsync/internal/work/worker"
 )
 
-type syncCommand struct {
-	renderFlags
-	optionFlags
+// outputFlags are the arguments and options of commands that make outputs.
+type outputFlags struct {
 	Video  string `arg:"" help:"The video, with a face in it. It may be a picture: PNG, JPEG, WebP or AVIF."`
-	Audio  string `arg:"" help:"The speech track. It may be a video with sound."`
-	Output string `short:"o" placeholder:"OUT.mp4" help:"The file to make, or - for standard output. OUT.mov and OUT.webm have other formats. It appears when it is complete. Required."`
+	Audio  string `arg:"" help:"The speech track. It may be a video with sound. If it is a folder, an output is made for each audio in it."`
+	Output string `short:"o" placeholder:"OUT.mp4" help:"The file to make, or - for standard output (default: the video's name with -lipsync, here, unless there is such a file). It replaces a file. OUT.mov and OUT.webm have other formats. If AUDIO is a folder, it is the folder of the outputs, which get the names of the speech tracks. An output appears when it is complete."`
 	Quiet  bool   `short:"q" help:"Print nothing except errors."`
-	Boxes  string `placeholder:"FILE" help:"Sync in each frame only the person in a box. The file is a JSON list of [left, top, right, bottom] or null for each frame."`
+	JSON   bool   `name:"json" help:"Print a line of JSON about each output."`
 }
 
-// standardOutput is the name of the output that means standard output.
-const standardOutput = "-"
-
-// Validate implements kong's check of a command's options. If arguments are missing, it leaves the
+// check returns an error if the options contradict each other. If arguments are missing, it leaves the
 // message to kong, since a newcomer has to give those first.
+func (f *outputFlags) check(choices *flags.Choices) error {
+	switch {
+	case f.Audio == "":
+		return nil
+	case f.JSON && f.Output == jobs.StandardOutput:
+		return errors.New("--json and the output go to standard output: give a file to -o")
+	}
+	return choices.Check(f.Output, jobs.IsFolder(f.Audio))
+}
+
+// said returns where all goes that is no error and no result.
+func (f *outputFlags) said(s streams) io.Writer {
+	if f.Quiet {
+		return io.Discard
+	}
+	return s.err
+}
+
+// order returns what the command is to make.
+func (f *outputFlags) order(command string, choices *flags.Choices, others ...flags.Input) jobs.Order {
+	return jobs.Order{
+		Command: command, Video: f.Video, Audio: f.Audio, Output: f.Output,
+		Extension: choices.Options(f.Output).Output.Format.Extension(), Others: append(choices.Files(), others...),
+	}
+}
+
+type syncCommand struct {
+	renderFlags
+	flags.Choices
+	outputFlags
+	Boxes string `placeholder:"FILE" help:"Sync in each frame only the person in a box. The file is a JSON list of [left, top, right, bottom] or null for each frame."`
+}
+
+// Validate implements kong's check of a command's options.
 func (c *syncCommand) Validate() error {
-	face := c.options(c.Output).Face.By
+	face := c.Options(c.Output).Face.By
 	switch {
 	case c.Audio == "":
 		return nil
@@ -44,11 +75,13 @@ func (c *syncCommand) Validate() error {
 	case c.Boxes != "" && face != order.AutoFace, c.DisableActiveSpeakerDetection && (c.Boxes != "" || face != order.AutoFace):
 		return errors.New("--face, --boxes and --disable-active-speaker-detection exclude each other")
 	}
-	return c.optionFlags.check(c.Output, false)
+	return c.outputFlags.check(&c.Choices)
 }
 
 func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
-	if err := c.check(s.out); err != nil {
+	said := c.said(s)
+	all, err := c.order("sync", &c.Choices, flags.Input{Kind: "boxes file", Path: c.Boxes}).Jobs(s.out, said)
+	if err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -60,170 +93,70 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if _, err := renderer.Names(c.Engine); err != nil {
 		return err
 	}
-	scratch, err := scratchFor(c.Output)
+	failed := 0
+	for _, j := range all {
+		result, err := c.make(ctx, renderer, j, s.out, said)
+		err = result.Tell(c.JSON, s.out, said, err)
+		switch {
+		case len(all) == 1 || ctx.Err() != nil:
+			return err
+		case err != nil:
+			failed++
+			fmt.Fprintf(s.err, "lipsync: %v\n", err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d speech tracks failed", failed, len(all))
+	}
+	return nil
+}
+
+// make makes the output of a job.
+func (c *syncCommand) make(ctx context.Context, renderer *engines.Set, j jobs.Job, out, said io.Writer) (r jobs.Result, err error) {
+	r = jobs.Result{Video: c.Video, Audio: j.Audio, Output: j.Output}
+	scratch, err := j.Scratch()
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	options := c.options(c.Output)
-	finished := filepath.Join(scratch, "output"+options.Output.Format.Extension())
-
-	said := s.err
-	if c.Quiet {
-		said = io.Discard
-	}
-	bar := newProgress(said)
+	options := c.Options(c.Output)
 	if c.Boxes != "" {
 		options.Face.By = order.FaceInBoxes
 	}
-	segments, err := c.segments(options)
+	segments, err := c.ReadSegments(options)
 	if err != nil {
-		return err
+		return r, err
 	}
 	job := render.Job{
-		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
-		LargestFace: c.DisableActiveSpeakerDetection, Options: options, Boxes: c.Boxes, Segments: segments, Audios: c.audios(c.Audio),
+		Video: c.Video, Audio: j.Audio, Output: filepath.Join(scratch, "output"+options.Output.Format.Extension()), Scratch: scratch, Engine: c.Engine,
+		LargestFace: c.DisableActiveSpeakerDetection, Options: options, Boxes: c.Boxes, Segments: segments, Audios: c.Audios(j.Audio),
 	}
-	made, err := renderer.Render(ctx, job, render.ProgressFunc(func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) }))
-	bar.end()
+	bar := screen.NewProgress(said)
+	made, err := renderer.Render(ctx, job, render.ProgressFunc(func(p render.Progress) { bar.Show(string(p.Stage), p.Done, p.Total) }))
+	bar.End()
 	if failure.CodeOf(err) == failure.Invalid {
-		return reasoned(sentence(err).Error(), failure.Of(worker.Described(err, job)).Cause)
+		return r, c.explain(err, job)
 	}
 	if err != nil {
-		return err
+		return r, err
 	}
-	if err := deliver(finished, c.Output, s.out, said); err != nil {
-		return err
+	r.Frames, r.Synced, r.Unsynced, r.LeftOut = made.Frames.Total, made.Frames.Synced, made.Unsynced.Gaps, made.Unsynced.LeftOut
+	if r.Warnings = made.Warnings.Texts(); !made.Sync.IsZero() {
+		r.Sync = made.Sync.Says()
 	}
-	return printResult(said, made.Frames.Synced, made.Frames.Total, made.Unsynced, made.Warnings.Texts(), syncText(made.Sync))
+	if worst, known := made.Sync.Score(); known && !made.Sync.IsZero() {
+		r.Score = &worst
+	}
+	return r, j.Deliver(job.Output, out, said)
 }
 
-// reasoned returns the error of a failure with a sentence, and what is known besides.
-func reasoned(sentence, reason string) error {
-	if reason == "" {
-		return errors.New(sentence)
+// explain returns the error of an input in words of the command line, with the name of the file.
+func (c *syncCommand) explain(err error, job render.Job) error {
+	f := failure.Of(worker.Described(err, job))
+	said := jobs.Reasoned(flags.Words(sentence(err).Error()), f.Cause)
+	path := map[failure.MediaKind]string{failure.Video: c.Video, failure.Audio: job.Audio}[f.Kind]
+	if path == "" || f.Kind == failure.Audio && len(c.Ref) > 0 { // it may be another one
+		return said
 	}
-	return fmt.Errorf("%s (%s)", sentence, reason)
-}
-
-// syncText returns a line about the score of an output, "" if nothing is known.
-func syncText(s order.SyncScore) string {
-	if s.IsZero() {
-		return ""
-	}
-	worst, known := s.Score()
-	if !known {
-		return s.Says()
-	}
-	return scoreLine(&worst, s.Says())
-}
-
-// scoreLine returns a score and what it says in a line. worst is nil if it isn't known.
-func scoreLine(worst *float64, says string) string {
-	if worst == nil {
-		return says
-	}
-	return fmt.Sprintf("Sync score %.3f: %s", *worst, says)
-}
-
-// printResult prints the facts about an output that its user should know.
-func printResult(w io.Writer, synced, frames int, unsynced order.Unsynced, warnings []string, sync string) error {
-	var lines []string
-	if synced < frames {
-		lines = []string{fmt.Sprintf("Synced %d of %d frames", synced, frames), unsynced.Says()}
-	}
-	for _, line := range slices.Concat(lines, warnings, []string{sync}) {
-		if line == "" {
-			continue
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// scratchFor makes a folder for the unfinished output. It is beside the output file, if that is one,
-// so that the output can be moved to its place.
-func scratchFor(output string) (string, error) {
-	if output == standardOutput {
-		return os.MkdirTemp("", "lipsync-")
-	}
-	folder := filepath.Dir(output)
-	scratch, err := os.MkdirTemp(folder, ".lipsync-")
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("the output folder %s does not exist", folder)
-	}
-	return scratch, err
-}
-
-// deliver moves a finished output to its place, or copies it to out.
-func deliver(finished, output string, out, said io.Writer) error {
-	if output == standardOutput {
-		return copyFile(out, finished)
-	}
-	if err := os.Rename(finished, output); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(said, "The output is %s\n", output)
-	return err
-}
-
-func copyFile(w io.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(w, file)
-	return err
-}
-
-// check refuses arguments that can't work, before any work is done.
-func (c *syncCommand) check(out io.Writer) error {
-	return checkFiles("sync", c.Output, out, append(c.files(), inputFile{"video", c.Video}, inputFile{"audio", c.Audio}, inputFile{"boxes file", c.Boxes}))
-}
-
-// inputFile is a file that a command reads. Its path is "" if there is none.
-type inputFile struct{ kind, path string }
-
-// checkFiles refuses inputs that are no local files, and an output that can't be written.
-func checkFiles(command, output string, out io.Writer, inputs []inputFile) error {
-	if output == standardOutput && isTerminal(out) {
-		return errors.New("the output is a video, and standard output is a terminal: send it to a file or a program")
-	}
-	var written fs.FileInfo // nil if there is no file at the output's path
-	if output != standardOutput {
-		written, _ = os.Stat(output)
-	}
-	for _, input := range inputs {
-		if input.path == "" {
-			continue
-		}
-		in, err := statInput(command, input.kind, input.path)
-		if err != nil {
-			return err
-		}
-		if written != nil && os.SameFile(in, written) {
-			return fmt.Errorf("%s is an input: it would be overwritten", output)
-		}
-	}
-	if written != nil && !written.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file", output)
-	}
-	return nil
-}
-
-// statInput returns the facts about an input of a command. It returns an error unless the input is a local file.
-func statInput(command, kind, path string) (fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil && strings.Contains(path, "://"):
-		return nil, fmt.Errorf("%s takes local files; download %s first", command, path)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s %s not found", kind, path)
-	case err == nil && !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	return info, err
+	return fmt.Errorf("%s: %w", path, said)
 }

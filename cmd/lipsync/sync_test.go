@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +20,7 @@ func TestSync(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, said, status := command(t, "sync", fixtures.video, fixtures.speech, "-o", out)
-	if status != ok || stdout != "" || !strings.Contains(said, "100%") || strings.ContainsAny(said, "\r\x1b") {
+	if status != ok || stdout != "" || strings.Count(said, "rendering\n") != 1 || strings.ContainsAny(said, "\r\x1b") {
 		t.Fatalf("got status %d, %q, %q, want plain lines of progress", status, stdout, said)
 	}
 	wantVideo(t, out, "480,270,25/1,15")
@@ -89,7 +91,7 @@ func TestSyncOptions(t *testing.T) {
 		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
 	}
 	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
-	if status == ok || !strings.Contains(said, "3 times as fast: sync_mode remap allows a factor of 2\n") {
+	if status == ok || !strings.Contains(said, "3 times as fast: --sync-mode remap allows a factor of 2\n") {
 		t.Errorf("got status %d, %q, want a refusal", status, said)
 	}
 }
@@ -216,23 +218,23 @@ func TestSyncRefusals(t *testing.T) {
 		status int
 		said   string
 	}{
-		{[]string{fixtures.video, fixtures.speech}, usage, "missing flags: --output=OUT.mp4\nTry: lipsync sync --help\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", "-", "--json"}, usage, "--json and the output go to standard output"},
 		{nil, usage, "<video>"},
 		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "out.mkv")}, usage, "the output is an MP4, MOV or WebM file: name it " + out + "\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "out.mov"), "--format", "mp4"}, usage, "the output is of the format mp4: name it " + out + "\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--codec", "prores"}, usage, "codec must be one of those of format mp4: h264, hevc, vp9\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", "-", "--format", "webm", "--codec", "h264"}, usage, "codec must be one of those of format webm: vp9\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fps", "0"}, usage, "fps must be a number from 1 to 120, or source\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--width", "4"}, usage, "width must be a whole number from 16 to 4096\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--codec", "prores"}, usage, "--codec must be one of those of format mp4: h264, hevc, vp9\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", "-", "--format", "webm", "--codec", "h264"}, usage, "--codec must be one of those of format webm: vp9\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fps", "0"}, usage, "--fps must be a number from 1 to 120, or source\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--width", "4"}, usage, "--width must be a whole number from 16 to 4096\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--width", "640"}, failed, "lipsync: output is wider than the video: 640 pixels instead of at most 480\n"},
 		{[]string{fixtures.video, "https://example.com/a.wav", "-o", out}, failed, "lipsync: sync takes local files; download https://example.com/a.wav first\n"},
 		{[]string{fixtures.video, "-o", out}, usage, "<audio>"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--sync-mode", "magic"}, usage, "sync_mode must be one of: bounce, loop, cut_off, silence, remap\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--voice-gain", "3"}, usage, "voice_gain must be a number from 0 to 2\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--preview", "3"}, usage, "preview must be start and seconds"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--mask", "1,2"}, usage, "mask must be feather, a number from 0.25 to 2, and expand, a number from 0.85 to 1.25\n"},
-		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "3"}, usage, "face must be auto, id, frame and point [x, y]"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--sync-mode", "magic"}, usage, "--sync-mode must be one of: bounce, loop, cut_off, silence, remap\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--voice-gain", "3"}, usage, "--voice-gain must be a number from 0 to 2\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--preview", "3"}, usage, "--preview must be START,SECONDS, not \"3\""},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--mask", "1,2"}, usage, "--mask must be FEATHER,EXPAND, not \"1,2\": see --help\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "3"}, usage, "--face must be FRAME,X,Y, not \"3\": see --help\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "https://example.com/boxes"}, usage, "give the file of boxes to --boxes\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "0,1,1", "--boxes", text}, usage, "exclude each other\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "0,1,1", "--disable-active-speaker-detection"}, usage, "exclude each other\n"},
@@ -246,8 +248,8 @@ func TestSyncRefusals(t *testing.T) {
 		{[]string{fixtures.video, text, "-o", text}, failed, "would be overwritten"},
 		{[]string{fixtures.video, fixtures.speech, "-o", dir}, failed, "is not a file"},
 		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "no", "out.mp4")}, failed, "the output folder " + filepath.Join(dir, "no") + " does not exist"},
-		{[]string{text, fixtures.speech, "-o", out}, failed, "lipsync: video is not a supported format (video is a text)\n"},
-		{[]string{fixtures.video, text, "-o", out}, failed, "lipsync: audio is not a supported format (audio is a text)\n"},
+		{[]string{text, fixtures.speech, "-o", out}, failed, "lipsync: " + text + ": video is not a supported format (video is a text)\n"},
+		{[]string{fixtures.video, text, "-o", out}, failed, "lipsync: " + text + ": audio is not a supported format (audio is a text)\n"},
 		{[]string{fixtures.speech, fixtures.speech, "-o", out}, failed, "lipsync: video has no picture\n"},
 	}
 	for _, test := range tests {
@@ -304,4 +306,47 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 	if got := files(t, dir); strings.Join(got, ", ") != strings.Join(want, ", ") {
 		t.Errorf("files: got %q, want %q", got, want)
 	}
+}
+
+// TestSyncNamesOutputs has the program name its outputs: of one speech track, which replaces no file, and of a folder.
+func TestSyncNamesOutputs(t *testing.T) {
+	dir := t.TempDir()
+	speeches := filepath.Join(dir, "speeches")
+	if err := os.Mkdir(speeches, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.wav": read(t, fixtures.speech), "b.wav": []byte("no sound"), "notes.txt": []byte("hello")} {
+		if err := os.WriteFile(filepath.Join(speeches, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sync := func(args ...string) (stdout, said string, status int) {
+		c := exec.CommandContext(t.Context(), fixtures.program, append([]string{"sync"}, args...)...)
+		var out, told strings.Builder
+		c.Dir, c.Stdout, c.Stderr = dir, &out, &told
+		if err := c.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+			t.Fatal(err)
+		}
+		return out.String(), told.String(), c.ProcessState.ExitCode()
+	}
+	stdout, said, status := sync(fixtures.video, fixtures.speech, "--json")
+	var result struct {
+		Output string
+		Frames int
+		Sync   string
+	}
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || status != ok || result.Output != "video-lipsync.mp4" || result.Frames != 15 {
+		t.Errorf("got status %d, %q, %q (%v), want the output video-lipsync.mp4 of 15 frames", status, stdout, said, err)
+	}
+	if _, said, status := sync(fixtures.video, fixtures.speech); status != failed || !strings.Contains(said, "video-lipsync.mp4 exists: to replace it, name it with -o") {
+		t.Errorf("got status %d, %q, want no file replaced", status, said)
+	}
+	_, said, status = sync(fixtures.video, speeches, "--format", "mov")
+	for _, want := range []string{"notes.txt is no audio: left out\n", "lipsync: " + speeches + "/b.wav: audio is not a supported format", "1 of 2 speech tracks failed\n"} {
+		if status != failed || !strings.Contains(said, want) {
+			t.Errorf("got status %d, %q, want %q", status, said, want)
+		}
+	}
+	wantFiles(t, dir, "speeches", "video-lipsync", "video-lipsync.mp4")
+	wantFiles(t, filepath.Join(dir, "video-lipsync"), "a.mov")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,13 +41,7 @@ func (c *endSessionsCommand) endSessions(ctx context.Context) (known bool, err e
 		_, requests, listErr := store.Requests.List(ctx, c.Account, "", 0, 1)
 		return len(keys) > 0 || requests > 0, errors.Join(store.EndAll(ctx, c.Account), keysErr, listErr)
 	}
-	switch c.Account {
-	case "":
-		c.Account = defaultAccount
-	case defaultAccount:
-	default:
-		return false, fmt.Errorf("only the account %s has sessions on one machine", defaultAccount)
-	}
+	c.Account = cmp.Or(c.Account, defaultAccount)
 	if err := checkData(c.Data); err != nil {
 		return false, err
 	}

@@ -90,8 +90,10 @@ func TestCheck(t *testing.T) {
 		{PublicURL, "https://a.example/lipsync", "--public-url must be http://HOST or https://HOST, with a port or none, and no path"},
 		{ServiceURL, "https://a.example:8443/api/", ""},
 		{ServiceURL, "http://127.0.0.1:8080", ""},
-		{ServiceURL, "https://a.example/v1", "--url must be http://HOST or https://HOST, with a port or none, and no path except /api"},
-		{ServiceURL, "a.example", "--url must be http://HOST or https://HOST, with a port or none, and no path except /api"},
+		{ServiceURL, "https://a.example/v1", "--url must be http://HOST or https://HOST, with a port or none, and no path except /api/v1"},
+		{ServiceURL, "https://a.example/api/v1/", ""},
+		{ServiceURL, "a.example:8443/api", ""},
+		{ServiceURL, "ftp://a.example", "--url must be http://HOST or https://HOST, with a port or none, and no path except /api/v1"},
 		{PublicURL, "https://me@a.example", "--public-url must be http://HOST or https://HOST, with a port or none, and no path"},
 	} {
 		got := ""
@@ -100,6 +102,18 @@ func TestCheck(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.of.Line().Name, c.text, got, c.want)
+		}
+	}
+}
+
+// TestServiceURL checks the addresses of services that people write.
+func TestServiceURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"127.0.0.1:8871": "http://127.0.0.1:8871", "localhost:1/api/v1": "http://localhost:1", "[::1]:1": "http://[::1]:1",
+		"lipsync.example.com": "https://lipsync.example.com", "http://a.example/api/v1/": "http://a.example", "https://a.example": "https://a.example",
+	} {
+		if got := ServiceURL.Value(text).String(); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }

@@ -92,10 +92,15 @@ func (s *Setting[T]) In(v *Values) (value T) {
 	return read
 }
 
+// Value returns the value of a text that Check accepts.
+func (s *Setting[T]) Value(text string) T {
+	value, _ := s.Kind.parse(text)
+	return value
+}
+
 // DefaultValue returns the default value.
 func (s *Setting[T]) DefaultValue() T {
-	value, _ := s.Kind.parse(s.Default)
-	return value
+	return s.Value(s.Default)
 }
 
 // inContext returns the text of the setting's value in a context.

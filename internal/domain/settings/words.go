@@ -110,13 +110,30 @@ func site() *Kind[*url.URL] {
 	}}
 }
 
-// service is the kind of addresses of services. The value has no /api at its end, though the text may have it.
+// service is the kind of addresses of services. The text may end with /api or /api/v1, and may lack its scheme: that is http for this
+// machine, and https for others. The value has a scheme, and no path.
 func service() *Kind[*url.URL] {
-	return &Kind[*url.URL]{want: anOrigin, flag: "http://HOST or https://HOST, with a port or none, and no path except /api", parse: func(text string) (*url.URL, bool) {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "/"), "/api")
+	return &Kind[*url.URL]{want: anOrigin, flag: "http://HOST or https://HOST, with a port or none, and no path except /api/v1", parse: func(text string) (*url.URL, bool) {
+		text = strings.TrimSuffix(text, "/")
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "/api/v1"), "/api")
+		if !strings.Contains(text, "://") {
+			text = schemeFor(text) + "://" + text
+		}
 		u, err := url.Parse(text)
 		return u, err == nil && isOrigin(u, text)
 	}}
+}
+
+// schemeFor returns the scheme of an address without one.
+func schemeFor(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	if ip := net.ParseIP(strings.Trim(host, "[]")); host == "localhost" || ip.IsLoopback() {
+		return "http"
+	}
+	return "https"
 }
 
 // origins is the kind of lists of web sites, or * for all.

@@ -157,7 +157,7 @@ func testWalk(t *testing.T, store lipsync.Store) {
 	for _, limit := range []int{1, 7, 100} {
 		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit}, newest)
 		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit, ReferenceID: "x"}, some)
-		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit, Status: lipsync.Failed}, ended)
+		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit, Status: lipsync.Canceled}, ended)
 	}
 	wantWalk(t, store, lipsync.PlaceQuery{Limit: 3, Account: "b"}, nil)
 	for _, place := range []string{"x", "-", "1.5"} {
@@ -168,7 +168,7 @@ func testWalk(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "requests from a place that no list has", len(page) > 60, true)
 
-	q := lipsync.PlaceQuery{Account: "a", Status: lipsync.Failed, Limit: 3}
+	q := lipsync.PlaceQuery{Account: "a", Status: lipsync.Canceled, Limit: 3}
 	for erased := 0; ; erased += 3 {
 		page, next, err := store.Requests.ListFrom(t.Context(), q)
 		must(t, err)

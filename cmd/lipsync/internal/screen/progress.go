@@ -1,4 +1,5 @@
-package main
+// Package screen shows what a command does, on a terminal and in a log.
+package screen
 
 import (
 	"fmt"
@@ -10,42 +11,42 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how much of some work is done: by a bar on a terminal, and otherwise by a line
-// for each tenth.
-type progress struct {
+// Progress shows how much of some work is done: by a bar on a terminal, and otherwise by a line
+// for each stage.
+type Progress struct {
 	w        io.Writer
 	terminal bool
 	stage    string
 	bar      *progressbar.ProgressBar
-	tenth    int
 }
 
-func newProgress(w io.Writer) *progress {
-	return &progress{w: w, terminal: isTerminal(w)}
+// NewProgress returns a Progress that is shown by the writer.
+func NewProgress(w io.Writer) *Progress {
+	return &Progress{w: w, terminal: IsTerminal(w)}
 }
 
-// isTerminal reports whether a stream is a terminal.
-func isTerminal(stream any) bool {
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// show shows how many of a stage's steps are done.
-func (p *progress) show(stage string, done, total int) {
+// Show shows how many of a stage's steps are done.
+func (p *Progress) Show(stage string, done, total int) {
 	total = max(total, done, 1)
 	if stage != p.stage {
-		p.end()
-		p.stage, p.tenth = stage, -1
+		p.End()
+		p.stage = stage
+		if !p.terminal {
+			fmt.Fprintln(p.w, stage)
+		}
 	}
 	if p.terminal {
 		p.draw(done, total)
-	} else if tenth := 10 * done / total; tenth > p.tenth {
-		p.tenth = tenth
-		fmt.Fprintf(p.w, "%s %d%%\n", stage, 10*tenth)
 	}
 }
 
-func (p *progress) draw(done, total int) {
+func (p *Progress) draw(done, total int) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(p.w),
@@ -59,8 +60,8 @@ func (p *progress) draw(done, total int) {
 	_ = p.bar.Set(done) // after an error the bar only stands still
 }
 
-// end ends the bar of the last stage, and leaves it as it is.
-func (p *progress) end() {
+// End ends the bar of the last stage, and leaves it as it is.
+func (p *Progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Exit()
 		fmt.Fprintln(p.w)

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCompletion has a shell complete calls by the script.
+func TestCompletion(t *testing.T) {
+	script, _, status := command(t, "completion", "bash")
+	file := filepath.Join(t.TempDir(), "lipsync.bash")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil || status != ok {
+		t.Fatalf("got status %d, %v", status, err)
+	}
+	for line, want := range map[string]string{
+		"lipsync ke":                   "keys",
+		"lipsync keys ":                "create list revoke",
+		"lipsync sync --sync-mode ":    "bounce loop cut_off silence remap",
+		"lipsync sync a b --original-": "--original-gain",
+		"lipsync requests list --fa":   "--failed",
+	} {
+		words := strings.Split(line, " ")
+		call := `. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _lipsync; echo "${COMPREPLY[*]}"`
+		got, err := exec.CommandContext(t.Context(), "bash", append([]string{"-c", call, "bash", file}, words...)...).CombinedOutput()
+		if err != nil || strings.TrimSpace(string(got)) != want {
+			t.Errorf("%q: got %q (%v), want %q", line, got, err, want)
+		}
+	}
+	for shell, want := range map[string]string{"fish": "-l sync-mode", "zsh": "#compdef lipsync"} {
+		if got, _, status := command(t, "completion", shell); status != ok || !strings.Contains(got, want) {
+			t.Errorf("%s: got status %d, and no %q", shell, status, want)
+		}
+	}
+	if _, said, status := command(t, "completion", "csh"); status != usage || !strings.Contains(said, "bash") {
+		t.Errorf("got status %d, %q, want the shells", status, said)
+	}
+}
+
+// TestManual checks the manual page, and that the help of a command has its examples.
+func TestManual(t *testing.T) {
+	page, _, status := command(t, "man")
+	for _, want := range []string{".TH LIPSYNC 1", ".SS lipsync requests list", `\-\-sync\-mode`, ".B LIPSYNC_MAX_VIDEO"} {
+		if status != ok || !strings.Contains(page, want) {
+			t.Errorf("got status %d, and no %q", status, want)
+		}
+	}
+	for command := range examples {
+		if !strings.Contains(page, ".SS lipsync "+strings.ReplaceAll(command, "-", `\-`)+"\n") {
+			t.Errorf("the page has no command %s", command)
+		}
+	}
+	if help, _, _ := command(t, "sync", "--help"); !strings.Contains(help, "lipsync sync talk.mp4 speech.wav\n") {
+		t.Errorf("got %s, want an example", help)
+	}
+}
+
+// TestServeCheck checks settings without serving.
+func TestServeCheck(t *testing.T) {
+	t.Setenv("LIPSYNC_MAX_FPS", "50")
+	data := filepath.Join(t.TempDir(), "data")
+	check := func() (stdout, said string, status int) {
+		return command(t, "serve", "--check", "--data", data, "--max-side", "720")
+	}
+	unset(t)
+	stdout, said, status := check()
+	for _, want := range []string{"--data " + data + "\n", "--max-side 720\n", "LIPSYNC_MAX_FPS 50\n", "engines   [warp", "ffmpeg    works"} {
+		if status != ok || !strings.Contains(stdout, want) {
+			t.Errorf("got status %d, %s%s, want %q", status, stdout, said, want)
+		}
+	}
+	t.Setenv("LIPSYNC_MAX_VIDO", "1")
+	if stdout, _, status := check(); status != failed || !strings.Contains(stdout, "LIPSYNC_MAX_VIDO is no setting: did you mean LIPSYNC_MAX_VIDEO?") {
+		t.Errorf("got status %d, %s, want the misspelt variable named", status, stdout)
+	}
+}
+
+// unset removes the variables of the tests themselves, which are no settings.
+func unset(t *testing.T) {
+	t.Helper()
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "LIPSYNC_") && name != "LIPSYNC_MAX_FPS" {
+			t.Setenv(name, value) // which puts it back at the end
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// post makes a call with a JSON body, and returns the status of the answer.
+func post(t *testing.T, url, key, body string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("x-api-key", key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+// TestListRequests lists the requests of two accounts.
+func TestListRequests(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	for _, account := range []string{"default", "bob"} {
+		key, _, _ := command(t, "keys", "create", "--data", data, "--name", "k", "--account", account)
+		body := `{"inputs":[{"type":"video","url":"https://missing.invalid/v.mp4"},{"type":"audio","url":"https://missing.invalid/a.wav"}],"reference_id":"of ` + account + `"}`
+		if answer := post(t, s.url+"/api/v1/lipsync/generate", strings.TrimSpace(key), body); answer != http.StatusOK {
+			t.Fatalf("got %d", answer)
+		}
+	}
+	for args, want := range map[string][2]string{ // what is in the list, and what isn't
+		"":                        {"of default", "of bob"},
+		"--account bob":           {"of bob", "of default"},
+		"--all-accounts":          {"of bob", "[]"},
+		"--all-accounts --failed": {"of bob", "[]"},
+		"--json --account bob":    {`"reference_id": "of bob"`, "CREATED"},
+	} {
+		got, said, status := command(t, append([]string{"requests", "list", "--data", data}, strings.Fields(args)...)...)
+		if status != ok || !strings.Contains(got, want[0]) || strings.Contains(got, want[1]) {
+			t.Errorf("%s: got status %d, %s%s, want %q and no %q", args, status, got, said, want[0], want[1])
+		}
+	}
+}
