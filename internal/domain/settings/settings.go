@@ -100,7 +100,7 @@ func (r *Row) OnAWS() string {
 	return first
 }
 
-//go:generate go run ./page ../../../docs/settings.md
+//go:generate go run ./page ../../../docs/settings.md ../../../packaging/default
 
 var table []Entry
 

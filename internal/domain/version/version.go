@@ -14,13 +14,16 @@ import (
 // Number is the version of the sources: that of the newest release in CHANGELOG.md.
 const Number = "0.1.0"
 
+// mark follows Number in the version of a program that is no release, such as -trial. The linker sets it.
+var mark = ""
+
 // String returns the version of this program, such as 0.1.0. If the program was built in
 // a clone of the repository, it has the commit too: 0.1.0+1f2e3d4c5b6a, or
 // 0.1.0+1f2e3d4c5b6a.modified if a file differed from that commit.
 func String() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return Number
+		return Number + mark
 	}
 	return describe(info.Settings)
 }
@@ -57,9 +60,9 @@ func describe(settings []debug.BuildSetting) string {
 	}
 	revision := stamps["vcs.revision"]
 	if revision == "" {
-		return Number
+		return Number + mark
 	}
-	text := Number + "+" + revision[:min(revisionLength, len(revision))]
+	text := Number + mark + "+" + revision[:min(revisionLength, len(revision))]
 	if stamps["vcs.modified"] == "true" {
 		text += ".modified"
 	}

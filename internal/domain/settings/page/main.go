@@ -1,6 +1,6 @@
-// Command page writes docs/settings.md from the table of settings.
+// Command page writes docs/settings.md and packaging/default from the table of settings.
 //
-//	page FILE
+//	page SETTINGS.md DEFAULT
 package main
 
 import (
@@ -13,12 +13,35 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		log.Fatal("usage: page FILE")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: page SETTINGS.md DEFAULT")
 	}
-	if err := os.WriteFile(os.Args[1], []byte(page()), 0o644); err != nil {
-		log.Fatal(err)
+	for name, text := range map[string]string{os.Args[1]: page(), os.Args[2]: variables()} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			log.Fatal(err)
+		}
 	}
+}
+
+// variables returns the file of the Debian package with the settings of the service, each as a comment with its default.
+func variables() string {
+	var b strings.Builder
+	b.WriteString("# Settings of the service, as NAME=VALUE, with their defaults. /usr/share/doc/lipsync/docs/settings.md explains them.\n" +
+		"# A change holds after: systemctl restart lipsync. To check one before:\n" +
+		"#   lipsync serve --check\n# in an environment with these variables.\n")
+	for _, e := range settings.At(settings.Machine) {
+		line := e.Line()
+		value := line.Default
+		if line.Name == settings.Data.Name {
+			value = "/var/lib/lipsync"
+		}
+		help := line.Help + "."
+		if value == "" {
+			help += " Default: " + strings.ReplaceAll(line.Without, "`", "") + "."
+		}
+		fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", help, line.Env(), value)
+	}
+	return b.String()
 }
 
 const introduction = `# Settings

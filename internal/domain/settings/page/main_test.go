@@ -10,14 +10,16 @@ import (
 	"lipsync/internal/test/sharedtest"
 )
 
-// TestPage checks that docs/settings.md comes from the current table.
+// TestPage checks that the generated files come from the current table.
 func TestPage(t *testing.T) {
-	written, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "docs", "settings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(written) != page() {
-		t.Error("docs/settings.md does not come from the current table of settings: run go generate ./internal/domain/settings")
+	for name, want := range map[string]string{"docs/settings.md": page(), "packaging/default": variables()} {
+		written, err := os.ReadFile(filepath.Join(sharedtest.Root(t), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(written) != want {
+			t.Errorf("%s does not come from the current table of settings: run go generate ./internal/domain/settings", name)
+		}
 	}
 }
 
