@@ -68,11 +68,8 @@ func addressFile(data string) string { return filepath.Join(data, dashboardFolde
 // announce writes the server's address to the address file, and prints how to sign in to its
 // dashboard. It prints the sign-in link only to a terminal, since others may read a log.
 func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Addr) error {
-	base := "http://" + reachable(address)
-	if c.PublicURL != nil {
-		base = (&url.URL{Scheme: c.PublicURL.Scheme, Host: c.PublicURL.Host}).String()
-	}
-	if err := os.WriteFile(addressFile(c.Data), []byte(base), 0o600); err != nil {
+	base := c.dashboardURL(address)
+	if err := c.noteAddress(address); err != nil {
 		return err
 	}
 	if screen.IsTerminal(s.err) {
@@ -84,6 +81,17 @@ func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Ad
 	}
 	_, err := fmt.Fprintf(s.err, "dashboard: %s%s (to sign in: lipsync dashboard %s %q)\n", base, dashboard.Root, settings.Data.Flag(), c.Data)
 	return err
+}
+
+// dashboardURL returns the address of the service for the pages of the dashboard.
+func (c *serveCommand) dashboardURL(address net.Addr) string {
+	u := c.base(address)
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+}
+
+// noteAddress writes the server's address to the address file.
+func (c *serveCommand) noteAddress(address net.Addr) error {
+	return os.WriteFile(addressFile(c.Data), []byte(c.dashboardURL(address)), 0o600)
 }
 
 func printLink(w io.Writer, base string, link *url.URL) error {

@@ -19,6 +19,7 @@ import (
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/dashboard"
 	"lipsync/internal/http/fetch"
+	"lipsync/internal/http/proxy"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/store/disk"
@@ -55,7 +56,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 	d := &deployment{data: folder, log: w.Log, worker: w, scheduler: local.New(c.workers(), w.Log)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
-		Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience,
+		About: c.PublicURL, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience,
 	}
 	fetcher := fetch.New(options)
 	w.Fetcher, w.Sender = fetcher, fetcher
@@ -100,7 +101,14 @@ func (d *deployment) handle(c *serveCommand) error {
 	}
 	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
 	tools := agents.Handler(api, agents.Options{Sleep: client.Pause, NewID: uuid.NewString})
-	d.handler = stalling(route(open(api), open(d.data.objects.Handler()), pages, tools), stallTime)
+	untold := func() {
+		d.log.Warn("a call came by a proxy (it has X-Forwarded-Proto), and links begin with the address of the connection: see " +
+			settings.PublicURL.Flag() + " and " + settings.TrustedProxies.Flag())
+	}
+	if c.PublicURL != nil {
+		untold = nil
+	}
+	d.handler = proxy.Trust(c.TrustedProxies, untold, stalling(route(open(api), open(d.data.objects.Handler()), pages, tools), stallTime))
 	return nil
 }
 

@@ -16,17 +16,22 @@ import (
 
 type createKeyCommand struct {
 	deploymentFlags
-	Name    string `required:"" help:"Name of the key, to tell it from others."`
-	Account string `default:"${account}" help:"Account whose requests the key sees and makes (default: ${default})."`
-	MaxKeys int
-	Limit   *int64 `placeholder:"N" help:"Number of requests that the key may make (default: any number)."`
-	JSON    bool   `help:"Print the key, and the facts that keys list has, as JSON."`
+	Name     string `required:"" help:"Name of the key, to tell it from others."`
+	Account  string `default:"${account}" help:"Account whose requests the key sees and makes (default: ${default})."`
+	MaxKeys  int
+	Limit    *int64        `placeholder:"N" help:"Number of requests that the key may make (default: any number)."`
+	ReadOnly bool          `help:"The key may only read: it makes, changes and deletes nothing."`
+	Expires  time.Duration `placeholder:"TIME" help:"Time after which the key is unknown, such as 2160h for 90 days (default: never)."`
+	JSON     bool          `help:"Print the key, and the facts that keys list has, as JSON."`
 }
 
 // Validate implements kong's check of a command's options.
 func (c *createKeyCommand) Validate() error {
 	if c.Limit != nil && *c.Limit < 1 {
 		return errors.New("--limit must be 1 or more; leave it out for any number of requests")
+	}
+	if c.Expires < 0 {
+		return errors.New("--expires must be a time above 0, such as 2160h")
 	}
 	return nil
 }
@@ -37,7 +42,11 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 		if c.Limit != nil {
 			limit = *c.Limit
 		}
-		token, k, err := service.CreateKey(ctx, c.Account, c.Name, limit)
+		wanted := lipsync.Key{Account: c.Account, Name: c.Name, Limit: limit, ReadOnly: c.ReadOnly}
+		if c.Expires > 0 {
+			wanted.ExpiresAt = time.Now().Add(c.Expires)
+		}
+		token, k, err := service.NewKey(ctx, wanted)
 		if err != nil {
 			return sentence(err)
 		}
@@ -103,12 +112,15 @@ type keyJSON struct {
 	Limit     *int64     `json:"limit"` // null: any number
 	Used      int64      `json:"used"`
 	RevokedAt *time.Time `json:"revoked_at"`
+	ExpiresAt *time.Time `json:"expires_at"` // null: never
+	ReadOnly  bool       `json:"read_only"`
 }
 
 func newKeyJSON(k lipsync.Key) keyJSON {
 	return keyJSON{
 		ID: k.ID, Account: k.Account, Name: k.Name, Start: k.Start, CreatedAt: k.CreatedAt.UTC(),
 		LastUsed: orNil(k.LastUsed), Limit: orNil(k.Limit), Used: k.Used, RevokedAt: orNil(k.RevokedAt),
+		ExpiresAt: orNil(k.ExpiresAt), ReadOnly: k.ReadOnly,
 	}
 }
 
@@ -133,14 +145,18 @@ func orNil[T comparable](v T) *T {
 
 func printTable(w io.Writer, keys []lipsync.Key) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tACCOUNT\tNAME\tKEY\tCREATED\tLAST USED\tLIMIT\tUSED\tREVOKED")
+	fmt.Fprintln(table, "ID\tACCOUNT\tNAME\tKEY\tCREATED\tLAST USED\tLIMIT\tUSED\tMAY\tEXPIRES\tREVOKED")
 	for _, k := range keys {
 		limit := "none"
 		if k.Limit > 0 {
 			limit = fmt.Sprint(k.Limit)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name, k.Start+"…",
-			when(k.CreatedAt, ""), when(k.LastUsed, "never"), limit, k.Used, when(k.RevokedAt, "no"))
+		may := "all"
+		if k.ReadOnly {
+			may = "read"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", k.ID, k.Account, k.Name, k.Start+"…",
+			when(k.CreatedAt, ""), when(k.LastUsed, "never"), limit, k.Used, may, when(k.ExpiresAt, "never"), when(k.RevokedAt, "no"))
 	}
 	return table.Flush()
 }

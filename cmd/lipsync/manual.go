@@ -17,7 +17,7 @@ var aService = " " + settings.ServiceURL.Flag() + " https://lipsync.example.com 
 var examples = manual.Examples{
 	"serve":              {"lipsync serve", "lipsync serve --check " + settings.Addr.Flag() + " 0.0.0.0:8080"},
 	"dashboard":          {"lipsync dashboard", "lipsync dashboard --account bob"},
-	"keys create":        {"lipsync keys create --name laptop", "lipsync keys create --name reports --account bob"},
+	"keys create":        {"lipsync keys create --name laptop", "lipsync keys create --name reports --read-only --expires 2160h"},
 	"keys list":          {"lipsync keys list", "lipsync keys list --json"},
 	"keys revoke":        {"lipsync keys revoke 0190d5c8-5f0a-7a3d-8a52-6e1f3b9c2d47", "lipsync keys revoke ID --table lipsync"},
 	"users end-sessions": {"lipsync users end-sessions", "lipsync users end-sessions --table lipsync --account SUB"},

@@ -35,6 +35,8 @@ type serveCommand struct {
 	Check                 bool `help:"Check the settings and what a server needs, print the settings that differ from their defaults, and end."`
 	Addr                  string
 	LogLevel              slog.Level
+	LogFormat             string
+	TrustedProxies        []string
 	MetricsAddr           string
 	Workers               int
 	AllowPrivateNetworks  bool
@@ -61,7 +63,7 @@ func listen(address string, set *settings.Setting[string]) (net.Listener, error)
 }
 
 func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) error {
-	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel}))
+	log := c.logger(s.err)
 	unknown := flags.Unknown(os.Environ())
 	if c.Check {
 		return c.check(ctx, k, unknown, s.out)
@@ -74,6 +76,10 @@ func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) erro
 		if err != nil {
 			return err
 		}
+		if c.LogFormat == "json" { // in which all lines are JSON
+			log.Info("listening", "address", "http://"+address.String(), "dashboard", c.dashboardURL(address))
+			return c.noteAddress(address)
+		}
 		if !hasActive(keys) {
 			fmt.Fprintf(s.err, "There is no API key yet. Make one with: lipsync keys create %s %q --name NAME\n", settings.Data.Flag(), c.Data)
 		}
@@ -82,6 +88,15 @@ func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) erro
 		}
 		return c.announce(s, d.data.signIn, address)
 	})
+}
+
+// logger returns the log.
+func (c *serveCommand) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
 // check prints the settings that differ from their defaults, and checks what a server needs.
@@ -104,7 +119,7 @@ func (c *serveCommand) check(ctx context.Context, k *kong.Context, unknown []str
 
 func hasActive(keys []lipsync.Key) bool {
 	for _, k := range keys {
-		if k.RevokedAt.IsZero() {
+		if k.Active(time.Now()) {
 			return true
 		}
 	}

@@ -36,6 +36,10 @@ func TestContract(t *testing.T) {
 		NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
 			return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
 		},
+		NewReadOnly: func(t testing.TB, account string) string {
+			token, _, _ := command(t.(*testing.T), "keys", "create", "--data", data, "--account", account, "--name", "reads", "--read-only")
+			return strings.TrimSpace(token)
+		},
 	})
 }
 

@@ -155,8 +155,8 @@ func (c *syncCommand) explain(err error, job render.Job) error {
 	f := failure.Of(worker.Described(err, job))
 	said := jobs.Reasoned(flags.Words(sentence(err).Error()), f.Cause)
 	path := map[failure.MediaKind]string{failure.Video: c.Video, failure.Audio: job.Audio}[f.Kind]
-	if path == "" || f.Kind == failure.Audio && len(c.Ref) > 0 { // it may be another one
-		return said
+	if path != "" && (f.Kind == failure.Video || len(c.Ref) == 0) { // otherwise it may be another one
+		said = fmt.Errorf("%s: %w", path, said)
 	}
-	return fmt.Errorf("%s: %w", path, said)
+	return fmt.Errorf("%w\n%s", said, order.Advice(f.Code))
 }

@@ -17,6 +17,7 @@ type Code string
 const (
 	Invalid      Code = "invalid"       // the service can't accept the caller's input
 	Unauthorized Code = "unauthorized"  // the caller is not known
+	ReadOnlyKey  Code = "read_only"     // the key may only make calls that change nothing
 	NotFound     Code = "not_found"     // it does not exist for this caller
 	Conflict     Code = "conflict"      // lost a compare-and-swap: a lease, a state
 	Finished     Code = "finished"      // the request is already final
@@ -48,6 +49,8 @@ func (c Code) Status() int {
 		return http.StatusBadRequest
 	case Unauthorized:
 		return http.StatusUnauthorized
+	case ReadOnlyKey:
+		return http.StatusForbidden
 	case NotFound:
 		return http.StatusNotFound
 	case Finished, Unfinished, WebhookLimit, SameWebhook:

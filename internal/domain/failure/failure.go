@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+//go:generate go run ./page ../../..
+
 // Reason says by a code why a request failed. Codes are stored and are dimensions of metrics,
 // so they never change.
 type Reason string

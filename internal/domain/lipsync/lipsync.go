@@ -225,9 +225,16 @@ type Key struct {
 	Start     string   // first characters of the token, to tell keys apart
 	CreatedAt time.Time
 	LastUsed  time.Time // zero if never
-	RevokedAt time.Time // zero while active
+	RevokedAt time.Time // zero while it isn't revoked
+	ExpiresAt time.Time // zero if it has no end
+	ReadOnly  bool      // it may only make calls that change nothing
 	Limit     int64     // number of requests that it may make; 0 means unlimited
 	Used      int64     // number of requests that it made, without those that failed through no fault of the client
+}
+
+// Active reports whether the key may be used at a time.
+func (k Key) Active(at time.Time) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || at.Before(k.ExpiresAt))
 }
 
 // Upload is a file that a client announces, sends to a signed URL, and names as an input later.
@@ -251,9 +258,10 @@ func (u Upload) SendableUntil() time.Time { return u.CreatedAt.Add(time.Hour) }
 // Caller is the author of a call: an active key and its account, or, without a key, a person of the
 // account who is signed in.
 type Caller struct {
-	Account string
-	KeyID   string
-	KeyName string
+	Account  string
+	KeyID    string
+	KeyName  string
+	ReadOnly bool // see Key
 }
 
 // ParseID returns the id that a client wrote, in small letters. ok is false if it is none.

@@ -28,7 +28,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (lipsync.Calle
 	}
 	k, err := s.Store.Keys.ByHash(ctx, sha256.Sum256([]byte(token)))
 	switch {
-	case failure.CodeOf(err) == failure.NotFound, err == nil && !k.RevokedAt.IsZero():
+	case failure.CodeOf(err) == failure.NotFound, err == nil && !k.Active(s.Now()):
 		return lipsync.Caller{}, failure.New(failure.Unauthorized, "invalid token")
 	case err != nil:
 		return lipsync.Caller{}, err
@@ -39,7 +39,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (lipsync.Calle
 			s.Log.WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
 		}
 	}
-	return lipsync.Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
+	return lipsync.Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name, ReadOnly: k.ReadOnly}, nil
 }
 
 // ratesOfAccount is the number of keys with whose rates an account reaches its own, since it may have a thousand keys.
@@ -85,18 +85,25 @@ func (s *Service) Take(ctx context.Context, c lipsync.Caller, kind lipsync.CallK
 // more characters, which are 24 of 256 random bits.
 const keyStart = len("lipsync_") + 4
 
-// CreateKey makes an API key that may make limit requests, or any number if limit is 0. It returns
+// CreateKey makes an API key without an end that may make limit requests, or any number if limit is 0. It returns
 // the key's token, which is not stored.
 func (s *Service) CreateKey(ctx context.Context, account, name string, limit int64) (token string, k lipsync.Key, err error) {
+	return s.NewKey(ctx, lipsync.Key{Account: account, Name: name, Limit: limit})
+}
+
+// NewKey makes an API key with the Account, Name, Limit, ExpiresAt and ReadOnly of k. It returns the key's token, which is not stored.
+func (s *Service) NewKey(ctx context.Context, k lipsync.Key) (token string, _ lipsync.Key, err error) {
 	switch {
-	case !order.ValidName(account):
+	case !order.ValidName(k.Account):
 		return "", lipsync.Key{}, failure.New(failure.Invalid, "account must be 1 to 255 characters with no control characters")
-	case !order.ValidName(name):
+	case !order.ValidName(k.Name):
 		return "", lipsync.Key{}, failure.New(failure.Invalid, "name must be 1 to 255 characters with no control characters")
-	case limit < 0:
+	case k.Limit < 0:
 		return "", lipsync.Key{}, failure.New(failure.Invalid, "limit must be 0 or more")
+	case !k.ExpiresAt.IsZero() && !s.Now().Before(k.ExpiresAt):
+		return "", lipsync.Key{}, failure.New(failure.Invalid, "the end of a key must be in the future")
 	}
-	if err := s.roomForKey(ctx, account); err != nil {
+	if err := s.roomForKey(ctx, k.Account); err != nil {
 		return "", lipsync.Key{}, err
 	}
 	var secret [32]byte
@@ -104,10 +111,8 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 		return "", lipsync.Key{}, err
 	}
 	token = "lipsync_" + base64.RawURLEncoding.EncodeToString(secret[:])
-	k = lipsync.Key{
-		Start: token[:keyStart], ID: s.NewID(), Account: account, Name: name, Limit: limit,
-		Hash: sha256.Sum256([]byte(token)), CreatedAt: s.Now(),
-	}
+	k.Start, k.ID, k.Hash, k.CreatedAt = token[:keyStart], s.NewID(), sha256.Sum256([]byte(token)), s.Now()
+	k.ExpiresAt = lipsync.StoredTime(k.ExpiresAt)
 	if err := s.Store.Keys.Create(ctx, k); err != nil {
 		return "", lipsync.Key{}, err
 	}
@@ -123,7 +128,7 @@ func (s *Service) roomForKey(ctx context.Context, account string) error {
 	}
 	limit, active := s.Limits.Keys, 0
 	for _, k := range keys {
-		if k.RevokedAt.IsZero() {
+		if k.Active(s.Now()) {
 			active++
 		}
 	}

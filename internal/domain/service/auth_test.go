@@ -122,3 +122,23 @@ func TestTokensDiffer(t *testing.T) {
 	check.Want(t, "same token", other == f.token, false)
 	check.Want(t, "length", len(other), len("lipsync_")+43) // 256 bits at 6 a character
 }
+
+// TestKeyBounds makes a key that may only read for an hour. At its end it is unknown, and takes none of the account's room.
+func TestKeyBounds(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Keys = 2
+	token, k, err := f.NewKey(t.Context(), lipsync.Key{Account: "a", Name: "reads", ReadOnly: true, ExpiresAt: f.clock.Now().Add(time.Hour)})
+	check.Must(t, err)
+	c, err := f.Authenticate(t.Context(), token)
+	check.Must(t, err)
+	check.Want(t, "caller", c, lipsync.Caller{Account: "a", KeyID: k.ID, KeyName: "reads", ReadOnly: true})
+	_, _, err = f.CreateKey(t.Context(), "a", "third", 0)
+	check.Want(t, "code", failure.CodeOf(err), failure.KeyLimit)
+	f.clock.Advance(time.Hour)
+	_, err = f.Authenticate(t.Context(), token)
+	check.Error(t, "after its end", err, failure.Unauthorized, "invalid token")
+	_, _, err = f.CreateKey(t.Context(), "a", "third", 0)
+	check.Must(t, err)
+	_, _, err = f.NewKey(t.Context(), lipsync.Key{Account: "a", Name: "past", ExpiresAt: f.clock.Now()})
+	check.Error(t, "an end in the past", err, failure.Invalid, "the end of a key must be in the future")
+}

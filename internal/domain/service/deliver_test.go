@@ -59,7 +59,9 @@ func answers(code int) func(post) (lipsync.Answer, error) {
 }
 
 func problem(code failure.Code) func(post) (lipsync.Answer, error) {
-	return func(post) (lipsync.Answer, error) { return lipsync.Answer{}, &failure.Error{Code: code} }
+	return func(post) (lipsync.Answer, error) {
+		return lipsync.Answer{}, &failure.Error{Code: code, Message: "the host accepts no connections"}
+	}
 }
 
 // withReceiver lets the fixture make deliveries, by a source of randomness that gives only zeros to jitter.
@@ -136,7 +138,7 @@ func TestDeliverySchedule(t *testing.T) {
 	}{
 		{"answers 200", answers(200), whole[:1], lipsync.DeliveryDelivered, ""},
 		{"is down for an hour", down(time.Hour, 200), whole[:5], lipsync.DeliveryDelivered, ""},
-		{"is down for good", problem(failure.NoHost), whole, lipsync.DeliveryFailed, "host does not exist, refuses connections, or has no valid certificate"},
+		{"is down for good", problem(failure.NoHost), whole, lipsync.DeliveryFailed, "the host accepts no connections"},
 		{"does not answer in 20 s", problem(failure.TooSlow), whole, lipsync.DeliveryFailed, "did not answer in time"},
 		{"closes the connection half-way", problem(failure.Unavailable), whole, lipsync.DeliveryFailed, "connection failed"},
 		{"redirects", answers(302), whole, lipsync.DeliveryFailed, "answered with status 302; redirects are not followed"},

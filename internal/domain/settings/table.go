@@ -46,6 +46,16 @@ var (
 	LogLevel = add(Setting[slog.Level]{Kind: level(), Row: Row{
 		Name: "log-level", Where: Machine, Default: "info", Example: "LEVEL",
 		Help: "Lowest level that is logged: debug, info, warn or error",
+		More: "Calls that ask whether a request is finished are logged at debug.",
+	}})
+	LogFormat = add(Setting[string]{Kind: oneOf("text", "json"), Row: Row{
+		Name: "log-format", Where: Machine, Default: "text", Example: "FORMAT", Choices: []string{"text", "json"},
+		Help: "Form of a line of the log: text, as key=value, or json",
+	}})
+	TrustedProxies = add(Setting[[]string]{Kind: networks(), Row: Row{
+		Name: "trusted-proxies", Where: Machine, Without: "none", Example: "NETWORK,...",
+		Help: "Addresses or networks of proxies, such as 127.0.0.1 or 10.0.0.0/8, whose X-Forwarded-For, -Proto and -Host say who called, and how",
+		More: "Without it the log has the address of the connection, and links begin as the connection's call, or with `--public-url`.",
 	}})
 )
 

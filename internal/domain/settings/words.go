@@ -3,6 +3,7 @@ package settings
 import (
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -82,6 +83,18 @@ func hostPortOrNone(example string) *Kind[string] {
 	return &Kind[string]{want: given.want, parse: func(text string) (string, bool) {
 		_, ok := given.parse(text)
 		return text, ok || text == ""
+	}}
+}
+
+// networks is the kind of lists of addresses and networks of the Internet Protocol.
+func networks() *Kind[[]string] {
+	return &Kind[[]string]{want: "addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, between commas", parse: func(text string) ([]string, bool) {
+		all := strings.Split(text, ",")
+		return all, !slices.ContainsFunc(all, func(one string) bool {
+			_, network := netip.ParsePrefix(one)
+			_, address := netip.ParseAddr(one)
+			return network != nil && address != nil
+		})
 	}}
 }
 

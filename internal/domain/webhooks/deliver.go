@@ -206,7 +206,7 @@ func problem(answer lipsync.Answer, err error) string {
 	case code == failure.TooSlow:
 		return "did not answer in time"
 	case code == failure.NoHost:
-		return "host does not exist, refuses connections, or has no valid certificate"
+		return failure.MessageOf(err) // which of three causes
 	case code == failure.PrivateHost:
 		return "address is in a private network"
 	case code == failure.NotFound:

@@ -53,7 +53,7 @@ func (p *pages) showRequest(v *visit) error {
 	}
 	page := requestPage{
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
-		Hint: shown.Hint(r.Failure.Code), Live: !r.Status.Final(), Line: shown.NewTimeline(r), Differs: p.differs(r), CSRF: v.session.CSRF,
+		Hint: order.Advice(r.Failure.Code), Live: !r.Status.Final(), Line: shown.NewTimeline(r), Differs: p.differs(r), CSRF: v.session.CSRF,
 	}
 	if page.Place, err = p.service.Place(v.Context(), r); err != nil {
 		return err

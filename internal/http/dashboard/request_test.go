@@ -13,7 +13,6 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
-	"lipsync/internal/http/shown"
 )
 
 // TestRequestPage follows a request through its states.
@@ -133,7 +132,7 @@ func TestFailures(t *testing.T) {
 	fx := newFixture(t)
 	fx.signIn(t)
 	c := fx.caller(t, account)
-	other := map[string]bool{shown.Hint("of a newer version"): true}
+	other := map[string]bool{order.Advice("of a newer version"): true}
 	for _, code := range []failure.Reason{
 		failure.MediaNotAccessible, failure.MediaPrivate, failure.MediaHostMissing, failure.MediaUnreachable, failure.MediaTooSlow, failure.MediaUnsupported,
 		failure.MediaLongerThan, failure.MediaTruncated, failure.VideoIsPicture, failure.NoPicture, failure.NoFace, failure.FaceMissing, failure.FaceNotThere, failure.FaceFrameUnused, failure.BoxInvalid, failure.BoxesWithoutFace, failure.SpeedOutOfRange, failure.PreviewAfterEnd, failure.SegmentAfterEnd, failure.FacesOfPicture, failure.TrackMissing, failure.OutputTooWide, failure.OutputRateAbove, failure.CodecNotInstalled, failure.NotSignable, failure.UploadRefused, failure.UploadPrivate, failure.UploadHostMissing, failure.UploadUnreachable, failure.ProcessingTooLong, failure.InternalFault, failure.HostFailing, failure.Canceled,
@@ -154,15 +153,15 @@ func TestFailures(t *testing.T) {
 		if code == failure.Canceled {
 			role = `class="notice" role="status"`
 		}
-		fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, f.Sentence(), html.EscapeString(shown.Hint(code)), role)
-		if other[shown.Hint(code)] {
+		fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, f.Sentence(), html.EscapeString(order.Advice(code)), role)
+		if other[order.Advice(code)] {
 			t.Errorf("%s: got the hint of another failure", code)
 		}
-		other[shown.Hint(code)] = true
+		other[order.Advice(code)] = true
 	}
 	id := fx.add(t, c, "")
 	fx.fail(t, id, failure.Failure{Code: "of a newer version"})
-	fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, "processing failed", shown.Hint("of a newer version"), `role="alert"`)
+	fx.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, "processing failed", order.Advice("of a newer version"), `role="alert"`)
 }
 
 func TestCancel(t *testing.T) {

@@ -106,7 +106,7 @@ func (d *download) ask(ctx context.Context) (*http.Response, error) {
 	if err := checkURL(request.URL); err != nil {
 		return nil, err
 	}
-	request.Header.Set("User-Agent", "lipsync")
+	request.Header.Set("User-Agent", d.client.agent())
 	request.Header.Set("Accept-Encoding", "identity")
 	if d.done > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))

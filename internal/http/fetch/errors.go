@@ -78,7 +78,7 @@ func explain(err error) error {
 	case answered, isRefused(err):
 		e.Code, e.Message = failure.NotFound, "URL is not accessible"
 	case isMissing(err):
-		e.Code, e.Message = failure.NoHost, "host does not exist"
+		e.Code, e.Message = failure.NoHost, details(err).Cause
 	default:
 		e.Code, e.Message = failure.Unavailable, "server is not reachable"
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/version"
 )
 
 // These limits of a fetch are fixed.
@@ -34,6 +35,7 @@ type Options struct {
 	PrivateHint  string        // end of the error that refuses one of those, which tells operators how to allow them; may be ""
 	Total        time.Duration // longest time of one fetch or Send, with its redirects, tries and body
 	Stall        time.Duration // longest time without a byte
+	About        *url.URL      // where people learn who calls, for the User-Agent; may be nil
 	Patience     time.Duration // time after which a fetch or Send must have had lipsync.LeastSpeed; 0 is without end
 }
 
@@ -89,6 +91,14 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 		http:   &http.Client{CheckRedirect: checkRedirect, Transport: transport},
 		sender: &http.Client{CheckRedirect: stay, Transport: transport}, options: o, pause: firstPause,
 	}
+}
+
+// agent returns the User-Agent of all calls: who calls, for people who read the logs of the other side.
+func (c *Client) agent() string {
+	if c.options.About == nil {
+		return "lipsync/" + version.Number
+	}
+	return "lipsync/" + version.Number + " (+" + c.options.About.String() + ")"
 }
 
 // checkRedirect stops long chains of redirects. It also removes the Referer: the URL before may

@@ -43,7 +43,7 @@ func (c *Client) post(ctx context.Context, rawURL string, header http.Header, bo
 	}
 	request.GetBody = nil // so that http.Transport makes no second call
 	request.Header = header.Clone()
-	request.Header.Set("User-Agent", "lipsync")
+	request.Header.Set("User-Agent", c.agent())
 	response, err := c.sender.Do(request)
 	if err != nil {
 		return lipsync.Answer{}, err

@@ -65,7 +65,7 @@ func (c *Client) put(parent context.Context, rawURL string, file *io.SectionRead
 		return err
 	}
 	request.ContentLength = file.Size() // S3 refuses chunks
-	request.Header.Set("User-Agent", "lipsync")
+	request.Header.Set("User-Agent", c.agent())
 	request.Header.Set("Content-Type", mediaType)
 	request.Header.Set("Expect", "100-continue")      // a server that refuses can say so before the file is sent
 	request.Header.Set("x-ms-blob-type", "BlockBlob") // Azure requires it, others ignore it

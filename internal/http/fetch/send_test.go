@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/version"
 )
 
 // zeros is a file of any size. It counts the reads.
@@ -110,7 +111,7 @@ func TestSend(t *testing.T) {
 		if !slices.Equal(c.server.got, want) {
 			t.Errorf("%s: got %q, want %q", name, c.server.got, want)
 		}
-		for header, value := range map[string]string{"Content-Type": "video/mp4", "User-Agent": "lipsync", "X-Ms-Blob-Type": "BlockBlob", "Referer": "", "Authorization": ""} {
+		for header, value := range map[string]string{"Content-Type": "video/mp4", "User-Agent": "lipsync/" + version.Number, "X-Ms-Blob-Type": "BlockBlob", "Referer": "", "Authorization": ""} {
 			if got := c.server.last.Get(header); got != value {
 				t.Errorf("%s: %s is %q, want %q", name, header, got, value)
 			}

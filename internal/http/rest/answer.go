@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -136,8 +138,16 @@ func (a *api) guard(h handler, w *answer, r *http.Request) (err error) {
 // reference_id, and no headers, which may have secrets.
 func (a *api) log(r *http.Request, w *answer, err error, route, id string, took time.Duration) {
 	level := slog.LevelInfo
+	if r.Method == http.MethodGet && w.status < http.StatusBadRequest && (strings.Contains(route, "{id}") || route == Base+HealthPath) {
+		level = slog.LevelDebug // clients ask again and again
+	}
+	client, _, splitErr := net.SplitHostPort(r.RemoteAddr)
+	if splitErr != nil {
+		client = r.RemoteAddr
+	}
 	attrs := []slog.Attr{
 		slog.String("id", id),
+		slog.String("client", client),
 		slog.String("method", r.Method),
 		slog.String("route", route),
 		slog.Int("status", w.status),

@@ -23,6 +23,7 @@ func TestFail(t *testing.T) {
 	}{
 		{&failure.Error{Code: failure.Invalid, Message: "m", Err: cause}, 400, "m"},
 		{&failure.Error{Code: failure.Unauthorized, Message: "m"}, 401, "m"},
+		{&failure.Error{Code: failure.ReadOnlyKey, Message: "m"}, 403, "m"},
 		{&failure.Error{Code: failure.NotFound, Message: "m"}, 404, "m"},
 		{&failure.Error{Code: failure.Finished, Message: "m"}, 409, "m"},
 		{&failure.Error{Code: failure.TokenLimit, Message: "m"}, 412, "m"},
@@ -108,14 +109,14 @@ func TestLog(t *testing.T) {
 		f.log.Reset()
 		w := f.call(httptest.NewRequest(c.method, c.path, nil), token)
 		var line struct {
-			ID, Method, Route string
-			Status, Bytes     int
-			Took              *float64 `json:"took_ms"`
+			ID, Method, Route, Client string
+			Status, Bytes             int
+			Took                      *float64 `json:"took_ms"`
 		}
 		if err := json.Unmarshal(f.log.Bytes(), &line); err != nil {
 			t.Fatalf("log %s: %v", f.log, err)
 		}
-		if line.Method != c.method || line.Route != c.route || line.Status != c.status || line.Took == nil {
+		if line.Method != c.method || line.Route != c.route || line.Status != c.status || line.Took == nil || line.Client != "192.0.2.1" {
 			t.Errorf("%s %s: got %s, want route %q and status %d", c.method, c.path, f.log, c.route, c.status)
 		}
 		if line.ID != w.Header().Get("X-Request-Id") || line.Bytes != w.Body.Len() {

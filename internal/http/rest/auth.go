@@ -37,6 +37,9 @@ func protected(kind lipsync.CallKind, next handler) handler {
 		if err != nil {
 			return err
 		}
+		if caller.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return failure.New(failure.ReadOnlyKey, "key is read-only: it can't make, change or delete anything")
+		}
 		if r.Body == nil || r.Body == http.NoBody {
 			return next(a, w, r)
 		}

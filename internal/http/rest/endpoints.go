@@ -14,6 +14,7 @@ const Base = "/api"
 // These are the paths that other code uses too.
 const (
 	DocumentPath          = "/openapi.yaml"
+	HealthPath            = "/health"
 	LLMsPath              = "/llms.txt"
 	GuidePath             = "/guide.md"
 	MePath                = "/v1/users/me"

@@ -60,7 +60,7 @@ func newFixture(t testing.TB) *fixture {
 		Objects: objects,
 		Queue:   lossy{},
 	})
-	f.api = AllowOrigins([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, nil))}))
+	f.api = AllowOrigins([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
 	return f
 }
 
@@ -98,6 +98,7 @@ func (f *fixture) target(server *httptest.Server) resttest.Target {
 		URL:          server.URL,
 		Client:       server.Client(),
 		NewKey:       resttest.KeysOf(f.service),
+		NewReadOnly:  resttest.ReadOnlyOf(f.service),
 		GenerateRate: f.service.GenerateRate, ReadRate: f.service.ReadRate,
 		MaxVideo: f.service.MaxVideo, MaxAudio: f.service.MaxAudio, KeepOutputs: 30 * 24 * time.Hour,
 	}

@@ -21,7 +21,7 @@ type keys struct{ *Store }
 func keyFields(k *lipsync.Key) []field {
 	return []field{
 		{"id", &k.ID}, {"account", &k.Account}, {"name", &k.Name}, {"hash", &k.Hash},
-		{"createdAt", &k.CreatedAt}, {"lastUsed", &k.LastUsed}, {"revokedAt", &k.RevokedAt},
+		{"createdAt", &k.CreatedAt}, {"lastUsed", &k.LastUsed}, {"revokedAt", &k.RevokedAt}, {"expiresAt", &k.ExpiresAt}, {"readOnly", &k.ReadOnly},
 		{"limit", &k.Limit}, {"used", &k.Used}, {"start", &k.Start},
 	}
 }

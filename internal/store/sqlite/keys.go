@@ -10,19 +10,19 @@ import (
 
 type keys struct{ *Store }
 
-const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, max_uses, used, start"
+const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, expires_at, read_only, max_uses, used, start"
 
 func scanKey(row row) (k lipsync.Key, err error) {
 	var hash []byte
 	err = row.Scan(&k.ID, &k.Account, &k.Name, &hash,
-		instant{&k.CreatedAt}, instant{&k.LastUsed}, instant{&k.RevokedAt}, &k.Limit, &k.Used, &k.Start)
+		instant{&k.CreatedAt}, instant{&k.LastUsed}, instant{&k.RevokedAt}, instant{&k.ExpiresAt}, &k.ReadOnly, &k.Limit, &k.Used, &k.Start)
 	copy(k.Hash[:], hash)
 	return k, err
 }
 
 func (s keys) Create(ctx context.Context, k lipsync.Key) error {
-	return s.changeRow(ctx, "create_key", nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used, k.Start)
+	return s.changeRow(ctx, "create_key", nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), micros(k.ExpiresAt), k.ReadOnly, k.Limit, k.Used, k.Start)
 }
 
 func (s keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {

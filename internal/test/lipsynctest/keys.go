@@ -12,6 +12,7 @@ import (
 func newKey(id, account string, second int) lipsync.Key {
 	return lipsync.Key{
 		ID: id, Account: account, Name: "Laptop – " + id, Hash: [32]byte{id[0]}, CreatedAt: at(second), Limit: 3, Start: "lipsync_abc" + id,
+		ExpiresAt: at(second + 1000), ReadOnly: id == "y",
 	}
 }
 
@@ -42,6 +43,7 @@ func testKeys(t *testing.T, store lipsync.Store) {
 
 func testKeyByHash(t *testing.T, store lipsync.Store) {
 	k := newKey("x", "a", 0)
+	k.ExpiresAt, k.ReadOnly = time.Time{}, true
 	must(t, store.Keys.Create(t.Context(), k))
 	got, err := store.Keys.ByHash(t.Context(), k.Hash)
 	must(t, err)

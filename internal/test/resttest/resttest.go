@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 )
 
@@ -24,6 +25,9 @@ type Target struct {
 
 	// NewKey makes a key that may make limit generate requests (0: any number). revoke revokes it.
 	NewKey func(t testing.TB, account, name string, limit int64) (token string, revoke func())
+
+	// NewReadOnly makes a key that may only read. If nil, the subtest on such keys is skipped.
+	NewReadOnly func(t testing.TB, account string) (token string)
 
 	GenerateRate, ReadRate int   // calls a minute for a key
 	MaxVideo, MaxAudio     int64 // bytes: a few whole MiB
@@ -60,6 +64,7 @@ func Run(t *testing.T, target Target) {
 	for name, test := range map[string]func(*testing.T){
 		"routes":      s.routes,
 		"tokens":      s.tokens,
+		"read-only":   s.readOnly,
 		"generate":    s.generate,
 		"media":       s.media,
 		"order":       s.order,
@@ -104,6 +109,18 @@ func KeysOf(service *service.Service) func(t testing.TB, account, name string, l
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// ReadOnlyOf returns a Target's NewReadOnly that makes the keys by the service itself.
+func ReadOnlyOf(service *service.Service) func(t testing.TB, account string) string {
+	return func(t testing.TB, account string) string {
+		t.Helper()
+		token, _, err := service.NewKey(t.Context(), lipsync.Key{Account: account, Name: "reads", ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
 	}
 }
 

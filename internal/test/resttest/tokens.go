@@ -74,3 +74,21 @@ func (s *suite) tokenHeaders(t *testing.T) {
 		})
 	}
 }
+
+// readOnly makes each call with a key that may only read.
+func (s *suite) readOnly(t *testing.T) {
+	if s.NewReadOnly == nil {
+		t.Skip("the target makes no such keys")
+	}
+	token := s.NewReadOnly(t, rand.Text())
+	for _, c := range s.protected(t) {
+		got := s.do(t, c.with(token))
+		if c.method == http.MethodGet {
+			if got.status == http.StatusForbidden {
+				t.Errorf("%s: got 403", c.path)
+			}
+			continue
+		}
+		got.refused(t, http.StatusForbidden, "key is read-only: it can't make, change or delete anything")
+	}
+}

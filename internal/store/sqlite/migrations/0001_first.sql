@@ -112,6 +112,8 @@ CREATE TABLE keys (
 	created_at INTEGER NOT NULL,
 	last_used  INTEGER NOT NULL,
 	revoked_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL, -- 0 is never
+	read_only  INTEGER NOT NULL, -- 0 or 1
 	max_uses   INTEGER NOT NULL, -- 0 is unlimited
 	used       INTEGER NOT NULL
 ) STRICT;

@@ -1,33 +1,30 @@
-package shown
+package order
 
-import (
-	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/order"
-)
+import "lipsync/internal/domain/failure"
 
-// Hint returns what people can do about a failure, "" for no failure.
-func Hint(code failure.Reason) string {
+// Advice returns what people can do about a failure, "" for no failure.
+func Advice(code failure.Reason) string {
 	switch code {
 	case "":
 		return ""
 	case failure.Canceled:
-		return "Start it again from New whenever you like."
+		return "Start it again whenever you like."
 	case failure.InternalFault:
 		return "The fault is ours, and the service tried more than once. Try again later. If it fails again, tell the operator of this service."
 	case failure.HostFailing:
 		return "The service had a fault of its own, such as a full disk, no network, no ffmpeg or outputs that could not be signed, and tried for hours. Try again later. If it fails again, tell the operator of this service."
 	case failure.MediaNotAccessible:
-		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
+		return "Open the address in a private window: it has to load there without signing in. Or send the file itself."
 	case failure.MediaPrivate:
-		return "The address is of a private network. Send the file itself from New, or ask the operator of this service to allow such addresses."
+		return "The address is of a private network. Send the file itself, or ask the operator of this service to allow such addresses."
 	case failure.MediaHostMissing:
-		return "The host doesn’t exist, or accepts no connections. Check the address, or send the file itself from New."
+		return "The host doesn’t exist, or accepts no connections. Check the address, or send the file itself."
 	case failure.MediaUnreachable:
-		return "The server gave no usable answer for hours. Try again when it works, or send the file itself from New."
+		return "The server gave no usable answer for hours. Try again when it works, or send the file itself."
 	case failure.MediaTooSlow:
-		return "The server sends the file too slowly. Send the file itself from New."
+		return "The server sends the file too slowly. Send the file itself."
 	case failure.MediaUnsupported:
-		return "Videos may be " + order.VideoFormats + ", or the pictures " + order.PictureFormats + "; audio may be " + order.SoundFormats + ", or the sound track of a video."
+		return "Videos may be " + VideoFormats + ", or the pictures " + PictureFormats + "; audio may be " + SoundFormats + ", or the sound track of a video."
 	case failure.VideoIsPicture:
 		return "Convert a photo, such as a HEIC, to JPEG or PNG, and a moving WebP to MP4."
 	case failure.MediaTruncated:
@@ -74,6 +71,8 @@ func Hint(code failure.Reason) string {
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
 	case failure.MediaLargerThan, failure.MediaLongerThan, failure.PictureLargerThan, failure.FrameRateAbove, failure.TooManyPixels, failure.DiskTooSmall:
 		return "Cut it, or make it smaller, and send it again."
+	case failure.ModelNotInstalled:
+		return "This service no longer has the model. Choose another one, or none, or ask the operator of this service."
 	case failure.ProcessingTooLong:
 		return "Convert the video to H.264, with a smaller picture or fewer frames per second, and send it again."
 	default:
