@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"go.yaml.in/yaml/v3"
 )
 
 func loadDocument(t testing.TB) *openapi3.T {
@@ -95,6 +96,47 @@ func TestDescribed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLinted checks what linters of OpenAPI ask for: a contact, texts of tags and operations, and the items of each list.
+func TestLinted(t *testing.T) {
+	doc := loadDocument(t)
+	if doc.Info.Contact == nil {
+		t.Error("there is no contact")
+	}
+	for _, tag := range doc.Tags {
+		if tag.Description == "" {
+			t.Errorf("the tag %s is not described", tag.Name)
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.Description == "" {
+				t.Errorf("%s %s is not described", method, path)
+			}
+		}
+	}
+	var all any
+	if err := yaml.Unmarshal(openapi, &all); err != nil {
+		t.Fatal(err)
+	}
+	var visit func(at string, v any)
+	visit = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["type"] == "array" && v["items"] == nil {
+				t.Errorf("%s is a list without items", at)
+			}
+			for name, inner := range v {
+				visit(at+"/"+name, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				visit(at, inner)
+			}
+		}
+	}
+	visit("", all)
 }
 
 // TestDocumentJSON checks that the service serves the same document as JSON.
