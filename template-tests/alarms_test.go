@@ -2,9 +2,7 @@ package templatetests
 
 import (
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -17,12 +15,13 @@ func TestAlarms(t *testing.T) {
 		"AttemptsPutOff":      {`5`, `3`, `"notBreaching"`, "AttemptsPutOff"},
 		"HostFailing":         {`900`, `3`, `"notBreaching"`, "HostFailing"},
 		"NetworkFails":        {`3`, `3`, `"notBreaching"`, "UnreachableHosts MediaFetched"},
-		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError StorageRefused"},
-		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
-		"FunctionsThrottled2": {`1`, `1`, `"notBreaching"`, "Throttles"},
-		"FunctionsThrottled3": {`1`, `1`, `"notBreaching"`, "Throttles"},
-		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
+		"ServerErrors":        {`1`, `1`, `"notBreaching"`, "5XXError StorageRefused Count"},
+		"CallsSlow":           {`15000`, `3`, `"notBreaching"`, "Latency"},
+		"CallsThrottled":      {`1`, `1`, `"notBreaching"`, "RateExceeded Count"},
+		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles Invocations"},
+		"TableThrottled":      {`5`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents ConsumedReadCapacityUnits ConsumedWriteCapacityUnits"},
 		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
+		"JobsBlocked":         {`1`, `1`, `"notBreaching"`, "TriggeredRules"},
 		"OutputsNotSigned":    {`1`, `1`, `"notBreaching"`, "OutputsNotSigned"},
 		"EventsFail":          {`3`, `1`, `"notBreaching"`, "EventsDelivered EventsRetried EventsUndelivered"},
 		"EventsRefused":       {`1`, `1`, `"notBreaching"`, "EventsRefused"},
@@ -55,9 +54,71 @@ func TestAlarms(t *testing.T) {
 		{"HostFailing", "DatapointsToAlarm", `1`},
 		{"AttemptsPutOff", "Dimensions", `[{"Name":"Code","Value":"host_failing"}]`},
 		{"StorageRefused", "LogGroupName", `"AccessLog"`},
+		{"RateExceeded", "FilterPattern", `"{ $.error = \"THROTTLED\" }"`},
 		{"StorageRefused", "FilterPattern", `"{ $.status = \"507\" }"`},
+		{"CallsThrottled", "Metrics.0.Expression", `"IF(FILL(part, 0) < 50, 0, 100 * part / FILL(all, 1))"`},
+		{"CallsSlow", "ExtendedStatistic", `"p99"`},
+		{"JobsBlocked", "Dimensions", `[{"Name":"RuleName","Value":"JobBlocked"}]`},
 		{"SweepIsSilent", "ComparisonOperator", `"LessThanThreshold"`},
 	})
+	other().check(t, []property{
+		{"CertificateExpires", "ComparisonOperator", `"LessThanThreshold"`},
+		{"CertificateExpires", "Threshold", `21`},
+		{"CertificateExpires", "TreatMissingData", `"notBreaching"`},
+		{"CertificateExpires", "MetricName", `"DaysToExpiry"`},
+		{"CertificateExpires", "Dimensions", `[{"Name":"CertificateArn","Value":"` + certificate + `"}]`},
+		{"CertificateExpires", "Period", `86400`},
+	})
+}
+
+// TestPages checks that each alarm has a part in the page for operators, and each part an alarm.
+func TestPages(t *testing.T) {
+	text, err := os.ReadFile("../infra/alarms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok && !strings.Contains(name, " ") {
+			parts = append(parts, name)
+		}
+	}
+	wantNames(t, "parts", parts, append(other().all("AWS::CloudWatch::Alarm"), other().all("AWS::Budgets::Budget")...))
+}
+
+// TestNamespace checks that a stack has metrics of its own, and no other stack's.
+func TestNamespace(t *testing.T) {
+	for name, of := range map[string]template{"Lipsync": deployed(), "Trial": other()} {
+		text := of.get("Dashboard", "DashboardBody")
+		for _, alarm := range of.all("AWS::CloudWatch::Alarm") {
+			text += of.get(alarm, "Metrics") + `"Namespace":` + of.get(alarm, "Namespace")
+		}
+		text = strings.ReplaceAll(text, `\`, "")
+		if strings.Contains(text, `["Lipsync"`) || strings.Contains(text, `"Namespace":"Lipsync"`) || !strings.Contains(text, "Lipsync/"+name) {
+			t.Errorf("%s: alarms and graphs show metrics of all stacks", name)
+		}
+		var told map[string]string
+		if of.read(t, "Sweep", "Environment.Variables", &told); told["LIPSYNC_NAME"] != name {
+			t.Errorf("%s: the sweep writes metrics of the stack %q", name, told["LIPSYNC_NAME"])
+		}
+	}
+}
+
+// TestBudget checks that costs beyond the budget, and likely ones, raise an alarm.
+func TestBudget(t *testing.T) {
+	wantNames(t, "budgets by default", deployed().all("AWS::Budgets::Budget"), nil)
+	const subscribers = `[{"Address":"Alarms","SubscriptionType":"SNS"}]`
+	other().check(t, []property{
+		{"Budget", "Budget.BudgetLimit", `{"Amount":200,"Unit":"USD"}`},
+		{"Budget", "NotificationsWithSubscribers.0.Notification", `{"ComparisonOperator":"GREATER_THAN","NotificationType":"ACTUAL","Threshold":100,"ThresholdType":"PERCENTAGE"}`},
+		{"Budget", "NotificationsWithSubscribers.0.Subscribers", subscribers},
+		{"Budget", "NotificationsWithSubscribers.1.Notification.NotificationType", `"FORECASTED"`},
+		{"Budget", "NotificationsWithSubscribers.1.Subscribers", subscribers},
+		{"AlarmKey", "KeyPolicy.Statement.1.Principal", `{"Service":["budgets.amazonaws.com","cloudwatch.amazonaws.com"]}`},
+	})
+	if policy := other().get("AlarmsPolicy", "PolicyDocument"); !strings.Contains(policy, `{"Service":["budgets.amazonaws.com","cloudwatch.amazonaws.com"]}`) {
+		t.Errorf("the topic has the policy %s", policy)
+	}
 }
 
 // TestRequestsFail checks that the alarm sums all codes of failures that are not the client's
@@ -67,16 +128,6 @@ func TestRequestsFail(t *testing.T) {
 	for _, code := range []string{"internal", "host_failing"} {
 		if !strings.Contains(metrics, `"Dimensions":[{"Name":"Code","Value":"`+code+`"}]`) {
 			t.Errorf("got %s, want failures of code %s in it", metrics, code)
-		}
-	}
-}
-
-// TestFunctionsThrottled checks that the alarm sums all functions behind the API.
-func TestFunctionsThrottled(t *testing.T) {
-	metrics := deployed().get("FunctionsThrottled", "Metrics") + deployed().get("FunctionsThrottled2", "Metrics") + deployed().get("FunctionsThrottled3", "Metrics")
-	for _, f := range routes(t) {
-		if !strings.Contains(metrics, `"Value":"`+f+`"`) {
-			t.Errorf("the throttling of %s raises no alarm", f)
 		}
 	}
 }
@@ -116,14 +167,13 @@ func TestTableThrottled(t *testing.T) {
 // have no value. It also checks that no alarm has more metrics than AWS allows.
 func TestSums(t *testing.T) {
 	const most = 10
-	functions := len(slices.Compact(slices.Sorted(maps.Values(routes(t)))))
-	for alarm, terms := range map[string]int{
-		"FunctionsThrottled": most, "FunctionsThrottled2": most, "FunctionsThrottled3": functions - 2*most, "TableThrottled": 4, "BackgroundFails": 4,
+	for alarm, terms := range map[string][2]int{ // metrics, and those filled by a sum or a share
+		"FunctionsThrottled": {2, 2}, "CallsThrottled": {2, 2}, "ServerErrors": {3, 3}, "TableThrottled": {6, 8}, "BackgroundFails": {4, 4},
 	} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")
-		if operands != terms || filled != terms || operands > most {
-			t.Errorf("%s adds up %d metrics, and fills %d: want %d, at most %d", alarm, operands, filled, terms, most)
+		if operands != terms[0] || filled != terms[1] || operands > most {
+			t.Errorf("%s has %d metrics, and fills %d: want %d, at most %d", alarm, operands, filled, terms, most)
 		}
 	}
 }

@@ -156,12 +156,38 @@ func TestStage(t *testing.T) {
 		{"ApiDeploymentStageapi", "StageName", `"api"`},
 		{"ApiDeploymentStageapi", "TracingEnabled", `true`},
 		{"ApiDeploymentStageapi", "AccessLogSetting.DestinationArn", `"AccessLog.Arn"`},
-		{"ApiDeploymentStageapi", "MethodSettings", `[{"DataTraceEnabled":false,"HttpMethod":"*","ResourcePath":"/*","ThrottlingBurstLimit":1000,"ThrottlingRateLimit":500}]`},
+		{"ApiDeploymentStageapi", "MethodSettings.0", `{"DataTraceEnabled":false,"HttpMethod":"*","ResourcePath":"/*","ThrottlingBurstLimit":1000,"ThrottlingRateLimit":500}`},
 	})
 	other().check(t, []property{
 		{"ApiDeploymentStageapi", "MethodSettings.0.ThrottlingRateLimit", `50`},
 		{"ApiDeploymentStageapi", "MethodSettings.0.ThrottlingBurstLimit", `100`},
 	})
+}
+
+// TestOpenRoutes checks that each route that needs no key has a rate of its own, so that calls of it leave room for others, and that no other route has one.
+func TestOpenRoutes(t *testing.T) {
+	open := map[string]bool{"Health": true, "DashboardPages": true}
+	var all []struct {
+		ResourcePath, HttpMethod                  string
+		ThrottlingRateLimit, ThrottlingBurstLimit float64
+	}
+	deployed().read(t, "ApiDeploymentStageapi", "MethodSettings", &all)
+	got := map[route]bool{}
+	for _, s := range all[1:] {
+		r := route{s.HttpMethod, strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(s.ResourcePath, "/"), "~1", "/"), "/")}
+		if got[r] = true; s.ThrottlingRateLimit != 100 || s.ThrottlingBurstLimit != 200 {
+			t.Errorf("%v: got %g calls a second, and %g at once, want 100 and 200", r, s.ThrottlingRateLimit, s.ThrottlingBurstLimit)
+		}
+	}
+	for r, function := range routes(t) {
+		if got[r] != open[function] {
+			t.Errorf("%v of %s: got a rate of its own: %t", r, function, got[r])
+		}
+		delete(got, r)
+	}
+	for r := range got {
+		t.Errorf("%v has a rate, and is no route", r)
+	}
 }
 
 // TestFirewall checks the rate of an address, of a stack that has one.
@@ -205,6 +231,7 @@ func TestOutputs(t *testing.T) {
 		"QueueUrl":           "Queue",
 		"DeadLetterQueueUrl": "DeadLetters",
 		"JobQueueArn":        "Jobs.JobQueueArn",
+		"AlarmTopicArn":      "Alarms",
 	}
 	for name, value := range want {
 		if got := deployed().Outputs[name]["Value"]; got != value {

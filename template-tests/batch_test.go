@@ -25,7 +25,7 @@ func TestCompute(t *testing.T) {
 			{name, "ReplaceComputeEnvironment", `false`},
 			{name, "UpdatePolicy", `{"JobExecutionTimeoutMinutes":360}`},
 			{name, "ComputeResources.MinvCpus", `0`},
-			{name, "ComputeResources.InstanceTypes", `["m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
+			{name, "ComputeResources.InstanceTypes", `["c6i.xlarge","c7i.xlarge","c6a.xlarge","c7a.xlarge","m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
 			{name, "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023"`},
 			{name, "ComputeResources.Subnets.#", `3`},
 			{name, "ComputeResources.LaunchTemplate", `{"LaunchTemplateId":"Instance","Version":"Instance.LatestVersionNumber"}`},
@@ -35,7 +35,7 @@ func TestCompute(t *testing.T) {
 	wantNames(t, "compute without Spot", other().all("AWS::Batch::ComputeEnvironment"), []string{"OnDemand"})
 	other().check(t, []property{
 		{"Jobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"OnDemand.ComputeEnvironmentArn","Order":1}]`},
-		{"OnDemand", "ComputeResources.InstanceTypes", `["g4dn.xlarge","g5.xlarge","g6.xlarge"]`},
+		{"OnDemand", "ComputeResources.InstanceTypes", `["g6.xlarge","g5.xlarge","g4dn.xlarge"]`},
 		{"OnDemand", "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023_NVIDIA"`},
 		{"OnDemand", "ComputeResources.Subnets.#", `2`},
 		{"OnDemand", "UpdatePolicy", `{"JobExecutionTimeoutMinutes":60}`},
@@ -48,7 +48,7 @@ func TestJob(t *testing.T) {
 		{"Runner", "RetryStrategy.Attempts", `3`},
 		{"Runner", "ResourceRetentionPolicy", `{"SkipDeregisterOnUpdate":true}`},
 		{"Runner", "Timeout.AttemptDurationSeconds", `21600`},
-		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"}]`},
+		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"6144"},{"Type":"VCPU","Value":"4"}]`},
 		{"Runner", "ContainerProperties.User", `"65532:65532"`},
 		{"Runner", "ContainerProperties.Privileged", ""},
 		{"Runner", "ContainerProperties.ReadonlyRootFilesystem", `true`},
@@ -98,12 +98,12 @@ func TestProviders(t *testing.T) {
 }
 
 // TestInstance checks that the disk has space for the largest media, and that reading metadata needs
-// a session token, which containers can get too.
+// a session token, which only programs on the instance's own network can get.
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{
 		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +
 			`{"DeleteOnTermination":true,"Encrypted":true,"Throughput":250,"VolumeSize":100,"VolumeType":"gp3"}}]`},
-		{"Instance", "LaunchTemplateData.MetadataOptions", `{"HttpPutResponseHopLimit":2,"HttpTokens":"required"}`},
+		{"Instance", "LaunchTemplateData.MetadataOptions", `{"HttpPutResponseHopLimit":1,"HttpTokens":"required"}`},
 	})
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
 }
@@ -218,6 +218,7 @@ func TestZones(t *testing.T) {
 		blocks []string
 	}{
 		{deployed(), []string{"10.0.0.0/20", "10.0.16.0/20", "10.0.32.0/20"}},
+		{unmade(), []string{"10.0.0.0/20", "10.0.16.0/20", "10.0.32.0/20"}},
 		{other(), []string{"10.0.0.0/17", "10.0.128.0/17"}},
 	} {
 		subnets := c.of.all("AWS::EC2::Subnet")
@@ -227,8 +228,31 @@ func TestZones(t *testing.T) {
 		for i, name := range subnets {
 			c.of.check(t, []property{
 				{name, "CidrBlock", `"` + c.blocks[i] + `"`},
-				{name, "AvailabilityZone", fmt.Sprintf(`" part %d"`, i)},
+				{name, "AvailabilityZone", map[bool]string{true: fmt.Sprintf(`"us-east-1%c"`, "fd"[i%2]), false: fmt.Sprintf(`" part %d"`, i)}[len(c.blocks) == 2]},
 			})
+		}
+	}
+}
+
+// TestTags checks that a bill can be split by stacks, with the instances that Batch starts.
+func TestTags(t *testing.T) {
+	const tag = `{"Key":"lipsync:stack","Value":"Lipsync"}`
+	if got := deployed().get("Media", "Tags"); !strings.Contains(got, tag) {
+		t.Errorf("the bucket has the tags %s", got)
+	}
+	var kinds []struct {
+		ResourceType string
+		Tags         []struct{ Key, Value string }
+	}
+	deployed().read(t, "Instance", "LaunchTemplateData.TagSpecifications", &kinds)
+	for _, kind := range []string{"instance", "volume"} {
+		if !slices.ContainsFunc(kinds, func(k struct {
+			ResourceType string
+			Tags         []struct{ Key, Value string }
+		}) bool {
+			return k.ResourceType == kind && slices.Contains(k.Tags, struct{ Key, Value string }{"lipsync:stack", "Lipsync"})
+		}) {
+			t.Errorf("each %s has the tags of %v", kind, kinds)
 		}
 	}
 }

@@ -25,6 +25,8 @@ func TestEvents(t *testing.T) {
 	deployed().check(t, []property{
 		{"JobFailed", "EventPattern", `{"detail":{"arrayProperties":{"size":[{"exists":false}]},"jobQueue":["Jobs.JobQueueArn"],"status":["FAILED"],"statusReason":[{"anything-but":{"prefix":"Host EC2"}}]},"detail-type":["Batch Job State Change"],"source":["aws.batch"]}`},
 		{"JobFailed", "Targets", `[{"Arn":"arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:FailedJobs","Id":"Log"}]`},
+		{"JobBlocked", "EventPattern", `{"detail":{"jobQueue":["Jobs.JobQueueArn"]},"detail-type":["Batch Job Queue Blocked"],"source":["aws.batch"]}`},
+		{"JobBlocked", "Targets", `[{"Arn":"arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:FailedJobs","Id":"Log"}]`},
 		{"EachMinute", "ScheduleExpression", `"rate(1 minute)"`},
 		{"EachMinute", "Targets", `[{"Arn":"Sweep.Arn","DeadLetterConfig":{"Arn":"DeadLetters.Arn"},"Id":"Target0","RetryPolicy":{"MaximumEventAgeInSeconds":3600,"MaximumRetryAttempts":0}}]`},
 		{"SweepEventInvokeConfig", "MaximumRetryAttempts", `0`},
@@ -39,7 +41,7 @@ func TestEvents(t *testing.T) {
 		{sources[0], "EventSourceArn", `"Deliveries.Arn"`},
 		{sources[0], "FunctionName", `"Deliver"`},
 		{sources[0], "BatchSize", `10`},
-		{sources[0], "ScalingConfig", `{"MaximumConcurrency":20}`},
+		{sources[0], "ScalingConfig", `{"MaximumConcurrency":2}`},
 		{sources[0], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
 		{sources[1], "EventSourceArn", `"Queue.Arn"`},
 		{sources[1], "FunctionName", `"Dispatch"`},
@@ -57,6 +59,9 @@ func TestEvents(t *testing.T) {
 		{sources[2], "DestinationConfig", `{"OnFailure":{"Destination":"DeadLetters.Arn"}}`},
 		{"Table", "StreamSpecification", `{"StreamViewType":"NEW_AND_OLD_IMAGES"}`},
 	})
+	others := other().all("AWS::Lambda::EventSourceMapping")
+	slices.Sort(others)
+	other().check(t, []property{{others[0], "FunctionName", `"Deliver"`}, {others[0], "ScalingConfig", `{"MaximumConcurrency":20}`}})
 	var filters []struct{ Pattern string }
 	deployed().read(t, sources[2], "FilterCriteria.Filters", &filters)
 	want := []string{

@@ -42,7 +42,10 @@ func TestFunctions(t *testing.T) {
 			{name, "Role", `"` + name + `Role.Arn"`},
 			{name, "ReservedConcurrentExecutions", ""}, // new accounts can't reserve any
 		})
-		other().check(t, []property{{name, "Architectures", `["x86_64"]`}})
+		other().check(t, []property{
+			{name, "Architectures", `["x86_64"]`},
+			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2"}[f]},
+		})
 	}
 	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), want)
 }

@@ -2,10 +2,12 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 const ec2Version = "2016-11-15"
@@ -23,6 +25,23 @@ func (a *Account) Offered(ctx context.Context, types []string) ([]string, error)
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(types), func(name string) bool { return !slices.Contains(answer.Types, name) }), nil
+}
+
+// TypesByZone returns how many of the instance types each availability zone offers.
+func (a *Account) TypesByZone(ctx context.Context, types []string) (map[string]int, error) {
+	parameters := url.Values{"LocationType": {"availability-zone"}, "Filter.1.Name": {"instance-type"}}
+	for i, name := range types {
+		parameters.Set(fmt.Sprint("Filter.1.Value.", i+1), name)
+	}
+	var answer struct {
+		Zones []string `xml:"instanceTypeOfferingSet>item>location"`
+	}
+	err := a.query(ctx, "ec2", ec2Version, "DescribeInstanceTypeOfferings", parameters, &answer)
+	all := map[string]int{}
+	for _, name := range answer.Zones {
+		all[name]++
+	}
+	return all, err
 }
 
 // Zones returns the names of the availability zones that the account may use.
@@ -48,13 +67,39 @@ const (
 	GPUOnDemand      Quota = "L-DB2E81BA"
 )
 
-// VCPUs returns the number of vCPUs that a quota allows.
-func (a *Account) VCPUs(ctx context.Context, q Quota) (float64, error) {
-	var answer struct{ Quota struct{ Value float64 } }
-	err := a.json(ctx, "servicequotas", http.MethodPost, "/", http.Header{
-		"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {"ServiceQuotasV20190624.GetServiceQuota"},
-	}, map[string]string{"ServiceCode": "ec2", "QuotaCode": string(q)}, &answer)
-	return answer.Quota.Value, err
+// VCPUs returns the number of vCPUs that a quota allows. An account for which AWS has no value of its own has the default.
+func (a *Account) VCPUs(ctx context.Context, q Quota) (vCPUs float64, err error) {
+	for _, action := range []string{"GetServiceQuota", "GetAWSDefaultServiceQuota"} {
+		var answer struct{ Quota struct{ Value float64 } }
+		err = a.json(ctx, "servicequotas", http.MethodPost, "/", http.Header{
+			"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {"ServiceQuotasV20190624." + action},
+		}, map[string]string{"ServiceCode": "ec2", "QuotaCode": string(q)}, &answer)
+		if e, ok := errors.AsType[*Error](err); !ok || !strings.HasSuffix(e.Code, "NoSuchResourceException") {
+			return answer.Quota.Value, err
+		}
+	}
+	return 0, err
+}
+
+// FunctionCalls returns how many calls of all functions Lambda allows at a time.
+func (a *Account) FunctionCalls(ctx context.Context) (int, error) {
+	var answer struct {
+		AccountLimit struct{ ConcurrentExecutions int }
+	}
+	err := a.json(ctx, "lambda", http.MethodGet, "/2016-08-19/account-settings", nil, nil, &answer)
+	return answer.AccountLimit.ConcurrentExecutions, err
+}
+
+// APICalls returns how many calls a second of all APIs together API Gateway allows, and how many at once in a burst.
+func (a *Account) APICalls(ctx context.Context) (rate, burst float64, err error) {
+	var answer struct {
+		Throttle struct {
+			Rate  float64 `json:"rateLimit"`
+			Burst float64 `json:"burstLimit"`
+		} `json:"throttleSettings"`
+	}
+	err = a.json(ctx, "apigateway", http.MethodGet, "/account", nil, nil, &answer)
+	return answer.Throttle.Rate, answer.Throttle.Burst, err
 }
 
 // FindBus returns an error if the region has no bus of EventBridge with the name. PutEvents takes events for a bus that isn't there, and loses them.

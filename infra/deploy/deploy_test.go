@@ -64,10 +64,16 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "servicequotas":
 		_, code, _ := strings.Cut(string(body), `"QuotaCode":"`)
 		call = "quota " + code[:10]
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAWSDefaultServiceQuota") {
+			call = "default " + call
+		}
 	case "events":
 		call = "bus " + string(body)
-	case "apigateway":
+	case "apigateway", "lambda":
 		call = r.Method + " " + r.URL.Path
+	}
+	if form.Get("LocationType") == "availability-zone" {
+		call += " by zone"
 	}
 	if strings.Contains(call, "Create") || strings.Contains(call, "Attach") || strings.HasPrefix(call, "PATCH") {
 		c.changes = append(c.changes, call)
@@ -80,19 +86,27 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
+// offer returns what EC2 says about a type in a zone.
+func offer(zone, kind string) string {
+	return "<item><instanceType>" + kind + "</instanceType><location>" + zone + "</location></item>"
+}
+
 // fresh returns an account in which nothing was created yet.
 func fresh() *cloud {
 	offerings, zones := "<x><instanceTypeOfferingSet>", "<x><availabilityZoneInfo>"
 	for _, name := range []string{"m6i.xlarge", "m7i.xlarge", "g5.xlarge"} {
 		offerings += "<item><instanceType>" + name + "</instanceType></item>"
 	}
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range []string{"a", "b", "c", "d"} {
 		zones += "<item><zoneName>us-east-1" + name + "</zoneName></item>"
 	}
 	return &cloud{answers: map[string]string{
 		"ec2 DescribeInstanceTypeOfferings": offerings + "</instanceTypeOfferingSet></x>",
 		"ec2 DescribeAvailabilityZones":     zones + "</availabilityZoneInfo></x>",
-		"quota L-34B43A08":                  `{"Quota":{"Value":5.0}}`, "quota L-1216C47A": `{"Quota":{"Value":64.0}}`,
+		"ec2 DescribeInstanceTypeOfferings by zone": "<x><instanceTypeOfferingSet>" + offer("us-east-1d", "m6i.xlarge") + offer("us-east-1b", "m6i.xlarge") +
+			offer("us-east-1d", "m7i.xlarge") + offer("us-east-1c", "m6i.xlarge") + "</instanceTypeOfferingSet></x>",
+		"GET /2016-08-19/account-settings": `{"AccountLimit":{"ConcurrentExecutions":1000}}`,
+		"quota L-34B43A08":                 `{"Quota":{"Value":5.0}}`, "quota L-1216C47A": `{"Quota":{"Value":64.0}}`,
 		"quota L-3819A6DF": `{"Quota":{"Value":0.0}}`, "quota L-DB2E81BA": `{"Quota":{"Value":0.0}}`,
 		"cloudformation DescribeStacks": "400 <ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id Lipsync does not exist</Message></Error></ErrorResponse>",
 		`bus {"Name":"main"}`:           `{"Name":"main"}`, `bus {"Name":"none"}`: `400 {"__type":"ResourceNotFoundException","message":"Event bus none does not exist."}`,
@@ -118,12 +132,15 @@ func (c *cloud) prepare(t *testing.T, given map[string]any) (added, said string,
 	return fmt.Sprint(all), out.String(), err
 }
 
+// chosen are the settings that are chosen for a new stack in the fresh account.
+const chosen = "-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:zoneNames=us-east-1d,us-east-1b,us-east-1c -c lipsync:lambdaQuota=1000"
+
 // TestFirst prepares an empty account, and deploys twice: if the stack can't be created, its data
 // must not be protected.
 func TestFirst(t *testing.T) {
 	c := fresh()
 	added, said, err := c.prepare(t, map[string]any{})
-	want := "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:firstDeploy=true] [-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]"
+	want := "[[" + chosen + " -c lipsync:firstDeploy=true] [" + chosen + "]]"
 	if err != nil || added != want {
 		t.Errorf("got %s (%v), want %s", added, err, want)
 	}
@@ -152,7 +169,7 @@ func made(status, metadata string) *cloud {
 }
 
 func TestAgain(t *testing.T) {
-	const usual = "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]"
+	const usual = "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:lambdaQuota=1000]]"
 	settings := `{"Lipsync::Settings":{"lipsync:image":"cpu","lipsync:alarmEmail":"me@example.com","lipsync:instanceTypes":"m5.xlarge"}}`
 	for name, c := range map[string]struct {
 		cloud *cloud
@@ -165,10 +182,15 @@ func TestAgain(t *testing.T) {
 		"one changed":   {made("UPDATE_COMPLETE", settings), map[string]any{"lipsync:alarmEmail": ""}, usual, ""},
 		"of before":     {made("UPDATE_COMPLETE", "{}"), map[string]any{}, usual, ""},
 		"could not be made": {made("ROLLBACK_COMPLETE", settings), map[string]any{},
-			"[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:firstDeploy=true] [-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]", ""},
-		"named types":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge"}, "[[]]", ""},
+			"[[" + chosen + " -c lipsync:firstDeploy=true] [" + chosen + "]]", ""},
+		"zones of before": {made("UPDATE_COMPLETE", `{"Lipsync::Settings":{"lipsync:zoneNames":"us-east-1a,us-east-1b,us-east-1c"}}`), map[string]any{},
+			"[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:zoneNames=us-east-1a,us-east-1b,us-east-1c -c lipsync:lambdaQuota=1000]]", ""},
+		"one zone more": {made("UPDATE_COMPLETE", `{"Lipsync::Settings":{"lipsync:zoneNames":"us-east-1a,us-east-1b,us-east-1c","lipsync:zones":"3"}}`), map[string]any{"lipsync:zones": 4.0},
+			"[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:zoneNames=us-east-1a,us-east-1b,us-east-1c,us-east-1d -c lipsync:lambdaQuota=1000]]", ""},
+		"a named quota":           {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:lambdaQuota": "300"}, "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]", ""},
+		"named types":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge"}, "[[-c lipsync:lambdaQuota=1000]]", ""},
 		"types of another region": {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge,m8z.xlarge"}, "", "us-east-1 has no instances of the types m8z.xlarge:"},
-		"too many zones":          {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "4"}, "", "lipsync:zones is 4, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c"},
+		"too many zones":          {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "5"}, "", "lipsync:zones is 5, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c, us-east-1d"},
 		"a bus":                   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "main"}, usual, ""},
 		"another account's bus":   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:us-east-1:123456789012:event-bus/none"}, usual, ""},
 		"another region's bus":    {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:eu-west-1:123456789012:event-bus/main"}, "", "lipsync:eventBus: the bus is in eu-west-1, and the stack in us-east-1"},
@@ -186,5 +208,34 @@ func TestAgain(t *testing.T) {
 		if c.err == "" && !slices.Equal(c.cloud.changes, wantChanges) {
 			t.Errorf("%s: got the changes %q, want only %q, which do nothing here", name, c.cloud.changes, wantChanges)
 		}
+	}
+}
+
+// TestQuotas checks what an operator is told about quotas of a young account and of a small region.
+func TestQuotas(t *testing.T) {
+	c := made("UPDATE_COMPLETE", "{}")
+	c.answers["GET /2016-08-19/account-settings"] = `{"AccountLimit":{"ConcurrentExecutions":10}}`
+	c.answers["GET /account"] = `{"cloudwatchRoleArn":"arn:another","throttleSettings":{"rateLimit":2500,"burstLimit":1250}}`
+	c.answers["quota L-34B43A08"] = `400 {"__type":"NoSuchResourceException","message":"The request failed because the specified service quota does not exist."}`
+	c.answers["default quota L-34B43A08"] = `{"Quota":{"Value":7.0}}`
+	added, said, err := c.prepare(t, map[string]any{"lipsync:requestRate": "700"})
+	if want := "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:lambdaQuota=10]]"; err != nil || added != want {
+		t.Errorf("got %s (%v), want %s", added, err, want)
+	}
+	for _, want := range []string{
+		"lipsync:requestRate is 700, and twice that in a burst, but API Gateway allows all APIs of the account in us-east-1 2500 calls a second, and 1250 in a burst.\n",
+		"quota L-34B43A08 of EC2 is 7 vCPUs.\n",
+		"Lambda runs 10 calls of the account's functions at a time",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("got %q, want %q in it", said, want)
+		}
+	}
+	c.answers["default quota L-34B43A08"] = c.answers["quota L-34B43A08"]
+	if _, _, err := c.prepare(t, map[string]any{}); err == nil || !strings.Contains(err.Error(), "quota does not exist") {
+		t.Errorf("an unknown quota: got %v", err)
+	}
+	if _, said, err = fresh().prepare(t, map[string]any{}); err != nil || strings.Contains(said, "Lambda") || strings.Contains(said, "Gateway allows") {
+		t.Errorf("enough of all: got %q (%v)", said, err)
 	}
 }

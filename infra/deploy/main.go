@@ -94,14 +94,12 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	offered, err := d.checkRegion(ctx, decided)
-	if err != nil {
+	if err := d.checkRegion(ctx, decided); err != nil {
 		return nil, err
 	}
-	var usual []string
-	if offered != "" { // as if an operator had named them
-		d.given[settings.InstanceTypes.Context()] = offered
-		usual = []string{"-c", settings.InstanceTypes.Context() + "=" + offered}
+	usual, err := d.choose(ctx, decided, deployed, exists)
+	if err != nil {
+		return nil, err
 	}
 	if err := unasked(deployed, decided.InEffect, d.given); err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lipsync/infra/account"
@@ -12,38 +14,103 @@ import (
 	"lipsync/internal/domain/settings"
 )
 
-// checkRegion refuses settings that the region or the account can't support. If the settings name
-// no instance types, it returns those of the defaults that the region offers, separated by commas;
-// otherwise "".
-func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) (types string, err error) {
+// checkRegion refuses settings that the region or the account can't support.
+func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) error {
+	if err := d.checkBus(ctx, settings.EventBus.In(s.Values)); err != nil {
+		return fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
+	}
+	if err := d.checkRate(ctx, settings.RequestRate.In(s.Values)); err != nil {
+		return err
+	}
+	return d.checkQuotas(ctx, s)
+}
+
+// choose decides the settings for which the region's or the account's state is the best value, unless the operator has named them. It returns them as arguments
+// of cdk, and adds them to the given ones, as if an operator had named them.
+func (d *deployment) choose(ctx context.Context, s stack.Settings, deployed map[string]string, exists bool) (arguments []string, err error) {
+	types, err := d.types(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	zones, err := d.zones(ctx, s, types, deployed, exists)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := d.account.FunctionCalls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if calls < fewCalls {
+		fmt.Fprintf(d.out, "Lambda runs %d calls of the account's functions at a time, and API Gateway answers further ones with 500. Ask for more under Service Quotas, AWS Lambda.\n", calls)
+	}
+	for _, of := range []struct {
+		setting settings.Entry
+		value   string
+	}{{settings.InstanceTypes, strings.Join(types, ",")}, {settings.ZoneNames, strings.Join(zones, ",")}, {settings.LambdaQuota, strconv.Itoa(calls)}} {
+		key := of.setting.Line().Context()
+		if _, named := d.given[key]; !named && of.value != "" {
+			d.given[key] = of.value
+			arguments = append(arguments, "-c", key+"="+of.value)
+		}
+	}
+	return arguments, nil
+}
+
+// fewCalls is a number of calls of functions at a time that some busy clients use up.
+const fewCalls = 50
+
+// types returns those of the instance types in the settings that the region offers. All that an operator names must be there.
+func (d *deployment) types(ctx context.Context, s stack.Settings) ([]string, error) {
 	wanted := settings.InstanceTypes.In(s.Values)
 	offered, err := d.account.Offered(ctx, wanted)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	_, named := d.given[settings.InstanceTypes.Context()]
 	if len(offered) == 0 || named && len(offered) < len(wanted) {
 		missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return slices.Contains(offered, name) })
-		return "", fmt.Errorf("%s has no instances of the types %s: name others in %s",
+		return nil, fmt.Errorf("%s has no instances of the types %s: name others in %s",
 			d.account.Config.Region, strings.Join(missing, ", "), settings.InstanceTypes.Context())
 	}
-	zones, err := d.account.Zones(ctx)
+	return offered, nil
+}
+
+// zones returns the names of the availability zones: those of the deployed stack, since the zone of a subnet can't change, and then those that offer the
+// most of the instance types. It returns none if the deployed stack names none.
+func (d *deployment) zones(ctx context.Context, s stack.Settings, types []string, deployed map[string]string, exists bool) ([]string, error) {
+	n := settings.Zones.In(s.Values)
+	all, err := d.account.Zones(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if n := settings.Zones.In(s.Values); len(zones) < n {
-		return "", fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(zones, ", "))
+	if len(all) < n {
+		return nil, fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(all, ", "))
 	}
-	if err := d.checkBus(ctx, settings.EventBus.In(s.Values)); err != nil {
-		return "", fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
+	var kept []string
+	if exists {
+		names := deployed[settings.ZoneNames.Context()]
+		if names == "" {
+			return nil, nil
+		}
+		kept = strings.Split(names, ",")
 	}
-	if err := d.checkQuotas(ctx, s); err != nil {
-		return "", err
+	offers, err := d.account.TypesByZone(ctx, types)
+	if err != nil {
+		return nil, err
 	}
-	if named {
-		return "", nil
+	all = slices.DeleteFunc(all, func(zone string) bool { return slices.Contains(kept, zone) })
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(offers[b]-offers[a], strings.Compare(a, b)) })
+	return append(kept, all...)[:n], nil
+}
+
+// checkRate prints that API Gateway allows fewer calls than the settings.
+func (d *deployment) checkRate(ctx context.Context, wanted int) error {
+	rate, burst, err := d.account.APICalls(ctx)
+	if err == nil && rate > 0 && (rate < float64(wanted) || burst < 2*float64(wanted)) {
+		fmt.Fprintf(d.out, "%s is %d, and twice that in a burst, but API Gateway allows all APIs of the account in %s %g calls a second, and %g in a burst.\n",
+			settings.RequestRate.Context(), wanted, d.account.Config.Region, rate, burst)
 	}
-	return strings.Join(offered, ","), nil
+	return err
 }
 
 // checkBus refuses a bus that the function can't put events on: one of another region, or a name that the account doesn't have. A bus with an ARN may be

@@ -1,9 +1,6 @@
 package stack
 
 import (
-	"slices"
-	"strconv"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
@@ -25,75 +22,82 @@ const longestWait = 30 * 60
 // request before an alarm is raised. After short faults of S3 and DynamoDB the request is done before.
 const longestFault = 15 * 60
 
+// slowCall is the time of a call, in milliseconds, that raises an alarm. The tool get of assistants waits for up to 10 s.
+const slowCall = 15_000
+
+// soonExpired is the number of days for which a certificate is still valid that raises an alarm. ACM renews its own 60 days before they expire.
+const soonExpired = 21
+
 // alarm is raised when a metric is at least the limit for a number of its periods. With any, one of
-// these periods is enough, so the alarm stays for the others. With silence, it is raised when the
-// metric is less than the limit or has no value.
+// these periods is enough, so the alarm stays for the others. With below, it is raised when the
+// metric is less than the limit. With silence, it is raised when it has no value, too.
 type alarm struct {
-	id, description string
-	metric          awscloudwatch.IMetric
-	limit, periods  int
-	any, silence    bool
+	id, description     string
+	metric              awscloudwatch.IMetric
+	limit, periods      int
+	any, below, silence bool
 }
 
 // alarms returns the alarms that an operator must learn of at once.
 func (s *service) alarms() []alarm {
-	all := append(s.throttled(), []alarm{
+	all := []alarm{
 		{id: "DeadLettersWait", description: "A message or event could not be handled: see the dead-letter queue",
 			metric: s.deadLetters(), limit: 1, periods: 1},
-		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see Batch, and the quota of vCPUs",
-			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
+		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see the log of failed jobs, Batch, and the quota of vCPUs",
+			metric: s.ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
-			metric: ownFaults(), limit: 1, periods: 1},
+			metric: s.ownFaults(), limit: 1, periods: 1},
 		{id: "AttemptsPutOff", description: "Attempts fail and are postponed: S3, DynamoDB or the runners' machines fail: see the log of the runner",
-			metric: ofCode("AttemptsPutOff", failure.HostFailing), limit: 5, periods: 3},
+			metric: s.ofCode("AttemptsPutOff", failure.HostFailing), limit: 5, periods: 3},
 		{id: "HostFailing", description: "S3, DynamoDB or the runners' machines fail, and have held up a request for a quarter of an hour: see the log of the runner",
-			metric: ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
+			metric: s.ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
-			metric: unreachableHosts(), limit: 3, periods: 3},
-		{id: "ServerErrors", description: "The API answers with 5xx, except for full accounts: see the logs of the access and the functions",
-			metric: s.serverErrors(), limit: 5, periods: 1},
-		{id: "TableThrottled", description: "DynamoDB throttles the table",
-			metric: s.tableThrottles(), limit: 10, periods: 1},
+			metric: s.unreachableHosts(), limit: 3, periods: 3},
+		{id: "ServerErrors", description: "The API answers 1 % of calls with 5xx, full accounts apart: see the logs of the access and the functions",
+			metric: share("serverErrors", 5, s.serverErrors(), s.apiMetric("Count", "Sum")), limit: 1, periods: 1},
+		{id: "CallsSlow", description: "A hundredth of the API's calls take 15 s or more: see the log of the access",
+			metric: s.apiMetric("Latency", "p99"), limit: slowCall, periods: 3},
+		{id: "CallsThrottled", description: "API Gateway refuses 1 % of calls, of all clients: see the log of the access for who calls, and the setting requestRate",
+			metric: share("callsThrottled", 50, s.callsThrottled, s.apiMetric("Count", "Sum")), limit: 1, periods: 1},
+		{id: "FunctionsThrottled", description: "Lambda has no room for 1 % of calls of the account's functions: see its quota of concurrent executions",
+			metric: share("functionsThrottled", 5, ofLambda("Throttles"), ofLambda("Invocations")), limit: 1, periods: 1},
+		{id: "TableThrottled", description: "DynamoDB throttles the table: 5 of 100 units",
+			metric: share("tableThrottled", 10, s.tableThrottles(), s.tableUnits()), limit: 5, periods: 1},
 		{id: "JobsFail", description: "Runners crash or can't be started, again and again: see the log of failed jobs",
 			metric: s.jobsFailed(), limit: 1, periods: 3},
+		{id: "JobsBlocked", description: "Batch can't start a job: the log of failed jobs has the reason, such as a quota or a setting",
+			metric: metric("AWS/Events", "TriggeredRules", "Sum", map[string]*string{"RuleName": s.jobsBlocked.RuleName()}), limit: 1, periods: 1},
 		{id: "OutputsNotSigned", description: "Outputs have no signed manifest: see the log of the runner, and the secret of the key",
-			metric: ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
+			metric: s.ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
 		{id: "EventsFail", description: "No event was delivered to any webhook for an hour, and attempts failed: see the log of deliver, and the webhooks",
-			metric: eventsNotDelivered(), limit: 3, periods: 1},
+			metric: s.eventsNotDelivered(), limit: 3, periods: 1},
 		{id: "BackgroundFails", description: "dispatch, deliver or publish fails again and again: see their logs",
 			metric: s.backgroundFailures(), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
-			metric: s.sweeps(), limit: 1, periods: 2, silence: true},
-	}...)
+			metric: s.sweeps(), limit: 1, periods: 2, below: true, silence: true},
+	}
 	if _, there := s.functions["publish"]; there {
 		all = append(all, alarm{id: "EventsRefused", description: "The bus will never take an event, so it is lost: see the log of publish",
-			metric: ours("EventsRefused", "Sum"), limit: 1, periods: 1})
+			metric: s.ours("EventsRefused", "Sum"), limit: 1, periods: 1})
 	}
-	return all
-}
-
-// throttled returns alarms for throttled functions of the API. Each alarm adds up at most ten
-// metrics.
-func (s *service) throttled() (all []alarm) {
-	for functions := range slices.Chunk(clientFunctions(), 10) {
-		id := "FunctionsThrottled"
-		if len(all) > 0 {
-			id += strconv.Itoa(len(all) + 1)
-		}
-		all = append(all, alarm{id: id, description: "Lambda has no more room for calls: see the quota of concurrent executions",
-			metric: s.functionSum("throttles", "Throttles", functions), limit: 1, periods: 1})
+	if arn := settings.Certificate.In(s.Values); arn != "" {
+		all = append(all, alarm{id: "CertificateExpires", description: "The API's certificate expires within three weeks: see Certificate Manager",
+			metric: expiry(arn), limit: soonExpired, periods: 1, below: true})
 	}
 	return all
 }
 
 // addAlarms adds the alarms and the topic that they notify.
 func (s *service) addAlarms() {
-	action := awscloudwatchactions.NewSnsAction(s.alarmTopic())
+	s.alarmTopic = s.newAlarmTopic()
+	action := awscloudwatchactions.NewSnsAction(s.alarmTopic)
 	for _, a := range s.alarms() {
 		comparison := awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 		missing := awscloudwatch.TreatMissingData_NOT_BREACHING
-		if a.silence {
+		if a.below {
 			comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+		}
+		if a.silence {
 			missing = awscloudwatch.TreatMissingData_BREACHING
 		}
 		props := &awscloudwatch.AlarmProps{
@@ -114,22 +118,29 @@ func (s *service) addAlarms() {
 	}
 }
 
-// alarmTopic returns the topic of the alarms. The stack's own key encrypts it, since CloudWatch may
+// newAlarmTopic adds the topic of the alarms. The stack's own key encrypts it, since CloudWatch may
 // not use the key of SNS.
-func (s *service) alarmTopic() awssns.Topic {
-	const service = "cloudwatch.amazonaws.com"
+func (s *service) newAlarmTopic() awssns.Topic {
+	services := []string{"cloudwatch.amazonaws.com"}
+	if settings.MonthlyBudget.In(s.Values) > 0 {
+		services = append(services, budgets)
+	}
 	key := awskms.NewKey(s.stack, jsii.String("AlarmKey"), &awskms.KeyProps{
 		Description:       jsii.String("Encrypts alarms"),
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     awscdk.RemovalPolicy_DESTROY,
 	})
-	key.Grant(awsiam.NewServicePrincipal(jsii.String(service), nil), jsii.String("kms:Decrypt"), jsii.String("kms:GenerateDataKey*"))
+	for _, service := range services {
+		key.Grant(awsiam.NewServicePrincipal(jsii.String(service), nil), jsii.String("kms:Decrypt"), jsii.String("kms:GenerateDataKey*"))
+	}
 	topic := awssns.NewTopic(s.stack, jsii.String("Alarms"), &awssns.TopicProps{
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),
 	})
 	publish := allow([]string{"sns:Publish"}, topic.TopicArn())
-	publish.AddServicePrincipal(jsii.String(service), nil)
+	for _, service := range services {
+		publish.AddServicePrincipal(jsii.String(service), nil)
+	}
 	publish.AddCondition(jsii.String("StringEquals"), map[string]*string{"aws:SourceAccount": s.stack.Account()})
 	topic.AddToResourcePolicy(publish)
 	if settings.AlarmEmail.In(s.Values) != "" {

@@ -3,6 +3,7 @@ package stack
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
@@ -60,10 +61,30 @@ const accessLog = `{"time":"$context.requestTime","request_id":"$context.request
 // stageName is the first element of every path, so that an endpoint has the same path as on one machine.
 var stageName = strings.TrimPrefix(rest.Base, "/")
 
+// openShare is the part of the calls a second that each route without a key takes.
+const openShare = .2
+
+// throttles returns the rates of the routes that anyone may call: the pages of the dashboard, unknown paths and endpoints without a key. A route with a rate of
+// its own doesn't use up that of others, so that strangers leave room for clients. (A call with an invalid key counts in the route that it names.)
+func (s *service) throttles() *map[string]*awsapigateway.MethodDeploymentOptions {
+	rate := max(1, float64(settings.RequestRate.In(s.Values))*openShare)
+	all := map[string]*awsapigateway.MethodDeploymentOptions{}
+	for _, r := range routes() {
+		keyed := r.function == "mcp" || slices.ContainsFunc(rest.Endpoints(), func(e rest.Endpoint) bool { return e.Function == r.function && e.Calls != "" })
+		if !keyed {
+			all["/"+r.path+"/"+r.method] = &awsapigateway.MethodDeploymentOptions{
+				ThrottlingRateLimit: jsii.Number(rate), ThrottlingBurstLimit: jsii.Number(2 * rate),
+			}
+		}
+	}
+	return &all
+}
+
 // addAPI adds the API without its routes. Other parts need its address before the functions exist.
 func (s *service) addAPI() {
 	calls := s.logGroup("AccessLog")
-	s.storageRefused = s.countCalls(calls, "StorageRefused", http.StatusInsufficientStorage)
+	s.storageRefused = s.countCalls(calls, "StorageRefused", "status", strconv.Itoa(http.StatusInsufficientStorage))
+	s.callsThrottled = s.countCalls(calls, "RateExceeded", "error", "THROTTLED")
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
 		RestApiName:      jsii.String(settings.Name.In(s.Values)),
 		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
@@ -73,6 +94,7 @@ func (s *service) addAPI() {
 			StageName:            jsii.String(stageName),
 			ThrottlingRateLimit:  jsii.Number(settings.RequestRate.In(s.Values)),
 			ThrottlingBurstLimit: jsii.Number(2 * settings.RequestRate.In(s.Values)),
+			MethodOptions:        s.throttles(),
 			TracingEnabled:       jsii.Bool(true),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(calls),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),

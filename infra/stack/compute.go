@@ -105,9 +105,9 @@ func (s *service) machineImage() *awsbatch.EcsMachineImage {
 func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	return awsec2.NewLaunchTemplate(s.stack, jsii.String("Instance"), &awsec2.LaunchTemplateProps{
 		RequireImdsv2: jsii.Bool(true),
-		// A container is one hop away from the metadata. A runner reads there whether the instance
-		// will be reclaimed.
-		HttpPutResponseHopLimit: jsii.Number(2),
+		// Batch runs containers on the instance's network, so they are no hop away from the metadata.
+		// A runner reads there whether the instance will be reclaimed.
+		HttpPutResponseHopLimit: jsii.Number(1),
 		UserData:                userData(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
 			DeviceName: jsii.String("/dev/xvda"), // the root device of Amazon Linux

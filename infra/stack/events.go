@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/domain/settings"
 )
 
 // addEvents connects the functions that no client calls.
@@ -18,14 +20,14 @@ func (s *service) addEvents() {
 			// One call starts workers, and at most one other call waits for the right to do so.
 			BatchSize:               jsii.Number(10_000),
 			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(2)),
-			MaxConcurrency:          jsii.Number(2),
+			MaxConcurrency:          jsii.Number(dispatchCalls),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
 	s.functions["deliver"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.deliveries,
 		&awslambdaeventsources.SqsEventSourceProps{
 			// A call of a webhook may take 20 s, and a function makes ten at a time.
 			BatchSize:               jsii.Number(10),
-			MaxConcurrency:          jsii.Number(deliverCalls),
+			MaxConcurrency:          jsii.Number(s.deliverCalls()),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
 	if s.publishes() {
@@ -35,8 +37,30 @@ func (s *service) addEvents() {
 	s.logFailedJobs()
 }
 
-// deliverCalls is the largest number of calls of deliver at a time.
-const deliverCalls = 20
+// Largest numbers of calls of functions at a time. A sweep ends before the next begins; the second is for AWS's own retries.
+const (
+	dispatchCalls   = 2
+	sweepCalls      = 2
+	maxDeliverCalls = 20
+)
+
+// reservingQuota is the account's quota of concurrent calls from which on sweep and dispatch get calls of their own. AWS keeps 100 for functions without any.
+const reservingQuota = 200
+
+// deliverCalls returns the largest number of calls of deliver at a time: a fifth of the account's, so that slow webhooks don't take all. AWS takes no less
+// than 2.
+func (s *service) deliverCalls() int {
+	return min(max(2, settings.LambdaQuota.In(s.Values)/5), maxDeliverCalls)
+}
+
+// reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.
+func (s *service) reserved(function string) *float64 {
+	calls, some := map[string]int{"dispatch": dispatchCalls, "sweep": sweepCalls}[function]
+	if !some || settings.LambdaQuota.In(s.Values) < reservingQuota {
+		return nil
+	}
+	return jsii.Number(calls)
+}
 
 // callSweep calls the sweep each minute. A failed sweep is not tried again, because the next one
 // follows soon. An event that doesn't reach the function, or on which the function fails, goes to
@@ -55,7 +79,7 @@ func (s *service) callSweep() {
 		&awseventstargets.LambdaFunctionProps{RetryAttempts: times, MaxEventAge: age, DeadLetterQueue: s.dead}))
 }
 
-// logFailedJobs logs Batch's event for each failed job. An alarm counts these events. Arrays of
+// logFailedJobs logs Batch's event for each failed job, and for each job that it can't start, with the cause, some minutes after it began to wait. An alarm counts these events. Arrays of
 // jobs and jobs whose instance was reclaimed do not count.
 func (s *service) logFailedJobs() {
 	s.failedJobs = s.logGroup("FailedJobs")
@@ -64,17 +88,20 @@ func (s *service) logFailedJobs() {
 		write.AddServicePrincipal(jsii.String(principal), nil)
 	}
 	s.failedJobs.AddToResourcePolicy(write)
-	rule := awsevents.NewRule(s.stack, jsii.String("JobFailed"), &awsevents.RuleProps{
-		Description: jsii.String("Jobs that failed"),
-		EventPattern: &awsevents.EventPattern{
-			Source:     jsii.Strings("aws.batch"),
-			DetailType: jsii.Strings("Batch Job State Change"),
-			Detail: &map[string]any{
-				"status": []string{"FAILED"}, "jobQueue": []*string{s.jobQueue.JobQueueArn()},
-				"arrayProperties": map[string]any{"size": []any{map[string]any{"exists": false}}},
-				"statusReason":    []any{map[string]any{"anything-but": map[string]any{"prefix": "Host EC2"}}},
-			},
-		},
+	s.logEvents("JobFailed", "Jobs that failed", "Batch Job State Change", map[string]any{
+		"status":          []string{"FAILED"},
+		"arrayProperties": map[string]any{"size": []any{map[string]any{"exists": false}}},
+		"statusReason":    []any{map[string]any{"anything-but": map[string]any{"prefix": "Host EC2"}}},
+	})
+	s.jobsBlocked = s.logEvents("JobBlocked", "Jobs that Batch can't start", "Batch Job Queue Blocked", map[string]any{})
+}
+
+// logEvents logs events about the job queue with the details to the log of failed jobs.
+func (s *service) logEvents(id, description, kind string, details map[string]any) awsevents.Rule {
+	details["jobQueue"] = []*string{s.jobQueue.JobQueueArn()}
+	rule := awsevents.NewRule(s.stack, jsii.String(id), &awsevents.RuleProps{
+		Description:  jsii.String(description),
+		EventPattern: &awsevents.EventPattern{Source: jsii.Strings("aws.batch"), DetailType: jsii.Strings(kind), Detail: &details},
 	})
 	// CDK's own target would add a function that writes the group's policy.
 	rule.Node().DefaultChild().(awsevents.CfnRule).SetTargets(&[]any{&awsevents.CfnRule_TargetProperty{
@@ -84,4 +111,5 @@ func (s *service) logFailedJobs() {
 			ResourceName: s.failedJobs.LogGroupName(),
 		}),
 	}})
+	return rule
 }

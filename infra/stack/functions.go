@@ -185,5 +185,7 @@ func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 		Tracing:       awslambda.Tracing_ACTIVE,
 		LogGroup:      log,
 		LoggingFormat: awslambda.LoggingFormat_JSON,
+
+		ReservedConcurrentExecutions: s.reserved(l.name),
 	})
 }

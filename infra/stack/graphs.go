@@ -23,20 +23,20 @@ func (s *service) addGraphs() {
 				graph("Time of a call, ms", s.apiMetric("Latency", "p50"), s.apiMetric("Latency", "p99")),
 			},
 			{
-				graph("Requests", ours("RequestsCreated", "Sum"), ours("RequestsCompleted", "Sum"), ours("RequestsFailed", "Sum"), ours("AttemptsPutOff", "Sum"), ours("OutputsNotSigned", "Sum"), ownFaults()),
-				graph("Waiting, seconds", ours("OldestQueued", "Maximum"), ours("QueueWait", "p50"), ours("QueueWait", "p99")),
+				graph("Requests", s.ours("RequestsCreated", "Sum"), s.ours("RequestsCompleted", "Sum"), s.ours("RequestsFailed", "Sum"), s.ours("AttemptsPutOff", "Sum"), s.ours("OutputsNotSigned", "Sum"), s.ownFaults()),
+				graph("Waiting, seconds", s.ours("OldestQueued", "Maximum"), s.ours("QueueWait", "p50"), s.ours("QueueWait", "p99")),
 			},
 			{
-				graph("Rendering, times real time", ours("RenderSpeed", "p50"), ours("RenderSpeed", "Minimum")),
-				graph("Attempts for a request", ours("Attempts", "Average"), ours("Attempts", "Maximum")),
+				graph("Rendering, times real time", s.ours("RenderSpeed", "p50"), s.ours("RenderSpeed", "Minimum")),
+				graph("Attempts for a request", s.ours("Attempts", "Average"), s.ours("Attempts", "Maximum")),
 			},
 			{
-				graph("Events", ours("EventsDelivered", "Sum"), ours("EventsRetried", "Sum"), ours("EventsUndelivered", "Sum"), ours("EventsRefused", "Sum")),
-				graph("Time of webhooks, seconds", ours("WebhookTime", "p50"), ours("WebhookTime", "p99")),
+				graph("Events", s.ours("EventsDelivered", "Sum"), s.ours("EventsRetried", "Sum"), s.ours("EventsUndelivered", "Sum"), s.ours("EventsRefused", "Sum")),
+				graph("Time of webhooks, seconds", s.ours("WebhookTime", "p50"), s.ours("WebhookTime", "p99")),
 			},
 			{
-				graph("Media", ours("MediaFetched", "Sum"), ours("UnreachableHosts", "Maximum")),
-				graph("Faults of machines, seconds", ours("HostFailing", "Maximum")),
+				graph("Media", s.ours("MediaFetched", "Sum"), s.ours("UnreachableHosts", "Maximum")),
+				graph("Faults of machines, seconds", s.ours("HostFailing", "Maximum")),
 			},
 			{
 				graph("Messages", s.queueMetric("ApproximateNumberOfMessagesVisible", "Maximum"), s.deadLetters()),

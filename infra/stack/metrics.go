@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/aws/emf"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/dynamodb"
@@ -28,30 +29,33 @@ func metric(namespace, name, statistic string, dimensions map[string]*string) aw
 	return awscloudwatch.NewMetric(props)
 }
 
+// namespace returns the name space of the stack's own metrics.
+func (s *service) namespace() string { return emf.Namespace(settings.Name.In(s.Values)) }
+
 // ours returns a metric that the service's programs write in their logs.
-func ours(name, statistic string) awscloudwatch.Metric {
-	return metric("Lipsync", name, statistic, nil)
+func (s *service) ours(name, statistic string) awscloudwatch.Metric {
+	return metric(s.namespace(), name, statistic, nil)
 }
 
 // ofCode returns the sum of a metric for one code of failures.
-func ofCode(name string, code failure.Reason) awscloudwatch.Metric {
-	return metric("Lipsync", name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
+func (s *service) ofCode(name string, code failure.Reason) awscloudwatch.Metric {
+	return metric(s.namespace(), name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
 }
 
 // unreachableHosts returns the number of different hosts of media that can't be reached. It is 0
 // while any host can be reached: then the hosts fail, and not the service's network.
-func unreachableHosts() awscloudwatch.IMetric {
+func (s *service) unreachableHosts() awscloudwatch.IMetric {
 	return expression("unreachable", "IF(FILL(fetched, 0) > 0, 0, hosts)", map[string]awscloudwatch.IMetric{
-		"fetched": ours("MediaFetched", "Sum"),
-		"hosts":   ours("UnreachableHosts", "Maximum"),
+		"fetched": s.ours("MediaFetched", "Sum"),
+		"hosts":   s.ours("UnreachableHosts", "Maximum"),
 	})
 }
 
 // ownFaults counts the requests that failed through a fault of the service or of its machines.
-func ownFaults() awscloudwatch.IMetric {
+func (s *service) ownFaults() awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, code := range []failure.Reason{failure.InternalFault, failure.HostFailing} {
-		metrics = append(metrics, ofCode("RequestsFailed", code))
+		metrics = append(metrics, s.ofCode("RequestsFailed", code))
 	}
 	return sum("ownFaults", metrics...)
 }
@@ -66,18 +70,16 @@ func (s *service) functionMetric(function, name, statistic string) awscloudwatch
 		map[string]*string{"FunctionName": s.functions[function].FunctionName()})
 }
 
-// countCalls counts the calls in the access log that got a status. The namespace is the stack's
-// own, so the metric has only calls of this stack, as AWS's metrics of its API do.
-func (s *service) countCalls(log awslogs.ILogGroup, name string, status int) awscloudwatch.Metric {
-	namespace := "Lipsync/" + settings.Name.In(s.Values)
+// countCalls counts the lines of the access log in which a member has the value.
+func (s *service) countCalls(log awslogs.ILogGroup, name, member, value string) awscloudwatch.Metric {
 	awslogs.NewMetricFilter(s.stack, jsii.String(name), &awslogs.MetricFilterProps{
 		LogGroup:        log,
-		FilterPattern:   awslogs.FilterPattern_StringValue(jsii.String("$.status"), jsii.String("="), jsii.String(strconv.Itoa(status))),
-		MetricNamespace: jsii.String(namespace),
+		FilterPattern:   awslogs.FilterPattern_StringValue(jsii.String("$."+member), jsii.String("="), jsii.String(value)),
+		MetricNamespace: jsii.String(s.namespace()),
 		MetricName:      jsii.String(name),
 		MetricValue:     jsii.String("1"),
 	})
-	return metric(namespace, name, "Sum", nil)
+	return s.ours(name, "Sum")
 }
 
 // serverErrors counts the calls that failed through a fault of the service. It leaves out calls of
@@ -112,7 +114,26 @@ func (s *service) indexMetric(name string) awscloudwatch.Metric {
 
 func (s *service) tableThrottles() awscloudwatch.IMetric {
 	const read, write = "ReadThrottleEvents", "WriteThrottleEvents"
-	return sum("throttled", s.tableMetric(read), s.tableMetric(write), s.indexMetric(read), s.indexMetric(write))
+	return sum("throttles", s.tableMetric(read), s.tableMetric(write), s.indexMetric(read), s.indexMetric(write))
+}
+
+// tableUnits adds up the units of the table. The units of its index are among them.
+func (s *service) tableUnits() awscloudwatch.IMetric {
+	return sum("units", s.tableMetric("ConsumedReadCapacityUnits"), s.tableMetric("ConsumedWriteCapacityUnits"))
+}
+
+// ofLambda returns the sum of a metric of all functions of the account and region, which share a quota.
+func ofLambda(name string) awscloudwatch.Metric { return metric("AWS/Lambda", name, "Sum", nil) }
+
+// expiry returns the number of days for which a certificate is valid. Certificate Manager tells it twice a day.
+func expiry(arn string) awscloudwatch.IMetric {
+	return metric("AWS/CertificateManager", "DaysToExpiry", "Minimum", map[string]*string{"CertificateArn": jsii.String(arn)}).With(
+		&awscloudwatch.MetricOptions{Period: awscdk.Duration_Days(jsii.Number(1))})
+}
+
+// share returns how many hundredths of all a part is. It is 0 while the part is less than the floor, since one of few calls is a large share.
+func share(label string, floor int, part, all awscloudwatch.IMetric) awscloudwatch.IMetric {
+	return expression(label, "IF(FILL(part, 0) < "+strconv.Itoa(floor)+", 0, 100 * part / FILL(all, 1))", map[string]awscloudwatch.IMetric{"part": part, "all": all})
 }
 
 // clientSum adds up a metric of the functions behind the API.
@@ -123,7 +144,7 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 // backgroundFailures adds up the failures of dispatch, deliver and publish, and the messages and changes that they could not
 // handle, which do not count as errors of a function.
 func (s *service) backgroundFailures() awscloudwatch.IMetric {
-	failures := []awscloudwatch.IMetric{ours("MessagesFailed", "Sum")}
+	failures := []awscloudwatch.IMetric{s.ours("MessagesFailed", "Sum")}
 	for _, name := range []string{"dispatch", "deliver", "publish"} {
 		if _, there := s.functions[name]; there {
 			failures = append(failures, s.functionMetric(name, "Errors", "Sum"))
@@ -134,11 +155,11 @@ func (s *service) backgroundFailures() awscloudwatch.IMetric {
 
 // eventsNotDelivered counts failed attempts to deliver an event within an hour, in which one event is
 // tried four times. It is 0 if any event was delivered: then webhooks fail, and not the service.
-func eventsNotDelivered() awscloudwatch.IMetric {
+func (s *service) eventsNotDelivered() awscloudwatch.IMetric {
 	return expression("notDelivered", "IF(FILL(delivered, 0) > 0, 0, FILL(retried, 0) + FILL(undelivered, 0))", map[string]awscloudwatch.IMetric{
-		"delivered":   ours("EventsDelivered", "Sum"),
-		"retried":     ours("EventsRetried", "Sum"),
-		"undelivered": ours("EventsUndelivered", "Sum"),
+		"delivered":   s.ours("EventsDelivered", "Sum"),
+		"retried":     s.ours("EventsRetried", "Sum"),
+		"undelivered": s.ours("EventsUndelivered", "Sum"),
 	}).With(&awscloudwatch.MathExpressionOptions{Period: awscdk.Duration_Hours(jsii.Number(1))})
 }
 

@@ -203,8 +203,8 @@ func variables(function string) []settings.Entry {
 	for _, add := range Parts(function) {
 		add(d)
 	}
-	all := d.Settings.Read()
-	if function == "dashboard" { // which also reads those of its pages
+	all := append(d.Settings.Read(), settings.Name) // which all programs read
+	if function == "dashboard" {                    // which also reads those of its pages
 		all = append(all, settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL)
 	}
 	return slices.DeleteFunc(all, func(e settings.Entry) bool { return e.Line().Optional && e.Line().Where&settings.Stack == 0 })

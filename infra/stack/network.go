@@ -38,9 +38,12 @@ func (s *service) subnetMask() *float64 {
 	return jsii.Number(20)
 }
 
-// zones returns as many of the region's availability zones as the settings say. If one zone has
+// zones returns the availability zones that the settings name, or else as many of the region's as they say. If one zone has
 // none left of a type of instance, another zone may have some.
 func (s *service) zones() *[]*string {
+	if names := settings.ZoneNames.In(s.Values); len(names) > 0 {
+		return jsii.Strings(names...)
+	}
 	var zones []*string
 	for i := range settings.Zones.In(s.Values) {
 		zones = append(zones, awscdk.Fn_Select(jsii.Number(i), awscdk.Fn_GetAzs(nil)))

@@ -17,12 +17,23 @@ import (
 	"lipsync/internal/store/dynamodb"
 )
 
-// Resources of one job: an instance with 4 vCPUs and 16 GiB, without the needs of its system and
-// ECS agent.
+// JobVCPUs is the number of vCPUs of one job: those of an instance.
+const JobVCPUs = 4
+
+// Memory of one job in GiB. With the engine warp all its processes took up to .4 at 1080p, and .9 at 3840 × 1920 with two faces; the rest is for larger and
+// worse media. An instance of 8 GiB has 7 for jobs. A network, its libraries and a GPU's need more, which was not measured on these instances.
 const (
-	JobVCPUs     = 4
-	jobMemoryGiB = 12
+	warpGiB    = 6
+	networkGiB = 12 // of the 16 of an instance
 )
+
+// memoryGiB returns the memory of one job in GiB.
+func (s *service) memoryGiB() int {
+	if slices.Equal(settings.Engines.In(s.Values), []string{"warp"}) && settings.Image.In(s.Values) == "cpu" {
+		return warpGiB
+	}
+	return networkGiB
+}
 
 // attempts is the number of times that Batch starts a job: see retries. After that the job has
 // failed, which raises an alarm. While requests wait, other jobs are started.
@@ -44,7 +55,7 @@ func (s *service) addRunner() {
 		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String("Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
 			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image()),
 			Cpu:                    jsii.Number(JobVCPUs),
-			Memory:                 awscdk.Size_Gibibytes(jsii.Number(jobMemoryGiB)),
+			Memory:                 awscdk.Size_Gibibytes(jsii.Number(s.memoryGiB())),
 			Gpu:                    s.gpus(),
 			User:                   jsii.String("65532:65532"),
 			ReadonlyRootFilesystem: jsii.Bool(true),
@@ -60,7 +71,7 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
-			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
+			Environment: s.environment(JobVCPUs, settings.Name, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
 				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
@@ -106,10 +117,19 @@ func (s *service) image() awsecrassets.DockerImageAsset {
 		Directory:  jsii.String(settings.Repository.In(s.Values)),
 		File:       jsii.String(dockerfile),
 		Target:     jsii.String(settings.Image.In(s.Values)),
+		BuildArgs:  &map[string]*string{"SIGNER": jsii.String(s.signer())},
 		Platform:   awsecrassets.Platform_LINUX_AMD64(),
 		IgnoreMode: awscdk.IgnoreMode_DOCKER,
 		Exclude:    jsii.Strings(s.ignored...),
 	})
+}
+
+// signer returns the name of the image's program that signs outputs. Its build takes longer than that of all else.
+func (s *service) signer() string {
+	if settings.ProvenanceSecret.In(s.Values) == "" {
+		return "none"
+	}
+	return "c2patool"
 }
 
 // readIgnored reads the list of paths that the image is built without. Docker reads that file

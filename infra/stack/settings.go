@@ -57,6 +57,9 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		return Settings{}, fmt.Errorf("%s and %s are both less than the %d that one job takes",
 			settings.SpotVCPUs.Context(), settings.OnDemandVCPUs.Context(), JobVCPUs)
 	}
+	if names := settings.ZoneNames.In(values); len(names) > 0 && len(names) != settings.Zones.In(values) {
+		return Settings{}, fmt.Errorf("%s has %d names, but %s is %d", settings.ZoneNames.Context(), len(names), settings.Zones.Context(), settings.Zones.In(values))
+	}
 	if settings.RequireProvenance.In(values) && settings.ProvenanceSecret.In(values) == "" {
 		return Settings{}, fmt.Errorf("%s needs %s too", settings.RequireProvenance.Context(), settings.ProvenanceSecret.Context())
 	}

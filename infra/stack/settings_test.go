@@ -13,9 +13,9 @@ import (
 func defaults() map[string]string {
 	return map[string]string{
 		"lipsync:name": "Lipsync", "lipsync:keepData": "true",
-		"lipsync:image": "cpu", "lipsync:zones": "3", "lipsync:instanceTypes": "m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge",
+		"lipsync:image": "cpu", "lipsync:zones": "3", "lipsync:zoneNames": "", "lipsync:instanceTypes": "c6i.xlarge,c7i.xlarge,c6a.xlarge,c7a.xlarge,m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge",
 		"lipsync:spotVcpus": "64", "lipsync:onDemandVcpus": "16", "lipsync:jobTimeout": "6h0m0s", "lipsync:engines": "warp", "lipsync:nvidiaEncode": "false",
-		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500", "lipsync:addressRate": "0",
+		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500", "lipsync:addressRate": "0", "lipsync:lambdaQuota": "10", "lipsync:monthlyBudget": "0",
 		"lipsync:maxOpenRequests": "1000", "lipsync:maxStoredGiB": "1024", "lipsync:maxKeys": "1000", "lipsync:keepInputs": "24h0m0s", "lipsync:keepOutputs": "168h0m0s", "lipsync:keepRecords": "8760h0m0s",
 		"lipsync:maxVideoMiB": "5120", "lipsync:maxAudioMiB": "500", "lipsync:maxDuration": "1h0m0s", "lipsync:maxSide": "4096", "lipsync:maxFps": "120", "lipsync:maxGigapixels": "2000", "lipsync:keepFindings": "24h0m0s",
 		"lipsync:provenanceSecret": "", "lipsync:requireProvenance": "false",
@@ -56,7 +56,7 @@ func TestSettings(t *testing.T) {
 		},
 		"a GPU": {
 			map[string]any{"lipsync:image": "cuda"},
-			map[string]string{"lipsync:image": "cuda", "lipsync:instanceTypes": "g4dn.xlarge,g5.xlarge,g6.xlarge"},
+			map[string]string{"lipsync:image": "cuda", "lipsync:instanceTypes": "g6.xlarge,g5.xlarge,g4dn.xlarge"},
 		},
 	} {
 		want := defaults()
@@ -88,8 +88,8 @@ func TestRefused(t *testing.T) {
 		{"zones", 7, `lipsync:zones is "7", but must be a whole number from 1 to 6`},
 		{"instanceTypes", "g5", `lipsync:instanceTypes is "g5", but must be a type such as g5.xlarge, or several between commas`},
 		{"instanceTypes", []any{}, `lipsync:instanceTypes is "", but must be a type such as g5.xlarge, or several between commas`},
-		{"spotVcpus", -1, `lipsync:spotVcpus is "-1", but must be a whole number from 0 to 10000`},
-		{"onDemandVcpus", 1.5, `lipsync:onDemandVcpus is "1.5", but must be a whole number from 0 to 10000`},
+		{"spotVcpus", -1, `lipsync:spotVcpus is "-1", but must be a whole number from 0 to 100000`},
+		{"onDemandVcpus", 1.5, `lipsync:onDemandVcpus is "1.5", but must be a whole number from 0 to 100000`},
 		{"jobTimeout", "6", `lipsync:jobTimeout is "6", but must be a time in whole seconds from 10m to 168h, such as 90m`},
 		{"jobTimeout", "1m", `lipsync:jobTimeout is "1m", but must be a time in whole seconds from 10m to 168h, such as 90m`},
 		{"engines", "Warp", `lipsync:engines is "Warp", but must be warp or wav2lip or musetalk, or several between commas`},

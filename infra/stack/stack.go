@@ -10,10 +10,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -49,9 +51,15 @@ type service struct {
 	functions map[string]awslambda.Function
 
 	failedJobs     awslogs.LogGroup
+	jobsBlocked    awsevents.Rule
 	storageRefused awscloudwatch.Metric // counts calls of accounts at their storage limit
+	callsThrottled awscloudwatch.Metric // counts calls beyond the rate of all clients or of a route
+	alarmTopic     awssns.Topic
 	raised         []awscloudwatch.Alarm
 }
+
+// costTag is the tag of all parts of the stack, by whose value an account's bill can be split.
+const costTag = "lipsync:stack"
 
 // New adds the service's stack to the app.
 func New(app awscdk.App, decided Settings) awscdk.Stack {
@@ -62,6 +70,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 			TerminationProtection: jsii.Bool(decided.protected()),
 		}),
 	}
+	awscdk.Tags_Of(s.stack).Add(jsii.String(costTag), jsii.String(settings.Name.In(decided.Values)), nil)
 	s.stack.AddMetadata(jsii.String(SettingsMetadata), decided.InEffect)
 	s.addAPI()
 	s.addDomain()
@@ -77,6 +86,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addFirewall()
 	s.addEvents()
 	s.addAlarms()
+	s.addBudget()
 	s.addGraphs()
 	s.addOutputs()
 	s.addChecks()
@@ -115,6 +125,7 @@ func (s *service) addOutputs() {
 		{"QueueUrl", s.queue.QueueUrl()},
 		{"DeadLetterQueueUrl", s.dead.QueueUrl()},
 		{"JobQueueArn", s.jobQueue.JobQueueArn()},
+		{"AlarmTopicArn", s.alarmTopic.TopicArn()},
 	}, s.targets()...) {
 		awscdk.NewCfnOutput(s.stack, jsii.String(o.id), &awscdk.CfnOutputProps{Value: o.value})
 	}

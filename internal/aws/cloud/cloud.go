@@ -54,11 +54,11 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 	c := &clock{machine: time.Now}
 	config.APIOptions = append(slices.Clone(config.APIOptions), c.listen)
 	d := &Deployment{
-		Metrics:  emf.New(w, c.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		Config:   config,
 		Settings: settings.Environment(getenv),
 	}
+	d.Metrics = emf.New(w, c.Now, settings.Name.In(d.Settings))
 	d.Log.Info("start", "version", version.String())
 	d.Ports.Now, d.Ports.Watcher, d.Ports.Log = c.Now, d.Metrics, d.Log
 	for _, add := range parts {

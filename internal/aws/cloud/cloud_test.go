@@ -24,7 +24,7 @@ func TestSettings(t *testing.T) {
 		cloud.Records, media.Signed, messages.Queue, cloud.Demand, jobs.Pool, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention, cloud.Origins,
 	}
 	good := environment{
-		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
+		"LIPSYNC_NAME": "Trial", "LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
 		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_MAX_WORKERS": "20", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
 		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000", "LIPSYNC_ENGINES": "wav2lip,warp",
 		"LIPSYNC_CORS_ORIGINS": "*", "LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h", "LIPSYNC_KEEP_RECORDS": "72h",

@@ -16,7 +16,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-const namespace = "Lipsync"
+// Namespace returns CloudWatch's name space for the metrics of the stack with the name. Stacks of an account don't count in each other's alarms.
+func Namespace(stack string) string { return "Lipsync/" + stack }
 
 // These are units, as CloudWatch names them.
 const (
@@ -27,13 +28,16 @@ const (
 
 // Metrics implements lipsync.Watcher.
 type Metrics struct {
-	now func() time.Time
-	mu  sync.Mutex
-	w   io.Writer
+	namespace string
+	now       func() time.Time
+	mu        sync.Mutex
+	w         io.Writer
 }
 
-// New returns metrics that are written to w.
-func New(w io.Writer, now func() time.Time) *Metrics { return &Metrics{w: w, now: now} }
+// New returns metrics of the stack with the name. They are written to w.
+func New(w io.Writer, now func() time.Time, stack string) *Metrics {
+	return &Metrics{w: w, now: now, namespace: Namespace(stack)}
+}
 
 var _ lipsync.Watcher = (*Metrics)(nil)
 
@@ -140,7 +144,7 @@ type definition struct{ Name, Unit string }
 // write writes one line with the members and metrics. Each metric is counted without a dimension
 // and, if dimension names a member, also by that member.
 func (m *Metrics) write(members map[string]any, dimension string, metrics ...metric) {
-	d := directive{Namespace: namespace, Dimensions: [][]string{{}}}
+	d := directive{Namespace: m.namespace, Dimensions: [][]string{{}}}
 	if dimension != "" {
 		d.Dimensions = append(d.Dimensions, []string{dimension})
 	}

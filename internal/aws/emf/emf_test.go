@@ -39,62 +39,62 @@ func TestLines(t *testing.T) {
 		want []string
 	}{
 		"created": {func(m *emf.Metrics) { m.Created(r) }, []string{
-			`{"RequestsCreated":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCreated","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"RequestsCreated":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"RequestsCreated","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"started": {func(m *emf.Metrics) { m.Started(r) }, []string{
-			`{"QueueWait":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"QueueWait","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"QueueWait":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"QueueWait","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"completed": {func(m *emf.Metrics) { m.Finished(completed) }, []string{
-			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"not signed": {func(m *emf.Metrics) { m.Finished(unsigned) }, []string{
-			`{"Attempts":2,"OutputsNotSigned":1,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"},{"Name":"OutputsNotSigned","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"Attempts":2,"OutputsNotSigned":1,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"},{"Name":"OutputsNotSigned","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"WebM, which can't be signed": {func(m *emf.Metrics) { m.Finished(webM) }, []string{
-			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"failed": {func(m *emf.Metrics) { m.Finished(failed) }, []string{
-			`{"Code":"media_longer_than","RequestsFailed":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Code"]],"Metrics":[{"Name":"RequestsFailed","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"video","limit":{"seconds":3600},"value":{"seconds":3660}},"request":"id"}`,
-			`{"Attempts":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"Code":"media_longer_than","RequestsFailed":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[],["Code"]],"Metrics":[{"Name":"RequestsFailed","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"video","limit":{"seconds":3600},"value":{"seconds":3660}},"request":"id"}`,
+			`{"Attempts":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"postponed": {func(m *emf.Metrics) { m.Postponed(r, unreachable) }, []string{
-			`{"AttemptsPutOff":1,"Code":"media_unreachable","_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Code"]],"Metrics":[{"Name":"AttemptsPutOff","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"audio"},"request":"id"}`,
+			`{"AttemptsPutOff":1,"Code":"media_unreachable","_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[],["Code"]],"Metrics":[{"Name":"AttemptsPutOff","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"audio"},"request":"id"}`,
 		}},
 		"waiting": {func(m *emf.Metrics) { m.Waiting(90 * time.Second) }, []string{
-			`{"OldestQueued":90,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"OldestQueued","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
+			`{"OldestQueued":90,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"OldestQueued","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"unreachable": {func(m *emf.Metrics) { m.Unreachable(3) }, []string{
-			`{"UnreachableHosts":3,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"UnreachableHosts","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+			`{"UnreachableHosts":3,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"UnreachableHosts","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"failing": {func(m *emf.Metrics) { m.Failing(20 * time.Minute) }, []string{
-			`{"HostFailing":1200,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"HostFailing","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
+			`{"HostFailing":1200,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"HostFailing","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"refused": {func(m *emf.Metrics) { m.Refused(lipsync.BusEvent{ID: "msg_1"}) }, []string{
-			`{"EventsRefused":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsRefused","Unit":"Count"}]}],"Timestamp":1790000000123},"event":"msg_1"}`,
+			`{"EventsRefused":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsRefused","Unit":"Count"}]}],"Timestamp":1790000000123},"event":"msg_1"}`,
 		}},
 		"delivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryDelivered, 200), 1500*time.Millisecond) }, []string{
-			`{"EventsDelivered":1,"WebhookTime":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsDelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":200,"webhook":"w"}`,
+			`{"EventsDelivered":1,"WebhookTime":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsDelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":200,"webhook":"w"}`,
 		}},
 		"delivery retried": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryWaiting, 503), time.Second) }, []string{
-			`{"EventsRetried":1,"WebhookTime":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsRetried","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":503,"webhook":"w"}`,
+			`{"EventsRetried":1,"WebhookTime":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsRetried","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":503,"webhook":"w"}`,
 		}},
 		"undelivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryFailed, 410), time.Second) }, []string{
-			`{"EventsUndelivered":1,"WebhookTime":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"EventsUndelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":410,"webhook":"w"}`,
+			`{"EventsUndelivered":1,"WebhookTime":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsUndelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":410,"webhook":"w"}`,
 		}},
 		"messages": {func(m *emf.Metrics) { m.MessagesFailed(2) }, []string{
-			`{"MessagesFailed":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MessagesFailed","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+			`{"MessagesFailed":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"MessagesFailed","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"fetched": {func(m *emf.Metrics) { m.Fetched(t.Context(), time.Second, nil) }, []string{
-			`{"MediaFetched":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MediaFetched","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+			`{"MediaFetched":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"MediaFetched","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"not fetched": {func(m *emf.Metrics) { m.Fetched(t.Context(), time.Second, io.EOF) }, nil},
 		"rendered": {func(m *emf.Metrics) { m.Rendered(2*time.Second, 3*time.Second) }, []string{
-			`{"RenderSpeed":0.667,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RenderSpeed","Unit":"None"}]}],"Timestamp":1790000000123}}`,
+			`{"RenderSpeed":0.667,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"RenderSpeed","Unit":"None"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"rendered in no time": {func(m *emf.Metrics) { m.Rendered(time.Second, 0) }, nil},
 	} {
 		var w strings.Builder
-		c.tell(emf.New(&w, func() time.Time { return now }))
+		c.tell(emf.New(&w, func() time.Time { return now }, "Trial"))
 		want := ""
 		for _, line := range c.want {
 			want += line + "\n"

@@ -2,14 +2,15 @@ package settings
 
 import (
 	"net/url"
+	"slices"
 	"time"
 )
 
 // Settings that exist only on AWS.
 var (
 	Name = add(Setting[string]{Kind: matching(`[A-Za-z][A-Za-z0-9-]{0,39}`, "letters, digits and dashes, a letter first, at most 40"), Row: Row{
-		Name: "name", Where: Stack, Default: "Lipsync",
-		Help: "Name of the stack", More: "Two stacks in the same account and region share their metrics.",
+		Name: "name", Where: Stack | Functions | Runner, Default: "Lipsync",
+		Help: "Name of the stack, and of its metrics in CloudWatch",
 	}})
 	KeepData = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "keep-data", Where: Stack, Default: "true",
@@ -24,26 +25,35 @@ var (
 		Help: "Number of availability zones for the instances",
 		More: "If your account has fewer in the region, such as in us-west-1, set that number. You can't change 2 to more later, since each of the two has half of the addresses.",
 	}})
+	ZoneNames = add(Setting[[]string]{Kind: noneOr(words(`[a-z]{2}-[a-z-]+-[0-9][a-z]`, "a zone such as us-east-1a")), Row: Row{
+		Name: "zone-names", Where: Stack, Without: "those with the most of `instanceTypes`, which `make deploy` finds; else the region's first `zones`",
+		Help: "Names of the availability zones, as many as `zones`",
+	}})
 	InstanceTypes = add(Setting[[]string]{
 		Kind:           words(`[a-z][a-z0-9-]*\.[a-z0-9-]+`, "a type such as g5.xlarge"),
 		ContextDefault: defaultInstances,
 		Row: Row{
-			Name: "instance-types", Where: Stack, Without: "`" + withCPU + "`; with `image=cuda` `" + withGPU + "`",
-			Help: "Types of instances that Batch may start: x86, with 4 vCPUs and at least 16 GiB each",
+			Name: "instance-types", Where: Stack, Without: "`" + withCPU + "`; with engines besides warp `" + withNet + "`; with `image=cuda` `" + withGPU + "`",
+			Help: "Types of instances that Batch may start: x86, with 4 vCPUs each, and at least 8 GiB with the engine warp only, 16 GiB with others",
 			More: "A job doesn't fit on a smaller instance. On a larger one several jobs run, each on 4 cores, but they share a disk of the size for one job.",
 		},
 	})
-	SpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 10_000), Row: Row{
+	SpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "spot-vcpus", Where: Stack, Default: "64",
 		Help: "Largest number of vCPUs of Spot instances; 0 for none",
 	}})
-	OnDemandVCPUs = add(Setting[int]{Kind: integerWithin(0, 10_000), Row: Row{
+	OnDemandVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "on-demand-vcpus", Where: Stack, Default: "16",
 		Help: "Largest number of vCPUs of on-demand instances, which start if there are no more Spot instances; 0 for none",
 	}})
 	JobTimeout = add(Setting[time.Duration]{Kind: duration(1, ""), InStack: durationWithin(10*time.Minute, 7*day), Row: Row{
 		Name: "job-timeout", Where: Stack | Runner, Default: "6h", Example: "TIME",
 		Help: "Longest time of a job, after which Batch kills it; in the second half of this time its runner begins no request",
+	}})
+	LambdaQuota = add(Setting[int]{Kind: integerWithin(1, 10_000_000), Row: Row{
+		Name: "lambda-quota", Where: Stack, Default: "10", Without: "the account's, which `make deploy` reads; else 10, as in new accounts",
+		Help: "Concurrent calls of functions that Lambda allows the account in the region",
+		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep` and `dispatch` have calls of their own.",
 	}})
 	RequestRate = add(Setting[int]{Kind: integerWithin(1, 10_000), Row: Row{
 		Name: "request-rate", Where: Stack, Default: "500",
@@ -52,6 +62,10 @@ var (
 	AddressRate = add(Setting[int]{Kind: zeroOr(10, 100_000_000), Row: Row{ // AWS takes no less
 		Name: "address-rate", Where: Stack, Default: "0",
 		Help: "Calls of one address in a minute, 10 or more, as a firewall (WAF) counts them; 0 for none",
+	}})
+	MonthlyBudget = add(Setting[int]{Kind: integerWithin(0, 100_000_000), Row: Row{
+		Name: "monthly-budget", Where: Stack, Default: "0",
+		Help: "US dollars that the whole AWS account may cost in a month before an alarm; 0 for none",
 	}})
 	SelfSignUp = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "self-sign-up", Where: Stack, Default: "false",
@@ -151,13 +165,17 @@ var (
 // Default types of instances: the smallest that a job fits on, of several generations, so that Spot
 // has a choice.
 const (
-	withCPU = "m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge"
-	withGPU = "g4dn.xlarge,g5.xlarge,g6.xlarge"
+	withCPU = "c6i.xlarge,c7i.xlarge,c6a.xlarge,c7a.xlarge," + withNet
+	withNet = "m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge" // 16 GiB, for networks
+	withGPU = "g6.xlarge,g5.xlarge,g4dn.xlarge"
 )
 
 func defaultInstances(v *Values) string {
 	if Image.In(v) == "cuda" {
 		return withGPU
+	}
+	if !slices.Equal(Engines.In(v), []string{"warp"}) {
+		return withNet
 	}
 	return withCPU
 }

@@ -114,7 +114,7 @@ func TestContextOfGPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := InstanceTypes.EnvValue(v), "g4dn.xlarge,g5.xlarge,g6.xlarge"; got != want {
+	if got, want := InstanceTypes.EnvValue(v), "g6.xlarge,g5.xlarge,g4dn.xlarge"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -57,6 +57,16 @@ func words(pattern, want string) *Kind[[]string] {
 	}}
 }
 
+// noneOr is the kind of lists that may be empty.
+func noneOr(some *Kind[[]string]) *Kind[[]string] {
+	return &Kind[[]string]{want: some.want, parse: func(text string) ([]string, bool) {
+		if text == "" {
+			return nil, true
+		}
+		return some.parse(text)
+	}}
+}
+
 // days is the kind of some numbers of days.
 func days(choices ...int) *Kind[int] {
 	var texts []string
