@@ -250,13 +250,13 @@ func TestSignOut(t *testing.T) {
 	b := deploy(t).browse(t)
 	b.call(t, "GET", logIn(t, b.call(t, "GET", "/api/dashboard/sign-in", nil).location()), nil).mustLead("/api/dashboard")
 	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(b.call(t, "GET", "/api/dashboard", nil).Body)[1]
-	kept := b.cookies["lipsync_session"]
+	kept := b.cookies["__Secure-lipsync_session"]
 	out := b.call(t, "POST", "/api/dashboard/sign-out", url.Values{"csrf": {csrf}})
 	if got := leads(t, http.MethodGet, out.location(), nil); got != publicURL+"/api/dashboard/signed-out" || len(b.cookies) != 0 {
 		t.Errorf("got from %s to %s, with cookies %v", out.location(), got, b.cookies)
 	}
 	b.call(t, "GET", publicURL+"/api/dashboard/signed-out", nil).must(http.StatusOK, "Your session has ended")
-	b.cookies["lipsync_session"] = kept
+	b.cookies["__Secure-lipsync_session"] = kept
 	b.call(t, "GET", "/api/dashboard", nil).mustLead("/api/dashboard/sign-in")
 }
 

@@ -65,9 +65,13 @@ func (v *visit) keep(s session) error {
 
 // cookieName returns the name of a cookie in the browser. On this machine the name has the port,
 // since browsers don't separate the cookies of a host's ports, and several services may run here.
+// Elsewhere it has a prefix with which browsers take no cookie from an answer without encryption.
 func (v *visit) cookieName(name string) string {
 	base := v.pages.base(v.Request)
-	if port := base.Port(); port != "" && plainLoopback(base) {
+	if !plainLoopback(base) {
+		return "__Secure-" + name
+	}
+	if port := base.Port(); port != "" {
 		return name + "_" + port
 	}
 	return name

@@ -166,7 +166,7 @@ func TestCookie(t *testing.T) {
 	} {
 		secure := want == ""
 		if secure {
-			want = "lipsync_session"
+			want = "__Secure-lipsync_session"
 		}
 		f := newFixture(t)
 		var err error
