@@ -32,7 +32,7 @@ MUSETALK    := internal/render/musetalk/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,12 +113,12 @@ aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-
 	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
 		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST))
 
-aws-smoke: ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
-	@if [ -z "$$AWS_PROFILE$$AWS_ACCESS_KEY_ID" ]; then go test -count 1 -v -run '^TestPlan$$' ./infra/smoke -args $(if $(GPU),-gpu); else $(MAKE) --no-print-directory aws-smoke-run; fi
-
-aws-smoke-run: build $(NODE)/done
+aws-smoke: build $(NODE)/done ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
 	@.ci/install ffmpeg espeak-ng chromium-headless-shell
-	go test -count 1 -v -timeout 4h -run '^(TestPlan|TestAWS)$$' ./infra/smoke -args -cdk $(CDK) $(if $(GPU),-gpu)
+	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard $(if $(GPU),-gpu) $(CDK)
+
+aws-smoke-clean: ## remove the stacks that runs of make aws-smoke left on AWS
+	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard -clean
 
 lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
 	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)

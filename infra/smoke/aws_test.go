@@ -2,7 +2,6 @@ package smoke
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -16,16 +15,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"lipsync/infra/account"
 	"lipsync/internal/media/demo"
 )
 
-// make aws-smoke sets these flags.
+// The program guard sets these flags, and removes the stack at the end.
 var (
-	cdk = flag.String("cdk", "", "the CDK's command line, from the folder infra; without it only the plan is printed")
-	gpu = flag.Bool("gpu", false, "also deploy image=cuda, and do a job there")
+	cdk       = flag.String("cdk", "", "the CDK's command line, from the folder infra; without it only the plan is printed")
+	stackName = flag.String("name", "", "name of the stack")
+	gpu       = flag.Bool("gpu", false, "also deploy image=cuda, and do a job there")
 )
 
 // These are for the suite: rates low enough to be reached within a minute, and files that together
@@ -82,8 +81,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestAWS deploys to the account of the environment's credentials, runs all steps, and removes
-// everything.
+// TestAWS deploys to the account of the environment's credentials, and runs all steps. The program guard removes the stack.
 func TestAWS(t *testing.T) {
 	if *cdk == "" {
 		t.Skip("needs an account: see make aws-smoke")
@@ -92,10 +90,9 @@ func TestAWS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "LipsyncSmoke-" + strings.ToLower(rand.Text()[:8])
-	t.Cleanup(func() { remove(t, configured, name) })
+	started := time.Now()
 	s := &Stack{
-		Config: configured, Outputs: deploy(t, name, "cpu"), Patience: 30 * time.Minute,
+		Config: configured, Outputs: deploy(t, *stackName, "cpu"), Patience: 30 * time.Minute,
 		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20,
 		Differs: map[string]string{
 			"list/bounds/limit=%zz":        "API Gateway reads the query itself",
@@ -105,19 +102,27 @@ func TestAWS(t *testing.T) {
 	}
 	s.Reclaim = func(t *testing.T, _ string) {
 		a := account.Account{Config: configured}
-		ids, err := a.Terminate(t.Context(), physical(t, configured, name, "AWS::EC2::SecurityGroup"))
+		ids, err := a.Terminate(t.Context(), physical(t, configured, *stackName, "AWS::EC2::SecurityGroup"))
 		if err != nil || len(ids) == 0 {
 			t.Fatalf("terminated %q (%v), want the instance", ids, err)
 		}
 		t.Logf("terminated %q", ids)
 	}
 	s.media(t)
+	took := func(step string) {
+		t.Logf("%s took %s", step, time.Since(started).Round(time.Second))
+		started = time.Now()
+	}
+	took("deploy")
 	for _, step := range Steps() {
 		t.Run(step.Name, func(t *testing.T) { step.Try(t, s) })
+		took(step.Name)
 	}
 	if *gpu {
-		s.Outputs = deploy(t, name, "cuda")
+		s.Outputs = deploy(t, *stackName, "cuda")
+		took("deploy with a GPU")
 		t.Run("gpu", func(t *testing.T) { whole(t, s) })
+		took("gpu")
 	}
 }
 
@@ -151,53 +156,20 @@ func run(t *testing.T, ctx context.Context, program string, arguments ...string)
 // physical returns the id of the stack's only resource of a type.
 func physical(t *testing.T, configured aws.Config, stack, kind string) string {
 	t.Helper()
-	out, err := cloudformation.NewFromConfig(configured).DescribeStackResources(t.Context(), &cloudformation.DescribeStackResourcesInput{StackName: &stack})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range out.StackResources {
-		if aws.ToString(r.ResourceType) == kind {
-			return aws.ToString(r.PhysicalResourceId)
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(configured), &cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() { // the stack has more parts than DescribeStackResources gives
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.StackResourceSummaries {
+			if aws.ToString(r.ResourceType) == kind {
+				return aws.ToString(r.PhysicalResourceId)
+			}
 		}
 	}
 	t.Fatalf("%s has no %s", stack, kind)
 	return ""
-}
-
-// remove deletes the stack, and checks that it is gone.
-func remove(t *testing.T, configured aws.Config, name string) {
-	ctx := context.WithoutCancel(t.Context())
-	stacks := cloudformation.NewFromConfig(configured)
-	found, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
-	if err != nil {
-		return // there is none
-	}
-	for _, o := range found.Stacks[0].Outputs {
-		if *o.OutputKey == "BucketName" {
-			empty(t, ctx, configured, *o.OutputValue)
-		}
-	}
-	run(t, ctx, *cdk, append([]string{"destroy", "--force"}, settings(name, "cpu")...)...)
-	if _, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name}); err == nil {
-		t.Errorf("the stack %s is still there: delete it by hand", name)
-	}
-}
-
-func empty(t *testing.T, ctx context.Context, configured aws.Config, bucket string) {
-	client := s3.NewFromConfig(configured)
-	pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for _, o := range page.Contents {
-			if _, err := client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: o.Key}); err != nil {
-				t.Error(err)
-			}
-		}
-	}
 }
 
 // media draws a video and makes two audio files.
