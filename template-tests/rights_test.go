@@ -17,7 +17,9 @@ func rights() map[string][]string {
 	for _, e := range rest.Endpoints() {
 		var actions []string
 		if e.Calls != "" {
-			actions = append(actions, "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table")
+			for _, action := range []string{"BatchGetItem", "GetItem", "UpdateItem"} {
+				actions = append(actions, "dynamodb:"+action+" Table on key/* keyid/* rate/*")
+			}
 		}
 		for _, n := range e.Needs {
 			actions = append(actions, needed[n].rights...)
@@ -43,25 +45,25 @@ var needed = map[rest.Need]struct {
 	rights    []string
 	retention bool
 }{
-	rest.ListEngines:   {rights: []string{"dynamodb:Query Table"}},
+	rest.ListEngines:   {rights: []string{"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table"}},
 	rest.KnowRetention: {retention: true},
-	rest.ReadRequests:  {rights: []string{"dynamodb:Query Table"}},
-	rest.KnowQueue:     {rights: []string{"dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
-	rest.ListRequests:  {rights: []string{"dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
+	rest.ReadRequests:  {rights: []string{"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table"}},
+	rest.KnowQueue:     {rights: []string{"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
+	rest.ListRequests:  {rights: []string{"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
 	rest.CreateRequests: {retention: true, rights: []string{
-		"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
 	}},
 	rest.CancelRequests: {rights: []string{
-		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
+		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:ListBucket Media",
 		"sqs:SendMessage Deliveries",
 	}},
-	rest.UseWebhooks: {rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Deliveries"}},
+	rest.UseWebhooks: {rights: []string{"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Deliveries"}},
 	rest.ReadOutputs: {retention: true, rights: []string{
-		"dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
 	}},
-	rest.ReadUploads:   {rights: []string{"s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
-	rest.CreateUploads: {retention: true, rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table"}},
+	rest.ReadUploads:   {rights: []string{"dynamodb:GetItem Table on upload/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
+	rest.CreateUploads: {retention: true, rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table"}},
 	rest.StoreInputs: {rights: []string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
 	}},
@@ -70,7 +72,7 @@ var needed = map[rest.Need]struct {
 	}},
 	rest.CloseBatches: {rights: []string{"s3:DeleteObject Media/batches/*"}},
 	rest.DeleteMedia: {rights: []string{
-		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
+		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/batches/*",

@@ -44,7 +44,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			policy: append(s.deleteMedia(),
-				s.create(), s.useTable("GetItem"), s.send(), s.announce(), s.readSecret(),
+				s.create(), s.send(), s.announce(), s.readSecret(),
 				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject"),
 				s.useObjects("batches", "PutObject", "AbortMultipartUpload", "DeleteObject")),
 		},
@@ -65,7 +65,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
 			policy: policy{
-				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
+				s.queryOpen(), s.read(), s.change(), s.submit(), listJobs(),
 				s.announce(), s.send(),
 				s.useObjects("batches", "GetObject", "DeleteObject"),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "GetObject", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
@@ -77,11 +77,13 @@ func (s *service) lambdas() []lambda {
 
 // authenticate allows to read a key, store its last use, and count calls in the lanes of its rate.
 func (s *service) authenticate() policy {
-	return policy{s.useTable("BatchGetItem", "GetItem", "UpdateItem")}
+	return policy{onKeys(s.useTable("BatchGetItem", "GetItem", "UpdateItem"), dynamodb.CallerKeys())}
 }
 
 // read allows to read requests and lists of them.
-func (s *service) read() awsiam.PolicyStatement { return s.useTable("BatchGetItem", "Query") }
+func (s *service) read() awsiam.PolicyStatement {
+	return s.useTable("BatchGetItem", "GetItem", "Query")
+}
 
 // change allows to change requests and the items that change with them.
 func (s *service) change() awsiam.PolicyStatement {
@@ -91,11 +93,11 @@ func (s *service) change() awsiam.PolicyStatement {
 // create allows to write a new request with its items, and to read what the account stores.
 // queryOpen allows to read its open requests.
 func (s *service) create() awsiam.PolicyStatement {
-	return s.useTable("BatchGetItem", "PutItem", "Query", "UpdateItem")
+	return s.useTable("BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
 }
 
 // deleteMedia allows to delete all media of a request, with the parts of unfinished uploads, and to
-// record that. It allows to read the lines of batches, which may wait to use an upload. A function that may authenticate may also read and update items.
+// record that. It allows to read the lines of batches, which may wait to use an upload.
 func (s *service) deleteMedia() policy {
 	return policy{
 		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),

@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/store/dynamodb"
 )
 
 // policy has the rights of a function.
@@ -60,12 +61,14 @@ var needs = map[rest.Need]need{
 		},
 	},
 	rest.ReadUploads: {
-		parts:  parts{media.Kept},
-		policy: func(s *service) policy { return policy{s.useObjects("uploads", "GetObject"), s.missObjects()} },
+		parts: parts{media.Kept},
+		policy: func(s *service) policy {
+			return policy{onKeys(s.useTable("GetItem"), []string{dynamodb.UploadKeys()}), s.useObjects("uploads", "GetObject"), s.missObjects()}
+		},
 	},
 	rest.CreateUploads: {
 		parts:  parts{cloud.Sizes, cloud.Limits, cloud.Retention},
-		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query")} },
+		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query", "UpdateItem")} },
 	},
 	rest.StoreInputs: {
 		parts: parts{media.Kept},
@@ -86,8 +89,10 @@ var needs = map[rest.Need]need{
 	rest.SignURLs:      {parts: parts{media.Signed, cloud.Retention}}, // a separate role has the rights: see signers
 	rest.KnowRetention: {parts: parts{cloud.Retention}},
 	rest.UseWebhooks: {
-		parts:  parts{messages.Deliveries},
-		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query"), s.queryOpen(), s.announce()} },
+		parts: parts{messages.Deliveries},
+		policy: func(s *service) policy {
+			return policy{s.useTable("GetItem", "PutItem", "Query", "UpdateItem"), s.queryOpen(), s.announce()}
+		},
 	},
 }
 

@@ -25,6 +25,12 @@ const (
 // PoolKey is the partition key of the item that coordinates the starting of runners.
 const PoolKey = "pool"
 
+// CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys and of the counts of their calls.
+func CallerKeys() []string { return []string{"key/*", "keyid/*", "rate/*"} }
+
+// UploadKeys returns the partition keys of uploads, as a pattern of IAM.
+func UploadKeys() string { return "upload/*" }
+
 // RunnerReads returns the partition keys that a runner reads, as patterns of IAM. A runner
 // claims, holds and ends requests. API keys and uploads are not among the patterns, so a
 // hijacked runner can't reach them.
