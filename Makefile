@@ -32,7 +32,7 @@ MUSETALK    := internal/render/musetalk/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local sam aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,12 +106,16 @@ deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make depl
 cdk: build $(NODE)/done ## run any other command of the CDK, e.g. make cdk ARGS=diff
 	cd infra && $(CDK) $(ARGS)
 
-aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-C; GENERATE_RATE= and READ_RATE= are calls a minute, ENDPOINT= is the URL of a running emulator
+aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-C; GENERATE_RATE= and READ_RATE= are calls a minute, ENDPOINT= is the URL of a running emulator, NO_SIGN_IN=1 leaves out Cognito
 	@.ci/install ffmpeg
 	@command -v node >/dev/null || .ci/install nodejs
 	@go build -o bin/local ./infra/local
 	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
-		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST))
+		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST)) \
+		$(if $(NO_SIGN_IN),--no-sign-in) $(if $(SAM),--sam $(abspath $(SAM)))
+
+sam: ## do make aws-local, and write dist/sam, with which the SAM CLI calls single functions
+	@$(MAKE) --no-print-directory aws-local SAM=dist/sam
 
 aws-smoke: build $(NODE)/done ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
 	@.ci/install ffmpeg espeak-ng chromium-headless-shell

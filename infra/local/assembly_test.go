@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -50,7 +52,7 @@ func TestReadAssemblyRefuses(t *testing.T) {
 func TestAdapt(t *testing.T) {
 	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
 	tmpl := small(t).Template
-	names, err := tmpl.adapt(places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
+	names, err := tmpl.adapt(nil, places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func TestAdaptRefuses(t *testing.T) {
 	} {
 		tmpl := small(t).Template
 		change(&tmpl)
-		if _, err := tmpl.adapt(places{}); err == nil {
+		if _, err := tmpl.adapt(nil, places{}); err == nil {
 			t.Errorf("no %s: got no error", missing)
 		}
 	}
@@ -124,5 +126,33 @@ func wantJSON(t *testing.T, name string, got any, want string) {
 	b, err := json.Marshal(got)
 	if err != nil || string(b) != want {
 		t.Errorf("%s: got %s (error %v), want %s", name, b, err, want)
+	}
+}
+
+// TestAdaptWithout checks that nothing of Cognito stays in a template without it, nor a reference to it.
+func TestAdaptWithout(t *testing.T) {
+	if err := fixtures.make(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := readAssembly(fixtures.built.Assembly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Template.adapt([]string{"AWS::Cognito::"}, places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(a.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range a.Template.Resources {
+		if strings.HasPrefix(r.Type, "AWS::Cognito") {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	for _, reference := range regexp.MustCompile(`"(?:Ref|Fn::GetAtt)":\[?"([A-Za-z0-9]+)"`).FindAllStringSubmatch(string(text), -1) {
+		if _, known := a.Template.Resources[reference[1]]; !known && a.Template.Parameters[reference[1]] == nil {
+			t.Errorf("there is a reference to %s, which isn't there", reference[1])
+		}
 	}
 }

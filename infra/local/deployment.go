@@ -29,6 +29,8 @@ type options struct {
 	JobLog  *os.File   // of all jobs; nil discards it
 	Log     *slog.Logger
 	Made    *undo // records what is created at the emulator
+
+	NoSignIn bool // leaves out Cognito: then the dashboard doesn't work
 }
 
 // deployment is the AWS deployment of the service on an emulator. This process takes the place of
@@ -76,7 +78,11 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := a.Template.adapt(places{Batch: "http://" + dep.batchAddress, API: dep.URL, Pages: *o.Config.BaseEndpoint})
+	var others []string
+	if o.NoSignIn {
+		others = []string{"AWS::Cognito::"}
+	}
+	names, err := a.Template.adapt(others, places{Batch: "http://" + dep.batchAddress, API: dep.URL, Pages: *o.Config.BaseEndpoint})
 	if err != nil {
 		return nil, err
 	}

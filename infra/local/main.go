@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -50,6 +51,8 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
 	generateRate := flags.String(settings.GenerateRate.Name, settings.GenerateRate.Default, settings.GenerateRate.Help)
 	readRate := flags.String(settings.ReadRate.Name, settings.ReadRate.Default, settings.ReadRate.Help)
+	noSignIn := flags.Bool("no-sign-in", false, "leave out Cognito, and with it the dashboard, for emulators without it")
+	sam := flags.String("sam", "", "write a template and events for the SAM CLI to this `folder`")
 	_ = flags.Parse(arguments) // it exits on errors
 
 	root, err := os.Getwd()
@@ -74,33 +77,43 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	d, err := start(ctx, options{
 		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4),
 		JobEnv: []string{settings.AllowPrivateNetworks.Env() + "=true"}, JobLog: errs,
-		Log: slog.New(slog.NewTextHandler(errs, nil)), Made: made,
+		Log: slog.New(slog.NewTextHandler(errs, nil)), Made: made, NoSignIn: *noSignIn,
 	})
 	if err != nil {
 		return err
 	}
 	made.add("the jobs", func(context.Context) error { d.close(); return nil })
-	return d.greet(ctx, out, errs)
-}
-
-// greet prints how to call the service and how to sign in, and waits for the end.
-func (d *deployment) greet(ctx context.Context, out, errs io.Writer) error {
 	token, _, err := d.service.CreateKey(ctx, "default", "local", 0)
 	if err != nil {
+		return err
+	}
+	if *sam != "" {
+		if err := errors.Join(os.MkdirAll(*sam, 0o755), d.writeSAM(ctx, *sam, filepath.Join(dir, "functions"), filepath.Join(root, "events"), token)); err != nil {
+			return err
+		}
+		fmt.Fprintf(errs, "Call a function: sam local invoke --docker-network host -t %[1]s/template.json Me -e %[1]s/events/me.json\n", *sam)
+	}
+	if err := d.greet(ctx, out, errs, token, !*noSignIn); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// greet prints how to call the service and, if people can sign in, how they do.
+func (d *deployment) greet(ctx context.Context, out, errs io.Writer, token string, signIn bool) error {
+	fmt.Fprintln(errs, "Inputs are fetched from private networks and this machine too. Ctrl-C ends it all.")
+	if !signIn {
+		_, err := fmt.Fprintf(out, "API_URL=%s\nAPI_KEY=%s\n", d.Outputs["ApiUrl"], token)
 		return err
 	}
 	email, password := "you@example.com", "Aa1-"+rand.Text() // with all kinds of characters that the pool requires
 	if err := d.invite(ctx, email, password); err != nil {
 		return err
 	}
-	fmt.Fprintln(errs, "Inputs are fetched from private networks and this machine too. Ctrl-C ends it all.")
-	_, err = fmt.Fprintf(out, "API_URL=%s\nAPI_KEY=%s\nDASHBOARD_URL=%s\nDASHBOARD_USER=%s\nDASHBOARD_PASSWORD=%s\n",
+	_, err := fmt.Fprintf(out, "API_URL=%s\nAPI_KEY=%s\nDASHBOARD_URL=%s\nDASHBOARD_USER=%s\nDASHBOARD_PASSWORD=%s\n",
 		d.Outputs["ApiUrl"], token, d.Outputs["DashboardUrl"], email, password)
-	if err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
+	return err
 }
 
 // emulator returns the configuration for clients of the emulator at the endpoint. If endpoint is

@@ -46,9 +46,9 @@ const (
 // adapt adapts the template to the emulator. It removes resources that the emulator refuses, and
 // replaces references to them by ARNs without a resource. It also removes policies that refuse plain
 // HTTP, and deletion policies. It replaces hosts of AWS by places, and sends the Batch calls of
-// functions there. It returns the names of a job's environment variables; their values become
+// functions there. It also removes the resources whose types begin with another prefix. It returns the names of a job's environment variables; their values become
 // outputs of the stack.
-func (t *template) adapt(p places) (jobEnvironment []string, err error) {
+func (t *template) adapt(others []string, p places) (jobEnvironment []string, err error) {
 	if jobEnvironment, err = t.exportJob(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 	}
 	t.redirect(p.Batch)
 	t.dropPools()
-	dropped := t.drop()
+	dropped := t.drop(append(refused(), others...))
 	t.resolveSecrets()
 	for _, r := range t.Resources {
 		r.Properties, _ = resolve(r.Properties, dropped).(map[string]any)
@@ -202,11 +202,11 @@ func (t *template) resolveSecrets() {
 	}
 }
 
-// drop removes what the emulator refuses. It returns the ARN for each removed resource.
-func (t *template) drop() map[string]any {
+// drop removes resources of the types with the prefixes, and policies of which the emulator takes no part. It returns the ARN for each removed resource.
+func (t *template) drop(prefixes []string) map[string]any {
 	dropped := map[string]any{}
 	for name, r := range t.Resources {
-		if slices.ContainsFunc(refused(), func(prefix string) bool { return strings.HasPrefix(r.Type, prefix) }) {
+		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(r.Type, prefix) }) {
 			service, kind, _ := strings.Cut(strings.TrimPrefix(r.Type, "AWS::"), "::")
 			dropped[name] = map[string]any{"Fn::Sub": fmt.Sprintf(
 				"arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s/%s", strings.ToLower(service), kebab(kind), name)}
