@@ -168,13 +168,13 @@ func TestStage(t *testing.T) {
 func TestOpenRoutes(t *testing.T) {
 	open := map[string]bool{"Health": true, "DashboardPages": true}
 	var all []struct {
-		ResourcePath, HttpMethod                  string
+		ResourcePath, HTTPMethod                  string
 		ThrottlingRateLimit, ThrottlingBurstLimit float64
 	}
 	deployed().read(t, "ApiDeploymentStageapi", "MethodSettings", &all)
 	got := map[route]bool{}
 	for _, s := range all[1:] {
-		r := route{s.HttpMethod, strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(s.ResourcePath, "/"), "~1", "/"), "/")}
+		r := route{s.HTTPMethod, strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(s.ResourcePath, "/"), "~1", "/"), "/")}
 		if got[r] = true; s.ThrottlingRateLimit != 100 || s.ThrottlingBurstLimit != 200 {
 			t.Errorf("%v: got %g calls a second, and %g at once, want 100 and 200", r, s.ThrottlingRateLimit, s.ThrottlingBurstLimit)
 		}

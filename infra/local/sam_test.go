@@ -22,7 +22,7 @@ func TestSAM(t *testing.T) {
 	var template struct {
 		Resources map[string]struct {
 			Properties struct {
-				CodeUri     string
+				CodeURI     string
 				Environment struct{ Variables map[string]string }
 			}
 		}
@@ -32,7 +32,7 @@ func TestSAM(t *testing.T) {
 		t.Errorf("got %d functions, want the %d of the API and 4", len(template.Resources), len(clientFunctions()))
 	}
 	for name, f := range template.Resources {
-		if _, err := os.Stat(filepath.Join(f.Properties.CodeUri, "bootstrap")); err != nil {
+		if _, err := os.Stat(filepath.Join(f.Properties.CodeURI, "bootstrap")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := f.Properties.Environment.Variables["AWS_ENDPOINT_URL"]; got != *d.config.BaseEndpoint {
