@@ -34,7 +34,7 @@ func TestBucket(t *testing.T) {
 			`{"ExpirationInDays":7,"Id":"pieces","Prefix":"pieces/","Status":"Enabled"},` +
 			`{"ExpirationInDays":30,"Id":"batches","Prefix":"batches/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
-			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
+			`{"ExpirationInDays":8,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
 			`{"ExpirationInDays":1,"Id":"findings","Prefix":"findings/","Status":"Enabled"},` +
 			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"},` +
 			`{"ExpiredObjectDeleteMarker":true,"Id":"versions","NoncurrentVersionExpiration":{"NoncurrentDays":1},"Status":"Enabled"}]`},
