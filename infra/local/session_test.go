@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"lipsync/internal/http/dashboard"
+	"lipsync/internal/http/signin"
 	"lipsync/internal/test/awstest"
 )
 
@@ -80,7 +80,7 @@ func (d *testDeployment) older(t *testing.T, cookies []*http.Cookie, age time.Du
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealer, err := dashboard.NewSealer(sha256.Sum256([]byte(*out.SecretString)), "lipsync_session")
+	sealer, err := signin.NewSealer(sha256.Sum256([]byte(*out.SecretString)), "lipsync_session")
 	if err != nil {
 		t.Fatal(err)
 	}
