@@ -251,7 +251,7 @@ func TestSignOut(t *testing.T) {
 	b.call(t, "GET", logIn(t, b.call(t, "GET", "/api/dashboard/sign-in", nil).location()), nil).mustLead("/api/dashboard")
 	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(b.call(t, "GET", "/api/dashboard", nil).Body)[1]
 	kept := b.cookies["__Secure-lipsync_session"]
-	out := b.call(t, "POST", "/api/dashboard/sign-out", url.Values{"csrf": {csrf}})
+	out := b.call(t, "POST", "/api/dashboard/sign-out", url.Values{"csrf": {csrf}, "everywhere": {"on"}})
 	if got := leads(t, http.MethodGet, out.location(), nil); got != publicURL+"/api/dashboard/signed-out" || len(b.cookies) != 0 {
 		t.Errorf("got from %s to %s, with cookies %v", out.location(), got, b.cookies)
 	}
