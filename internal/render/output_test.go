@@ -110,6 +110,7 @@ func TestOutputRates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			c.output.Quality = order.High // each frame has a number of its own, for which the video's bits are too few
 			c.options.Output = c.output
 			output, result, err := renderBy(t, newRenderer(t, &numberer{}), c.video, sound(t, "a.wav", fmt.Sprint(c.seconds)), c.options)
 			if err != nil {
@@ -249,14 +250,14 @@ func TestBoundByVideo(t *testing.T) {
 	source := []string{"-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60) + ",noise=alls=90:allf=t+u", "-f", "lavfi", "-i", "sine=duration=2.4", "-crf", "30"}
 	for name, codec := range map[string][]string{
 		"in.mp4": {"-c:v", "libx264", "-c:a", "aac"}, "in.mkv": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.ts": {"-c:v", "libx264", "-c:a", "mp2"},
-		"in.avi": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.webm": {"-c:v", "libvpx-vp9", "-crf", "55", "-b:v", "0", "-cpu-used", "8", "-c:a", "libopus"},
+		"in.avi": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.webm": {"-c:v", "libvpx-vp9", "-crf", "55", "-b:v", "0", "-cpu-used", "8", "-an"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			video := ffmpegtest.Make(t, name, slices.Concat(source, codec)...)
 			speech := sound(t, "a.wav", "2.4")
 			bits := pictureBytes(t, video)
-			for _, o := range []order.Output{{}, {Quality: order.Medium}, {Codec: order.HEVC}, {Codec: order.VP9}, {Quality: order.High}} {
+			for _, o := range []order.Output{{}, {Quality: order.Medium}, {Codec: order.HEVC}, {Quality: order.High}} {
 				path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{Output: o})
 				if err != nil {
 					t.Fatal(err)

@@ -163,7 +163,7 @@ func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams() + bound,
 			"-tag:v", "hvc1"} // Apple's players take no other tag
 	case order.VP9:
-		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", strconv.Itoa(most), "-threads", threads}
+		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
 		if v.Pixels.Alpha() { // its pictures must correspond to those of the colours, so none may be hidden
 			args = append(args, "-auto-alt-ref", "0")
 		}

@@ -37,12 +37,13 @@ const (
 // MostBits returns the most bits that a second of an output of frames of v takes, over some seconds. 0 means that nothing bounds them. A picture of another
 // size than that of the video needs bits as its area to the power of .75: see Jan Ozer, "The Power of .75 Rule" (Streaming Learning Center, 2014).
 func (v *Video) MostBits(o order.Output) int {
-	if v.data == 0 || o.Quality == order.High || o.VideoCodec() == order.ProRes {
+	codec := o.VideoCodec()
+	if v.data == 0 || o.Quality == order.High || codec != order.H264 && codec != order.HEVC { // libvpx with a bound loses far more than the bound takes
 		return 0
 	}
 	area := float64(v.Width * v.Height)
 	most := mostOfSource * v.data / (v.lasts + hoard/2) * math.Pow(area/float64(v.coded[0]*v.coded[1]), .75)
-	if o.VideoCodec() == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.codec) {
+	if codec == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.codec) {
 		most *= dense
 	}
 	return int(min(max(most, mostForMouth*area*v.Rate.Float()), math.MaxInt32/hoard))
