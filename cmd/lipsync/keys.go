@@ -19,10 +19,10 @@ type createKeyCommand struct {
 	Name     string `required:"" help:"Name of the key, to tell it from others."`
 	Account  string `default:"${account}" help:"Account whose requests the key sees and makes (default: ${default})."`
 	MaxKeys  int
-	Limit    *int64        `placeholder:"N" help:"Number of requests that the key may make (default: any number)."`
-	ReadOnly bool          `help:"The key may only read: it makes, changes and deletes nothing."`
-	Expires  time.Duration `placeholder:"TIME" help:"Time after which the key is unknown, such as 2160h for 90 days (default: never)."`
-	JSON     bool          `help:"Print the key, and the facts that keys list has, as JSON."`
+	Limit    *int64         `placeholder:"N" help:"Number of requests that the key may make (default: any number)."`
+	ReadOnly bool           `help:"The key may only read: it makes, changes and deletes nothing."`
+	Expires  *time.Duration `placeholder:"TIME" help:"Time after which the key is unknown, such as 2160h for 90 days (default: never)."`
+	JSON     bool           `help:"Print the key, and the facts that keys list has, as JSON."`
 }
 
 // Validate implements kong's check of a command's options.
@@ -30,7 +30,7 @@ func (c *createKeyCommand) Validate() error {
 	if c.Limit != nil && *c.Limit < 1 {
 		return errors.New("--limit must be 1 or more; leave it out for any number of requests")
 	}
-	if c.Expires < 0 {
+	if c.Expires != nil && *c.Expires <= 0 {
 		return errors.New("--expires must be a time above 0, such as 2160h")
 	}
 	return nil
@@ -43,8 +43,8 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 			limit = *c.Limit
 		}
 		wanted := lipsync.Key{Account: c.Account, Name: c.Name, Limit: limit, ReadOnly: c.ReadOnly}
-		if c.Expires > 0 {
-			wanted.ExpiresAt = time.Now().Add(c.Expires)
+		if c.Expires != nil {
+			wanted.ExpiresAt = time.Now().Add(*c.Expires)
 		}
 		token, k, err := service.NewKey(ctx, wanted)
 		if err != nil {

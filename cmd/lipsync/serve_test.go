@@ -247,7 +247,7 @@ func TestTwoServers(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, said, status := command(t, "serve", "--data", file); status != failed || said != "lipsync: --data "+file+" is a file, not a folder\n" {
+	if _, said, status := command(t, "serve", "--data", file); status != failed || !strings.HasSuffix(said, "lipsync: --data "+file+" is a file, not a folder\n") {
 		t.Errorf("a file for data: got status %d, %q", status, said)
 	}
 	s.kill()

@@ -28,7 +28,7 @@ func TestDashboard(t *testing.T) {
 	b.Wait(`document.querySelector("nav[aria-label=Pages]")`)
 	d.makeKey(t, b)
 	d.syncInBrowser(b)
-	b.Do(chromedp.Click(".bar form button"))
+	b.Do(chromedp.Click(".me summary"), chromedp.Click(".me form button"))
 	b.WaitText(".lead", "Your session has ended.")
 	b.Open(d.Outputs["DashboardUrl"])
 	b.Wait(`document.querySelector("#password")`)

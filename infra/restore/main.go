@@ -28,10 +28,11 @@ import (
 
 func main() {
 	write := flag.Bool("write", false, "change the table")
-	only := flag.String("only", "", "beginnings of the partition keys to restore, such as request/ID or keys/, between commas")
+	only := flag.String("only", "", "beginnings of the partition keys to restore, such as request/ID or key/, between commas")
 	all := flag.Bool("all", false, "restore the whole table, while nobody uses it")
 	flag.Parse()
-	if flag.NArg() != 2 || (*only == "") != *all {
+	prefixes := strings.Split(*only, ",")
+	if flag.NArg() != 2 || *all != (*only == "") || !*all && slices.Contains(prefixes, "") { // every key begins with ""
 		fmt.Fprintln(os.Stderr, "usage: restore [-write] -only PREFIX[,PREFIX...]|-all FROM TABLE")
 		os.Exit(2)
 	}
@@ -39,7 +40,7 @@ func main() {
 	defer stop()
 	configured, err := config.LoadDefaultConfig(ctx)
 	if err == nil {
-		r := restorer{tables: client.NewFromConfig(configured), from: flag.Arg(0), into: flag.Arg(1), prefixes: strings.Split(*only, ","), write: *write, now: time.Now()}
+		r := restorer{tables: client.NewFromConfig(configured), from: flag.Arg(0), into: flag.Arg(1), prefixes: prefixes, write: *write, now: time.Now()}
 		err = r.restore(ctx)
 		fmt.Printf("%d items to put, %d to delete, %d the same.\n", r.put, r.deleted, r.same)
 		if err == nil && !*write && r.put+r.deleted > 0 {

@@ -15,7 +15,7 @@ const (
 	// linesAtOnce is the number of requests of a batch that are made between two changes of its record: all at the same time, so that
 	// they are made well within settle.
 	linesAtOnce = lipsync.AtOnce
-	// settle is the time after which no process makes requests of a batch any more that was canceled, or whose key was revoked.
+	// settle is the time after which no process makes requests of a batch any more that was canceled, or whose key was revoked or expired.
 	settle = 2 * time.Minute
 	// callTime is the time after which the call has ended that makes a batch, on any host's clock. Sweeps leave the lines of younger batches
 	// to it.
@@ -70,7 +70,7 @@ func (s *Service) UnfinishedBatches(ctx context.Context, end time.Time) (account
 // sweepBatchesOf handles the unfinished batches of one account, oldest first. When the account may have no more requests, it doesn't try
 // those of further batches.
 func (s *Service) sweepBatchesOf(ctx context.Context, all []lipsync.Batch, end time.Time) error {
-	revoked, err := s.revokedKeys(ctx, all)
+	ended, err := s.endedKeys(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []lipsync.Batch, end t
 		}
 		var err error
 		switch {
-		case waiting && !revoked[b.KeyID].IsZero():
-			if s.Now().Sub(revoked[b.KeyID]) >= settle {
+		case waiting && !ended[b.KeyID].IsZero():
+			if s.Now().Sub(ended[b.KeyID]) >= settle {
 				err = s.refuseWaiting(ctx, b, lipsync.LineRevoked)
 			}
 		case waiting && !full:
@@ -98,17 +98,17 @@ func (s *Service) sweepBatchesOf(ctx context.Context, all []lipsync.Batch, end t
 	return errors.Join(errs...)
 }
 
-// revokedKeys returns when keys of the account whose batches all are were revoked, by their ids. The others have no time. If no line waits, it returns none.
-func (s *Service) revokedKeys(ctx context.Context, all []lipsync.Batch) (map[string]time.Time, error) {
+// endedKeys returns when keys of the account whose batches all are were revoked or expired, by their ids. The others have no time. If no line waits, it returns none.
+func (s *Service) endedKeys(ctx context.Context, all []lipsync.Batch) (map[string]time.Time, error) {
 	if !slices.ContainsFunc(all, func(b lipsync.Batch) bool { return b.KeyID != "" && len(linesIn(b.Lines, lipsync.LineWaiting)) > 0 }) {
 		return nil, nil
 	}
 	keys, err := s.Store.Keys.List(ctx, all[0].Account)
-	revoked := make(map[string]time.Time)
+	ended, now := make(map[string]time.Time), s.Now()
 	for _, k := range keys {
-		revoked[k.ID] = k.RevokedAt
+		ended[k.ID] = k.Ended(now)
 	}
-	return revoked, err
+	return ended, err
 }
 
 // refuseWaiting gives the lines that wait and have no request a state in which none is made.

@@ -233,8 +233,14 @@ type Key struct {
 }
 
 // Active reports whether the key may be used at a time.
-func (k Key) Active(at time.Time) bool {
-	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || at.Before(k.ExpiresAt))
+func (k Key) Active(at time.Time) bool { return k.Ended(at).IsZero() }
+
+// Ended returns when the key was revoked or expired, and zero if it may still be used at a time.
+func (k Key) Ended(at time.Time) time.Time {
+	if !k.ExpiresAt.IsZero() && !at.Before(k.ExpiresAt) && (k.RevokedAt.IsZero() || k.ExpiresAt.Before(k.RevokedAt)) {
+		return k.ExpiresAt
+	}
+	return k.RevokedAt
 }
 
 // Upload is a file that a client announces, sends to a signed URL, and names as an input later.

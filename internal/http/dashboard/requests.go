@@ -151,8 +151,12 @@ func (p *pages) listRequests(v *visit) error {
 	find := p.find
 	switch {
 	case l.Filter.Words != "":
-		if path, err := p.named(v, l.Filter); err != nil || path != "" {
-			return cmp.Or(err, v.leadTo(path))
+		path, err := p.named(v, l.Filter)
+		if err != nil {
+			return err
+		}
+		if path != "" {
+			return v.leadTo(path)
 		}
 		find = p.search
 	case l.Filter.Status != "":

@@ -1,6 +1,9 @@
 package signin
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,4 +71,49 @@ func TestLinkFiles(t *testing.T) {
 func TestSessions(t *testing.T) {
 	dir := t.TempDir()
 	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return openFolder(t, dir, lipsynctest.NewClock()) })
+}
+
+// TestInviteAgain invites a person again, with another role, and then removes them. Each time links that weren't used and sessions end.
+func TestInviteAgain(t *testing.T) {
+	f := openFolder(t, t.TempDir(), lipsynctest.NewClock())
+	ann := Person{Account: "default", Name: "Ann", Role: Owner}
+	identify := func(link *url.URL) (Person, error) {
+		who, _, err := f.Identify(nil, httptest.NewRequest(http.MethodGet, link.String(), nil))
+		return who, err
+	}
+	generation := func() string {
+		g, err := Generation(t.Context(), f, ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	invite := func() *url.URL {
+		link, err := f.Invite(ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return link
+	}
+	first, before := invite(), generation()
+	ann.Role = Member
+	second := invite()
+	if _, err := identify(first); err == nil || generation() == before {
+		t.Errorf("after another invitation the first link works (%v), or sessions go on", err)
+	}
+	if who, err := identify(second); err != nil || who.Role != Member {
+		t.Errorf("got %+v, %v, want a member", who, err)
+	}
+	third := invite()
+	before = generation()
+	if err := f.Remove("default", "Ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := identify(third); err == nil || generation() == before {
+		t.Errorf("after the removal the link works (%v), or sessions go on", err)
+	}
+	invite()
+	if _, err := identify(third); err == nil {
+		t.Error("the link of a removed person works again")
+	}
 }

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -96,12 +97,30 @@ func (f *Folder) Invite(who Person) (*url.URL, error) {
 	}
 	text, err := json.Marshal(who)
 	if err == nil {
+		err = f.forget(who.Account, who.Name)
+	}
+	if err == nil {
 		err = f.write(personFile(who.Account, who.Name), text)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return f.newLink(who.Account+"\n"+who.Name, inviteLife)
+	return f.newLink(Person{Account: who.Account, Name: who.Name, Role: who.Role}.sessions(), inviteLife)
+}
+
+// forget ends the sessions of an invited person, and removes the links that they haven't used.
+func (f *Folder) forget(account, name string) error {
+	invited := Person{Account: account, Name: name, Role: Member}.sessions()
+	entries, err := fs.ReadDir(f.root.FS(), links)
+	for _, entry := range entries {
+		link := path.Join(links, entry.Name())
+		of, readErr := f.root.ReadFile(link)
+		if readErr = ignore(readErr, fs.ErrNotExist); readErr == nil && string(of) == invited {
+			readErr = ignore(f.root.Remove(link), fs.ErrNotExist)
+		}
+		err = errors.Join(err, readErr)
+	}
+	return errors.Join(err, f.EndAll(context.Background(), invited))
 }
 
 // Remove implements People.
@@ -109,5 +128,5 @@ func (f *Folder) Remove(account, name string) error {
 	if err := f.root.Remove(personFile(account, name)); err != nil {
 		return ignore(err, fs.ErrNotExist)
 	}
-	return f.sync(people)
+	return errors.Join(f.sync(people), f.forget(account, name))
 }
