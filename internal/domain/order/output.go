@@ -136,8 +136,7 @@ type Quality int
 
 // The qualities.
 const (
-	Source Quality = iota // as High, with little more data than the video has
-	High
+	High Quality = iota
 	Medium
 	Low
 )

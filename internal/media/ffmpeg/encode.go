@@ -139,7 +139,7 @@ const (
 
 // onGPU reports whether a GPU encodes frames of v for the output o.
 func (t *Tools) onGPU(v *Video, o order.Output) bool {
-	return t.Encodes() && o.VideoCodec() == order.H264 && o.Quality <= order.High &&
+	return t.Encodes() && o.VideoCodec() == order.H264 && o.Quality == order.High &&
 		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
 }
 
@@ -151,16 +151,12 @@ func (t *Tools) Encoding(ctx context.Context, v *Video, o order.Output) (string,
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
 func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
-	threads, quality, most := strconv.Itoa(t.Threads), qualities[o.VideoCodec()][o.Quality], v.MostBits(o)
-	bound := "" // as x264 and x265 take it
-	if most > 0 {
-		bound = fmt.Sprintf(":vbv-maxrate=%d:vbv-bufsize=%d:vbv-init=0.5", most/1000, hoard*most/1000)
-	}
+	threads, quality := strconv.Itoa(t.Threads), qualities[o.VideoCodec()][o.Quality]
 	switch o.VideoCodec() {
 	case order.HEVC:
 		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
 		return []string{"-c:v", "libx265", "-preset", "fast", "-crf", quality,
-			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams() + bound,
+			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams(),
 			"-tag:v", "hvc1"} // Apple's players take no other tag
 	case order.VP9:
 		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
@@ -176,13 +172,12 @@ func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 	}
 	if t.onGPU(v, o) {
 		// About the quality of libx264 below.
-		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1",
-			"-maxrate", strconv.Itoa(most), "-bufsize", strconv.Itoa(hoard * most)} // 0: no bound
+		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}
 	return []string{"-c:v", "libx264", "-profile:v", "high",
 		// As close to the source as the default preset with crf 16, in half the time, and without
 		// the look-ahead that takes most of the memory. The default preset also spends that many
 		// more bits on chroma.
-		"-preset", "veryfast", "-crf", quality, "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4" + bound,
+		"-preset", "veryfast", "-crf", quality, "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
 		"-threads", threads}
 }
