@@ -24,7 +24,7 @@ var examples = manual.Examples{
 	"backup":             {"lipsync backup backup.tar", "lipsync backup /mnt/lipsync-$(date +%F).tar"},
 	"restore":            {"lipsync restore backup.tar " + settings.Data.Flag() + " new", "lipsync restore backup.tar --trial " + settings.Data.Flag() + " try"},
 	"doctor":             {"lipsync doctor", "lipsync doctor --json " + settings.Data.Flag() + " /var/lib/lipsync"},
-	"health":             {"lipsync health", "lipsync health --addr 127.0.0.1:9000"},
+	"health":             {"lipsync health", "lipsync health " + settings.Addr.Flag() + " 127.0.0.1:9000"},
 	"models check":       {"lipsync models check", "lipsync models check --json"},
 	"models add":         {"lipsync models add wav2lip wav2lip.onnx", "lipsync models add face-detector faces.onnx --licence MIT"},
 	"sync":               {"lipsync sync talk.mp4 speech.wav", "lipsync sync talk.mp4 speech.wav -o german.mp4 --original-gain 0.3 --duck"},
