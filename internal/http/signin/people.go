@@ -37,7 +37,7 @@ type People interface {
 	// Invite returns a link, relative to the service's address, by which a person signs in once, within a week. A person with the name gets the
 	// role, and another link. Invite returns Invalid for a name or a role that can't be used.
 	Invite(who Person) (*url.URL, error)
-	// Remove removes a person, whose sessions then end within 5 minutes. A missing one is no error.
+	// Remove removes a person, whose sessions and unused links end. A missing one is no error.
 	Remove(account, name string) error
 }
 
