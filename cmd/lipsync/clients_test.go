@@ -25,7 +25,7 @@ func TestPythonClients_long(t *testing.T) {
 	for name, generator := range generators {
 		t.Run(name, func(t *testing.T) {
 			data, dir := t.TempDir(), t.TempDir()
-			s := startServer(t, data, "--allow-private-networks")
+			s := startServer(t, data, "--allow-private-networks", "--log-level", "debug")
 			makeClient(t, s, dir, generator)
 			python := exec.CommandContext(t.Context(), tool(t, tools+"/python"), "testdata/client.py",
 				name, s.url, newKey(t, data), fixtures.video, fixtures.speech, receiver(t))
@@ -40,7 +40,7 @@ func TestPythonClients_long(t *testing.T) {
 func TestTypeScriptClient_long(t *testing.T) {
 	modules := filepath.Dir(tool(t, ".cache/node/node_modules/typescript"))
 	data, dir := t.TempDir(), t.TempDir()
-	s := startServer(t, data, "--allow-private-networks")
+	s := startServer(t, data, "--allow-private-networks", "--log-level", "debug")
 	makeClient(t, s, dir, openAPIGenerator("typescript-fetch", "importFileExtension=.js"))
 	err := errors.Join(
 		os.Symlink(modules, filepath.Join(dir, "node_modules")),
