@@ -102,7 +102,7 @@ func printLink(w io.Writer, base string, link *url.URL) error {
 // reachable returns an address at which this machine can call the server. A server that listens
 // on all interfaces has no host in its own address.
 func reachable(address net.Addr) string {
-	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+	if tcp, ok := address.(*net.TCPAddr); ok && (tcp.IP == nil || tcp.IP.IsUnspecified()) {
 		return fmt.Sprintf("localhost:%d", tcp.Port)
 	}
 	return address.String()

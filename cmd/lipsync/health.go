@@ -17,16 +17,13 @@ type healthCommand struct{ Addr string }
 
 // Run asks the server that listens on the address.
 func (c *healthCommand) Run(ctx context.Context) error {
-	host, port, err := net.SplitHostPort(c.Addr)
+	address, err := net.ResolveTCPAddr("tcp", c.Addr)
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "localhost"
-	}
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+rest.Base+rest.HealthPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(address)+rest.Base+rest.HealthPath, nil)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lipsync/cmd/lipsync/internal/flags"
-
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/operator"

@@ -41,17 +41,17 @@ func IsFolder(path string) bool {
 // Jobs returns the jobs of an order, at least one, after it has checked their files. It says on said which files of a folder are no speech
 // tracks. An output without a name from the user replaces no file.
 func (o Order) Jobs(out, said io.Writer) ([]Job, error) {
-	named := o.Output != ""
+	named, folder := o.Output != "", IsFolder(o.Audio)
 	if !named {
 		o.Output = stem(o.Video) + "-lipsync"
-		if !IsFolder(o.Audio) {
+		if !folder {
 			o.Output += o.Extension
 		}
 	}
 	all := []Job{{o.Audio, o.Output}}
-	if IsFolder(o.Audio) {
+	if folder {
 		var err error
-		if all, err = o.folder(said); err != nil {
+		if all, err = o.folder(named, said); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +60,7 @@ func (o Order) Jobs(out, said io.Writer) ([]Job, error) {
 			return nil, err
 		}
 	}
-	if !named && IsFolder(o.Audio) {
+	if !named && folder {
 		return all, os.MkdirAll(o.Output, 0o755)
 	}
 	return all, nil
@@ -71,9 +71,9 @@ func stem(path string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// folder returns a job for each speech track in the folder, in the order of their names.
-func (o Order) folder(said io.Writer) (all []Job, err error) {
-	if _, err := os.Stat(o.Output); !IsFolder(o.Output) && (o.Output != stem(o.Video)+"-lipsync" || err == nil) {
+// folder returns a job for each speech track in the folder, in the order of their names. named says that the user named the output.
+func (o Order) folder(named bool, said io.Writer) (all []Job, err error) {
+	if _, err := os.Stat(o.Output); !IsFolder(o.Output) && (named || err == nil) {
 		return nil, fmt.Errorf("%s is a folder of speech tracks, so the output must be a folder too: make the folder %s", o.Audio, o.Output)
 	}
 	files, err := os.ReadDir(o.Audio)
