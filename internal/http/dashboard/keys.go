@@ -8,7 +8,6 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/http/signin"
 )
 
 // keysPage is a page of the account's keys, newest first, and the key that was just made.
@@ -36,7 +35,7 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 	keys = keys[:min(pageSize, len(keys))]
 	k.Pager = newPager(f, len(keys), total)
 	k.Keys, k.Account, k.Base, k.CSRF = keys, v.session.Name, p.apiURL(v.Request), v.session.CSRF
-	k.Owned = v.session.Role != signin.Member
+	k.Owned = v.session.Owns()
 	k.People = k.Owned && p.People != nil
 	return v.show(status, "keys", "API Keys", k)
 }

@@ -20,7 +20,7 @@ type peoplePage struct {
 // owned lets only owners of the account through.
 func (p *pages) owned(h handler) handler {
 	return func(v *visit) error {
-		if v.session.Role == signin.Member {
+		if !v.session.Owns() {
 			return signin.Refused("only an owner of the account may do this")
 		}
 		return h(v)

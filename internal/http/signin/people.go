@@ -97,7 +97,7 @@ func (f *Folder) Invite(who Person) (*url.URL, error) {
 	}
 	text, err := json.Marshal(who)
 	if err == nil {
-		err = f.forget(who.Account, who.Name)
+		err = f.forget(invited(who.Account, who.Name))
 	}
 	if err == nil {
 		err = f.write(personFile(who.Account, who.Name), text)
@@ -105,22 +105,21 @@ func (f *Folder) Invite(who Person) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.newLink(Person{Account: who.Account, Name: who.Name, Role: who.Role}.sessions(), inviteLife)
+	return f.newLink(invited(who.Account, who.Name), inviteLife)
 }
 
 // forget ends the sessions of an invited person, and removes the links that they haven't used.
-func (f *Folder) forget(account, name string) error {
-	invited := Person{Account: account, Name: name, Role: Member}.sessions()
+func (f *Folder) forget(person string) error {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
 		link := path.Join(links, entry.Name())
 		of, readErr := f.root.ReadFile(link)
-		if readErr = ignore(readErr, fs.ErrNotExist); readErr == nil && string(of) == invited {
+		if readErr = ignore(readErr, fs.ErrNotExist); readErr == nil && string(of) == person {
 			readErr = ignore(f.root.Remove(link), fs.ErrNotExist)
 		}
 		err = errors.Join(err, readErr)
 	}
-	return errors.Join(err, f.EndAll(context.Background(), invited))
+	return errors.Join(err, f.EndAll(context.Background(), person))
 }
 
 // Remove implements People.
@@ -128,5 +127,5 @@ func (f *Folder) Remove(account, name string) error {
 	if err := f.root.Remove(personFile(account, name)); err != nil {
 		return ignore(err, fs.ErrNotExist)
 	}
-	return errors.Join(f.sync(people), f.forget(account, name))
+	return errors.Join(f.sync(people), f.forget(invited(account, name)))
 }

@@ -38,8 +38,14 @@ func (p Person) sessions() string {
 	if p.Role == "" {
 		return p.Account
 	}
-	return p.Account + "\n" + p.Name
+	return invited(p.Account, p.Name)
 }
+
+// invited is a text that only the invited person has.
+func invited(account, name string) string { return account + "\n" + name }
+
+// Owns reports whether the person may change keys, webhooks and people of the account.
+func (p Person) Owns() bool { return p.Role != Member }
 
 // Generation returns the name of the person's present sessions. It changes when those of the person, or all of the account, are ended.
 func Generation(ctx context.Context, s Sessions, who Person) (string, error) {
