@@ -246,6 +246,14 @@ type Allowance struct {
 	Resets  time.Duration // until that minute ends
 }
 
+// Refusal returns RateLimited if the call is refused.
+func (a Allowance) Refusal() error {
+	if !a.Refused {
+		return nil
+	}
+	return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: a.Resets}
+}
+
 // Speeds stores how fast the engines are.
 type Speeds interface {
 	// Note adds the Speed of a request to that of the engine. If it then has the sums of more than RecentWork requests, Note halves them.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -75,10 +76,7 @@ func (s *Service) Take(ctx context.Context, c lipsync.Caller, kind lipsync.CallK
 			a = all
 		}
 	}
-	if err == nil && a.Refused {
-		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: a.Resets}
-	}
-	return a, err
+	return a, cmp.Or(err, a.Refusal())
 }
 
 // keyStart is the number of a token's first characters that are stored: the common prefix and 4

@@ -2,6 +2,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -195,10 +196,7 @@ func (s *Service) TestWebhook(ctx context.Context, c lipsync.Caller, id string) 
 // takeTest counts a call in the testRate of the webhook, and returns RateLimited if that is exceeded.
 func (s *Service) takeTest(ctx context.Context, id string) error {
 	a, err := s.Store.Rates.Take(ctx, "test/"+id, testRate, s.Now())
-	if err == nil && a.Refused {
-		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: a.Resets}
-	}
-	return err
+	return cmp.Or(err, a.Refusal())
 }
 
 // usable returns NotFound if the caller has no webhook with the id, Finished if it is disabled, and EventLimit if the account has as many
