@@ -61,8 +61,11 @@ func (d *deployment) writeSAM(ctx context.Context, folder, programs, samples, to
 		return err
 	}
 	paths, err := filepath.Glob(filepath.Join(samples, "*.json"))
-	if err != nil || paths == nil {
-		return fmt.Errorf("no sample events in %s: %w", samples, err)
+	if err != nil {
+		return err
+	}
+	if paths == nil {
+		return fmt.Errorf("no sample events in %s", samples)
 	}
 	for _, path := range paths {
 		sample, err := os.ReadFile(path)
