@@ -46,6 +46,5 @@ func signIn(t *testing.T, s *Stack) {
 	}
 	b.Do(chromedp.SendKeys(passwordField, password+"\n"))
 	b.Wait(`document.querySelector("nav[aria-label=Pages]")`)
-	b.Do(chromedp.Click(".bar form button"))
-	b.WaitText(".lead", "Your session has ended.")
+	b.SignOut()
 }

@@ -55,7 +55,7 @@ func Steps() []Step {
 func contract(t *testing.T, s *Stack) {
 	resttest.Run(t, resttest.Target{
 		URL: s.host(), GenerateRate: s.GenerateRate, ReadRate: s.ReadRate,
-		MaxVideo: s.MaxVideo, MaxAudio: s.MaxAudio, MaxForm: 4_400_000,
+		MaxVideo: s.MaxVideo, MaxAudio: s.MaxAudio, MaxForm: 4_400_000, KeepOutputs: 7 * 24 * time.Hour,
 		Video: s.Video, Audio: s.Audio, Long: s.Long, Differs: s.Differs,
 		NewKey: resttest.KeysOf(s.service(t)),
 	})

@@ -179,6 +179,13 @@ func (b *Browser) WaitText(selector, text string) {
 	b.Wait(fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, text))
 }
 
+// SignOut signs out of the dashboard in this browser, where a provider signs people in, and waits until the session has ended.
+func (b *Browser) SignOut() {
+	b.t.Helper()
+	b.Do(chromedp.Click(".me summary"), chromedp.Click(".me form button"))
+	b.WaitText(".lead", "Your session has ended.")
+}
+
 // says returns the text of the page.
 func (b *Browser) says() string {
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.pathname + ': ' + document.body.innerText"))
