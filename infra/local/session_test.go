@@ -16,8 +16,8 @@ import (
 	"lipsync/internal/test/awstest"
 )
 
-// TestSessionsEnd checks that a session ends after its time, and that a sign-out ends all sessions
-// of the user.
+// TestSessionsEnd checks that a session ends after its time, that a sign-out ends the session of its browser, and that a sign-out everywhere
+// ends all sessions of the user.
 func TestSessionsEnd(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	p := d.user(t)
@@ -37,7 +37,15 @@ func TestSessionsEnd(t *testing.T) {
 	p.signIn(t)
 	elsewhere := p.browser.Jar
 	p.leave(t)
-	if out := p.submit(t, p.signIn(t), "/sign-out", nil); out.Status != http.StatusOK || !strings.HasSuffix(out.URL.Path, "/dashboard/signed-out") {
+	if p.submit(t, p.signIn(t), "/sign-out", nil); p.isIn(p.open(t, "")) {
+		t.Error("the session outlived its sign-out")
+	}
+	p.browser.Jar = elsewhere
+	if !p.isIn(p.open(t, "")) {
+		t.Error("a session in another browser ended with this one")
+	}
+	p.leave(t)
+	if out := p.submit(t, p.signIn(t), "/sign-out", map[string]string{"everywhere": "1"}); out.Status != http.StatusOK || !strings.HasSuffix(out.URL.Path, "/dashboard/signed-out") {
 		t.Errorf("got %d at %s, want the page of those who signed out", out.Status, out.URL)
 	}
 	p.browser.Jar = elsewhere
