@@ -186,9 +186,7 @@ func TestPrivateNetworks(t *testing.T) {
 	if r.Status != "failed" || r.ErrorMessage != "video URL is not accessible" {
 		t.Errorf("got %+v, want it failed", r)
 	}
-	if lines := s.log.with("is in a private network: --allow-private-networks allows those"); len(lines) == 0 {
-		t.Error("the log does not name the setting")
-	}
+	s.waitLog(t, "is in a private network: --allow-private-networks allows those")
 }
 
 // TestStop stops a server in the middle of a job and of a call whose body stands still. The next
