@@ -2,6 +2,8 @@ package dynamodb
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -78,6 +80,14 @@ func withStatus(of owner, referenceID string, status lipsync.Status) string {
 func (r *stored) age() string { return age(r.CreatedAt, r.ID) }
 
 func age(created time.Time, id string) string { return padded(created.UnixMicro()) + "/" + id }
+
+// isAge reports whether age may have made the text.
+func isAge(text string) bool {
+	at, id, _ := strings.Cut(text, "/")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	_, ok := lipsync.ParseID(id)
+	return err == nil && padded(micros) == at && ok
+}
 
 // item returns the request's own item.
 func (r stored) item() item {

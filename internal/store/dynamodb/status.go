@@ -72,6 +72,9 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 
 // statusFrom is ListFrom for requests with one status. A place is the sort key of the last item of the index that was read.
 func (s requests) statusFrom(ctx context.Context, q lipsync.PlaceQuery) (page []lipsync.Request, next string, err error) {
+	if q.Place != "" && !isAge(q.Place) {
+		return nil, "", failure.New(failure.Invalid, "no place of a list")
+	}
 	for next = cmp.Or(q.Place, behindAll); len(page) < q.Limit; {
 		most := q.Limit - len(page)
 		all, err := s.newest(ctx, statusQueries(owner{account: q.Account}, q.Status, q.ReferenceID), next, most)

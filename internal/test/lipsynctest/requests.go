@@ -3,6 +3,7 @@ package lipsynctest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,9 +161,11 @@ func testWalk(t *testing.T, store lipsync.Store) {
 		wantWalk(t, store, lipsync.PlaceQuery{Limit: limit, Status: lipsync.Canceled}, ended)
 	}
 	wantWalk(t, store, lipsync.PlaceQuery{Limit: 3, Account: "b"}, nil)
-	for _, place := range []string{"x", "-", "1.5"} {
-		_, _, err := store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Limit: 1, Place: place})
-		wantCode(t, err, failure.Invalid)
+	for _, place := range []string{"x", "-", "1.5", "\xff", "0/", strings.Repeat("1", 2000)} {
+		for _, status := range []lipsync.Status{"", lipsync.Canceled} {
+			_, _, err := store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Status: status, Limit: 1, Place: place})
+			wantCode(t, err, failure.Invalid)
+		}
 	}
 	page, _, err := store.Requests.ListFrom(t.Context(), lipsync.PlaceQuery{Account: "a", Limit: 100, Place: "1000000000000"})
 	must(t, err)
