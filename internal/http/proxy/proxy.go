@@ -18,9 +18,9 @@ func Trust(trusted []string, untold func(), next http.Handler) http.Handler {
 	var networks []netip.Prefix
 	for _, text := range trusted {
 		if network, err := netip.ParsePrefix(text); err == nil {
-			networks = append(networks, network.Masked())
+			networks = append(networks, unmapped(network))
 		} else if address, err := netip.ParseAddr(text); err == nil {
-			networks = append(networks, netip.PrefixFrom(address, address.BitLen()))
+			networks = append(networks, unmapped(netip.PrefixFrom(address, address.BitLen())))
 		}
 	}
 	trusts := func(address netip.Addr) bool {
@@ -39,6 +39,14 @@ func Trust(trusted []string, untold func(), next http.Handler) http.Handler {
 	})
 }
 
+// unmapped returns a network of IPv6 that has IPv4 addresses only as that of IPv4, and any other as it is.
+func unmapped(n netip.Prefix) netip.Prefix {
+	if n.Addr().Is4In6() && n.Bits() >= 96 {
+		n = netip.PrefixFrom(n.Addr().Unmap(), n.Bits()-96)
+	}
+	return n.Masked()
+}
+
 // forwarded returns the call as the proxy's client made it.
 func forwarded(r *http.Request, trusts func(netip.Addr) bool) *http.Request {
 	call := *r
@@ -52,8 +60,8 @@ func forwarded(r *http.Request, trusts func(netip.Addr) bool) *http.Request {
 			break // the last address that a trusted proxy saw
 		}
 	}
-	if host := r.Header.Get("X-Forwarded-Host"); host != "" && !strings.ContainsAny(host, ", /\\@?#") {
-		call.Host = host
+	if hosts := r.Header.Values("X-Forwarded-Host"); len(hosts) == 1 && hosts[0] != "" && !strings.ContainsAny(hosts[0], ", /\\@?#") {
+		call.Host = hosts[0] // of several, one may be the client's own
 	}
 	switch r.Header.Get("X-Forwarded-Proto") {
 	case "https":
