@@ -43,7 +43,7 @@ const (
 	LineOverLimit  LineState = 'l' // no request was made, since the key was used up
 	LineRefused    LineState = 'r' // no request was made, since an upload was gone
 	LineUnoffered  LineState = 'u' // no request was made, since the service no longer takes its parameters
-	LineRevoked    LineState = 'k' // no request was made, since the key was revoked
+	LineRevoked    LineState = 'k' // no request was made, since the key was revoked or expired
 	LineForgotten  LineState = 'o' // no request was made, since its parameters were deleted
 )
 
@@ -69,7 +69,7 @@ func (s LineState) Problem() string {
 	case LineOverLimit:
 		return "token limit reached"
 	case LineRevoked:
-		return "the key was revoked"
+		return "the key was revoked or expired"
 	case LineRefused:
 		return "upload does not exist any more"
 	case LineUnoffered:

@@ -326,7 +326,7 @@ func TestBatchOfRevokedKey(t *testing.T) {
 	got, err := f.Batch(t.Context(), f.caller, b.ID)
 	check.Must(t, err)
 	check.Want(t, "counts", got.Counts(), lipsync.Counts{Lines: 3, Queued: 2, Refused: 1})
-	check.Want(t, "reason", got.State(strings.Index(got.Lines, "k")).Problem(), "the key was revoked")
+	check.Want(t, "reason", got.State(strings.Index(got.Lines, "k")).Problem(), "the key was revoked or expired")
 }
 
 // TestBatchByOtherKey repeats the call of a batch with another key of the account, after the first key was revoked. The call makes no requests.
