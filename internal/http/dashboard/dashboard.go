@@ -78,6 +78,7 @@ type pages struct {
 	root      string // beginning of the paths of all pages, as browsers see them
 	policy    string // the pages' Content-Security-Policy
 	reference func() (reference.Reference, error)
+	archiving sync.Map // the accounts that an archive is being sent to
 }
 
 // route is one row of the dashboard.
@@ -139,6 +140,7 @@ func (p *pages) mount() {
 		{"GET /dashboard/{$}", p.leads("")},
 		{"GET /dashboard/settings", p.leads("/settings/keys")},
 		{"GET /dashboard/sign-in", p.signIn},
+		{"POST /dashboard/sign-in", ownForm(p.signIn)},
 		{"GET /dashboard/signed-out", p.signedOut},
 		{"GET /dashboard/static/{name}", p.static},
 		{"/", p.lost},

@@ -17,8 +17,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// downloadBatch sends the outputs of a batch as one archive, in the order of its lines, as it reads them. A function on AWS can't answer with so
-// much, so there is no such page.
+// downloadBatch sends the outputs of a batch as one archive, in the order of its lines, as it reads them. An account gets one archive at a time.
+// A function on AWS can't answer with so much, so there is no such page.
 func (p *pages) downloadBatch(v *visit) error {
 	if p.Storage != nil {
 		return missing()
@@ -31,9 +31,18 @@ func (p *pages) downloadBatch(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if v.Method == http.MethodGet {
+		if _, busy := p.archiving.LoadOrStore(v.session.Account, true); busy {
+			return failure.New(failure.RateLimited, "another archive is being downloaded: wait until it has ended")
+		}
+		defer p.archiving.Delete(v.session.Account)
+	}
 	v.Header().Set("Content-Type", "application/zip")
 	v.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "batch-" + b.ID[:8] + ".zip"}))
 	v.WriteHeader(http.StatusOK)
+	if v.Method == http.MethodHead {
+		return nil
+	}
 	archive := zip.NewWriter(v)
 	for _, l := range lines {
 		if err := p.packOutput(v.Context(), archive, l); err != nil {
@@ -62,6 +71,9 @@ func (p *pages) packOutput(ctx context.Context, archive *zip.Writer, l lipsync.L
 	return err
 }
 
+// mostName is the most bytes of a name in an archive. With a line's number before it, file systems take it.
+const mostName = 240
+
 // fileName returns the name of an output in an archive: the client's name for the request, if there is one.
 func fileName(r lipsync.Request) string {
 	if r.ReferenceID == "" {
@@ -73,5 +85,6 @@ func fileName(r lipsync.Request) string {
 		}
 		return c
 	}, r.ReferenceID)
-	return safe + path.Ext(r.OutputName())
+	ext := path.Ext(r.OutputName())
+	return strings.ToValidUTF8(safe[:min(len(safe), mostName-len(ext))], "") + ext
 }

@@ -22,7 +22,12 @@ func (f *fixture) invite(t *testing.T, name, role string) (browser *http.Client)
 	link := html.UnescapeString(between(made.body, `id="invitation">`, "<"))
 	before := f.browser
 	f.browser = f.newBrowser(t)
-	f.get(t, strings.TrimPrefix(link, f.URL)).mustLead(t, "/dashboard")
+	opened := strings.TrimPrefix(link, f.URL)
+	for range 2 { // programs that show a preview of the link open it too
+		f.get(t, opened).must(t, http.StatusOK, "Accept the invitation")
+	}
+	_, token, _ := strings.Cut(opened, "token=")
+	f.do(t, http.MethodPost, "/dashboard/sign-in", url.Values{"token": {token}}).mustLead(t, "/dashboard")
 	f.browser, browser = before, f.browser
 	return browser
 }
@@ -121,6 +126,11 @@ func TestOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.get(t, path+"/outputs").must(t, http.StatusOK)
+	f.do(t, http.MethodHead, path+"/outputs", nil).must(t, http.StatusOK)
+	handler := f.handler(t)
+	handler.(*pages).archiving.Store(account, true)
+	f.Config.Handler = handler
+	f.get(t, path+"/outputs").must(t, http.StatusTooManyRequests, "another archive is being downloaded")
 	f.change = func(o *Options) { o.Storage = f.address(t, "") }
 	f.Config.Handler = f.handler(t)
 	f.get(t, path+"/outputs").must(t, http.StatusNotFound)

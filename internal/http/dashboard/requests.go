@@ -200,26 +200,20 @@ const (
 
 // search returns those of the newest requests whose reference id, or a file, has the words in its name.
 func (p *pages) search(ctx context.Context, c lipsync.Caller, l *listPage) (found []lipsync.Request, err error) {
-	words, before := strings.ToLower(l.Filter.Words), ""
-	for n := 0; n < searchDepth; n += searchPage {
-		var page []lipsync.Request
-		if l.Filter.Status != "" {
-			page, err = p.service.RequestsBefore(ctx, c, before, service.ListQuery{Status: l.Filter.Status, Limit: searchPage})
-		} else {
-			page, _, err = p.service.Requests(ctx, c, service.ListQuery{Offset: int64(n), Limit: searchPage})
-		}
+	words, at := strings.ToLower(l.Filter.Words), ""
+	for range searchDepth / searchPage {
+		page, err := p.service.RequestsFrom(ctx, c, at, service.ListQuery{Status: l.Filter.Status, Limit: searchPage})
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range page {
+		for _, r := range page.Requests {
 			if strings.Contains(strings.ToLower(r.ReferenceID+"\n"+shown.Files(r)), words) {
 				found = append(found, r)
 			}
 		}
-		if len(page) < searchPage {
+		if at = page.Next; at == "" {
 			return found, nil
 		}
-		before = page[len(page)-1].ID
 	}
 	l.Depth = searchDepth
 	return found, nil

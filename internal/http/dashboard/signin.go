@@ -18,6 +18,9 @@ func (p *pages) signIn(v *visit) error {
 	if answered {
 		return nil
 	}
+	if errors.Is(err, signin.ErrInvited) {
+		return v.show(http.StatusOK, "sign-in", "Invitation", signInPage{Invitation: v.URL.Query().Get("token")})
+	}
 	if err == nil {
 		err = v.begin(who)
 	}
@@ -67,10 +70,11 @@ func (v *visit) wanted() (path string) {
 
 // signInPage is the page that says how to sign in.
 type signInPage struct {
-	SignedOut bool   // the person has just signed out
-	Message   string // why signing in failed, "" if it was not tried
-	Elsewhere bool   // people sign in at a provider
-	Insecure  bool   // browsers keep no session at this address
+	SignedOut  bool   // the person has just signed out
+	Invitation string // token of a link that invites the person, "" if there is none
+	Message    string // why signing in failed, "" if it was not tried
+	Elsewhere  bool   // people sign in at a provider
+	Insecure   bool   // browsers keep no session at this address
 }
 
 func (v *visit) showSignIn(status int, message string) error {
@@ -90,6 +94,7 @@ func (p *pages) signOut(v *visit) error {
 		}
 	}
 	v.dropCookie(sessionCookie, p.root)
+	v.Header().Set("Clear-Site-Data", `"storage"`) // the API key of the page about the API, and the names and choices of a form
 	if provider := p.SignIn.SignOutURL(); provider != nil {
 		return v.leadTo(provider.String())
 	}

@@ -145,11 +145,11 @@ func (f *Folder) good(name string) bool {
 
 // Identify implements SignIn. The call has the token of a link.
 func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool, error) {
-	token := r.URL.Query().Get("token")
+	token := r.FormValue("token")
 	if token == "" {
 		return Person{}, false, Refused("")
 	}
-	content, err := f.useLink(digest(token))
+	content, err := f.useLink(digest(token), r.Method == http.MethodPost)
 	if err != nil {
 		return Person{}, false, fmt.Errorf("sign in: %w", err)
 	}
@@ -175,14 +175,17 @@ func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) {
 // SignOutURL implements SignIn. It returns nil, since there is no provider.
 func (f *Folder) SignOutURL() *url.URL { return nil }
 
-// useLink returns the account of a link with the digest, "" if it doesn't work, and ends it. If several processes try
-// at the same time, only one of them can remove the link's file.
-func (f *Folder) useLink(digest string) (account string, err error) {
+// useLink returns for whom a link with the digest is, "" if it doesn't work, and ends it. If the link invites a person, who has not accepted, it
+// returns ErrInvited. If several processes try at the same time, only one of them can remove the link's file.
+func (f *Folder) useLink(digest string, accepted bool) (content string, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), digest+".") && f.good(entry.Name()) {
 			name := path.Join(links, entry.Name())
 			of, err := f.root.ReadFile(name)
+			if err == nil && !accepted && isInvited(string(of)) {
+				return "", ErrInvited
+			}
 			if err = errors.Join(err, f.root.Remove(name)); err != nil {
 				return "", ignore(err, fs.ErrNotExist)
 			}

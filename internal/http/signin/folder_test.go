@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -78,7 +80,10 @@ func TestInviteAgain(t *testing.T) {
 	f := openFolder(t, t.TempDir(), lipsynctest.NewClock())
 	ann := Person{Account: "default", Name: "Ann", Role: Owner}
 	identify := func(link *url.URL) (Person, error) {
-		who, _, err := f.Identify(nil, httptest.NewRequest(http.MethodGet, link.String(), nil))
+		if _, _, err := f.Identify(nil, httptest.NewRequest(http.MethodGet, link.String(), nil)); failure.CodeOf(err) != failure.Unauthorized && !errors.Is(err, ErrInvited) {
+			t.Errorf("got %v for a link that was opened", err)
+		}
+		who, _, err := f.Identify(nil, httptest.NewRequest(http.MethodPost, link.String(), nil))
 		return who, err
 	}
 	generation := func() string {

@@ -3,8 +3,10 @@ package signin
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"lipsync/internal/domain/failure"
 )
@@ -14,7 +16,8 @@ import (
 type SignIn interface {
 	// Identify returns the person who calls the sign-in page. If it has answered the call by a
 	// redirect to a provider, from which the person comes back later, answered is true. The error
-	// is Unauthorized if the call doesn't identify the person, with a message for that person.
+	// is Unauthorized if the call doesn't identify the person, with a message for that person; it is
+	// ErrInvited if the person must accept their invitation by a POST of the link's token.
 	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
 	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
 	// Unauthorized if they may not, for example because an operator disabled them. Any other error
@@ -44,6 +47,9 @@ func (p Person) sessions() string {
 // invited is a text that only the invited person has.
 func invited(account, name string) string { return account + "\n" + name }
 
+// isInvited reports whether invited made the text.
+func isInvited(text string) bool { return strings.Contains(text, "\n") }
+
 // Owns reports whether the person may change keys, webhooks and people of the account.
 func (p Person) Owns() bool { return p.Role != Member }
 
@@ -67,6 +73,9 @@ type Sessions interface {
 	Generation(ctx context.Context, account string) (string, error)
 	EndAll(ctx context.Context, account string) error
 }
+
+// ErrInvited is the error of Identify for a link of an invitation that was only opened. Programs that show a preview of a link open it too.
+var ErrInvited = errors.New("an invitation is accepted by POST")
 
 // Refused is the error of a person who may not sign in, with a message for them.
 func Refused(message string) error {
