@@ -164,10 +164,12 @@ func TestRoomForOutput(t *testing.T) {
 			}
 			return nil
 		}
-		first, second, third := f.request(t, "video-60", "a"), f.request(t, "video-50", "a"), f.request(t, "video-151", "a")
+		first := f.request(t, "video-60", "a")
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { f.Run(ctx, 2, nil); close(done) }()
+		time.Sleep(time.Second) // until it has its room
+		second, third := f.request(t, "video-50", "a"), f.request(t, "video-151", "a")
 		time.Sleep(30 * time.Second)
 		if r := f.get(t, second); r.Status != lipsync.Processing || r.Failure.Cause == "" {
 			t.Errorf("beside another one: got %s, %+v, want it postponed with a reason", r.Status, r.Failure)
