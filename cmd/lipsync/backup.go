@@ -2,23 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
-	"time"
 
-	"golang.org/x/sys/unix"
-
-	"lipsync/internal/domain/failure"
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/store/disk"
-	"lipsync/internal/store/sqlite"
 )
+
+// dataFlag is the option of each command that uses a data folder.
+type dataFlag struct {
+	Data string
+}
 
 type backupCommand struct {
 	dataFlag
@@ -26,159 +19,31 @@ type backupCommand struct {
 	File        string `arg:"" help:"The file to make. It holds secrets: only its owner may read it. It appears when it is complete and was read again."`
 }
 
-func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
-	if err := absent(c.File); err != nil {
-		return err
-	}
-	if err := checkData(c.Data); err != nil {
-		return err
-	}
-	// The scratch folder is beside the file, so that the archive can be moved to its place.
-	scratch, err := os.MkdirTemp(filepath.Dir(c.File), ".lipsync-backup-")
+func (c *backupCommand) Run(ctx context.Context, s streams) error {
+	made, err := datafolder.MakeBackup(ctx, c.Data, c.File, int64(c.DiskReserve))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	b := backup{data: c.Data, scratch: scratch}
-	if same, err := sameDisk(c.Data, scratch); err != nil {
-		return err
-	} else if same {
-		b.reserve = int64(c.DiskReserve)
-	}
-	made, err := b.make(ctx)
-	if err != nil {
-		return err
-	}
-	for _, key := range b.lost {
+	for _, key := range made.Lost {
 		fmt.Fprintf(s.err, "lipsync: warning: a request waits for %s, which is gone\n", key)
 	}
-	if err := absent(c.File); err != nil {
-		return err
-	}
-	if err := errors.Join(os.Rename(made, c.File), syncFolder(filepath.Dir(c.File))); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(s.out, "backup of %s: %d files, %d bytes\n", c.Data, b.files, b.bytes)
+	_, err = fmt.Fprintf(s.out, "backup of %s: %d files, %d bytes\n", c.Data, made.Files, made.Bytes)
 	return err
 }
 
-func absent(path string) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%s exists: it is not overwritten", path))
-	}
-	return nil
+type restoreCommand struct {
+	dataFlag
+	File  string `arg:"" help:"A file that lipsync backup made. The data folder must be empty or missing."`
+	Trial bool   `help:"To try a backup: delete all webhooks, and cancel all requests and batches that aren't finished. A server on this data folder then sends nothing to clients."`
 }
 
-// backup makes one backup.
-type backup struct {
-	data, scratch string
-	files         int
-	bytes         int64    // in the files
-	reserve       int64    // bytes that it leaves free on the disk of the data folder
-	lost          []string // keys of missing objects that open requests name
-}
-
-// make makes the archive in the scratch folder, reads it again and returns its path.
-func (b *backup) make(ctx context.Context) (made string, err error) {
-	objects, err := disk.Open(filepath.Join(b.data, objectsFolder), time.Now, slog.New(slog.DiscardHandler))
+func (c *restoreCommand) Run(ctx context.Context, s streams) error {
+	ended, err := datafolder.Restore(ctx, c.File, c.Data, c.Trial)
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer func() { err = errors.Join(err, objects.Close()) }()
-	database, err := os.Stat(filepath.Join(b.data, databaseFile))
-	if err == nil {
-		err = b.room(database.Size())
-	}
-	if err != nil {
-		return "", err
-	}
-	held, err := objects.Hold()
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, held.Close()) }()
-	snapshot, err := b.freeze(ctx, held)
-	if err != nil {
-		return "", err
-	}
-	made = filepath.Join(b.scratch, "backup.tar")
-	if err := b.write(ctx, made, snapshot, held); err != nil {
-		return "", err
-	}
-	return made, b.check(ctx, made)
-}
-
-// sameDisk reports whether two folders are on one disk.
-func sameDisk(a, b string) (bool, error) {
-	var inA, inB unix.Stat_t
-	err := errors.Join(unix.Stat(a, &inA), unix.Stat(b, &inB))
-	return inA.Dev == inB.Dev, err
-}
-
-// room returns an error if size more bytes of the backup would leave less than the reserve.
-func (b *backup) room(size int64) error {
-	if b.reserve == 0 {
-		return nil
-	}
-	err := disk.Room(b.scratch, b.reserve, size)
-	if failure.CodeOf(err) == failure.NoSpace {
-		err = fmt.Errorf("the backup would leave less than %s free on the disk of the data folder: make it on another disk, or change %s", failure.Spell(b.reserve), settings.DiskReserve.Flag())
+	if _, err = fmt.Fprintf(s.out, "restored %s\n", c.Data); err == nil && c.Trial {
+		_, err = fmt.Fprintf(s.out, "for a trial: webhooks deleted: %d, requests canceled: %d, batches canceled: %d\n", ended.Webhooks, ended.Requests, ended.Batches)
 	}
 	return err
-}
-
-// freezes is the largest number of tries of freeze.
-const freezes = 20
-
-// freeze copies the database, and holds the objects that exist at that moment. It misses an
-// object that is made and deleted between two lists of the objects. Then it tries again. An
-// object that is missing twice in a row is lost.
-func (b *backup) freeze(ctx context.Context, held *disk.Held) (snapshot string, err error) {
-	for round := range freezes {
-		if err := held.Add(ctx); err != nil {
-			return "", err
-		}
-		snapshot = filepath.Join(b.scratch, fmt.Sprintf("%d.db", round))
-		if err := sqlite.Snapshot(ctx, filepath.Join(b.data, databaseFile), snapshot); err != nil {
-			return "", fmt.Errorf("copy the database: %w", err)
-		}
-		if err := held.Add(ctx); err != nil {
-			return "", err
-		}
-		before := b.lost
-		b.lost, err = missing(ctx, snapshot, held)
-		missed := slices.ContainsFunc(b.lost, func(key string) bool { return !slices.Contains(before, key) })
-		if err != nil || !missed {
-			break
-		}
-	}
-	return snapshot, err
-}
-
-// missing returns the keys of objects that open requests name, and that are not held.
-func missing(ctx context.Context, snapshot string, held *disk.Held) (keys []string, err error) {
-	store, err := sqlite.Open(ctx, snapshot)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	open, err := store.Leases.Open(ctx, time.Unix(1<<40, 0), math.MaxInt) // no matter who holds them
-	if err != nil {
-		return nil, err
-	}
-	objects, err := held.FS()
-	for _, r := range open {
-		for _, in := range r.Inputs() {
-			if in.Object == "" || err != nil {
-				continue
-			}
-			_, statErr := fs.Stat(objects, in.Object)
-			if errors.Is(statErr, fs.ErrNotExist) {
-				keys = append(keys, in.Object)
-			} else {
-				err = statErr
-			}
-		}
-	}
-	return keys, err
 }

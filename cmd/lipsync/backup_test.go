@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -88,9 +89,9 @@ func TestBackup(t *testing.T) {
 }
 
 // serviceOn returns a service on the folder that does no work.
-func serviceOn(t testing.TB, folder *data) *service.Service {
+func serviceOn(t testing.TB, folder *datafolder.Folder) *service.Service {
 	t.Helper()
-	ports := folder.ports()
+	ports := folder.Ports()
 	ports.Queue = local.New(0, slog.New(slog.DiscardHandler))
 	return lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, ports)
 }
@@ -141,7 +142,7 @@ func TestRestoreTrial(t *testing.T) {
 	defer receiver.Close()
 	data, dir := t.TempDir(), t.TempDir()
 	key := newKey(t, data)
-	d, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	d, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestRestoreTrial(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, _, err := s.CreateBatch(t.Context(), c, batches.Params{Lines: []batches.Variant{{Video: p.Video.URL, Audio: p.Audio.URL}}})
-	if err := errors.Join(err, d.close()); err != nil {
+	if err := errors.Join(err, d.Close()); err != nil {
 		t.Fatal(err)
 	}
 	file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
@@ -198,27 +199,6 @@ func TestRestoreTrial(t *testing.T) {
 	}
 }
 
-// TestPublishLog restores a database whose last changes are in its log.
-func TestPublishLog(t *testing.T) {
-	scratch, data := t.TempDir(), t.TempDir()
-	if err := os.Mkdir(filepath.Join(scratch, objectsFolder), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{databaseFile, databaseFile + "-wal"} {
-		if err := os.WriteFile(filepath.Join(scratch, name), []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := publish(scratch, data); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{databaseFile, databaseFile + "-wal"} {
-		if got, err := os.ReadFile(filepath.Join(data, name)); string(got) != name {
-			t.Errorf("%s: got %q (%v)", name, got, err)
-		}
-	}
-}
-
 // get returns the content of an address.
 func get(t *testing.T, url string) string {
 	t.Helper()
@@ -238,7 +218,7 @@ func get(t *testing.T, url string) string {
 // canceled. Each backup has the media that its records name.
 func TestBackupIsConsistent(t *testing.T) {
 	data := t.TempDir()
-	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +260,7 @@ func TestBackupIsConsistent(t *testing.T) {
 	}
 	stop()
 	clients.Wait()
-	if err := folder.close(); err != nil {
+	if err := folder.Close(); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(filepath.Join(data, "objects", "partial")); err != nil || len(left) > 0 {
@@ -324,12 +304,12 @@ func comeAndGo(ctx context.Context, s *service.Service) error {
 // the output of one that completed.
 func wantMedia(t *testing.T, data string) {
 	t.Helper()
-	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.close()
-	list, total, err := folder.store.Requests.List(t.Context(), "a", "", 0, math.MaxInt32)
+	defer folder.Close()
+	list, total, err := folder.Store.Requests.List(t.Context(), "a", "", 0, math.MaxInt32)
 	if err != nil || total == 0 {
 		t.Fatalf("got %d requests (%v)", total, err)
 	}
@@ -342,7 +322,7 @@ func wantMedia(t *testing.T, data string) {
 			if key == "" {
 				continue
 			}
-			if _, err := folder.objects.Size(t.Context(), key); err != nil {
+			if _, err := folder.Objects.Size(t.Context(), key); err != nil {
 				t.Errorf("%s request: %s: %v", r.Status, key, err)
 			}
 		}

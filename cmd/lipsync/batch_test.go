@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/batchtest"
 )
@@ -77,7 +78,7 @@ func TestBatchKilled_long(t *testing.T) {
 // requestsIn returns the number of requests in a data folder without a server.
 func requestsIn(t *testing.T, data string) int64 {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(data, databaseFile))
+	store, err := sqlite.Open(t.Context(), filepath.Join(data, datafolder.DatabaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}

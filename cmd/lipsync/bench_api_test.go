@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/operator"
 	"lipsync/internal/work/worker"
@@ -29,13 +30,13 @@ const clients = 16
 type api struct {
 	url, token string
 	key        lipsync.Key
-	data       *data
+	data       *datafolder.Folder
 }
 
 func startAPI(b *testing.B) *api {
 	b.Helper()
 	log := slog.New(slog.DiscardHandler)
-	folder, err := openData(b.Context(), b.TempDir(), log)
+	folder, err := datafolder.Open(b.Context(), b.TempDir(), log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func startAPI(b *testing.B) *api {
 		b.Fatal(err)
 	}
 	server := httptest.NewServer(deployment.handler)
-	b.Cleanup(func() { server.Close(); _ = renderer.Close(); _ = folder.close() })
+	b.Cleanup(func() { server.Close(); _ = renderer.Close(); _ = folder.Close() })
 	a.url = server.URL
 	return a
 }
@@ -126,7 +127,7 @@ func (a *api) fill(b *testing.B, n int) {
 	for range clients {
 		all.Go(func() error {
 			for left.Add(-1) >= 0 {
-				_, _, err := a.data.store.Requests.Create(b.Context(), lipsync.Request{
+				_, _, err := a.data.Store.Requests.Create(b.Context(), lipsync.Request{
 					ID: uuid.NewString(), Account: a.key.Account, KeyID: a.key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
 					Video: lipsync.Input{URL: "https://example.com/v.mp4"}, Audio: lipsync.Input{URL: "https://example.com/a.wav"},
 				}, nil, nil, lipsync.Limits{})

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/sqlite"
@@ -110,11 +111,11 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	check(ok, "folder    "+data, "database  whole", "media     belong to the database", "clock     fits the database", "disk      can be written, and has room", "engines   [warp", "ffmpeg    works, in the sandbox of ")
-	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(folder.store.PutStamps(t.Context(), sqlite.Stamps{Stamp: "another", At: time.Now().AddDate(0, 0, -40)}), folder.close()); err != nil {
+	if err := errors.Join(folder.Store.PutStamps(t.Context(), sqlite.Stamps{Stamp: "another", At: time.Now().AddDate(0, 0, -40)}), folder.Close()); err != nil {
 		t.Fatal(err)
 	}
 	check(failed, "media     WRONG: the media in ", "clock     WRONG: 960h0m0s ahead of the last time in the database")
@@ -126,15 +127,15 @@ func TestDoctor(t *testing.T) {
 func TestClockAhead(t *testing.T) {
 	data := t.TempDir()
 	startServer(t, data).stopped(t)
-	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stamps, err := folder.store.Stamps(t.Context())
+	stamps, err := folder.Store.Stamps(t.Context())
 	then := time.Now().AddDate(0, 0, -40)
 	stamps.At = then
 	output := filepath.Join(data, "objects", "files", "outputs", "9", "1.mp4")
-	err = errors.Join(err, folder.store.PutStamps(t.Context(), stamps), folder.close(),
+	err = errors.Join(err, folder.Store.PutStamps(t.Context(), stamps), folder.Close(),
 		os.MkdirAll(filepath.Dir(output), 0o700), os.WriteFile(output, []byte("x"), 0o600), os.Chtimes(output, then, then))
 	if err != nil {
 		t.Fatal(err)
@@ -176,11 +177,11 @@ func TestListensFirst(t *testing.T) {
 // tidyAll deletes what no record names in a data folder that no server uses, as a server does once it is old enough.
 func tidyAll(t *testing.T, data string) {
 	t.Helper()
-	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(serviceOn(t, folder).Tidy(t.Context(), 0), folder.close()); err != nil {
+	if err := errors.Join(serviceOn(t, folder).Tidy(t.Context(), 0), folder.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -202,11 +203,11 @@ func wantNamedFiles(t *testing.T, data string) (requests, found int) {
 		"lipsync.db": true, "lipsync.db-wal": true, "lipsync.db-shm": true, "lipsync.db-reserve": true, "lock": true, "objects/secret": true, "objects/database": true,
 		"dashboard/secret": true, "dashboard/address": true,
 	}
-	folder, err := openData(context.Background(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(context.Background(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.close()
+	defer folder.Close()
 	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -13,9 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
@@ -37,17 +36,17 @@ type dashboardCommand struct {
 // Run prints a link to the server that uses the data folder now.
 func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	nobody := fmt.Errorf("no server uses the data folder %s: start one with lipsync serve", c.Data)
-	if served, err := locked(c.Data); err != nil || !served {
+	if served, err := datafolder.Locked(c.Data); err != nil || !served {
 		return cmp.Or(err, nobody)
 	}
-	base, err := os.ReadFile(addressFile(c.Data))
+	base, err := os.ReadFile(datafolder.AddressFile(c.Data))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nobody // no server has used the folder yet
 	}
 	if err != nil {
 		return err
 	}
-	folder, err := openSignIn(c.Data)
+	folder, err := datafolder.OpenSignIn(c.Data)
 	if err != nil {
 		return err
 	}
@@ -61,9 +60,6 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	}
 	return printLink(s.out, string(base), link)
 }
-
-// addressFile returns the path of the file with the address of the folder's server.
-func addressFile(data string) string { return filepath.Join(data, dashboardFolder, "address") }
 
 // announce writes the server's address to the address file, and prints how to sign in to its
 // dashboard. It prints the sign-in link only to a terminal, since others may read a log.
@@ -91,7 +87,7 @@ func (c *serveCommand) dashboardURL(address net.Addr) string {
 
 // noteAddress writes the server's address to the address file.
 func (c *serveCommand) noteAddress(address net.Addr) error {
-	return os.WriteFile(addressFile(c.Data), []byte(c.dashboardURL(address)), 0o600)
+	return os.WriteFile(datafolder.AddressFile(c.Data), []byte(c.dashboardURL(address)), 0o600)
 }
 
 func printLink(w io.Writer, base string, link *url.URL) error {
@@ -106,10 +102,6 @@ func reachable(address net.Addr) string {
 		return fmt.Sprintf("localhost:%d", tcp.Port)
 	}
 	return address.String()
-}
-
-func openSignIn(data string) (*signin.Folder, error) {
-	return signin.OpenFolder(filepath.Join(data, dashboardFolder), time.Now)
 }
 
 // newDashboard returns the handler of the dashboard's pages for one machine.

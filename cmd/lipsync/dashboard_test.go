@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sys/unix"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/test/browsertest"
 	"lipsync/internal/test/sharedtest"
 )
@@ -135,7 +136,7 @@ func TestDashboardOfAnother(t *testing.T) {
 		}
 	}
 	want("killed")
-	unlock, err := lock(data)
+	unlock, err := datafolder.Lock(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestLockLookedAt(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		time.AfterFunc(15*time.Millisecond, func() { look.Close() })
-		unlock, err := lock(dir)
+		unlock, err := datafolder.Lock(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

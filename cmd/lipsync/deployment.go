@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
@@ -40,7 +41,7 @@ const (
 // deployment is the service of one machine: API, workers and sweeps on one data
 // folder, in one process.
 type deployment struct {
-	data      *data
+	data      *datafolder.Folder
 	service   *service.Service
 	log       *slog.Logger
 	handler   http.Handler
@@ -52,7 +53,7 @@ type deployment struct {
 }
 
 // newDeployment returns the service on the folder with the worker, which is reached at the address. If metrics is set, it has a monitor.
-func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
+func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Folder, s *engines.Set, w *worker.Worker, address net.Addr, metrics bool) (_ *deployment, err error) {
 	d := &deployment{data: folder, log: w.Log, worker: w, scheduler: local.New(c.workers(), w.Log)}
 	options := fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
@@ -61,12 +62,12 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 	fetcher := fetch.New(options)
 	w.Fetcher, w.Sender = fetcher, fetcher
 	options.Total, options.Stall = lipsync.PostTime, lipsync.PostTime
-	folder.objects.Reserve = int64(c.DiskReserve)
-	ports := folder.ports()
+	folder.Objects.Reserve = int64(c.DiskReserve)
+	ports := folder.Ports()
 	ports.Queue, ports.Announcer, ports.Poster = d.scheduler, d.scheduler, fetch.New(options)
 	ports.EventBody, ports.Log = rest.EventBody(c.base(address)), w.Log
-	ports.Room, ports.RoomToWork = folder.objects.Room, folder.objects.RoomToWork
-	if d.doubt, err = folder.doubt(ctx, sinceStart(), func(ahead time.Duration) {
+	ports.Room, ports.RoomToWork = folder.Objects.Room, folder.Objects.RoomToWork
+	if d.doubt, err = folder.Doubt(ctx, datafolder.SinceNow(), func(ahead time.Duration) {
 		d.log.Warn("the clock is far ahead of the last time in the database: nothing is deleted by its age for an hour; correct the clock if it is wrong",
 			"ahead", ahead.Round(time.Second))
 	}); err != nil {
@@ -76,7 +77,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 	var m *monitor.Monitor
 	if metrics {
 		m = d.newMonitor(s)
-		ports.Watcher, folder.store.Observer = m, m.Operation
+		ports.Watcher, folder.Store.Observer = m, m.Operation
 	}
 	config, err := c.config(s)
 	if err != nil {
@@ -95,7 +96,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *data, s *engine
 // handle makes the handler of all calls.
 func (d *deployment) handle(c *serveCommand) error {
 	api := rest.New(d.service, rest.Options{Log: d.log, PublicURL: c.PublicURL})
-	pages, err := newDashboard(d.service, d.data.signIn, c.PublicURL, d.log)
+	pages, err := newDashboard(d.service, d.data.SignIn, c.PublicURL, d.log)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (d *deployment) handle(c *serveCommand) error {
 	if c.PublicURL != nil {
 		untold = nil
 	}
-	d.handler = proxy.Trust(c.TrustedProxies, untold, stalling(route(open(api), open(d.data.objects.Handler()), pages, tools), stallTime))
+	d.handler = proxy.Trust(c.TrustedProxies, untold, stalling(route(open(api), open(d.data.Objects.Handler()), pages, tools), stallTime))
 	return nil
 }
 
@@ -133,14 +134,14 @@ func route(api, objects, pages, tools http.Handler) http.Handler {
 
 // recover frees the leases, and removes the unfinished files, of a process that was killed.
 func (d *deployment) recover(ctx context.Context) error {
-	return errors.Join(d.data.objects.Clean(), d.service.Recover(ctx))
+	return errors.Join(d.data.Objects.Clean(), d.service.Recover(ctx))
 }
 
 // tidy deletes what is no longer needed, and gives the folder a new stamp.
 func (d *deployment) tidy(ctx context.Context) error {
 	err := d.service.Tidy(ctx, lipsync.OrphanAge)
 	if d.doubt.Trusted() {
-		err = errors.Join(err, d.data.stamp(ctx))
+		err = errors.Join(err, d.data.Stamp(ctx))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/render"
@@ -77,10 +78,10 @@ func (c *doctorCommand) Run(ctx context.Context, s streams) error {
 	if c.JSON {
 		checks.out = nil
 	}
-	err := checkData(c.Data)
+	err := datafolder.Check(c.Data)
 	checks.tell("folder", c.Data, err)
 	if err == nil {
-		checks.tell("database", "whole", sqlite.Check(ctx, filepath.Join(c.Data, databaseFile)))
+		checks.tell("database", "whole", sqlite.Check(ctx, filepath.Join(c.Data, datafolder.DatabaseFile)))
 		checks.tell("disk", "can be written, and has room", c.checkRoom())
 		c.checkFolder(ctx, checks.tell)
 	}
@@ -105,18 +106,18 @@ func (c *doctorCommand) checkRoom() error {
 
 // checkFolder checks that the media belong to the database, and that the clock fits both.
 func (c *doctorCommand) checkFolder(ctx context.Context, tell func(what, good string, err error)) {
-	folder, err := openData(ctx, c.Data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(ctx, c.Data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		tell("media", "", err)
 		return
 	}
-	tell("media", "belong to the database", folder.belong(ctx))
+	tell("media", "belong to the database", folder.Belong(ctx))
 	var warned error
-	doubt, err := folder.doubt(ctx, func() time.Duration { return 0 }, func(ahead time.Duration) {
+	doubt, err := folder.Doubt(ctx, func() time.Duration { return 0 }, func(ahead time.Duration) {
 		warned = fmt.Errorf("%s ahead of the last time in the database; that is right if no server has run since", ahead.Round(time.Minute))
 	})
 	if err == nil && !doubt.Trusted() {
 		err = warned
 	}
-	tell("clock", "fits the database", errors.Join(err, folder.close()))
+	tell("clock", "fits the database", errors.Join(err, folder.Close()))
 }

@@ -13,16 +13,17 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/store/sqlite"
 	"lipsync/internal/work/monitor"
 )
 
 // newMonitor returns a monitor of the deployment.
 func (d *deployment) newMonitor(s *engines.Set) *monitor.Monitor {
 	return monitor.New(monitor.Options{
-		Backlog: d.data.store.Backlog,
-		Folder:  d.data.dir,
+		Backlog: d.data.Store.Backlog,
+		Folder:  d.data.Dir,
 		Checks: []monitor.Check{
-			{Name: "store", Run: d.data.checkStore},
+			{Name: "store", Run: func(ctx context.Context) error { return checkStore(ctx, d.data.Store) }},
 			{Name: "disk", Run: func(context.Context) error { return checkDisk(d.worker.Scratch) }},
 			{Name: "ffmpeg", Run: func(ctx context.Context) error { return s.Tools.Check(ctx, d.worker.Scratch) }},
 		},
@@ -48,11 +49,11 @@ func (c *serveCommand) listenMetrics() (net.Listener, error) {
 
 // checkStore reads a record that does not exist, and tries to change another such record. That
 // writes nothing, but it needs the database's lock for writes.
-func (d *data) checkStore(ctx context.Context) error {
-	if _, err := d.store.Requests.ByID(ctx, ""); failure.CodeOf(err) != failure.NotFound {
+func checkStore(ctx context.Context, store *sqlite.Store) error {
+	if _, err := store.Requests.ByID(ctx, ""); failure.CodeOf(err) != failure.NotFound {
 		return fmt.Errorf("read: %w", err)
 	}
-	if err := d.store.Keys.Touch(ctx, "", time.Now()); err != nil {
+	if err := store.Keys.Touch(ctx, "", time.Now()); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil

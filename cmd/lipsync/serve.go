@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/sys/unix"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/cmd/lipsync/internal/flags"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -85,7 +86,7 @@ func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) erro
 		if _, err := fmt.Fprintf(s.err, "listening on http://%s\n", address); err != nil {
 			return err
 		}
-		return c.announce(s, d.data.signIn, address)
+		return c.announce(s, d.data.SignIn, address)
 	})
 }
 
@@ -107,7 +108,7 @@ func (c *serveCommand) check(ctx context.Context, k *kong.Context, unknown []str
 	for _, sentence := range unknown {
 		checks.tell("settings", "", errors.New(sentence))
 	}
-	if err := makeFolder(c.Data); err != nil {
+	if err := datafolder.Make(c.Data); err != nil {
 		checks.tell("folder", "", err)
 	} else {
 		checks.tell("folder", c.Data, checkDisk(c.Data))
@@ -165,20 +166,20 @@ func defaultWorkers(cores int, gpu bool) int {
 
 // serve serves until ctx ends. It calls ready once it accepts calls.
 func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*deployment, net.Addr) error) (err error) {
-	unlock, err := lock(c.Data)
+	unlock, err := datafolder.Lock(c.Data)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	folder, err := openData(ctx, c.Data, log)
+	folder, err := datafolder.Open(ctx, c.Data, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, folder.close()) }()
-	if err := folder.belong(ctx); err != nil {
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	if err := folder.Belong(ctx); err != nil {
 		return err
 	}
-	if err := folder.stampNew(ctx); err != nil {
+	if err := folder.StampNew(ctx); err != nil {
 		return err
 	}
 	renderer, err := c.open(ctx, max(1, runtime.GOMAXPROCS(0)/c.workers()), c.limits(), log)
@@ -189,7 +190,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
 	w := &worker.Worker{Renderer: renderer, Log: log, PieceTime: c.pieceTime, Stores: true}
-	if w.Scratch, err = folder.scratch(); err != nil {
+	if w.Scratch, err = folder.Scratch(); err != nil {
 		return err
 	}
 	if err := c.sign(ctx, w); err != nil {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/render/measure"
@@ -444,7 +445,7 @@ func TestSiege(t *testing.T) {
 func idleWebhooks(t *testing.T, disk smallDisk) {
 	t.Helper()
 	data := t.TempDir()
-	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(t.Context(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,9 +454,9 @@ func idleWebhooks(t *testing.T, disk smallDisk) {
 		for i := range 10 {
 			a.List = append(a.List, lipsync.Webhook{ID: fmt.Sprintf("%d-%d", n, i), URL: fmt.Sprintf("https://example.com/%d/%d", n, i), CreatedAt: time.Now(), Secret: "whsec_"})
 		}
-		err = errors.Join(err, folder.store.Webhooks.Put(t.Context(), a))
+		err = errors.Join(err, folder.Store.Webhooks.Put(t.Context(), a))
 	}
-	if err = errors.Join(err, folder.close()); err == nil {
+	if err = errors.Join(err, folder.Close()); err == nil {
 		err = os.CopyFS(disk.path("data"), os.DirFS(data))
 	}
 	if err != nil {
@@ -466,11 +467,11 @@ func idleWebhooks(t *testing.T, disk smallDisk) {
 // checkRecords checks that each request of the hostile key is there once, also those of batches, and returns how long those of the honest one waited.
 func (b *besieger) checkRecords(t *testing.T, data, honest, hostile string) (waits []time.Duration) {
 	t.Helper()
-	folder, err := openData(context.Background(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(context.Background(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.close()
+	defer folder.Close()
 	s := serviceOn(t, folder)
 	of := func(token string) (all []lipsync.Request, total int64) {
 		caller, err := s.Authenticate(t.Context(), token)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/soak"
 )
@@ -155,11 +156,11 @@ func (s *soaked) check(t *testing.T, data, faults string) soak.Report {
 	if len(s.load.Tokens) == soakAccounts { // otherwise requests of others are there too
 		wantOnlyNamedFiles(t, data, s.load.Jobs)
 	}
-	folder, err := openData(context.Background(), data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(context.Background(), data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.close()
+	defer folder.Close()
 	report, err := s.load.Check(t.Context(), serviceOn(t, folder), func(id string) int { return s.completed[id] })
 	if err != nil {
 		t.Fatal(err)

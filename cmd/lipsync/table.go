@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/aws/aws-sdk-go-v2/config"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/aws/awsclient"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -45,7 +46,7 @@ func (d deploymentFlags) String() string {
 // withKept calls f with the service of a data folder or table that exists: it makes no data folder.
 func (d deploymentFlags) withKept(ctx context.Context, c lipsync.Config, f func(*service.Service) error) error {
 	if d.Table == nil {
-		if err := checkData(d.Data); err != nil {
+		if err := datafolder.Check(d.Data); err != nil {
 			return err
 		}
 	}
@@ -65,15 +66,15 @@ func (d deploymentFlags) with(ctx context.Context, c lipsync.Config, f func(*ser
 		}
 		return f(service)
 	}
-	folder, err := openData(ctx, d.Data, slog.New(slog.DiscardHandler))
+	folder, err := datafolder.Open(ctx, d.Data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	service, err := service.New(c, folder.ports())
+	service, err := service.New(c, folder.Ports())
 	if err == nil {
 		err = f(service)
 	}
-	return errors.Join(err, folder.close())
+	return errors.Join(err, folder.Close())
 }
 
 // openTable says what is missing before the first call does in many words.

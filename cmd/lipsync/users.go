@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"lipsync/cmd/lipsync/internal/datafolder"
 )
 
 type endSessionsCommand struct {
@@ -42,10 +43,10 @@ func (c *endSessionsCommand) endSessions(ctx context.Context) (known bool, err e
 		return len(keys) > 0 || requests > 0, errors.Join(store.EndAll(ctx, c.Account), keysErr, listErr)
 	}
 	c.Account = cmp.Or(c.Account, defaultAccount)
-	if err := checkData(c.Data); err != nil {
+	if err := datafolder.Check(c.Data); err != nil {
 		return false, err
 	}
-	folder, err := openSignIn(c.Data)
+	folder, err := datafolder.OpenSignIn(c.Data)
 	if err != nil {
 		return false, err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/test/lipsynctest"
 )
 
@@ -44,12 +45,12 @@ func TestDataOfVersions(t *testing.T) {
 func makeVersion(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	d, err := openData(t.Context(), dir, slog.New(slog.DiscardHandler))
+	d, err := datafolder.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret := d.signIn.Secret()
-	if err := errors.Join(secret, lipsynctest.NewPast(t, d.store.Store, d.objects).Live(t.Context()), d.stamp(t.Context()), d.close()); err != nil {
+	_, secret := d.SignIn.Secret()
+	if err := errors.Join(secret, lipsynctest.NewPast(t, d.Store.Store, d.Objects).Live(t.Context()), d.Stamp(t.Context()), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "lipsync.db"))
@@ -82,12 +83,12 @@ func unpack(t *testing.T, file string) (dir string) {
 
 // goOn opens and migrates the folder.
 func goOn(t *testing.T, dir string) {
-	d, err := openData(t.Context(), dir, slog.New(slog.DiscardHandler))
+	d, err := datafolder.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
-	lipsynctest.NewPast(t, d.store.Store, d.objects).GoOn(t)
+	defer d.Close()
+	lipsynctest.NewPast(t, d.Store.Store, d.Objects).GoOn(t)
 }
 
 // servePast starts a server on the folder.

@@ -1,4 +1,4 @@
-package main
+package datafolder
 
 import (
 	"context"
@@ -12,18 +12,18 @@ import (
 	"lipsync/internal/store/sqlite"
 )
 
-// belong returns an error if the media don't belong to the database: it is new, of another folder, or older than the media. It would
+// Belong returns an error if the media don't belong to the database: it is new, of another folder, or older than the media. It would
 // not name them, and they would be deleted as media without a record.
-func (d *data) belong(ctx context.Context) error {
-	known, err := d.store.Stamps(ctx)
+func (d *Folder) Belong(ctx context.Context) error {
+	known, err := d.Store.Stamps(ctx)
 	if err != nil {
 		return err
 	}
-	stamp, err := d.objects.Stamp()
+	stamp, err := d.Objects.Stamp()
 	if err != nil || known.Has(stamp) {
 		return err
 	}
-	database, objects := filepath.Join(d.dir, databaseFile), filepath.Join(d.dir, objectsFolder)
+	database, objects := filepath.Join(d.Dir, DatabaseFile), filepath.Join(d.Dir, ObjectsFolder)
 	if known.Stamp != "" {
 		if stamp == "" { // the operator deleted it, as the next message says
 			return nil
@@ -31,37 +31,37 @@ func (d *data) belong(ctx context.Context) error {
 		return fmt.Errorf("the media in %s belong to another database than %s, or to a newer state of it: put that one back, or a backup; or delete %s, then the media that %s doesn't name are deleted a day later",
 			objects, database, filepath.Join(objects, disk.StampFile), database)
 	}
-	empty, err := d.objects.Empty(ctx)
+	empty, err := d.Objects.Empty(ctx)
 	if err != nil || empty {
 		return err
 	}
 	return fmt.Errorf("the database %s is new, but there are media in %s: put the database back, or a backup; or move %s away", database, objects, objects)
 }
 
-// stampNew stamps a new database before there are media, so that both belong together even if this process is killed soon.
-func (d *data) stampNew(ctx context.Context) error {
-	known, err := d.store.Stamps(ctx)
+// StampNew stamps a new database before there are media, so that both belong together even if this process is killed soon.
+func (d *Folder) StampNew(ctx context.Context) error {
+	known, err := d.Store.Stamps(ctx)
 	if err != nil || known.Stamp != "" {
 		return err
 	}
-	return d.stamp(ctx)
+	return d.Stamp(ctx)
 }
 
-// stamp gives the database and the media a new stamp, which a copy of the database from before doesn't have.
-func (d *data) stamp(ctx context.Context) error {
-	previous, err := d.objects.Stamp()
+// Stamp gives the database and the media a new stamp, which a copy of the database from before doesn't have.
+func (d *Folder) Stamp(ctx context.Context) error {
+	previous, err := d.Objects.Stamp()
 	if err != nil {
 		return err
 	}
 	n := sqlite.Stamps{Stamp: rand.Text(), Previous: previous, At: time.Now()}
-	if err := d.store.PutStamps(ctx, n); err != nil {
+	if err := d.Store.PutStamps(ctx, n); err != nil {
 		return err
 	}
-	return d.objects.PutStamp(ctx, n.Stamp)
+	return d.Objects.PutStamp(ctx, n.Stamp)
 }
 
-// doubt returns what doubts the clock, by the time of the last stamp.
-func (d *data) doubt(ctx context.Context, elapsed func() time.Duration, warn func(ahead time.Duration)) (*lipsync.Doubt, error) {
-	known, err := d.store.Stamps(ctx)
+// Doubt returns what doubts the clock, by the time of the last stamp.
+func (d *Folder) Doubt(ctx context.Context, elapsed func() time.Duration, warn func(ahead time.Duration)) (*lipsync.Doubt, error) {
+	known, err := d.Store.Stamps(ctx)
 	return &lipsync.Doubt{Now: time.Now, Elapsed: elapsed, Newest: known.At, Warn: warn}, err
 }

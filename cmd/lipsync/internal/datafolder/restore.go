@@ -1,4 +1,4 @@
-package main
+package datafolder
 
 import (
 	"context"
@@ -20,62 +20,49 @@ import (
 	"lipsync/internal/store/sqlite"
 )
 
-type restoreCommand struct {
-	dataFlag
-	File  string `arg:"" help:"A file that lipsync backup made. The data folder must be empty or missing."`
-	Trial bool   `help:"To try a backup: delete all webhooks, and cancel all requests and batches that aren't finished. A server on this data folder then sends nothing to clients."`
-}
-
 // restoring is the folder, in the data folder, that has the files until all of them are extracted.
 const restoring = "restoring"
 
-func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
-	if err := empty(c.Data); err != nil {
-		return err
+// Restore extracts a backup to a folder that is empty or missing. For a trial it then deletes all webhooks and cancels what isn't finished, which
+// it counts.
+func Restore(ctx context.Context, file, dir string, trial bool) (ended service.Ended, err error) {
+	if err := empty(dir); err != nil {
+		return ended, err
 	}
-	from, err := os.Open(c.File)
+	from, err := os.Open(file)
 	if err != nil {
-		return err
+		return ended, err
 	}
 	defer from.Close()
-	unlock, err := lock(c.Data)
+	unlock, err := Lock(dir)
 	if err != nil {
-		return err
-	}
-	if err := fits(from, c.Data); err != nil {
-		return errors.Join(err, unlock())
+		return ended, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if err := empty(c.Data); err != nil { // check again, now that no server can start
-		return err
+	if err := errors.Join(fits(from, dir), empty(dir)); err != nil { // empty again, now that no server can start
+		return ended, err
 	}
-	scratch := filepath.Join(c.Data, restoring)
+	scratch := filepath.Join(dir, restoring)
 	if err := os.Mkdir(scratch, 0o700); err != nil {
-		return err
+		return ended, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	database := filepath.Join(scratch, DatabaseFile)
 	if err := extract(ctx, from, scratch); err != nil {
-		return err
+		return ended, err
 	}
-	if err := sqlite.Check(ctx, filepath.Join(scratch, databaseFile)); err != nil {
-		return err
+	if err := sqlite.Check(ctx, database); err != nil {
+		return ended, err
 	}
-	var ended service.Ended
-	if c.Trial {
-		if ended, err = endAll(ctx, filepath.Join(scratch, databaseFile)); err != nil {
-			return err
+	if trial {
+		if ended, err = endAll(ctx, database); err != nil {
+			return ended, err
 		}
 	}
 	if err := restamp(ctx, scratch); err != nil {
-		return err
+		return ended, err
 	}
-	if err := publish(scratch, c.Data); err != nil {
-		return err
-	}
-	if _, err = fmt.Fprintf(s.out, "restored %s\n", c.Data); err == nil && c.Trial {
-		_, err = fmt.Fprintf(s.out, "for a trial: webhooks deleted: %d, requests canceled: %d, batches canceled: %d\n", ended.Webhooks, ended.Requests, ended.Batches)
-	}
-	return err
+	return ended, publish(scratch, dir)
 }
 
 // endAll makes a database one for trials; see service.Service.EndAll.
@@ -106,11 +93,11 @@ func fits(archive *os.File, dir string) error {
 
 // restamp makes the restored media those of the restored database.
 func restamp(ctx context.Context, dir string) error {
-	folder, err := openData(ctx, dir, slog.New(slog.DiscardHandler))
+	folder, err := Open(ctx, dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.stamp(ctx), folder.close())
+	return errors.Join(folder.Stamp(ctx), folder.Close())
 }
 
 // empty returns an error if a data folder has anything in it, except for the lock and the folder
@@ -137,7 +124,7 @@ func extract(ctx context.Context, from io.Reader, dir string) (err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	err = archive.Read(from, func(name string, content io.Reader) error {
 		top, _, below := strings.Cut(name, "/")
-		if name != databaseFile && !(below && (top == objectsFolder || top == dashboardFolder)) {
+		if name != DatabaseFile && !(below && (top == ObjectsFolder || top == dashboardFolder)) {
 			return fmt.Errorf("the archive has the file %q, which no backup has", name)
 		}
 		return errors.Join(ctx.Err(), extractFile(root, name, content))
@@ -166,8 +153,8 @@ func extractFile(root *os.Root, name string, content io.Reader) error {
 // publish moves the extracted files to their places, the database last. Without the database no
 // record names a file. SQLite may keep the last changes of endAll in its log.
 func publish(scratch, data string) error {
-	const log = databaseFile + "-wal"
-	for _, name := range []string{objectsFolder, dashboardFolder, log, databaseFile} {
+	const log = DatabaseFile + "-wal"
+	for _, name := range []string{ObjectsFolder, dashboardFolder, log, DatabaseFile} {
 		err := os.Rename(filepath.Join(scratch, name), filepath.Join(data, name))
 		optional := name == dashboardFolder || name == log
 		if err != nil && !(optional && errors.Is(err, fs.ErrNotExist)) {

@@ -1,4 +1,4 @@
-package main
+package datafolder
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.He
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := archive.NewWriter(f)
-	if err := b.add(w, os.DirFS(b.scratch), filepath.Base(snapshot), databaseFile); err != nil {
+	if err := b.add(w, os.DirFS(b.scratch), filepath.Base(snapshot), DatabaseFile); err != nil {
 		return err
 	}
 	if err := b.addOwn(w); err != nil {
@@ -41,7 +41,7 @@ func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.He
 // addOwn adds the secrets of links and cookies, and the files of ended sessions and of invited people, if they exist.
 func (b *backup) addOwn(w *archive.Writer) error {
 	data := os.DirFS(b.data)
-	names := []string{path.Join(objectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
+	names := []string{path.Join(ObjectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
 	for _, folder := range []string{"sessions", "people"} {
 		files, err := fs.Glob(data, path.Join(dashboardFolder, folder, "*"))
 		if err != nil {
@@ -82,7 +82,7 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 		if err != nil || !needed {
 			return err
 		}
-		return b.add(w, objects, key, path.Join(objectsFolder, "files", key))
+		return b.add(w, objects, key, path.Join(ObjectsFolder, "files", key))
 	})
 }
 
@@ -100,8 +100,8 @@ func (b *backup) add(w *archive.Writer, from fs.FS, file, name string) error {
 	if err := b.room(info.Size()); err != nil {
 		return err
 	}
-	b.files++
-	b.bytes += info.Size()
+	b.Files++
+	b.Bytes += info.Size()
 	return w.Add(name, f, info.Size())
 }
 
@@ -114,7 +114,7 @@ func (b *backup) check(ctx context.Context, made string) error {
 	defer f.Close()
 	database := filepath.Join(b.scratch, "check.db")
 	err = archive.Read(f, func(name string, content io.Reader) error {
-		if name != databaseFile {
+		if name != DatabaseFile {
 			return ctx.Err()
 		}
 		return writeFile(database, content)
