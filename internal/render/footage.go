@@ -182,11 +182,17 @@ type stretch struct {
 }
 
 func newStretch(dir string) (*stretch, error) {
-	f, err := os.CreateTemp(dir, "stretch-*.yuv")
+	f, err := newScratch(dir)
+	return &stretch{file: f}, err
+}
+
+// newScratch returns an empty file for what would take too much memory. It exists until it is closed.
+func newScratch(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "scratch-")
 	if err != nil {
 		return nil, err
 	}
-	return &stretch{file: f}, os.Remove(f.Name()) // the file exists until it is closed
+	return f, os.Remove(f.Name())
 }
 
 // write writes a source frame.

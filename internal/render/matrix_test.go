@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
+	"lipsync/internal/test/rendertest"
 )
 
 // tryMedia renders media as their own speech, and compares when flashes and beeps come.
@@ -36,12 +37,38 @@ func TestMatrix(t *testing.T) { tryMedia(t, ffmpegtest.Media(1, 14)) }
 // TestMatrix_long tries the media of another seed.
 func TestMatrix_long(t *testing.T) { tryMedia(t, ffmpegtest.Media(2, 310)) }
 
-var driftMinutes = flag.Int("minutes", 25, "length of the video of TestDrift_long")
+var minutes = flag.Int("minutes", 25, "length of the videos of TestDrift_long and TestMemory_long")
+
+// TestMemory_long renders a long clip in memory, and logs what memory the program takes. It starts no process and keeps no output, so it is
+// much faster than TestDrift_long.
+func TestMemory_long(t *testing.T) {
+	clip := rendertest.Numbered(ffmpeg.Rate{Num: 30000, Den: 1001}, 30)
+	clip.Samples = rendertest.Tone(1.001, .1)
+	path := clip.File(t, "clip")
+	r := newRenderer(t, &numberer{})
+	r.Media = rendertest.Looped{Times: 60 * *minutes}
+	r.Limits.Duration = time.Duration(*minutes+1) * time.Minute
+	result, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: filepath.Join(t.TempDir(), "o.mp4"), Scratch: t.TempDir()}, nil)
+	if err != nil || result.Frames.Synced != 1800**minutes {
+		t.Fatalf("got %+v (%v), want %d frames", result.Frames, err, 1800**minutes)
+	}
+	t.Logf("%d minutes: peak memory %d MB", *minutes, peakMemory(t)>>20)
+}
+
+// peakMemory returns the largest memory that this process ever had, in bytes.
+func peakMemory(t *testing.T) int64 {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return used.Maxrss << 10
+}
 
 // TestDrift_long renders a long video with a flash and a beep in each minute, at the rate of NTSC. They stay together.
 func TestDrift_long(t *testing.T) {
 	const each = "between(mod(t,60),%g,%g)"
-	minutes, rate := *driftMinutes, ffmpeg.Rate{Num: 30000, Den: 1001}
+	minutes, rate := *minutes, ffmpeg.Rate{Num: 30000, Den: 1001}
 	dir := t.TempDir()
 	on := func(from, to float64) string { return fmt.Sprintf(each, from, to) }
 	ffmpegtest.RunIn(t, dir, "-f", "lavfi", "-i", fmt.Sprintf("color=0x303030:s=160x96:r=%s:d=%d,drawbox=c=white:t=fill:enable='%s'", rate, 60*minutes, on(1, 1.15)),
@@ -51,10 +78,6 @@ func TestDrift_long(t *testing.T) {
 	r, output := newRenderer(t, &numberer{}), filepath.Join(dir, "o.mp4")
 	r.Limits.Duration = time.Duration(minutes+1) * time.Minute
 	if _, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: output, Scratch: dir}, nil); err != nil {
-		t.Fatal(err)
-	}
-	var peak syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &peak); err != nil {
 		t.Fatal(err)
 	}
 	flashes, beeps, shown, heard := ffmpegtest.Events(t, output)
@@ -71,7 +94,7 @@ func TestDrift_long(t *testing.T) {
 		by := (beeps[i] - second) - (flashes[i] - first)
 		early, late = min(early, by), max(late, by)
 	}
-	t.Logf("%d minutes: beeps come %.1f to %.1f ms after the flashes, against the source; peak memory %d MB", minutes, 1000*early, 1000*late, peak.Maxrss>>10)
+	t.Logf("%d minutes: beeps come %.1f to %.1f ms after the flashes, against the source; peak memory %d MB", minutes, 1000*early, 1000*late, peakMemory(t)>>20)
 	if early < -.02 || late > .02 {
 		t.Errorf("beeps come %.3f to %.3f s after the flashes", early, late)
 	}

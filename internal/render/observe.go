@@ -111,6 +111,11 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 	if o.analyser, err = w.newAnalyser(in); err != nil {
 		return o, err
 	}
+	rows, err := newScratch(w.dir) // of the MFCC of the video's own sound
+	if err != nil {
+		return o, err
+	}
+	defer rows.Close()
 	speakers := speaker.New(fps, network)
 	var sound *speech.Speech // the video's own, nil if it has none
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
@@ -122,19 +127,24 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 	})
 	g.Go(func() error {
 		defer close(heard)
+		features, err := newScratch(w.dir)
+		if err != nil {
+			return err
+		}
+		defer features.Close()
 		var mfcc *speaker.MFCC // of the video's own sound
 		if network != nil {
-			mfcc = speaker.NewMFCC()
+			mfcc = speaker.NewMFCC(rows)
 		}
-		if sound = w.ownSound(ctx, in, mfcc); sound == nil {
+		if sound, err = w.ownSound(ctx, in, features, mfcc); sound == nil {
 			o.unheard = in.video.Audio != nil
-			return nil
+			return err
 		}
 		heard <- mfcc
 		if w.engine.Articulates() {
-			o.heard = sound.ArticulationAt(fps, min(in.limit(), int(math.Ceil(sound.Seconds()*fps))))
+			o.heard, err = sound.ArticulationAt(fps, min(in.limit(), int(math.Ceil(sound.Seconds()*fps))))
 		}
-		return nil
+		return err
 	})
 	aligned := w.aligned(ctx, g, w.source(in), &o.footage, &o.lost)
 	g.Go(func() error {
@@ -162,11 +172,16 @@ func (w work) hear(ctx context.Context, in input) ([]speech.Articulation, error)
 		return nil, err
 	}
 	defer f.Close()
-	s, err := speech.Read(reader{ctx, f})
+	features, err := newScratch(w.dir)
 	if err != nil {
 		return nil, err
 	}
-	return s.ArticulationAt(in.video.Video.Rate.Float(), in.spoken()), nil
+	defer features.Close()
+	s, err := speech.Read(reader{ctx, f}, features)
+	if err != nil {
+		return nil, err
+	}
+	return s.ArticulationAt(in.video.Video.Rate.Float(), in.spoken())
 }
 
 // extend returns articulation for exactly the number of frames: it cuts a, or appends rest. It returns nil for nil.
@@ -277,23 +292,27 @@ func (w work) network(in input) *speaker.Network {
 	return w.Speaker
 }
 
-// ownSound analyses the video's own sound, up to the last frame of the first pass. If mfcc is not nil, it gets the samples too. If
-// the sound can't be read, ownSound returns nil, and the job goes on: the sound only helps to tell who speaks, and what.
-func (w work) ownSound(ctx context.Context, in input, mfcc *speaker.MFCC) *speech.Speech {
+// ownSound analyses the video's own sound, up to the last frame of the first pass, and writes its features to a file. If mfcc is not nil, it
+// gets the samples too. If the sound can't be read, ownSound returns nil, and the job goes on: the sound only helps to tell who speaks, and
+// what. The only errors are those of the machine.
+func (w work) ownSound(ctx context.Context, in input, features *os.File, mfcc *speaker.MFCC) (*speech.Speech, error) {
 	if in.video.Audio == nil {
-		return nil
+		return nil, nil
 	}
 	sound, err := w.Media.OpenSound(ctx, in.video, in.length(in.limit()))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var samples io.Reader = reader{ctx, sound}
 	if mfcc != nil {
 		samples = io.TeeReader(samples, mfcc)
 	}
-	heard, err := speech.Read(samples)
-	if sound.Close() != nil || err != nil {
-		return nil
+	heard, err := speech.Read(samples, features)
+	switch closed := sound.Close(); {
+	case failure.IsHostFault(err):
+		return nil, err
+	case closed != nil || err != nil:
+		return nil, nil
 	}
-	return heard
+	return heard, nil
 }

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/sharedtest"
 )
@@ -155,9 +156,9 @@ func testPlantedFaults(t *testing.T, video string, voice int, all bool) {
 // articulationOf returns the articulation of samples in each frame.
 func articulationOf(t *testing.T, samples []byte, fps float64) []speech.Articulation {
 	t.Helper()
-	s, err := speech.Read(bytes.NewReader(samples))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.ArticulationAt(fps, int(s.Seconds()*fps))
+	s, err := speech.Read(bytes.NewReader(samples), check.Scratch(t))
+	check.Must(t, err)
+	frames, err := s.ArticulationAt(fps, int(s.Seconds()*fps))
+	check.Must(t, err)
+	return frames
 }

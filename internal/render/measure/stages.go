@@ -91,12 +91,17 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 		if samples, err = transcode(ctx, r.Media, audio, aac, pcm); err != nil || !m.engine.Articulates() {
 			return err
 		}
-		heard, err := speech.Read(io.NewSectionReader(pcm, 0, 2*samples))
+		features, err := os.Create(filepath.Join(scratch, "features"))
 		if err != nil {
 			return err
 		}
-		spoken = heard.ArticulationAt(v.Rate.Float(), m.Frames)
-		return nil
+		defer features.Close()
+		heard, err := speech.Read(io.NewSectionReader(pcm, 0, 2*samples), features)
+		if err != nil {
+			return err
+		}
+		spoken, err = heard.ArticulationAt(v.Rate.Float(), m.Frames)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/tracktest"
 )
@@ -65,10 +66,10 @@ func newStory(t *testing.T) *story {
 		t.Fatal(err)
 	}
 	s := &story{scene: &scene{}}
-	if s.speech, err = speech.Read(bytes.NewReader(wave[waveHeader:])); err != nil {
-		t.Fatal(err)
-	}
-	s.spoken = s.speech.ArticulationAt(fps, sentenceFrame)
+	s.speech, err = speech.Read(bytes.NewReader(wave[waveHeader:]), check.Scratch(t))
+	check.Must(t, err)
+	s.spoken, err = s.speech.ArticulationAt(fps, sentenceFrame)
+	check.Must(t, err)
 	tracker := tracking.NewTracker(detector, fps)
 	for i := range sentenceFrame {
 		h := facetest.Head{X: 240 + 6*math.Sin(float64(i)/9), Y: 170, Eyes: 104, Turn: .05 * math.Sin(float64(i)/15)}
@@ -144,7 +145,8 @@ func (s *story) drawArticulation(t *testing.T) *canvas {
 	if err := json.Unmarshal(text, &known); err != nil {
 		t.Fatal(err)
 	}
-	hops := s.speech.Articulation()
+	var hops []speech.Articulation
+	check.Must(t, s.speech.Articulation(func(a speech.Articulation) { hops = append(hops, a) }))
 	numbers := []func(speech.Articulation) float32{
 		func(a speech.Articulation) float32 { return a.Opening }, func(a speech.Articulation) float32 { return a.Closure },
 		func(a speech.Articulation) float32 { return a.Labiodental }, func(a speech.Articulation) float32 { return a.Rounding },

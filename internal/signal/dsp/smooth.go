@@ -7,31 +7,34 @@ import (
 
 // Gaussian returns x filtered by a Gaussian with a standard deviation of sigma samples. Beyond the ends of x its
 // first and last values repeat.
-func Gaussian(x []float32, sigma float64) []float32 {
-	out := make([]float32, len(x))
-	if len(x) == 0 || sigma <= 0 {
-		copy(out, x)
+func Gaussian(x []float32, sigma float64) []float32 { return GaussianOf(x, sigma, 0, len(x)) }
+
+// GaussianOf returns the values in [from, to) of Gaussian.
+func GaussianOf(x []float32, sigma float64, from, to int) []float32 {
+	out := make([]float32, to-from)
+	if len(out) == 0 || sigma <= 0 {
+		copy(out, x[from:to])
 		return out
 	}
 	kernel := gaussian(sigma)
 	r := len(kernel) / 2
-	for i := range x {
+	for i := range out {
 		var sum float32
 		for k, w := range kernel {
-			sum += w * x[min(max(i+k-r, 0), len(x)-1)]
+			sum += w * x[min(max(from+i+k-r, 0), len(x)-1)]
 		}
 		out[i] = sum
 	}
 	return out
 }
 
-// kernelReach is the reach of the kernel of a Gaussian to each side, in standard deviations. Less than a
+// Reach is the reach of the kernel of a Gaussian to each side, in standard deviations. Less than a
 // ten-thousandth of the sum of a Gaussian lies beyond it.
-const kernelReach = 4
+const Reach = 4
 
 // gaussian returns the kernel of a Gaussian, whose sum is 1.
 func gaussian(sigma float64) []float32 {
-	r := int(kernelReach*sigma + .5)
+	r := int(Reach*sigma + .5)
 	kernel := make([]float32, 2*r+1)
 	bell := func(k int) float64 {
 		d := float64(k-r) / sigma

@@ -3,6 +3,7 @@ package speaker
 import (
 	"testing"
 
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkScore(b *testing.B) {
 		w.crops = append(w.crops, new(crop))
 	}
 	for b.Loop() {
-		if _, err := n.score(b.Context(), w, NewMFCC()); err != nil {
+		if _, err := n.score(b.Context(), w, NewMFCC(check.Scratch(b))); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
 	"lipsync/internal/test/tracktest"
@@ -210,8 +211,8 @@ func listen(t *testing.T, info *ffmpeg.Info, network *Network) *listener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mfcc := NewMFCC()
-	heard, err := speech.Read(io.TeeReader(sound, mfcc))
+	mfcc := NewMFCC(check.Scratch(t))
+	heard, err := speech.Read(io.TeeReader(sound, mfcc), check.Scratch(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,7 @@ func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 	if sound == nil {
 		return nil
 	}
-	frames := make([]int, to-from)
-	for i := range frames {
-		frames[i] = from + i
-	}
-	levels := sound.LevelsAt(fps, frames)
+	levels := sound.LevelsAt(fps, from, to)
 	loud := dsp.Quantile(levels, loudLevel)
 	if loud < leastLoud {
 		return nil

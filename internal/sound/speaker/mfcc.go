@@ -1,7 +1,12 @@
 package speaker
 
 import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
 	"math"
+	"os"
 
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/sound/speech"
@@ -22,8 +27,12 @@ const (
 
 // MFCC computes the MFCC of a sound, one row of coefficients for each 10 ms. It is an io.Writer that
 // takes 16-bit little-endian mono samples at speech.SampleRate, as speech.Read does.
+//
+// It keeps the rows in a file.
 type MFCC struct {
-	rows    [][coefficients]float32
+	file    *os.File
+	out     *bufio.Writer
+	rows    int // number of rows in the file
 	silence [coefficients]float32
 	window  [windowSamples]float64
 	filled  int     // number of samples of the window that are set
@@ -32,8 +41,8 @@ type MFCC struct {
 	mfcc    *dsp.MFCC
 }
 
-// NewMFCC returns an MFCC before the first sample.
-func NewMFCC() *MFCC {
+// NewMFCC returns an MFCC before the first sample, which keeps its rows in an empty file.
+func NewMFCC(file *os.File) *MFCC {
 	weights := make([]float64, windowSamples)
 	for i := range weights {
 		weights[i] = fullScale
@@ -42,26 +51,30 @@ func NewMFCC() *MFCC {
 	for i, hz := range edges {
 		edges[i] = math.Floor((fftSize + 1) * hz / speech.SampleRate) // a whole bin
 	}
-	m := &MFCC{mfcc: dsp.NewMFCC(dsp.NewSpectrum(weights, fftSize), dsp.NewMelBank(edges, 1), coefficients, lifter)}
+	m := &MFCC{file: file, out: bufio.NewWriterSize(file, 1<<16), mfcc: dsp.NewMFCC(dsp.NewSpectrum(weights, fftSize), dsp.NewMelBank(edges, 1), coefficients, lifter)}
 	m.mfcc.Coefficients(m.silence[:], m.window[:])
 	return m
 }
 
-// Write analyses samples. It never fails.
+// rowBytes is the size of a row in the file.
+const rowBytes = 4 * coefficients
+
+// Write analyses samples. It fails only if the file does.
 func (m *MFCC) Write(b []byte) (int, error) {
 	n := len(b)
 	if len(m.odd) > 0 && n > 0 {
-		m.add(append(m.odd, b[0]))
+		if err := m.add(append(m.odd, b[0])); err != nil {
+			return 0, err
+		}
 		m.odd, b = m.odd[:0], b[1:]
 	}
 	whole := len(b) / 2 * 2
-	m.add(b[:whole])
 	m.odd = append(m.odd, b[whole:]...)
-	return n, nil
+	return n, m.add(b[:whole])
 }
 
 // add analyses whole samples.
-func (m *MFCC) add(b []byte) {
+func (m *MFCC) add(b []byte) error {
 	for len(b) > 0 {
 		samples := m.window[m.filled:min(m.filled+len(b)/2, windowSamples)]
 		dsp.Decode(samples, b)
@@ -71,16 +84,30 @@ func (m *MFCC) add(b []byte) {
 		if m.filled == windowSamples {
 			var row [coefficients]float32
 			m.mfcc.Coefficients(row[:], m.window[:])
-			m.rows = append(m.rows, row)
+			if err := binary.Write(m.out, binary.LittleEndian, row); err != nil {
+				return fmt.Errorf("keep the MFCC of a sound: %w", err)
+			}
+			m.rows++
 			m.filled = copy(m.window[:], m.window[hopSamples:])
 		}
 	}
+	return nil
 }
 
-// at returns the coefficients of a hop. After the end they are those of silence.
-func (m *MFCC) at(hop int) [coefficients]float32 {
-	if hop < len(m.rows) {
-		return m.rows[hop]
+// fill fills rows with the coefficients of hops, from one on. After the end they are those of silence. No sample may be written any more.
+func (m *MFCC) fill(rows []float32, from int) error {
+	known := rows[:coefficients*min(max(m.rows-from, 0), len(rows)/coefficients)]
+	for rest := rows[len(known):]; len(rest) > 0; rest = rest[coefficients:] {
+		copy(rest, m.silence[:])
 	}
-	return m.silence
+	if len(known) == 0 {
+		return nil
+	}
+	if err := m.out.Flush(); err != nil {
+		return fmt.Errorf("keep the MFCC of a sound: %w", err)
+	}
+	if err := binary.Read(io.NewSectionReader(m.file, int64(from)*rowBytes, 4*int64(len(known))), binary.LittleEndian, known); err != nil {
+		return fmt.Errorf("read the MFCC of a sound: %w", err)
+	}
+	return nil
 }

@@ -6,10 +6,14 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 )
 
 //go:embed testdata/mfcc.csv
@@ -22,7 +26,7 @@ func TestMFCC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewMFCC()
+	c := NewMFCC(check.Scratch(t))
 	for b := goldenSound(); len(b) > 0; {
 		n := min(len(b), 333)
 		if got, err := c.Write(b[:n]); got != n || err != nil {
@@ -31,17 +35,62 @@ func TestMFCC(t *testing.T) {
 		b = b[n:]
 	}
 	// The last window of the golden ones is not full.
-	if got, want := len(c.rows), len(rows)-1; got != want {
+	if got, want := c.rows, len(rows)-1; got != want {
 		t.Fatalf("%d rows, want %d", got, want)
 	}
 	for i, row := range rows {
+		at := rowsOf(t, c, i, 1)
 		for k, text := range row {
 			want, _ := strconv.ParseFloat(text, 64)
-			if got := float64(c.at(i)[k]); math.Abs(got-want) > 1e-3 {
+			if got := float64(at[k]); math.Abs(got-want) > 1e-3 {
 				t.Errorf("row %d, coefficient %d: got %.4f, want %.4f", i, k, got, want)
 			}
 		}
 	}
+}
+
+// rowsOf returns rows of coefficients, one after the other.
+func rowsOf(t *testing.T, c *MFCC, from, n int) []float32 {
+	t.Helper()
+	rows := make([]float32, n*coefficients)
+	check.Must(t, c.fill(rows, from))
+	return rows
+}
+
+// TestMFCCEnd reads rows at the end of a sound, and after it.
+func TestMFCCEnd(t *testing.T) {
+	c := NewMFCC(check.Scratch(t))
+	_, err := c.Write(goldenSound()[:4000])
+	check.Must(t, err)
+	all := rowsOf(t, c, 0, c.rows+3)
+	silence := slices.Repeat(c.silence[:], 3)
+	for from := range c.rows + 1 {
+		if got, want := rowsOf(t, c, from, c.rows+3-from), all[from*coefficients:]; !slices.Equal(got, want) {
+			t.Errorf("from row %d: got %v, want %v", from, got, want)
+		}
+	}
+	if end := all[c.rows*coefficients:]; !slices.Equal(end, silence) || slices.Equal(all[:coefficients], c.silence[:]) {
+		t.Errorf("after the end: got %v, want silence %v", end, silence)
+	}
+	if got := rowsOf(t, c, c.rows+1000, 3); !slices.Equal(got, silence) {
+		t.Errorf("long after the end: got %v, want silence %v", got, silence)
+	}
+}
+
+// TestMFCCMemory checks that a longer sound takes no more memory.
+func TestMFCCMemory(t *testing.T) {
+	c, second := NewMFCC(check.Scratch(t)), make([]byte, 2*speech.SampleRate)
+	write := func(seconds int) (used int) {
+		for range seconds {
+			_, err := c.Write(second)
+			check.Must(t, err)
+		}
+		return check.Heap()
+	}
+	if before, after := write(10), write(100); after-before > 64<<10 {
+		t.Errorf("100 s take %d bytes of memory", after-before)
+	}
+	runtime.KeepAlive(c)
 }
 
 // goldenSound returns a sweep with noise, and then silence.
@@ -69,7 +118,7 @@ func FuzzMFCC(f *testing.F) {
 		if n < 1 {
 			return
 		}
-		whole, pieces := NewMFCC(), NewMFCC()
+		whole, pieces := NewMFCC(check.Scratch(t)), NewMFCC(check.Scratch(t))
 		if got, err := whole.Write(sound); got != len(sound) || err != nil {
 			t.Fatalf("wrote %d of %d bytes, %v", got, len(sound), err)
 		}
@@ -82,14 +131,13 @@ func FuzzMFCC(f *testing.F) {
 		if samples := len(sound) / 2; samples >= windowSamples {
 			want = (samples-windowSamples)/hopSamples + 1
 		}
-		if len(whole.rows) != want || !slices.Equal(whole.rows, pieces.rows) {
-			t.Fatalf("%d rows, and %d or others of pieces; want %d", len(whole.rows), len(pieces.rows), want)
+		rows := rowsOf(t, whole, 0, want)
+		if whole.rows != want || !slices.Equal(rows, rowsOf(t, pieces, 0, want)) {
+			t.Fatalf("%d rows, and %d or others of pieces; want %d", whole.rows, pieces.rows, want)
 		}
-		for i, row := range whole.rows {
-			for k, v := range row {
-				if !(math.Abs(float64(v)) < 1e3) {
-					t.Errorf("row %d, coefficient %d: %g", i, k, v)
-				}
+		for i, v := range rows {
+			if !(math.Abs(float64(v)) < 1e3) {
+				t.Errorf("row %d, coefficient %d: %g", i/coefficients, i%coefficients, v)
 			}
 		}
 	})
@@ -97,9 +145,8 @@ func FuzzMFCC(f *testing.F) {
 
 func BenchmarkMFCC(b *testing.B) {
 	second := make([]byte, 32000)
-	c := NewMFCC()
+	c := NewMFCC(check.Scratch(b))
 	for b.Loop() {
-		c.rows = c.rows[:0]
 		if _, err := c.Write(second); err != nil {
 			b.Fatal(err)
 		}

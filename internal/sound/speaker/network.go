@@ -93,9 +93,8 @@ func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32,
 	}
 	defer n.bindings.Put(length, b)
 	rows, pictures := b.Input(n.sound), b.Input(n.faces)
-	for i := range length * hopsPerTick {
-		row := sound.at(w.from*hopsPerTick + i)
-		copy(rows[i*coefficients:], row[:])
+	if err := sound.fill(rows[:length*hopsPerTick*coefficients], w.from*hopsPerTick); err != nil {
+		return nil, err
 	}
 	for i := range length {
 		c := w.crops[min(i, len(w.crops)-1)] // the last crop fills the rest of the window

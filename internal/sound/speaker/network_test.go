@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/onnxtest"
 )
@@ -120,7 +121,7 @@ func TestFailingNetwork(t *testing.T) {
 		windows <- &Window{track: 1, crops: slices.Repeat([]*crop{{0}}, windowTicks)}
 		windows <- &Window{track: 0, crops: slices.Repeat([]*crop{{100}}, windowTicks)} // fails
 		close(windows)
-		if err := c.Score(ctx, windows, NewMFCC()); !errors.Is(err, ctx.Err()) {
+		if err := c.Score(ctx, windows, NewMFCC(check.Scratch(t))); !errors.Is(err, ctx.Err()) {
 			t.Errorf("got %v, want %v", err, ctx.Err())
 		}
 		return c
@@ -168,7 +169,7 @@ func TestScore(t *testing.T) {
 		windows <- w
 	}
 	close(windows)
-	if err := c.Score(t.Context(), windows, NewMFCC()); err != nil {
+	if err := c.Score(t.Context(), windows, NewMFCC(check.Scratch(t))); err != nil {
 		t.Fatal(err)
 	}
 	for track := range int32(2) {
@@ -205,7 +206,7 @@ func TestLengths(t *testing.T) {
 			c[i] = uint8(n)
 		}
 		w.crops = append(w.crops, c)
-		scores, err := network.score(t.Context(), w, NewMFCC())
+		scores, err := network.score(t.Context(), w, NewMFCC(check.Scratch(t)))
 		if err != nil || len(scores) != n {
 			t.Fatalf("%d ticks: got %d scores, %v", n, len(scores), err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 )
 
 const fps = 25
@@ -219,7 +220,7 @@ func tone(t *testing.T, frames int) *speech.Speech {
 		}
 		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v)))
 	}
-	s, err := speech.Read(bytes.NewReader(b))
+	s, err := speech.Read(bytes.NewReader(b), check.Scratch(t))
 	if err != nil {
 		t.Fatal(err)
 	}

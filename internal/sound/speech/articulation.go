@@ -2,6 +2,7 @@ package speech
 
 import (
 	"math"
+	"slices"
 
 	"lipsync/internal/signal/dsp"
 )
@@ -30,30 +31,76 @@ const (
 // openings of sounds in training/phones.py.
 const vowelOver, vowelPeakOver = .4, .5
 
-// Articulation returns the articulation of each hop.
-func (s *Speech) Articulation() []Articulation {
-	out := make([]Articulation, s.n)
-	for i := range out {
-		out[i] = Rest
+// Articulation calls next with the articulation of each hop.
+func (s *Speech) Articulation(next func(Articulation)) error {
+	spoken, features := s.spoken(), newFeatureReader(s.features)
+	smoothed := smoother{next: next}
+	passed := 0 // number of hops
+	rest := func(to int) {
+		for ; passed < to; passed++ {
+			smoothed.add(Rest)
+		}
 	}
-	places := s.spoken()
-	if len(places) == 0 {
-		return out
+	if len(spoken) > 0 {
+		if v := s.newVoice(spoken, features); v.loud >= silent {
+			input := func(k int, x *[inputs]float32) { v.input(x, features.at(spoken.hop(k))) }
+			run(articulationNetwork(), spoken.count(), input, func(k int, y *[outputs]float32) {
+				rest(spoken.hop(k))
+				smoothed.add(compose(y))
+				passed++
+			})
+		}
 	}
-	v := s.newVoice(places)
-	if v.loud < silent {
-		return out
+	rest(len(s.levels))
+	smoothed.end()
+	return features.err
+}
+
+// smoother passes articulations on after the filters of lips and jaw.
+type smoother struct {
+	next   func(Articulation)
+	hops   []Articulation // those that were not passed on, after some that were
+	passed int            // number of the latter
+}
+
+const (
+	// smoothHops is the number of hops that are filtered at once, so that memory is bounded.
+	smoothHops = 4096
+	// smoothReach is the number of hops to each side on which a filtered one depends.
+	smoothReach = 2 * dsp.Reach * max(inertia, settling, protrusion)
+)
+
+func (s *smoother) add(a Articulation) {
+	s.hops = append(s.hops, a)
+	if len(s.hops) == s.passed+smoothHops+smoothReach {
+		s.pass(smoothHops)
 	}
-	input := func(k int, x *[inputs]float32) { v.input(x, s.at(places[k])) }
-	run(articulationNetwork(), len(places), input, func(k int, y *[outputs]float32) { out[places[k]] = compose(y) })
-	filter(out, inertia, func(a *Articulation) *float32 { return &a.Opening })
-	for i := range out {
-		out[i].Opening *= 1 - square(out[i].Closure) // squared, so that lips close only while a closure is sure
+}
+
+// end passes on the hops that are left.
+func (s *smoother) end() { s.pass(len(s.hops) - s.passed) }
+
+// pass passes n hops on, and keeps those that later ones depend on.
+func (s *smoother) pass(n int) {
+	for _, a := range smooth(slices.Clone(s.hops))[s.passed : s.passed+n] {
+		s.next(a)
 	}
-	filter(out, settling, func(a *Articulation) *float32 { return &a.Opening })
-	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Rounding })
-	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Spread })
-	return out
+	s.passed += n
+	gone := max(s.passed-smoothReach, 0)
+	s.hops = append(s.hops[:0], s.hops[gone:]...)
+	s.passed -= gone
+}
+
+// smooth filters the articulation of hops in place, and returns it.
+func smooth(hops []Articulation) []Articulation {
+	filter(hops, inertia, func(a *Articulation) *float32 { return &a.Opening })
+	for i := range hops {
+		hops[i].Opening *= 1 - square(hops[i].Closure) // squared, so that lips close only while a closure is sure
+	}
+	filter(hops, settling, func(a *Articulation) *float32 { return &a.Opening })
+	filter(hops, protrusion, func(a *Articulation) *float32 { return &a.Rounding })
+	filter(hops, protrusion, func(a *Articulation) *float32 { return &a.Spread })
+	return hops
 }
 
 // filter applies a Gaussian with a standard deviation in hops to one of the numbers.
@@ -89,26 +136,62 @@ func logistic(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x))
 
 // ArticulationAt returns the articulation in the middle of each of n frames. Each closure closes at least
 // one frame, at any frame rate: the Closure of that frame is 1, and its Opening is 0.
-func (s *Speech) ArticulationAt(fps float64, n int) []Articulation {
-	hops, out := s.Articulation(), make([]Articulation, n)
-	for i := range out {
-		out[i] = at(hops, (float64(i)+.5)/fps*HopRate)
+func (s *Speech) ArticulationAt(fps float64, n int) ([]Articulation, error) {
+	f := newFrames(fps, n)
+	if err := s.Articulation(f.add); err != nil {
+		return nil, err
 	}
-	for _, c := range Closures(hops) {
-		if i := int(float64(c.Peak) / HopRate * fps); i < n { // the frame whose middle is nearest
-			out[i].Closure, out[i].Opening, out[i].Labiodental = 1, 0, 0
-		}
-	}
-	return out
+	return f.end(), nil
 }
 
-// at returns the articulation at a time in hops, linear between hops, and Rest beyond the last.
-func at(hops []Articulation, time float64) Articulation {
-	i := int(time)
-	if i >= len(hops) {
-		return Rest
+// frames makes the articulation of frames from that of hops, which it gets one by one.
+type frames struct {
+	fps      float64
+	all      []Articulation // as many as its capacity at the end
+	hop      int            // number of the last hop
+	last     Articulation   // that hop
+	closures runs
+}
+
+func newFrames(fps float64, n int) *frames {
+	return &frames{fps: fps, all: make([]Articulation, 0, n), hop: -1, closures: closures}
+}
+
+func (f *frames) add(hop Articulation) {
+	f.fill(hop)
+	f.hop, f.last = f.hop+1, hop
+	f.closures.add(hop)
+}
+
+// fill adds the frames whose middle is between the last hop and the one that follows it, by linear interpolation.
+func (f *frames) fill(following Articulation) {
+	for len(f.all) < cap(f.all) {
+		time := (float64(len(f.all)) + .5) / f.fps * HopRate
+		if int(time) > f.hop {
+			return
+		}
+		f.all = append(f.all, f.last.lerp(following, float32(time-float64(f.hop))))
 	}
-	a, b, t := hops[i], hops[min(i+1, len(hops)-1)], float32(time-float64(i))
+}
+
+// end returns the frames after the last hop. Frames beyond it are at rest.
+func (f *frames) end() []Articulation {
+	if f.hop >= 0 {
+		f.fill(f.last)
+	}
+	for len(f.all) < cap(f.all) {
+		f.all = append(f.all, Rest)
+	}
+	for _, c := range f.closures.end() {
+		if i := int(float64(c.Peak) / HopRate * f.fps); i < len(f.all) { // the frame whose middle is nearest
+			f.all[i].Closure, f.all[i].Opening, f.all[i].Labiodental = 1, 0, 0
+		}
+	}
+	return f.all
+}
+
+// lerp returns the articulation that is t of the way from a to b.
+func (a Articulation) lerp(b Articulation, t float32) Articulation {
 	between := func(a, b float32) float32 { return a + (b-a)*t }
 	return Articulation{
 		Opening:     between(a.Opening, b.Opening),
@@ -124,30 +207,59 @@ func at(hops []Articulation, time float64) Articulation {
 type Run struct{ From, To, Peak int }
 
 // Closures returns the closures in the articulation of hops or frames.
-func Closures(all []Articulation) []Run {
-	return runs(all, func(a Articulation) float32 { return a.Closure }, runOver, peakOver)
-}
+func Closures(all []Articulation) []Run { return closures.in(all) }
 
 // OpenVowels returns the vowels for which a mouth opens wide, in the articulation of hops or frames.
-func OpenVowels(all []Articulation) []Run {
-	return runs(all, func(a Articulation) float32 { return a.Opening }, vowelOver, vowelPeakOver)
+func OpenVowels(all []Articulation) []Run { return openVowels.in(all) }
+
+var (
+	closures   = runs{number: func(a Articulation) float32 { return a.Closure }, over: runOver, peakOver: peakOver}
+	openVowels = runs{number: func(a Articulation) float32 { return a.Opening }, over: vowelOver, peakOver: vowelPeakOver}
+)
+
+// runs finds the runs in which a number is over a value, and over another one at its peak. It gets articulations one by one.
+type runs struct {
+	number         func(Articulation) float32
+	over, peakOver float32
+
+	at    int     // number of articulations so far
+	now   Run     // ends at the last of them; empty if that is not over the value
+	peak  float32 // of now
+	found []Run
 }
 
-// runs returns the runs in which a number is over a value, and over another one at its peak.
-func runs(all []Articulation, number func(Articulation) float32, over, peakOver float32) (found []Run) {
-	for from := 0; from < len(all); from++ {
-		r := Run{from, from, from}
-		for ; r.To < len(all) && number(all[r.To]) > over; r.To++ {
-			if number(all[r.To]) > number(all[r.Peak]) {
-				r.Peak = r.To
-			}
-		}
-		if r.To > from && number(all[r.Peak]) > peakOver {
-			found = append(found, r)
-		}
-		from = r.To
+func (r *runs) add(a Articulation) {
+	v := r.number(a)
+	if !(v > r.over) {
+		r.end()
+		r.at++
+		return
 	}
-	return found
+	if r.now.From == r.now.To {
+		r.now, r.peak = Run{r.at, r.at, r.at}, v
+	}
+	if v > r.peak {
+		r.now.Peak, r.peak = r.at, v
+	}
+	r.at++
+	r.now.To = r.at
+}
+
+// end ends the last run, and returns all.
+func (r *runs) end() []Run {
+	if r.now.To > r.now.From && r.peak > r.peakOver {
+		r.found = append(r.found, r.now)
+	}
+	r.now = Run{}
+	return r.found
+}
+
+// in returns the runs of a list. It leaves r as it is.
+func (r runs) in(all []Articulation) []Run {
+	for _, a := range all {
+		r.add(a)
+	}
+	return r.end()
 }
 
 func square(x float32) float32 { return x * x }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -101,7 +102,7 @@ func TestMarks(t *testing.T) {
 			for i, v := range hiss(float64(len(x))/SampleRate, c.noise*rms(x)*math.Sqrt(3)) {
 				x[i] += v
 			}
-			m.add(read(t, samples(x)).Articulation(), sounds(t, name))
+			m.add(hopsOf(t, read(t, samples(x))), sounds(t, name))
 		}
 		t.Logf("%s: %+v", c.name, m)
 		if m.closures < 12 || m.vowels < 15 || m.teeth < 6 {
@@ -142,13 +143,13 @@ func TestGain(t *testing.T) {
 		for _, v := range x {
 			top = max(top, math.Abs(v))
 		}
-		want := read(t, samples(x)).Articulation()
+		want := hopsOf(t, read(t, samples(x)))
 		for _, gain := range []float64{.99 / top, .3, .1, .03} {
 			y := slices.Clone(x)
 			for i := range y {
 				y[i] *= gain
 			}
-			for i, got := range read(t, samples(y)).Articulation() {
+			for i, got := range hopsOf(t, read(t, samples(y))) {
 				if d := difference(got, want[i]); d > .1 {
 					t.Errorf("%s, gain %.2f, hop %d: got %.2v, want %.2v", name, gain, i, got, want[i])
 					break
@@ -186,7 +187,7 @@ func TestNoSpeech(t *testing.T) {
 	chords := join(tones(.5, 262, 330, 392), tones(.5, 220, 262, 330), tones(.5, 175, 220, 262), tones(.5, 196, 247, 294))
 	for name, x := range map[string][]float64{"noise": hiss(3, .3), "quiet noise": hiss(3, .02), "tone": tone, "chords": join(chords, chords)} {
 		var open, silent []float32
-		for _, a := range read(t, samples(x)).Articulation() {
+		for _, a := range hopsOf(t, read(t, samples(x))) {
 			open, silent = append(open, a.Opening), append(silent, a.Silence)
 		}
 		if got := mean(silent); got < .9 {
@@ -201,7 +202,7 @@ func TestNoSpeech(t *testing.T) {
 // TestPauseWithNoise analyses two sentences with noise between them.
 func TestPauseWithNoise(t *testing.T) {
 	x := recording(t, "human-librivox")
-	a := read(t, samples(join(x, hiss(1, .03), x))).Articulation()
+	a := hopsOf(t, read(t, samples(join(x, hiss(1, .03), x))))
 	from := len(x) * HopRate / SampleRate
 	var open []float32
 	for _, v := range a[from+10 : from+90] {
@@ -216,14 +217,14 @@ func TestPauseWithNoise(t *testing.T) {
 func TestClosuresReachFrames(t *testing.T) {
 	for _, name := range recordings {
 		s := read(t, samples(recording(t, name)))
-		hops := s.Articulation()
+		hops := hopsOf(t, s)
 		peaks := Closures(hops)
 		if len(peaks) < 2 {
 			t.Fatalf("%s: %d closures", name, len(peaks))
 		}
 		for _, fps := range []float64{24000. / 1001, 24, 25, 30, 50, 60} {
 			n := int(s.Seconds() * fps)
-			frames := s.ArticulationAt(fps, n)
+			frames := framesOf(t, s, fps, n)
 			if len(frames) != n {
 				t.Fatalf("%s, %g fps: got %d frames, want %d", name, fps, len(frames), n)
 			}
@@ -257,27 +258,51 @@ func TestOpenVowels(t *testing.T) {
 	}
 }
 
-// TestAt checks the curve between hops and beyond the last.
-func TestAt(t *testing.T) {
-	hops := []Articulation{{Opening: 1, Rounding: .5}, {Opening: 0, Closure: 1}}
+// TestBetweenHops checks the curve between hops and beyond the last.
+func TestBetweenHops(t *testing.T) {
+	hops := []Articulation{{Opening: 1, Rounding: .5}, {Opening: 0, Spread: 1}}
 	for _, c := range []struct {
-		time float64
-		want Articulation
+		fps  float64
+		want []Articulation // in the middle of frames
 	}{
-		{0, hops[0]},
-		{.25, Articulation{Opening: .75, Closure: .25, Rounding: .375}},
-		{1, hops[1]}, {1.9, hops[1]},
-		{2, Rest}, {1e9, Rest},
+		{200, []Articulation{{Opening: .75, Spread: .25, Rounding: .375}, {Opening: .25, Spread: .75, Rounding: .125}, hops[1], hops[1], Rest}},
+		{50, []Articulation{hops[1], Rest}},
+		{1, []Articulation{Rest, Rest}},
+		{200, []Articulation{{Opening: .75, Spread: .25, Rounding: .375}}},
 	} {
-		if got := at(hops, c.time); got != c.want {
-			t.Errorf("at %g: got %+v, want %+v", c.time, got, c.want)
+		f := newFrames(c.fps, len(c.want))
+		for _, hop := range hops {
+			f.add(hop)
+		}
+		if got := f.end(); !slices.Equal(got, c.want) {
+			t.Errorf("%g frames/s: got %+v, want %+v", c.fps, got, c.want)
+		}
+	}
+}
+
+// TestSmoothInPieces checks that hops are the same if they are filtered piece by piece.
+func TestSmoothInPieces(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{0, 1, smoothReach, smoothHops, smoothHops + smoothReach, smoothHops + smoothReach + 1, 3 * smoothHops} {
+		all := make([]Articulation, n)
+		for i := range all {
+			all[i] = Articulation{random.Float32(), random.Float32(), random.Float32(), random.Float32(), random.Float32(), random.Float32()}
+		}
+		var got []Articulation
+		s := smoother{next: func(a Articulation) { got = append(got, a) }}
+		for _, a := range all {
+			s.add(a)
+		}
+		s.end()
+		if want := smooth(all); !slices.Equal(got, want) {
+			t.Errorf("%d hops: got %d others", n, len(got))
 		}
 	}
 }
 
 // TestEmpty asks for frames of an empty sound.
 func TestEmpty(t *testing.T) {
-	for i, a := range read(t, bytes.NewReader(nil)).ArticulationAt(25, 3) {
+	for i, a := range framesOf(t, read(t, bytes.NewReader(nil)), 25, 3) {
 		if a != Rest {
 			t.Errorf("frame %d: got %+v, want rest", i, a)
 		}

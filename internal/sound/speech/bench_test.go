@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"testing"
+
+	"lipsync/internal/test/check"
 )
 
 // BenchmarkRead analyses ten seconds of sound.
@@ -14,7 +16,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Read(bytes.NewReader(sound)); err != nil {
+		if _, err := Read(bytes.NewReader(sound), check.Scratch(b)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -22,12 +24,12 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkArticulation hears the articulation of ten seconds of sound.
 func BenchmarkArticulation(b *testing.B) {
-	s, err := Read(samples(babble(10)))
+	s, err := Read(samples(babble(10)), check.Scratch(b))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Articulation()
+		check.Must(b, s.Articulation(func(Articulation) {}))
 	}
 }

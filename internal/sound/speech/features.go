@@ -1,6 +1,14 @@
 package speech
 
-import "lipsync/internal/signal/dsp"
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"lipsync/internal/signal/dsp"
+)
 
 // These constants define the features. The network was trained with them.
 const (
@@ -51,3 +59,54 @@ func (a *analyser) features(samples []float64) (h hopFeatures) {
 }
 
 func decibels(power float64) float32 { return float32(dsp.Decibels(power)) }
+
+// featureBytes is the size of the features of a hop in a file.
+const featureBytes = 4 * (bands + 1)
+
+// append appends the features to b, as they are in a file: little-endian floats.
+func (h *hopFeatures) append(b []byte) []byte {
+	for _, v := range h.mel {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return binary.LittleEndian.AppendUint32(b, math.Float32bits(h.level))
+}
+
+// read sets the features to those in b.
+func (h *hopFeatures) read(b []byte) {
+	number := func(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
+	for i := range h.mel {
+		h.mel[i] = number(i)
+	}
+	h.level = number(bands)
+}
+
+// blockHops is the number of hops that a featureReader reads at once.
+const blockHops = 256
+
+// featureReader reads features from a file, of hops that come one after another, more or less. After an error all features are 0.
+type featureReader struct {
+	file  *os.File
+	block int // index of the block that is read; -1 before the first
+	bytes [blockHops * featureBytes]byte
+	hop   hopFeatures
+	err   error
+}
+
+func newFeatureReader(file *os.File) *featureReader { return &featureReader{file: file, block: -1} }
+
+// at returns the features of a hop, until the next call.
+func (r *featureReader) at(hop int) *hopFeatures {
+	if block := hop / blockHops; block != r.block && r.err == nil {
+		r.block = block
+		n, err := r.file.ReadAt(r.bytes[:], int64(block)*int64(len(r.bytes)))
+		if err == io.EOF && n > hop%blockHops*featureBytes { // the last block
+			err = nil
+		}
+		if err != nil {
+			clear(r.bytes[:])
+			r.err = fmt.Errorf("read the features of speech: %w", err)
+		}
+	}
+	r.hop.read(r.bytes[hop%blockHops*featureBytes:])
+	return &r.hop
+}

@@ -1,6 +1,8 @@
 package speech
 
 import (
+	"sort"
+
 	"lipsync/internal/signal/dsp"
 )
 
@@ -28,34 +30,63 @@ type voice struct {
 	mean [bands]float32 // of each band while someone speaks, dB
 }
 
+// stretch is hops without a gap.
+type stretch struct {
+	from, to int
+	before   int // number of hops in the stretches before
+}
+
+// stretches are some of the hops of a track, in ascending order. They are counted from 0.
+type stretches []stretch
+
+// count returns the number of hops.
+func (all stretches) count() int {
+	if len(all) == 0 {
+		return 0
+	}
+	last := all[len(all)-1]
+	return last.before + last.to - last.from
+}
+
+// hop returns the hop with a number.
+func (all stretches) hop(k int) int {
+	i := sort.Search(len(all), func(i int) bool { return all[i].before > k }) - 1
+	return all[i].from + k - all[i].before
+}
+
 // spoken returns the hops within a second of a sound. The levels of a voice are measured in these only,
 // so that long silences don't count.
-func (s *Speech) spoken() (hops []int) {
-	next := 0
-	for i := range s.n {
-		if s.at(i).level < silent {
+func (s *Speech) spoken() (all stretches) {
+	for i, level := range s.levels {
+		if level < silent {
 			continue
 		}
-		for next = max(next, i-HopRate); next < min(i+HopRate, s.n); next++ {
-			hops = append(hops, next)
+		from, to := max(i-HopRate, 0), min(i+HopRate, len(s.levels))
+		if n := len(all) - 1; n >= 0 && from <= all[n].to {
+			all[n].to = to
+		} else {
+			all = append(all, stretch{from, to, all.count()})
 		}
 	}
-	return hops
+	return all
 }
 
 // newVoice returns the voice of the given hops, at least one.
-func (s *Speech) newVoice(hops []int) (v voice) {
-	levels := make([]float32, len(hops))
-	for k, i := range hops {
-		levels[k] = s.at(i).level
+func (s *Speech) newVoice(spoken stretches, features *featureReader) (v voice) {
+	levels := make([]float32, 0, spoken.count())
+	for _, part := range spoken {
+		levels = append(levels, s.levels[part.from:part.to]...)
 	}
 	v.loud = dsp.Quantile(levels, loudest)
 	var sum [bands]float64
 	count := 0
-	for _, i := range hops {
-		if h := s.at(i); h.level > v.loud+speechOver {
+	for _, part := range spoken {
+		for i := part.from; i < part.to; i++ {
+			if s.levels[i] <= v.loud+speechOver {
+				continue
+			}
 			count++
-			for b, m := range h.mel {
+			for b, m := range features.at(i).mel {
 				sum[b] += float64(max(m, v.loud+bandFloor))
 			}
 		}

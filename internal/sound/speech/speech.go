@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 
 	"lipsync/internal/signal/dsp"
 )
@@ -22,33 +23,18 @@ const (
 	window = 400                  // samples: 25 ms
 )
 
-// Speech holds the features of a speech track, for each hop of 10 ms.
+// Speech holds what is known of a speech track, for each hop of 10 ms: its level in memory, and its features in a file.
 type Speech struct {
-	blocks []*[blockHops]hopFeatures
-	n      int // number of hops
+	features *os.File
+	levels   []float32 // of each hop: see hopFeatures
 }
 
-// blockHops is the number of hops in a block of memory: a slice of all hops would be copied as it grows, which takes three times their memory.
-const blockHops = 4096
-
-// at returns the features of a hop.
-func (s *Speech) at(hop int) *hopFeatures { return &s.blocks[hop/blockHops][hop%blockHops] }
-
-// add appends the features of a hop.
-func (s *Speech) add(h hopFeatures) {
-	if s.n%blockHops == 0 {
-		s.blocks = append(s.blocks, new([blockHops]hopFeatures))
-	}
-	s.n++
-	*s.at(s.n - 1) = h
-}
-
-// Read analyses 16-bit little-endian mono samples at SampleRate until EOF. The result takes 164 bytes
-// for each 10 ms.
-func Read(r io.Reader) (*Speech, error) {
-	s, a := &Speech{}, newAnalyser()
-	in := bufio.NewReaderSize(r, 1<<16)
-	buf := make([]byte, 2*window)
+// Read analyses 16-bit little-endian mono samples at SampleRate until EOF. It writes the features to a file, 164 bytes for each 10 ms, so
+// that a long track takes little memory. The file must be empty, and open until the articulation is computed.
+func Read(r io.Reader, features *os.File) (*Speech, error) {
+	s, a := &Speech{features: features}, newAnalyser()
+	in, out := bufio.NewReaderSize(r, 1<<16), bufio.NewWriterSize(features, 1<<16)
+	buf, record := make([]byte, 2*window), make([]byte, 0, featureBytes)
 	frame := make([]float64, window) // the first half of a window is before the first sample
 	for start := window / 2; ; start = window - hop {
 		n, err := io.ReadFull(in, buf[:2*(window-start)])
@@ -57,39 +43,37 @@ func Read(r io.Reader) (*Speech, error) {
 		}
 		n /= 2
 		if n == 0 {
+			if err := out.Flush(); err != nil {
+				return nil, fmt.Errorf("keep the features of speech: %w", err)
+			}
 			return s, nil
 		}
 		dsp.Decode(frame[start:start+n], buf)
 		clear(frame[start+n:])
-		s.add(a.features(frame))
+		h := a.features(frame)
+		s.levels = append(s.levels, h.level)
+		_, _ = out.Write(h.append(record)) // Flush tells of errors
 		copy(frame, frame[hop:])
 	}
 }
 
 // Seconds returns the length of the track, to a hop.
-func (s *Speech) Seconds() float64 { return float64(s.n) / HopRate }
-
-// Loudness returns for each hop the level in dB of the frequencies up to 3000 Hz, where a voice is.
-func (s *Speech) Loudness() []float32 {
-	out := make([]float32, s.n)
-	for i := range out {
-		out[i] = s.at(i).level
-	}
-	return out
-}
+func (s *Speech) Seconds() float64 { return float64(len(s.levels)) / HopRate }
 
 // levelSmooth is the standard deviation of the filter of LevelsAt, in hops: an eighth of a second.
 const levelSmooth = HopRate / 8
 
-// LevelsAt returns the loudness in dB around the middle of each of the frames, averaged over about a
-// quarter of a second. Beyond the end of the track it is that of digital silence.
-func (s *Speech) LevelsAt(fps float64, frames []int) []float32 {
-	level := dsp.Gaussian(s.Loudness(), levelSmooth)
-	out := make([]float32, len(frames))
-	for i, f := range frames {
+// LevelsAt returns the level in dB of the frequencies up to 3000 Hz, where a voice is, around the middle of each of the frames in [from, to),
+// averaged over about a quarter of a second. Beyond the end of the track it is that of digital silence.
+func (s *Speech) LevelsAt(fps float64, from, to int) []float32 {
+	hopOf := func(frame int) int { return min(int((float64(frame)+.5)/fps*HopRate), len(s.levels)) }
+	first, end := hopOf(from), min(hopOf(to)+1, len(s.levels))
+	level := dsp.GaussianOf(s.levels, levelSmooth, first, end)
+	out := make([]float32, to-from)
+	for i := range out {
 		out[i] = leastLevel
-		if hop := int((float64(f) + .5) / fps * HopRate); hop < len(level) {
-			out[i] = level[hop]
+		if hop := hopOf(from + i); hop < end {
+			out[i] = level[hop-first]
 		}
 	}
 	return out

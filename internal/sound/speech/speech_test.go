@@ -7,9 +7,13 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/iotest"
+
+	"lipsync/internal/test/check"
 )
 
 func TestLength(t *testing.T) {
@@ -42,7 +46,7 @@ func TestFrames(t *testing.T) {
 	sound := join(silence(.5), word, silence(.5), word)
 	for _, fps := range []float64{24000. / 1001, 25, 30000. / 1001, 50} {
 		n := int(2.5 * fps)
-		got := openings(read(t, samples(sound)), fps, n)
+		got := openings(t, read(t, samples(sound)), fps, n)
 		if len(got) != n {
 			t.Fatalf("%g fps: got %d frames, want %d", fps, len(got), n)
 		}
@@ -71,7 +75,7 @@ func TestSilence(t *testing.T) {
 		"a fifth of a second":  silence(.2),
 		"hum and hiss, -70 dB": hiss(1, 3e-4),
 	} {
-		for i, v := range openings(read(t, samples(sound)), 25, 30) {
+		for i, v := range openings(t, read(t, samples(sound)), 25, 30) {
 			if v != 0 {
 				t.Errorf("%s: frame %d: got %g, want 0", name, i, v)
 			}
@@ -83,11 +87,11 @@ func TestSilence(t *testing.T) {
 // short one.
 func TestRareSpeech(t *testing.T) {
 	word := join(silence(1.5), recording(t, "human-librivox"), silence(1.5))
-	want := openings(read(t, samples(join(word, word))), 25, 100)
+	want := openings(t, read(t, samples(join(word, word))), 25, 100)
 	if top := slices.Max(want); top < .5 {
 		t.Fatalf("in a short silence: opens by %.2f at most", top)
 	}
-	got := openings(read(t, samples(join(word, silence(60), word, silence(30)))), 25, 100)
+	got := openings(t, read(t, samples(join(word, silence(60), word, silence(30)))), 25, 100)
 	for i := range want {
 		if math.Abs(float64(got[i]-want[i])) > .1 {
 			t.Errorf("frame %d: got %.2f, want %.2f", i, got[i], want[i])
@@ -99,7 +103,7 @@ func TestRareSpeech(t *testing.T) {
 func TestStart(t *testing.T) {
 	sound := join(silence(1), recording(t, "festival-lj"), silence(1))
 	later := join(silence(.2), sound)
-	a, b := openings(read(t, samples(sound)), 50, 200), openings(read(t, samples(later)), 50, 210)
+	a, b := openings(t, read(t, samples(sound)), 50, 200), openings(t, read(t, samples(later)), 50, 210)
 	for i := range a {
 		if math.Abs(float64(a[i]-b[i+10])) > .05 {
 			t.Errorf("frame %d: %.3f, but %.3f ten frames later", i, a[i], b[i+10])
@@ -111,9 +115,9 @@ func TestStart(t *testing.T) {
 func TestEnd(t *testing.T) {
 	sound := babble(.3337)
 	short, long := read(t, samples(sound)), read(t, samples(join(sound, silence(.5))))
-	for i := range short.n {
-		if got, want := *short.at(i), *long.at(i); got != want {
-			t.Errorf("hop %d of %d: got %v, want %v", i, short.n, got, want)
+	for i := range short.levels {
+		if got, want := *newFeatureReader(short.features).at(i), *newFeatureReader(long.features).at(i); got != want {
+			t.Errorf("hop %d of %d: got %v, want %v", i, len(short.levels), got, want)
 		}
 	}
 }
@@ -133,7 +137,7 @@ func TestBounds(t *testing.T) {
 	for name, sound := range map[string][]float64{
 		"square wave": square, "click": click, "steady current": steady, "noise": hiss(1, 1), "one sample": {1}, "loud vowel": vowel(1, 3),
 	} {
-		for i, v := range openings(read(t, samples(sound)), 25, 30) {
+		for i, v := range openings(t, read(t, samples(sound)), 25, 30) {
 			if !(v >= 0 && v <= 1) {
 				t.Errorf("%s: frame %d: got %g", name, i, v)
 			}
@@ -143,20 +147,65 @@ func TestBounds(t *testing.T) {
 
 func TestLevelsAt(t *testing.T) {
 	s := read(t, samples(join(silence(1), vowel(1, .3))))
-	got := s.LevelsAt(25, []int{0, 12, 37, 49, 50, 1000})
-	for i, want := range []bool{false, false, true, true, false, false} {
+	got := s.LevelsAt(25, 0, 1001)
+	for i, want := range map[int]bool{0: false, 12: false, 37: true, 49: true, 50: false, 1000: false} {
 		if loud := got[i] > 0; loud != want {
-			t.Errorf("number %d: %.0f dB, want loud: %t", i, got[i], want)
+			t.Errorf("frame %d: %.0f dB, want loud: %t", i, got[i], want)
 		}
 	}
-	if got := read(t, bytes.NewReader(nil)).LevelsAt(25, []int{0, 7}); got[0] != -70 || got[1] != -70 {
+	for _, part := range [][2]int{{0, 20}, {20, 49}, {40, 60}, {900, 1001}} {
+		if some := s.LevelsAt(25, part[0], part[1]); !slices.Equal(some, got[part[0]:part[1]]) {
+			t.Errorf("frames %v: got %v, want the same as in all", part, some)
+		}
+	}
+	if got := read(t, bytes.NewReader(nil)).LevelsAt(25, 0, 2); got[0] != -70 || got[1] != -70 {
 		t.Errorf("no sound: got %v, want -70 dB", got)
+	}
+}
+
+// TestBrokenFile computes the articulation of a track whose features can't be read, and reads one whose features can't be written.
+func TestBrokenFile(t *testing.T) {
+	s := read(t, samples(babble(1)))
+	check.Must(t, s.features.Truncate(0))
+	if frames, err := s.ArticulationAt(25, 25); err == nil || frames != nil {
+		t.Errorf("got %d frames (%v), want an error", len(frames), err)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	check.Must(t, err)
+	defer full.Close()
+	if _, err := Read(samples(babble(1)), full); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v, want a full disk", err)
+	}
+}
+
+// TestMemory measures how much memory each hop takes until the last one is articulated: its level, and a copy of that.
+func TestMemory(t *testing.T) {
+	second, err := io.ReadAll(samples(babble(1)))
+	check.Must(t, err)
+	use := func(seconds int) (used int) {
+		before := check.Heap()
+		var repeated []io.Reader
+		for range seconds {
+			repeated = append(repeated, bytes.NewReader(second))
+		}
+		s, hop := read(t, io.MultiReader(repeated...)), 0
+		check.Must(t, s.Articulation(func(Articulation) {
+			if hop++; hop == len(s.levels) {
+				used = check.Heap() - before
+			}
+		}))
+		return used
+	}
+	use(1) // makes the network
+	const less, more = 60, 180
+	if each := float64(use(more)-use(less)) / ((more - less) * HopRate); each > 12 {
+		t.Errorf("a hop takes %.1f bytes of memory, want 12 at most", each)
 	}
 }
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := Read(io.MultiReader(bytes.NewReader(make([]byte, 5000)), iotest.ErrReader(broken)))
+	_, err := Read(io.MultiReader(bytes.NewReader(make([]byte, 5000)), iotest.ErrReader(broken)), check.Scratch(t))
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
@@ -166,11 +215,11 @@ func TestReadError(t *testing.T) {
 func TestPieces(t *testing.T) {
 	sound := babble(.5)
 	whole, bytewise := read(t, samples(sound)), read(t, iotest.OneByteReader(samples(sound)))
-	if whole.n != bytewise.n {
-		t.Fatalf("got %d hops, want %d", bytewise.n, whole.n)
+	if !slices.Equal(whole.levels, bytewise.levels) {
+		t.Fatalf("got %v, want %v", bytewise.levels, whole.levels)
 	}
-	for i := range whole.n {
-		if got, want := *bytewise.at(i), *whole.at(i); got != want {
+	for i := range whole.levels {
+		if got, want := *newFeatureReader(bytewise.features).at(i), *newFeatureReader(whole.features).at(i); got != want {
 			t.Errorf("hop %d: got %v, want %v", i, got, want)
 		}
 	}
@@ -186,14 +235,11 @@ func FuzzRead(f *testing.F) {
 		if !(fps >= 1 && fps <= 120) || len(data) > 1<<16 {
 			return
 		}
-		s, err := Read(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := read(t, bytes.NewReader(data))
 		if got, want := s.Seconds(), float64(len(data)/2)/SampleRate; math.Abs(got-want) > .02 {
 			t.Errorf("got %g s, want %g s", got, want)
 		}
-		for i, a := range s.ArticulationAt(fps, int(s.Seconds()*fps)+2) {
+		for i, a := range framesOf(t, s, fps, int(s.Seconds()*fps)+2) {
 			for _, v := range []float32{a.Opening, a.Closure, a.Labiodental, a.Rounding, a.Spread, a.Silence} {
 				if !(v >= 0 && v <= 1) {
 					t.Errorf("frame %d: got %+v", i, a)
@@ -205,11 +251,24 @@ func FuzzRead(f *testing.F) {
 
 func read(t *testing.T, r io.Reader) *Speech {
 	t.Helper()
-	s, err := Read(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, err := Read(r, check.Scratch(t))
+	check.Must(t, err)
 	return s
+}
+
+// hopsOf returns the articulation of each hop.
+func hopsOf(t *testing.T, s *Speech) (all []Articulation) {
+	t.Helper()
+	check.Must(t, s.Articulation(func(a Articulation) { all = append(all, a) }))
+	return all
+}
+
+// framesOf returns the articulation of frames.
+func framesOf(t *testing.T, s *Speech, fps float64, n int) []Articulation {
+	t.Helper()
+	all, err := s.ArticulationAt(fps, n)
+	check.Must(t, err)
+	return all
 }
 
 // samples encodes values from -1 to 1. Larger values are limited to that range.
@@ -281,9 +340,9 @@ func mean(x []float32) (m float32) {
 }
 
 // openings returns the opening in each of n frames.
-func openings(s *Speech, fps float64, n int) []float32 {
+func openings(t *testing.T, s *Speech, fps float64, n int) []float32 {
 	out := make([]float32, n)
-	for i, a := range s.ArticulationAt(fps, n) {
+	for i, a := range framesOf(t, s, fps, n) {
 		out[i] = a.Opening
 	}
 	return out

@@ -2,7 +2,9 @@
 package check
 
 import (
+	"os"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"lipsync/internal/domain/failure"
@@ -34,4 +36,21 @@ func Error(t testing.TB, what string, err error, code failure.Code, message stri
 	if failure.CodeOf(err) != code || got != message {
 		t.Errorf("%s: got %q %q (%v), want %q %q", what, failure.CodeOf(err), got, err, code, message)
 	}
+}
+
+// Scratch returns an empty file that exists until the test ends.
+func Scratch(t testing.TB) *os.File {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	Must(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// Heap returns the number of bytes in use on the heap.
+func Heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }
