@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"image"
@@ -101,7 +102,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 		case err != nil && n >= s.needed && ctx.Err() == nil:
 			f.frames, f.damaged = n, true
 			return f, nil
-		case err != nil && n == 0 && ctx.Err() == nil:
+		case err != nil && (n == 0 || errors.As(err, new(ffmpeg.ColoursError))) && ctx.Err() == nil:
 			return f, unsupported(failure.Video, err)
 		case err != nil:
 			return f, fmt.Errorf("decode video: %w", err)

@@ -25,30 +25,30 @@ func TestFilters(t *testing.T) {
 		span   span
 		want   string
 	}{
-		{"plain", func(*Video) {}, span{to: 9}, "setpts=PTS-STARTPTS,fps=25/1" + end("yuv420p")},
+		{"plain", func(*Video) {}, span{to: 9}, "setpts=PTS-STARTPTS,showinfo=checksum=0,fps=25/1" + end("yuv420p")},
 		{"seek", func(*Video) {}, span{from: 50, to: 60, seek: true},
-			"setpts=PTS-(512),fps=25/1,trim=start_pts=50:end_pts=60" + end("yuv420p")},
-		{"late", func(v *Video) { v.lead = .4 }, span{to: 9}, "setpts=PTS-STARTPTS+0.4/TB,fps=25/1:start_time=0" + end("yuv420p")},
+			"setpts=PTS-(512),showinfo=checksum=0,fps=25/1,trim=start_pts=50:end_pts=60" + end("yuv420p")},
+		{"late", func(v *Video) { v.lead = .4 }, span{to: 9}, "setpts=PTS-STARTPTS+0.4/TB,showinfo=checksum=0,fps=25/1:start_time=0" + end("yuv420p")},
 		{"seek in a late one", func(v *Video) { v.lead = .4 }, span{from: 100, to: 110, seek: true},
-			"setpts=PTS-(512)+0.4/TB,fps=25/1,trim=start_pts=100:end_pts=110" + end("yuv420p")},
-		{"odd", func(v *Video) { v.coded[0]++ }, span{to: 9}, "setpts=PTS-STARTPTS,scale=1281:720,fps=25/1,crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0" + end("yuv420p")},
+			"setpts=PTS-(512)+0.4/TB,showinfo=checksum=0,fps=25/1,trim=start_pts=100:end_pts=110" + end("yuv420p")},
+		{"odd", func(v *Video) { v.coded[0]++ }, span{to: 9}, "setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1281:720,fps=25/1,crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0" + end("yuv420p")},
 		{"resampled", func(v *Video) { v.Rate, v.Resampled = RateOf(23976), true }, span{to: 9},
-			"setpts=PTS-STARTPTS,fps=24000/1001:eof_action=pass" + end("yuv420p")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,fps=24000/1001:eof_action=pass" + end("yuv420p")},
 		{"interlaced", func(v *Video) { v.interlaced = true }, span{to: 9},
-			"setpts=PTS-STARTPTS,scale=1280:720,bwdif=mode=send_frame:deint=interlaced,fps=25/1" + end("yuv420p")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1280:720,bwdif=mode=send_frame:deint=interlaced,fps=25/1" + end("yuv420p")},
 		{"alpha", func(v *Video) { v.alpha, v.rgb = true, true }, span{to: 9},
-			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,premultiply=inplace=1,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p" + end("yuv420p")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1280:720,fps=25/1,premultiply=inplace=1,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p" + end("yuv420p")},
 		{"full range", func(v *Video) { v.fullRange = true }, span{to: 9},
-			"setpts=PTS-STARTPTS,fps=25/1,scale=out_range=tv,format=yuv420p" + end("yuv420p")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,fps=25/1,scale=out_range=tv,format=yuv420p" + end("yuv420p")},
 		{"HDR", func(v *Video) { v.transfer = "smpte2084" }, span{to: 9},
-			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,zscale=pin=bt2020:tin=smpte2084:min=bt2020nc:p=bt2020:t=linear:npl=100," +
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1280:720,fps=25/1,zscale=pin=bt2020:tin=smpte2084:min=bt2020nc:p=bt2020:t=linear:npl=100," +
 				"format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0:peak=10,zscale=t=bt709,format=gbrp16le,zscale=m=bt709:r=tv,format=yuv420p" + end("yuv420p")},
 		{"10 bits", func(v *Video) { v.transfer, v.Pixels = hlg, YUV422P10 }, span{to: 9},
-			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,limiter" + end("yuv422p10le")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1280:720,fps=25/1,limiter" + end("yuv422p10le")},
 		{"alpha kept", func(v *Video) { v.alpha, v.rgb, v.Pixels = true, true, YUVA420P }, span{to: 9},
-			"setpts=PTS-STARTPTS,fps=25/1,scale=out_color_matrix=bt709:out_range=tv,format=yuva420p" + end("yuva420p")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,fps=25/1,scale=out_color_matrix=bt709:out_range=tv,format=yuva420p" + end("yuva420p")},
 		{"RGB by PQ", func(v *Video) { v.rgb, v.transfer, v.Pixels = true, pq, YUV420P10 }, span{to: 9},
-			"setpts=PTS-STARTPTS,scale=1280:720,fps=25/1,scale=out_color_matrix=bt2020:out_range=tv,format=yuv420p10le,limiter" + end("yuv420p10le")},
+			"setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1280:720,fps=25/1,scale=out_color_matrix=bt2020:out_range=tv,format=yuv420p10le,limiter" + end("yuv420p10le")},
 	} {
 		v := plain
 		test.change(&v)

@@ -30,13 +30,16 @@ var (
 
 const nearPrimaries = "smpte170m"
 
-// ColoursError is an ErrUnsupported for pictures whose colours can be neither kept nor converted: it has ffprobe's names of them.
-type ColoursError struct{ matrix, primaries, transfer string }
+// ColoursError is an ErrUnsupported for pictures whose colours can be neither kept nor converted. Its text says what is wrong with them.
+type ColoursError struct{ fault string }
+
+// unsupportedColours returns the error of the colours of a stream.
+func unsupportedColours(s stream) error {
+	return ColoursError{"colours are not supported: matrix " + s.Space + ", primaries " + cmp.Or(s.Primaries, "unknown") + ", transfer function " + cmp.Or(s.Transfer, "unknown")}
+}
 
 // Error names the colours.
-func (e ColoursError) Error() string {
-	return "colours are not supported: matrix " + e.matrix + ", primaries " + cmp.Or(e.primaries, "unknown") + ", transfer function " + cmp.Or(e.transfer, "unknown")
-}
+func (e ColoursError) Error() string { return e.fault }
 
 // Unwrap returns ErrUnsupported.
 func (ColoursError) Unwrap() error { return ErrUnsupported }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -177,23 +178,40 @@ func TestToSDR(t *testing.T) {
 	}
 }
 
-// TestMatrixChanges decodes a file that was joined of two, whose pictures show the same colour by different matrices.
-func TestMatrixChanges(t *testing.T) {
+// join makes a file of two parts, whose pictures show the same colour by different tags. Each part is written by a filter and in an encoder's pixel format.
+func join(t *testing.T, filters [2]string, encoder ...string) string {
+	t.Helper()
 	dir := t.TempDir()
-	for name, matrix := range map[string]string{"a": "bt709", "b": "smpte170m"} {
-		if text, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=0x20a040:s=64x64:r=25:d=0.2", "-vf",
-			"format=gbrp,scale=out_color_matrix="+matrix+",format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace="+matrix,
-			"-c:v", "libx264", "-qp", "0", "-preset", "ultrafast", "-bsf:v", "dump_extra", filepath.Join(dir, name+".mkv")).CombinedOutput(); err != nil {
+	run := func(args ...string) {
+		t.Helper()
+		if text, err := exec.Command("ffmpeg", append([]string{"-v", "error"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	list, path := filepath.Join(dir, "list"), filepath.Join(dir, "joined.mkv")
-	if err := os.WriteFile(list, []byte("file a.mkv\nfile b.mkv\n"), 0o600); err != nil {
+	list := ""
+	for i, filter := range filters {
+		name := fmt.Sprintf("%d.mkv", i)
+		args := append([]string{"-f", "lavfi", "-i", "color=0x20a040:s=64x64:r=25:d=0.2", "-vf", filter}, encoder...)
+		run(append(args, "-bsf:v", "dump_extra", filepath.Join(dir, name))...)
+		list += "file " + name + "\n"
+	}
+	path := filepath.Join(dir, "list")
+	if err := os.WriteFile(path, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command("ffmpeg", "-v", "error", "-f", "concat", "-i", list, "-c", "copy", path).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
+	joined := filepath.Join(dir, "joined.mkv")
+	run("-f", "concat", "-i", path, "-c", "copy", joined)
+	return joined
+}
+
+var lossless = []string{"-c:v", "libx264", "-qp", "0", "-preset", "ultrafast"}
+
+// TestMatrixChanges decodes a file that was joined of two, whose pictures show the same colour by different matrices.
+func TestMatrixChanges(t *testing.T) {
+	part := func(matrix string) string {
+		return "format=gbrp,scale=out_color_matrix=" + matrix + ",format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=" + matrix
 	}
+	path := join(t, [2]string{part("bt709"), part("smpte170m")}, lossless...)
 	for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
 		info, err := tools.Probe(t.Context(), path)
 		if err != nil {
@@ -203,6 +221,86 @@ func TestMatrixChanges(t *testing.T) {
 		for _, at := range []int{0, 64 * 64, 64 * 64 * 5 / 4} { // of Y, Cb, Cr
 			if first, last := int(frames[at]), int(frames[9*size+at]); max(first-last, last-first) > 2 {
 				t.Errorf("%s: %d became %d", by, first, last)
+			}
+		}
+	}
+}
+
+// TestColoursChange decodes files that were joined of two with different transfer functions, primaries, or matrices that no filter converts. They are
+// refused, unless both parts look alike.
+func TestColoursChange(t *testing.T) {
+	const sdr, untagged = "bt709:color_primaries=bt709:color_trc=bt709", "unknown:color_primaries=unknown:color_trc=unknown"
+	const hlg = "bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67"
+	for i, c := range []struct{ first, then, want string }{
+		{sdr, "bt709:color_primaries=bt709:color_trc=arib-std-b67", "transfer function changes in the middle: bt709, then arib-std-b67"},
+		{sdr, "bt709:color_primaries=bt2020:color_trc=bt709", "primaries change in the middle: bt709, then bt2020"},
+		{hlg, "bt2020nc:color_primaries=bt2020:color_trc=smpte2084", "transfer function changes in the middle: arib-std-b67, then smpte2084"},
+		{hlg, "bt709:color_primaries=bt2020:color_trc=arib-std-b67", "matrix changes in the middle: bt2020nc, then bt709"},
+		{untagged + ",tpad=stop_mode=clone:stop_duration=3", hlg, "transfer function changes in the middle: unknown, then arib-std-b67"},
+		{sdr, "bt709:color_primaries=bt709:color_trc=bt2020-10", ""},
+		{untagged, sdr, ""},
+		{sdr, untagged, ""},
+		{hlg, hlg, ""},
+	} {
+		part := func(tags string) string { return "format=yuv420p,setparams=range=tv:colorspace=" + tags }
+		path := join(t, [2]string{part(c.first), part(c.then)}, lossless...)
+		all := map[string]*ffmpeg.Tools{"in PATH": ffmpegtest.Tools(t)}
+		if i == 0 {
+			all["installed"] = ffmpegtest.InstalledTools(t)
+		}
+		for by, tools := range all {
+			info, err := tools.Probe(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frames, err := tools.OpenFrames(t.Context(), info, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for frame := info.Video.NewFrame(); err == nil; n++ {
+				err = frames.Read(frame)
+			}
+			frames.Close()
+			got := ""
+			if changed, ok := errors.AsType[ffmpeg.ColoursError](err); ok {
+				got = changed.Error()
+			} else if err != io.EOF || n != 11 {
+				t.Errorf("%s, %s and %s: %d frames, %v", by, c.first, c.then, n-1, err)
+			}
+			if got != c.want || got != "" && !errors.Is(err, ffmpeg.ErrUnsupported) {
+				t.Errorf("%s, %s and %s: got %v, want %q", by, c.first, c.then, err, c.want)
+			}
+		}
+	}
+}
+
+// TestSizeChangesSoon probes and decodes files whose size, shape or pixel format changes after five pictures. The first one decides.
+func TestSizeChangesSoon(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	for _, c := range []struct {
+		first, then   string
+		width, height int
+		deep          bool
+	}{
+		{"scale=96:64,setsar=1,format=yuv420p", "scale=128:128,setsar=1,format=yuv420p", 96, 64, false},
+		{"scale=128:128,setsar=1,format=yuv420p", "scale=96:64,setsar=1,format=yuv420p", 128, 128, false},
+		{"setsar=2,format=yuv420p", "setsar=1,format=yuv420p", 128, 64, false},
+		{"setsar=1,format=yuv420p", "setsar=1,format=yuv420p10le", 64, 64, false},
+		{"setsar=1,format=yuv420p10le", "setsar=1,format=yuv420p", 64, 64, true},
+	} {
+		info, err := tools.Probe(t.Context(), join(t, [2]string{c.first, c.then}, lossless...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := info.Video
+		if deep := v.Keep(order.Output{Codec: order.HEVC}).Deep(); v.Width != c.width || v.Height != c.height || deep != c.deep {
+			t.Errorf("%s, then %s: got %d × %d, more than 8 bits: %t", c.first, c.then, v.Width, v.Height, deep)
+		}
+		frames := decodeAll(t, tools, info, 10)
+		for at := range c.width * c.height {
+			if first := int(frames[at]) - int(frames[0]); first < -2 || first > 2 {
+				t.Fatalf("%s, then %s: the first picture has bars", c.first, c.then)
 			}
 		}
 	}

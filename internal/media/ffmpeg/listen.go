@@ -104,7 +104,7 @@ func (t *Tools) listen(ctx context.Context, in *Info, f form, most time.Duration
 
 // soundInput returns the arguments that open a file to decode its sound.
 func soundInput(in *Info) []string {
-	return append(append([]string{"-max_alloc", strconv.Itoa(soundSize)}, inputArgs(in, 1)...), "-i", "file:"+in.Path)
+	return append(append([]string{"-v", "error", "-max_alloc", strconv.Itoa(soundSize)}, inputArgs(in, 1)...), "-i", "file:"+in.Path)
 }
 
 // These bound the memory of a process that decodes sound, in bytes: one allocation, and all with the libraries.

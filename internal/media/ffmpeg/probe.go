@@ -136,7 +136,8 @@ func probeArgs(path, demuxer string) []string {
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
 		"start_pts,duration,channels,sample_rate,extradata_size:" +
 		"stream_disposition=" + dispositions + ":stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
-		":packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=" + sideFields
+		":packet=stream_index,size:frame=stream_index,best_effort_timestamp,width,height,pix_fmt,sample_aspect_ratio," +
+		"color_range,color_space,color_transfer,color_primaries:frame_side_data=" + sideFields
 	demuxers := strings.Join(formats(), ",")
 	var args []string
 	if demuxer != "" { // by the names of files, ffprobe would choose a demuxer that reads numbered files
@@ -157,27 +158,33 @@ type report struct {
 	} `json:"format"`
 	Streams []stream `json:"streams"`
 	Read    []struct {
-		Type     string     `json:"type"` // packet or frame
-		Stream   int        `json:"stream_index"`
-		Size     string     `json:"size"`                  // of a packet, in bytes
-		Time     *int64     `json:"best_effort_timestamp"` // of a frame
+		Type   string `json:"type"` // packet or frame
+		Stream int    `json:"stream_index"`
+		Size   string `json:"size"`                  // of a packet, in bytes
+		Time   *int64 `json:"best_effort_timestamp"` // of a frame
+		picture
 		SideData []sideData `json:"side_data_list"`
 	} `json:"packets_and_frames"`
 }
 
+// picture is what a stream tells of its pictures, or a frame of itself. A stream tells it of any of the first pictures.
+type picture struct {
+	Width     int    `json:"width"`
+	Height    int    `json:"height"`
+	PixFmt    string `json:"pix_fmt"`
+	Aspect    string `json:"sample_aspect_ratio"`
+	Range     string `json:"color_range"`
+	Space     string `json:"color_space"`
+	Transfer  string `json:"color_transfer"`
+	Primaries string `json:"color_primaries"`
+}
+
 type stream struct {
-	Index       int         `json:"index"`
-	Type        string      `json:"codec_type"`
-	Codec       string      `json:"codec_name"`
-	Width       int         `json:"width"`
-	Height      int         `json:"height"`
-	PixFmt      string      `json:"pix_fmt"`
-	Aspect      string      `json:"sample_aspect_ratio"`
+	Index int    `json:"index"`
+	Type  string `json:"codec_type"`
+	Codec string `json:"codec_name"`
+	picture
 	FieldOrder  string      `json:"field_order"`
-	Range       string      `json:"color_range"`
-	Space       string      `json:"color_space"`
-	Transfer    string      `json:"color_transfer"`
-	Primaries   string      `json:"color_primaries"`
 	AvgRate     string      `json:"avg_frame_rate"`
 	TimeBase    string      `json:"time_base"`
 	Start       int64       `json:"start_pts"`
@@ -249,6 +256,34 @@ func (r *report) times(s stream) []int64 {
 	return times
 }
 
+// begin returns the stream with what its first picture tells, if that could be decoded: those after it may have another size, or other colours.
+// Colours that no picture tells are those of the container.
+func (r *report) begin(s stream) stream {
+	var pictures []picture
+	for _, f := range r.Read {
+		if f.Type == "frame" && f.Stream == s.Index && f.Width > 0 && f.Height > 0 {
+			pictures = append(pictures, f.picture)
+		}
+	}
+	if len(pictures) == 0 {
+		return s
+	}
+	of := s.picture
+	s.picture = pictures[0]
+	for _, colour := range []func(*picture) *string{
+		func(p *picture) *string { return &p.Range }, func(p *picture) *string { return &p.Space },
+		func(p *picture) *string { return &p.Transfer }, func(p *picture) *string { return &p.Primaries },
+	} {
+		if !slices.ContainsFunc(pictures, func(p picture) bool { return known(*colour(&p)) }) {
+			*colour(&s.picture) = *colour(&of)
+		}
+	}
+	return s
+}
+
+// known reports whether ffprobe knows the value of a colour.
+func known(colour string) bool { return colour != "" && colour != "unknown" && colour != "reserved" }
+
 // stated returns the length of the stream that the file states, 0 if it states none. The length of
 // the whole file counts only if the file has no sound, since the sound may be longer.
 func (r *report) stated(s stream, v *Video) time.Duration {
@@ -289,7 +324,7 @@ func (s stream) video() (*Video, error) {
 	}
 	ok := v.setColours(s)
 	if !ok {
-		return nil, ColoursError{s.Space, s.Primaries, s.Transfer}
+		return nil, unsupportedColours(s)
 	}
 	if v.timeBase, ok = parseRate(s.TimeBase); !ok || s.Codec == "" || s.PixFmt == "" {
 		return nil, fmt.Errorf("%w: video stream of codec %q", ErrUnsupported, s.Codec)

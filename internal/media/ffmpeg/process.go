@@ -31,13 +31,22 @@ type process struct {
 
 // startReader starts a program to read its standard output. memory is its limit in bytes.
 func (t *Tools) startReader(ctx context.Context, path string, args []string, media sandbox.Files, memory uint64) (*process, error) {
-	r, w, err := os.Pipe()
+	p, theirs, err := newReader(ctx, path, args)
 	if err != nil {
 		return nil, err
 	}
+	return p.start(t, media, theirs, memory)
+}
+
+// newReader returns a program whose standard output will be read, and its end of the pipe.
+func newReader(ctx context.Context, path string, args []string) (*process, *os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
 	p := newProcess(ctx, path, args)
 	p.out, p.cmd.Stdout = r, w
-	return p.start(t, media, w, memory)
+	return p, w, nil
 }
 
 // startWriter starts a program to write to its standard input.

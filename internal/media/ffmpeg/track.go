@@ -56,6 +56,7 @@ func (r *report) info(video, audio int) (*Info, error) {
 		rate, _ := strconv.Atoi(s.SampleRate)
 		switch {
 		case s.Type == "video" && d.AttachedPic == 0 && d.Thumbnails == 0:
+			s = r.begin(s)
 			s.SideData = append(s.SideData, r.firstFrame(s)...) // a codec can tell how its pictures are turned, too
 			if _, err := s.video(); err != nil {
 				unusable = err

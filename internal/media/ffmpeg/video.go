@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +28,12 @@ type Frames interface {
 
 // decoding decodes frames.
 type decoding struct {
-	p     *process
-	skip  int  // number of frames before the first one to return
-	begun bool // the stream's header has been read
-	raw   bool // the stream is nothing except the frames
-	done  bool
+	p       *process
+	colours *watch
+	skip    int  // number of frames before the first one to return
+	begun   bool // the stream's header has been read
+	raw     bool // the stream is nothing except the frames
+	done    bool
 }
 
 // OpenFrames starts to decode the video from its beginning, or from in.Begin, for at most most frames. If
@@ -58,11 +61,16 @@ func (in *Info) First() int {
 
 // openFrames starts to decode the frames of a span, and skips the first ones.
 func (t *Tools) openFrames(ctx context.Context, in *Info, s span, skip int) (Frames, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}}, t.pictureMemory(in.Video))
+	p, theirs, err := newReader(ctx, t.FFmpeg, decodeArgs(t, in, s))
 	if err != nil {
 		return nil, err
 	}
-	return &decoding{p: p, skip: skip, raw: in.Video.raw()}, nil
+	colours := newWatch(in.Video, &p.stderr)
+	p.cmd.Stderr = colours
+	if p, err = p.start(t, sandbox.Files{Read: []string{in.Path}}, theirs, t.pictureMemory(in.Video)); err != nil {
+		return nil, err
+	}
+	return &decoding{p: p, colours: colours, skip: skip, raw: in.Video.raw()}, nil
 }
 
 // pictureMemory returns the memory limit of a process that decodes pictures, in bytes. The conversion of
@@ -92,10 +100,13 @@ func (f *decoding) read(frame []byte) error {
 	}
 	if err == io.EOF {
 		f.done = true
-		if err := f.p.wait(); err != nil {
+		if err := cmp.Or(f.p.wait(), f.colours.err()); err != nil {
 			return err
 		}
 		return io.EOF
+	}
+	if changed := f.colours.err(); changed != nil {
+		return changed
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		f.done = true
@@ -168,7 +179,7 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	v := in.Video
 	// Encoding runs at the same time and takes five times as long. Fewer decoder threads mean less
 	// overhead.
-	args := inputArgs(in, max(1, t.Threads/2))
+	args := append(slices.Clone(watchedArgs), inputArgs(in, max(1, t.Threads/2))...)
 	if decoder := v.decoder(); decoder != "" {
 		args = append(args, "-c:v", decoder)
 	}
@@ -197,7 +208,7 @@ func (v *Video) raw() bool { return v.Pixels != YUV420P }
 // inputArgs returns the arguments before -i of every decoder of an untrusted file. They ignore damaged pictures, since the
 // others are usable.
 func inputArgs(in *Info, threads int) []string {
-	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-protocol_whitelist", "file", "-f", in.Format,
+	return []string{"-nostdin", "-max_error_rate", "1", "-protocol_whitelist", "file", "-f", in.Format,
 		"-threads", strconv.Itoa(threads), "-max_pixels", strconv.Itoa(maxPixels)}
 }
 
@@ -221,7 +232,7 @@ func (v *Video) filters(s span) string {
 	if s.seek {
 		begin = fmt.Sprintf("(%d)", v.start)
 	}
-	chain := []string{"setpts=PTS-" + begin}
+	chain := []string{"setpts=PTS-" + begin, watched}
 	if v.lead > 0 {
 		chain[0] += fmt.Sprintf("+%g/TB", v.lead)
 		if _, seeks := v.seekTo(s); !seeks {

@@ -1,0 +1,172 @@
+package ffmpeg
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// watchedArgs make ffmpeg's log have what the filter watched writes, and the level of each line.
+var watchedArgs = []string{"-v", "level+info", "-hide_banner", "-nostats"}
+
+// watched is the filter that writes the colours of each picture into the log.
+const watched = "showinfo=checksum=0"
+
+// watch reads the log of a decoder. It passes errors on, and compares the colours of the pictures with those of the video: no filter converts a
+// transfer function or primaries that change in the middle, so such a video has to be refused.
+type watch struct {
+	errors io.Writer
+
+	line []byte // the last one, which hasn't ended
+	kept bool   // whether it is passed on if it has no level
+
+	mu                  sync.Mutex
+	matrix              *constant // nil if the filters convert each picture's own
+	primaries, transfer constant
+	changed             error
+}
+
+// newWatch returns the watch of a video's decoder.
+func newWatch(v *Video, errors io.Writer) *watch {
+	w := &watch{errors: errors, kept: true,
+		primaries: constant{what: "primaries change", value: v.primaries, alike: alikePrimaries, usual: usualPrimaries},
+		transfer:  constant{what: "transfer function changes", value: v.transfer, alike: alikeTransfers, usual: usualTransfers},
+	}
+	if v.LosesHDR() || v.converts() {
+		w.matrix = &constant{what: "matrix changes", value: v.fileMatrix, usual: matricesKept}
+	}
+	return w
+}
+
+// mostLine bounds a line of the log.
+const mostLine = 16 << 10
+
+// Write takes a part of the log.
+func (w *watch) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		if w.line = append(w.line, rest[:end]...); rest[end-1] == '\n' || len(w.line) > mostLine {
+			w.read(string(w.line))
+			w.line = w.line[:0]
+		}
+		rest = rest[end:]
+	}
+	return len(b), nil
+}
+
+// read reads a line.
+func (w *watch) read(line string) {
+	from, said, component := "", line, "" // from has the components that said it
+	for strings.HasPrefix(said, "[") {
+		tag, after, _ := strings.Cut(said[1:], "] ")
+		if !strings.Contains(tag, " @ 0x") {
+			w.kept = slices.Contains([]string{"error", "fatal", "panic"}, tag)
+			if strings.HasPrefix(component, "Parsed_showinfo_") && tag == "info" {
+				w.picture(after)
+			}
+			said = after
+			break
+		}
+		from, said, component = from+"["+tag+"] ", after, tag
+	}
+	if w.kept {
+		_, _ = io.WriteString(w.errors, from+said)
+	}
+}
+
+// picture reads what the filter says of a picture.
+func (w *watch) picture(said string) {
+	fields := strings.Fields(said)
+	value := func(name string) (string, bool) {
+		for _, f := range fields {
+			if v, found := strings.CutPrefix(f, name+":"); found {
+				return v, true
+			}
+		}
+		return "", false
+	}
+	curve, found := value("color_trc")
+	if !found {
+		return
+	}
+	primaries, _ := value("color_primaries")
+	matrix, _ := value("color_space")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.changed != nil {
+		return
+	}
+	if w.changed = w.transfer.next(curve); w.changed == nil {
+		w.changed = w.primaries.next(primaries)
+	}
+	if w.changed == nil && w.matrix != nil {
+		w.changed = w.matrix.next(matrix)
+	}
+}
+
+// err returns the ColoursError of a picture whose colours differ from those of the video, nil if there was none.
+func (w *watch) err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// constant is a property of colours that all pictures have to share.
+type constant struct {
+	what  string // happens if not
+	value string // of the video, as ffmpeg names it; "" if it isn't known
+	told  bool   // whether a picture told it
+	alike [][]string
+	usual []string // what a picture that doesn't tell may have
+}
+
+// These are names of the same, or of what differs by less than one can see.
+var (
+	alikePrimaries = [][]string{{"ebu3213", "jedec-p22"}, {"smpte170m", "smpte240m"}}
+	alikeTransfers = [][]string{{"bt709", "smpte170m", "smpte240m", "bt2020-10", "bt2020-12", "iec61966-2-4", "bt1361e"}}
+)
+
+// These are what pictures have that don't tell it, as players show them.
+var (
+	usualPrimaries = []string{"bt709", "bt470m", "bt470bg", "smpte170m", "smpte240m", "film", "ebu3213", "jedec-p22"}
+	usualTransfers = append([]string{"bt470m", "bt470bg", "iec61966-2-1"}, alikeTransfers[0]...)
+)
+
+// next compares the next picture's value. It returns a ColoursError if it differs.
+func (c *constant) next(value string) error {
+	if !known(value) {
+		if c.told && !slices.Contains(c.usual, c.value) {
+			return c.changes("unknown")
+		}
+		return nil // the container may tell it
+	}
+	switch {
+	case !known(c.value) && !slices.Contains(c.usual, value):
+		return c.changes(value)
+	case !known(c.value):
+		c.value = value
+	case !c.same(value):
+		return c.changes(value)
+	}
+	c.told = true
+	return nil
+}
+
+func (c *constant) same(value string) bool {
+	return value == c.value || slices.ContainsFunc(c.alike, func(all []string) bool {
+		return slices.Contains(all, value) && slices.Contains(all, c.value)
+	})
+}
+
+func (c *constant) changes(to string) error {
+	from := c.value
+	if from == "" {
+		from = "unknown"
+	}
+	return ColoursError{c.what + " in the middle: " + from + ", then " + to}
+}
