@@ -45,6 +45,7 @@ type analysis struct {
 type analyzed struct {
 	ID     string         `json:"id"`
 	Status lipsync.Status `json:"status"`
+	notices
 }
 
 func (n analyzed) requestID() string { return n.ID }

@@ -34,3 +34,17 @@ func TestManyVariants(t *testing.T) {
 		})
 	}
 }
+
+// TestOneValueEachLine refuses lines of JSON Lines that have more than one value, and no others.
+func TestOneValueEachLine(t *testing.T) {
+	const line = `{"video":"http://x.example","audio":"http://y.example"}`
+	all, err := parseVariants([]byte(line + " \t\r\n\n" + line + line + "\n" + line + " 1\n" + line + "}\n" + line))
+	if err != nil || len(all) != 5 {
+		t.Fatalf("got %d lines (%v), want 5", len(all), err)
+	}
+	for i, refused := range []bool{false, true, true, true, false} {
+		if got := all[i].Err; (got != nil) != refused || refused && failure.MessageOf(got) != "invalid request body" {
+			t.Errorf("line %d: got %v, want refused: %t", i+1, got, refused)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // maxJSON is the largest size of a JSON body in bytes. The longest sensible body has a few
@@ -46,14 +47,28 @@ type sent[In any] struct {
 	ignored []string
 }
 
-// decoded returns a call that decodes the JSON body and passes it to do.
+// notices is a part of an answer to a call with a body.
+type notices struct {
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func (n *notices) ignore(fields []string) { n.Warnings = order.IgnoredFields(fields).Texts() }
+
+// decoded returns a call that decodes the JSON body and passes it to do. If the answer has notices, they name the fields of the body that are
+// ignored.
 func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, sent[In]) (Out, error)) call[Out] {
 	return func(a *api, r *http.Request, c lipsync.Caller) (out Out, err error) {
 		in, err := decode[In](r)
 		if err != nil {
 			return out, err
 		}
-		return do(a, r, c, in)
+		if out, err = do(a, r, c, in); err != nil {
+			return out, err
+		}
+		if n, ok := any(&out).(interface{ ignore(fields []string) }); ok {
+			n.ignore(in.ignored)
+		}
+		return out, nil
 	}
 }
 

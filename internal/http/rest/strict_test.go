@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestIgnoredFields sends bodies with fields that the service doesn't know: details, estimates and answers about batches name them and, if the
+// TestIgnoredFields sends bodies with fields that the service doesn't know: details, estimates and answers name them and, if the
 // client prefers that, the call is refused.
 func TestIgnoredFields(t *testing.T) {
 	f := newFixture(t)
@@ -30,8 +30,9 @@ func TestIgnoredFields(t *testing.T) {
 			`["field \"inputs.colour\" of the request was ignored","field \"refrence_id\" of the request was ignored"]`, `"inputs.colour", "refrence_id"`},
 		{GenerateWithMediaPath, "multipart/form-data; boundary=" + boundary, form, `["field \"a b\" of the request was ignored"]`, `"a b"`},
 		{EstimatePath, "application/json", "{" + known + "}", `["field \"inputs.colour\" of the request was ignored"]`, `"inputs.colour"`},
-		{AnalyzePath, "application/json", `{"url":"http://x.example","uri":""}`, "", `"uri"`},
-		{UploadsPath, "application/json", `{"type":"video","size":1,"sise":1}`, "", `"sise"`},
+		{AnalyzePath, "application/json", `{"url":"http://x.example","uri":""}`, `["field \"uri\" of the request was ignored"]`, `"uri"`},
+		{UploadsPath, "application/json", `{"type":"video","size":1,"sise":1}`, `["field \"sise\" of the request was ignored"]`, `"sise"`},
+		{WebhooksPath, "application/json", `{"url":"https://x.example","event":[]}`, `["field \"event\" of the request was ignored"]`, `"event"`},
 		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example"}],"dryrun":true}`,
 			`[{"message":"field \"dryrun\" of the request was ignored"}]`, `"dryrun"`},
 		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example","y":1}],"dry_run":true,"x":1}`,
@@ -50,9 +51,6 @@ func TestIgnoredFields(t *testing.T) {
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: got %d %s, want 200", c.path, w.Code, w.Body)
 		}
-		if c.ignored == "" {
-			continue
-		}
 		var made struct {
 			RequestID string `json:"request_id"`
 			ID        string `json:"id"`
@@ -60,12 +58,13 @@ func TestIgnoredFields(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 			t.Fatal(err)
 		}
-		schema := map[string]string{BatchesPath: "BatchMade", EstimatePath: "Estimate"}[c.path]
+		schema := map[string]string{BatchesPath: "BatchMade", AnalyzePath: "Analyzed", UploadsPath: "Upload", WebhooksPath: "NewWebhook", EstimatePath: "Estimate"}[c.path]
 		switch {
 		case made.RequestID != "":
 			schema = "Details"
 			w = f.call(httptest.NewRequest(http.MethodGet, "/api"+RequestsPath+"/"+made.RequestID+DetailsPath, nil), token)
 		case schema == "Estimate":
+			validate(t, loadDocument(t), "EstimateMade", w.Body.Bytes())
 			w = f.call(httptest.NewRequest(http.MethodGet, "/api"+EstimatesPath+"/"+made.ID, nil), token)
 		}
 		validate(t, loadDocument(t), schema, w.Body.Bytes())

@@ -48,6 +48,7 @@ type upload struct {
 	Headers   map[string]string `json:"headers"` // headers to send with the file
 	URL       string            `json:"url"`     // names the upload as an input
 	ExpiresAt time.Time         `json:"expires_at"`
+	notices
 }
 
 func (a *api) createUpload(r *http.Request, c lipsync.Caller, body sent[uploadBody]) (upload, error) {

@@ -25,6 +25,7 @@ type webhook struct {
 	NextAttemptAt  time.Time           `json:"next_attempt_at,omitzero"`
 	Secret         string              `json:"secret,omitempty"`
 	OldSecretUntil time.Time           `json:"old_secret_until,omitzero"`
+	notices
 }
 
 func (a *api) viewWebhook(w lipsync.Webhook) webhook {
