@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/http/dashboard"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/http/signin"
+	"lipsync/internal/http/site"
 )
 
 // defaultAccount is the account whose requests the dashboard of one machine shows. A new key
@@ -111,6 +112,6 @@ func newDashboard(service *service.Service, folder *signin.Folder, publicURL *ur
 		return nil, err
 	}
 	return dashboard.New(service, dashboard.Options{
-		Log: log, SignIn: folder, Sessions: folder, People: folder, Secret: secret, PublicURL: publicURL, Document: rest.Document(),
+		Log: log, SignIn: folder, Sessions: folder, People: folder, Secret: secret, PublicURL: publicURL, Document: rest.Document(), Docs: site.Root,
 	})
 }

@@ -319,3 +319,14 @@ func TestDashboardCancel(t *testing.T) {
 		}
 	}
 }
+
+// TestDocs opens the pages of documentation without a key, and finds the link to them in the dashboard.
+func TestDocs(t *testing.T) {
+	s := startServer(t, t.TempDir())
+	if page := get(t, s.url+"/docs/operations"); !strings.Contains(page, "<h1 id=\"operations-on-one-machine\">") {
+		t.Errorf("got %.200s", page)
+	}
+	if page := s.page(t, "/dashboard"); !strings.Contains(page, `<a href="/docs/">Documentation</a>`) {
+		t.Error("the menu doesn't lead to the pages")
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	repository "lipsync"
 	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -22,6 +23,7 @@ import (
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/http/proxy"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/http/site"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/work/local"
@@ -101,6 +103,10 @@ func (d *deployment) handle(c *serveCommand) error {
 		return err
 	}
 	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
+	docs, err := site.New(repository.Pages)
+	if err != nil {
+		return err
+	}
 	tools := agents.Handler(api, agents.Options{Sleep: client.Pause, NewID: uuid.NewString})
 	untold := func() {
 		d.log.Warn("a call came by a proxy (it has X-Forwarded-Proto), and links begin with the address of the connection: see " +
@@ -109,13 +115,13 @@ func (d *deployment) handle(c *serveCommand) error {
 	if c.PublicURL != nil {
 		untold = nil
 	}
-	d.handler = proxy.Trust(c.TrustedProxies, untold, stalling(route(open(api), open(d.data.Objects.Handler()), pages, tools), stallTime))
+	d.handler = proxy.Trust(c.TrustedProxies, untold, stalling(route(open(api), open(d.data.Objects.Handler()), pages, docs, tools), stallTime))
 	return nil
 }
 
 // route sends calls of signed URLs to the objects, those of pages to the
-// dashboard, those of assistants to the tools, and all others to the API.
-func route(api, objects, pages, tools http.Handler) http.Handler {
+// dashboard, those of documentation to its site, those of assistants to the tools, and all others to the API.
+func route(api, objects, pages, docs, tools http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, disk.Prefix):
@@ -126,6 +132,8 @@ func route(api, objects, pages, tools http.Handler) http.Handler {
 			tools.ServeHTTP(w, r)
 		case path == "/" || path == dashboard.Root || strings.HasPrefix(path, dashboard.Root+"/"):
 			pages.ServeHTTP(w, r)
+		case path == site.Root || strings.HasPrefix(path, site.Root+"/"):
+			docs.ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}

@@ -1,7 +1,7 @@
 // Package http groups what speaks HTTP: the API, the dashboard and its sign-in, the tools of assistants,
-// a client of the API, and the client that fetches users' URLs.
+// the pages of documentation, a client of the API, and the client that fetches users' URLs.
 //
 // May import: docs for rest, domain.
 //
-// Inside: agents → client, rest; client → rest; dashboard → reference, shown, signin, static; openid → signin.
+// Inside: agents → client, rest; client → rest; dashboard → reference, shown, signin, static; openid → signin; site → static.
 package http

@@ -33,7 +33,7 @@ func TestFacesInBrowser(t *testing.T) {
 	if err := os.WriteFile(file, newClip(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := album{t: t, b: f.signedIn(t), axe: readAxe(t)}
+	a := album{t: t, b: f.signedIn(t)}
 	b := a.b
 	const face = `document.querySelector("[name=face]").value`
 	b.Open(f.URL + "/dashboard/new")

@@ -25,7 +25,7 @@ func TestSegmentsInBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := album{t: t, b: f.signedIn(t), axe: readAxe(t)}
+	a := album{t: t, b: f.signedIn(t)}
 	b := a.b
 	b.Open(f.URL + "/dashboard/new")
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{clip}), chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"),

@@ -24,7 +24,7 @@ func TestStudioInBrowser(t *testing.T) {
 	if err := os.WriteFile(clip, newClip(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := album{t: t, b: f.signedIn(t), axe: readAxe(t)}
+	a := album{t: t, b: f.signedIn(t)}
 	b := a.b
 	b.Open(f.URL + "/dashboard/new")
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{clip}), chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{speech}))

@@ -43,6 +43,7 @@ type Options struct {
 	Prefix   string
 	Storage  *url.URL // host that files are sent to, nil if it is the service's own
 	Document []byte   // openapi.yaml, as the API serves it
+	Docs     string   // path of the documentation's pages, "" if the service has none
 }
 
 // New returns the handler of all paths under Root, and of "/", which leads to Root.
@@ -51,7 +52,7 @@ func New(service *service.Service, o Options) (http.Handler, error) {
 	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
 	var err error
 	if p.views, err = parseViews(p.root, template.FuncMap{
-		"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires, "ago": func(t time.Time) string { return shown.Ago(t, p.service.Now()) },
+		"tabs": p.tabs, "waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires, "ago": func(t time.Time) string { return shown.Ago(t, p.service.Now()) },
 		"distant": func(t time.Time) bool { return shown.Distant(t, p.service.Now()) },
 	}); err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func TestEstimates(t *testing.T) {
 // TestEstimateInBrowser estimates a form of a file and an address, and then starts the request.
 func TestEstimateInBrowser(t *testing.T) {
 	f := newFixture(t)
-	a := album{t: t, b: f.signedIn(t), axe: readAxe(t)}
+	a := album{t: t, b: f.signedIn(t)}
 	b := a.b
 	b.Open(f.URL + "/dashboard/new")
 	b.Do(chromedp.Click("[data-estimate]"))

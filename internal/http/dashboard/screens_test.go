@@ -51,7 +51,7 @@ func lookAtAll(t *testing.T, windows ...window) {
 	played := full.play(t)
 	paths := full.seed(t)
 	paths["completed"] = played
-	a := album{t: t, b: browsertest.New(t), axe: readAxe(t)}
+	a := album{t: t, b: browsertest.New(t)}
 	for _, a.window = range windows {
 		a.b.Look(a.width, a.scheme)
 		a.b.Open(strange.URL + "/dashboard/sign-in?token=x")
@@ -76,9 +76,8 @@ func lookAtAll(t *testing.T, windows ...window) {
 
 // album takes pictures of pages in one width and scheme of colours.
 type album struct {
-	t   *testing.T
-	b   *browsertest.Browser
-	axe string // text of axe-core's script, "" if there is none
+	t *testing.T
+	b *browsertest.Browser
 	window
 }
 
@@ -92,10 +91,8 @@ func (a album) look(name string) {
 	if got := weigh(a.b); got.Bytes == 0 || got.Bytes > 60_000 || got.Styles != 1 || got.Scripts != 1 || got.Fonts > 1 {
 		a.t.Errorf("%s: got %+v, want at most 60,000 bytes without the font, one style sheet, one script and one font", name, got)
 	}
-	if a.axe != "" {
-		for _, problem := range problems(a.b, a.axe) {
-			a.t.Errorf("%s: %s", name, problem)
-		}
+	for _, problem := range a.b.Problems() {
+		a.t.Errorf("%s: %s", name, problem)
 	}
 	if *screens != "" {
 		screen(a.t, a.b, filepath.Join(*screens, name+".png"))
@@ -133,29 +130,6 @@ func weigh(b *browsertest.Browser) weight {
 		const light = loaded.filter((r) => !r.name.endsWith(".woff2"));
 		return { Bytes: [page, ...light].reduce((sum, r) => sum + r.encodedBodySize, 0), Styles: count(".css"), Scripts: count(".js"), Fonts: new Set(loaded.filter((r) => r.name.endsWith(".woff2")).map((r) => r.name)).size };
 	})()`)
-}
-
-// readAxe returns the script of axe-core, "" if there is none.
-func readAxe(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("LIPSYNC_AXE")
-	if path == "" {
-		t.Log("LIPSYNC_AXE is not set: nothing is checked by axe-core")
-		return ""
-	}
-	script, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(script)
-}
-
-// problems returns the problems in the page that axe-core calls serious or critical.
-func problems(b *browsertest.Browser, axe string) []string {
-	return browsertest.Eval[[]string](b, axe+`;
-		axe.run({ resultTypes: ["violations"] }).then((found) => found.violations
-			.filter((v) => ["serious", "critical"].includes(v.impact))
-			.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`)
 }
 
 func screen(t *testing.T, b *browsertest.Browser, path string) {

@@ -89,7 +89,6 @@ func (v views) functions(root string) template.FuncMap {
 		"date":       func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
 		"lower":      strings.ToLower,
 		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
-		"tabs":       func(view string) []tab { return newTabs(root, view) },
 		"bars":       shown.NewBars,
 		"bytes":      failure.Spell,
 		"videos":     func() string { return order.VideoFormats },
@@ -115,8 +114,8 @@ type tab struct {
 	Here       bool // the shown page is that page, or belongs to it
 }
 
-// newTabs returns the menu on the page of a view.
-func newTabs(root, view string) []tab {
+// tabs returns the menu on the page of a view.
+func (p *pages) tabs(view string) []tab {
 	var all []tab
 	for _, t := range []struct {
 		path, name string
@@ -126,7 +125,10 @@ func newTabs(root, view string) []tab {
 		{"/webhooks", "Webhooks", []string{"webhooks", "webhook", "delete-webhook"}}, {"/usage", "Usage", []string{"usage"}},
 		{"/api", "API", []string{"api", "first-call"}}, {"/settings/keys", "Settings", []string{"keys", "revoke", "people"}},
 	} {
-		all = append(all, tab{root + t.path, t.name, slices.Contains(t.views, view)})
+		all = append(all, tab{p.root + t.path, t.name, slices.Contains(t.views, view)})
+	}
+	if p.Docs != "" {
+		all = append(all, tab{p.Docs + "/", "Documentation", false})
 	}
 	return all
 }

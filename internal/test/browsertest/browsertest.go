@@ -28,6 +28,7 @@ const patience = 2 * time.Minute
 type Browser struct {
 	ctx context.Context
 	t   testing.TB
+	axe func() string // reads axe-core once
 
 	mu       sync.Mutex
 	problems []string
@@ -51,7 +52,7 @@ func New(t testing.TB) *Browser {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	b := &Browser{ctx: ctx, t: t}
+	b := &Browser{ctx: ctx, t: t, axe: sync.OnceValue(func() string { return readAxe(t) })}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,35 @@
+package browsertest
+
+import (
+	"os"
+	"testing"
+)
+
+// readAxe returns the script of axe-core, whose path is LIPSYNC_AXE; "" if there is none.
+func readAxe(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("LIPSYNC_AXE")
+	if path == "" {
+		t.Log("LIPSYNC_AXE is not set: nothing is checked by axe-core")
+		return ""
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}
+
+// Problems returns the problems that people with disabilities have with the page, as far as axe-core calls them serious or critical. Without
+// axe-core it returns none.
+func (b *Browser) Problems() []string {
+	b.t.Helper()
+	axe := b.axe()
+	if axe == "" {
+		return nil
+	}
+	return Eval[[]string](b, axe+`;
+		axe.run({ resultTypes: ["violations"] }).then((found) => found.violations
+			.filter((v) => ["serious", "critical"].includes(v.impact))
+			.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`)
+}
