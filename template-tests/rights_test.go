@@ -18,7 +18,7 @@ func rights() map[string][]string {
 		var actions []string
 		if e.Calls != "" {
 			for _, action := range []string{"BatchGetItem", "GetItem", "UpdateItem"} {
-				actions = append(actions, "dynamodb:"+action+" Table on key/* keyid/* rate/*")
+				actions = append(actions, "dynamodb:"+action+" Table on calls/* key/* keyid/* rate/*")
 			}
 		}
 		for _, n := range e.Needs {

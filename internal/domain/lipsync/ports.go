@@ -273,6 +273,7 @@ type Store struct {
 	Webhooks Webhooks
 	Speeds   Speeds
 	Batches  Batches
+	Calls    Calls
 }
 
 // Batches stores batches. Reads by id are strongly consistent.

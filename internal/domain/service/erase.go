@@ -63,7 +63,7 @@ func (s *Service) erase(ctx context.Context, r lipsync.Request, made map[string]
 	return s.Store.Requests.Erase(context.WithoutCancel(ctx), r.ID)
 }
 
-// EraseAll erases the caller's requests, analyses and estimates that are finished, and then the batches that are, and all findings. It stops after some
+// EraseAll erases the caller's requests, analyses and estimates that are finished, and then the batches that are, all findings, and the calls that are noted. It stops after some
 // seconds, and reports how many requests and batches it erased, and whether more may be left. Requests that Erase refuses stay; if no others are left,
 // EraseAll returns Unfinished. Several calls at once share the work; what two of them erase at the same time counts for both.
 func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, more bool, err error) {
@@ -79,6 +79,9 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 		}
 	}
 	if err := s.Objects.DeleteAll(ctx, ownFindings(c.Account)); err != nil {
+		return erased, true, err
+	}
+	if err := s.Store.Calls.Erase(ctx, c.Account); err != nil {
 		return erased, true, err
 	}
 	n, err := s.eraseBatches(ctx, c.Account, end)

@@ -20,7 +20,7 @@ const (
 
 // Tidy deletes the inputs and pieces of final requests, expired outputs, and objects without a record that are
 // at least age old. If age is 0, it deletes objects without a record of any age, even if the clock
-// was set back. It also deletes old findings, and the records of requests and batches whose time is over. Tidy checks every object, and logs what it did. While the clock isn't Trusted, it
+// was set back. It also deletes old findings, and the records of requests, batches and calls whose time is over. Tidy checks every object, and logs what it did. While the clock isn't Trusted, it
 // deletes nothing. Call it once an hour, with OrphanAge.
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	if !s.Trusted() {
@@ -36,7 +36,7 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	old := s.Now().Add(-s.Limits.Keep.RecordLife())
 	requests, err := s.Store.Requests.Expire(ctx, old)
 	batches, batchErr := s.Store.Batches.Expire(ctx, old)
-	errs = append(errs, err, batchErr)
+	errs = append(errs, err, batchErr, s.Store.Calls.Expire(ctx, s.Now().Add(-lipsync.CallLife)))
 	s.Log.InfoContext(ctx, "tidy", "checked", t.checked, "deleted_final_or_expired", t.spent, "deleted_without_record", t.orphans, "deleted_findings", findings, "deleted_records", requests+batches)
 	return errors.Join(errs...)
 }

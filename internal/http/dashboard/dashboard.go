@@ -111,6 +111,7 @@ func (p *pages) private() []route {
 		{"GET /dashboard/batches/{id}", p.showBatch},
 		{"POST /dashboard/batches/{id}/cancel", p.cancelBatch},
 		{"GET /dashboard/usage", p.showUsage},
+		{"GET /dashboard/calls", p.listCalls},
 		{"GET /dashboard/api", p.showAPI},
 		{"GET /dashboard/api/{tag}", p.showPartOfAPI},
 		{"GET /dashboard/api/first-call", p.showFirstCall},

@@ -28,7 +28,7 @@ func document(t testing.TB) []byte {
 }
 
 // everyPage has the paths of all pages, except for that of a request.
-var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/lip-sync", "/dashboard/api/uploads", "/dashboard/api/account", "/dashboard/api/service", "/dashboard/api/batches", "/dashboard/api/deletion", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys", "/dashboard/settings/people"}
+var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/calls", "/dashboard/batches", "/dashboard/webhooks", "/dashboard/api", "/dashboard/api/lip-sync", "/dashboard/api/uploads", "/dashboard/api/account", "/dashboard/api/service", "/dashboard/api/batches", "/dashboard/api/deletion", "/dashboard/api/webhooks", "/dashboard/api/estimates", "/dashboard/api/first-call", "/dashboard/settings/keys", "/dashboard/settings/people"}
 
 var (
 	loads  = regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)

@@ -122,7 +122,7 @@ func (p *pages) tabs(view string) []tab {
 		views      []string
 	}{
 		{"", "Requests", []string{"requests", "request", "delete"}}, {"/batches", "Batches", []string{"batches", "batch"}},
-		{"/webhooks", "Webhooks", []string{"webhooks", "webhook", "delete-webhook"}}, {"/usage", "Usage", []string{"usage"}},
+		{"/webhooks", "Webhooks", []string{"webhooks", "webhook", "delete-webhook"}}, {"/usage", "Usage", []string{"usage", "calls"}},
 		{"/api", "API", []string{"api", "first-call"}}, {"/settings/keys", "Settings", []string{"keys", "revoke", "people"}},
 	} {
 		all = append(all, tab{p.root + t.path, t.name, slices.Contains(t.views, view)})

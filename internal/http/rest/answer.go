@@ -107,7 +107,7 @@ func (w *answer) fail(err error) {
 	w.error(status, code, message, detail)
 }
 
-// serve runs h, writes its error as the answer, and writes the access log. The route is the path's
+// serve runs h, writes its error as the answer, writes the access log, and notes the call for its account. The route is the path's
 // pattern, or "" for an unknown path.
 func (a *api) serve(route string, h handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -121,6 +121,10 @@ func (a *api) serve(route string, h handler) http.Handler {
 			w.fail(err)
 		}
 		a.log(r, w, err, route, id, a.service.Now().Sub(start))
+		a.service.NoteCall(r.Context(), w.caller.Account, lipsync.Call{
+			At: start, ID: id, Method: r.Method, Route: route, Status: w.status, Code: failure.Code(w.Header().Get("Lipsync-Error-Code")),
+			KeyID: w.caller.KeyID, RequestID: w.request,
+		})
 	})
 }
 

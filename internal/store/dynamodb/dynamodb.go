@@ -53,7 +53,7 @@ type API interface {
 // memory. It must retry throttled calls itself.
 func On(client API, table string) *Store {
 	s := &Store{client: client, table: table}
-	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s}}
+	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s}, Calls: calls{s}}
 	return s
 }
 

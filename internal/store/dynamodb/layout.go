@@ -25,8 +25,9 @@ const (
 // PoolKey is the partition key of the item that coordinates the starting of runners.
 const PoolKey = "pool"
 
-// CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys and of the counts of their calls.
-func CallerKeys() []string { return []string{"key/*", "keyid/*", "rate/*"} }
+// CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys, of the counts
+// of their calls, and of the calls that are noted.
+func CallerKeys() []string { return []string{"calls/*", "key/*", "keyid/*", "rate/*"} }
 
 // UploadKeys returns the partition keys of uploads, as a pattern of IAM.
 func UploadKeys() string { return "upload/*" }

@@ -49,7 +49,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s.Store = lipsync.Store{
 		Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s},
-		Rates: &rates{windows: make(map[string]window)}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s},
+		Rates: &rates{windows: make(map[string]window)}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s}, Calls: &calls{Store: s},
 	}
 	if s.write, err = open(path, "immediate"); err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func open(path, begin string) (*sql.DB, error) {
 	return sql.Open("sqlite", address.String())
 }
 
-// Close waits for the writes that have begun and closes the store. Call it once.
+// Close writes the calls that wait, waits for the writes that have begun, and closes the store. Call it once.
 func (s *Store) Close() error {
+	errs := []error{s.Calls.(*calls).flush(context.Background())}
 	close(s.closed)
 	<-s.written
-	var errs []error
 	for _, db := range []*sql.DB{s.read, s.lists, s.write} {
 		if db != nil {
 			errs = append(errs, db.Close())

@@ -110,5 +110,6 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"rate", testRate},
 		{"rate at once", testConcurrentRate},
 		{"rates are apart", testRatesApart},
+		{"calls", testCalls},
 	}.run(t, open)
 }

@@ -209,6 +209,22 @@ CREATE INDEX deliveries_due ON deliveries (webhook, due) WHERE state IN ('waitin
 CREATE INDEX deliveries_failed ON deliveries (webhook, id) WHERE state = 'undelivered';
 CREATE INDEX deliveries_by_age ON deliveries (created_at);
 
+-- A call of the API with a key.
+CREATE TABLE calls (
+	n       INTEGER PRIMARY KEY, -- in their order
+	account TEXT NOT NULL,
+	at      INTEGER NOT NULL,
+	id      TEXT NOT NULL,
+	method  TEXT NOT NULL,
+	route   TEXT NOT NULL,
+	status  INTEGER NOT NULL,
+	code    TEXT NOT NULL,
+	key_id  TEXT NOT NULL,
+	request TEXT NOT NULL
+) STRICT;
+CREATE INDEX calls_by_account ON calls (account, n);
+CREATE INDEX calls_by_age ON calls (at);
+
 -- How long workers took for the recent completed requests of an engine, as sums: see lipsync.Speed.
 CREATE TABLE speeds (
 	engine   TEXT PRIMARY KEY,

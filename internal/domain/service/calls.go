@@ -1,0 +1,28 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// noteTime is the longest time that NoteCall takes.
+const noteTime = 2 * time.Second
+
+// NoteCall keeps a call of the account, if it is Noted. A call that can't be kept is logged, and does no other harm.
+func (s *Service) NoteCall(ctx context.Context, account string, c lipsync.Call) {
+	if account == "" || !c.Noted() {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer stop()
+	if err := s.Store.Calls.Note(ctx, account, c); err != nil {
+		s.Log.WarnContext(ctx, "note a call", "error", err)
+	}
+}
+
+// Calls returns the account's calls of the last day that are Noted, newest first.
+func (s *Service) Calls(ctx context.Context, c lipsync.Caller) ([]lipsync.Call, error) {
+	return s.Store.Calls.List(ctx, c.Account, s.Now())
+}
