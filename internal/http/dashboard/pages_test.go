@@ -144,11 +144,36 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestBoundKeys makes a key that expires and only reads. The page shows both, and when it has expired.
+func TestBoundKeys(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	const path = "/dashboard/settings/keys"
+	f.send(t, path, url.Values{"name": {"Reports"}, "days": {"30"}, "read_only": {"1"}}).must(t, http.StatusOK, "Reports", "31 Mar 2026", "reads only")
+	keys, err := f.service.Keys(t.Context(), account)
+	if err != nil || len(keys) != 1 || !keys[0].ReadOnly || !keys[0].ExpiresAt.Equal(lipsync.StoredTime(f.clock.Now().AddDate(0, 0, 30))) {
+		t.Fatalf("got %+v, %v, want one that only reads and expires in 30 days", keys, err)
+	}
+	question := path + "/" + keys[0].ID + "/revoke"
+	f.get(t, path).must(t, http.StatusOK, question)
+	f.clock.Advance(31 * 24 * time.Hour)
+	f.signIn(t)
+	list := f.get(t, path)
+	list.must(t, http.StatusOK, ">Expired<")
+	if strings.Contains(list.body, question) {
+		t.Error("a key that has expired can be revoked")
+	}
+	f.get(t, question).must(t, http.StatusNotFound)
+	refused := f.send(t, path, url.Values{"name": {"x"}, "days": {"4000"}, "read_only": {"1"}})
+	refused.must(t, http.StatusBadRequest, "days must be a whole number from 1 to 3650", `value="4000"`, "checked")
+}
+
 func TestBadKeys(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	for _, form := range []url.Values{{}, {"name": {" "}}, {"name": {strings.Repeat("x", 256)}}, {"name": {"x"}, "limit": {"0"}},
-		{"name": {"x"}, "limit": {"-1"}}, {"name": {"x"}, "limit": {"many"}}, {"name": {"x"}, "limit": {"9223372036854775808"}}} {
+		{"name": {"x"}, "limit": {"-1"}}, {"name": {"x"}, "limit": {"many"}}, {"name": {"x"}, "limit": {"9223372036854775808"}},
+		{"name": {"x"}, "days": {"0"}}, {"name": {"x"}, "days": {"1.5"}}, {"name": {"x"}, "days": {"9223372036854775808"}}} {
 		f.send(t, "/dashboard/settings/keys", form).must(t, http.StatusBadRequest, `role="alert"`)
 	}
 	f.send(t, "/dashboard/settings/keys", url.Values{"name": {strings.Repeat("x", maxBody)}}).must(t, http.StatusRequestEntityTooLarge)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -74,6 +75,49 @@ func TestPeople(t *testing.T) {
 	f.send(t, "/dashboard/sign-out", url.Values{"everywhere": {"1"}}).mustLead(t, "/dashboard/sign-in")
 	f.browser = again
 	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // with the account, all whom it invited
+}
+
+// TestMemberSeesNoRefusal follows each link and sends each form that a member is shown. None is refused because they are no owner.
+func TestMemberSeesNoRefusal(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	c := f.caller(t, account)
+	hook, err := f.service.CreateWebhook(t.Context(), c, "https://example.com/hook", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := f.add(t, c, "x")
+	f.fail(t, id, noFace) // so that there are deliveries
+	f.browser = f.invite(t, "Ana", "member")
+	leads := regexp.MustCompile(`(href|action)="(/dashboard[^"]*)"`)
+	tried := map[string]bool{}
+	for _, page := range append(everyPage, "/dashboard/webhooks/"+hook.ID, "/dashboard/requests/"+id) {
+		if page == "/dashboard/settings/people" {
+			continue
+		}
+		shown := f.get(t, page)
+		shown.must(t, http.StatusOK)
+		for _, found := range leads.FindAllStringSubmatch(shown.body, -1) {
+			kind, path := found[1], html.UnescapeString(found[2])
+			if tried[kind+path] || strings.Contains(path, "/sign-out") || strings.Contains(path, "/static/") {
+				continue
+			}
+			tried[kind+path] = true
+			var got answer
+			if kind == "href" {
+				got = f.get(t, path)
+			} else {
+				got = f.send(t, path, url.Values{"name": {"x"}, "url": {"https://example.com"}})
+			}
+			if got.status == http.StatusForbidden {
+				t.Errorf("%s: %s leads to a refusal", page, path)
+			}
+		}
+	}
+	if len(tried) < 15 {
+		t.Errorf("got %d links and forms, want 15 or more", len(tried))
+	}
+	f.get(t, "/dashboard/webhooks/"+hook.ID).must(t, http.StatusOK, "Only an owner of the account may change webhooks.")
 }
 
 // TestOutputs downloads the outputs of a batch as one archive, without those that are gone. On AWS there is none.

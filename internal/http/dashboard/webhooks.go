@@ -18,6 +18,7 @@ type webhooksPage struct {
 	Types         []eventChoice
 	Made          lipsync.Webhook // zero if none was made; its secret is shown only once
 	URL           string          // as the person sent it, if it could not be used
+	Owned         bool            // the person may change webhooks
 	Problem, CSRF string
 }
 
@@ -38,7 +39,7 @@ func (p *pages) showWebhooks(v *visit, status int, w webhooksPage, chosen []lips
 	for _, t := range lipsync.EventTypes() {
 		w.Types = append(w.Types, eventChoice{t, slices.Contains(chosen, t)})
 	}
-	w.CSRF = v.session.CSRF
+	w.CSRF, w.Owned = v.session.CSRF, v.session.Owns()
 	return v.show(status, "webhooks", "Webhooks", w)
 }
 
@@ -79,6 +80,7 @@ type webhookPage struct {
 	Waiting     string    // if it fails: how many events wait, in words; "" for none
 	Secret      string    // a new one, shown only once
 	Turning     bool      // the old secret signs too
+	Owned       bool      // the person may change webhooks
 	CSRF        string
 }
 
@@ -96,7 +98,7 @@ func (p *pages) showOneWebhook(v *visit, w lipsync.Webhook, secret string) error
 	if err != nil {
 		return err
 	}
-	page := webhookPage{Webhook: w, Secret: secret, Turning: p.service.Now().Before(w.OldUntil), CSRF: v.session.CSRF}
+	page := webhookPage{Webhook: w, Secret: secret, Turning: p.service.Now().Before(w.OldUntil), Owned: v.session.Owns(), CSRF: v.session.CSRF}
 	if page.NextAttempt, err = p.service.NextAttempt(v.Context(), w); err != nil {
 		return err
 	}
