@@ -8,6 +8,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
 NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 NODE        := .cache/node
+OPENAPI     := .cache/openapi
 CDK         := ../$(NODE)/node_modules/.bin/cdk
 PIP         := pip install --quiet --disable-pip-version-check --no-compile --require-hashes
 TOOLS       := .cache/tools
@@ -124,8 +125,8 @@ aws-smoke: build $(NODE)/done ## deploy a separate stack on AWS, run the tests t
 aws-smoke-clean: ## remove the stacks that runs of make aws-smoke left on AWS
 	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard -clean
 
-lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
-	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)
+lint: $(OPENAPI)/done ## check formatting, go vet, staticcheck, go.mod, known vulnerabilities and openapi.yaml
+	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK) $(OPENAPI)/node_modules/.bin
 
 release: ## at the tag of a version: make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release; ARGS=--trial for a trial of any tree
 	.ci/release $(ARGS) dist/release .cache/release $(NFPM)
@@ -136,9 +137,9 @@ image: release ## make an OCI image for one machine from the archives of a relea
 release-check: ## make a release for this machine twice, in two folders, and check that both are the same and can be installed; ARGS=--whole does so for all machines, and compiles everything twice
 	.ci/release-check $(ARGS) .cache/release $(NFPM)
 
-pins: $(VENV)/done ## update the pinned packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
+pins: $(VENV)/done ## update the pinned packages of Python and npm with their digests, from requirements*.in, .ci/node/package.json and .ci/openapi/package.json
 	.ci/pins $(VENV)/bin/uv
-	cd .ci/node && npm install --silent --package-lock-only --omit-lockfile-registry-resolved
+	for folder in .ci/node .ci/openapi; do (cd $$folder && npm install --silent --package-lock-only --omit-lockfile-registry-resolved) || exit 1; done
 
 bench: ## measure speed, also relative to a plain transcode, memory, and the latency of the API (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
@@ -227,12 +228,12 @@ flake: test-tools ## run the tests of each package RUNS (10) times while each co
 race: test-tools ## install what is missing and run the tests under the race detector
 	$(TESTENV) go test -race -timeout 60m ./...
 
-# The packages of .ci/node/package.json, with checked digests.
-$(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
+# The packages of .ci/node and .ci/openapi, with checked digests.
+.cache/%/done: .ci/%/package.json .ci/%/package-lock.json
 	@command -v npm >/dev/null || .ci/install npm
 	mkdir -p $(@D)
-	cp .ci/node/package.json .ci/node/package-lock.json $(@D)
-	npm ci --silent --ignore-scripts --prefix $(@D)
+	cp .ci/$*/package.json .ci/$*/package-lock.json $(@D)
+	cd $(@D) && npm ci --silent --ignore-scripts
 	@touch $@
 
 fuzz: ## run each fuzz target for FUZZTIME (2m) guided by coverage, then EXECUTIONS (10000000) times without; ends with the number of executions; PACKAGES= selects packages (takes hours)

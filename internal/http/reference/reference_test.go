@@ -63,6 +63,9 @@ func TestOwnAnswers(t *testing.T) {
 				}
 				seen[r.Status] = true
 			}
+			if !o.Keyed { // they have no common answers
+				continue
+			}
 			if seen["401"] || seen["500"] {
 				t.Errorf("%s lists what is common: %v", o.Path, seen)
 			}

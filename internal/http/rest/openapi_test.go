@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -272,13 +271,13 @@ func (c *checkedTransport) provokeFaults(base string) {
 	}
 }
 
-// compareStatuses checks that the answers had every status in the document. Call it after the whole
+// compareStatuses checks that the answers had every status in the document, except that of API Gateway for strangers. Call it after the whole
 // suite.
 func (c *checkedTransport) compareStatuses() {
 	for path, item := range c.doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			for status := range maps.Keys(op.Responses.Map()) {
-				if want := method + " " + path + " " + status; !c.seen[want] {
+			for status, response := range op.Responses.Map() {
+				if want := method + " " + path + " " + status; !c.seen[want] && response.Ref != "#/components/responses/Throttled" {
 					c.t.Errorf("documented but never seen: %s", want)
 				}
 			}

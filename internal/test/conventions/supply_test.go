@@ -74,18 +74,20 @@ func TestPythonPackages(t *testing.T) {
 
 // TestNodePackages checks that the packages of npm have digests.
 func TestNodePackages(t *testing.T) {
-	var lock struct {
-		Packages map[string]struct{ Version, Integrity string }
-	}
-	if err := json.Unmarshal([]byte(text(t, ".ci/node/package-lock.json")), &lock); err != nil {
-		t.Fatal(err)
-	}
-	if len(lock.Packages) < 3 {
-		t.Errorf("got packages %v", lock.Packages)
-	}
-	for name, p := range lock.Packages {
-		if name != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
-			t.Errorf("%s: got digest %q, want one", name, p.Integrity)
+	for _, file := range tracked(t, ".ci/*/package-lock.json") {
+		var lock struct {
+			Packages map[string]struct{ Version, Integrity string }
+		}
+		if err := json.Unmarshal([]byte(text(t, file)), &lock); err != nil {
+			t.Fatal(err)
+		}
+		if len(lock.Packages) < 3 {
+			t.Errorf("%s: got packages %v", file, lock.Packages)
+		}
+		for name, p := range lock.Packages {
+			if name != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+				t.Errorf("%s: %s: got digest %q, want one", file, name, p.Integrity)
+			}
 		}
 	}
 	for line := range strings.Lines(text(t, "Makefile")) {
