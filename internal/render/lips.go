@@ -66,18 +66,24 @@ func (l *scoredLips) add(ctx context.Context, r *readLips, picture *image.YCbCr)
 // parts returns the parts of the score of an output in which some frames are not synced.
 func (l *scoredLips) parts(unsynced []int, fps float64) (s order.SyncScore) {
 	l.settle()
-	s.Closures = l.count(l.closures, fps, func(gaps []float32) bool { return slices.Min(gaps) < alignment.Touching })
-	s.Vowels = l.count(l.vowels, fps, func(gaps []float32) bool { return slices.Max(gaps) >= alignment.Parted })
-	for _, due := range l.due {
+	closures, vowels, frames := newTally(len(l.due)), newTally(len(l.due)), newTally(len(l.due))
+	s.Closures = l.count(l.closures, closures, fps, func(gaps []float32) bool { return slices.Min(gaps) < alignment.Touching })
+	s.Vowels = l.count(l.vowels, vowels, fps, func(gaps []float32) bool { return slices.Max(gaps) >= alignment.Parted })
+	kept := make([]bool, len(l.due))
+	for _, o := range unsynced {
+		kept[o] = true
+	}
+	for o, due := range l.due {
 		if due {
 			s.Spoken.All++
+			frames.add(o, !kept[o])
+		}
+		if due && !kept[o] {
+			s.Spoken.Good++
 		}
 	}
-	s.Spoken.Good = s.Spoken.All
-	for _, o := range unsynced {
-		if l.due[o] {
-			s.Spoken.Good--
-		}
+	if _, known := s.Score(); known {
+		s.Curve = curve(len(l.due), fps, closures, vowels, frames)
 	}
 	return s
 }
@@ -113,14 +119,17 @@ func (l *scoredLips) gaps(v score.Viseme) (gaps []float32) {
 	return gaps
 }
 
-// count counts the visemes of a kind whose lips were read. shown tells whether gaps show one.
-func (l *scoredLips) count(all []score.Viseme, fps float64, shown func(gaps []float32) bool) (p order.Part) {
+// count counts the visemes of a kind whose lips were read, also by frame. shown tells whether gaps show one.
+func (l *scoredLips) count(all []score.Viseme, by tally, fps float64, shown func(gaps []float32) bool) (p order.Part) {
 	for _, v := range all {
-		switch gaps := l.gaps(v); {
-		case gaps == nil:
-		case shown(gaps):
+		gaps := l.gaps(v)
+		if gaps == nil {
+			continue
+		}
+		good := shown(gaps)
+		if by.add(v.Peak, good); good {
 			p.All, p.Good = p.All+1, p.Good+1
-		default:
+		} else {
 			p.Miss((float64(v.Peak) + .5) / fps)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"lipsync/internal/domain/order"
@@ -64,7 +65,7 @@ func TestLipParts(t *testing.T) {
 				t.Errorf("%s: %d of %d are good, with the times of others %v", c.name, p.Good, p.All, p.Missed)
 			}
 		}
-		got.Closures.Missed, got.Vowels.Missed = nil, nil
+		got.Closures.Missed, got.Vowels.Missed, got.Curve = nil, nil, ""
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
 		}
@@ -81,6 +82,41 @@ func TestLipParts(t *testing.T) {
 	s.lips[11].gap, s.lips[12].gap = .04, .04
 	if got := s.parts(nil, 25).Closures; got.Good != 9 || got.All != 10 {
 		t.Errorf("a person who never closes the lips: %+v, want 9 of 10", got)
+	}
+}
+
+// TestCurve checks the score of each moment: a missed closure and frames that stay as in the video are notches of the seconds around them, and
+// of a pause nothing is known.
+func TestCurve(t *testing.T) {
+	s := someLips(250, 250, .01, .2) // 10 s
+	if got := s.parts(nil, 25).Curve; got != order.Curve(strings.Repeat("9", 40)) {
+		t.Errorf("all is good: got %s", got)
+	}
+	s = someLips(250, 250, .01, .2)
+	for o := 121; o < 124; o++ {
+		s.lips[o].gap = .2 // the closure at frame 122, 4.9 s
+	}
+	missed := s.parts(nil, 25)
+	if want := order.Curve("9999999999999999" + "77777777" + "9999999999999999"); missed.Curve != want || missed.Closures.Good != missed.Closures.All-1 {
+		t.Errorf("a closure is missed: got %s, want %s", missed.Curve, want)
+	}
+	s = someLips(250, 0, .01, .2) // lips can't be read
+	for o := range s.due {
+		s.due[o] = o < 100
+	}
+	var kept []int
+	for o := range 25 {
+		kept = append(kept, o)
+	}
+	if got, want := s.parts(kept, 25).Curve, order.Curve("0013445566"+strings.Repeat("9", 9)+strings.Repeat("-", 21)); len(got) != len(want) || got[0] > '3' || got[12] != '9' || got[39] != '-' {
+		t.Errorf("frames are kept, then nobody speaks: got %s", got)
+	}
+	s = someLips(25*3600, 0, .01, .2)
+	if got := s.parts(nil, 25).Curve; len(got) != order.MostMoments {
+		t.Errorf("an hour: got %d moments, want %d", len(got), order.MostMoments)
+	}
+	if got := (&scoredLips{}).parts(nil, 25).Curve; got != "" {
+		t.Errorf("nothing: got %s", got)
 	}
 }
 

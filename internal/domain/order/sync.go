@@ -20,6 +20,8 @@ type SyncScore struct {
 	Closures Part `json:"closures,omitzero"` // the heard m, b and p; good if the lips touch
 	Vowels   Part `json:"vowels,omitzero"`   // the heard open vowels; good if the lips part
 	Spoken   Part `json:"spoken,omitzero"`   // frames in which a face is seen while somebody speaks; good if a mouth was painted
+
+	Curve Curve `json:"curve,omitempty"` // the score of each moment; "" if no score is known
 }
 
 // Part is a part of a SyncScore. It is zero if it isn't known: nothing of its kind was heard and measured.

@@ -269,6 +269,8 @@ func (f *fixture) output(t testing.TB, id string, output, poster []byte) {
 		t.Fatal(err)
 	}
 	r.Length = 12*time.Second + time.Duration(total)*700*time.Millisecond
+	r.Frames, r.Unsynced = order.Frames{Total: 325, Synced: 300}, order.Unsynced{Gaps: []order.Gap{{Start: 6, End: 7, Reason: order.TurnedAway}}}
+	r.Sync = order.SyncScore{Closures: order.Part{All: 9, Good: 8, Missed: []float64{3.2}}, Spoken: order.Part{All: 300, Good: 275}, Curve: "9999999766666799999-63000369999999--999999999999999"}
 	f.clock.Advance(23 * time.Second)
 	if poster != nil {
 		if err := f.service.StorePoster(t.Context(), &r, poster); err != nil {

@@ -1,6 +1,7 @@
 package shown
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,26 @@ func TestTimeline(t *testing.T) {
 	}
 	if l = NewTimeline(lipsync.Request{}); l.Synced != nil {
 		t.Errorf("without a length: got %+v", l)
+	}
+}
+
+// TestCurve draws the score of each moment, and says where it is least.
+func TestCurve(t *testing.T) {
+	r := lipsync.Request{Length: 4 * time.Second}
+	if got := NewTimeline(r).Curve; got != (Curve{}) {
+		t.Errorf("no curve: got %+v", got)
+	}
+	r.Sync.Curve = "-999"
+	if got := NewTimeline(r).Curve; got.Says != "The sync score of each moment: as good as it can be throughout." || strings.Count(got.Path, "M") != 3 || !strings.HasPrefix(got.Path, "M250.0 36V0.0h250.0V36z") {
+		t.Errorf("all is good: got %+v", got)
+	}
+	r.Sync.Curve = "9-39"
+	if got := NewTimeline(r).Curve; got.Says != "The sync score of each moment: the least is 0.3, at 2.5 s." || !strings.Contains(got.Path, "M500.0 36V23.3h") {
+		t.Errorf("a notch: got %+v", got)
+	}
+	r.Sync.Curve = "x\"><"
+	if got := NewTimeline(r).Curve; got != (Curve{}) {
+		t.Errorf("no digits: got %+v", got)
 	}
 }
 

@@ -6,12 +6,48 @@ import (
 	"strings"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // Timeline is the time line of an output, a thousand wide: where mouths follow the speech, where none is synced, and which sounds the lips miss.
 type Timeline struct {
 	Synced, Gaps, Missed []Spot
 	Says                 string
+	Curve                Curve
+}
+
+// Curve is the sync score of each moment, as the path of an area a thousand wide and curveHeight high.
+type Curve struct {
+	Path, Says string // "" if no score is known
+	Height     int
+}
+
+// curveHeight is the height of a curve.
+const curveHeight = 36
+
+// newCurve draws the curve of an output of that length in seconds.
+func newCurve(c order.Curve, length float64) (drawn Curve) {
+	least, at := 2., 0
+	var path strings.Builder
+	for m := range len(c) {
+		worst, known := c.At(m)
+		if !known {
+			continue
+		}
+		if worst < least {
+			least, at = worst, m
+		}
+		width := 1000 / float64(len(c))
+		fmt.Fprintf(&path, "M%.1f %dV%.1fh%.1fV%dz", float64(m)*width, curveHeight, curveHeight-1-worst*(curveHeight-1), width, curveHeight)
+	}
+	if path.Len() == 0 {
+		return Curve{}
+	}
+	drawn = Curve{Path: path.String(), Height: curveHeight, Says: "The sync score of each moment: as good as it can be throughout."}
+	if least < 1 {
+		drawn.Says = fmt.Sprintf("The sync score of each moment: the least is %.1f, at %.1f s.", least, (float64(at)+.5)*length/float64(len(c)))
+	}
+	return drawn
 }
 
 // Spot is a place on a time line.
@@ -27,6 +63,7 @@ func NewTimeline(r lipsync.Request) Timeline {
 	if length <= 0 {
 		return l
 	}
+	l.Curve = newCurve(r.Sync.Curve, length)
 	place := func(at float64) float64 { return 1000 * min(1, max(0, at/length)) }
 	synced := func(from, to float64) {
 		if to > from {

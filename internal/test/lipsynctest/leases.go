@@ -171,7 +171,7 @@ func testFinish(t *testing.T, store lipsync.Store) {
 		{Output: "outputs/x.mp4", Frames: order.Frames{Total: 250, Synced: 249}, Warnings: order.ConvertedHDR, Sync: order.SyncScore{Known: true, Confidence: .987, Offset: -2}},
 		{Output: "outputs/x.mp4", Sync: order.SyncScore{Known: true}},
 		{Output: "outputs/x.mp4", Unsynced: order.Unsynced{Gaps: []order.Gap{{Start: 1.04, End: 2.5, Reason: order.TurnedAway}}, LeftOut: 3}},
-		{Output: "outputs/x.mp4", Sync: order.SyncScore{Closures: order.Part{All: 3, Good: 1, Missed: []float64{.4, 7.9}}, Spoken: order.Part{All: 40, Good: 40}}},
+		{Output: "outputs/x.mp4", Sync: order.SyncScore{Closures: order.Part{All: 3, Good: 1, Missed: []float64{.4, 7.9}}, Spoken: order.Part{All: 40, Good: 40}, Curve: "9-03"}},
 		{Output: "outputs/x.mp4", Poster: true, VideoLength: 5*time.Second + 1234567*time.Microsecond, AudioLength: time.Hour},
 		{Failure: noFace(), VideoLength: time.Second, AudioLength: 2 * time.Second},
 	}
