@@ -33,7 +33,7 @@ MUSETALK    := internal/render/musetalk/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local sam aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local sam aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures walks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -252,6 +252,9 @@ outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of ea
 
 estimates: ## compare the estimates of 30 jobs with what they take, and print a table (takes 5 minutes)
 	go test -timeout 1h -count 1 -run '^TestEstimates$$' -v ./cmd/lipsync -args -estimates 30
+
+walks: test-tools ## dub two people by the mouse, by curl and by the command line, and write the steps and seconds of each to docs/measurements/walks.txt (takes a minute)
+	$(TESTENV) go test -timeout 20m -count 1 -run '^TestWalks_long$$' -v ./cmd/lipsync -args -keep-walks
 
 # It runs on one processor, since nearly all of it waits for one table. Its memory grows with the number of jobs.
 simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 9 minutes, 1,000,000 take 45 and 10 GB); Ctrl-C ends a day with its report so far
