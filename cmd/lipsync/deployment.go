@@ -88,7 +88,7 @@ func newDeployment(ctx context.Context, c *serveCommand, folder *datafolder.Fold
 	if d.service, err = service.New(config, ports); err != nil {
 		return nil, err
 	}
-	d.worker.Service, d.sweep = d.service, d.service.Sweep
+	d.worker.Work, d.sweep = d.service.Work, d.service.Sweep
 	if metrics {
 		d.monitored(m)
 	}
@@ -161,7 +161,7 @@ func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
-	all.Go(func() { d.scheduler.Run(ctx, d.worker, d.sweep, d.tidy) })
+	all.Go(func() { d.scheduler.Run(ctx, d.worker, d.service.DeliverDue, d.sweep, d.tidy) })
 	all.Go(func() {
 		<-ctx.Done()
 		d.log.Info("stopping")

@@ -184,7 +184,7 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
 	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
 	return &worker.Worker{
-		Service:  deployment.Service,
+		Work:     deployment.Service.Work,
 		Renderer: renderer,
 		Fetcher:  client,
 		Sender:   client,

@@ -73,6 +73,11 @@ func (b *Base) OutputURL(ctx context.Context, r Request) (*url.URL, error) {
 	return b.Objects.SignGet(ctx, r.Output, r.OutputName(), now.Add(LinkLife))
 }
 
+// DeleteOutput deletes an output and its poster. Either may be missing.
+func (b *Base) DeleteOutput(ctx context.Context, key string) error {
+	return errors.Join(b.Objects.Delete(ctx, key), b.Objects.Delete(ctx, PosterOf(key)))
+}
+
 // Announce tells the process that makes deliveries about them, each due after the pause. That is only a
 // hint: the store has the deliveries that wait.
 func (b *Base) Announce(ctx context.Context, pause time.Duration, all ...Delivery) {

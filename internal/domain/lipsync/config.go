@@ -163,3 +163,11 @@ func (c Config) MaxMedia(r Request) int64 {
 	}
 	return size
 }
+
+// CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
+func (c Config) CheckProvenance(o order.Output) error {
+	if c.RequireProvenance && !o.Format.Signable() {
+		return failure.Failure{Code: failure.NotSignable}.Because(nil)
+	}
+	return nil
+}

@@ -1,6 +1,8 @@
 package lipsync
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path"
 	"strings"
@@ -9,11 +11,12 @@ import (
 
 // Prefixes of object keys. The id of the record that names the object follows.
 const (
-	InputKeys  = "inputs/"
-	UploadKeys = "uploads/"
-	OutputKeys = "outputs/"
-	PieceKeys  = "pieces/"
-	BatchKeys  = "batches/"
+	InputKeys    = "inputs/"
+	UploadKeys   = "uploads/"
+	OutputKeys   = "outputs/"
+	PieceKeys    = "pieces/"
+	FindingsKeys = "findings/" // a hash of the account follows
+	BatchKeys    = "batches/"
 )
 
 // LinkLife is the time for which a signed link to an object can be read.
@@ -56,4 +59,16 @@ func (r Request) OutputName() string {
 		return r.ID + extension
 	}
 	return strings.TrimSuffix(r.Video.Name, path.Ext(r.Video.Name)) + "-lipsync" + extension
+}
+
+// OwnFindings returns the prefix of the keys of all findings of an account, that is, of what workers found out about its videos. So no
+// account can use those of another, or learn that there are some. The prefix has a hash, since an account's name may have any characters.
+func OwnFindings(account string) string {
+	sum := sha256.Sum256([]byte(account))
+	return FindingsKeys + hex.EncodeToString(sum[:16]) + "/"
+}
+
+// FindingsOf returns the prefix of the keys of the findings about one video with the SHA-256.
+func FindingsOf(account string, video [sha256.Size]byte) string {
+	return OwnFindings(account) + hex.EncodeToString(video[:]) + "/"
 }

@@ -8,7 +8,6 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/order"
 )
 
 // Service makes requests, lets workers claim and hold them, and ends them.
@@ -215,12 +214,4 @@ func (s *Service) checkTargets(ctx context.Context, c lipsync.Caller, t lipsync.
 	}
 	_, err = t.Resolve(webhooks)
 	return failure.Unless(failure.EventLimit, ExplainTargets(err))
-}
-
-// CheckProvenance returns an error with the failure NotSignable if every output must be signed, and this one can't be.
-func (s *Service) CheckProvenance(o order.Output) error {
-	if s.RequireProvenance && !o.Format.Signable() {
-		return failure.Failure{Code: failure.NotSignable}.Because(nil)
-	}
-	return nil
 }

@@ -15,11 +15,6 @@ func inputKey(requestID, name string) string { return lipsync.InputKeys + reques
 
 func uploadKey(id string) string { return lipsync.UploadKeys + id }
 
-// DeleteOutput deletes an output and its poster. Either may be missing.
-func (s *Service) DeleteOutput(ctx context.Context, key string) error {
-	return errors.Join(s.Objects.Delete(ctx, key), s.Objects.Delete(ctx, lipsync.PosterOf(key)))
-}
-
 // NewRequestID returns an id for StoreMedia and Generate.
 func (s *Service) NewRequestID() string { return s.NewID() }
 

@@ -1,9 +1,7 @@
 package requests
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"strings"
 	"time"
 
@@ -62,11 +60,6 @@ func (s *Service) Held(ctx context.Context, r lipsync.Request) error {
 	return err
 }
 
-// OpenMedia opens an input that is an object of the service, and returns its size in bytes.
-func (s *Service) OpenMedia(ctx context.Context, in lipsync.Input) (io.ReadCloser, int64, error) {
-	return s.Objects.Open(ctx, in.Object)
-}
-
 // Release ends the lease of a claimed request. The attempt does not count. Release returns Conflict
 // if the worker has lost the request.
 func (s *Service) Release(ctx context.Context, r lipsync.Request) error {
@@ -74,61 +67,14 @@ func (s *Service) Release(ctx context.Context, r lipsync.Request) error {
 	return err
 }
 
-// StorePoster stores the poster of a claimed request's output, a JPEG, and sets r.Poster. Call it
-// before Complete.
-func (s *Service) StorePoster(ctx context.Context, r *lipsync.Request, jpeg []byte) error {
-	err := s.Objects.Put(ctx, lipsync.PosterOf(r.OutputKey(r.Claims)), bytes.NewReader(jpeg), int64(len(jpeg)))
-	r.Poster = err == nil
-	return err
-}
-
-// Complete stores the output of a claimed request and makes the request completed. The worker must
-// have set the lengths, Frames, Warnings and Sync in r. Complete returns Conflict if the worker has lost
-// the request, and then deletes the output. After any other error it may be called again.
-func (s *Service) Complete(ctx context.Context, r lipsync.Request, output io.Reader, size int64) error {
-	return s.CompleteAfter(ctx, r, output, size, func() error { return nil })
-}
-
-// CompleteAfter does what Complete does, and calls send after the output is stored and before the request is completed: a client gets an output
-// that the service could store, and no request is completed whose output was not sent. If send fails, CompleteAfter deletes the output and its
-// poster, and returns the error.
-func (s *Service) CompleteAfter(ctx context.Context, r lipsync.Request, output io.Reader, size int64, send func() error) error {
-	key := r.OutputKey(r.Claims)
-	late := context.WithoutCancel(ctx)
-	if err := s.Objects.Put(ctx, key, output, size); err != nil {
-		// The output may be stored nevertheless. The poster remains, since r names it for the next
-		// call. If there is no next call, dropMedia or Tidy deletes the poster.
-		_ = s.Objects.Delete(late, key)
-		return err
-	}
-	if err := send(); err != nil {
-		_ = s.DeleteOutput(late, key) // if this fails, dropMedia or Tidy deletes it
-		return err
-	}
-	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must
-	// not interrupt the call.
-	last, cancel := context.WithTimeout(late, FinishTime)
-	defer cancel()
-	err := s.finish(last, r, lipsync.Outcome{
-		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Unsynced: r.Unsynced, Warnings: r.Warnings, Sync: r.Sync,
-	})
-	if failure.CodeOf(err) == failure.Conflict {
-		_ = s.DeleteOutput(late, key) // if this fails, Tidy deletes it
-	}
-	if err != nil && last.Err() != nil {
-		return &failure.Error{Code: failure.Unavailable, Message: "the store doesn't answer", Err: err}
-	}
-	return err
-}
-
 // Fail makes a claimed request failed. It returns Conflict if the worker has lost the request.
 func (s *Service) Fail(ctx context.Context, r lipsync.Request, f failure.Failure) error {
-	return s.finish(ctx, r, lipsync.Outcome{Failure: f})
+	return s.Finish(ctx, r, lipsync.Outcome{Failure: f})
 }
 
-// finish makes the request final. If an earlier call did the same, but its answer was lost, finish
-// returns no error.
-func (s *Service) finish(ctx context.Context, r lipsync.Request, o lipsync.Outcome) error {
+// Finish makes a claimed request final, with the lengths of its media in r. It returns Conflict if the worker has lost the request. If an earlier
+// call did the same, but its answer was lost, Finish returns no error.
+func (s *Service) Finish(ctx context.Context, r lipsync.Request, o lipsync.Outcome) error {
 	now := s.Now()
 	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
 	ended, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Ended(r.Lease, now, o) })

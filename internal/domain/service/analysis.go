@@ -96,12 +96,12 @@ func (s *Service) readJSON(ctx context.Context, key string, v any) error {
 }
 
 // CompleteAnalysis stores the Analysis of a claimed request, and makes the request completed; see Complete.
-func (s *Service) CompleteAnalysis(ctx context.Context, r lipsync.Request, a order.Analysis) error {
-	return s.completeJSON(ctx, r, a)
+func (w *Work) CompleteAnalysis(ctx context.Context, r lipsync.Request, a order.Analysis) error {
+	return w.completeJSON(ctx, r, a)
 }
 
 // completeJSON stores v in JSON as the output of a claimed request, and makes the request completed; see Complete.
-func (s *Service) completeJSON(ctx context.Context, r lipsync.Request, v any) error {
+func (w *Work) completeJSON(ctx context.Context, r lipsync.Request, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -109,5 +109,5 @@ func (s *Service) completeJSON(ctx context.Context, r lipsync.Request, v any) er
 	if len(text) > maxAnalysis {
 		return fmt.Errorf("an output of %d bytes in JSON, more than %d", len(text), maxAnalysis)
 	}
-	return s.Complete(ctx, r, bytes.NewReader(text), int64(len(text)))
+	return w.Complete(ctx, r, bytes.NewReader(text), int64(len(text)))
 }

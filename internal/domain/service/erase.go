@@ -78,7 +78,7 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 			}
 		}
 	}
-	if err := s.Objects.DeleteAll(ctx, ownFindings(c.Account)); err != nil {
+	if err := s.Objects.DeleteAll(ctx, lipsync.OwnFindings(c.Account)); err != nil {
 		return erased, true, err
 	}
 	if err := s.Store.Calls.Erase(ctx, c.Account); err != nil {

@@ -48,8 +48,8 @@ func (s *Service) Estimated(ctx context.Context, c lipsync.Caller, id string) (e
 }
 
 // CompleteEstimate stores the Estimate of a claimed request, and makes the request completed; see Complete.
-func (s *Service) CompleteEstimate(ctx context.Context, r lipsync.Request, e order.Estimate) error {
-	return s.completeJSON(ctx, r, e)
+func (w *Work) CompleteEstimate(ctx context.Context, r lipsync.Request, e order.Estimate) error {
+	return w.completeJSON(ctx, r, e)
 }
 
 // minuteSize is the size of a minute of 1080p at 25 frames/s, as Speed counts it: each frame is analysed and painted.

@@ -48,32 +48,32 @@ type cached struct {
 }
 
 // keep notes that n bytes were added to a cache, and shrinks it to most bytes if it is larger now. 0 allows any size.
-func (s *Service) keep(ctx context.Context, c *cache, n, most int64) error {
+func (w *Work) keep(ctx context.Context, c *cache, n, most int64) error {
 	if most == 0 || c.add(n) <= most {
 		return nil
 	}
-	_, err := s.shrink(ctx, c, most, func() bool { return false })
+	_, err := w.shrink(ctx, c, most, func() bool { return false })
 	return err
 }
 
 // shrink deletes findings that are too old, and then objects of the owner that has the most bytes, as long as all together are larger than most,
 // unless that is 0 or they are enough. So no owner deletes those of one that has less. It returns how many it deleted.
-func (s *Service) shrink(ctx context.Context, c *cache, most int64, enough func() bool) (deleted int, err error) {
+func (w *Work) shrink(ctx context.Context, c *cache, most int64, enough func() bool) (deleted int, err error) {
 	c.mu.Lock()
 	before := c.bytes
 	c.mu.Unlock()
-	all, err := s.listCached(ctx, c)
+	all, err := w.listCached(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	trusted := s.Trusted() && c == &s.findings
-	old := func(o cached) bool { return trusted && s.Now().Sub(o.modified) >= s.Limits.Keep.Findings }
+	trusted := w.Trusted() && c == &w.findings
+	old := func(o cached) bool { return trusted && w.Now().Sub(o.modified) >= w.Limits.Keep.Findings }
 	owners, sizes := make(map[string][]cached), make(map[string]int64) // in the order in which they go
 	var total int64
 	var errs []error
 	for _, o := range all {
 		if old(o) {
-			errs, deleted = append(errs, s.Objects.Delete(ctx, o.key)), deleted+1
+			errs, deleted = append(errs, w.Objects.Delete(ctx, o.key)), deleted+1
 			continue
 		}
 		owner, _, _ := strings.Cut(strings.TrimPrefix(o.key, c.prefix), "/")
@@ -93,21 +93,21 @@ func (s *Service) shrink(ctx context.Context, c *cache, most int64, enough func(
 		}
 		first := owners[largest][0]
 		owners[largest], sizes[largest], total = owners[largest][1:], sizes[largest]-first.size, total-first.size
-		errs, deleted = append(errs, s.Objects.Delete(ctx, first.key)), deleted+1
+		errs, deleted = append(errs, w.Objects.Delete(ctx, first.key)), deleted+1
 	}
 	c.look(before, total)
 	return deleted, errors.Join(errs...)
 }
 
 // listCached returns the objects of a cache in the order in which they go.
-func (s *Service) listCached(ctx context.Context, c *cache) (all []cached, err error) {
-	err = s.Objects.List(ctx, c.prefix, func(key string, modified time.Time) error {
+func (w *Work) listCached(ctx context.Context, c *cache) (all []cached, err error) {
+	err = w.Objects.List(ctx, c.prefix, func(key string, modified time.Time) error {
 		all = append(all, cached{key: key, modified: modified})
 		return nil
 	})
 	for i := range all {
 		var sizeErr error
-		all[i].size, sizeErr = s.Objects.Size(ctx, all[i].key)
+		all[i].size, sizeErr = w.Objects.Size(ctx, all[i].key)
 		err = errors.Join(err, failure.Unless(failure.NotFound, sizeErr))
 	}
 	slices.SortFunc(all, func(a, b cached) int { return cmp.Or(a.modified.Compare(b.modified), cmp.Compare(a.key, b.key)) })
@@ -118,11 +118,11 @@ func (s *Service) listCached(ctx context.Context, c *cache) (all []cached, err e
 }
 
 // sweepCaches frees space in the caches until the disk has more than its reserve, which is for requests.
-func (s *Service) sweepCaches(ctx context.Context) (err error) {
-	free := func() bool { return failure.CodeOf(s.Room(0)) != failure.NoSpace }
-	for _, c := range []*cache{&s.findings, &s.pieces} {
+func (w *Work) sweepCaches(ctx context.Context) (err error) {
+	free := func() bool { return failure.CodeOf(w.Room(0)) != failure.NoSpace }
+	for _, c := range []*cache{&w.findings, &w.pieces} {
 		if !free() {
-			_, shrunk := s.shrink(ctx, c, 1, free)
+			_, shrunk := w.shrink(ctx, c, 1, free)
 			err = errors.Join(err, shrunk)
 		}
 	}

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 
@@ -15,40 +14,25 @@ import (
 // MostFindings is the largest size of all findings on one machine, in bytes. Those of a video of a minute take about 10 MB.
 const MostFindings = 4 << 30
 
-// findings is the prefix of the keys of all findings.
-const findings = "findings/"
-
-// ownFindings returns the prefix of the keys of all findings of an account, that is, of what workers found out about its videos. So no
-// account can use those of another, or learn that there are some. The prefix has a hash, since an account's name may have any characters.
-func ownFindings(account string) string {
-	sum := sha256.Sum256([]byte(account))
-	return findings + hex.EncodeToString(sum[:16]) + "/"
-}
-
-// findingsOf returns the prefix of the keys of the findings about one video with the SHA-256.
-func findingsOf(account string, video [sha256.Size]byte) string {
-	return ownFindings(account) + hex.EncodeToString(video[:]) + "/"
-}
-
 // KeepsFindings reports whether findings are kept at all.
-func (s *Service) KeepsFindings() bool { return s.Limits.Keep.Findings > 0 }
+func (w *Work) KeepsFindings() bool { return w.Limits.Keep.Findings > 0 }
 
 // KeepFindings keeps findings about the video of a claimed request under a name. It returns NoSpace if the disk has too little space, and
 // Conflict if the worker has lost the request.
-func (s *Service) KeepFindings(ctx context.Context, r lipsync.Request, video [sha256.Size]byte, name string, content io.Reader) error {
-	if err := s.noteVideo(ctx, r, video); err != nil {
+func (w *Work) KeepFindings(ctx context.Context, r lipsync.Request, video [sha256.Size]byte, name string, content io.Reader) error {
+	if err := w.NoteVideo(ctx, r, video); err != nil {
 		return err
 	}
-	key := findingsOf(r.Account, video) + name
-	counted := &countReader{r: &lipsync.RoomReader{R: content, Room: s.Room}}
-	err := s.Objects.Put(ctx, key, counted, -1)
+	key := lipsync.FindingsOf(r.Account, video) + name
+	counted := &countReader{r: &lipsync.RoomReader{R: content, Room: w.Room}}
+	err := w.Objects.Put(ctx, key, counted, -1)
 	// If the request was canceled meanwhile, its client may have deleted its media already.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), requests.FinishTime)
 	defer cancel()
-	if err = errors.Join(err, s.Held(late, r)); err != nil {
-		return errors.Join(err, s.Objects.Delete(late, key))
+	if err = errors.Join(err, w.Held(late, r)); err != nil {
+		return errors.Join(err, w.Objects.Delete(late, key))
 	}
-	return s.keep(ctx, &s.findings, counted.n, s.MaxFindings)
+	return w.keep(ctx, &w.findings, counted.n, w.MaxFindings)
 }
 
 // countReader counts the bytes that are read.
@@ -65,20 +49,20 @@ func (c *countReader) Read(p []byte) (int, error) {
 
 // OpenFindings opens findings that an earlier request of the same account kept about the same video. It returns NotFound if there are none,
 // and Conflict if the worker has lost the request.
-func (s *Service) OpenFindings(ctx context.Context, r lipsync.Request, video [sha256.Size]byte, name string) (io.ReadCloser, error) {
-	content, _, err := s.Objects.Open(ctx, findingsOf(r.Account, video)+name)
+func (w *Work) OpenFindings(ctx context.Context, r lipsync.Request, video [sha256.Size]byte, name string) (io.ReadCloser, error) {
+	content, _, err := w.Objects.Open(ctx, lipsync.FindingsOf(r.Account, video)+name)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.noteVideo(ctx, r, video); err != nil {
+	if err := w.NoteVideo(ctx, r, video); err != nil {
 		return nil, errors.Join(err, content.Close())
 	}
 	return content, nil
 }
 
-// noteVideo records which video the request has, so that forgetFindings can find the findings about it at any time. It returns NotFound if
+// NoteVideo records which video the request has, so that forgetFindings can find the findings about it at any time. It returns NotFound if
 // an earlier attempt got another video from the same URL: a record has room for one.
-func (s *Service) noteVideo(ctx context.Context, r lipsync.Request, video [sha256.Size]byte) error {
+func (s *Service) NoteVideo(ctx context.Context, r lipsync.Request, video [sha256.Size]byte) error {
 	switch r.VideoSum {
 	case video:
 		return nil
@@ -94,5 +78,5 @@ func (s *Service) forgetFindings(ctx context.Context, r lipsync.Request) error {
 	if r.VideoSum == [sha256.Size]byte{} { // it kept and used none
 		return nil
 	}
-	return s.Objects.DeleteAll(ctx, findingsOf(r.Account, r.VideoSum))
+	return s.Objects.DeleteAll(ctx, lipsync.FindingsOf(r.Account, r.VideoSum))
 }

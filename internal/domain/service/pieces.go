@@ -20,16 +20,16 @@ func pieceKey(r lipsync.Request, claim, n int) string {
 
 // KeepPiece keeps the piece number n of a claimed request's output, for later claims of the request. It returns NoSpace if the disk has too
 // little space.
-func (s *Service) KeepPiece(ctx context.Context, r lipsync.Request, n int, content io.Reader, size int64) error {
-	err := s.Objects.Put(ctx, pieceKey(r, r.Claims, n), &lipsync.RoomReader{R: content, Room: s.Room}, size)
+func (w *Work) KeepPiece(ctx context.Context, r lipsync.Request, n int, content io.Reader, size int64) error {
+	err := w.Objects.Put(ctx, pieceKey(r, r.Claims, n), &lipsync.RoomReader{R: content, Room: w.Room}, size)
 	if err == nil {
-		err = s.keep(ctx, &s.pieces, size, s.MaxPieces)
+		err = w.keep(ctx, &w.pieces, size, w.MaxPieces)
 	}
 	return err
 }
 
 // OpenPiece opens the piece number n that a worker kept in a claim of the request. It returns NotFound if there is none.
-func (s *Service) OpenPiece(ctx context.Context, r lipsync.Request, claim, n int) (io.ReadCloser, error) {
-	content, _, err := s.Objects.Open(ctx, pieceKey(r, claim, n))
+func (w *Work) OpenPiece(ctx context.Context, r lipsync.Request, claim, n int) (io.ReadCloser, error) {
+	content, _, err := w.Objects.Open(ctx, pieceKey(r, claim, n))
 	return content, err
 }

@@ -17,8 +17,7 @@ type Service struct {
 	*requestService
 	*webhookService
 	*batchService
-
-	findings, pieces cache
+	*Work
 }
 
 // The parts of a Service. Their callers see one Service.
@@ -36,6 +35,7 @@ func New(c lipsync.Config, p lipsync.Ports) (*Service, error) {
 		return nil, err
 	}
 	r := requests.New(b)
-	return &Service{Base: b, requestService: r, webhookService: webhooks.New(b), batchService: batches.New(r),
-		findings: cache{prefix: findings}, pieces: cache{prefix: lipsync.PieceKeys, newest: true}}, nil
+	s := &Service{Base: b, requestService: r, webhookService: webhooks.New(b), batchService: batches.New(r)}
+	s.Work = NewWork(b, s)
+	return s, nil
 }

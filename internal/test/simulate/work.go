@@ -47,7 +47,7 @@ func (w *World) work(ctx context.Context, p *process) {
 	})()
 	r := &renderer{World: w, p: p}
 	_ = (&worker.Worker{
-		Service: service, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
+		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
 	}).Stay(ctx, begin)
 }
 

@@ -63,15 +63,15 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// Run does the work of the worker's service, and calls sweep each minute and tidy each hour, until ctx ends. Then it gives unfinished
-// requests back.
-func (s *Scheduler) Run(ctx context.Context, w *worker.Worker, sweep, tidy func(context.Context) error) {
+// Run does the worker's requests, calls deliver with a channel that wakes it when a delivery waits, and calls sweep each minute and tidy each hour,
+// until ctx ends. Then it gives unfinished requests back.
+func (s *Scheduler) Run(ctx context.Context, w *worker.Worker, deliver func(ctx context.Context, due <-chan struct{}), sweep, tidy func(context.Context) error) {
 	var all sync.WaitGroup
 	all.Go(func() { w.Run(ctx, s.workers, s.wake) })
 	for range EstimatesAtOnce {
 		all.Go(func() { s.estimate(ctx, w) })
 	}
-	all.Go(func() { w.Service.DeliverDue(ctx, s.due) })
+	all.Go(func() { deliver(ctx, s.due) })
 	all.Go(func() { s.every(ctx, sweepEvery, "sweep", sweep) })
 	all.Go(func() { s.every(ctx, tidyEvery, "tidy", tidy) })
 	all.Wait()

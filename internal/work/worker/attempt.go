@@ -40,13 +40,13 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 		return nil
 	case errors.Is(why, errSilent):
 		return w.fault(ctx, r, why, time.Since(started), log)
-	case why == lipsync.ErrLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.Service.Held(report, r)) == failure.Conflict:
+	case why == lipsync.ErrLost, failure.CodeOf(err) == failure.Conflict, failure.CodeOf(w.Work.Held(report, r)) == failure.Conflict:
 		// The last condition finds a request that was canceled: its inputs were deleted, so the
 		// attempt failed before it noticed the cancel.
 		return lipsync.ErrLost
 	case ctx.Err() != nil:
 		log.Info("released", "error", err)
-		return w.Service.Release(report, r)
+		return w.Work.Release(report, r)
 	default:
 		return w.fault(ctx, r, err, time.Since(started), log)
 	}
@@ -115,10 +115,10 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		err := w.analyse(ctx, o, job.Video)
 		return o.request, err
 	}
-	if w.Service.KeepsFindings() {
-		job.Findings = &findings{w.Service, r, job.VideoSum, log}
+	if w.Work.KeepsFindings() {
+		job.Findings = &findings{w.Work, r, job.VideoSum, log}
 	}
-	job.Pieces, job.PieceTime = &pieces{w.Service, r, log}, w.PieceTime
+	job.Pieces, job.PieceTime = &pieces{w.Work, r, log}, w.PieceTime
 	started := time.Now()
 	made, err := w.Renderer.Render(ctx, job, o)
 	if r = o.request; err != nil {
@@ -165,7 +165,7 @@ func (w *Worker) analyse(ctx context.Context, o *observer, video string) error {
 	}
 	o.bound.set(transferTime, errSlow)
 	o.meter.enter(order.Storing)
-	return w.Service.CompleteAnalysis(ctx, o.request, a)
+	return w.Work.CompleteAnalysis(ctx, o.request, a)
 }
 
 // estimate completes an estimate. errs are the errors of fetching its media.
@@ -179,14 +179,14 @@ func (w *Worker) estimate(ctx context.Context, r lipsync.Request, job render.Job
 	}
 	b.set(transferTime, errSlow)
 	m.enter(order.Storing)
-	return w.Service.CompleteEstimate(ctx, r, e)
+	return w.Work.CompleteEstimate(ctx, r, e)
 }
 
 // noteSpeed records how long a completed request took. If that fails, only a statistic is lost.
 func (w *Worker) noteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	if err := w.Service.NoteSpeed(ctx, r, size, took); err != nil {
+	if err := w.Work.NoteSpeed(ctx, r, size, took); err != nil {
 		log.Warn("note the speed of a request", "error", err)
 	}
 }
@@ -197,7 +197,7 @@ const posterTime = time.Minute
 func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byte, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, posterTime)
 	defer cancel()
-	if err := w.Service.StorePoster(ctx, r, jpeg); err != nil {
+	if err := w.Work.StorePoster(ctx, r, jpeg); err != nil {
 		log.Warn("no poster was stored", "error", err)
 	}
 }
@@ -214,7 +214,7 @@ func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string, b
 	if err != nil {
 		return err
 	}
-	return w.Service.CompleteAfter(ctx, r, output, info.Size(), func() error {
+	return w.Work.CompleteAfter(ctx, r, output, info.Size(), func() error {
 		return w.send(ctx, r.Options.Output.UploadURL, output, info.Size(), b)
 	})
 }

@@ -212,7 +212,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	}
 	cut := sync.OnceFunc(n.outage)
 	w := &worker.Worker{
-		Service: lipsynctest.NewService(t, config, ports), Scratch: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Work: lipsynctest.NewService(t, config, ports).Work, Scratch: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Fetcher: fetch.New(fetch.Options{AllowPrivate: true, Total: 5 * time.Minute, Stall: 10 * time.Second}),
 		Renderer: untold(func(ctx context.Context, j render.Job) error {
 			if step.rendering {

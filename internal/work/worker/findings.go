@@ -14,7 +14,7 @@ import (
 
 // findings implements render.Findings for the video of a request.
 type findings struct {
-	service *service.Service
+	service *service.Work
 	request lipsync.Request
 	video   [sha256.Size]byte // SHA-256 of its content
 	log     *slog.Logger

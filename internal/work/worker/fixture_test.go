@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
@@ -25,7 +26,8 @@ import (
 // fixture is a service with a key, and a worker for it.
 type fixture struct {
 	*worker.Worker
-	caller lipsync.Caller
+	Service *service.Service
+	caller  lipsync.Caller
 }
 
 // setup returns a fixture with a renderer that tells nothing. In a synctest bubble it uses the bubble's clock.
@@ -74,8 +76,8 @@ func setupTelling(t *testing.T, f renderFunc) *fixture {
 		t.Fatal(err)
 	}
 	return &fixture{
-		Worker: &worker.Worker{Service: s, Renderer: f, Fetcher: web{}, Scratch: scratch, Log: log},
-		caller: lipsync.Caller{Account: key.Account, KeyID: key.ID, KeyName: key.Name},
+		Worker:  &worker.Worker{Work: s.Work, Renderer: f, Fetcher: web{}, Scratch: scratch, Log: log},
+		Service: s, caller: lipsync.Caller{Account: key.Account, KeyID: key.ID, KeyName: key.Name},
 	}
 }
 

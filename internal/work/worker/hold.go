@@ -40,7 +40,7 @@ func (w *Worker) hold(ctx context.Context, r lipsync.Request, m *meter, log *slo
 func (w *Worker) renew(ctx context.Context, end context.CancelCauseFunc, r lipsync.Request, log *slog.Logger) {
 	renewed := time.Now()
 	for pause(ctx, lipsync.Lease/4) {
-		err := w.Service.Renew(ctx, r)
+		err := w.Work.Renew(ctx, r)
 		switch {
 		case err == nil:
 			renewed = time.Now()
@@ -76,9 +76,9 @@ func (w *Worker) update(ctx context.Context, r lipsync.Request, told, now lipsyn
 	ctx, cancel := context.WithTimeout(ctx, watchTime)
 	defer cancel()
 	if now == told {
-		return w.Service.Held(ctx, r)
+		return w.Work.Held(ctx, r)
 	}
-	return w.Service.Report(ctx, r, now)
+	return w.Work.Report(ctx, r, now)
 }
 
 // pause waits, and reports whether ctx has not ended.

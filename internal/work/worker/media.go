@@ -44,7 +44,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		Video: filepath.Join(folder, "video"), Audios: map[string]string{}, Boxes: filepath.Join(folder, "boxes.json"),
 		Output: filepath.Join(folder, "output"+r.Options.Output.Format.Extension()), Scratch: folder,
 		LargestFace: r.LargestFace, Engine: r.Engine, Options: r.Options,
-		Signed: w.Signer != nil && w.Service.RequireProvenance, Poster: true,
+		Signed: w.Signer != nil && w.Work.RequireProvenance, Poster: true,
 	}
 	face, files := r.Options.Face, len(r.Inputs())
 	if face.By == order.FaceInBoxes {
@@ -91,7 +91,7 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 	if in.URL == "" {
 		return w.copyObject(ctx, in, file)
 	}
-	limit := w.Service.MaxSize(kind)
+	limit := w.Work.MaxSize(kind)
 	err = w.fetch(ctx, in.URL, file, limit, left)
 	f := failure.Failure{Details: failure.Details{Kind: kind}}
 	if e, ok := errors.AsType[*failure.Error](err); ok && e.Failure.Cause != "" {
@@ -207,7 +207,7 @@ func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit in
 const chunk = 64 << 20
 
 func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer) error {
-	object, _, err := w.Service.OpenMedia(ctx, in)
+	object, _, err := w.Work.OpenMedia(ctx, in)
 	if err != nil {
 		return err
 	}

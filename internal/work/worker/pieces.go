@@ -13,7 +13,7 @@ import (
 
 // pieces implements render.Pieces for a claimed request.
 type pieces struct {
-	service *service.Service
+	service *service.Work
 	request lipsync.Request
 	log     *slog.Logger
 }

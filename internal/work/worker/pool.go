@@ -61,7 +61,7 @@ type idling struct {
 func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	all, err := w.Service.Worked(report, took)
+	all, err := w.Work.Worked(report, took)
 	if err != nil { // only a statistic is lost
 		w.Log.Warn("note the time of a request", "error", err)
 	}

@@ -36,10 +36,10 @@ var (
 
 // checkProvenance returns an error if the request's output must be signed and can't be, or can't be now. Then rendering it would be of no use.
 func (w *Worker) checkProvenance(ctx context.Context, r lipsync.Request) error {
-	if err := w.Service.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
+	if err := w.Work.CheckProvenance(r.Options.Output); err != nil { // the request is older than the setting
 		return err
 	}
-	if w.Signer == nil || !w.Service.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
+	if w.Signer == nil || !w.Work.RequireProvenance || r.IsAnalysis() || r.IsEstimate() {
 		return nil
 	}
 	return w.checkSigner(ctx)
@@ -67,7 +67,7 @@ func (w *Worker) sign(ctx context.Context, r lipsync.Request, path string, log *
 		return order.Signed, nil
 	case ctx.Err() != nil:
 		return "", err
-	case w.Service.RequireProvenance: // if no file can be signed, the attempt doesn't count
+	case w.Work.RequireProvenance: // if no file can be signed, the attempt doesn't count
 		return "", errors.Join(w.checkSigner(ctx), err)
 	default:
 		log.Warn("the output was not signed", "error", err)
@@ -80,7 +80,7 @@ func (w *Worker) signInTime(ctx context.Context, path string, o order.Origin) er
 	if err != nil {
 		return err
 	}
-	if info.Size() > order.MostSigned && !w.Service.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
+	if info.Size() > order.MostSigned && !w.Work.RequireProvenance { // otherwise a job of ProRes had this limit, and others are signed at any size
 		return errLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, signTime+time.Duration(8*info.Size()/signRate)*time.Second)

@@ -42,7 +42,7 @@ func TestSignLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		var signed counter
-		w := &Worker{Service: lipsynctest.NewService(t, lipsync.Config{RequireProvenance: c.required}, lipsync.Ports{}), Signer: &signed}
+		w := &Worker{Work: lipsynctest.NewService(t, lipsync.Config{RequireProvenance: c.required}, lipsync.Ports{}).Work, Signer: &signed}
 		r := lipsync.Request{Size: c.size}
 		r.Options.Output.Format = order.MOV
 		warning, err := w.sign(t.Context(), r, path, slog.New(slog.DiscardHandler))

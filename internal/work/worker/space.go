@@ -79,7 +79,7 @@ func (p *promise) Take(size int64) error {
 
 // Fits implements render.Space.
 func (p *promise) Fits(size int64) error {
-	err := p.w.Service.RoomToWork(size)
+	err := p.w.Work.RoomToWork(size)
 	if small, ok := errors.AsType[*lipsync.TooSmall](err); ok {
 		f := failure.Failure{Code: failure.DiskTooSmall}
 		f.Limit.Bytes, f.Value.Bytes = small.Bytes, size
@@ -91,7 +91,7 @@ func (p *promise) Fits(size int64) error {
 // roomToWork returns HostFailing if the disk has no space for size bytes now. It doesn't count as a disk that fails, since it has space for other
 // attempts.
 func (w *Worker) roomToWork(size int64) error {
-	err := w.Service.RoomToWork(size)
+	err := w.Work.RoomToWork(size)
 	if failure.CodeOf(err) != failure.NoSpace {
 		return err
 	}
@@ -103,7 +103,7 @@ func (w *Worker) roomToWork(size int64) error {
 func (p *promise) Spare(size int64) bool {
 	p.w.promised.mu.Lock()
 	defer p.w.promised.mu.Unlock()
-	if p.w.Service.Room(p.w.promised.bytes+size) != nil {
+	if p.w.Work.Room(p.w.promised.bytes+size) != nil {
 		return false
 	}
 	p.w.promised.bytes += size
@@ -120,13 +120,13 @@ func (p *promise) end() {
 	p.w.promised.bytes, p.bytes = p.w.promised.bytes-p.bytes, 0
 }
 
-// report reports the end of an attempt by service.Service.Fault. It tries until the store can be
+// report reports the end of an attempt by service.Records. It tries until the store can be
 // reached and written; otherwise the request would count as one whose worker died. While the disk
 // fails, all workers of the process wait, so that none claims the request before.
 func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (failure.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
-		f, again, reported := w.Service.Fault(last, r, err, took)
+		f, again, reported := w.Work.Fault(last, r, err, took)
 		unreached := reported != nil && last.Err() != nil || failure.Of(reported).Code == failure.HostFailing
 		cancel()
 		if failure.DiskFails(reported) {

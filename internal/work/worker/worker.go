@@ -43,7 +43,7 @@ type Sender interface {
 
 // Worker does requests. Set its fields once, before use.
 type Worker struct {
-	Service  *service.Service
+	Work     *service.Work
 	Renderer Renderer
 	Fetcher  Fetcher
 	Sender   Sender
@@ -117,10 +117,10 @@ func (w *Worker) Working() (since []time.Time, ready int) {
 // that is busy. Errors are logged. If there is an error, or if the disk may be too small for the media of all estimates that
 // are done so, another worker does the estimate later.
 func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
-	most := w.Service.MaxMedia(r)
+	most := w.Work.MaxMedia(r)
 	all := w.estimating.Add(most)
 	defer w.estimating.Add(-most)
-	if w.failing.Load() == nil && w.Service.Room(all+w.promised.all()) == nil {
+	if w.failing.Load() == nil && w.Work.Room(all+w.promised.all()) == nil {
 		_, _ = w.Do(ctx, r.ID)
 	}
 }
@@ -136,14 +136,14 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	return w.finish(ctx, r, nil)
 }
 
-// claim claims a request; see service.Service.Claim.
+// claim claims a request; see service.Records.
 func (w *Worker) claim(ctx context.Context, id string, except ...string) (r lipsync.Request, found bool, err error) {
-	r, err = w.Service.Claim(ctx, id, except...)
+	r, err = w.Work.Claim(ctx, id, except...)
 	switch {
 	case err == nil && ctx.Err() != nil: // it was just told to stop
 		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		defer cancel()
-		return r, false, w.Service.Release(report, r)
+		return r, false, w.Work.Release(report, r)
 	case failure.CodeOf(err) == failure.NotFound, ctx.Err() != nil:
 		return r, false, nil
 	case err != nil:

@@ -1,0 +1,108 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+)
+
+// Records is what a worker needs of the records of requests. A Service implements it. A runner on AWS has no rights to the records, so it calls a
+// function that has a Service.
+//
+// Of a claimed request, the methods use ID, Lease, Claims, VideoSum, and the lengths of the media. They return Conflict if the worker has lost the request.
+type Records interface {
+	// Claim leases the request with the id to the caller, or the next request of no account in except if id is "". It returns NotFound if there is
+	// nothing to claim.
+	Claim(ctx context.Context, id string, except ...string) (lipsync.Request, error)
+	// Renew holds a claimed request for another Lease.
+	Renew(ctx context.Context, r lipsync.Request) error
+	// Held checks that the worker still holds a claimed request.
+	Held(ctx context.Context, r lipsync.Request) error
+	// Report stores the progress of a claimed request.
+	Report(ctx context.Context, r lipsync.Request, p lipsync.Progress) error
+	// NoteVideo records which video a claimed request has, by its SHA-256. It returns NotFound if an earlier attempt had another one.
+	NoteVideo(ctx context.Context, r lipsync.Request, video [32]byte) error
+	// Release gives a claimed request back. The attempt does not count.
+	Release(ctx context.Context, r lipsync.Request) error
+	// Fault ends an attempt that failed with err after the time held. again is the time of the next attempt, zero if there is none.
+	Fault(ctx context.Context, r lipsync.Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error)
+	// Finish makes a claimed request final.
+	Finish(ctx context.Context, r lipsync.Request, o lipsync.Outcome) error
+	// NoteSpeed records how long a worker took for a completed request of the size, as that of a Speed.
+	NoteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration) error
+	// Worked records that a worker of the Pool held a request for the time took, and returns the sum of these times.
+	Worked(ctx context.Context, took time.Duration) (all time.Duration, err error)
+}
+
+var _ Records = (*Service)(nil)
+
+// Work is what workers do: they claim requests by Records, which may be in another process, and read and store media. All methods are safe for
+// concurrent use.
+type Work struct {
+	*lipsync.Base
+	Records
+
+	findings, pieces cache
+}
+
+// NewWork returns the Work with the records. The base needs no Store.
+func NewWork(b *lipsync.Base, r Records) *Work {
+	return &Work{Base: b, Records: r, findings: cache{prefix: lipsync.FindingsKeys}, pieces: cache{prefix: lipsync.PieceKeys, newest: true}}
+}
+
+// OpenMedia opens an input that is an object of the service, and returns its size in bytes.
+func (w *Work) OpenMedia(ctx context.Context, in lipsync.Input) (io.ReadCloser, int64, error) {
+	return w.Objects.Open(ctx, in.Object)
+}
+
+// StorePoster stores the poster of a claimed request's output, a JPEG, and sets r.Poster. Call it
+// before Complete.
+func (w *Work) StorePoster(ctx context.Context, r *lipsync.Request, jpeg []byte) error {
+	err := w.Objects.Put(ctx, lipsync.PosterOf(r.OutputKey(r.Claims)), bytes.NewReader(jpeg), int64(len(jpeg)))
+	r.Poster = err == nil
+	return err
+}
+
+// Complete stores the output of a claimed request and makes the request completed. The worker must
+// have set the lengths, Frames, Warnings and Sync in r. Complete returns Conflict if the worker has lost
+// the request, and then deletes the output. After any other error it may be called again.
+func (w *Work) Complete(ctx context.Context, r lipsync.Request, output io.Reader, size int64) error {
+	return w.CompleteAfter(ctx, r, output, size, func() error { return nil })
+}
+
+// CompleteAfter does what Complete does, and calls send after the output is stored and before the request is completed: a client gets an output
+// that the service could store, and no request is completed whose output was not sent. If send fails, CompleteAfter deletes the output and its
+// poster, and returns the error.
+func (w *Work) CompleteAfter(ctx context.Context, r lipsync.Request, output io.Reader, size int64, send func() error) error {
+	key := r.OutputKey(r.Claims)
+	late := context.WithoutCancel(ctx)
+	if err := w.Objects.Put(ctx, key, output, size); err != nil {
+		// The output may be stored nevertheless. The poster remains, since r names it for the next
+		// call. If there is no next call, the end of the request or Tidy deletes the poster.
+		_ = w.Objects.Delete(late, key)
+		return err
+	}
+	if err := send(); err != nil {
+		_ = w.DeleteOutput(late, key) // if this fails, the end of the request or Tidy deletes it
+		return err
+	}
+	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must
+	// not interrupt the call.
+	last, cancel := context.WithTimeout(late, requests.FinishTime)
+	defer cancel()
+	err := w.Records.Finish(last, r, lipsync.Outcome{
+		Output: key, Poster: r.Poster, Length: r.Length, Size: size, Frames: r.Frames, Unsynced: r.Unsynced, Warnings: r.Warnings, Sync: r.Sync,
+	})
+	if failure.CodeOf(err) == failure.Conflict {
+		_ = w.DeleteOutput(late, key) // if this fails, Tidy deletes it
+	}
+	if err != nil && last.Err() != nil {
+		return &failure.Error{Code: failure.Unavailable, Message: "the store doesn't answer", Err: err}
+	}
+	return err
+}
