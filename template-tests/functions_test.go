@@ -44,7 +44,7 @@ func TestFunctions(t *testing.T) {
 		})
 		other().check(t, []property{
 			{name, "Architectures", `["x86_64"]`},
-			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2"}[f]},
+			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "lease": "10"}[f]},
 		})
 	}
 	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), want)
@@ -166,7 +166,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	known := map[string]cloud.Part{
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
 		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client, "bus.Events": bus.Events,
-		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
+		"cloud.Demand": cloud.Demand, "cloud.Leases": cloud.Leases, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines, "cloud.Provenance": cloud.Provenance, "cloud.Workers": cloud.Workers,
 	}
 	variables := map[string]string{} // by the names of their settings in Go, in lower case

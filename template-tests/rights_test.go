@@ -129,17 +129,22 @@ var otherRights = map[string][]string{
 	"DashboardSigner": {
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:PutObject Media/uploads/*",
 	},
-	"RunnerRole": {
+	"LeaseRole": with("LeaseLog",
 		"dynamodb:BatchGetItem Table on request/* claimed/* account/*", "dynamodb:Query Table on request/* claimed/* account/*", "dynamodb:Query Table/index/open on queue* held/by*",
 		"dynamodb:DeleteItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:PutItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:UpdateItem Table on request/* account/* usage/* claimed/* freed/* pool",
-		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
-		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
-		"s3:PutObject Media/outputs/*", "dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries",
-		"s3:AbortMultipartUpload Media/pieces/*", "s3:DeleteObject Media/pieces/*", "s3:GetObject Media/pieces/*", "s3:PutObject Media/pieces/*",
+		"dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:ListBucket Media",
+		"sts:AssumeRole RequestMedia"),
+	// Each session of it has a policy that leaves the media of one request.
+	"RequestMedia": {
+		"s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*",
+		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/outputs/*", "s3:PutObject Media/outputs/*",
+		"s3:AbortMultipartUpload Media/pieces/*", "s3:GetObject Media/pieces/*", "s3:PutObject Media/pieces/*",
 		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/findings/*", "s3:PutObject Media/findings/*",
 	},
+	"RunnerRole": {"lambda:InvokeFunction Lease", "s3:GetObject Media/models/*"},
 	// ECS uses it to start the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {
 		"ecr:BatchCheckLayerAvailability IMAGES", "ecr:BatchGetImage IMAGES", "ecr:GetAuthorizationToken *",
@@ -211,6 +216,8 @@ func TestTrust(t *testing.T) {
 			want = `{"AWS":["` + strings.Join(signingRoles(), `","`) + `"]}`
 		case "DashboardSigner":
 			want = `{"AWS":"DashboardPagesRole.Arn"}`
+		case "RequestMedia":
+			want = `{"AWS":"LeaseRole.Arn"}`
 		case "RunnerRole", "ContainerExecutionRole":
 			want = `{"Service":"ecs-tasks.amazonaws.com"}`
 		case "InstanceRole":

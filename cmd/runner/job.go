@@ -13,8 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
 	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/lease"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/network/onnx"
@@ -38,8 +40,10 @@ type job struct {
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones
 	nvidia       bool   // an NVIDIA GPU encodes
 	allowPrivate bool
-	secret       string        // name of the secret with the key that signs outputs, "" for none
-	pieceTime    time.Duration // see worker.Worker; tests set it
+	records      *lease.Records
+	own          lipsync.Objects // the models
+	secret       string          // name of the secret with the key that signs outputs, "" for none
+	pieceTime    time.Duration   // see worker.Worker; tests set it
 }
 
 // read reads the settings that only the runner has.
@@ -48,6 +52,7 @@ func (j *job) read(d *cloud.Deployment) {
 	side := settings.MaxSide.In(s)
 	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
+	cloud.Sizes(d)
 	*j = job{
 		scratch: settings.Scratch.In(s),
 		timeout: settings.JobTimeout.In(s),
@@ -63,6 +68,7 @@ func (j *job) read(d *cloud.Deployment) {
 		allowPrivate: settings.AllowPrivateNetworks.In(s),
 		secret:       settings.ProvenanceSecret.In(s),
 	}
+	j.leased(d)
 }
 
 // do does waiting requests. It begins none in the second half of the job's time, nor after AWS has
@@ -76,7 +82,7 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) {
-		return j.open(ctx, deployment.Service.Objects, deployment.Log)
+		return j.open(ctx, j.own, deployment.Log)
 	}}
 	defer func() { err = errors.Join(err, renderer.close()) }()
 	deployment.Service.RoomToWork = func(size int64) error { return disk.Room(folder, 0, size) }
@@ -184,7 +190,7 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
 	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
 	return &worker.Worker{
-		Work:     deployment.Service.Work,
+		Work:     service.NewWork(deployment.Service.Base, j.records),
 		Renderer: renderer,
 		Fetcher:  client,
 		Sender:   client,

@@ -18,8 +18,6 @@ import (
 
 	"lipsync/internal/aws/awsclient"
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/media"
-	"lipsync/internal/aws/cloud/messages"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/sandbox"
 )
@@ -66,7 +64,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return failed
 	}
 	awsclient.KeepAnswers(&configured)
-	deployment, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, messages.Deliveries, j.read)
+	deployment, err := cloud.New(configured, getenv, stdout, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed

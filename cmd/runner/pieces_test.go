@@ -15,8 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/cloud/media"
-	"lipsync/internal/aws/cloud/messages"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -38,12 +36,11 @@ func doInPieces(ctx context.Context) error {
 		return err
 	}
 	var j job
-	deployment, err := cloud.New(configured, os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, messages.Deliveries, j.read)
+	deployment, err := cloud.New(configured, os.Getenv, os.Stdout, j.read)
 	if err != nil {
 		return err
 	}
 	j.pieceTime = 200 * time.Millisecond
-	deployment.Service.Now = ago(2 * lipsync.Lease) // so that its leases have ended
 	return j.do(ctx, deployment)
 }
 
@@ -59,6 +56,7 @@ func TestResume_long(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.environment["LIPSYNC_LEASE_FUNCTION"] = lateFunction
 	first := exec.CommandContext(t.Context(), self, inPieces)
 	first.Env = os.Environ()
 	for name, value := range a.environment {
@@ -80,6 +78,7 @@ func TestResume_long(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	a.environment["LIPSYNC_LEASE_FUNCTION"] = "lease"
 	log := a.run(t, t.Context(), 1, done, nil)
 	a.want(t, id, lipsync.Completed, "", 2)
 	line := regexp.MustCompile(`"msg":"goes on after the pieces of earlier attempts".*"frames":[1-9]\d+,"of":\d+`).FindString(log)

@@ -33,6 +33,8 @@ type account struct {
 	demand      lipsync.Demand
 	caller      lipsync.Caller
 	environment map[string]string
+
+	functionLog logged // of the function of leases
 }
 
 func newAccount(t *testing.T) *account {
@@ -50,6 +52,7 @@ func newAccount(t *testing.T) *account {
 		t.Setenv(name, value)
 	}
 	a := &account{environment: map[string]string{
+		"LIPSYNC_LEASE_FUNCTION": "lease", "LIPSYNC_MEDIA_ROLE": "arn:aws:iam::000000000000:role/media", "LIPSYNC_MAX_WORKERS": "4",
 		"LIPSYNC_NAME": "Trial", "LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t),
 		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_MODELS": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
 		"LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
@@ -60,6 +63,7 @@ func newAccount(t *testing.T) *account {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.serveLeases(t, cfg)
 	a.service, a.demand = deployment.Service, deployment.Table
 	a.service.Engines = []string{"warp"}
 	_, key, err := a.service.CreateKey(t.Context(), "account", "name", 0)
@@ -175,11 +179,15 @@ func TestJob(t *testing.T) {
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, third, lipsync.Completed, "", 1)
 	for _, part := range []string{
-		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + second, `"RenderSpeed":`, `"RequestsCompleted":1`,
-		`"Code":"no_face"`, `"QueueWait":`,
+		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + second, `"RenderSpeed":`,
 	} {
 		if !strings.Contains(log, part) {
 			t.Errorf("log has no %s:\n%s", part, log)
+		}
+	}
+	for _, part := range []string{`"RequestsCompleted":1`, `"Code":"no_face"`, `"QueueWait":`} {
+		if log := a.functionLog.String(); !strings.Contains(log, part) {
+			t.Errorf("the function's log has no %s:\n%s", part, log)
 		}
 	}
 	if got, want := findingsUsed(t, log), map[string]bool{second: false, third: true}; !maps.Equal(got, want) {
@@ -312,7 +320,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestBroken(t *testing.T) {
 	a := newAccount(t)
-	a.environment["LIPSYNC_TABLE"] = "never"
+	a.environment["LIPSYNC_LEASE_FUNCTION"] = "never"
 	a.run(t, t.Context(), 1, failed, nil)
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"log"
 	"net/http"
@@ -19,8 +21,8 @@ type between struct {
 	fault fault
 }
 
-// fault handles a call in place of the proxy. The operation is such as "UpdateItem" or
-// "PUT /bucket/key". pass forwards the call, and gives the answer to the program as it arrives. A
+// fault handles a call in place of the proxy. The operation is such as "UpdateItem",
+// "PUT /bucket/key", or "lease claim" for a runner's call of the function lease. pass forwards the call, and gives the answer to the program as it arrives. A
 // fault that returns without pass drops the connection; after pass, it may call drop.
 type fault func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter))
 
@@ -52,6 +54,17 @@ func newBetween(endpoint string) *between {
 func operation(r *http.Request) string {
 	if _, name, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok {
 		return name
+	}
+	if strings.HasSuffix(r.URL.Path, "/invocations") {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return ""
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		var call struct{ Do string }
+		if json.Unmarshal(text, &call) == nil && call.Do != "" {
+			return "lease " + call.Do
+		}
 	}
 	return r.Method + " " + r.URL.Path
 }

@@ -96,23 +96,19 @@ func TestSubmitFails(t *testing.T) {
 func killPoints() []struct {
 	name  string
 	after bool
-	is    func(operation string, stored bool) bool // stored says whether the output was sent before
+	is    func(operation string) bool
 } {
 	return []struct {
 		name  string
 		after bool
-		is    func(operation string, stored bool) bool
+		is    func(operation string) bool
 	}{
-		{"before the claim", false, func(string, bool) bool { return true }},
-		{"after the claim", true, func(o string, _ bool) bool { return isWrite(o) }},
-		{"before the output is stored", false, func(o string, _ bool) bool { return isOutput(o) }},
-		{"after the output is stored", true, func(o string, _ bool) bool { return isOutput(o) }},
-		{"after the request is final", true, func(o string, stored bool) bool { return stored && isWrite(o) }},
+		{"before the claim", false, func(string) bool { return true }},
+		{"after the claim", true, func(o string) bool { return o == "lease claim" }},
+		{"before the output is stored", false, isOutput},
+		{"after the output is stored", true, isOutput},
+		{"after the request is final", true, func(o string) bool { return o == "lease finish" }},
 	}
-}
-
-func isWrite(operation string) bool {
-	return operation == "UpdateItem" || operation == "TransactWriteItems"
 }
 
 func isOutput(operation string) bool {
@@ -141,17 +137,16 @@ func TestKill(t *testing.T) {
 }
 
 // killAt starts a job, and kills its runner at a point.
-func (d *testDeployment) killAt(t *testing.T, after bool, is func(operation string, stored bool) bool) job {
+func (d *testDeployment) killAt(t *testing.T, after bool, is func(operation string) bool) job {
 	t.Helper()
 	d.quiet(t)
 	var mu sync.Mutex
-	stored, killed := false, false
+	killed := false
 	made, dead := make(chan struct{}), make(chan struct{})
 	d.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
 		mu.Lock()
-		now := !killed && is(operation, stored)
+		now := !killed && is(operation)
 		killed = killed || now
-		stored = stored || isOutput(operation)
 		mu.Unlock()
 		if !now {
 			pass(w)
@@ -233,10 +228,10 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestThrottled refuses each call of DynamoDB twice, of functions and of the runner.
+// TestThrottled refuses each call of DynamoDB twice.
 func TestThrottled(t *testing.T) {
 	d := faulty(t)
-	for _, name := range []string{"GenerateWithMedia", "Dispatch", "Sweep"} {
+	for _, name := range []string{"GenerateWithMedia", "Dispatch", "Sweep", "Lease"} {
 		d.setVariable(t, name, "AWS_ENDPOINT_URL_DYNAMODB", d.between.URL)
 	}
 	var refused atomic.Int32

@@ -26,7 +26,7 @@ func (s *service) addChecks() {
 // each role's rights.
 func (s *service) excuseRoles() {
 	const objects = "Objects have no fixed names: the star stands for what follows a prefix."
-	for _, l := range s.lambdas() {
+	for _, l := range append(s.lambdas(), s.leaser()) {
 		role := s.child(l.id() + "Role")
 		excuse(role, "IAM5", "X-Ray, batch:ListJobs of dispatch and sweep, and dynamodb:ListStreams of publish know no resources.", "Resource::*")
 		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"),
@@ -35,8 +35,8 @@ func (s *service) excuseRoles() {
 	for _, role := range []string{"DispatchRole", "SweepRole"} {
 		excuse(s.child(role), "IAM5", "Each release makes a revision of the job definition.", "/^Resource::arn:.*:batch:.*:\\*$/")
 	}
-	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"), s.objects("pieces"),
-		s.objects("findings"))
+	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("models"))
+	excuse(s.child("RequestMedia"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"), s.objects("findings"))
 	for _, g := range s.signers() {
 		excuse(s.child(g.id), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
 	}

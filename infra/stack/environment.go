@@ -23,6 +23,11 @@ func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*s
 	return &values
 }
 
+// maxWorkers returns the largest number of runners at a time.
+func (s *service) maxWorkers() int {
+	return settings.SpotVCPUs.In(s.Values)/JobVCPUs + settings.OnDemandVCPUs.In(s.Values)/JobVCPUs
+}
+
 // value returns the value of a setting for a program: the operator's choice, or the name or address
 // of a part of the stack.
 func (s *service) value(e settings.Entry) *string {
@@ -43,7 +48,11 @@ func (s *service) value(e settings.Entry) *string {
 	case settings.JobDefinition:
 		return s.jobDefinition.JobDefinitionArn()
 	case settings.MaxWorkers:
-		return jsii.String(strconv.Itoa(settings.SpotVCPUs.In(s.Values)/JobVCPUs + settings.OnDemandVCPUs.In(s.Values)/JobVCPUs))
+		return jsii.String(strconv.Itoa(s.maxWorkers()))
+	case settings.MediaRole:
+		return s.mediaRole.RoleArn()
+	case settings.LeaseFunction:
+		return s.functions["lease"].FunctionName()
 	case settings.Issuer:
 		return jsii.String("https://" + *s.users.UserPoolProviderName())
 	case settings.ClientID:

@@ -53,9 +53,15 @@ func (s *service) deliverCalls() int {
 	return min(max(2, settings.LambdaQuota.In(s.Values)/5), maxDeliverCalls)
 }
 
+// leaseCalls returns the number of calls of lease that are kept for it, so that runners keep their leases while clients' calls use up the account's
+// quota: one for ten runners. A runner makes somewhat more than a call a second, which takes some 20 ms.
+func (s *service) leaseCalls() int {
+	return min(max(10, s.maxWorkers()/10), settings.LambdaQuota.In(s.Values)-reservingQuota/2-dispatchCalls-sweepCalls)
+}
+
 // reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.
 func (s *service) reserved(function string) *float64 {
-	calls, some := map[string]int{"dispatch": dispatchCalls, "sweep": sweepCalls}[function]
+	calls, some := map[string]int{"dispatch": dispatchCalls, "sweep": sweepCalls, "lease": s.leaseCalls()}[function]
 	if !some || settings.LambdaQuota.In(s.Values) < reservingQuota {
 		return nil
 	}

@@ -32,7 +32,7 @@ type lambda struct {
 	policy  policy
 }
 
-// lambdas returns every function with its rights, except the right to sign URLs: see
+// lambdas returns every function but lease with its rights, except the right to sign URLs: see
 // signers.
 func (s *service) lambdas() []lambda {
 	all := s.apiLambdas()
@@ -135,7 +135,6 @@ func (s *service) addFunctions() {
 		roles[l.name] = s.functionRole(l)
 	}
 	s.addSigners(roles)
-	s.functions = map[string]awslambda.Function{}
 	for _, l := range lambdas {
 		s.functions[l.name] = s.function(l, roles[l.name])
 	}

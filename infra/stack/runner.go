@@ -14,7 +14,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/store/dynamodb"
 )
 
 // JobVCPUs is the number of vCPUs of one job: those of an instance.
@@ -71,7 +70,7 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
-			Environment: s.environment(JobVCPUs, settings.Name, settings.Table, settings.Bucket, settings.DeliveriesURL, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
+			Environment: s.environment(JobVCPUs, settings.Name, settings.LeaseFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
 				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
 			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
@@ -143,29 +142,25 @@ func readIgnored(repository string) ([]string, error) {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") }), nil
 }
 
-// runnerRole returns the role of the runner. It may claim and finish requests, read their inputs,
-// write their outputs, keep pieces of them, read and write findings, and read the key that signs outputs. It may neither read nor change API keys and uploads.
+// runnerRole returns the role of the runner.
 func (s *service) runnerRole() awsiam.Role {
 	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
-	for _, statement := range []awsiam.PolicyStatement{
-		onKeys(s.queryOpen(), dynamodb.RunnerQueries()),
-		onKeys(s.useTable("BatchGetItem", "Query"), dynamodb.RunnerReads()),
-		onKeys(s.change(), dynamodb.RunnerWrites()),
-		onKeys(s.useTable("PutItem"), dynamodb.RunnerPuts()), s.announce(),
-		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
-		s.useObjects("models", "GetObject"), s.missObjects(),
-		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
-		s.useObjects("pieces", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject"),
-		s.useObjects("findings", "GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject"),
-	} {
+	for _, statement := range s.runnerRights() {
 		role.AddToPolicy(statement)
 	}
-	if name := settings.ProvenanceSecret.In(s.Values); name != "" {
-		role.AddToPolicy(s.readKey(name))
-	}
 	return role
+}
+
+// runnerRights returns what a program that renders may do by itself: call the function lease, which gives it all else that a request needs, read the
+// models, and read the key that signs outputs.
+func (s *service) runnerRights() policy {
+	rights := policy{allow([]string{"lambda:InvokeFunction"}, s.functions["lease"].FunctionArn()), s.useObjects("models", "GetObject")}
+	if name := settings.ProvenanceSecret.In(s.Values); name != "" {
+		rights = append(rights, s.readKey(name))
+	}
+	return rights
 }
 
 // readKey allows to read the secret with the name, which has the key that signs outputs. Its ARN ends with six characters that nobody chooses.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
@@ -48,6 +49,7 @@ type service struct {
 	secret awssecretsmanager.Secret // seals the dashboard's cookies
 
 	signerOf  map[string]signed // key: name of the function whose URLs it signs
+	mediaRole awsiam.Role       // of which the function lease gives sessions
 	functions map[string]awslambda.Function
 
 	failedJobs     awslogs.LogGroup
@@ -64,7 +66,8 @@ const costTag = "lipsync:stack"
 // New adds the service's stack to the app.
 func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s := &service{
-		Settings: decided,
+		Settings:  decided,
+		functions: map[string]awslambda.Function{},
 		stack: awscdk.NewStack(app, jsii.String(settings.Name.In(decided.Values)), &awscdk.StackProps{
 			Description:           jsii.String("Lip sync service"),
 			TerminationProtection: jsii.Bool(decided.protected()),
@@ -79,6 +82,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addQueue()
 	s.addNetwork()
 	s.addCompute()
+	s.addLease()
 	s.addRunner()
 	s.addSignIn()
 	s.addFunctions()

@@ -39,6 +39,8 @@ type Deployment struct {
 	Config   aws.Config      // of clients
 	Table    *dynamodb.Store // nil without Records
 
+	MediaRole, Bucket string // "" without Leases
+
 	origins []string
 }
 
@@ -78,6 +80,13 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 func Records(d *Deployment) {
 	d.Table = dynamodb.New(d.Config, settings.Table.In(d.Settings))
 	d.Ports.Store = d.Table.Store
+}
+
+// Leases adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as runners, since
+// for a minute there are also those of runners that died. The deployment must have Records.
+func Leases(d *Deployment) {
+	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
+	d.Table.MostHeld = 2 * settings.MaxWorkers.In(d.Settings)
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have

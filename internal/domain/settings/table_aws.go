@@ -53,7 +53,7 @@ var (
 	LambdaQuota = add(Setting[int]{Kind: integerWithin(1, 10_000_000), Row: Row{
 		Name: "lambda-quota", Where: Stack, Default: "10", Without: "the account's, which `make deploy` reads; else 10, as in new accounts",
 		Help: "Concurrent calls of functions that Lambda allows the account in the region",
-		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep` and `dispatch` have calls of their own.",
+		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep`, `dispatch` and `lease` have calls of their own.",
 	}})
 	RequestRate = add(Setting[int]{Kind: integerWithin(1, 10_000), Row: Row{
 		Name: "request-rate", Where: Stack, Default: "500",
@@ -146,11 +146,13 @@ func ForOneDeployment() []Entry {
 
 // The stack passes these settings to its functions and runners.
 var (
-	Table         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions | Runner, Help: "Table of the records"}})
+	Table         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions, Help: "Table of the records"}})
 	Bucket        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
 	Scratch       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
 	QueueURL      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
-	DeliveriesURL = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions | Runner, Help: "Queue of deliveries to webhooks that are due"}})
+	DeliveriesURL = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
+	MediaRole     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
+	LeaseFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "lease-function", Where: Runner, Help: "Function by which runners do requests"}})
 	SignerRole    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
 	SignerPool    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
 	JobQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})

@@ -52,6 +52,9 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			return lipsync.Request{}, err
 		}
 		v.except = except
+		if s.MostHeld > 0 && v.held() >= s.MostHeld {
+			break
+		}
 		lost := 0
 		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
 			claimed, err := s.replace(ctx, c.id, claim)

@@ -150,3 +150,33 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 		}
 	})
 }
+
+// TestMostHeld claims as many requests as may be held. The next claim finds nothing until one of them ends, though its lease was renewed.
+func TestMostHeld(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s := openWire(t, &wire{})
+	s.MostHeld = 2
+	ids := createWaiting(t, s, "a", 4, now.Add(-time.Hour))
+	claim := func(want string) {
+		t.Helper()
+		r, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute)
+		if r.ID != want || (want == "") != (failure.CodeOf(err) == failure.NotFound) {
+			t.Errorf("got %s, %v, want %q", r.ID, err, want)
+		}
+	}
+	claim(ids[0])
+	claim(ids[1])
+	claim("")
+	now = now.Add(2 * time.Minute)
+	for _, id := range ids[:2] {
+		if err := s.Leases.Renew(t.Context(), id, "w", now.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim("")
+	if _, err := s.Leases.Change(t.Context(), ids[0], func(r lipsync.Request) (lipsync.Request, error) { return r.Released("w") }); err != nil {
+		t.Fatal(err)
+	}
+	claim(ids[0])
+	claim("")
+}

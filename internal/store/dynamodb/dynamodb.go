@@ -28,6 +28,10 @@ type Store struct {
 	client API
 	table  string
 
+	// MostHeld is the number of held requests from which on the next request can't be claimed, so that a runner in wrong hands can't claim all that wait;
+	// 0 for none. It isn't kept to the last one: claims at the same moment don't know of each other, and of more than a hundred some may be missing.
+	MostHeld int
+
 	// SurveyLife is the time for which places in the queue come from the same survey, so that a process that many clients ask for
 	// places leaves the queue's partitions to claims. 0 means a survey for each place.
 	SurveyLife time.Duration

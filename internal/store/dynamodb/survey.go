@@ -147,6 +147,14 @@ func (v *survey) runs(e entry) {
 	}
 }
 
+// held returns the number of held requests.
+func (v *survey) held() (n int) {
+	for _, a := range v.accounts {
+		n += len(a.Held)
+	}
+	return n
+}
+
 // add adds a waiting request, unless it is already there.
 func (v *survey) add(e entry) {
 	if !v.known[e.id] {

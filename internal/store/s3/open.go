@@ -41,7 +41,7 @@ func (o *Objects) OpenPart(ctx context.Context, key, version string, offset, siz
 func (o *Objects) open(ctx context.Context, in *s3.GetObjectInput, first int64, last string) (*download, error) {
 	out, err := o.client().GetObject(ctx, in)
 	if err != nil {
-		return nil, orNotFound(err)
+		return nil, o.orNotFound(err)
 	}
 	again := func(offset int64) (io.ReadCloser, error) {
 		out, err := o.client().GetObject(ctx, &s3.GetObjectInput{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -25,6 +27,10 @@ const abortTime = 5 * time.Second
 
 // Objects implements lipsync.Objects.
 type Objects struct {
+	// Unlisted means that the callers have no right to list the bucket. S3 doesn't tell them whether an object is missing or forbidden, so it counts
+	// as missing. Set it before use.
+	Unlisted bool
+
 	bucket string
 
 	// Each client is made at its first use, since most calls of a function need none, and making
@@ -105,7 +111,7 @@ func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
 func (o *Objects) Version(ctx context.Context, key string) (version string, size int64, err error) {
 	head, err := o.client().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
-		return "", 0, orNotFound(err)
+		return "", 0, o.orNotFound(err)
 	}
 	return aws.ToString(head.ETag), aws.ToInt64(head.ContentLength), nil
 }
@@ -154,12 +160,12 @@ func (o *Objects) List(ctx context.Context, prefix string, f func(key string, mo
 	return nil
 }
 
-// orNotFound translates the two errors by which S3 says that there is no object. Callers without
-// the right to list the bucket get "forbidden" instead.
-func orNotFound(err error) error {
+// orNotFound translates the errors by which S3 says that there is no object.
+func (o *Objects) orNotFound(err error) error {
 	_, noKey := errors.AsType[*types.NoSuchKey](err)
 	_, noHead := errors.AsType[*types.NotFound](err)
-	if noKey || noHead {
+	refusal, refused := errors.AsType[smithy.APIError](err)
+	if noKey || noHead || o.Unlisted && refused && slices.Contains([]string{"AccessDenied", "Forbidden"}, refusal.ErrorCode()) { // the second of an answer without a body
 		return &failure.Error{Code: failure.NotFound, Message: "object not found", Err: err}
 	}
 	return err

@@ -16,9 +16,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/store/s3"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/check"
@@ -305,7 +308,8 @@ func makeSigner(t *testing.T, cfg aws.Config) (roleARN string) {
 // TestSignerRole uses URLs signed by a role that has only the rights it needs.
 func TestSignerRole(t *testing.T) {
 	e := awstest.Enforcing(t)
-	o := s3.New(e.Config(), e.Bucket(t), s3.Signer{Role: makeSigner(t, e.Config())})
+	role, bucket := makeSigner(t, e.Config()), e.Bucket(t)
+	o := s3.New(e.Config(), bucket, s3.Signer{Role: role})
 	until := time.Now().Add(time.Hour)
 	for key, want := range map[string]int{"outputs/a.mp4": 200, "inputs/a/video": 403, "uploads/a": 403} {
 		check.Must(t, o.Put(t.Context(), key, strings.NewReader("video"), 5))
@@ -324,6 +328,23 @@ func TestSignerRole(t *testing.T) {
 		check.Must(t, err)
 		if response := send(t, http.MethodPut, u, "video"); response.StatusCode != want {
 			t.Errorf("put %s: got %s, want %d", key, response.Status, want)
+		}
+	}
+	// Its sessions may not list the bucket. S3 refuses a missing object then as one that they have no right to; the emulator says that it is missing.
+	session := e.Config()
+	session.Credentials = stscreds.NewAssumeRoleProvider(sts.NewFromConfig(e.Config()), role)
+	for _, unlisted := range []bool{true, false} {
+		o := s3.New(session, bucket, s3.Signer{})
+		o.Unlisted = unlisted
+		_, _, open := o.Open(t.Context(), "inputs/a/video")
+		_, size := o.Size(t.Context(), "inputs/a/video")
+		for _, err := range []error{open, size} {
+			if (failure.CodeOf(err) == failure.NotFound) != unlisted || err == nil {
+				t.Errorf("a forbidden object, unlisted %t: got %v", unlisted, err)
+			}
+		}
+		if _, err := o.Size(t.Context(), "outputs/a.mp4"); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -58,9 +58,9 @@ func (l *leading) walk(operation string, v any) {
 	}
 }
 
-// TestRunnerKeys does all that a runner does. All partition keys that it uses must be among those
+// TestLeaseKeys does all that the program does by which runners do requests. All partition keys that it uses must be among those
 // that it has rights for, and each right must be needed.
-func TestRunnerKeys(t *testing.T) {
+func TestLeaseKeys(t *testing.T) {
 	var w wire
 	var l leading
 	s := openWire(t, &w)
@@ -111,15 +111,15 @@ func TestRunnerKeys(t *testing.T) {
 		now = now.Add(2 * time.Hour)
 	}
 	rights := map[string][]string{
-		"Query": dynamodb.RunnerReads(), "BatchGetItem": dynamodb.RunnerReads(), "Query index": dynamodb.RunnerQueries(),
-		"UpdateItem": dynamodb.RunnerWrites(), "TransactWriteItems": append(dynamodb.RunnerWrites(), dynamodb.RunnerPuts()...),
+		"Query": dynamodb.LeaseReads(), "BatchGetItem": dynamodb.LeaseReads(), "Query index": dynamodb.LeaseQueries(),
+		"UpdateItem": dynamodb.LeaseWrites(), "TransactWriteItems": append(dynamodb.LeaseWrites(), dynamodb.LeasePuts()...),
 	}
 	needed := make(map[string]bool)
 	for _, named := range l.keys {
 		operation, key, _ := strings.Cut(named, ",")
 		i := slices.IndexFunc(rights[operation], func(pattern string) bool { return matches(pattern, key) })
 		if i < 0 {
-			t.Errorf("%s of %s is beyond the runner's rights", operation, key)
+			t.Errorf("%s of %s is beyond the rights", operation, key)
 			continue
 		}
 		needed[kind(operation)+rights[operation][i]] = true

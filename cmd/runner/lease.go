@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/lease"
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/store/s3"
+)
+
+// leased adds the records behind the function of leases, and the objects that its sessions reach. j.own has those that the runner itself reaches.
+func (j *job) leased(d *cloud.Deployment) {
+	bucket := settings.Bucket.In(d.Settings)
+	j.records = lease.NewRecords(invoke(lambda.NewFromConfig(d.Config), settings.LeaseFunction.In(d.Settings)))
+	open := func(credentials aws.CredentialsProvider) lipsync.Objects {
+		config := d.Config.Copy()
+		config.Credentials = credentials
+		objects := s3.New(config, bucket, s3.Signer{})
+		objects.Unlisted = true
+		return objects
+	}
+	j.own = open(d.Config.Credentials)
+	d.Ports.Objects = lease.NewObjects(j.records, j.own, open)
+}
+
+// invoke returns calls of the function of Lambda with the name.
+func invoke(client *lambda.Client, name string) lease.Invoke {
+	return func(ctx context.Context, text []byte) ([]byte, error) {
+		out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: text})
+		if _, busy := errors.AsType[*types.TooManyRequestsException](err); busy {
+			return nil, &failure.Error{Code: failure.RateLimited, Message: "the function of leases is busy", Err: err}
+		}
+		if err == nil && out.FunctionError != nil { // it crashed, or took too long
+			return nil, &failure.Error{Code: failure.Unavailable, Message: "the function of leases fails", Err: fmt.Errorf("%s: %.200s", *out.FunctionError, out.Payload)}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return out.Payload, nil
+	}
+}

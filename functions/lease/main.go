@@ -1,0 +1,21 @@
+// Command lease is the function by which runners do requests. It reads and changes records for them, and gives them sessions for media.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/lease"
+)
+
+func main() {
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, parts...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sessions := lease.NewSessions(deployment.Config, deployment.MediaRole, deployment.Bucket)
+	lambda.Start(lease.Handler(deployment.Service, sessions, deployment.Log))
+}

@@ -1,0 +1,189 @@
+package lease
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
+)
+
+// Invoke calls the function with the text, and returns its answer.
+type Invoke func(ctx context.Context, text []byte) ([]byte, error)
+
+// Records implements service.Records by calls of the function. It holds at most one lease at a time.
+type Records struct {
+	invoke Invoke
+
+	mu      sync.Mutex
+	request lipsync.Request // the last one that was claimed
+}
+
+var _ service.Records = (*Records)(nil)
+
+// NewRecords returns the records behind the function.
+func NewRecords(invoke Invoke) *Records { return &Records{invoke: invoke} }
+
+// call makes a call, and returns the error that the function told.
+func (r *Records) call(ctx context.Context, c call) (a answer, err error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return a, err
+	}
+	if text, err = r.invoke(ctx, text); err != nil {
+		return a, fmt.Errorf("call the function of leases: %w", err)
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, fmt.Errorf("answer of the function of leases: %w", err)
+	}
+	return a, a.Error.err()
+}
+
+// on returns a call about a claimed request.
+func on(r lipsync.Request, do operation) call { return call{Do: do, ID: r.ID, Lease: r.Lease} }
+
+// did makes a call that answers nothing.
+func (r *Records) did(ctx context.Context, c call) error {
+	_, err := r.call(ctx, c)
+	return err
+}
+
+// Claim implements service.Records. A runner claims the next request only, of any account.
+func (r *Records) Claim(ctx context.Context, id string, except ...string) (lipsync.Request, error) {
+	if id != "" || len(except) > 0 {
+		return lipsync.Request{}, errors.New("a runner can't choose what it claims")
+	}
+	a, err := r.call(ctx, call{Do: claim})
+	if err != nil {
+		return lipsync.Request{}, err
+	}
+	if a.Request == nil {
+		return lipsync.Request{}, errors.New("the function of leases answers a claim without a request")
+	}
+	request, err := a.Request.request()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.request = request
+	return request, err
+}
+
+func (r *Records) Renew(ctx context.Context, q lipsync.Request) error {
+	return r.did(ctx, on(q, renew))
+}
+
+func (r *Records) Held(ctx context.Context, q lipsync.Request) error { return r.did(ctx, on(q, held)) }
+
+func (r *Records) Report(ctx context.Context, q lipsync.Request, p lipsync.Progress) error {
+	c := on(q, report)
+	c.Progress = p
+	return r.did(ctx, c)
+}
+
+func (r *Records) NoteVideo(ctx context.Context, q lipsync.Request, video [32]byte) error {
+	c := on(q, noteVideo)
+	c.Video = video[:]
+	return r.did(ctx, c)
+}
+
+func (r *Records) Release(ctx context.Context, q lipsync.Request) error {
+	return r.did(ctx, on(q, release))
+}
+
+// Fault implements service.Records. The function gets the failure that err is, and its RetryAfter.
+func (r *Records) Fault(ctx context.Context, q lipsync.Request, err error, took time.Duration) (f failure.Failure, again time.Time, _ error) {
+	c := on(q, fault)
+	c.Ended, c.Took = ended{VideoLength: q.VideoLength, AudioLength: q.AudioLength, Fault: newError(err, failure.Of(err))}, min(took, maxTook)
+	a, err := r.call(ctx, c)
+	return a.Fault.failure(), a.Again, err
+}
+
+func (r *Records) Finish(ctx context.Context, q lipsync.Request, o lipsync.Outcome) error {
+	c := on(q, finish)
+	c.Ended = ended{VideoLength: q.VideoLength, AudioLength: q.AudioLength, Outcome: o}
+	return r.did(ctx, c)
+}
+
+func (r *Records) NoteSpeed(ctx context.Context, q lipsync.Request, size int64, took time.Duration) error {
+	c := on(q, noteSpeed)
+	c.Size, c.Took = size, min(took, maxTook)
+	return r.did(ctx, c)
+}
+
+func (r *Records) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
+	a, err := r.call(ctx, call{Do: worked, Took: min(took, maxTook)})
+	return a.All, err
+}
+
+// Objects are the objects of the request whose lease its Records have. Open, Put and Delete reach them by sessions. The other methods have only the
+// runner's own rights.
+type Objects struct {
+	lipsync.Objects
+	records *Records
+	open    func(aws.CredentialsProvider) lipsync.Objects
+
+	mu     sync.Mutex
+	lease  string                     // that sessions are of
+	scopes map[string]lipsync.Objects // by the sessions for them
+}
+
+// NewObjects returns the objects of a runner. own has those that the runner reaches by its own rights, and open returns them as a session reaches
+// them.
+func NewObjects(r *Records, own lipsync.Objects, open func(aws.CredentialsProvider) lipsync.Objects) *Objects {
+	return &Objects{Objects: own, records: r, open: open}
+}
+
+// of returns the objects as a session for the one with the key reaches them.
+func (o *Objects) of(key string) lipsync.Objects {
+	o.records.mu.Lock()
+	q := o.records.request
+	o.records.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lease != q.Lease {
+		o.lease, o.scopes = q.Lease, map[string]lipsync.Objects{}
+	}
+	name := scope(key)
+	if o.scopes[name] == nil {
+		o.scopes[name] = o.open(aws.NewCredentialsCache(&grant{o.records, q, key}, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore }))
+	}
+	return o.scopes[name]
+}
+
+func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	return o.of(key).Open(ctx, key)
+}
+
+func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
+	return o.of(key).Put(ctx, key, r, size)
+}
+
+func (o *Objects) Delete(ctx context.Context, key string) error { return o.of(key).Delete(ctx, key) }
+
+// grant gets sessions for the object with the key.
+type grant struct {
+	records *Records
+	request lipsync.Request
+	key     string
+}
+
+func (g *grant) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	c := on(g.request, session)
+	c.Key = g.key
+	a, err := g.records.call(ctx, c)
+	if err != nil {
+		return aws.Credentials{}, err
+	}
+	if a.Session == nil {
+		return aws.Credentials{}, errors.New("the function of leases answers without a session")
+	}
+	s := a.Session
+	return aws.Credentials{AccessKeyID: s.Key, SecretAccessKey: s.Secret, SessionToken: s.Token, CanExpire: true, Expires: s.Until, Source: "lease"}, nil
+}
