@@ -44,10 +44,10 @@ func TestFunctions(t *testing.T) {
 		})
 		other().check(t, []property{
 			{name, "Architectures", `["x86_64"]`},
-			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "lease": "10"}[f]},
+			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "lease": "50"}[f]},
 		})
 	}
-	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), want)
+	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), append(want, "Small"))
 }
 
 // TestMemory checks the memory of each function in MiB.
@@ -97,14 +97,64 @@ func TestEnvironment(t *testing.T) {
 		delete(told, "GOMAXPROCS") // Go itself reads it
 		compare(t, filepath.Join("../functions", f), told)
 	}
-	var pairs []struct{ Name, Value string }
-	other().read(t, "Runner", "ContainerProperties.Environment", &pairs) // with optional settings
-	told := make(map[string]string)
-	for _, p := range pairs {
-		told[p.Name] = p.Value
-	}
-	delete(told, "GOMAXPROCS") // Go itself reads it: see TestCores
+	var told map[string]string
+	other().read(t, "Small", "Environment.Variables", &told) // with optional settings; TestSmall compares them with those of the runner
+	delete(told, "GOMAXPROCS")
+	delete(told, "TMPDIR")
 	compare(t, "../cmd/runner", told)
+}
+
+// TestSmall checks the function of small requests: its size, that nothing is tried again, that its calls are reserved where that is possible, and
+// that it has the variables that its program reads.
+func TestSmall(t *testing.T) {
+	for _, of := range []template{deployed(), other()} {
+		of.check(t, []property{
+			{"Small", "PackageType", `"Image"`},
+			{"Small", "Timeout", `900`},
+			{"Small", "MemorySize", `3008`},
+			{"Small", "EphemeralStorage", `{"Size":10240}`},
+			{"Small", "Role", `"SmallRole.Arn"`},
+			{"Small", "TracingConfig", `{"Mode":"Active"}`},
+			{"Small", "LoggingConfig", `{"LogFormat":"JSON","LogGroup":"SmallLog"}`},
+			{"SmallEventInvokeConfig", "MaximumRetryAttempts", `0`},
+			{"SmallEventInvokeConfig", "MaximumEventAgeInSeconds", `60`},
+			{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_FUNCTION", `"Small.Arn"`},
+			{"Sweep", "Environment.Variables.LIPSYNC_SMALL_FUNCTION", `"Small.Arn"`},
+		})
+	}
+	deployed().check(t, []property{
+		{"Small", "Architectures", `["arm64"]`},
+		{"Small", "ReservedConcurrentExecutions", ""}, // new accounts can't reserve any
+		{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_CALLS", `"2"`},
+	})
+	other().check(t, []property{
+		{"Small", "Architectures", `["x86_64"]`},
+		{"Small", "ReservedConcurrentExecutions", `500`},
+		{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_CALLS", `"500"`},
+	})
+	var told, runner map[string]string
+	other().read(t, "Small", "Environment.Variables", &told)
+	if cores := told["GOMAXPROCS"]; cores != "2" {
+		t.Errorf("it uses %s cores, want 2", cores)
+	}
+	var pairs []struct{ Name, Value string }
+	other().read(t, "Runner", "ContainerProperties.Environment", &pairs)
+	runner = map[string]string{"TMPDIR": "/tmp"}
+	for _, p := range pairs {
+		runner[p.Name] = p.Value
+	}
+	for name, value := range map[string]string{"LIPSYNC_SCRATCH": "/tmp", "LIPSYNC_MODELS": "/tmp", "LIPSYNC_PROVIDERS": "cpu", "LIPSYNC_NVIDIA_ENCODE": "false", "GOMAXPROCS": "2"} {
+		runner[name] = value
+	}
+	if !maps.Equal(told, runner) {
+		t.Errorf("got the variables %v, want those of the runner, with its own: %v", told, runner)
+	}
+	for name := range none().Resources {
+		if strings.HasPrefix(name, "Small") {
+			t.Errorf("%s is there although the setting is 0", name)
+		}
+	}
+	none().check(t, []property{{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_FUNCTION", ""}})
 }
 
 // TestRetention checks that each function that uses the retention of media gets the operator's

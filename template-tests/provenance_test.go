@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestProvenance checks who may do what with secrets: only the runner may read that of the key that signs outputs, and only if the settings name it. Its
+// TestProvenance checks who may do what with secrets: only the runner, and the function that is one, may read that of the key that signs outputs, and only if the settings name it. Its
 // container gets the name of the secret only, and each function that makes requests gets to know whether all outputs must be signed.
 func TestProvenance(t *testing.T) {
 	const session = "DashboardPagesRoleDefaultPolicy secretsmanager:GetSecretValue SessionSecret"
 	const signer = "RunnerRoleDefaultPolicy secretsmanager:GetSecretValue arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:lipsync/signer-??????"
 	wantNames(t, "rights to secrets", deployed().secretRights(t), []string{session})
-	wantNames(t, "rights to secrets", other().secretRights(t), []string{session, signer})
+	wantNames(t, "rights to secrets", other().secretRights(t), []string{session, signer, strings.Replace(signer, "Runner", "Small", 1)})
 	for want, of := range map[string]template{"false ": deployed(), "true lipsync/signer": other()} {
 		var pairs []struct{ Name, Value string }
 		of.read(t, "Runner", "ContainerProperties.Environment", &pairs)

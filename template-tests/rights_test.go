@@ -35,6 +35,7 @@ func rights() map[string][]string {
 	}
 	slices.Sort(tools)
 	all["McpRole"] = slices.Compact(tools)
+	all["SmallRole"] = with("SmallLog", all["RunnerRole"]...)
 	return all
 }
 
@@ -113,7 +114,7 @@ var otherRights = map[string][]string{
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
-		"dynamodb:GetItem Table on pool", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table on pool",
+		"dynamodb:GetItem Table on pool", "dynamodb:Query Table on pool", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table on pool", "lambda:InvokeFunction Small",
 		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
 		"sqs:GetQueueUrl Queue", "sqs:ReceiveMessage Queue"),
 	"SweepRole": with("SweepLog",
@@ -123,7 +124,7 @@ var otherRights = map[string][]string{
 		"dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:DeleteObject Media/batches/*", "s3:GetObject Media/batches/*", "s3:GetObject Media/uploads/*",
-		"s3:ListBucket Media", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries",
+		"s3:ListBucket Media", "sqs:SendMessage Queue", "sqs:SendMessage Deliveries", "lambda:InvokeFunction Small",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
 	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},
 	"DashboardSigner": {
@@ -134,7 +135,7 @@ var otherRights = map[string][]string{
 		"dynamodb:DeleteItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:PutItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:UpdateItem Table on request/* account/* usage/* claimed/* freed/* pool",
-		"dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries",
+		"dynamodb:PutItem Table on delivery/*", "sqs:SendMessage Deliveries", "sqs:SendMessage Queue",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:ListBucket Media",
 		"sts:AssumeRole RequestMedia"),
 	// Each session of it has a policy that leaves the media of one request.

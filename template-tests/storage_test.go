@@ -138,7 +138,7 @@ func TestUpgrade(t *testing.T) {
 
 func TestLogs(t *testing.T) {
 	groups := deployed().all("AWS::Logs::LogGroup")
-	want := []string{"AccessLog", "FailedJobs", "RunnerLog"}
+	want := []string{"AccessLog", "FailedJobs", "RunnerLog", "SmallLog"}
 	for _, f := range functionNames() {
 		want = append(want, logical(f)+"Log")
 	}

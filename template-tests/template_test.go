@@ -61,6 +61,7 @@ func TestMain(m *testing.M) {
 		deployed() // here, so that deferred calls run even after a panic
 		other()
 		unmade()
+		none()
 		return m.Run()
 	}())
 }
@@ -85,6 +86,9 @@ var other = sync.OnceValue(func() template {
 
 // unmade returns the template for a stack that does not exist yet, as make deploy creates it.
 var unmade = sync.OnceValue(func() template { return synth("unmade", map[string]any{"lipsync:firstDeploy": true}) })
+
+// none returns the template without the function of small requests.
+var none = sync.OnceValue(func() template { return synth("none", map[string]any{"lipsync:smallCalls": 0}) })
 
 // synth synthesises with empty functions, since their code is not in the template.
 func synth(name string, decided map[string]any) template {

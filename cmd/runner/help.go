@@ -10,9 +10,11 @@ import (
 // help returns the text of --help.
 func help() string {
 	var text strings.Builder
-	text.WriteString(`usage: runner
+	text.WriteString(`usage: runner [function]
 
 Does lip sync requests as long as any wait, and then stays for a few minutes at most.
+As the function of Lambda that does small requests, it does these, each in a process
+of its own, and ends its call once none waits.
 All settings come from the environment:
 
 `)

@@ -97,7 +97,7 @@ func TestDockerfile(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"FROM --platform=$BUILDPLATFORM ${GO} AS build", "FROM --platform=$BUILDPLATFORM ${GO} AS signer-c2patool",
-		"RUN /.ci/c2patool x86_64 /signer", "FROM signer-${SIGNER} AS signer", "COPY --from=signer /signer/ /usr/local/bin/", `RUN [ "$SIGNER" = none ] || "$SIGNER" --version`, "USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
+		`RUN /.ci/c2patool "$(/.ci/cross "$BUILDARCH" "$TARGETARCH" processor)" /signer`, "FROM base AS function", `ENTRYPOINT ["/usr/local/bin/runner", "function"]`, "FROM signer-${SIGNER} AS signer", "COPY --from=signer /signer/ /usr/local/bin/", `RUN [ "$SIGNER" = none ] || "$SIGNER" --version`, "USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("no line %q", line)
 		}

@@ -42,6 +42,7 @@ type job struct {
 	allowPrivate bool
 	records      *lease.Records
 	own          lipsync.Objects // the models
+	small        bool            // it does only small requests, which need no models
 	secret       string          // name of the secret with the key that signs outputs, "" for none
 	pieceTime    time.Duration   // see worker.Worker; tests set it
 }
@@ -53,7 +54,9 @@ func (j *job) read(d *cloud.Deployment) {
 	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
 	cloud.Sizes(d)
+	d.OnlySmall = j.small
 	*j = job{
+		small:   j.small,
 		scratch: settings.Scratch.In(s),
 		timeout: settings.JobTimeout.In(s),
 		limits: render.Limits{
@@ -76,6 +79,20 @@ func (j *job) read(d *cloud.Deployment) {
 // does.
 func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) {
 	started := time.Now()
+	return j.with(ctx, deployment, func(w *worker.Worker) error {
+		if j.timeout > lastWords { // otherwise there is no time for any request
+			w.End = started.Add(j.timeout - lastWords)
+		}
+		ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(deployment.Config), deployment.Log)
+		defer stop()
+		begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
+		defer cancel()
+		return w.Stay(ctx, begin)
+	})
+}
+
+// with calls f with a worker that has a folder of its own.
+func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*worker.Worker) error) (err error) {
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {
 		return fmt.Errorf("make a folder in %s: %w", settings.Scratch.Env(), err)
@@ -90,14 +107,7 @@ func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) 
 	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {
 		return err
 	}
-	if j.timeout > lastWords { // otherwise there is no time for any request
-		w.End = started.Add(j.timeout - lastWords)
-	}
-	ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(deployment.Config), deployment.Log)
-	defer stop()
-	begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
-	defer cancel()
-	return w.Stay(ctx, begin)
+	return f(w)
 }
 
 // lazy is a renderer that is opened at its first job, so that a runner without work loads nothing.
@@ -154,9 +164,11 @@ func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logge
 	}
 	var set *engines.Set
 	for again := false; ; again = true {
-		models, err := fetchModels(ctx, objects, j.models, log)
-		if err != nil {
-			return nil, fmt.Errorf("fetch models: %w", err)
+		models := ""
+		if !j.small {
+			if models, err = fetchModels(ctx, objects, j.models, log); err != nil {
+				return nil, fmt.Errorf("fetch models: %w", err)
+			}
 		}
 		set, err = engines.Open(ctx, engines.Options{
 			Limits: j.limits, Cores: runtime.GOMAXPROCS(0), NVIDIA: j.nvidia,

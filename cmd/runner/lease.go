@@ -20,7 +20,7 @@ import (
 // leased adds the records behind the function of leases, and the objects that its sessions reach. j.own has those that the runner itself reaches.
 func (j *job) leased(d *cloud.Deployment) {
 	bucket := settings.Bucket.In(d.Settings)
-	j.records = lease.NewRecords(invoke(lambda.NewFromConfig(d.Config), settings.LeaseFunction.In(d.Settings)))
+	j.records = lease.NewRecords(invoker(lambda.NewFromConfig(d.Config), settings.LeaseFunction.In(d.Settings)), j.small)
 	open := func(credentials aws.CredentialsProvider) lipsync.Objects {
 		config := d.Config.Copy()
 		config.Credentials = credentials
@@ -32,8 +32,8 @@ func (j *job) leased(d *cloud.Deployment) {
 	d.Ports.Objects = lease.NewObjects(j.records, j.own, open)
 }
 
-// invoke returns calls of the function of Lambda with the name.
-func invoke(client *lambda.Client, name string) lease.Invoke {
+// invoker returns calls of the function of Lambda with the name.
+func invoker(client *lambda.Client, name string) lease.Invoke {
 	return func(ctx context.Context, text []byte) ([]byte, error) {
 		out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: text})
 		if _, busy := errors.AsType[*types.TooManyRequestsException](err); busy {

@@ -1,5 +1,5 @@
 // Command runner is the program of a job of AWS Batch. It does requests as long as any wait, so
-// that one start of a machine serves many.
+// that one start of a machine serves many. With the argument function it is the function of Lambda that does small ones.
 package main
 
 import (
@@ -49,15 +49,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	flags.Usage = func() { fmt.Fprint(stdout, help()) }
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return done
-	} else if err != nil || flags.NArg() > 0 {
-		fmt.Fprintln(stderr, "runner: takes no arguments. Try: runner --help")
+	} else if err != nil || flags.NArg() != map[string]int{asFunction: 1, asRequest: 2}[flags.Arg(0)] {
+		fmt.Fprintln(stderr, "runner: takes no argument but function. Try: runner --help")
 		return failed
 	}
 	if *showVersion {
 		fmt.Fprintf(stdout, "runner %s\n", version.String())
 		return done
 	}
-	var j job
+	j := job{small: flags.NArg() > 0}
 	configured, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
@@ -68,6 +68,21 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed
+	}
+	switch flags.Arg(0) {
+	case asFunction:
+		program, err := os.Executable()
+		if err != nil {
+			fmt.Fprintf(stderr, "runner: %v\n", err)
+			return failed
+		}
+		(&function{&j, deployment, program, stdout, stderr}).serve(ctx)
+	case asRequest:
+		found, err := j.one(ctx, deployment, flags.Arg(1))
+		if err == nil && !found {
+			return none
+		}
+		return status(ctx, err, deployment.Log)
 	}
 	deployment.Log = deployment.Log.With("job", getenv("AWS_BATCH_JOB_ID"), "job_attempt", getenv("AWS_BATCH_JOB_ATTEMPT"))
 	return status(ctx, j.do(ctx, deployment), deployment.Log)

@@ -332,8 +332,8 @@ func TestUsage(t *testing.T) {
 	}{
 		{[]string{"--help"}, done, help(), ""},
 		{[]string{"--version"}, done, "runner " + version.String() + "\n", ""},
-		{[]string{"x"}, failed, "", "runner: takes no arguments. Try: runner --help\n"},
-		{[]string{"--x"}, failed, help(), "flag provided but not defined: -x\nrunner: takes no arguments. Try: runner --help\n"},
+		{[]string{"x"}, failed, "", "runner: takes no argument but function. Try: runner --help\n"},
+		{[]string{"--x"}, failed, help(), "flag provided but not defined: -x\nrunner: takes no argument but function. Try: runner --help\n"},
 	} {
 		var stdout, stderr strings.Builder
 		got := run(t.Context(), c.args, os.Getenv, &stdout, &stderr)

@@ -17,5 +17,5 @@ func main() {
 		log.Fatal(err)
 	}
 	sessions := lease.NewSessions(deployment.Config, deployment.MediaRole, deployment.Bucket)
-	lambda.Start(lease.Handler(deployment.Service, sessions, deployment.Log))
+	lambda.Start(lease.Handler(deployment.Service, deployment.Table, sessions, deployment.Log))
 }

@@ -52,21 +52,27 @@ func TestReadAssemblyRefuses(t *testing.T) {
 func TestAdapt(t *testing.T) {
 	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
 	tmpl := small(t).Template
-	names, err := tmpl.adapt(nil, places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
+	names, smallNames, err := tmpl.adapt(nil, places{Batch: "http://127.0.0.1:1", Calls: 3, API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"LIPSYNC_TABLE", "LIPSYNC_MAX_DURATION"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got variables %q, want %q", names, want)
 	}
+	if want := []string{"GOMAXPROCS", "LIPSYNC_TABLE"}; !reflect.DeepEqual(smallNames, want) {
+		t.Errorf("got variables of the function %q, want %q", smallNames, want)
+	}
+	const trust = `{"AssumeRolePolicyDocument":{"Statement":[{"Action":"sts:AssumeRole","Effect":"Allow","Principal":{"AWS":{"Fn::Sub":"arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}}]}}`
 	for name, want := range map[string]string{
+		"SmallRole": `{"Type":"AWS::IAM::Role","Properties":` + trust + `}`,
 		"JobRole": `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[` +
 			`{"Action":"sts:AssumeRole","Effect":"Allow","Principal":{"AWS":{"Fn::Sub":"arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}}]}}}`,
 		"Table":      `{"Type":"AWS::DynamoDB::Table","Properties":{"BillingMode":"PAY_PER_REQUEST"}}`,
 		"Bucket":     `{"Type":"AWS::S3::Bucket"}`,
 		"TLSAndMore": `{"Type":"AWS::SQS::QueuePolicy","Properties":{"PolicyDocument":{"Statement":[{"Action":"sqs:SendMessage","Effect":"Allow"}]}}}`,
 		"Dispatch": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +
-			`"AWS_ENDPOINT_URL_BATCH":"http://127.0.0.1:1","LIPSYNC_JOB_QUEUE":` + queue + `}}},"DependsOn":["JobRole"]}`,
+			`"AWS_ENDPOINT_URL_BATCH":"http://127.0.0.1:1","AWS_ENDPOINT_URL_LAMBDA":"http://127.0.0.1:1","LIPSYNC_JOB_QUEUE":` + queue +
+			`,"LIPSYNC_SMALL_CALLS":"3","LIPSYNC_SMALL_FUNCTION":{"Fn::Sub":"arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:Small"}}}},"DependsOn":["JobRole"]}`,
 		"Other":  `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{"LIPSYNC_TABLE":{"Ref":"Table"}}}}}`,
 		"Api":    `{"Type":"AWS::ApiGateway::RestApi"}`,
 		"Domain": `{"Type":"AWS::Cognito::UserPoolDomain"}`,
@@ -91,6 +97,10 @@ func TestAdapt(t *testing.T) {
 		"LocalJobRole":      `{"Value":{"Fn::GetAtt":["JobRole","Arn"]}}`,
 		"LocalJobVariable0": `{"Value":{"Ref":"Table"}}`,
 		"LocalJobVariable1": `{"Value":"1h"}`,
+
+		"LocalSmallRole":      `{"Value":{"Fn::GetAtt":["SmallRole","Arn"]}}`,
+		"LocalSmallVariable0": `{"Value":"2"}`,
+		"LocalSmallVariable1": `{"Value":{"Ref":"Table"}}`,
 	} {
 		wantJSON(t, name, tmpl.Outputs[name], want)
 	}
@@ -111,11 +121,12 @@ func TestAdaptRefuses(t *testing.T) {
 	for missing, change := range map[string]func(*template){
 		"job definition": func(t *template) { delete(t.Resources, "Job") },
 		"job role":       func(t *template) { delete(t.Resources, "JobRole") },
+		"small function": func(t *template) { delete(t.Resources, "Small") },
 		"API":            func(t *template) { delete(t.Resources, "Api") },
 	} {
 		tmpl := small(t).Template
 		change(&tmpl)
-		if _, err := tmpl.adapt(nil, places{}); err == nil {
+		if _, _, err := tmpl.adapt(nil, places{}); err == nil {
 			t.Errorf("no %s: got no error", missing)
 		}
 	}
@@ -138,7 +149,7 @@ func TestAdaptWithout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Template.adapt([]string{"AWS::Cognito::"}, places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"}); err != nil {
+	if _, _, err := a.Template.adapt([]string{"AWS::Cognito::"}, places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(a.Template)

@@ -166,7 +166,7 @@ func (d *testDeployment) finish(b *testing.B) {
 	b.Helper()
 	for store := d.service.Store; ; {
 		token := rand.Text()
-		r, err := store.Leases.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
+		r, err := store.Leases.Claim(b.Context(), "", token, time.Now(), lipsync.Lease, lipsync.Choice{})
 		if failure.CodeOf(err) == failure.NotFound {
 			return
 		}

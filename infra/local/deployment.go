@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest/fakebatch"
+	"lipsync/internal/test/awstest/fakelambda"
 )
 
 // options says how to start the service on an emulator.
@@ -25,6 +26,7 @@ type options struct {
 	Host    string     // host name by which the emulator's functions reach this machine
 	Scratch string     // an existing folder for jobs
 	Jobs    int        // most at once
+	Calls   int        // for small requests, most at once; jobs do all if 0
 	JobEnv  []string   // NAME=value, in addition to or in place of the job definition's
 	JobLog  *os.File   // of all jobs; nil discards it
 	Log     *slog.Logger
@@ -34,11 +36,12 @@ type options struct {
 }
 
 // deployment is the AWS deployment of the service on an emulator. This process takes the place of
-// Batch.
+// Batch, and of Lambda for the function of small requests.
 type deployment struct {
 	URL     string // of the API, without its stage
 	Outputs map[string]string
 	Batch   *fakebatch.Fake
+	Small   *fakelambda.Fake
 
 	service      *service.Service // on the stack's table, with the rights of the stack's operator
 	config       aws.Config
@@ -82,7 +85,7 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 	if o.NoSignIn {
 		others = []string{"AWS::Cognito::"}
 	}
-	names, err := a.Template.adapt(others, places{Batch: "http://" + dep.batchAddress, API: dep.URL, Pages: *o.Config.BaseEndpoint})
+	names, small, err := a.Template.adapt(others, places{Batch: "http://" + dep.batchAddress, Calls: o.Calls, API: dep.URL, Pages: *o.Config.BaseEndpoint})
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +96,12 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 	if dep.service, err = service.New(lipsync.Config{}, lipsync.Ports{Store: store}); err != nil {
 		return nil, err
 	}
-	dep.Batch = dep.newBatch(names, attempts, o)
+	dep.Batch, dep.Small = dep.newBatch(names, attempts, o), dep.newSmall(small, o)
 	mux := http.NewServeMux()
 	mux.HandleFunc(credentialsPath, dep.serveCredentials)
 	mux.Handle("/", dep.Batch)
+	mux.Handle("/2015-03-31/", dep.Small)
+	mux.Handle("/call/", dep.Small)
 	dep.serve(jobs, mux)
 	dep.serve(clients, edge(endpoint, dep.Outputs[outputAPI], dep.log))
 	return dep, nil
@@ -127,6 +132,7 @@ func (d *deployment) serve(l net.Listener, handler http.Handler) {
 // close ends the jobs, and closes the ports. The stack stays.
 func (d *deployment) close() {
 	d.Batch.Close()
+	d.Small.Close()
 	for _, s := range d.servers {
 		_ = s.Close() // drops open connections
 	}

@@ -7,7 +7,8 @@ import (
 
 // places has addresses, without a path, of services that have other addresses on AWS.
 type places struct {
-	Batch string // for functions
+	Batch string // and Lambda, for functions
+	Calls int    // for small requests at a time
 	API   string // for clients
 	Pages string // of Cognito, for browsers
 }

@@ -107,6 +107,12 @@ func deployed(t testing.TB, e *awstest.Emulator) *testDeployment {
 // newDeployment creates a deployment. Its jobs run the program runner, or for "" the real runner.
 func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeployment {
 	t.Helper()
+	return newDeploymentWith(t, e, runner, 0)
+}
+
+// newDeploymentWith creates a deployment with calls for small requests at a time. Of other deployments jobs do all.
+func newDeploymentWith(t testing.TB, e *awstest.Emulator, runner string, calls int) *testDeployment {
+	t.Helper()
 	if err := fixtures.make(); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +128,7 @@ func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeploy
 	b.Runner = cmp.Or(runner, b.Runner)
 	d := &testDeployment{between: newBetween(e.URL), log: log.Name()}
 	d.deployment, err = start(context.Background(), options{
-		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
+		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1, Calls: calls,
 		JobEnv: []string{
 			"AWS_ENDPOINT_URL=" + d.between.URL, settings.AllowPrivateNetworks.Env() + "=true", settings.ONNXRuntime.Env() + "=" + onnxtest.Library(t),
 			settings.ProvenanceSecret.Env() + "=", // only TestProvenance signs

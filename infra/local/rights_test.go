@@ -66,7 +66,7 @@ func (d *testDeployment) takeOver(t *testing.T) *takenOver {
 		}
 		return out.Payload, nil
 	}
-	o.records = lease.NewRecords(o.invoke)
+	o.records = lease.NewRecords(o.invoke, false)
 	open := func(c aws.CredentialsProvider) lipsync.Objects {
 		o.mu.Lock()
 		defer o.mu.Unlock()

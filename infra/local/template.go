@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lipsync/internal/domain/settings"
@@ -44,20 +45,25 @@ const (
 )
 
 // adapt adapts the template to the emulator. It removes resources that the emulator refuses, and
-// replaces references to them by ARNs without a resource. It also removes policies that refuse plain
-// HTTP, and deletion policies. It replaces hosts of AWS by places, and sends the Batch calls of
-// functions there. It also removes the resources whose types begin with another prefix. It returns the names of a job's environment variables; their values become
-// outputs of the stack.
-func (t *template) adapt(others []string, p places) (jobEnvironment []string, err error) {
-	if jobEnvironment, err = t.exportJob(); err != nil {
-		return nil, err
+// replaces references to them by ARNs without a resource, as it does with the function that is an image. It also removes policies that refuse plain
+// HTTP, and deletion policies. It replaces hosts of AWS by places, and sends the calls of Batch and of Lambda by
+// functions there. It also removes the resources whose types begin with another prefix. It returns the names of the environment variables of a job and of the
+// function that is an image; their values become outputs of the stack.
+func (t *template) adapt(others []string, p places) (jobs, small []string, err error) {
+	if jobs, err = t.exportJob(); err != nil {
+		return nil, nil, err
+	}
+	small, gone, err := t.takeSmall()
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := t.move(p); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	t.redirect(p.Batch)
+	t.redirect(p)
 	t.dropPools()
 	dropped := t.drop(append(refused(), others...))
+	maps.Copy(dropped, gone)
 	t.resolveSecrets()
 	for _, r := range t.Resources {
 		r.Properties, _ = resolve(r.Properties, dropped).(map[string]any)
@@ -66,7 +72,7 @@ func (t *template) adapt(others []string, p places) (jobEnvironment []string, er
 	}
 	t.Outputs, _ = resolve(t.Outputs, dropped).(map[string]any)
 	t.dropMachineImages()
-	return jobEnvironment, nil
+	return jobs, small, nil
 }
 
 // exportJob adds the job definition's environment to the stack's outputs.
@@ -76,7 +82,7 @@ func (t *template) exportJob() ([]string, error) {
 		return nil, err
 	}
 	container, _ := definition.Properties["ContainerProperties"].(map[string]any)
-	if err := t.exportJobRole(container["JobRoleArn"]); err != nil {
+	if err := t.exportRole(outputJobRole, container["JobRoleArn"]); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -104,13 +110,13 @@ func (t *template) jobAttempts() (int, error) {
 	return int(attempts), nil
 }
 
-// exportJobRole adds the role of jobs to the stack's outputs. It makes the role trust the whole
-// account, since jobs run without containers here.
-func (t *template) exportJobRole(arn any) error {
+// exportRole adds a role of the runner to the stack's outputs. It makes the role trust the whole
+// account, since runners have no containers here.
+func (t *template) exportRole(output string, arn any) error {
 	reference, _ := arn.(map[string]any)
 	role, ok := t.Resources[referent(reference)]
 	if !ok {
-		return errors.New("the job definition names no role of the template")
+		return errors.New("the runner has no role of the template")
 	}
 	trust, _ := role.Properties["AssumeRolePolicyDocument"].(map[string]any)
 	statements, _ := trust["Statement"].([]any)
@@ -118,7 +124,7 @@ func (t *template) exportJobRole(arn any) error {
 		"Effect": "Allow", "Action": "sts:AssumeRole",
 		"Principal": map[string]any{"AWS": map[string]any{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}},
 	})
-	t.export(outputJobRole, arn)
+	t.export(output, arn)
 	return nil
 }
 
@@ -143,9 +149,9 @@ func (t *template) only(kind string) (*resource, error) {
 	return found[0], nil
 }
 
-// redirect lets the functions with a job queue call Batch at the address, and those that make deliveries
-// call webhooks on this machine.
-func (t *template) redirect(batch string) {
+// redirect lets the functions with a job queue call Batch and Lambda at the address, and those that make deliveries
+// call webhooks on this machine. It sets the number of calls for small requests.
+func (t *template) redirect(p places) {
 	for _, r := range t.Resources {
 		environment, _ := r.Properties["Environment"].(map[string]any)
 		variables, _ := environment["Variables"].(map[string]any)
@@ -153,7 +159,10 @@ func (t *template) redirect(batch string) {
 			continue
 		}
 		if _, submits := variables[settings.JobQueue.Env()]; submits {
-			variables["AWS_ENDPOINT_URL_BATCH"] = batch
+			variables["AWS_ENDPOINT_URL_BATCH"], variables["AWS_ENDPOINT_URL_LAMBDA"] = p.Batch, p.Batch
+		}
+		if _, counts := variables[settings.SmallCalls.Env()]; counts {
+			variables[settings.SmallCalls.Env()] = strconv.Itoa(p.Calls)
 		}
 		if _, delivers := variables[settings.DeliveriesURL.Env()]; delivers {
 			variables[settings.AllowPrivateNetworks.Env()] = "true"

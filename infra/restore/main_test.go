@@ -91,7 +91,7 @@ func TestRequest(t *testing.T) {
 	if got, err := s.Requests.ByID(t.Context(), "lost"); err != nil || got.Account != "a" || got.Status != lipsync.Queued {
 		t.Errorf("got %+v (%v), want the request", got, err)
 	}
-	if got, err := s.Leases.Claim(t.Context(), "", "worker", now.Add(time.Minute), time.Minute); err != nil || got.ID != "lost" {
+	if got, err := s.Leases.Claim(t.Context(), "", "worker", now.Add(time.Minute), time.Minute, lipsync.Choice{}); err != nil || got.ID != "lost" {
 		t.Errorf("claimed %q (%v), want the request", got.ID, err)
 	}
 }

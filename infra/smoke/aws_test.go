@@ -34,12 +34,12 @@ const (
 	maxVideoMiB, maxAudioMiB = 3, 1
 )
 
-// settings returns the stack's settings: at most one instance of each kind.
+// settings returns the stack's settings: at most one instance of each kind, which does small requests too.
 func settings(name, image string) []string {
 	var words []string
 	for _, pair := range []string{
 		"name=" + name, "keepData=false", "image=" + image, "spotVcpus=4", "onDemandVcpus=4", "maxVideoMiB=3", "maxAudioMiB=1",
-		"generateRate=30", "readRate=100", "logDays=1",
+		"generateRate=30", "readRate=100", "logDays=1", "smallCalls=0",
 	} {
 		words = append(words, "-c", "lipsync:"+pair)
 	}

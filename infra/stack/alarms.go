@@ -71,7 +71,7 @@ func (s *service) alarms() []alarm {
 			metric: s.ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
 		{id: "EventsFail", description: "No event was delivered to any webhook for an hour, and attempts failed: see the log of deliver, and the webhooks",
 			metric: s.eventsNotDelivered(), limit: 3, periods: 1},
-		{id: "BackgroundFails", description: "dispatch, deliver, lease or publish fails again and again: see their logs",
+		{id: "BackgroundFails", description: "dispatch, deliver, lease, publish or small fails again and again: see their logs",
 			metric: s.backgroundFailures(), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
 			metric: s.sweeps(), limit: 1, periods: 2, below: true, silence: true},

@@ -35,7 +35,14 @@ func (s *service) excuseRoles() {
 	for _, role := range []string{"DispatchRole", "SweepRole"} {
 		excuse(s.child(role), "IAM5", "Each release makes a revision of the job definition.", "/^Resource::arn:.*:batch:.*:\\*$/")
 	}
-	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("models"))
+	runners := []string{"RunnerRole"}
+	if s.small != nil {
+		runners = append(runners, "SmallRole")
+		excuse(s.child("SmallRole"), "IAM5", "X-Ray knows no resources.", "Resource::*")
+	}
+	for _, role := range runners {
+		excuse(s.child(role), "IAM5", objects, s.objects("models"))
+	}
 	excuse(s.child("RequestMedia"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"), s.objects("findings"))
 	for _, g := range s.signers() {
 		excuse(s.child(g.id), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))

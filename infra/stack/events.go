@@ -19,7 +19,7 @@ func (s *service) addEvents() {
 			// One call gets many messages, because the table has the number of waiting requests.
 			// One call starts workers, and at most one other call waits for the right to do so.
 			BatchSize:               jsii.Number(10_000),
-			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(2)),
+			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(1)),
 			MaxConcurrency:          jsii.Number(dispatchCalls),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
@@ -37,15 +37,13 @@ func (s *service) addEvents() {
 	s.logFailedJobs()
 }
 
-// Largest numbers of calls of functions at a time. A sweep ends before the next begins; the second is for AWS's own retries.
+// Largest numbers of calls of functions at a time, and the least number that is kept for lease. A sweep ends before the next begins; the second is for AWS's own retries.
 const (
 	dispatchCalls   = 2
 	sweepCalls      = 2
+	leastLeaseCalls = 10
 	maxDeliverCalls = 20
 )
-
-// reservingQuota is the account's quota of concurrent calls from which on sweep and dispatch get calls of their own. AWS keeps 100 for functions without any.
-const reservingQuota = 200
 
 // deliverCalls returns the largest number of calls of deliver at a time: a fifth of the account's, so that slow webhooks don't take all. AWS takes no less
 // than 2.
@@ -54,15 +52,16 @@ func (s *service) deliverCalls() int {
 }
 
 // leaseCalls returns the number of calls of lease that are kept for it, so that runners keep their leases while clients' calls use up the account's
-// quota: one for ten runners. A runner makes somewhat more than a call a second, which takes some 20 ms.
+// quota: one for ten runners and calls of the function of small requests. A runner makes somewhat more than a call a second, which takes some 20 ms.
 func (s *service) leaseCalls() int {
-	return min(max(10, s.maxWorkers()/10), settings.LambdaQuota.In(s.Values)-reservingQuota/2-dispatchCalls-sweepCalls)
+	small := settings.SmallCalls.In(s.Values)
+	return min(max(leastLeaseCalls, (s.maxWorkers()+small)/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+leastLeaseCalls-small)
 }
 
 // reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.
 func (s *service) reserved(function string) *float64 {
 	calls, some := map[string]int{"dispatch": dispatchCalls, "sweep": sweepCalls, "lease": s.leaseCalls()}[function]
-	if !some || settings.LambdaQuota.In(s.Values) < reservingQuota {
+	if !some || settings.LambdaQuota.In(s.Values) < settings.ReservingQuota {
 		return nil
 	}
 	return jsii.Number(calls)

@@ -59,7 +59,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
 			policy: policy{
-				onKeys(s.useTable("GetItem", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
+				onKeys(s.useTable("GetItem", "Query", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
 			},
 		},
 		{
@@ -132,9 +132,15 @@ func allow(actions []string, resources ...*string) awsiam.PolicyStatement {
 func (s *service) addFunctions() {
 	lambdas, roles := s.lambdas(), map[string]awsiam.Role{}
 	for _, l := range lambdas {
+		if s.small != nil && starts(l.name) {
+			l.policy = append(l.policy, allow([]string{"lambda:InvokeFunction"}, s.small.FunctionArn()))
+		}
 		roles[l.name] = s.functionRole(l)
 	}
 	s.addSigners(roles)
+	if s.small != nil {
+		s.functions[smallName] = s.small
+	}
 	for _, l := range lambdas {
 		s.functions[l.name] = s.function(l, roles[l.name])
 	}
@@ -170,13 +176,12 @@ func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	if signer, ok := s.signerOf[l.name]; ok {
 		(*variables)[settings.SignerRole.Env()], (*variables)[settings.SignerPool.Env()] = signer.role.RoleArn(), signer.pool.Ref()
 	}
-	architecture := awslambda.Architecture_ARM_64()
-	if settings.Architecture.In(s.Values) == "x86_64" {
-		architecture = awslambda.Architecture_X86_64()
+	if s.small != nil && starts(l.name) {
+		(*variables)[settings.SmallFunction.Env()] = s.small.FunctionArn()
 	}
 	return awslambda.NewFunction(s.stack, jsii.String(l.id()), &awslambda.FunctionProps{
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
-		Architecture:  architecture,
+		Architecture:  s.architecture(),
 		Handler:       jsii.String("bootstrap"),
 		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(settings.FunctionsFolder.In(s.Values), l.name)), nil),
 		Role:          role,

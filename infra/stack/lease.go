@@ -16,7 +16,7 @@ func (s *service) leaser() lambda {
 			onKeys(s.queryOpen(), dynamodb.LeaseQueries()),
 			onKeys(s.useTable("BatchGetItem", "Query"), dynamodb.LeaseReads()),
 			onKeys(s.change(), dynamodb.LeaseWrites()),
-			onKeys(s.useTable("PutItem"), dynamodb.LeasePuts()), s.announce(),
+			onKeys(s.useTable("PutItem"), dynamodb.LeasePuts()), s.announce(), s.send(),
 			s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"), s.useObjects("pieces", "DeleteObject"), s.missObjects(),
 		},
 	}

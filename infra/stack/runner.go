@@ -70,14 +70,21 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
 			// runner would start threads for all cores of the instance.
-			Environment: s.environment(JobVCPUs, settings.Name, settings.LeaseFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
-				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance),
-			JobRole: s.runnerRole(),
+			Environment: s.environment(JobVCPUs, runnerSettings()...),
+			JobRole:     s.runnerRole("RunnerRole", "ecs-tasks.amazonaws.com"),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
 			}),
 		}),
 	})
+}
+
+// runnerSettings returns the settings that the stack gives to runners.
+func runnerSettings() []settings.Entry {
+	return []settings.Entry{
+		settings.Name, settings.LeaseFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
+		settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance,
+	}
 }
 
 // retries returns the rules by which Batch tries a job again: if its instance was lost, or if the
@@ -142,10 +149,10 @@ func readIgnored(repository string) ([]string, error) {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") }), nil
 }
 
-// runnerRole returns the role of the runner.
-func (s *service) runnerRole() awsiam.Role {
-	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
+// runnerRole returns a role of the runner, which the service of AWS that runs it assumes.
+func (s *service) runnerRole(id, runs string) awsiam.Role {
+	role := awsiam.NewRole(s.stack, jsii.String(id), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String(runs), nil),
 	})
 	for _, statement := range s.runnerRights() {
 		role.AddToPolicy(statement)

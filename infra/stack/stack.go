@@ -42,6 +42,7 @@ type service struct {
 	vpc           awsec2.Vpc
 	jobQueue      awsbatch.JobQueue
 	jobDefinition awsbatch.EcsJobDefinition
+	small         awslambda.Function // does small requests; nil if the setting says none
 
 	users  awscognito.UserPool
 	client awscognito.UserPoolClient // the dashboard as a client of Cognito
@@ -84,6 +85,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addCompute()
 	s.addLease()
 	s.addRunner()
+	s.addSmall()
 	s.addSignIn()
 	s.addFunctions()
 	s.addRoutes()

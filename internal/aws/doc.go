@@ -4,6 +4,6 @@
 // May import: domain, http for cloud, store for cloud.
 //
 // Inside: cloud → awsclient, emf, gateway; cloud/bus → cloud, eventbridge; cloud/jobs → batch,
-// cloud; cloud/media → cloud; cloud/messages → cloud, sqs; cloud/pages → cloud; cloud/posts →
+// cloud, invoke; cloud/media → cloud; cloud/messages → cloud, sqs; cloud/pages → cloud; cloud/posts →
 // cloud.
 package aws

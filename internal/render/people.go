@@ -41,7 +41,7 @@ func (r *Renderer) FindPeople(ctx context.Context, video string, o Observer) (a 
 		if err := in.checkSize(in.expected(), 0); err != nil {
 			return err
 		}
-		w.by.Measured(in.video.Duration, 0)
+		w.by.Measured(in.video.Duration, 0, in.size(in.expected(), 0))
 		a, err = w.people(ctx, in)
 		return err
 	})

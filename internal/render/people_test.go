@@ -26,8 +26,8 @@ func TestFindPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.measured[0][0] != 2400*time.Millisecond || o.progress[len(o.progress)-1].Done != 60 {
-		t.Errorf("measured %v, told of %v", o.measured, o.progress)
+	if o.measured[0][0] != 2400*time.Millisecond || o.size != 60*ffmpegtest.Width*ffmpegtest.Height/1000 || o.progress[len(o.progress)-1].Done != 60 {
+		t.Errorf("measured %v and %d, told of %v", o.measured, o.size, o.progress)
 	}
 	want := order.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: ffmpegtest.Width, Height: ffmpegtest.Height, Frames: 60}
 	if a.Video != want || len(a.Faces) != 2 {

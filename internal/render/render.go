@@ -85,8 +85,9 @@ type Space interface {
 // Observer learns about a job while it is done. Except for Unkept, its methods are never called concurrently.
 type Observer interface {
 	// Measured tells the lengths of the media before any frame is decoded. The length of the video is the one that its file states, 0 if it
-	// states none. For a preview, so is that of the audio; if its file states none, it is as long as the preview needs.
-	Measured(video, audio time.Duration)
+	// states none. For a preview, so is that of the audio; if its file states none, it is as long as the preview needs. size is about the
+	// Size that the Result will have.
+	Measured(video, audio time.Duration, size int64)
 	// Resumed tells the number of frames that are in pieces of earlier attempts, if there are any, and that of all frames.
 	Resumed(frames, total int)
 	// Unkept tells why the piece with a number couldn't be kept. The render goes on, so another method may run meanwhile.
@@ -97,10 +98,10 @@ type Observer interface {
 // ProgressFunc is an Observer that gets only the progress.
 type ProgressFunc func(Progress)
 
-func (ProgressFunc) Measured(_, _ time.Duration) {}
-func (ProgressFunc) Resumed(_, _ int)            {}
-func (ProgressFunc) Unkept(int, error)           {}
-func (f ProgressFunc) Progress(p Progress)       { f(p) }
+func (ProgressFunc) Measured(_, _ time.Duration, _ int64) {}
+func (ProgressFunc) Resumed(_, _ int)                     {}
+func (ProgressFunc) Unkept(int, error)                    {}
+func (f ProgressFunc) Progress(p Progress)                { f(p) }
 
 // observed returns o, or an Observer that does nothing if o is nil.
 func observed(o Observer) Observer {
@@ -156,7 +157,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		if err != nil {
 			return err
 		}
-		w.by.Measured(in.video.Duration, in.audioLength())
+		w.by.Measured(in.video.Duration, in.audioLength(), in.size(in.expected(), in.spoken()))
 		seen, err := w.observe(ctx, in)
 		made.Reused.Findings = seen.footage.recalled
 		if err != nil {

@@ -152,13 +152,14 @@ func sound(t testing.TB, name, seconds string, args ...string) string {
 // notes is an Observer that writes down what it learns.
 type notes struct {
 	measured [][2]time.Duration
+	size     int64 // as it was measured last
 	resumed  int   // number of frames in pieces of earlier attempts
 	unkept   []int // numbers of pieces that were not kept
 	progress []Progress
 }
 
-func (n *notes) Measured(video, audio time.Duration) {
-	n.measured = append(n.measured, [2]time.Duration{video, audio})
+func (n *notes) Measured(video, audio time.Duration, size int64) {
+	n.measured, n.size = append(n.measured, [2]time.Duration{video, audio}), size
 }
 func (n *notes) Unkept(piece int, _ error) { n.unkept = append(n.unkept, piece) }
 func (n *notes) Resumed(frames, _ int)     { n.resumed = frames }
@@ -184,6 +185,9 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options order.Opti
 	measured := [2]time.Duration{-1, -1}
 	if len(o.measured) > 0 {
 		measured = o.measured[0]
+	}
+	if err == nil && options.SyncMode != order.CutOff && options.SyncMode != order.Pad && (o.size < told.Size/2 || o.size > 2*told.Size) {
+		t.Errorf("measured a size of %d, want about %d", o.size, told.Size)
 	}
 	asSpeech := options.SyncMode != order.CutOff && options.SyncMode != order.Pad && options.Preview.Length == 0
 	shortest := map[bool]time.Duration{true: 0, false: 1}[strings.HasPrefix(filepath.Base(video), "unstated")]

@@ -28,16 +28,18 @@ import (
 // Deployment is the service on AWS with the parts that one program needs. Each part makes its
 // clients of AWS once.
 type Deployment struct {
-	Service  *service.Service // made of what the parts added to Wanted, Engines, Workers and Ports
-	Wanted   operator.Settings
-	Engines  []string
-	Workers  int // see lipsync.Config
-	Ports    lipsync.Ports
-	Settings *settings.Values
-	Metrics  *emf.Metrics
-	Log      *slog.Logger
-	Config   aws.Config      // of clients
-	Table    *dynamodb.Store // nil without Records
+	Service *service.Service // made of what the parts added to the fields below
+	Wanted  operator.Settings
+	Engines []string
+	// Workers, SmallWorkers and OnlySmall are those of lipsync.Config.
+	Workers, SmallWorkers int
+	OnlySmall             bool
+	Ports                 lipsync.Ports
+	Settings              *settings.Values
+	Metrics               *emf.Metrics
+	Log                   *slog.Logger
+	Config                aws.Config      // of clients
+	Table                 *dynamodb.Store // nil without Records
 
 	MediaRole, Bucket string // "" without Leases
 
@@ -70,7 +72,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		return nil, err
 	}
 	wanted := d.Wanted.Config(d.Engines, d.Workers)
-	wanted.Pooled = true
+	wanted.Pooled, wanted.SmallWorkers, wanted.OnlySmall = true, d.SmallWorkers, d.OnlySmall
 	var err error
 	d.Service, err = service.New(wanted, d.Ports)
 	return d, err
@@ -82,11 +84,11 @@ func Records(d *Deployment) {
 	d.Ports.Store = d.Table.Store
 }
 
-// Leases adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as runners, since
+// Leases adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as workers, since
 // for a minute there are also those of runners that died. The deployment must have Records.
 func Leases(d *Deployment) {
 	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
-	d.Table.MostHeld = 2 * settings.MaxWorkers.In(d.Settings)
+	d.Table.MostHeld = 2 * (settings.MaxWorkers.In(d.Settings) + settings.SmallCalls.In(d.Settings))
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have
@@ -122,10 +124,10 @@ func Limits(d *Deployment) {
 	d.Wanted.MaxKeys = settings.MaxKeys.In(d.Settings)
 }
 
-// Workers adds what places in the queue need: the largest number of runners, and surveys that are used for two seconds. The
+// Workers adds what places in the queue need: the largest numbers of runners and of calls of the function of small requests, and surveys that are used for two seconds. The
 // deployment must have Records.
 func Workers(d *Deployment) {
-	d.Workers = settings.MaxWorkers.In(d.Settings)
+	d.Workers, d.SmallWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallCalls.In(d.Settings)
 	d.Table.SurveyLife = 2 * time.Second
 }
 

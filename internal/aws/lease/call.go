@@ -18,7 +18,7 @@ import (
 	"lipsync/internal/domain/order"
 )
 
-// operation is what a runner asks for: a method of service.Records, or a session.
+// operation is what a runner asks for: a method of service.Records or Calls, or a session.
 type operation string
 
 const (
@@ -28,11 +28,14 @@ const (
 	report    operation = "report"
 	noteVideo operation = "note_video"
 	release   operation = "release"
+	enlarge   operation = "enlarge"
 	fault     operation = "fault"
 	finish    operation = "finish"
 	noteSpeed operation = "note_speed"
 	worked    operation = "worked"
 	session   operation = "session"
+	beginCall operation = "begin_call" // of the function of small requests
+	endCall   operation = "end_call"
 )
 
 // call is a runner's call. ID and Lease say which lease it holds.
@@ -41,6 +44,8 @@ type call struct {
 	ID    string    `json:"id,omitempty"`    // of the request
 	Lease string    `json:"lease,omitempty"` // token
 
+	Small    bool             `json:"small,omitempty"` // claim only a small request
+	Start    string           `json:"start,omitempty"` // name of the start of a call of the function of small requests
 	Progress lipsync.Progress `json:"progress,omitzero"`
 	Video    []byte           `json:"video,omitempty"` // SHA-256
 	Ended    ended            `json:"ended,omitzero"`
@@ -163,10 +168,11 @@ func (c *claimed) request() (r lipsync.Request, err error) {
 
 // Bounds of what a runner may send.
 const (
-	maxCall = 256 << 10 // bytes
-	maxText = 4 << 10   // bytes of the message or the cause of a fault
-	maxGaps = 1000
-	maxTook = 7 * 24 * time.Hour // the longest time of a job
+	maxCall  = 256 << 10 // bytes
+	maxText  = 4 << 10   // bytes of the message or the cause of a fault
+	maxStart = 60        // bytes
+	maxGaps  = 1000
+	maxTook  = 7 * 24 * time.Hour // the longest time of a job
 )
 
 // parse reads a runner's call, which may be an attacker's. It returns Invalid for a call that no runner makes.
@@ -191,8 +197,14 @@ func invalid(format string, args ...any) error {
 
 // check returns Invalid unless the values are such as a runner sends.
 func (c call) check() error {
-	if c.Do == claim || c.Do == worked {
+	switch c.Do {
+	case claim, worked:
 		return c.checkNumbers()
+	case beginCall, endCall:
+		if c.Start == "" || len(c.Start) > maxStart || strings.Trim(c.Start, "0123456789abcdefghijklmnopqrstuvwxyz/") != "" {
+			return invalid("the start %.40q", c.Start)
+		}
+		return nil
 	}
 	if id, ok := lipsync.ParseID(c.ID); !ok || id != c.ID || c.Lease == "" || len(c.Lease) > maxText {
 		return invalid("names no lease")
@@ -205,7 +217,7 @@ func (c call) check() error {
 		return invalid("an outcome with a failure")
 	case c.Do == report && !isWord(string(c.Progress.Stage)):
 		return invalid("the stage %.40q", c.Progress.Stage)
-	case len(o.Warnings) > maxText || len(o.Unsynced.Gaps) > maxGaps || len(c.Key) > maxText:
+	case len(o.Warnings) > maxText || len(o.Unsynced.Gaps) > maxGaps || len(o.Sync.Curve) > order.MostMoments || len(c.Key) > maxText:
 		return invalid("too long a value")
 	}
 	if c.Do == fault {

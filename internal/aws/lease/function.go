@@ -16,16 +16,23 @@ type Sessions interface {
 	Open(ctx context.Context, name string, p policy) (*credentials, error)
 }
 
+// Calls counts the calls of the function of small requests that run. They return NotFound for a start that isn't known.
+type Calls interface {
+	BeginCall(ctx context.Context, start string) error
+	EndCall(ctx context.Context, start string) error
+}
+
 // function answers the calls of runners.
 type function struct {
 	records  *service.Service
+	calls    Calls
 	sessions Sessions
 	log      *slog.Logger
 }
 
 // Handler returns the function of Lambda that answers the calls of runners. It returns an error only if it can't tell the runner.
-func Handler(s *service.Service, sessions Sessions, log *slog.Logger) func(context.Context, json.RawMessage) (json.RawMessage, error) {
-	f := &function{s, sessions, log}
+func Handler(s *service.Service, calls Calls, sessions Sessions, log *slog.Logger) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+	f := &function{s, calls, sessions, log}
 	return func(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
 		c, err := parse(text)
 		var a answer
@@ -52,11 +59,15 @@ func (f *function) do(ctx context.Context, c call) (a answer, err error) {
 	r := lipsync.Request{ID: c.ID, Lease: c.Lease}
 	switch c.Do { // these check the lease when they change it
 	case claim:
-		r, err := f.records.Claim(ctx, "")
+		r, err := f.records.ClaimFrom(ctx, "", lipsync.Choice{Small: c.Small})
 		if err == nil {
 			a.Request = newClaimed(r)
 		}
 		return a, err
+	case beginCall:
+		return a, f.calls.BeginCall(ctx, c.Start)
+	case endCall:
+		return a, f.calls.EndCall(ctx, c.Start)
 	case worked:
 		a.All, err = f.records.Worked(ctx, c.Took)
 		return a, err
@@ -68,6 +79,8 @@ func (f *function) do(ctx context.Context, c call) (a answer, err error) {
 		return a, f.records.Report(ctx, r, c.Progress)
 	case release:
 		return a, f.records.Release(ctx, r)
+	case enlarge:
+		return a, f.records.Enlarge(ctx, r)
 	}
 	r, err = f.records.Store.Requests.ByID(ctx, c.ID)
 	if err != nil {

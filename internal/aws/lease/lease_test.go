@@ -32,11 +32,15 @@ type fixture struct {
 	caller  lipsync.Caller
 	records *Records
 	opened  []policy // of sessions
+	counted []string // begins and ends of calls
 	lost    int      // number of the next answers that are lost after the function gave them
 	log     strings.Builder
 }
 
-func newFixture(t testing.TB) *fixture {
+func newFixture(t testing.TB) *fixture { return newFixtureFor(t, false) }
+
+// newFixtureFor returns a fixture whose runner does only small requests, or all.
+func newFixtureFor(t testing.TB, small bool) *fixture {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
 	check.Must(t, err)
@@ -44,11 +48,11 @@ func newFixture(t testing.TB) *fixture {
 	check.Must(t, err)
 	t.Cleanup(func() { _, _ = store.Close(), objects.Close() })
 	f := &fixture{}
-	f.Service = lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp"}}, lipsync.Ports{Store: store.Store, Objects: objects, Queue: noQueue{}})
+	f.Service = lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{Store: store.Store, Objects: objects, Queue: noQueue{}})
 	_, key, err := f.CreateKey(t.Context(), "a", "laptop", 0)
 	check.Must(t, err)
 	f.caller = lipsync.Caller{Account: "a", KeyID: key.ID}
-	handle := Handler(f.Service, f, slog.New(slog.NewTextHandler(&f.log, nil)))
+	handle := Handler(f.Service, f, f, slog.New(slog.NewTextHandler(&f.log, nil)))
 	f.records = NewRecords(func(ctx context.Context, text []byte) ([]byte, error) {
 		answer, err := handle(ctx, text)
 		if f.lost > 0 {
@@ -56,8 +60,22 @@ func newFixture(t testing.TB) *fixture {
 			answer, err = handle(ctx, text)
 		}
 		return answer, err
-	})
+	}, small)
 	return f
+}
+
+// BeginCall implements Calls.
+func (f *fixture) BeginCall(_ context.Context, start string) error { return f.count("begin", start) }
+
+// EndCall implements Calls.
+func (f *fixture) EndCall(_ context.Context, start string) error { return f.count("end", start) }
+
+func (f *fixture) count(what, start string) error {
+	if start != "1/a" {
+		return failure.New(failure.NotFound, "no call was started so")
+	}
+	f.counted = append(f.counted, what)
+	return nil
 }
 
 type noQueue struct{}
@@ -217,7 +235,7 @@ func TestRefusals(t *testing.T) {
 	waiting := f.stored(t, id)
 	before := f.stored(t, other.ID)
 	for _, r := range []lipsync.Request{{ID: other.ID, Lease: own.Lease}, {ID: other.ID}, waiting, {ID: waiting.ID, Lease: own.Lease}, {ID: "../" + own.ID, Lease: own.Lease}} {
-		for _, do := range []operation{renew, held, report, noteVideo, release, fault, finish, noteSpeed, session} {
+		for _, do := range []operation{renew, held, report, noteVideo, release, enlarge, fault, finish, noteSpeed, session} {
 			c := on(r, do)
 			c.Progress.Stage = order.Rendering
 			c.Video, c.Key, c.Ended.Fault = make([]byte, 32), r.OutputKey(1), newError(errors.New("x"), failure.Of(nil))
@@ -242,6 +260,8 @@ func TestRefusals(t *testing.T) {
 		"too long a time":  {Do: worked, Took: maxTook + 1},
 		"size":             {Do: noteSpeed, ID: own.ID, Lease: own.Lease, Size: -1},
 		"speed before end": {Do: noteSpeed, ID: own.ID, Lease: own.Lease, Size: 1},
+		"start":            {Do: beginCall, Start: "../x"},
+		"no start":         {Do: endCall},
 		"key":              {Do: session, ID: own.ID, Lease: own.Lease, Key: "*"},
 	} {
 		if err := f.records.did(t.Context(), c); failure.CodeOf(err) != failure.Invalid && failure.CodeOf(err) != failure.Conflict {
@@ -260,10 +280,30 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestSmall claims for a runner that does only small requests. It gives one back that turns out large, which it doesn't get again.
+func TestSmall(t *testing.T) {
+	f, engine := newFixtureFor(t, true), "wav2lip"
+	large, err := f.Generate(t.Context(), f.caller, requests.Params{
+		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}, Order: order.Order{Engine: engine},
+	})
+	check.Must(t, err)
+	r := f.claimed(t, nil)
+	check.Must(t, f.records.Enlarge(t.Context(), r))
+	check.Want(t, "class", f.stored(t, r.ID).Class, lipsync.Large)
+	if got, err := f.records.Claim(t.Context(), ""); failure.CodeOf(err) != failure.NotFound {
+		t.Errorf("got %s (%v), want none of %s and %s", got.ID, err, large, r.ID)
+	}
+	check.Must(t, errors.Join(f.records.BeginCall(t.Context(), "1/a"), f.records.EndCall(t.Context(), "1/a")))
+	check.Want(t, "calls", strings.Join(f.counted, " "), "begin end")
+	if err := f.records.BeginCall(t.Context(), "2/b"); failure.CodeOf(err) != failure.NotFound {
+		t.Errorf("a start that nobody made: got %v", err)
+	}
+}
+
 // TestUnknown is of calls to another function's language, and of a store that fails.
 func TestUnknown(t *testing.T) {
 	f := newFixture(t)
-	handle := Handler(f.Service, f, slog.New(slog.DiscardHandler))
+	handle := Handler(f.Service, f, f, slog.New(slog.DiscardHandler))
 	for _, text := range []string{"", "{", "[]", `{"do":"claim","id":1}`, `{"do":"claim"} {}`, `{"do":"claim","more":1}`, `"` + strings.Repeat("x", maxCall) + `"`} {
 		answered, err := handle(t.Context(), json.RawMessage(text))
 		var a answer
@@ -372,8 +412,8 @@ func TestObjects(t *testing.T) {
 func FuzzCall(f *testing.F) {
 	fixture := newFixture(f)
 	r := fixture.claimed(f, nil)
-	handle := Handler(fixture.Service, fixture, slog.New(slog.DiscardHandler))
-	for _, do := range []operation{renew, held, report, noteVideo, release, fault, finish, noteSpeed, worked, session} {
+	handle := Handler(fixture.Service, fixture, fixture, slog.New(slog.DiscardHandler))
+	for _, do := range []operation{renew, held, report, noteVideo, release, enlarge, fault, finish, noteSpeed, worked, session, beginCall} {
 		c := on(r, do)
 		c.Lease = "another"
 		c.Video, c.Key, c.Ended.Outcome.Output, c.Ended.Fault = make([]byte, 32), r.OutputKey(1), r.OutputKey(1), newError(errors.New("x"), failure.Of(nil))

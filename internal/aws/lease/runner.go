@@ -22,15 +22,19 @@ type Invoke func(ctx context.Context, text []byte) ([]byte, error)
 // Records implements service.Records by calls of the function. It holds at most one lease at a time.
 type Records struct {
 	invoke Invoke
+	small  bool // claims only small requests
 
 	mu      sync.Mutex
 	request lipsync.Request // the last one that was claimed
 }
 
-var _ service.Records = (*Records)(nil)
+var (
+	_ service.Records = (*Records)(nil)
+	_ Calls           = (*Records)(nil)
+)
 
-// NewRecords returns the records behind the function.
-func NewRecords(invoke Invoke) *Records { return &Records{invoke: invoke} }
+// NewRecords returns the records behind the function, for a runner that does all requests or only small ones.
+func NewRecords(invoke Invoke, small bool) *Records { return &Records{invoke: invoke, small: small} }
 
 // call makes a call, and returns the error that the function told.
 func (r *Records) call(ctx context.Context, c call) (a answer, err error) {
@@ -61,7 +65,7 @@ func (r *Records) Claim(ctx context.Context, id string, except ...string) (lipsy
 	if id != "" || len(except) > 0 {
 		return lipsync.Request{}, errors.New("a runner can't choose what it claims")
 	}
-	a, err := r.call(ctx, call{Do: claim})
+	a, err := r.call(ctx, call{Do: claim, Small: r.small})
 	if err != nil {
 		return lipsync.Request{}, err
 	}
@@ -95,6 +99,18 @@ func (r *Records) NoteVideo(ctx context.Context, q lipsync.Request, video [32]by
 
 func (r *Records) Release(ctx context.Context, q lipsync.Request) error {
 	return r.did(ctx, on(q, release))
+}
+
+func (r *Records) Enlarge(ctx context.Context, q lipsync.Request) error {
+	return r.did(ctx, on(q, enlarge))
+}
+
+func (r *Records) BeginCall(ctx context.Context, start string) error {
+	return r.did(ctx, call{Do: beginCall, Start: start})
+}
+
+func (r *Records) EndCall(ctx context.Context, start string) error {
+	return r.did(ctx, call{Do: endCall, Start: start})
 }
 
 // Fault implements service.Records. The function gets the failure that err is, and its RetryAfter.

@@ -145,7 +145,7 @@ func (s *Service) checkLines(ctx context.Context, c lipsync.Caller, lines []Vari
 	}
 	refusals := make([]error, len(media))
 	err := s.Each(len(media), end, func(i int) error {
-		_, refusals[i] = s.Input(ctx, c, media[i].kind, requests.Source{URL: media[i].url})
+		_, _, refusals[i] = s.Input(ctx, c, media[i].kind, requests.Source{URL: media[i].url})
 		return failure.Unless(failure.Invalid, refusals[i])
 	})
 	if err == nil && s.Over(end) {

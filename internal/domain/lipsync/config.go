@@ -70,6 +70,10 @@ type Config struct {
 	Pooled bool
 	// Workers is the number of workers of the process, or the most that the Pool has. If 0, it is not known.
 	Workers int
+	// SmallWorkers is the most workers that SmallPool has; 0 if there is none.
+	SmallWorkers int
+	// OnlySmall says that workers of this process claim only small requests, and give back those that turn out large.
+	OnlySmall bool
 }
 
 // Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where
@@ -87,6 +91,7 @@ type Ports struct {
 	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
 	EventBody func(d Delivery, about Subject) ([]byte, error)
 	Pool      Pool   // for Scale
+	SmallPool Pool   // for Scale, with workers that claim only small requests; may be missing
 	Demand    Demand // for Scale, and for workers of a Pool
 	// Log receives failures that no caller learns of; by default they are discarded.
 	Log *slog.Logger

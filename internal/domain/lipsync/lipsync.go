@@ -95,6 +95,7 @@ type Request struct {
 	KeyID       string // the key that made it; "" if a person made it in the dashboard
 	ReferenceID string // the client's own name for it; may be ""
 	Status      Status
+	Class       Class
 
 	Video, Audio Input  // Audio is zero for an analysis
 	Tracks       Tracks // further speech tracks, for segments

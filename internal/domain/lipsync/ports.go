@@ -154,9 +154,10 @@ type Idempotency struct {
 // transitions that end the lease clear it.
 type Leases interface {
 	// Claim leases one request until now+lease: the request with the id, or the next claimable
-	// request of no account in except if id is "". See Request.Claimed, and Change for what else it writes. The next request is the oldest claimable request of the account whose Turn it is.
+	// request of the choice if id is "". See Request.Claimed, and Change for what else it writes. The next request is the oldest claimable request of the choice of
+	// the account whose Turn it is.
 	// Claim returns NotFound if there is nothing to claim; a request with the id may be unknown, final or leased.
-	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (Request, error)
+	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from Choice) (Request, error)
 
 	// Renew sets the end of a held lease. It returns Conflict if the token no longer holds the
 	// request.
@@ -423,15 +424,20 @@ type Pool interface {
 
 // Demand stores what Scale needs to know how many workers of a Pool to start.
 type Demand interface {
-	// Waiting returns the number of requests that are claimable at now, at most limit. The last
+	// Waiting returns the numbers of requests that are claimable at now, each at most limit. The last
 	// changes may be missing. Requests whose lease ran out may be missing until the next Upkeep.
 	// The cost depends only on limit.
-	Waiting(ctx context.Context, now time.Time, limit int) (int, error)
+	Waiting(ctx context.Context, now time.Time, limit int) (Waiting, error)
 	// LockScaling gives the caller the scaling lock, the sole right to count and start workers,
 	// until the time until. It returns the mean time of the last requests that Worked was called
 	// for, some hundreds or more, and 0 if there are none. While another process holds the lock, it
 	// returns Conflict with a RetryAfter.
 	LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
+	// LockCalls gives the caller the sole right to start workers of the SmallPool, as LockScaling does for those of the Pool.
+	LockCalls(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
+	// Steady records how many workers of the SmallPool run, and returns the least of the last three numbers. Sweep calls it once a
+	// minute, with the scaling lock.
+	Steady(ctx context.Context, running int) (least int, err error)
 	// Worked records that a worker held a request for the time took, done or not. It returns the
 	// sum of these times of all workers since the store was made.
 	Worked(ctx context.Context, took time.Duration) (all time.Duration, err error)

@@ -84,13 +84,14 @@ func (s *Service) Make(ctx context.Context, c lipsync.Caller, p Params, engine s
 
 // newRequest checks the sources and returns the request. It stores nothing.
 func (s *Service) newRequest(ctx context.Context, c lipsync.Caller, p Params, engine string) (lipsync.Request, error) {
-	video, audios, err := s.inputs(ctx, c, p)
+	video, audios, sizes, err := s.inputs(ctx, c, p)
 	if err != nil {
 		return lipsync.Request{}, err
 	}
 	r := p.record()
 	r.Account, r.KeyID, r.Status, r.Engine, r.CreatedAt = c.Account, c.KeyID, lipsync.Queued, engine, s.Now()
 	r.Video, r.Audio, r.Tracks = video, audios[0].Input, newTracks(audios)
+	r.Class = lipsync.ClassOf(r, sizes...)
 	if r.ID == "" {
 		r.ID = s.NewID()
 	}
@@ -141,19 +142,21 @@ func ExplainReplay(err error) error {
 	return failure.Restate(err, failure.Reused, "idempotency key was used with a different request")
 }
 
-// inputs checks that the caller may use all sources, and returns them as inputs.
-func (s *Service) inputs(ctx context.Context, c lipsync.Caller, p Params) (video lipsync.Input, audios []lipsync.NamedInput, err error) {
-	if video, err = s.Input(ctx, c, failure.Video, p.Video); err != nil {
-		return lipsync.Input{}, nil, err
+// inputs checks that the caller may use all sources, and returns them as inputs, with the sizes that Input returns.
+func (s *Service) inputs(ctx context.Context, c lipsync.Caller, p Params) (video lipsync.Input, audios []lipsync.NamedInput, sizes []int64, err error) {
+	video, size, err := s.Input(ctx, c, failure.Video, p.Video)
+	if err != nil {
+		return lipsync.Input{}, nil, nil, err
 	}
+	sizes = append(sizes, size)
 	for _, track := range p.tracks() {
-		in, err := s.Input(ctx, c, failure.Audio, track.Source)
+		in, size, err := s.Input(ctx, c, failure.Audio, track.Source)
 		if err != nil {
-			return lipsync.Input{}, nil, err
+			return lipsync.Input{}, nil, nil, err
 		}
-		audios = append(audios, lipsync.NamedInput{Ref: track.Ref, Input: in})
+		audios, sizes = append(audios, lipsync.NamedInput{Ref: track.Ref, Input: in}), append(sizes, size)
 	}
-	return video, audios, nil
+	return video, audios, sizes, nil
 }
 
 // engine returns the name of the engine for the name that the client sent.
@@ -170,7 +173,7 @@ func (s *Service) engine(name string) (string, error) {
 // Analyze creates a request for an Analysis of a video and returns its id. It returns NoSpace if the disk
 // has too little space.
 func (s *Service) Analyze(ctx context.Context, c lipsync.Caller, video Source) (id string, err error) {
-	in, err := s.Input(ctx, c, failure.Video, video)
+	in, size, err := s.Input(ctx, c, failure.Video, video)
 	if err != nil {
 		return "", err
 	}
@@ -178,6 +181,7 @@ func (s *Service) Analyze(ctx context.Context, c lipsync.Caller, video Source) (
 		return "", err
 	}
 	r := lipsync.Request{ID: s.NewID(), Account: c.Account, Kind: lipsync.ToAnalyze, Status: lipsync.Queued, Video: in, CreatedAt: s.Now()}
+	r.Class = lipsync.ClassOf(r, size)
 	return s.create(ctx, r, Params{Video: video})
 }
 

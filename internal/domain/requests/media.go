@@ -41,6 +41,7 @@ func (s *Service) storeMedia(ctx context.Context, key string, kind failure.Media
 		return Source{}, err
 	}
 	sum.Sum(src.SHA256[:0])
+	src.Size = limit - limited.left
 	return src, nil
 }
 

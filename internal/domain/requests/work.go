@@ -17,11 +17,16 @@ const FinishTime = 10 * time.Second
 // returns NotFound if there is nothing to claim, and for the time of a Lease after the clock was set
 // forward.
 func (s *Service) Claim(ctx context.Context, id string, except ...string) (lipsync.Request, error) {
+	return s.ClaimFrom(ctx, id, lipsync.Choice{Small: s.OnlySmall, Except: except})
+}
+
+// ClaimFrom does what Claim does, from a choice of requests.
+func (s *Service) ClaimFrom(ctx context.Context, id string, from lipsync.Choice) (lipsync.Request, error) {
 	if !s.Settled() {
 		return lipsync.Request{}, failure.New(failure.NotFound, "the clock was set forward")
 	}
 	for {
-		r, err := s.Store.Leases.Claim(ctx, id, s.NewID(), s.Now(), lipsync.Lease, except...)
+		r, err := s.Store.Leases.Claim(ctx, id, s.NewID(), s.Now(), lipsync.Lease, from)
 		if err != nil {
 			return lipsync.Request{}, err
 		}
@@ -64,6 +69,16 @@ func (s *Service) Held(ctx context.Context, r lipsync.Request) error {
 // if the worker has lost the request.
 func (s *Service) Release(ctx context.Context, r lipsync.Request) error {
 	_, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Released(r.Lease) })
+	return err
+}
+
+// Enlarge gives back a claimed request that is too large for this worker: see Request.Enlarged. It returns Conflict if the worker has lost the
+// request.
+func (s *Service) Enlarge(ctx context.Context, r lipsync.Request) error {
+	r, err := s.Store.Leases.Change(ctx, r.ID, func(stored lipsync.Request) (lipsync.Request, error) { return stored.Enlarged(r.Lease) })
+	if err == nil {
+		_ = s.Queue.Send(ctx, r) // if this fails, Sweep starts a worker
+	}
 	return err
 }
 

@@ -81,25 +81,28 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds map[string
 	}
 	ends := append(endsOf(since, now, all.Mean()), make([]time.Duration, idle)...)
 	before := ahead - quick + ready
-	if free, known := s.free(ends, before, all.Mean(), now.Sub(r.CreatedAt)); known {
+	if free, known := s.free(r.Class, ends, before, all.Mean(), now.Sub(r.CreatedAt)); known {
 		p.Left = turn(free, before, all.Mean()) + own
 	}
 	return p
 }
 
 // free returns the times until each worker is free; those that run are free at the times ends. known is false if
-// no worker is expected. A request behind ahead others has waited for the time waited.
-func (s *Service) free(ends []time.Duration, ahead int, mean, waited time.Duration) (free []time.Duration, known bool) {
+// no worker is expected. A request of the class behind ahead others has waited for the time waited.
+func (s *Service) free(class lipsync.Class, ends []time.Duration, ahead int, mean, waited time.Duration) (free []time.Duration, known bool) {
 	if !s.Pooled {
 		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), s.Workers > 0
 	}
-	start := StartTime - waited // until the workers that Scale started for the request are ready
-	if start <= 0 {             // they are busy now
+	take, n, most := StartTime, newCapacity(0, len(ends), mean).lacks(ahead+1), s.Workers
+	if class == lipsync.Small && s.SmallWorkers > 0 {
+		take, n, most = smallStart, ahead+1, s.SmallWorkers
+	}
+	start := take - waited // until the workers that Scale started for the request are ready
+	if start <= 0 {        // they are busy now
 		return ends, len(ends) > 0
 	}
-	n := newCapacity(0, len(ends), mean).lacks(ahead + 1)
-	if s.Workers > 0 {
-		n = min(n, s.Workers-len(ends))
+	if most > 0 {
+		n = min(n, most-len(ends))
 	}
 	for range n {
 		ends = append(ends, start)

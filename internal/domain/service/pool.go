@@ -1,23 +1,30 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
 )
 
 const (
 	// StartTime is about the time that a worker of the Pool takes to start. An instance boots and
 	// fetches the image in two to five minutes. On a running instance it takes less.
 	StartTime = 3 * time.Minute
+	// smallStart is about the time that a worker of the SmallPool takes to start.
+	smallStart = 2 * time.Second
 	// scalingLockTime is the time for which a process holds the scaling lock. It is longer than the
 	// time until Count includes workers that were just started.
 	scalingLockTime = 5 * time.Second
+	// callWait is the time for which small requests may wait for running workers. Then they get calls.
+	callWait = 3 * time.Second
+	// callsLockTime is the time for which a process has the right to start workers of the SmallPool. Its Count includes them at once.
+	callsLockTime = time.Second
 	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
-	// request about that often. No worker starts for requests that running workers take within that
+	// request more often. No worker starts for requests that running workers take within that
 	// time: such a worker would be ready minutes later, find nothing to do, and cost money.
 	mayWait = 5 * time.Second
 	// isLate is the wait of the oldest request from which Sweep no longer relies on running
@@ -40,17 +47,44 @@ func IdleTime(busy float64) time.Duration {
 	return time.Duration(float64(StartTime) / max(busy, 1))
 }
 
-// Scale starts as many workers of the Pool as the waiting requests need. Call it when a request
+// Scale starts as many workers of both pools as the waiting requests need. Call it when a request
 // begins to wait. Workers that are starting count fully. Running workers are busy, so they count
 // only for the work that they do within mayWait.
-func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, false) }
+func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, round{}) }
 
-// scale does the work of Scale. While another process holds the scaling lock, scale waits, but not
-// longer than patience. If late is set, a request has waited too long, and running workers do
-// not count.
-func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) error {
-	for end := time.Now().Add(patience); ; {
-		err := s.scaleOnce(ctx, late)
+// round says on which occasion scale is called.
+type round struct {
+	sweep bool // by the Sweep, once a minute
+	late  bool // a request has waited too long, so running workers do not count
+}
+
+// scale does the work of Scale. While another process holds a lock, scale waits, but not
+// longer than patience. Dispatch waits for no lock of the Pool unless that needs workers.
+func (s *Service) scale(ctx context.Context, patience time.Duration, r round) error {
+	end := time.Now().Add(patience)
+	if s.SmallPool != nil && !r.sweep {
+		var left, lacks bool
+		scale := func() (err error) { left, lacks, err = s.scaleCalls(ctx, left); return err }
+		err := s.await(ctx, end, scale)
+		if err == nil && left { // to running workers, which may take longer than expected
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(callWait):
+			}
+			err = s.await(ctx, end, scale)
+		}
+		if err != nil || !lacks {
+			return err
+		}
+	}
+	return s.await(ctx, end, func() error { return s.scaleOnce(ctx, r) })
+}
+
+// await calls f until it returns no Conflict, or until the time end.
+func (s *Service) await(ctx context.Context, end time.Time, f func() error) error {
+	for {
+		err := f()
 		e, ok := errors.AsType[*failure.Error](err)
 		switch {
 		case !ok || e.Code != failure.Conflict:
@@ -67,9 +101,28 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) 
 	}
 }
 
-// scaleOnce does the work of scale once. It returns Conflict while another process holds the
-// scaling lock.
-func (s *Service) scaleOnce(ctx context.Context, late bool) error {
+// scaleCalls starts workers of the SmallPool. It reports whether it left small requests to running workers, which it does not again, and whether
+// workers of the Pool are needed too. It returns Conflict while another process has the right to start them.
+func (s *Service) scaleCalls(ctx context.Context, again bool) (left, lacks bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
+	defer cancel()
+	now := s.Now()
+	mean, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
+	if err != nil {
+		return again, false, err
+	}
+	n, err := s.need(ctx, now, cmp.Or(mean, firstMean))
+	if err != nil {
+		return again, false, err
+	}
+	n.again = again
+	calls, runners := n.starts()
+	return !again && calls+n.calls.waiting < n.requests.Small, runners > 0, s.start(ctx, "small", s.SmallPool, calls, n)
+}
+
+// scaleOnce starts workers of the Pool. In a sweep it also starts those of the SmallPool, unless another process does. It returns Conflict while
+// another process holds the scaling lock.
+func (s *Service) scaleOnce(ctx context.Context, r round) error {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
@@ -77,58 +130,55 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	if err != nil {
 		return err
 	}
-	waiting, running, err := s.Pool.Count(ctx)
-	if err != nil {
-		return err
-	}
-	counted, expected := running, mean
-	if late {
-		counted = 0
-	}
 	if mean <= 0 {
-		if expected = firstMean; late {
-			expected = StartTime
+		if mean = firstMean; r.late {
+			mean = StartTime
 		}
 	}
-	c := newCapacity(waiting, counted, expected)
-	free := max(0, s.Workers-waiting-running)
-	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
+	free := false // to start workers of the SmallPool
+	if s.SmallPool != nil && r.sweep {
+		_, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
+		free = err == nil
+	}
+	n, err := s.need(ctx, now, mean)
 	if err != nil {
 		return err
 	}
-	n := min(c.lacks(requests), free)
-	if n == 0 {
+	if n.late = r.late; r.sweep && s.SmallPool != nil {
+		if n.steady, err = s.Demand.Steady(ctx, n.calls.running); err != nil {
+			return err
+		}
+	}
+	calls, runners := n.starts()
+	if !free {
+		calls = 0
+	}
+	return errors.Join(s.start(ctx, "small", s.SmallPool, calls, n), s.start(ctx, "all", s.Pool, runners, n))
+}
+
+// need counts workers and waiting requests, which take the mean time each.
+func (s *Service) need(ctx context.Context, now time.Time, mean time.Duration) (n need, err error) {
+	n = need{mean: mean, runners: staff{most: s.Workers}, calls: staff{most: s.SmallWorkers}}
+	if n.runners.waiting, n.runners.running, err = s.Pool.Count(ctx); err != nil {
+		return n, err
+	}
+	if s.SmallPool != nil {
+		if n.calls.waiting, n.calls.running, err = s.SmallPool.Count(ctx); err != nil {
+			return n, err
+		}
+	}
+	n.requests, err = s.Demand.Waiting(ctx, now, n.most())
+	return n, err
+}
+
+// start starts workers of a pool, which does requests of some classes.
+func (s *Service) start(ctx context.Context, does string, p lipsync.Pool, workers int, n need) error {
+	if workers == 0 {
 		return nil
 	}
-	s.Log.InfoContext(ctx, "start workers", "n", n, "waiting", waiting, "running", running, "requests", requests, "mean", mean)
-	return s.Pool.Start(ctx, n)
-}
-
-// capacity tells how much time the Pool's workers have for waiting requests, in seconds.
-type capacity struct {
-	mean float64 // mean time that a worker needs for a request
-	// part is the time that a new worker spends on requests that wait now: as long as its start
-	// took, or one request. A start therefore at most doubles the cost of a burst, and the burst is
-	// done about that time after the start.
-	part float64
-	has  float64 // total time of all workers; a running worker has mayWait
-}
-
-// newCapacity returns the capacity of the workers that are starting (waiting) and running.
-func newCapacity(waiting, running int, mean time.Duration) capacity {
-	c := capacity{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
-	c.has = float64(waiting)*c.part + float64(running)*mayWait.Seconds()
-	return c
-}
-
-// lacks returns the number of workers to start for the waiting requests.
-func (c capacity) lacks(requests int) int {
-	return max(0, int(math.Ceil((float64(requests)*c.mean-c.has)/c.part)))
-}
-
-// requestsOf returns the number of requests that keep these workers and free more busy.
-func (c capacity) requestsOf(free int) int {
-	return int(math.Ceil((c.has + float64(free)*c.part) / c.mean))
+	s.Log.InfoContext(ctx, "start workers", "requests", does, "n", workers, "small", n.requests.Small, "large", n.requests.Large, "mean", n.mean,
+		"waiting", n.runners.waiting, "running", n.runners.running, "calls_waiting", n.calls.waiting, "calls_running", n.calls.running)
+	return p.Start(ctx, workers)
 }
 
 // Worked records that a worker of the Pool held a request for the time took. It returns the sum of

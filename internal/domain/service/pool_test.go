@@ -24,7 +24,9 @@ type pool struct {
 	started          []int
 	until            time.Time
 	mean             time.Duration
-	requests         int
+	requests         int // all small
+	large            int
+	least            int // that Steady returns
 }
 
 func (p *pool) Count(context.Context) (waiting, running int, err error) {
@@ -50,9 +52,11 @@ func (p *pool) Start(_ context.Context, n int) error {
 	return nil
 }
 
-func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (int, error) {
-	return min(p.requests, limit), nil
+func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (lipsync.Waiting, error) {
+	return lipsync.Waiting{Small: min(p.requests, limit), Large: min(p.large, limit)}, nil
 }
+
+func (p *pool) Steady(_ context.Context, running int) (int, error) { return min(p.least, running), nil }
 
 func (p *pool) LockScaling(_ context.Context, now, until time.Time) (time.Duration, error) {
 	p.mu.Lock()
@@ -61,6 +65,10 @@ func (p *pool) LockScaling(_ context.Context, now, until time.Time) (time.Durati
 		return 0, &failure.Error{Code: failure.Conflict, RetryAfter: p.until.Sub(now)}
 	}
 	p.until = until
+	return p.mean, nil
+}
+
+func (p *pool) LockCalls(context.Context, time.Time, time.Time) (time.Duration, error) {
 	return p.mean, nil
 }
 
@@ -108,11 +116,103 @@ func TestScale(t *testing.T) {
 	} {
 		p := &pool{requests: c.requests, waiting: c.waiting, running: c.running, mean: c.mean}
 		check.Must(t, scaled(t, p, c.most).Scale(t.Context()))
-		got := 0
-		for _, n := range p.started {
-			got += n
+		check.Want(t, c.name, sum(p.started), c.n)
+	}
+}
+
+// TestScaleBoth starts workers of both pools.
+func TestScaleBoth(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		small, large            int
+		waiting, running        int // runners
+		calling, called, calls  int // calls that start, run, and may be
+		startRunners, startCall int
+	}{
+		{name: "nothing waits", calls: 100},
+		{name: "one small", small: 1, calls: 100, startCall: 1},
+		{name: "… for which a call starts", small: 1, calling: 1, calls: 100},
+		{name: "… for which a runner starts that is not there soon", small: 1, waiting: 1, calls: 100, startCall: 1},
+		{name: "… which one of 15 runners takes soon, but doesn't", small: 1, running: 15, calls: 100, startCall: 1},
+		{name: "… which one of 15 calls takes soon, but doesn't", small: 1, called: 15, calls: 100, startCall: 1},
+		{name: "one large", large: 1, calls: 100, startRunners: 1},
+		{name: "… which no call does", large: 1, called: 60, calls: 100, startRunners: 1},
+		{name: "of both", small: 10, large: 7, calls: 100, startRunners: 2, startCall: 10},
+		{name: "1000 small ones at once", small: 1000, calls: 1000, startCall: 1000},
+		{name: "… which 200 calls do in the time of a start, with 200 left", small: 1000, calls: 100, startRunners: 67, startCall: 100},
+		{name: "… of which all run", small: 900, called: 100, calls: 100, startRunners: 50},
+		{name: "no calls", small: 10, large: 2, startRunners: 2},
+	} {
+		p, calls := &pool{requests: c.small, large: c.large, waiting: c.waiting, running: c.running, mean: 30 * time.Second}, &pool{waiting: c.calling, running: c.called}
+		ports := lipsync.Ports{Pool: p, Demand: p}
+		if c.calls > 0 {
+			ports.SmallPool = calls
 		}
-		check.Want(t, c.name, got, c.n)
+		synctest.Test(t, func(t *testing.T) {
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.calls}, ports)
+			check.Must(t, s.Scale(t.Context()))
+		})
+		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
+		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
+	}
+}
+
+func sum(all []int) (n int) {
+	for _, some := range all {
+		n += some
+	}
+	return n
+}
+
+// TestScaleLeavesToRunners leaves small requests to running workers for three seconds, if these take as many, and starts calls for others at once.
+func TestScaleLeavesToRunners(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		small, large, running int
+		atOnce, took, started int // calls; requests that the workers took meanwhile
+	}{
+		{name: "one, which one of 15 takes", small: 1, running: 15, took: 1},
+		{name: "one, which none takes", small: 1, running: 15, started: 1},
+		{name: "three, of which one of 15 takes one", small: 3, running: 15, atOnce: 2, took: 1, started: 2},
+		{name: "one, and a large one", small: 1, large: 1, running: 15, atOnce: 1, started: 1},
+		{name: "one, with a few workers", small: 1, running: 9, atOnce: 1, started: 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, calls := &pool{requests: c.small, large: c.large, running: c.running, waiting: c.large, mean: 30 * time.Second}, &pool{}
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: calls, Demand: p})
+			time.AfterFunc(time.Second, func() {
+				check.Want(t, c.name+": calls at once", sum(calls.started), c.atOnce)
+				p.requests -= c.took
+			})
+			check.Must(t, s.Scale(t.Context()))
+			check.Want(t, c.name+": calls", sum(calls.started), c.started)
+			time.Sleep(time.Second)
+		})
+	}
+}
+
+// TestSweepScalesBoth has calls that are busy for minutes, for which a sweep starts runners, and a small request that waits too long for a
+// call, for which it starts a runner too.
+func TestSweepScalesBoth(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		after                   time.Duration
+		small, least, waiting   int
+		startRunners, startCall int
+	}{
+		{name: "calls are busy for minutes", after: time.Second, least: 10, startRunners: 6},
+		{name: "… and runners start", after: time.Second, least: 10, waiting: 5, startRunners: 1},
+		{name: "a small request is late", after: 61 * time.Second, small: 1, startRunners: 1, startCall: 1},
+		{name: "… and not yet", after: 59 * time.Second, small: 3},
+	} {
+		f := newFixture(t)
+		p, calls := &pool{requests: c.small, waiting: c.waiting, least: c.least, mean: 30 * time.Second}, &pool{running: 60}
+		f.Pool, f.SmallPool, f.Demand, f.Pooled, f.Workers, f.SmallWorkers = p, calls, p, true, 100, 100
+		f.generate(t, "")
+		f.clock.Advance(c.after)
+		check.Must(t, f.Sweep(t.Context()))
+		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
+		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
 	}
 }
 

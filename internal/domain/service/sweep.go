@@ -40,7 +40,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	oldest, err := s.sweepRequests(ctx, end)
 	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now()), s.SweepWebhooks(ctx, end), s.sweepCaches(ctx)}
 	if s.Pooled {
-		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
+		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), round{sweep: true, late: oldest > isLate}))
 	}
 	lines, err := s.SweepBatches(ctx, end)
 	errs = append(errs, err)

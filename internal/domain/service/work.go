@@ -29,6 +29,8 @@ type Records interface {
 	NoteVideo(ctx context.Context, r lipsync.Request, video [32]byte) error
 	// Release gives a claimed request back. The attempt does not count.
 	Release(ctx context.Context, r lipsync.Request) error
+	// Enlarge gives a claimed request back that is too large for the worker: see Request.Enlarged.
+	Enlarge(ctx context.Context, r lipsync.Request) error
 	// Fault ends an attempt that failed with err after the time held. again is the time of the next attempt, zero if there is none.
 	Fault(ctx context.Context, r lipsync.Request, err error, held time.Duration) (f failure.Failure, again time.Time, _ error)
 	// Finish makes a claimed request final.

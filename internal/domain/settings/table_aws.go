@@ -3,6 +3,7 @@ package settings
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -55,6 +56,14 @@ var (
 		Help: "Concurrent calls of functions that Lambda allows the account in the region",
 		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep`, `dispatch` and `lease` have calls of their own.",
 	}})
+	SmallCalls = add(Setting[int]{
+		Kind: integerWithin(0, 10_000), ContextDefault: defaultCalls,
+		Row: Row{
+			Name: "small-calls", Where: Stack | Functions, Default: "0", Optional: true, Without: "half of `lambdaQuota`, 500 at most; below 200 a fifth",
+			Help: "Largest number of calls at a time of the function that does small requests, which start in seconds; 0 for none",
+			More: "From a quota of 200 on, the calls are reserved, so that they take none from the API. See [decisions](decisions.md#small-requests).",
+		},
+	})
 	RequestRate = add(Setting[int]{Kind: integerWithin(1, 10_000), Row: Row{
 		Name: "request-rate", Where: Stack, Default: "500",
 		Help: "Calls a second of all clients together, and twice that in a burst",
@@ -157,6 +166,7 @@ var (
 	SignerPool    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
 	JobQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
 	JobDefinition = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
+	SmallFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true, Help: "Function that does small requests"}})
 	MaxWorkers    = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Largest number of runners at a time"}})
 	Issuer        = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Issuer, in OpenID Connect, of the provider that signs people in"}})
 	ClientID      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Client id of the dashboard at that provider"}})
@@ -171,6 +181,22 @@ const (
 	withNet = "m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge" // 16 GiB, for networks
 	withGPU = "g6.xlarge,g5.xlarge,g4dn.xlarge"
 )
+
+// ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own. Unreserved is the
+// number that AWS keeps for functions without any, and the stack at least for sweep, dispatch and lease.
+const (
+	ReservingQuota = 200
+	Unreserved     = 114
+)
+
+// defaultCalls returns the default of SmallCalls. Without reserved calls they must leave most of the quota to the API.
+func defaultCalls(v *Values) string {
+	quota := LambdaQuota.In(v)
+	if quota < ReservingQuota {
+		return strconv.Itoa(quota / 5)
+	}
+	return strconv.Itoa(min(quota/2, quota-Unreserved, 500))
+}
 
 func defaultInstances(v *Values) string {
 	if Image.In(v) == "cuda" {

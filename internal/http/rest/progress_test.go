@@ -23,7 +23,7 @@ func (f *fixture) start(t *testing.T, token string, now time.Time) (id string) {
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.store.Leases.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
+	if _, err := f.store.Leases.Claim(t.Context(), made.RequestID, "lease", now, time.Hour, lipsync.Choice{}); err != nil {
 		t.Fatal(err)
 	}
 	return made.RequestID

@@ -22,15 +22,15 @@ const (
 // workers claimed all requests that it found.
 const maxSurveys = 3
 
-func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (lipsync.Request, error) {
-	r, err := s.claim(ctx, id, token, now, lease, except)
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (lipsync.Request, error) {
+	r, err := s.claim(ctx, id, token, now, lease, from)
 	if err == nil {
 		s.noteClaim(ctx, ownerOf(r), now)
 	}
 	return r, err
 }
 
-func (s *Store) claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except []string) (lipsync.Request, error) {
+func (s *Store) claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (lipsync.Request, error) {
 	var last stored // the last one that was tried
 	claim := func(r stored) (stored, error) {
 		if last = r; r.Lease == token {
@@ -47,11 +47,10 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		return s.replace(ctx, id, claim)
 	}
 	for range maxSurveys {
-		v, err := s.survey(ctx, now)
+		v, err := s.survey(ctx, now, from)
 		if err != nil {
 			return lipsync.Request{}, err
 		}
-		v.except = except
 		if s.MostHeld > 0 && v.held() >= s.MostHeld {
 			break
 		}

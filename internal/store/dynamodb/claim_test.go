@@ -57,7 +57,7 @@ func TestClaimBehindManyPostponed(t *testing.T) {
 		s := openWire(t, &w)
 		all := createWaiting(t, s, "a", 103, now.Add(-time.Hour))
 		for _, id := range all[:101] {
-			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
+			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute, lipsync.Choice{})
 			if err == nil {
 				err = lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Hour))
 			}
@@ -82,7 +82,7 @@ func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.T
 	t.Helper()
 	w.take()
 	n := roundTrips(func() {
-		if r, err := s.Leases.Claim(t.Context(), "", token, at, lease); err != nil || r.ID != want {
+		if r, err := s.Leases.Claim(t.Context(), "", token, at, lease, lipsync.Choice{}); err != nil || r.ID != want {
 			t.Errorf("%s: got %s (%v), want %s", token, r.ID, err, want)
 		}
 	})
@@ -109,7 +109,7 @@ func TestLateEntry(t *testing.T) {
 		return []item{i}
 	})
 	for n, want := range ids[1:4] {
-		if r, err := table.Leases.Claim(t.Context(), "", fmt.Sprint("w", n), now, time.Minute); err != nil || r.ID != want {
+		if r, err := table.Leases.Claim(t.Context(), "", fmt.Sprint("w", n), now, time.Minute, lipsync.Choice{}); err != nil || r.ID != want {
 			t.Errorf("got %s (%v), want %s", r.ID, err, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 		w := wire{takes: call}
 		s := openWire(t, &w)
 		for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
-			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
+			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute, lipsync.Choice{})
 			if err == nil {
 				err = lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest is due last
 			}
@@ -141,10 +141,10 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 		}
 		for i, id := range []string{"a-0100", "a-0099"} {
 			at := now.Add(time.Duration(100+i) * time.Minute)
-			if r, err := s.Leases.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); failure.CodeOf(err) != failure.NotFound {
+			if r, err := s.Leases.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute, lipsync.Choice{}); failure.CodeOf(err) != failure.NotFound {
 				t.Errorf("before its time: got %s (%v)", r.ID, err)
 			}
-			if r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {
+			if r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour, lipsync.Choice{}); err != nil || r.ID != id {
 				t.Errorf("got %s (%v), want %s", r.ID, err, id)
 			}
 		}
@@ -159,7 +159,7 @@ func TestMostHeld(t *testing.T) {
 	ids := createWaiting(t, s, "a", 4, now.Add(-time.Hour))
 	claim := func(want string) {
 		t.Helper()
-		r, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute, lipsync.Choice{})
 		if r.ID != want || (want == "") != (failure.CodeOf(err) == failure.NotFound) {
 			t.Errorf("got %s, %v, want %q", r.ID, err, want)
 		}

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,16 +15,34 @@ import (
 )
 
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
-// postponed ones that are due.
-func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (int, error) {
-	all, err := total(2*queueShards, func(i int) (int, error) {
-		in := inQueueAfter(i/2, "")
-		if i%2 == 1 {
-			in = dueAt(i/2, now)
+// postponed ones that are due, of which upkeep leaves few.
+func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (lipsync.Waiting, error) {
+	var small, large atomic.Int64
+	err := together(3*queueShards, func(i int) (err error) {
+		var n int
+		switch shard := i / 3; i % 3 {
+		case 0:
+			n, err = s.count(ctx, limit, inQueue(shard, "", isLarge))
+			small.Add(int64(n))
+		case 1:
+			n, err = s.count(ctx, limit, inQueue(shard, isLarge, anyPlace))
+			large.Add(int64(n))
+		default:
+			var due []entry
+			if limit > 0 {
+				due, err = s.readEntries(ctx, 2*limit, dueAt(shard, now))
+			}
+			for _, e := range due {
+				if e.class == lipsync.Small {
+					small.Add(1)
+				} else {
+					large.Add(1)
+				}
+			}
 		}
-		return s.count(ctx, limit, in)
+		return err
 	})
-	return min(all, limit), err
+	return lipsync.Waiting{Small: min(int(small.Load()), limit), Large: min(int(large.Load()), limit)}, err
 }
 
 // count returns how many items the query finds, at most limit.
@@ -48,48 +67,59 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 // the counts are halved, so that newer requests count more.
 const recentWork = 1000
 
-// pool is the item that stores the end of the scaling lock, and the working time of all workers:
+// pool is the item that stores the ends of the locks, and the working time of all workers:
 // that of recent requests, and in the attribute "all" the total.
 type pool struct {
-	until  time.Time // end of the scaling lock
-	done   int64     // number of recent requests
+	done   int64 // number of recent requests
 	worked time.Duration
+	calls  [2]int // the last two numbers that Steady got, the newest first
 }
 
 func poolKey() item { return key(PoolKey, "pool") }
 
 func (p *pool) fields() []field {
-	return []field{{"until", &p.until}, {"done", &p.done}, {"worked", &p.worked}}
+	return []field{{"done", &p.done}, {"worked", &p.worked}, {"calls", &p.calls[0]}, {"callsBefore", &p.calls[1]}}
 }
 
 // clockSkew is the largest difference between the clocks of two processes. Package cloud corrects
 // larger ones.
 const clockSkew = 10 * time.Second
 
-// LockScaling implements lipsync.Demand. A stored lock that ends more than clockSkew later than a
-// lock that begins now comes from a wrong clock, so it counts as ended.
+// LockScaling implements lipsync.Demand.
 func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
+	return s.lock(ctx, "until", now, until)
+}
+
+// LockCalls implements lipsync.Demand.
+func (s *Store) LockCalls(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
+	return s.lock(ctx, "callsUntil", now, until)
+}
+
+// lock takes one of the locks in the item. A stored lock that ends more than clockSkew later than a
+// lock that begins now comes from a wrong clock, so it counts as ended.
+func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
+	var seen time.Time
 	i, err := s.get(ctx, poolKey())
 	if failure.CodeOf(err) == failure.NotFound {
 		i, err = nil, nil
 	}
 	if err == nil {
-		err = decode(i, p.fields())
+		err = decode(i, append(p.fields(), field{name, &seen}))
 	}
 	if err != nil {
 		return 0, err
 	}
-	wait := p.until.Sub(now)
+	wait := seen.Sub(now)
 	if wait > 0 && wait <= until.Sub(now)+clockSkew {
 		return 0, taken(wait)
 	}
 	c := change{
-		key: poolKey(), set: item{"until": micros(until)},
-		condition: "attribute_not_exists(#until)", refused: taken(until.Sub(now)),
+		key: poolKey(), set: item{name: micros(until)},
+		condition: "attribute_not_exists(#" + name + ")", refused: taken(until.Sub(now)),
 	}
-	if !p.until.IsZero() {
-		c.condition, c.values = "#until = :seen", item{"seen": micros(p.until)}
+	if !seen.IsZero() {
+		c.condition, c.values = "#"+name+" = :seen", item{"seen": micros(seen)}
 	}
 	if p.done > recentWork {
 		c.add = item{"done": number(-p.done / 2), "worked": number(-p.worked.Microseconds() / 2)}
@@ -100,9 +130,23 @@ func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean tim
 	return p.worked / time.Duration(p.done), nil
 }
 
-// taken returns the refusal for a scaling lock that another process holds.
+// taken returns the refusal for a lock that another process holds.
 func taken(wait time.Duration) error {
 	return &failure.Error{Code: failure.Conflict, Message: "another starts workers", RetryAfter: wait}
+}
+
+// Steady implements lipsync.Demand.
+func (s *Store) Steady(ctx context.Context, running int) (least int, err error) {
+	var p pool
+	i, err := s.get(ctx, poolKey())
+	if err == nil {
+		err = decode(i, p.fields())
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.update(ctx, change{key: poolKey(), set: item{"calls": number(int64(running)), "callsBefore": number(int64(p.calls[0]))}})
+	return min(running, p.calls[0], p.calls[1]), err
 }
 
 var _ lipsync.Demand = (*Store)(nil)

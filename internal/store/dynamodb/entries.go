@@ -7,10 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // These are the partitions of the index that claims read. The first has the entries of waiting
-// requests, by account and kind, and then by time of creation. So one call reaches the next account or
+// requests: those of small ones, and behind them those of large ones, each by account and kind, and then by time of creation. So one call reaches the next account or
 // kind, no matter how many requests wait before it. The second has the entries of held requests by id,
 // and after them those of postponed requests by the time when they are due.
 const (
@@ -18,13 +20,15 @@ const (
 	held      = "held/by"
 	postponed = "until/" // sorts after the entries of held requests
 	isHeld    = "held/"
+	isLarge   = "~" // sorts after every digest, with which the places of small requests begin
+	anyPlace  = "~~"
 )
 
 // entryItem returns the queue entry, the item that has the request's place in the index. An open
 // request has its place in a partition that claims read. A final one has it among the requests of
 // its reference id; without a reference id, entryItem returns nil.
 func (r *stored) entryItem() item {
-	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
+	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"class", (*string)(&r.Class)}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
 	switch {
 	case r.Status.Final() && r.ReferenceID == "":
 		return nil
@@ -48,16 +52,28 @@ func (r *stored) at(i item, partition, sort string) item {
 
 // inQueue adds the place of a waiting request to its queue entry.
 func (r *stored) inQueue(i item) item {
-	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), ownerOf(r.Request).digest()+"/"+r.age())
+	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), lineOf(ownerOf(r.Request), r.Class)+r.age())
 }
 
-// behind returns a place after all entries of the owner.
-func behind(of owner) string { return of.digest() + "0" } // 0 is the next character after /
+// lineOf begins the places of an owner's waiting requests of the class.
+func lineOf(of owner, class lipsync.Class) string {
+	if class == lipsync.Small {
+		return of.digest() + "/"
+	}
+	return isLarge + of.digest() + "/"
+}
+
+// behind returns a place after all waiting requests of the entry's owner and class.
+func behind(e entry) string {
+	line := lineOf(e.owner, e.class)
+	return line[:len(line)-1] + "0" // the next character after /
+}
 
 // entry is a queue entry as the index has it.
 type entry struct {
 	id      string
 	owner   owner
+	class   lipsync.Class
 	created time.Time
 	until   time.Time // for a held request: its lease ends then or later
 	place   string
@@ -66,7 +82,7 @@ type entry struct {
 // readEntries returns up to limit entries that a query of the index finds.
 func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
 	var e entry
-	fields := []field{{"id", &e.id}, {"account", &e.owner.account}, {"kind", (*string)(&e.owner.kind)}, {"createdAt", &e.created}, {"until", &e.until}, {OpenSort, &e.place}}
+	fields := []field{{"id", &e.id}, {"account", &e.owner.account}, {"kind", (*string)(&e.owner.kind)}, {"class", (*string)(&e.class)}, {"createdAt", &e.created}, {"until", &e.until}, {OpenSort, &e.place}}
 	for i, err := range s.query(ctx, limit, in) {
 		e = entry{}
 		if err == nil {
@@ -80,11 +96,11 @@ func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryIn
 	return all, nil
 }
 
-// inQueueAfter returns the query for the entries of a shard's waiting requests after a place.
-func inQueueAfter(n int, after string) *dynamodb.QueryInput {
+// inQueue returns the query for the entries of a shard's waiting requests between two places.
+func inQueue(n int, from, to string) *dynamodb.QueryInput {
 	in := inPartition(shard(queue, n))
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
-	in.ExpressionAttributeValues[":after"] = text(after + " ") // no attribute of a key may be ""
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :from AND :to")
+	in.ExpressionAttributeValues[":from"], in.ExpressionAttributeValues[":to"] = text(from+" "), text(to) // no attribute of a key may be ""
 	return in
 }
 

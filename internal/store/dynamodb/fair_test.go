@@ -54,7 +54,7 @@ func TestClaimBehindFullShard(t *testing.T) {
 		for i, want := range append([]string{a[0], b[0]}, append(few, a[1], b[1], a[2], b[2])...) {
 			w.take()
 			n := roundTrips(func() {
-				r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), now.Add(time.Duration(i)*time.Millisecond), time.Hour)
+				r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), now.Add(time.Duration(i)*time.Millisecond), time.Hour, lipsync.Choice{})
 				if err != nil || r.ID != want {
 					t.Errorf("claim %d: got %s (%v), want %s", i, r.ID, err, want)
 				}
@@ -75,13 +75,13 @@ func TestClaimReadsLittle(t *testing.T) {
 	for i := range 8 {
 		account := fmt.Sprint("account-", i)
 		for _, id := range crowdShard(t, s, account, 60, now.Add(-time.Hour))[50:] {
-			if _, err := s.Leases.Claim(t.Context(), id, "w", now, time.Hour); err != nil {
+			if _, err := s.Leases.Claim(t.Context(), id, "w", now, time.Hour, lipsync.Choice{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	read.Store(0)
-	if _, err := s.Leases.Claim(t.Context(), "", "next", now, time.Hour); err != nil {
+	if _, err := s.Leases.Claim(t.Context(), "", "next", now, time.Hour, lipsync.Choice{}); err != nil {
 		t.Error(err)
 	}
 	// Five calls of 25 entries of waiting requests, one of 25 of held ones, and the items of the request.
@@ -123,8 +123,8 @@ func TestOpenReadsLittle(t *testing.T) {
 		t.Errorf("%d items were read, want some 100 of each account at most", n)
 	}
 	read.Store(0)
-	if n, err := s.Waiting(t.Context(), now, 7); n != 7 || err != nil {
-		t.Errorf("got %d that wait (%v), want 7", n, err)
+	if n, err := s.Waiting(t.Context(), now, 7); n.Small != 7 || err != nil {
+		t.Errorf("got %d that wait (%v), want 7", n.Small, err)
 	}
 	if n := read.Load(); n > 2*7 { // the waiting and the postponed ones
 		t.Errorf("%d items were counted, want no more than the limit", n)
@@ -197,7 +197,7 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 	many := crowdShard(t, s, "a", 105, now.Add(-time.Hour))
 	one := crowdShard(t, s, "b", 1, now)[0]
 	for i, id := range append([]string{one}, many...) {
-		r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute, lipsync.Choice{})
 		if err == nil {
 			err = lipsynctest.Postpone(t.Context(), s.Leases, r, now.Add(time.Duration(i+1)*time.Second))
 		}
@@ -212,7 +212,7 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 		}
 	}
 	for i, want := range []string{many[0], one, many[1], many[2]} {
-		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute, lipsync.Choice{})
 		if err != nil || r.ID != want || r.Claims != 2 || r.Delays != 0 {
 			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
 		}
@@ -227,7 +227,7 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 	s := open(t)
 	all := crowdShard(t, s, "a", 102, now.Add(-time.Hour))
 	for _, id := range all {
-		if _, err := s.Leases.Claim(t.Context(), id, "dead "+id, now, time.Minute); err != nil {
+		if _, err := s.Leases.Claim(t.Context(), id, "dead "+id, now, time.Minute, lipsync.Choice{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 		t.Errorf("got %v, want the lease renewed", err)
 	}
 	for i, want := range []string{all[0], all[3], all[4]} {
-		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute, lipsync.Choice{})
 		if err != nil || r.ID != want || r.Claims != 2 {
 			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
 		}
@@ -269,7 +269,7 @@ func TestManyClaim(t *testing.T) {
 		start := time.Now()
 		for i := range n {
 			go func() {
-				r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute)
+				r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute, lipsync.Choice{})
 				if err != nil {
 					t.Error(err)
 				}

@@ -99,7 +99,7 @@ func runLifecycle(t *testing.T, s *dynamodb.Store) lifecycle {
 		return err
 	}
 	claim := func(id, token string) error {
-		_, err := s.Leases.Claim(t.Context(), id, token, now, time.Minute)
+		_, err := s.Leases.Claim(t.Context(), id, token, now, time.Minute, lipsync.Choice{})
 		return err
 	}
 	take := func() error {

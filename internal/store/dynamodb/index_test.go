@@ -97,7 +97,7 @@ func TestLateIndex(t *testing.T) {
 			if err := c.became(s, open[0].ID); err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.Leases.Claim(t.Context(), "", "ours", now, time.Minute)
+			_, err = s.Leases.Claim(t.Context(), "", "ours", now, time.Minute, lipsync.Choice{})
 			if got := failure.CodeOf(err); got != c.code {
 				t.Errorf("got code %q (%v), want %q", got, err, c.code)
 			}
@@ -109,7 +109,7 @@ func TestLateIndex(t *testing.T) {
 }
 
 func claim(t *testing.T, s *dynamodb.Store, id string, now time.Time) error {
-	_, err := s.Leases.Claim(t.Context(), id, "other", now, time.Minute)
+	_, err := s.Leases.Claim(t.Context(), id, "other", now, time.Minute, lipsync.Choice{})
 	return err
 }
 

@@ -76,7 +76,7 @@ func TestLeaseKeys(t *testing.T) {
 			check.Must(t, err)
 		}
 	}
-	_, err := s.Leases.Claim(t.Context(), "b0", "long", now.Add(-2*time.Minute), time.Minute)
+	_, err := s.Leases.Claim(t.Context(), "b0", "long", now.Add(-2*time.Minute), time.Minute, lipsync.Choice{})
 	check.Must(t, err)
 	check.Must(t, s.Leases.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims read the lease
 	w.spoil = func(_ int, operation string) fault {
@@ -99,7 +99,7 @@ func TestLeaseKeys(t *testing.T) {
 			return lipsynctest.Finish(t.Context(), s.Leases, r.ID, r.Lease, now, lipsync.Outcome{Failure: failure.Failure{Code: failure.InternalFault}})
 		},
 	} {
-		r, err := s.Leases.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute, lipsync.Choice{})
 		check.Must(t, err)
 		check.Must(t, s.Leases.Renew(t.Context(), r.ID, r.Lease, now.Add(time.Minute)))
 		check.Must(t, s.Leases.Report(t.Context(), r.ID, r.Lease, lipsync.Progress{Percent: 5}))

@@ -70,12 +70,12 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	page := max(limit, entryPage)
 	all, err := gather(queueShards, func(n int) ([]entry, error) {
-		inQueue, err := s.inQueue(ctx, n, page)
+		waiting, err := s.waitingIn(ctx, n, page, false)
 		if err != nil {
 			return nil, err
 		}
 		isHeld, err := s.readEntries(ctx, page, heldAt(n, now))
-		return append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...), err
+		return append(waiting, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...), err
 	})
 	if err != nil {
 		return nil, err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -37,7 +35,7 @@ func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limi
 // recentSurvey returns a survey that is younger than SurveyLife. It must not be changed.
 func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error) {
 	if s.SurveyLife <= 0 {
-		return s.survey(ctx, now)
+		return s.survey(ctx, now, lipsync.Choice{})
 	}
 	last := &s.lastSurvey
 	last.Lock()
@@ -45,7 +43,7 @@ func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error
 	if age := now.Sub(last.at); last.survey != nil && age >= 0 && age < s.SurveyLife {
 		return last.survey, nil
 	}
-	v, err := s.survey(ctx, now)
+	v, err := s.survey(ctx, now, lipsync.Choice{})
 	if err == nil {
 		last.survey, last.at = v, now
 	}
@@ -72,15 +70,13 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, now time.Ti
 
 // older counts the requests in the queue that are older than the request, of the same account and kind: up to limit ÷ queueShards in each shard.
 func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (int, error) {
-	return total(queueShards, func(i int) (int, error) {
-		first := ownerOf(r).digest() + "/"
-		in := inQueueAfter(i, "")
-		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :after AND :own")
-		in.ExpressionAttributeValues[":after"] = text(first)
-		in.ExpressionAttributeValues[":own"] = text(first + padded(r.CreatedAt.UnixMicro()-1) + "0")
+	return total(2*queueShards, func(i int) (int, error) {
+		class := []lipsync.Class{lipsync.Small, lipsync.Large}[i%2]
+		line := lineOf(ownerOf(r), class)
+		own := line + padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {
-			in.ExpressionAttributeValues[":own"] = text(behind(ownerOf(r)))
+			own = behind(entry{owner: ownerOf(r), class: class})
 		}
-		return s.count(ctx, limit/queueShards, in)
+		return s.count(ctx, limit/queueShards, inQueue(i/2, line, own))
 	})
 }

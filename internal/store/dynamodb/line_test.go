@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // TestLongLine tells places in a queue with more requests than a survey reads. The older requests of the same account are counted
@@ -58,7 +60,7 @@ func TestSurveyLife(t *testing.T) {
 		if n, calls := ahead(now); n != 2 || calls < 16 {
 			t.Errorf("first: got %d ahead in %d calls, want 2 in 16 or more", n, calls)
 		}
-		if _, err := s.Leases.Claim(t.Context(), all[0], "token", now, time.Minute); err != nil {
+		if _, err := s.Leases.Claim(t.Context(), all[0], "token", now, time.Minute, lipsync.Choice{}); err != nil {
 			t.Fatal(err)
 		}
 		if n, calls := ahead(now.Add(1900 * time.Millisecond)); n != 2 || calls > 2 {

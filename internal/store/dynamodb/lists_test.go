@@ -79,7 +79,7 @@ func TestLateInLists(t *testing.T) {
 		}
 	}
 	w.take()
-	if _, err := s.Leases.Claim(t.Context(), "late", "w", now, time.Minute); err != nil {
+	if _, err := s.Leases.Claim(t.Context(), "late", "w", now, time.Minute, lipsync.Choice{}); err != nil {
 		t.Fatal(err)
 	}
 	// The transaction of the claim writes 3 items, and its use of the day 1. Two more are the appends to the
@@ -101,11 +101,11 @@ func TestCreatorDies(t *testing.T) {
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
 	for name, meet := range map[string]func(s *dynamodb.Store) error{
 		"claim": func(s *dynamodb.Store) error {
-			_, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute)
+			_, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute, lipsync.Choice{})
 			return err
 		},
 		"claim by id": func(s *dynamodb.Store) error {
-			_, err := s.Leases.Claim(t.Context(), "r", "w", now, time.Minute)
+			_, err := s.Leases.Claim(t.Context(), "r", "w", now, time.Minute, lipsync.Choice{})
 			return err
 		},
 		"replay": func(s *dynamodb.Store) error {

@@ -39,7 +39,7 @@ type stored struct {
 func (r *stored) fields() []field {
 	return []field{
 		{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
-		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
+		{"status", (*string)(&r.Status)}, {"class", (*string)(&r.Class)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"options", &r.options}, {"fileName", (*string)(&r.Options.Output.FileName)}, {"targets", &r.targets},

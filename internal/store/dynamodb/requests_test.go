@@ -122,11 +122,11 @@ func TestClaimAgain(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s := open(t)
 	createAll(t, s, 1)
-	first, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute)
+	first, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute, lipsync.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Leases.Claim(t.Context(), first.ID, "w", now, time.Minute)
+	again, err := s.Leases.Claim(t.Context(), first.ID, "w", now, time.Minute, lipsync.Choice{})
 	if err != nil || !reflect.DeepEqual(again, first) {
 		t.Errorf("got %v (%v), want %v", again, err, first)
 	}

@@ -93,7 +93,7 @@ func TestStream(t *testing.T) {
 	_, _, err := b.Requests.Create(t.Context(), r, nil, nil, lipsync.DefaultLimits())
 	ok(err)
 	queued := b.get(t, "request/r", "request")
-	_, err = b.Leases.Claim(t.Context(), "r", "token", now, time.Minute)
+	_, err = b.Leases.Claim(t.Context(), "r", "token", now, time.Minute, lipsync.Choice{})
 	ok(err)
 	claimed, lease := b.get(t, "request/r", "request"), b.get(t, "request/r", "lease")
 	ok(lipsynctest.Finish(t.Context(), b.Leases, "r", "token", now, lipsync.Outcome{Output: "outputs/r/1.mp4", Length: time.Second}))

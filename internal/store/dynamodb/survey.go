@@ -20,16 +20,16 @@ type survey struct {
 	aside    []entry            // requests that pick passed over
 	whole    bool               // whether no waiting request is missing
 	cut      map[owner]bool     // those of which a shard may have more waiting requests
-	except   []string           // accounts whose requests are not chosen
+	from     lipsync.Choice
 }
 
-// survey reads all shards: waiting requests, postponed requests that are due, and held requests.
-func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
-	v := &survey{place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[owner]bool), whole: true}
-	var inQueue, isHeld [queueShards][]entry
+// survey reads all shards: waiting requests of the choice, postponed ones that are due, and held requests.
+func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) (*survey, error) {
+	v := &survey{from: from, place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[owner]bool), whole: true}
+	var waiting, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
-			inQueue[n], err = s.inQueue(ctx, n, entryPage)
+			waiting[n], err = s.waitingIn(ctx, n, entryPage, from.Small)
 		} else {
 			isHeld[n], err = s.readEntries(ctx, entryPage, heldAt(n, now))
 		}
@@ -50,12 +50,12 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 				old = append(old, e)
 			}
 		}
-		v.whole = v.whole && len(isHeld[n]) < entryPage && len(inQueue[n]) < entryPage
+		v.whole = v.whole && len(isHeld[n]) < entryPage && len(waiting[n]) < entryPage
 	}
 	if err := s.addOld(ctx, v, old, now); err != nil {
 		return nil, err
 	}
-	for _, all := range inQueue {
+	for _, all := range waiting {
 		for i, e := range all {
 			v.add(e)
 			if page := i + 1; page%entryPage == 0 { // the last one of a call
@@ -98,26 +98,44 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Tim
 	return nil
 }
 
-// inQueue returns entries of a shard's waiting requests: the first page, and if that is full, up to
-// maxEntryPages more. Each further page begins at the account and kind after the last ones of the page before.
-// If half of them don't reach the end of the queue, the other half begins at a random place behind
-// them.
-func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {
-	all, err := s.readEntries(ctx, page, inQueueAfter(n, ""))
-	if err != nil || len(all) < page {
+// waitingIn returns entries of a shard's waiting requests, or only of small ones. If many small ones hide the large ones, it reads these
+// too.
+func (s *Store) waitingIn(ctx context.Context, n, page int, small bool) ([]entry, error) {
+	if small {
+		all, _, err := s.waitingBetween(ctx, n, page, lipsync.Small, isLarge)
 		return all, err
 	}
-	after := behind(all[page-1].owner)
+	all, ended, err := s.waitingBetween(ctx, n, page, lipsync.Small, anyPlace)
+	if err != nil || ended {
+		return all, err
+	}
+	large, _, err := s.waitingBetween(ctx, n, page, lipsync.Large, anyPlace)
+	return append(all, large...), err
+}
+
+// waitingBetween returns entries of a shard's waiting requests from the first one of the class to a place: the first page, and if that is full, up to
+// maxEntryPages more. Each further page begins at the account and kind after the last ones of the page before.
+// If half of them don't reach the end, the other half begins at a random place behind
+// them. ended reports whether the last page reached the end.
+func (s *Store) waitingBetween(ctx context.Context, n, page int, first lipsync.Class, to string) (all []entry, ended bool, err error) {
+	begin := ""
+	if first == lipsync.Large {
+		begin = isLarge
+	}
+	if all, err = s.readEntries(ctx, page, inQueue(n, begin, to)); err != nil || len(all) < page {
+		return all, true, err
+	}
+	after := behind(all[page-1])
 	for pages := maxEntryPages; pages > 0; pages-- {
-		more, err := s.readEntries(ctx, page, inQueueAfter(n, after))
+		more, err := s.readEntries(ctx, page, inQueue(n, after, to))
 		if all = append(all, more...); err != nil || len(more) < page {
-			return all, err
+			return all, true, err
 		}
-		if after = behind(more[page-1].owner); pages == maxEntryPages/2+1 {
-			after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
+		if after = behind(more[page-1]); pages == maxEntryPages/2+1 {
+			after = max(after, begin+digest(strconv.FormatUint(rand.Uint64(), 36)))
 		}
 	}
-	return all, nil
+	return all, false, nil
 }
 
 // of returns the standing of the owner.
@@ -155,9 +173,9 @@ func (v *survey) held() (n int) {
 	return n
 }
 
-// add adds a waiting request, unless it is already there.
+// add adds a waiting request of the choice, unless it is already there.
 func (v *survey) add(e entry) {
-	if !v.known[e.id] {
+	if !v.known[e.id] && (e.class == lipsync.Small || !v.from.Small) {
 		v.known[e.id] = true
 		v.waiting[e.owner] = append(v.waiting[e.owner], e)
 	}
@@ -192,7 +210,7 @@ func (v *survey) pick(lost int) (entry, bool) {
 
 // next takes the next request.
 func (v *survey) next() (entry, bool) {
-	i, ok := lipsync.Turn(v.accounts, v.except...)
+	i, ok := lipsync.Turn(v.accounts, v.from.Except...)
 	if !ok {
 		return entry{}, false
 	}

@@ -77,7 +77,7 @@ func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 
 // enqueue puts an entry into the queue, unless its place has changed since it was read.
 func (s *Store) enqueue(ctx context.Context, e entry) error {
-	r := stored{Request: lipsync.Request{ID: e.id, Account: e.owner.account, Kind: e.owner.kind, CreatedAt: e.created}}
+	r := stored{Request: lipsync.Request{ID: e.id, Account: e.owner.account, Kind: e.owner.kind, Class: e.class, CreatedAt: e.created}}
 	_, err := s.update(ctx, change{
 		key: entryKey(e.id), set: r.inQueue(make(item)), remove: []string{"until"},
 		condition: "#openAt = :seen", values: item{"seen": text(e.place)},

@@ -31,11 +31,11 @@ func TestBacklog(t *testing.T) {
 		check.Must(t, err)
 	}
 	want("both wait", at(5), lipsync.Backlog{Queued: 2, WaitingSince: at(0)})
-	_, err = s.Leases.Claim(t.Context(), "a", "token", at(5), time.Minute)
+	_, err = s.Leases.Claim(t.Context(), "a", "token", at(5), time.Minute, lipsync.Choice{})
 	check.Must(t, err)
 	want("one is held", at(5), lipsync.Backlog{Queued: 1, Processing: 1, WaitingSince: at(1)})
 	check.Must(t, lipsynctest.Finish(t.Context(), s.Leases, "a", "token", at(6), lipsync.Outcome{Output: "outputs/a"}))
-	_, err = s.Leases.Claim(t.Context(), "b", "token", at(7), time.Minute)
+	_, err = s.Leases.Claim(t.Context(), "b", "token", at(7), time.Minute, lipsync.Choice{})
 	check.Must(t, err)
 	want("held", at(8), lipsync.Backlog{Processing: 1})
 	want("its lease has ended", at(70), lipsync.Backlog{Processing: 1, WaitingSince: at(67)})

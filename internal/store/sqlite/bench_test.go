@@ -116,7 +116,7 @@ func BenchmarkClaim(b *testing.B) {
 		}
 		b.Run(fmt.Sprint("accounts=", accounts), func(b *testing.B) {
 			for b.Loop() {
-				r, err := store.Leases.Claim(b.Context(), "", "w", time.Unix(1_800_000_001, 0), time.Minute)
+				r, err := store.Leases.Claim(b.Context(), "", "w", time.Unix(1_800_000_001, 0), time.Minute, lipsync.Choice{})
 				if err == nil {
 					err = lipsynctest.Release(b.Context(), store.Leases, r.ID, "w")
 				}

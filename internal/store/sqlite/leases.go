@@ -36,11 +36,11 @@ func noteClaim(ctx context.Context, tx *sql.Tx, r lipsync.Request, now time.Time
 	return err
 }
 
-func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (r lipsync.Request, err error) {
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (r lipsync.Request, err error) {
 	err = s.update(ctx, "claim", func(ctx context.Context, tx *sql.Tx) (err error) {
 		chosen := id
 		if chosen == "" {
-			chosen, err = next(ctx, tx, now, except)
+			chosen, err = next(ctx, tx, now, from)
 		}
 		if err == nil {
 			r, err = change(ctx, tx, chosen, func(r lipsync.Request) (lipsync.Request, error) { return r.Claimed(token, now, lease) })
@@ -54,13 +54,13 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 }
 
 // next returns the id of the request to claim. The cost grows with the number of accounts with open
-// requests and of leases, and not with the number of waiting requests.
-func next(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, err error) {
-	all, err := standings(ctx, tx, now, 1)
+// requests and of leases, and not with the number of waiting requests. For small ones it also grows with the number of large ones before them.
+func next(ctx context.Context, tx *sql.Tx, now time.Time, from lipsync.Choice) (id string, err error) {
+	all, err := standings(ctx, tx, now, 1, from.Small)
 	if err != nil {
 		return "", err
 	}
-	i, ok := lipsync.Turn(all, except...)
+	i, ok := lipsync.Turn(all, from.Except...)
 	if !ok {
 		return "", failure.New(failure.NotFound, "not found")
 	}

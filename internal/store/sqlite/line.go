@@ -12,20 +12,20 @@ import (
 )
 
 // inLine selects the accounts and kinds with open requests at the time ?1, and what decides when their requests are claimed. Of each it
-// counts up to ?2 claimable requests. It goes from one to the next by an index.
+// counts up to ?2 claimable requests, or only small ones if ?3. It goes from one to the next by an index.
 const inLine = waiting + `
 	SELECT account, kind, (SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
-			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` LIMIT ?2)),
+			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (class = '' OR NOT ?3) LIMIT ?2)),
 		coalesce((SELECT at FROM claimed WHERE account = waiting.account AND kind = waiting.kind AND at <= ?1), 0),
 		coalesce((SELECT printf('%019d', n) FROM requests INDEXED BY requests_open_of_account
-			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` ORDER BY n LIMIT 1), '')
+			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (class = '' OR NOT ?3) ORDER BY n LIMIT 1), '')
 	FROM waiting`
 
 // held selects the accounts, kinds and first claims of the requests that are held at the time ?1.
 const held = `SELECT account, kind, started_at FROM requests INDEXED BY requests_held_of_account WHERE lease <> '' AND lease_until > ?1`
 
-// standings returns what decides when workers claim requests of the accounts and kinds with open requests.
-func standings(ctx context.Context, db querier, now time.Time, limit int) ([]lipsync.Standing, error) {
+// standings returns what decides when workers claim requests, or only small ones, of the accounts and kinds with open requests.
+func standings(ctx context.Context, db querier, now time.Time, limit int, small bool) ([]lipsync.Standing, error) {
 	type owner struct {
 		account string
 		kind    lipsync.Kind
@@ -41,7 +41,7 @@ func standings(ctx context.Context, db querier, now time.Time, limit int) ([]lip
 	if err != nil {
 		return nil, err
 	}
-	rows, err = db.QueryContext(ctx, inLine, micros(now), limit)
+	rows, err = db.QueryContext(ctx, inLine, micros(now), limit, small)
 	return collect(rows, err, func(columns row) (a lipsync.Standing, err error) {
 		err = columns.Scan(&a.Account, &a.Kind, &a.Waiting, instant{&a.Claimed}, &a.Oldest)
 		a.Held = since[owner{a.Account, a.Kind}]
@@ -63,7 +63,7 @@ func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limi
 	if err != nil {
 		return l, explain(err)
 	}
-	l.Accounts, err = standings(ctx, s.read, now, limit)
+	l.Accounts, err = standings(ctx, s.read, now, limit, false)
 	if err == nil && !slices.ContainsFunc(l.Accounts, func(a lipsync.Standing) bool { return a.Account == r.Account && a.Kind == r.Kind }) {
 		own := lipsync.Standing{Account: r.Account, Kind: r.Kind}
 		err = explain(s.read.QueryRowContext(ctx, "SELECT coalesce((SELECT at FROM claimed WHERE account = ? AND kind = ? AND at <= ?), 0)",

@@ -1,6 +1,7 @@
 package lipsynctest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +20,10 @@ type DemandStore struct {
 func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
 	suite[DemandStore]{
 		{"waiting", testWaiting},
+		{"waiting, by class", testWaitingClasses},
+		{"steady", testSteady},
 		{"scaling lock", testScalingLock},
+		{"lock for calls", testCallsLock},
 		{"scaling locks at once", testConcurrentScalingLocks},
 		{"scaling lock after a clock was set back", testScalingLockClock},
 		{"mean", testMean},
@@ -30,11 +34,11 @@ func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
 
 func testWaiting(t *testing.T, s DemandStore) {
 	const n = 20
-	waits := func(when string, now time.Time, limit, wanted int) {
+	waits := func(when string, now time.Time, limit, small int) {
 		t.Helper()
 		got, err := s.Waiting(t.Context(), now, limit)
 		must(t, err)
-		want(t, when, got, wanted)
+		want(t, when, got.Small, small)
 	}
 	waits("none", at(0), 10, 0)
 	addKey(t, s.Store, "a", 0)
@@ -48,7 +52,7 @@ func testWaiting(t *testing.T, s DemandStore) {
 		waits("at most", at(n), limit, limit)
 	}
 	for i, id := range ids[:4] {
-		_, err := s.Leases.Claim(t.Context(), id, "token", at(n), time.Minute)
+		_, err := s.Leases.Claim(t.Context(), id, "token", at(n), time.Minute, lipsync.Choice{})
 		must(t, err)
 		switch i {
 		case 0:
@@ -69,6 +73,37 @@ func testWaiting(t *testing.T, s DemandStore) {
 	waits("and once the lease is", at(n+60), 1000, n-2)
 }
 
+func testWaitingClasses(t *testing.T, s DemandStore) {
+	waits := func(when string, now time.Time, limit, small, large int) {
+		t.Helper()
+		got, err := s.Waiting(t.Context(), now, limit)
+		must(t, err)
+		want(t, when, got, lipsync.Waiting{Small: small, Large: large})
+	}
+	for i := range 12 {
+		r := createIn(t, s.Store, "a", []lipsync.Class{lipsync.Small, lipsync.Large, lipsync.Large}[i%3], i)
+		if i > 5 {
+			continue
+		}
+		r, err := s.Leases.Claim(t.Context(), r.ID, "token", at(20), time.Minute, lipsync.Choice{})
+		must(t, err)
+		must(t, Postpone(t.Context(), s.Leases, r, at(30)))
+	}
+	waits("before half are due", at(20), 100, 2, 4)
+	waits("after it", at(30), 100, 4, 8)
+	waits("at most", at(30), 3, 3, 3)
+}
+
+func testSteady(t *testing.T, s DemandStore) {
+	_, err := s.LockScaling(t.Context(), at(0), at(5))
+	must(t, err)
+	for i, c := range []struct{ running, least int }{{5, 0}, {7, 0}, {4, 4}, {9, 4}, {0, 0}, {9, 0}, {9, 0}, {8, 8}} {
+		got, err := s.Steady(t.Context(), c.running)
+		must(t, err)
+		want(t, fmt.Sprint("least after call ", i), got, c.least)
+	}
+}
+
 func testScalingLock(t *testing.T, s DemandStore) {
 	take := func(from, to int, code failure.Code, wait time.Duration) {
 		t.Helper()
@@ -84,6 +119,26 @@ func testScalingLock(t *testing.T, s DemandStore) {
 	take(4, 9, failure.Conflict, time.Second)
 	take(5, 10, "", 0)
 	take(6, 11, failure.Conflict, 4*time.Second)
+}
+
+// testCallsLock checks that the lock for calls is another one than the scaling lock.
+func testCallsLock(t *testing.T, s DemandStore) {
+	_, err := s.LockScaling(t.Context(), at(0), at(5))
+	must(t, err)
+	for _, c := range []struct {
+		from int
+		code failure.Code
+	}{{0, ""}, {1, failure.Conflict}, {2, ""}} {
+		_, err := s.LockCalls(t.Context(), at(c.from), at(c.from+2))
+		want(t, "code", failure.CodeOf(err), c.code)
+	}
+	_, err = s.Worked(t.Context(), 7*time.Second)
+	must(t, err)
+	mean, err := s.LockCalls(t.Context(), at(4), at(6))
+	must(t, err)
+	want(t, "mean", mean, 7*time.Second)
+	_, err = s.LockScaling(t.Context(), at(4), at(9))
+	want(t, "code of the scaling lock", failure.CodeOf(err), failure.Conflict)
 }
 
 func testConcurrentScalingLocks(t *testing.T, s DemandStore) {

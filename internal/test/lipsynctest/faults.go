@@ -75,8 +75,8 @@ type faultyLeases struct {
 	*faults
 }
 
-func (s faultyLeases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Leases.Claim(ctx, id, token, now, lease, except...); return err })
+func (s faultyLeases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Leases.Claim(ctx, id, token, now, lease, from); return err })
 	return r, err
 }
 

@@ -19,7 +19,7 @@ func at(seconds int) time.Time { return Start().Add(time.Duration(seconds) * tim
 // claim claims a request at the given second, for a minute.
 func claim(t *testing.T, store lipsync.Store, id, token string, second int) (lipsync.Request, error) {
 	t.Helper()
-	return store.Leases.Claim(t.Context(), id, token, at(second), time.Minute)
+	return store.Leases.Claim(t.Context(), id, token, at(second), time.Minute, lipsync.Choice{})
 }
 
 // held returns a new request that the token "w" holds until second 60.
@@ -85,7 +85,7 @@ func testClaimExcept(t *testing.T, store lipsync.Store) {
 		must(t, err)
 	}
 	claim := func(except ...string) (lipsync.Request, error) {
-		return store.Leases.Claim(t.Context(), "", "w", at(2), time.Minute, except...)
+		return store.Leases.Claim(t.Context(), "", "w", at(2), time.Minute, lipsync.Choice{Except: except})
 	}
 	r, err := claim("b")
 	must(t, err)
@@ -105,7 +105,7 @@ func testConcurrentClaims(t *testing.T, store lipsync.Store) {
 	var mu sync.Mutex
 	holders := make(map[string]int)
 	codes := together(25, func(i int) error {
-		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at(0), time.Minute)
+		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at(0), time.Minute, lipsync.Choice{})
 		mu.Lock()
 		defer mu.Unlock()
 		holders[r.ID]++
@@ -120,7 +120,7 @@ func testConcurrentClaimByID(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	id := add(t, store, "").ID
 	codes := together(20, func(i int) error {
-		_, err := store.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute)
+		_, err := store.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute, lipsync.Choice{})
 		return err
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": 1, failure.NotFound: 19})
@@ -132,7 +132,7 @@ func testLeaseEnds(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, failure.NotFound)
 	got, err := claim(t, store, "", "w2", 60)
 	must(t, err)
-	r.Claims, r.Attempts = 2, 2
+	r.Claims, r.Attempts, r.Class = 2, 2, lipsync.Large
 	r.Lease, r.LeaseUntil = "w2", at(120)
 	want(t, "claimed again", got, r)
 	wantStored(t, store, r)

@@ -51,7 +51,7 @@ func testPlaces(t *testing.T, store lipsync.Store) {
 	}
 	claims := 0
 	for ; ; claims++ {
-		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("next", claims), at(now).Add(time.Duration(claims)*time.Millisecond), time.Hour)
+		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("next", claims), at(now).Add(time.Duration(claims)*time.Millisecond), time.Hour, lipsync.Choice{})
 		if failure.CodeOf(err) == failure.NotFound {
 			break
 		}

@@ -21,6 +21,7 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		func(r *lipsync.Request) { r.ReferenceID = "Größe \x00 '\"; --" },
 		func(r *lipsync.Request) { r.LargestFace = true },
 		func(r *lipsync.Request) { r.Engine = "warp" },
+		func(r *lipsync.Request) { r.Class = lipsync.Large },
 		func(r *lipsync.Request) {
 			r.Options = order.Options{SyncMode: order.Remap, Silence: order.KeepSilent, NoFace: order.FailFaceless, Output: order.Output{Format: order.WebM, FPS: 29970, FileName: "ü", UploadURL: "https://storage.example/a?b=c&d"}}
 		},

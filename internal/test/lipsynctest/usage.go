@@ -101,7 +101,7 @@ func testUsage(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		if !reflect.DeepEqual(c.outcome, lipsync.Outcome{}) {
 			token, late := fmt.Sprint("w", i), c.created.AddDate(0, 0, 1)
-			_, err := store.Leases.Claim(t.Context(), r.ID, token, late, time.Minute)
+			_, err := store.Leases.Claim(t.Context(), r.ID, token, late, time.Minute, lipsync.Choice{})
 			must(t, err)
 			must(t, Finish(t.Context(), store.Leases, r.ID, token, late, c.outcome))
 			wantCode(t, Finish(t.Context(), store.Leases, r.ID, token, late, c.outcome), failure.Conflict)

@@ -19,8 +19,8 @@ func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	n := 0
 	for at := w.From; at < w.From+w.Length && ctx.Err() == nil; at += time.Second {
 		mean := w.rate(at)
-		if burst := at - w.BurstAt; burst >= 0 && burst < time.Minute {
-			mean += float64(w.Burst) / 60
+		if burst := at - w.BurstAt; burst >= 0 && burst < w.BurstFor {
+			mean += float64(w.Burst) / w.BurstFor.Seconds()
 		}
 		for range arrivals.count(mean) {
 			n++

@@ -56,8 +56,8 @@ func (l line) over(f func() error) error {
 	return err
 }
 
-func (l lineLeases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (r lipsync.Request, err error) {
-	err = l.over(func() (err error) { r, err = l.Leases.Claim(ctx, id, token, now, lease, except...); return err })
+func (l lineLeases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (r lipsync.Request, err error) {
+	err = l.over(func() (err error) { r, err = l.Leases.Claim(ctx, id, token, now, lease, from); return err })
 	*l.token = token
 	return r, err
 }

@@ -19,9 +19,13 @@ func (r *Report) write(w *World, p polls) {
 	r.line("| lost, doubled, other errors, clients who gave up | %d, %d, %d, %d |", len(r.Lost), len(r.Doubled), len(r.Wrong), r.Abandoned)
 	r.line("| time to start: half, 99 of 100, all | %v |", r.Start)
 	if r.StartBurst.All > 0 {
-		r.line("| … of the minute of the burst | %v |", r.StartBurst)
+		r.line("| … of the burst | %v |", r.StartBurst)
 		r.line("| … of the hour after it | %v |", r.StartAfter)
 	}
+	if r.DoneBurst.All > 0 {
+		r.line("| … of the burst until its requests are done | %v |", r.DoneBurst)
+	}
+	r.line("| calls for small requests: made, cold, at most, throttled, lost | %d, %d, %d, %d, %d |", w.calls.started, w.calls.cold, w.calls.most, w.calls.throttled, w.calls.lost)
 	r.line("| utilisation | %.3f |", r.Utilisation)
 	r.line("| attempts for each job | %.4f |", float64(r.Attempts)/float64(max(1, r.Jobs)))
 	r.line("| instances: launched, at most, reclaimed; workers started, killed | %d, %d, %d; %d, %d |", w.fleet.launched, w.fleet.most, w.fleet.reclaimed, w.fleet.started, w.fleet.killed)

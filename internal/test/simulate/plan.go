@@ -26,8 +26,9 @@ type Plan struct {
 	From     time.Duration // since midnight
 	Length   time.Duration
 	WarmUp   time.Duration // at the beginning; the report's waits leave out the jobs of this time
-	Burst    int           // requests in the minute that begins at BurstAt
+	Burst    int           // requests of a burst that begins at BurstAt
 	BurstAt  time.Duration
+	BurstFor time.Duration // how long the burst takes to come
 	Accounts int
 	BigShare float64 // share of the requests that the first account makes
 	Canceled float64 // share of requests
@@ -40,6 +41,17 @@ type Plan struct {
 	Functions Functions
 	Messages  Messages
 	Fleet     Fleet
+	Calls     Calls
+}
+
+// Calls has the properties of the function of small requests. All requests are small.
+type Calls struct {
+	Most             int           // calls at a time; 0 for no such function
+	Render           time.Duration // mean time to render one request
+	Load             time.Duration // start of a request's process, and of its engines
+	Invoke, Warm     time.Duration // until Lambda has taken a call, and until the call begins
+	ColdMin, ColdMax time.Duration // start of an environment
+	Idle             time.Duration // until an idle environment ends
 }
 
 // Functions has the limits of Lambda.
@@ -76,22 +88,26 @@ type Fleet struct {
 // Day returns the plan of a day with the number of jobs. In addition, a twentieth as many come
 // within one minute of the morning.
 func Day(jobs float64, seed uint64) Plan {
-	peak := int(math.Ceil(jobs * peakFactor / 86400 * 30)) // busy workers, with 30 s a job
+	peak := int(math.Ceil(jobs * peakFactor / 86400 * 9)) // busy workers, with 9 s a job
 	return Plan{
 		Stop: func() bool { return false }, Log: func(string, ...any) {},
 		Seed: seed, Jobs: jobs, Length: 24 * time.Hour,
-		Burst: int(jobs / 20), BurstAt: 10 * time.Hour, Accounts: 200, BigShare: .3, Canceled: .01, Polled: .01,
-		Render: 30 * time.Second, MaxWorkers: 3 * max(peak, 16),
+		Burst: int(jobs / 20), BurstAt: 10 * time.Hour, BurstFor: time.Minute, Accounts: 200, BigShare: .3, Canceled: .01, Polled: .01,
+		Render: 6 * time.Second, MaxWorkers: 3 * max(peak, 16),
 		Table: table.Limits{
 			Call: 8 * time.Millisecond, Transaction: 12 * time.Millisecond, Lag: 30 * time.Millisecond,
 			PartitionWrites: 1000, PartitionReads: 3000, TableWrites: 40_000, StartWrites: 4000, Lost: 1e-6,
 		},
 		Functions: Functions{Concurrency: 1000, Cold: 200 * time.Millisecond, Own: 3 * time.Millisecond, Lost: .001},
-		Messages:  Messages{Lost: 1e-4, Doubled: 1e-3, Late: 1e-3, Batch: 10_000, Concurrency: 2, Window: 2 * time.Second, Hidden: 210 * time.Second},
+		Messages:  Messages{Lost: 1e-4, Doubled: 1e-3, Late: 1e-3, Batch: 10_000, Concurrency: 2, Window: time.Second, Hidden: 210 * time.Second},
 		Fleet: Fleet{
 			Slots: 1, Instances: 3 * max(peak, 16), Evaluate: 5 * time.Second, StartMin: 2 * time.Minute, StartMax: 5 * time.Minute,
 			Container: 3 * time.Second, Idle: 2 * time.Minute, Submits: 50, Reclaims: .05, Notice: 2 * time.Minute, Kills: 1. / 200,
 			Call: 50 * time.Millisecond,
+		},
+		Calls: Calls{
+			Most: 500, Render: 10 * time.Second, Load: 300 * time.Millisecond, Invoke: 20 * time.Millisecond, Warm: 100 * time.Millisecond,
+			ColdMin: 1500 * time.Millisecond, ColdMax: 3 * time.Second, Idle: 6 * time.Minute,
 		},
 	}
 }

@@ -10,6 +10,7 @@ const (
 	functionCall = .2e-6
 	functionGBs  = .0000133334
 	functionGB   = .5
+	callGB       = 3008. / 1024 // of the function of small requests
 	queueCall    = .4e-6
 	objectPut    = 5e-6
 	objectGet    = .4e-6

@@ -18,7 +18,9 @@ type Report struct {
 	Lost, Doubled, Wrong      []string
 	Abandoned                 int     // clients that gave up
 	Start                     Waits   // of all jobs except those of the burst's hour
-	StartBurst, StartAfter    Waits   // of the burst's minute, and of the rest of its hour
+	StartBurst, StartAfter    Waits   // of the burst, and of the rest of its hour
+	DoneBurst                 Waits   // of the burst, until its requests are done
+	Runners                   int64   // that were started
 	Utilisation               float64 // rendering time ÷ paid time of machines
 	Hours                     []Hour
 	Attempts                  int
@@ -115,7 +117,7 @@ func (w *World) report() *Report {
 
 // measureWaits groups the jobs by the time at which their clients came.
 func (w *World) measureWaits(r *Report) {
-	var rest, burst, after []time.Duration
+	var rest, burst, after, done []time.Duration
 	var byHour [24][]time.Duration
 	for _, j := range w.ledger.jobs {
 		switch {
@@ -134,14 +136,18 @@ func (w *World) measureWaits(r *Report) {
 		switch at := j.created.Sub(midnight()) - w.BurstAt; {
 		case w.Burst == 0 || at < 0 || at >= time.Hour:
 			rest = append(rest, wait)
-		case at < time.Minute:
+		case at < w.BurstFor:
 			burst = append(burst, wait)
+			if !j.done.IsZero() {
+				done = append(done, j.done.Sub(j.created))
+			}
 		default:
 			after = append(after, wait)
 		}
 	}
-	r.Start, r.StartBurst, r.StartAfter = waits(rest), waits(burst), waits(after)
-	r.Utilisation = w.ledger.useful.Seconds() / (w.fleet.paid.Seconds() * float64(w.Fleet.Slots))
+	r.Start, r.StartBurst, r.StartAfter, r.DoneBurst = waits(rest), waits(burst), waits(after), waits(done)
+	r.Runners = w.fleet.started
+	r.Utilisation = w.ledger.useful.Seconds() / max(1, w.fleet.paid.Seconds()*float64(w.Fleet.Slots))
 	for hour, all := range byHour {
 		paid := w.fleet.paidBy[hour]
 		if len(all) > 0 && paid > 0 {
@@ -173,6 +179,7 @@ func (w *World) costs(p polls) []cost {
 	o := w.objects
 	hours := w.fleet.paid.Hours()
 	return []cost{
+		{"Lambda, small requests", fmt.Sprintf("%.0f GB-s", w.calls.paid.Seconds()*callGB), float64(w.calls.started)*functionCall + w.calls.paid.Seconds()*callGB*functionGBs},
 		{"EC2 (Spot)", fmt.Sprintf("%.0f instance hours", hours), hours * (instanceHour + extrasHour)},
 		{"DynamoDB", fmt.Sprintf("%.1f M write units, %.1f M read units", writes/1e6, reads/1e6), writes*writeUnit + reads*readUnit},
 		{"API Gateway", fmt.Sprintf("%.2f M calls", float64(api)/1e6), float64(api) * gatewayCall},

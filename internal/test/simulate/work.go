@@ -27,13 +27,6 @@ const jobTime = 3 * time.Hour
 
 // work does the work of one job of Batch, as cmd/runner does, with a renderer that only waits.
 func (w *World) work(ctx context.Context, p *process) {
-	ports := w.service.Ports
-	ports.Store, ports.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
-	ports.Objects = w.objects
-	service, err := service.New(w.service.Config, ports)
-	if err != nil {
-		panic(err) // can't happen: the World's own service has the same ports
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	begin, cancel := context.WithTimeout(ctx, jobTime)
@@ -45,7 +38,20 @@ func (w *World) work(ctx context.Context, p *process) {
 			stop()
 		}
 	})()
-	r := &renderer{World: w, p: p}
+	w.stay(ctx, begin, p, false)
+}
+
+// stay does requests, or only small ones, in a process.
+func (w *World) stay(ctx, begin context.Context, p *process, small bool) {
+	ports, config := w.service.Ports, w.service.Config
+	ports.Store, ports.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
+	ports.Objects = w.objects
+	config.OnlySmall = small
+	service, err := service.New(config, ports)
+	if err != nil {
+		panic(err) // can't happen: the World's own service has the same ports
+	}
+	r := &renderer{World: w, p: p, small: small}
 	_ = (&worker.Worker{
 		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
 	}).Stay(ctx, begin)
@@ -64,6 +70,7 @@ func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error 
 type renderer struct {
 	*World
 	p      *process
+	small  bool // each request has a process of its own, in a call of the function
 	loaded bool
 }
 
@@ -85,20 +92,27 @@ func (*renderer) FindPeople(context.Context, string, render.Observer) (order.Ana
 // Render reports progress every second.
 func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer) (made render.Result, err error) {
 	start := time.Now()
+	load, length := loadTime, r.Plan.Render
+	if r.small {
+		load, length = r.Calls.Load, r.Calls.Render
+	}
 	if !r.loaded {
-		if err := sleep(ctx, loadTime); err != nil {
+		if err := sleep(ctx, load); err != nil {
 			return made, err
 		}
-		r.loaded = true
+		r.loaded = !r.small
 	}
-	length := r.Plan.Render
-	o.Measured(length, length)
-	seconds := int(r.dice.between(length*7/10, length*13/10) / time.Second)
+	o.Measured(length, length, 0)
+	took := r.dice.between(length*7/10, length*13/10)
+	seconds := int(took / time.Second)
+	if err := sleep(ctx, took%time.Second); err != nil {
+		return made, err
+	}
 	for n := range seconds {
 		if err := sleep(ctx, time.Second); err != nil {
 			return made, err
 		}
-		stage, done, total := order.Analyzing, n+1, seconds/4
+		stage, done, total := order.Analyzing, n+1, max(1, seconds/4)
 		if done > total {
 			stage, done, total = order.Rendering, done-total, seconds-total
 		}
@@ -107,7 +121,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer
 	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
 		return made, err
 	}
-	if !r.p.killed() {
+	if !r.p.killed() && !r.small {
 		r.ledger.rendered(start, time.Now())
 	}
 	return render.Result{Length: length, Size: 1000}, nil

@@ -28,6 +28,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 	if cause := context.Cause(bounded); err != nil && (cause == errSlow || cause == errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
+	large := err != nil && w.tooLarge(context.Cause(bounded), err)
 	b.close()
 	why := context.Cause(held)
 	drop()
@@ -44,12 +45,21 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 		// The last condition finds a request that was canceled: its inputs were deleted, so the
 		// attempt failed before it noticed the cancel.
 		return lipsync.ErrLost
+	case large:
+		log.Info("released as a large one", "error", err)
+		return w.Work.Enlarge(report, r)
 	case ctx.Err() != nil:
 		log.Info("released", "error", err)
 		return w.Work.Release(report, r)
 	default:
 		return w.fault(ctx, r, err, time.Since(started), log)
 	}
+}
+
+// tooLarge reports whether an attempt failed because the request is too large for a worker that does only small ones. cause is why its context
+// ended, if it did.
+func (w *Worker) tooLarge(cause, err error) bool {
+	return w.Work.OnlySmall && (cause == errSlow || cause == errTooBig || errors.Is(err, errTooBig) || failure.DiskFails(err))
 }
 
 // fault reports that an attempt ended with err, after the time took. It returns an error if the

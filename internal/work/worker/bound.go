@@ -30,6 +30,9 @@ var errSlow = errors.New("not done in time")
 // request fails.
 var errTooSlow = failure.Failure{Code: failure.ProcessingTooLong}.Because(nil)
 
+// errTooBig ends an attempt at a request that is too large for a worker of small ones.
+var errTooBig = errors.New("the request is too large for this worker")
+
 // renderTime returns the time that rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }
 

@@ -91,7 +91,10 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 	if in.URL == "" {
 		return w.copyObject(ctx, in, file)
 	}
-	limit := w.Work.MaxSize(kind)
+	limit, large := w.Work.MaxSize(kind), false
+	if w.Work.OnlySmall && limit > lipsync.MostSmallBytes {
+		limit, large = lipsync.MostSmallBytes, true
+	}
 	err = w.fetch(ctx, in.URL, file, limit, left)
 	f := failure.Failure{Details: failure.Details{Kind: kind}}
 	if e, ok := errors.AsType[*failure.Error](err); ok && e.Failure.Cause != "" {
@@ -109,6 +112,9 @@ func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Inp
 	case failure.Unavailable:
 		f.Code = failure.MediaUnreachable
 	case failure.TooLarge:
+		if large {
+			return errTooBig
+		}
 		f.Code, f.Limit.Bytes = failure.MediaLargerThan, limit
 	default:
 		return err

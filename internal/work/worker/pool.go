@@ -10,9 +10,12 @@ import (
 	"lipsync/internal/domain/service"
 )
 
+// idlePoll is the time after which an idle worker of a pool asks for a request again: as long as a call for a small request takes to start.
+const idlePoll = 2 * time.Second
+
 // Stay does requests one after the other. If none waits at first, it ends at once. If none waits
 // later, it stays idle for a short time and then ends. Once begin has ended, it begins no other
-// request; begin must end when ctx does.
+// request; begin must end when ctx does. A worker that does only small requests doesn't stay idle, since it starts in seconds.
 //
 // It returns the error that kept a request from being done. It also ends if the disk fails, or if
 // the store answers no claim: this machine may be at fault, so other machines should try. If the
@@ -23,8 +26,8 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 	claimed := time.Now() // time of the last answer
 	for begin.Err() == nil {
 		started := time.Now()
-		found, err := w.Do(ctx, "")
-		if found {
+		found, err := w.next(ctx)
+		if found && !w.Work.OnlySmall {
 			w.note(ctx, &s, time.Since(started))
 		}
 		if found || err == nil {
@@ -42,10 +45,18 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 		case left <= 0:
 			return nil
 		default:
-			pause(begin, min(left, Poll))
+			pause(begin, min(left, idlePoll))
 		}
 	}
 	return nil
+}
+
+// next does the next request.
+func (w *Worker) next(ctx context.Context) (found bool, err error) {
+	if w.Apart != nil {
+		return w.Apart(ctx)
+	}
+	return w.Do(ctx, "")
 }
 
 // idling has the end of a worker's idle time, and the working time of all workers, from which that

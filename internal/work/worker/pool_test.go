@@ -25,7 +25,15 @@ func (d *demand) Worked(_ context.Context, took time.Duration) (time.Duration, e
 	return time.Duration(d.busy * float64(time.Since(d.since))), nil
 }
 
-func (d *demand) Waiting(context.Context, time.Time, int) (int, error) { return 0, nil }
+func (d *demand) Waiting(context.Context, time.Time, int) (w lipsync.Waiting, err error) {
+	return w, nil
+}
+
+func (d *demand) Steady(context.Context, int) (int, error) { return 0, nil }
+
+func (d *demand) LockCalls(context.Context, time.Time, time.Time) (time.Duration, error) {
+	return 0, nil
+}
 
 func (d *demand) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
 	return 0, nil
@@ -150,12 +158,12 @@ type refusing struct {
 	err              error
 }
 
-func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (lipsync.Request, error) {
+func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (lipsync.Request, error) {
 	s.claims++
 	if n := s.claims - 1; n >= s.from && n < s.to {
 		return lipsync.Request{}, s.err
 	}
-	return s.Leases.Claim(ctx, id, token, now, lease, except...)
+	return s.Leases.Claim(ctx, id, token, now, lease, from)
 }
 
 // TestStayThroughFaults checks that a worker goes on while claims fail, if the store is busy or has

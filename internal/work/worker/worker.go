@@ -61,6 +61,9 @@ type Worker struct {
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
 
+	// Apart, if not nil, does what Do does for the next request, in a process of its own.
+	Apart func(ctx context.Context) (found bool, err error)
+
 	// Stores means that outputs are stored on the disk of Scratch.
 	Stores bool
 

@@ -317,7 +317,7 @@ func TestSlow(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
 				if c.length > 0 {
-					o.Measured(c.length, time.Second)
+					o.Measured(c.length, time.Second, 0)
 				}
 				<-ctx.Done()
 				return made, fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from the cancellation
@@ -527,8 +527,8 @@ type stopping struct {
 	stop func()
 }
 
-func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, except ...string) (lipsync.Request, error) {
-	r, err := s.Leases.Claim(ctx, id, token, now, lease, except...)
+func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (lipsync.Request, error) {
+	r, err := s.Leases.Claim(ctx, id, token, now, lease, from)
 	s.stop()
 	return r, err
 }
@@ -624,7 +624,7 @@ func TestWake(t *testing.T) {
 func TestMeasured(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		f := setupTelling(t, func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
-			o.Measured(1234567890*time.Nanosecond, 3*time.Second)
+			o.Measured(1234567890*time.Nanosecond, 3*time.Second, 0)
 			if fails {
 				return made, failure.Failure{Code: failure.NoFace}.Because(nil)
 			}

@@ -11,6 +11,7 @@ CREATE TABLE requests (
 	seq               INTEGER NOT NULL,    -- 1, 2, … within account and kind
 	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account, kind and reference id, 0 without one
 	status            TEXT NOT NULL,
+	class             TEXT NOT NULL,       -- '' small, or large
 
 	video_object      TEXT NOT NULL,
 	video_name        TEXT NOT NULL, -- that the file had where it came from

@@ -113,7 +113,7 @@ func TestHolds(t *testing.T) {
 	if _, _, err := s.Requests.Create(context.Background(), r, nil, nil, lipsync.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Leases.Claim(t.Context(), "", "token", time.Now(), time.Minute); err != nil {
+	if _, err := s.Leases.Claim(t.Context(), "", "token", time.Now(), time.Minute, lipsync.Choice{}); err != nil {
 		t.Fatal(err)
 	}
 	before := table.Count()

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/invoke"
+	"lipsync/internal/domain/service"
+	"lipsync/internal/domain/settings"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/work/worker"
+)
+
+// These are the arguments with which the program is the function of small requests on Lambda, and with which that function starts it for one
+// request. The time follows at which the request must end, in seconds since 1970.
+const (
+	asFunction = "function"
+	asRequest  = "request"
+)
+
+// none is the exit status of asRequest if no request waits.
+const none = 3
+
+const (
+	// functionMargin is the time from the end of an attempt that takes too long to the end of the function's call.
+	functionMargin = 30 * time.Second
+	// stopTime is the time in which a request's process ends after it was told to stop.
+	stopTime = 10 * time.Second
+)
+
+// errUnsafe means that this host lacks a layer of the sandbox without which the function does no request. Its hosts run the media of several
+// accounts, one after the other.
+var errUnsafe = errors.New("no request is claimed, since the sandbox of ffmpeg has no seccomp here")
+
+// function does small requests in calls of Lambda.
+type function struct {
+	*job
+	deployment *cloud.Deployment
+	program    string // its own path
+	stdout     io.Writer
+	stderr     io.Writer
+}
+
+// serve answers the calls of Lambda, and never returns.
+func (f *function) serve(ctx context.Context) {
+	tools, err := ffmpeg.Find(1)
+	if err == nil {
+		f.deployment.Log.Info("sandbox of ffmpeg", "layers", tools.Sandbox)
+		if !tools.Sandbox.Seccomp {
+			err = errUnsafe
+		}
+	}
+	lambda.StartWithOptions(func(ctx context.Context, c invoke.Call) error { return errors.Join(err, f.handle(ctx, c, err == nil)) }, lambda.WithContext(ctx))
+}
+
+// handle does small requests until none waits or half of the call's time is over. If the host isn't safe, it only records that the call came.
+func (f *function) handle(ctx context.Context, c invoke.Call, safe bool) (err error) {
+	if err := f.records.BeginCall(ctx, c.Start); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.records.EndCall(context.WithoutCancel(ctx), c.Start)) }()
+	if !safe {
+		return nil
+	}
+	end, _ := ctx.Deadline() // Lambda always gives one
+	begin, cancel := context.WithTimeout(ctx, time.Until(end)/2)
+	defer cancel()
+	w := &worker.Worker{Work: service.NewWork(f.deployment.Service.Base, f.records), Log: f.deployment.Log}
+	w.Apart = func(ctx context.Context) (bool, error) { return f.apart(ctx, end.Add(-functionMargin)) }
+	return w.Stay(ctx, begin)
+}
+
+// apart does one request in a process of its own, so that no two requests share one. Its files are deleted when it ends.
+func (f *function) apart(ctx context.Context, end time.Time) (found bool, err error) {
+	folder, err := os.MkdirTemp(f.scratch, "process-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	c := exec.CommandContext(ctx, f.program, asRequest, strconv.FormatInt(end.Unix(), 10))
+	c.Env = append(os.Environ(), settings.Scratch.Env()+"="+folder, "TMPDIR="+folder)
+	c.Stdout, c.Stderr = f.stdout, f.stderr
+	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGTERM) }, stopTime
+	err = c.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == none {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("the process of a request: %w", err)
+	}
+	return true, nil
+}
+
+// one does the next request, which must end at the time, in seconds since 1970. It returns whether there was one.
+func (j *job) one(ctx context.Context, deployment *cloud.Deployment, end string) (found bool, err error) {
+	seconds, err := strconv.ParseInt(end, 10, 64)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", asRequest, err)
+	}
+	err = j.with(ctx, deployment, func(w *worker.Worker) (err error) {
+		w.End = time.Unix(seconds, 0)
+		found, err = w.Do(ctx, "")
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/aws/invoke"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb"
+)
+
+// testFunction is the function of small requests, with the table that counts its calls.
+type testFunction struct {
+	*function
+	table *dynamodb.Store
+}
+
+// newFunction returns the function for the account's requests. Its processes are the test's program: see TestMain.
+func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
+	t.Helper()
+	for name, value := range a.environment {
+		t.Setenv(name, value)
+	}
+	j := job{small: true}
+	d, err := cloud.New(cloud.Config(os.Getenv), a.getenv, log, j.read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := cloud.New(cloud.Config(os.Getenv), a.getenv, io.Discard, cloud.Records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testFunction{&function{&j, d, program, log, log}, counts.Table}
+}
+
+// call makes a call of the function. There is a record of it.
+func (f testFunction) call(t *testing.T, safe bool, length time.Duration) {
+	t.Helper()
+	start, err := f.table.StartCalls(t.Context(), time.Now(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	if err := f.handle(ctx, invoke.Call{Start: start}, safe); err != nil {
+		t.Error(err)
+	}
+	if waiting, running, err := f.table.CountCalls(t.Context(), time.Now()); waiting+running > 0 || err != nil {
+		t.Errorf("got %d calls that wait and %d that run (%v), want none", waiting, running, err)
+	}
+}
+
+// TestFunction has a call of the function do two small requests, each in a process of its own, and leave a large one to runners.
+func TestFunction(t *testing.T) {
+	a := newAccount(t)
+	first, second := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
+	a.service.Engines = []string{"wav2lip"}
+	large := a.request(t, noFace(t), sound(t))
+	var log bytes.Buffer
+	f := newFunction(t, a, &log)
+	f.call(t, false, time.Minute)
+	a.want(t, first, lipsync.Queued, "", 0)
+	f.call(t, true, 4*time.Minute)
+	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
+	a.want(t, second, lipsync.Completed, "", 1)
+	a.want(t, large, lipsync.Queued, "", 0)
+	if starts := strings.Count(log.String(), `"msg":"start"`); starts != 1+3 { // its own, and those of two requests and of the process that found none
+		t.Errorf("%d processes started, want 4:\n%s", starts, &log)
+	}
+	if left, err := os.ReadDir(a.environment["LIPSYNC_SCRATCH"]); err != nil || len(left) > 0 {
+		t.Errorf("scratch holds %v (%v), want nothing", left, err)
+	}
+}
+
+// TestFunctionTooLong has a call whose time ends during a request. The request becomes large, and the attempt doesn't count.
+func TestFunctionTooLong(t *testing.T) {
+	a := newAccount(t)
+	id := a.request(t, face(t), sound(t))
+	f := newFunction(t, a, t.Output())
+	f.call(t, true, functionMargin+100*time.Millisecond)
+	a.want(t, id, lipsync.Processing, "", 0)
+	if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
+		t.Errorf("got the class %q (%v), want large", r.Class, err)
+	}
+}
+
+// TestCross checks the names of compilers and processors for the image.
+func TestCross(t *testing.T) {
+	for _, c := range []struct{ from, to, compiler, processor string }{
+		{"amd64", "amd64", "gcc", "x86_64"},
+		{"amd64", "arm64", "aarch64-linux-gnu-gcc", "aarch64"},
+		{"arm64", "amd64", "x86_64-linux-gnu-gcc", "x86_64"},
+	} {
+		for what, want := range map[string]string{"compiler": c.compiler, "processor": c.processor} {
+			out, err := exec.Command(filepath.Join("..", "..", ".ci", "cross"), c.from, c.to, what).CombinedOutput()
+			if err != nil || strings.TrimSpace(string(out)) != want {
+				t.Errorf("%s for %s on %s: got %q (%v), want %s", what, c.to, c.from, out, err, want)
+			}
+		}
+	}
+}

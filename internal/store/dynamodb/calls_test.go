@@ -1,0 +1,37 @@
+package dynamodb_test
+
+import (
+	"testing"
+	"time"
+
+	"lipsync/internal/test/check"
+)
+
+// TestCalls counts calls of the function of small requests from their start to their end, and forgets those that never begin or end.
+func TestCalls(t *testing.T) {
+	s, now := open(t), time.Unix(1_800_000_000, 0).UTC()
+	want := func(when string, after time.Duration, waiting, running int) {
+		t.Helper()
+		w, r, err := s.CountCalls(t.Context(), now.Add(after))
+		check.Must(t, err)
+		check.Want(t, when, [2]int{w, r}, [2]int{waiting, running})
+	}
+	want("none", 0, 0, 0)
+	_, err := s.LockScaling(t.Context(), now, now.Add(time.Second)) // which has an item beside those of calls
+	check.Must(t, err)
+	first, err := s.StartCalls(t.Context(), now, 5)
+	check.Must(t, err)
+	second, err := s.StartCalls(t.Context(), now.Add(10*time.Second), 2)
+	check.Must(t, err)
+	want("started", 10*time.Second, 7, 0)
+	for _, start := range []string{first, first, first, second} {
+		check.Must(t, s.BeginCall(t.Context(), start))
+	}
+	want("some have begun", 11*time.Second, 3, 4)
+	check.Must(t, s.EndCall(t.Context(), first))
+	want("one has ended", 12*time.Second, 3, 3)
+	want("those of the first that have not begun are lost", 30*time.Second, 1, 3)
+	want("so are those of the second", 40*time.Second, 0, 3)
+	want("those of the first died", 16*time.Minute+time.Second, 0, 1)
+	want("so did those of the second", 16*time.Minute+11*time.Second, 0, 0)
+}

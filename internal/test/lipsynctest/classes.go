@@ -1,0 +1,109 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+)
+
+// createIn creates a request of the class by the account at a second.
+func createIn(t *testing.T, store lipsync.Store, account string, class lipsync.Class, second int) lipsync.Request {
+	t.Helper()
+	r := newRequest(account, "")
+	r.KeyID, r.Class, r.CreatedAt = "", class, at(second)
+	r, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	must(t, err)
+	return r
+}
+
+// claimIn claims the next request, or the next small one, and checks which one that is: none if it has no id.
+func claimIn(t *testing.T, store lipsync.Store, small bool, token string, second int, wanted lipsync.Request) {
+	t.Helper()
+	r, err := store.Leases.Claim(t.Context(), "", token, at(second), time.Minute, lipsync.Choice{Small: small})
+	if wanted.ID == "" {
+		wantCode(t, err, failure.NotFound)
+		return
+	}
+	must(t, err)
+	want(t, "claimed by "+token, r.ID, wanted.ID)
+	want(t, "its class", r.Class, wanted.Class)
+}
+
+// testClasses claims small requests from among large ones, and then all in their order.
+func testClasses(t *testing.T, store lipsync.Store) {
+	first, large := createIn(t, store, "a", lipsync.Large, 0), createIn(t, store, "b", lipsync.Large, 1)
+	var small []lipsync.Request
+	for i := range 3 {
+		small = append(small, createIn(t, store, "a", lipsync.Small, 2+i))
+	}
+	wantStored(t, store, large)
+	claimIn(t, store, true, "s0", 10, small[0])
+	claimIn(t, store, false, "b", 10, large) // the account without leases
+	claimIn(t, store, true, "s1", 10, small[1])
+	claimIn(t, store, false, "a", 10, first) // the oldest one of its account
+	claimIn(t, store, true, "s2", 10, small[2])
+	claimIn(t, store, true, "none", 10, lipsync.Request{})
+}
+
+// testSmallBehindMany claims the only small request of an account from behind many large ones, and the only large one from behind many small ones.
+func testSmallBehindMany(t *testing.T, store lipsync.Store) {
+	for class, other := range map[lipsync.Class]lipsync.Class{lipsync.Small: lipsync.Large, lipsync.Large: lipsync.Small} {
+		account := "many" + string(other)
+		_, err := claim(t, store, createIn(t, store, account, other, 0).ID, "first", 390)
+		must(t, err)
+		for i := range 300 {
+			createIn(t, store, account, other, i)
+		}
+		r := createIn(t, store, "one"+string(class), class, 301)
+		claimIn(t, store, class == lipsync.Small, "w", 400, r)
+		open, err := store.Leases.Open(t.Context(), at(400), 1000)
+		must(t, err)
+		for _, r := range open {
+			_, err := Cancel(t.Context(), store.Leases, r.ID, at(400))
+			must(t, err)
+		}
+	}
+}
+
+// testEnlarge makes small requests large: one that its worker gives back, and one whose worker dies.
+func testEnlarge(t *testing.T, store lipsync.Store) {
+	r := createIn(t, store, "a", lipsync.Small, 0)
+	claimIn(t, store, true, "w", 1, r)
+	enlarge := func(token string) (lipsync.Request, error) {
+		return store.Leases.Change(t.Context(), r.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Enlarged(token) })
+	}
+	_, err := enlarge("other")
+	wantCode(t, err, failure.Conflict)
+	r, err = enlarge("w")
+	must(t, err)
+	want(t, "its class and attempts", fmt.Sprintf("%s %d", r.Class, r.Attempts), "large 0")
+	wantStored(t, store, r)
+	claimIn(t, store, true, "small", 2, lipsync.Request{})
+	claimIn(t, store, false, "any", 2, r)
+
+	dead := createIn(t, store, "b", lipsync.Small, 3)
+	claimIn(t, store, true, "dies", 4, dead)
+	must(t, store.Leases.Upkeep(t.Context(), at(65)))
+	dead.Class = lipsync.Large
+	claimIn(t, store, true, "dies too", 65, dead)
+	must(t, store.Leases.Upkeep(t.Context(), at(126)))
+	claimIn(t, store, true, "small", 126, lipsync.Request{})
+	claimIn(t, store, false, "any other", 126, r) // whose lease has ended too
+	claimIn(t, store, false, "the last", 126, dead)
+}
+
+// testPostponedLarge postpones a large request. Once it is due, no claim of a small one gets it.
+func testPostponedLarge(t *testing.T, store lipsync.Store) {
+	r := createIn(t, store, "a", lipsync.Large, 0)
+	r, err := claim(t, store, r.ID, "w", 1)
+	must(t, err)
+	must(t, Postpone(t.Context(), store.Leases, r, at(10)))
+	for range 2 {
+		claimIn(t, store, true, "small", 11, lipsync.Request{})
+		must(t, store.Leases.Upkeep(t.Context(), at(11)))
+	}
+	claimIn(t, store, false, "any", 11, r)
+}

@@ -1,0 +1,102 @@
+package simulate
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"lipsync/internal/domain/lipsync"
+)
+
+// calls models the function of small requests. It implements lipsync.Pool. The store has the record of its calls, as on AWS. A call is paid for
+// from its start to its end, with the start of its environment.
+type calls struct {
+	*World
+	dice *dice
+
+	mu                       sync.Mutex
+	idle                     []time.Time // when each idle environment became idle
+	running, most            int
+	started, cold, throttled int64
+	lost                     int64 // calls for which Lambda found no room in time
+	paid                     time.Duration
+}
+
+var _ lipsync.Pool = (*calls)(nil)
+
+func (c *calls) Count(ctx context.Context) (waiting, running int, err error) {
+	return c.store.CountCalls(ctx, time.Now())
+}
+
+func (c *calls) Start(ctx context.Context, n int) error {
+	start, err := c.store.StartCalls(ctx, time.Now(), n)
+	if err != nil {
+		return err
+	}
+	time.Sleep(c.Calls.Invoke * time.Duration((n+31)/32)) // 32 at a time
+	for range n {
+		go c.call(c.background, start)
+	}
+	return nil
+}
+
+// call makes one call, once Lambda has room for it.
+func (c *calls) call(ctx context.Context, start string) {
+	came := time.Now()
+	cold, ok := c.begin()
+	for ; !ok; cold, ok = c.begin() {
+		if sleep(ctx, time.Second) != nil || time.Since(came) > time.Minute {
+			c.mu.Lock()
+			c.lost++
+			c.mu.Unlock()
+			return
+		}
+	}
+	began := time.Now()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.running--
+		c.idle = append(c.idle, time.Now())
+		c.paid += time.Since(began)
+	}()
+	pause := c.Calls.Warm
+	if cold {
+		pause = c.dice.between(c.Calls.ColdMin, c.Calls.ColdMax)
+	}
+	if sleep(ctx, pause) != nil {
+		return
+	}
+	c.note(c.store.BeginCall(ctx, start))
+	work, end := context.WithTimeout(ctx, callTime)
+	defer end()
+	begin, cancel := context.WithTimeout(work, callTime/2)
+	defer cancel()
+	c.stay(work, begin, &process{dead: make(chan struct{}), end: end}, true)
+	c.note(c.store.EndCall(context.WithoutCancel(ctx), start))
+}
+
+// callTime is the longest time of a call's work: the function's 15 minutes less 30 s.
+const callTime = 15*time.Minute - 30*time.Second
+
+// begin takes room for a call, and reports whether its environment has to start.
+func (c *calls) begin() (cold, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running >= c.Calls.Most {
+		c.throttled++
+		return false, false
+	}
+	c.running++
+	c.started++
+	c.most = max(c.most, c.running)
+	for len(c.idle) > 0 && time.Since(c.idle[0]) > c.Calls.Idle {
+		c.idle = c.idle[1:]
+	}
+	if len(c.idle) == 0 {
+		c.cold++
+		return true, true
+	}
+	c.idle = c.idle[:len(c.idle)-1]
+	return false, true
+}

@@ -1,0 +1,107 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
+	"lipsync/internal/render"
+)
+
+// TestSmall has a worker of small requests do one that is small, and others that turn out large, which it gives back without an attempt.
+func TestSmall(t *testing.T) {
+	const second = 2 * 25 * 1280 * 720 / 1000 // of 720p
+	const deadline = 10 * time.Minute
+	for name, c := range map[string]struct {
+		render renderFunc
+		fetch  fetchFunc
+		want   lipsync.Request
+	}{
+		"small": {measures(30 * second), nil, lipsync.Request{Status: lipsync.Completed, Attempts: 1}},
+		"long":  {measures(481 * second), nil, lipsync.Request{Status: lipsync.Processing, Class: lipsync.Large}},
+		"slow": {func(ctx context.Context, _ render.Job, _ render.Observer) (made render.Result, err error) {
+			<-ctx.Done()
+			return made, ctx.Err()
+		}, nil, lipsync.Request{Status: lipsync.Processing, Class: lipsync.Large}},
+		"too large for the disk": {func(context.Context, render.Job, render.Observer) (made render.Result, err error) {
+			return made, failure.New(failure.NoSpace, "full")
+		}, nil, lipsync.Request{Status: lipsync.Processing, Class: lipsync.Large}},
+		"many bytes": {measures(1), func(_ context.Context, _ string, _ io.Writer, limit int64) error {
+			if limit != lipsync.MostSmallBytes {
+				return fmt.Errorf("the limit is %d", limit)
+			}
+			return failure.New(failure.TooLarge, "too large")
+		}, lipsync.Request{Status: lipsync.Processing, Class: lipsync.Large}},
+		"of a media fault": {func(context.Context, render.Job, render.Observer) (made render.Result, err error) {
+			return made, failure.Failure{Code: failure.NoFace}.Because(nil)
+		}, nil, lipsync.Request{Status: lipsync.Failed, Attempts: 1}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setupTelling(t, c.render)
+			f.Service.OnlySmall, f.End = true, time.Now().Add(deadline)
+			if c.fetch != nil {
+				f.Fetcher = c.fetch
+			}
+			id := f.request(t, "v", "a")
+			if err := f.Stay(t.Context(), t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			r, err := f.Service.Store.Requests.ByID(t.Context(), id)
+			if err != nil || r.Status != c.want.Status || r.Class != c.want.Class || r.Attempts != c.want.Attempts || r.Lease != "" {
+				t.Errorf("%s: got %s %q after %d attempts (%v), want %s %q after %d", name, r.Status, r.Class, r.Attempts, err, c.want.Status, c.want.Class, c.want.Attempts)
+			}
+		})
+	}
+}
+
+// measures returns a renderer that tells the size of the job, and then makes the output unless it is stopped.
+func measures(size int64) renderFunc {
+	return func(ctx context.Context, j render.Job, o render.Observer) (made render.Result, err error) {
+		o.Measured(time.Second, time.Second, size)
+		if ctx.Err() != nil {
+			return made, ctx.Err()
+		}
+		return made, concatenate(ctx, j)
+	}
+}
+
+// TestStaySmall checks that a worker of small requests claims no large one, and ends as soon as no small one waits.
+func TestStaySmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		f.Service.OnlySmall, f.Service.Pooled = true, true // without Demand
+		large, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
+			Video: requests.Source{Object: "inputs/x", Size: 1 << 30}, Audio: requests.Source{URL: "http://web/a"}, ID: f.Service.NewRequestID(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, began := []string{f.request(t, "v", "a"), f.request(t, "v", "a")}, time.Now()
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.want(t, small[0], lipsync.Completed, "", 1)
+		f.want(t, small[1], lipsync.Completed, "", 1)
+		f.want(t, large, lipsync.Queued, "", 0)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it stayed for %s, want it to end at once", took)
+		}
+	})
+}
+
+// TestApart checks that Stay has each request done apart until there is none.
+func TestApart(t *testing.T) {
+	f := setup(t, concatenate)
+	f.Service.OnlySmall = true
+	calls := 0
+	f.Apart = func(context.Context) (bool, error) { calls++; return calls < 3, nil }
+	if err := f.Stay(t.Context(), t.Context()); err != nil || calls != 3 {
+		t.Errorf("got %d calls (%v), want 3", calls, err)
+	}
+}
