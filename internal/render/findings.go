@@ -41,8 +41,8 @@ const findingsTime = 3 * time.Minute
 
 // findingsName returns the name of the job's findings. It tells all that they depend on, except for the video itself.
 func (w work) findingsName(in input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t",
-		w.Basis, in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v from %v, %d frames, scores %t, %s",
+		w.Basis, in.job.Engine, *in.video.Video, in.video.Begin, in.limit(), w.network(in) != nil, in.job.Options.Output.VideoCodec()))
 	return fmt.Sprintf("%x", sum)
 }
 
@@ -131,6 +131,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 func (o *observation) code(c *serial.Coder, engine Serial) {
 	serial.Slice(c, &o.footage.sums, c.Uint32)
 	frames := len(o.footage.sums)
+	c.Int(&o.crf)
 	serial.Slice(c, &o.cuts, func(cut *int) {
 		c.Int(cut)
 		c.Check(*cut >= 0 && *cut < frames)

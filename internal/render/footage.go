@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
 )
 
@@ -25,6 +26,8 @@ type source struct {
 	needed   int // largest number of frames that the output may show
 	limit    int // largest number of frames to decode
 
+	output *order.Output // that the frames are for, and whose encoding a sample decides; nil if there is none
+
 	crowded bool  // whether the disk has no space to keep all frames
 	tooMany error // why the frames can't be decoded from the beginning of the file, if they are part of a video that is too long for that
 }
@@ -37,6 +40,7 @@ type footage struct {
 	sums     []uint32 // the checksum of each
 	kept     *stretch // all frames; nil if they are too many
 	damaged  bool     // decoding failed after the frames that are needed
+	crf      int      // see sample
 	recalled bool     // the frames were not decoded: an earlier job found their number and their sums
 }
 
@@ -47,6 +51,7 @@ func (w work) source(in input) source {
 	if v.Pixels.Deep() {
 		s.tones = newTones(v.Transfer())
 	}
+	s.output = &in.job.Options.Output
 	return s
 }
 
@@ -67,6 +72,8 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			f.close()
 		}
 	}()
+	sampled := newSample(s)
+	defer sampled.close()
 	var own []byte // a frame, if engines don't see it as it is
 	if s.video.Video.Pixels != ffmpeg.YUV420P {
 		own = newFrame(s.video.Video)
@@ -98,16 +105,23 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			return f, afterEnd(failure.Video)
 		case err == io.EOF && n > 0:
 			f.frames = n
+			if f.crf, err = sampled.finish(); err != nil {
+				return f, err
+			}
 			return f, s.whole(n)
 		case err != nil && n >= s.needed && ctx.Err() == nil:
 			f.frames, f.damaged = n, true
-			return f, nil
+			f.crf, err = sampled.finish()
+			return f, err
 		case err != nil && (n == 0 || errors.As(err, new(ffmpeg.ColoursError))) && ctx.Err() == nil:
 			return f, unsupported(failure.Video, err)
 		case err != nil:
 			return f, fmt.Errorf("decode video: %w", err)
 		}
 		f.keep(n, pixels)
+		if err := sampled.add(ctx, n, pixels); err != nil {
+			return f, err
+		}
 		if own != nil {
 			s.tones.see(frame, s.video.Video, own)
 		}

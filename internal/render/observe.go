@@ -23,6 +23,7 @@ import (
 type observation struct {
 	footage  footage
 	shown    int                 // number of source frames that the output may show
+	crf      int                 // see ffmpeg.Video.CRF
 	cuts     []int               // the source frames that begin a shot
 	faces                        // in each source frame
 	lost     []tracking.Lost     // why there is no face, for each source frame
@@ -156,6 +157,7 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 		o.footage.close()
 		return o, err
 	}
+	o.crf = o.footage.crf
 	o.heard = extend(o.heard, o.footage.frames)
 	o.shown = min(o.footage.frames, in.most())
 	active := speakers.Active(sound)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +110,7 @@ func TestOutputRates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			c.output.Quality = order.High // each frame has a number of its own, for which the video's bits are too few
 			c.options.Output = c.output
 			output, result, err := renderBy(t, newRenderer(t, &numberer{}), c.video, sound(t, "a.wav", fmt.Sprint(c.seconds)), c.options)
 			if err != nil {
@@ -239,6 +242,58 @@ func TestQualities(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBoundByVideo renders videos of few bits in several containers. The pictures of an output of other than high quality take at most 1.5 times
+// their bits, and twice as many if H.264 replaces VP9.
+func TestBoundByVideo(t *testing.T) {
+	source := []string{"-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60) + ",noise=alls=90:allf=t+u", "-f", "lavfi", "-i", "sine=duration=2.4", "-crf", "30"}
+	for name, codec := range map[string][]string{
+		"in.mp4": {"-c:v", "libx264", "-c:a", "aac"}, "in.mkv": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.ts": {"-c:v", "libx264", "-c:a", "mp2"},
+		"in.avi": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.webm": {"-c:v", "libvpx-vp9", "-crf", "42", "-b:v", "0", "-cpu-used", "8", "-an"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			video := ffmpegtest.Make(t, name, slices.Concat(source, codec)...)
+			speech := sound(t, "a.wav", "2.4")
+			bits := pictureBytes(t, video)
+			for _, o := range []order.Output{{}, {Quality: order.Medium}, {Codec: order.HEVC}, {Quality: order.High}} {
+				path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{Output: o})
+				if err != nil {
+					t.Fatal(err)
+				}
+				most := 1.5
+				if name == "in.webm" && o.VideoCodec() == order.H264 {
+					most = 3
+				}
+				got := float64(pictureBytes(t, path)) / float64(bits)
+				bounded := got <= most
+				if o.Quality == order.High && name != "in.webm" { // whose bits are enough for it
+					bounded = !bounded
+				}
+				if !bounded {
+					t.Errorf("%s, %s: got %.2f times the %d bytes of the video's pictures", o.VideoCodec(), o.Quality, got, bits)
+				}
+			}
+		})
+	}
+}
+
+// pictureBytes returns the size of the packets of a file's pictures.
+func pictureBytes(t *testing.T, path string) (all int) {
+	t.Helper()
+	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=size", "-of", "csv=p=0", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Fields(string(out)) {
+		n, err := strconv.Atoi(strings.Trim(line, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += n
+	}
+	return all
 }
 
 // probed returns ffprobe's names of a file's format, pictures and sound.

@@ -56,7 +56,7 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 	v := in.video.Video
 	fps := v.Rate.Float()
 	s := w.source(in)
-	s.most, s.expected = 0, 1 // so that no frame is kept: there is no second pass
+	s.most, s.expected, s.output = 0, 1, nil // there is no second pass, so no frame is kept or encoded
 	found := people{byPerson: map[int]*person{}, every: max(1, int(math.Round(fps)))}
 
 	g, ctx := newGroup(ctx)

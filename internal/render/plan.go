@@ -36,6 +36,7 @@ type plan struct {
 
 // plan makes the plan of an output. It fails if the options don't allow one of these media.
 func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err error) {
+	in = in.encodedBy(seen.crf)
 	p = plan{input: in, seen: seen}
 	if p.line, err = in.timeline(seen); err != nil {
 		return p, err
@@ -71,6 +72,13 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 		return p, fmt.Errorf("plan: %w", err)
 	}
 	return p, nil
+}
+
+// encodedBy returns the input for an output that is encoded with the crf.
+func (in input) encodedBy(crf int) input {
+	info, video := *in.video, *in.video.Video
+	video.CRF, info.Video, in.video = crf, &video, &info
+	return in
 }
 
 // samples returns the samples of the speech, and of silence after it if the output is longer.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestProcesses counts the programs that a job starts: one for each file that it
-// inspects, reads or writes, one more for the sound of the video, and one more to encode the speech while the video is analysed.
+// inspects, reads or writes, one more for the sound of the video, one more to encode the speech while the video is analysed, and one more to encode a sample of it.
 func TestProcesses(t *testing.T) {
 	video := filmCompany(t)
 	for _, largest := range []bool{false, true} {
@@ -26,7 +26,7 @@ func TestProcesses(t *testing.T) {
 			if _, err := r.Render(t.Context(), job, nil); err != nil {
 				t.Fatal(err)
 			}
-			for program, want := range map[string]int{tools.FFmpeg: 6, tools.FFprobe: 3} {
+			for program, want := range map[string]int{tools.FFmpeg: 7, tools.FFprobe: 3} {
 				if starts, err := os.ReadFile(program + ".starts"); len(starts) != want {
 					t.Errorf("%s is started %d times (%v), want %d", filepath.Base(program), len(starts), err, want)
 				}

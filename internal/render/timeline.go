@@ -274,7 +274,7 @@ const mostBytes = 32 << 30
 
 // proResBits has the bits of a pixel in each quality of ProRes. Apple's white paper (2022) gives 220, 147 and 45 Mbit/s for 1920 × 1080
 // pixels and 29.97 frames/s.
-var proResBits = map[order.Quality]float64{order.High: 3.54, order.Medium: 2.37, order.Low: .72}
+var proResBits = map[order.Quality]float64{order.Source: 3.54, order.High: 3.54, order.Medium: 2.37, order.Low: .72}
 
 // proRes4444Bits has the bits of a pixel in ProRes 4444, from the same paper: 330 Mbit/s. Alpha takes little more, unless it is noise.
 const proRes4444Bits = 5.31
@@ -291,7 +291,7 @@ func (in input) space(source, frames int) int64 {
 	o, v := in.job.Options.Output, in.video.Video
 	output, files := in.proResSize(frames), 1.
 	if output == 0 {
-		output = float64(frames) * float64(v.Width*v.Height) * highBits / 8 / float64(int(1)<<(o.Quality-order.High))
+		output = float64(frames) * float64(v.Width*v.Height) * highBits / 8 / float64(int(1)<<max(0, o.Quality-order.High))
 	}
 	if in.job.Stored {
 		files++

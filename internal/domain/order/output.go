@@ -136,7 +136,8 @@ type Quality int
 
 // The qualities.
 const (
-	High Quality = iota
+	Source Quality = iota // as High, with little more data than the video has
+	High
 	Medium
 	Low
 )

@@ -17,16 +17,16 @@ func TestOutput(t *testing.T) {
 		`null`: {},
 		`{}`:   {},
 		`{"format":null,"codec":null,"quality":null,"fps":null,"width":null,"file_name":null,"upload_url":null}`: {},
-		`{"format":"mp4","codec":"h264","quality":"high","fps":"source"}`:                                        {},
-		`{"format":"webm","codec":"vp9"}`:                                                                        {Format: order.WebM},
-		`{"codec":"hevc","quality":"low"}`:                                                                       {Codec: order.HEVC, Quality: order.Low},
-		`{"codec":"vp9","quality":"medium"}`:                                                                     {Codec: order.VP9, Quality: order.Medium},
-		`{"format":"mov","codec":"prores"}`:                                                                      {Format: order.MOV, Codec: order.ProRes},
-		`{"fps":29.97,"width":1280}`:                                                                             {FPS: 29970, Width: 1280},
-		`{"fps":29.97002997,"width":1.6e1}`:                                                                      {FPS: 29970, Width: 16},
-		`{"fps":120,"width":4096.0,"file_name":"ü \"1\".mp4"}`:                                                   {FPS: 120000, Width: 4096, FileName: `ü "1".mp4`},
-		`{"upload_url":"https://a.example/b?c=d&e=%20"}`:                                                         {UploadURL: "https://a.example/b?c=d&e=%20"},
-		`{"file_name":"` + strings.Repeat("ü", 255) + `"}`:                                                       {FileName: order.FileName(strings.Repeat("ü", 255))},
+		`{"format":"mp4","codec":"h264","quality":"source","fps":"source"}`:                                      {},
+		`{"format":"webm","codec":"vp9"}`:                      {Format: order.WebM},
+		`{"codec":"hevc","quality":"low"}`:                     {Codec: order.HEVC, Quality: order.Low},
+		`{"codec":"vp9","quality":"medium"}`:                   {Codec: order.VP9, Quality: order.Medium},
+		`{"format":"mov","codec":"prores"}`:                    {Format: order.MOV, Codec: order.ProRes},
+		`{"fps":29.97,"width":1280}`:                           {FPS: 29970, Width: 1280},
+		`{"fps":29.97002997,"width":1.6e1}`:                    {FPS: 29970, Width: 16},
+		`{"fps":120,"width":4096.0,"file_name":"ü \"1\".mp4"}`: {FPS: 120000, Width: 4096, FileName: `ü "1".mp4`},
+		`{"upload_url":"https://a.example/b?c=d&e=%20"}`:       {UploadURL: "https://a.example/b?c=d&e=%20"},
+		`{"file_name":"` + strings.Repeat("ü", 255) + `"}`:     {FileName: order.FileName(strings.Repeat("ü", 255))},
 	} {
 		var got order.Output
 		check.Must(t, json.Unmarshal([]byte(text), &got))
@@ -45,7 +45,7 @@ func TestOutputRefusals(t *testing.T) {
 	const (
 		format  = "format must be one of: mp4, mov, webm"
 		codec   = "codec must be one of: h264, hevc, vp9, prores"
-		quality = "quality must be one of: high, medium, low"
+		quality = "quality must be one of: source, high, medium, low"
 		fps     = "fps must be a number from 1 to 120, or source"
 		width   = "width must be a whole number from 16 to 4096"
 		url     = "upload_url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"

@@ -215,13 +215,15 @@ var (
 	}
 	qualityOption = Option{
 		Name: "quality", Group: InFile, Where: OfOutput | ToAssistants, Schema: "Quality",
-		Values:  []Value{{"high", "High", ""}, {"medium", "Medium", ""}, {"low", "Low", ""}},
+		Values:  []Value{{"source", "As the video", ""}, {"high", "High", ""}, {"medium", "Medium", ""}, {"low", "Low", ""}},
 		Label:   "Quality",
 		Flag:    "QUALITY",
-		Help:    "Set the quality of the pictures: high (the default), medium or low. A lower one makes a smaller file.",
-		Meaning: "how near the pictures are to those of the video. A step makes the file about half as large",
-		About:   "How near the pictures are to those of the video. A lower quality makes a smaller file.",
-		field:   func(o *Options) encoding.TextUnmarshaler { return &o.Output.Quality },
+		Help:    "Set the quality of the pictures: source (the default: as the video), high, medium or low. A lower one makes a smaller file.",
+		Meaning: "how near the pictures are to those of the video. `high` is nearest, and each step below it makes the file about half as large. All but `high` and `prores` take some 1.5 times the data of the video's pictures at most, unless `low` takes more",
+		About: "How near the pictures are to those of the video. A lower quality makes a smaller file. `source` is as near as `high`,\n" +
+			"but its pictures take some 1.5 times the data of those of the video at most, unless `low` takes more: three times if the\n" +
+			"video is HEVC, VP9 or AV1, which need half the data, and the output H.264. `medium` has the same bound, `prores` none.\n",
+		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.Quality },
 	}
 	fpsOption = Option{
 		Name: "fps", Group: InAdvanced, Where: OfOutput | ToAssistants, Schema: "FrameRate",

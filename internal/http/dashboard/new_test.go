@@ -26,7 +26,7 @@ func TestNewOptions(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	page := f.get(t, "/dashboard/new").body
-	offered := map[string]int{"sync_mode": 5, "no_face": 2, "format": 3, "codec": 5, "quality": 3}
+	offered := map[string]int{"sync_mode": 5, "no_face": 2, "format": 3, "codec": 5, "quality": 4}
 	for name, want := range offered {
 		values := regexp.MustCompile(`value="(\w*)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
 		seen := map[string]bool{}

@@ -29,7 +29,10 @@ var (
 	transfers = []string{"bt709", "bt470m", "bt470bg", "smpte170m", "smpte240m", "linear", "log100", "log316", "iec61966-2-4", "bt1361e",
 		"iec61966-2-1", "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"}
 	formats = []sampling{{"yuv420p", 8, 2, 2, false}, {"yuv420p10le", 10, 2, 2, false}, {"yuv422p10le", 10, 2, 1, false}, {"yuv444p", 8, 1, 1, false}, {"yuva444p10le", 10, 1, 1, true}, {"gbrp", 8, 1, 1, false}}
-	outputs = []order.Output{{}, {Format: order.MOV}, {Codec: order.HEVC}, {Format: order.MOV, Codec: order.HEVC}, {Codec: order.VP9}, {Format: order.WebM}, {Format: order.MOV, Codec: order.ProRes}}
+	outputs = []order.Output{
+		{Quality: order.High}, {Quality: order.High, Format: order.MOV}, {Quality: order.High, Codec: order.HEVC}, {Quality: order.High, Format: order.MOV, Codec: order.HEVC},
+		{Quality: order.High, Codec: order.VP9}, {Quality: order.High, Format: order.WebM}, {Format: order.MOV, Codec: order.ProRes},
+	}
 )
 
 // sampling is a pixel format: the bits of a value, the pixels of a chroma value, and whether there is alpha.
@@ -166,7 +169,7 @@ func TestToSDR(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				encodeAll(t, tools, info.Video, order.Output{}, decodeAll(t, tools, info, patchFrames), made)
+				encodeAll(t, tools, info.Video, order.Output{Quality: order.High}, decodeAll(t, tools, info, patchFrames), made)
 				got := shownAll(t, []string{made})[0]
 				mean := meanError(got.patches, given, func(rgb [3]float64) [3]float64 { return toneMapped(light(rec, rgb), rec.primaries, c.brightest) })
 				t.Logf("the mean error is %.2f of 255", mean)

@@ -139,7 +139,7 @@ const (
 
 // onGPU reports whether a GPU encodes frames of v for the output o.
 func (t *Tools) onGPU(v *Video, o order.Output) bool {
-	return t.Encodes() && o.VideoCodec() == order.H264 && o.Quality == order.High &&
+	return t.Encodes() && o.VideoCodec() == order.H264 && o.Quality <= order.High &&
 		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
 }
 
@@ -151,7 +151,7 @@ func (t *Tools) Encoding(ctx context.Context, v *Video, o order.Output) (string,
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
 func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
-	threads, quality := strconv.Itoa(t.Threads), qualities[o.VideoCodec()][o.Quality]
+	threads, quality := strconv.Itoa(t.Threads), strconv.Itoa(v.qualityOf(o))
 	switch o.VideoCodec() {
 	case order.HEVC:
 		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
@@ -171,8 +171,8 @@ func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
 	}
 	if t.onGPU(v, o) {
-		// About the quality of libx264 below.
-		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
+		cq := strconv.Itoa(v.qualityOf(o) + 2) // about the quality of libx264 below
+		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", cq, "-b:v", "0", "-spatial_aq", "1"}
 	}
 	return []string{"-c:v", "libx264", "-profile:v", "high",
 		// As close to the source as the default preset with crf 16, in half the time, and without

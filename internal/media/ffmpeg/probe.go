@@ -54,8 +54,12 @@ type Video struct {
 	Resampled bool
 	// Pixels is the pixel format of decoded and encoded frames. Probe leaves it at YUV420P; see Keep.
 	Pixels PixelFormat
+	// CRF is the crf in H.264 with which an output has as many bits as the file's: see CRFOf. 0 means that it isn't known.
+	CRF int
 
 	index      int
+	data       float64  // bits of its pictures in the file; 0 if unknown
+	lasts      float64  // seconds that they are shown, if data is known
 	coded      [2]int   // width and height of a decoded picture, upright
 	shape      float64  // its width as it is displayed, for a height of 1
 	turned     []string // filters that turn decoded pictures upright; nil for none
@@ -131,10 +135,10 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 
 // probeArgs returns ffprobe's arguments. demuxer is that of a picture, "" for other files.
 func probeArgs(path, demuxer string) []string {
-	const wanted = "format=format_name,start_time,duration:" +
+	const wanted = "format=format_name,start_time,duration,size:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
-		"start_pts,duration,channels,sample_rate,extradata_size:" +
+		"start_pts,duration,bit_rate,channels,sample_rate,extradata_size:" +
 		"stream_disposition=" + dispositions + ":stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
 		":packet=stream_index,size:frame=stream_index,best_effort_timestamp,width,height,pix_fmt,sample_aspect_ratio," +
 		"color_range,color_space,color_transfer,color_primaries:frame_side_data=" + sideFields
@@ -155,6 +159,7 @@ type report struct {
 		Name     string `json:"format_name"`
 		Start    string `json:"start_time"` // of its first stream, in seconds
 		Duration string `json:"duration"`
+		Size     string `json:"size"` // of the file, in bytes
 	} `json:"format"`
 	Streams []stream `json:"streams"`
 	Read    []struct {
@@ -189,6 +194,7 @@ type stream struct {
 	TimeBase    string      `json:"time_base"`
 	Start       int64       `json:"start_pts"`
 	Duration    string      `json:"duration"` // seconds
+	BitRate     string      `json:"bit_rate"` // bits a second; of sound, most files or codecs state it
 	Channels    int         `json:"channels"`
 	SampleRate  string      `json:"sample_rate"`
 	Extra       int         `json:"extradata_size"` // bytes; the content of an attachment
@@ -296,6 +302,30 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 		end = parseSeconds(r.Format.Duration)
 	}
 	return max(0, end-max(0, v.begin()))
+}
+
+// data returns the bits of the video stream in the file, and the seconds that they last: all bits that the file has, less those of other
+// streams that state their rate. What files state about pictures may be only intended. It returns 0 if they can't be known.
+func (r *report) data(s stream, v *Video) (bits, seconds float64) {
+	whole := parseSeconds(r.Format.Duration).Seconds()
+	bytes, _ := strconv.ParseInt(r.Format.Size, 10, 64)
+	bits = 8 * float64(bytes)
+	for _, other := range r.Streams {
+		if rate, err := strconv.ParseInt(other.BitRate, 10, 64); err == nil && other.Index != s.Index {
+			length := parseSeconds(other.Duration).Seconds()
+			if length == 0 {
+				length = whole
+			}
+			bits -= float64(rate) * length
+		}
+	}
+	if seconds = v.Stated.Seconds(); seconds == 0 {
+		seconds = whole
+	}
+	if bits < 0 || seconds == 0 {
+		return 0, 0
+	}
+	return bits, seconds
 }
 
 // rate returns the average frame rate. If the container states none, or one that counts clock ticks

@@ -1,21 +1,116 @@
 package ffmpeg
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"slices"
+
 	"lipsync/internal/domain/order"
 )
 
-// qualities has the values of each codec from high to low: the crf of its encoder, or the profile of ProRes.
+// qualities has the values of each codec in the qualities high, medium and low: the crf of its encoder, or the profile of ProRes.
 //
 // Those of H.264 are 14, see EncoderArgs, and two steps of 6, each of which halves the file. Those of HEVC
 // and VP9 were chosen so that the pictures are as near to the source, by the PSNR of luma in 50 frames of
 // talking_man.mp4 and 40 of woman.mp4 (see testing.md). H.264 has 51.1 and 49.5 dB in high, 47.5 and 46.5 in
 // medium, 43.8 and 42.8 in low; the others have within .4 dB of that, in .54 to 1.07 times the bytes. ProRes
 // has 59.6 and 56.1 dB as 422 HQ, 56.2 and 52.6 as 422, and 46.8 and 44.0 as 422 Proxy.
-var qualities = map[order.Codec][]string{
-	order.H264:   {"14", "20", "26"},
-	order.HEVC:   {"15", "22", "30"},
-	order.VP9:    {"10", "25", "38"},
-	order.ProRes: {"3", "2", "0"},
+var qualities = map[order.Codec][3]float64{
+	order.H264:   {14, 20, 26},
+	order.HEVC:   {15, 22, 30},
+	order.VP9:    {10, 25, 38},
+	order.ProRes: {3, 2, 0},
+}
+
+const (
+	// mostOfSource is how many times the bits of its source an output takes. A new encoding of the same size would lose more.
+	mostOfSource = 1.5
+	// dense is how many times the bits of HEVC, VP9 or AV1 H.264 needs: see Tan and others, "Video Quality Evaluation Methodology and
+	// Verification Testing of HEVC Compression Performance" (IEEE TCSVT 26, 2016).
+	dense = 2
+	// sampleCRF is the crf of samples in H.264. It is x264's own default, near which the crf of most videos of strangers lies.
+	sampleCRF = 23
+	// halving is by how much the crf of x264 rises where the bits halve: 4.9 from 14 on and 5.7 up to 26, in talking_man.mp4 and woman.mp4.
+	halving = 5.4
+)
+
+// qualityOf returns the value of the encoder for frames of v in the output o. It is that of the quality, or a lower one, down to low, if
+// v.CRF says that the source has no more.
+func (v *Video) qualityOf(o order.Output) int {
+	codec, level := o.VideoCodec(), max(0, int(o.Quality-order.High))
+	values := qualities[codec]
+	if codec == order.ProRes {
+		return int(values[level])
+	}
+	scale := qualities[order.H264]
+	crf := scale[level]
+	if o.Quality != order.High {
+		crf = min(max(crf, float64(v.CRF)), scale[2])
+	}
+	i := 0
+	if crf > scale[1] {
+		i = 1
+	}
+	return int(math.Round(values[i] + (values[i+1]-values[i])*(crf-scale[i])/(scale[i+1]-scale[i])))
+}
+
+// Sample returns the video and the output for encodings of samples of an output: see CRFOf. ok is false if there can be none,
+// or if the file of v doesn't tell how many bits its pictures have.
+func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bool) {
+	sampled := *v
+	sampled.CRF = sampleCRF
+	output.Codec = o.VideoCodec()
+	return &sampled, output, v.data > 0 && output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
+}
+
+// keyEvery is the distance of the key frames in outputs of x264 and x265.
+const keyEvery = 250
+
+// CRFOf returns the crf in H.264 with which an output of frames of v takes mostOfSource times the bits that the pictures of the file have. sample is a
+// file as Sample says, of parts of the video. It returns 0 if the sample is empty.
+// Pictures of another size need bits as their area to the power of .75: see Jan Ozer, "The Power of .75 Rule" (Streaming Learning Center, 2014).
+func (v *Video) CRFOf(o order.Output, sample string) (int, error) {
+	sizes, err := packetSizes(sample)
+	if err != nil || len(sizes) == 0 {
+		return 0, err
+	}
+	most := mostOfSource * v.data / v.lasts * math.Pow(float64(v.Width*v.Height)/float64(v.coded[0]*v.coded[1]), .75)
+	if o.VideoCodec() == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.codec) {
+		most *= dense
+	}
+	takes := 8 * (mean(sizes[1:]) + float64(sizes[0])/keyEvery) * v.Rate.Float() // the first is a key frame
+	return max(1, int(math.Ceil(sampleCRF+halving*math.Log2(takes/most)))), nil
+}
+
+// mean returns the mean of numbers, 0 of none.
+func mean(all []uint32) (m float64) {
+	for _, n := range all {
+		m += float64(n) / float64(len(all))
+	}
+	return m
+}
+
+// packetSizes returns the sizes of the packets in a small MP4 that Encode made, by the box stsz (ISO/IEC 14496-12, 8.7.3.2).
+func packetSizes(path string) ([]uint32, error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	_, box, found := bytes.Cut(file, []byte("stsz"))
+	if !found || len(box) < 12 {
+		return nil, errors.New("a sample lists no packets")
+	}
+	sizes := make([]uint32, min(binary.BigEndian.Uint32(box[8:]), uint32(len(box)-12)/4))
+	same := binary.BigEndian.Uint32(box[4:])
+	for i := range sizes {
+		if sizes[i] = same; same == 0 {
+			sizes[i] = binary.BigEndian.Uint32(box[12+4*i:])
+		}
+	}
+	return sizes, nil
 }
 
 // block returns the side of x265's largest blocks of pixels. No picture may be smaller than one. Pictures of less than 16 pixels show

@@ -1,0 +1,73 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg"
+)
+
+// Of so many frames of the first pass, these are encoded as a sample: about one second of ten. The first frames of a video are often darker than the
+// others.
+const (
+	sampleEvery  = 50
+	sampleFirst  = 12
+	sampleFrames = 8
+)
+
+// sample encodes some frames of the first pass, so that ffmpeg.Video.CRFOf can tell how the output must be encoded.
+type sample struct {
+	source
+	sampled *ffmpeg.Video // nil if nothing is sampled
+	output  order.Output  // of the sample
+	path    string
+	encoder ffmpeg.Encoder // nil if no frame is being encoded
+}
+
+func newSample(s source) *sample {
+	n := &sample{source: s, path: filepath.Join(s.dir, "sample")}
+	if s.output != nil {
+		if v, o, ok := s.video.Video.Sample(*s.output); ok {
+			n.sampled, n.output = v, o
+		}
+	}
+	return n
+}
+
+// add encodes the frame with a number if it belongs to the sample.
+func (s *sample) add(ctx context.Context, n int, frame []byte) (err error) {
+	if at := n % sampleEvery; s.sampled == nil || at < sampleFirst || at >= sampleFirst+sampleFrames {
+		return nil
+	}
+	if s.encoder == nil {
+		if s.encoder, err = s.media.Encode(ctx, s.sampled, s.output, "", s.path); err != nil {
+			return fmt.Errorf("encode a sample: %w", err)
+		}
+	}
+	return s.encoder.WritePixels(frame)
+}
+
+// finish returns the crf that the output should have. It is 0 if nothing tells.
+func (s *sample) finish() (crf int, err error) {
+	if s.encoder == nil {
+		return 0, nil
+	}
+	err = s.encoder.Finish()
+	s.encoder = nil
+	if err != nil {
+		return 0, fmt.Errorf("encode a sample: %w", err)
+	}
+	crf, err = s.video.Video.CRFOf(*s.source.output, s.path)
+	return crf, errors.Join(err, os.Remove(s.path))
+}
+
+// close ends the sample if it isn't finished.
+func (s *sample) close() {
+	if s.encoder != nil {
+		s.encoder.Abort()
+	}
+}
