@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/invoke"
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/media/ffmpeg"
@@ -27,6 +29,9 @@ const (
 	asFunction = "function"
 	asRequest  = "request"
 )
+
+// processFolder begins the name of the folder of a request's process.
+const processFolder = "process-"
 
 // none is the exit status of asRequest if no request waits.
 const none = 3
@@ -54,6 +59,7 @@ type function struct {
 // serve answers the calls of Lambda, and never returns.
 func (f *function) serve(ctx context.Context) {
 	tools, err := ffmpeg.Find(1)
+	err = errors.Join(err, f.clean())
 	if err == nil {
 		f.deployment.Log.Info("sandbox of ffmpeg", "layers", tools.Sandbox)
 		if !tools.Sandbox.Seccomp {
@@ -63,12 +69,23 @@ func (f *function) serve(ctx context.Context) {
 	lambda.StartWithOptions(func(ctx context.Context, c invoke.Call) error { return errors.Join(err, f.handle(ctx, c, err == nil)) }, lambda.WithContext(ctx))
 }
 
+// clean removes the files of requests whose call was killed: Lambda keeps them, and starts the program again.
+func (f *function) clean() error {
+	left, err := filepath.Glob(filepath.Join(f.scratch, processFolder+"*"))
+	for _, folder := range left {
+		err = errors.Join(err, os.RemoveAll(folder))
+	}
+	return err
+}
+
 // handle does small requests until none waits or half of the call's time is over. If the host isn't safe, it only records that the call came.
 func (f *function) handle(ctx context.Context, c invoke.Call, safe bool) (err error) {
-	if err := f.records.BeginCall(ctx, c.Start); err != nil {
+	if err := failure.Unless(failure.NotFound, f.records.BeginCall(ctx, c.Start)); err != nil { // the answer to an earlier try was lost
 		return err
 	}
-	defer func() { err = errors.Join(err, f.records.EndCall(context.WithoutCancel(ctx), c.Start)) }()
+	defer func() {
+		err = errors.Join(err, failure.Unless(failure.NotFound, f.records.EndCall(context.WithoutCancel(ctx), c.Start)))
+	}()
 	if !safe {
 		return nil
 	}
@@ -82,7 +99,7 @@ func (f *function) handle(ctx context.Context, c invoke.Call, safe bool) (err er
 
 // apart does one request in a process of its own, so that no two requests share one. Its files are deleted when it ends.
 func (f *function) apart(ctx context.Context, end time.Time) (found bool, err error) {
-	folder, err := os.MkdirTemp(f.scratch, "process-")
+	folder, err := os.MkdirTemp(f.scratch, processFolder)
 	if err != nil {
 		return false, err
 	}
@@ -90,8 +107,12 @@ func (f *function) apart(ctx context.Context, end time.Time) (found bool, err er
 	c := exec.CommandContext(ctx, f.program, asRequest, strconv.FormatInt(end.Unix(), 10))
 	c.Env = append(os.Environ(), settings.Scratch.Env()+"="+folder, "TMPDIR="+folder)
 	c.Stdout, c.Stderr = f.stdout, f.stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGTERM) }, stopTime
 	err = c.Run()
+	if c.Process != nil {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // what it started and left
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == none {
 		return false, nil
 	}

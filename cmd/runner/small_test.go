@@ -84,6 +84,21 @@ func TestFunction(t *testing.T) {
 	}
 }
 
+// TestFunctionCleans starts the function where another one was killed while it did a request.
+func TestFunctionCleans(t *testing.T) {
+	f := function{job: &job{scratch: t.TempDir()}}
+	left := filepath.Join(f.scratch, processFolder+"1", "runner-2")
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.clean(); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := os.ReadDir(f.scratch); err != nil || len(all) > 0 {
+		t.Errorf("got %v (%v), want nothing", all, err)
+	}
+}
+
 // TestFunctionTooLong has a call whose time ends during a request. The request becomes large, and the attempt doesn't count.
 func TestFunctionTooLong(t *testing.T) {
 	a := newAccount(t)

@@ -62,6 +62,7 @@ type round struct {
 // longer than patience. Dispatch waits for no lock of the Pool unless that needs workers.
 func (s *Service) scale(ctx context.Context, patience time.Duration, r round) error {
 	end := time.Now().Add(patience)
+	var failed error
 	if s.SmallPool != nil && !r.sweep {
 		var left, lacks bool
 		scale := func() (err error) { left, lacks, err = s.scaleCalls(ctx, left); return err }
@@ -74,11 +75,12 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 			}
 			err = s.await(ctx, end, scale)
 		}
-		if err != nil || !lacks {
+		if !lacks {
 			return err
 		}
+		failed = err // runners start all the same
 	}
-	return s.await(ctx, end, func() error { return s.scaleOnce(ctx, r) })
+	return errors.Join(failed, s.await(ctx, end, func() error { return s.scaleOnce(ctx, r) }))
 }
 
 // await calls f until it returns no Conflict, or until the time end.

@@ -10,6 +10,7 @@ import (
 
 const (
 	maxQuery   = 100 // bytes of a query that are read
+	maxWords   = 8   // of it that are sought
 	maxResults = 20
 	excerpt    = 180 // bytes of a section that a result shows
 )
@@ -41,6 +42,7 @@ func (b *book) search(query string) []result {
 	if len(words) == 0 {
 		return nil
 	}
+	words = words[:min(len(words), maxWords)]
 	var all []result
 	for _, s := range b.sections {
 		if r, ok := s.match(words); ok {

@@ -50,8 +50,9 @@ func (w *watch) Write(b []byte) (int, error) {
 		if end == 0 {
 			end = len(rest)
 		}
-		if w.line = append(w.line, rest[:end]...); rest[end-1] == '\n' || len(w.line) > mostLine {
-			w.read(string(w.line))
+		w.line = append(w.line, rest[:min(end, mostLine-len(w.line))]...) // the rest of a longer line is lost
+		if rest[end-1] == '\n' {
+			w.read(strings.TrimSuffix(string(w.line), "\n") + "\n")
 			w.line = w.line[:0]
 		}
 		rest = rest[end:]

@@ -54,7 +54,7 @@ type Video struct {
 	Resampled bool
 	// Pixels is the pixel format of decoded and encoded frames. Probe leaves it at YUV420P; see Keep.
 	Pixels PixelFormat
-	// CRF is the crf in H.264 with which an output has as many bits as the file's: see CRFOf. 0 means that it isn't known.
+	// CRF is the crf in H.264 with which an output has bits enough for the file's pictures: see CRFOf. 0 means that it isn't known.
 	CRF int
 
 	index      int

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/test/check"
 )
 
@@ -29,9 +30,21 @@ func TestCalls(t *testing.T) {
 	}
 	want("some have begun", 11*time.Second, 3, 4)
 	check.Must(t, s.EndCall(t.Context(), first))
-	want("one has ended", 12*time.Second, 3, 3)
-	want("those of the first that have not begun are lost", 30*time.Second, 1, 3)
-	want("so are those of the second", 40*time.Second, 0, 3)
-	want("those of the first died", 16*time.Minute+time.Second, 0, 1)
-	want("so did those of the second", 16*time.Minute+11*time.Second, 0, 0)
+	if err := s.EndCall(t.Context(), second); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{"end": s.EndCall(t.Context(), second), "begin": s.BeginCall(t.Context(), "1/x")} {
+		if failure.CodeOf(err) != failure.NotFound {
+			t.Errorf("one %s too many: got %v, want not found", what, err)
+		}
+	}
+	for range 2 {
+		check.Must(t, s.BeginCall(t.Context(), first))
+	}
+	if err := s.BeginCall(t.Context(), first); failure.CodeOf(err) != failure.NotFound {
+		t.Errorf("one begin too many: got %v, want not found", err)
+	}
+	want("all of the first have begun", 12*time.Second, 1, 4)
+	want("those of the second that have not begun are lost", 76*time.Second, 0, 4)
+	want("those of the first died", 16*time.Minute+time.Second, 0, 0)
 }

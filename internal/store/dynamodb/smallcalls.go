@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// callStart is the time from the start of a call of the function of small requests after which it counts as lost, if it has not begun.
-	callStart = 30 * time.Second
+	// callStart is the time from the start of a call of the function of small requests after which it counts as lost, if it has not begun. Lambda
+	// gives up starting it a little earlier: see smallWait in infra/stack.
+	callStart = 65 * time.Second
 	// callLife is a little longer than any call lasts. A call that has not ended after that time died.
 	callLife = 16 * time.Minute
 )
@@ -43,20 +44,21 @@ func (s *Store) StartCalls(ctx context.Context, now time.Time, n int) (start str
 	return start, err
 }
 
-// BeginCall records that one of the calls has begun.
+// BeginCall records that one of the calls has begun. It returns NotFound if no more calls were started.
 func (s *Store) BeginCall(ctx context.Context, start string) error {
-	return s.countCall(ctx, start, "began")
+	return s.countCall(ctx, start, "began", "started")
 }
 
-// EndCall records that one of the calls has ended.
+// EndCall records that one of the calls has ended. It returns NotFound if no more calls have begun.
 func (s *Store) EndCall(ctx context.Context, start string) error {
-	return s.countCall(ctx, start, "ended")
+	return s.countCall(ctx, start, "ended", "began")
 }
 
-func (s *Store) countCall(ctx context.Context, start, attribute string) error {
+// countCall adds 1 to an attribute of the calls' item, up to the value of another.
+func (s *Store) countCall(ctx context.Context, start, attribute, most string) error {
 	_, err := s.update(ctx, change{
 		key: key(PoolKey, startOf+start), add: item{attribute: number(1)},
-		condition: "attribute_exists(#at)", refused: failure.New(failure.NotFound, "no call was started so"),
+		condition: "attribute_exists(#" + most + ") AND (attribute_not_exists(#" + attribute + ") OR #" + attribute + " < #" + most + ")", refused: failure.New(failure.NotFound, "no call was started so"),
 	})
 	return err
 }

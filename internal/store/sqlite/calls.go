@@ -20,6 +20,8 @@ const mostPending = 10_000
 // calls implements lipsync.Calls.
 type calls struct {
 	*Store
+	writing sync.Mutex // is held while some are written, so that their order stays
+
 	mu      sync.Mutex
 	pending []notedCall
 }
@@ -44,13 +46,15 @@ func (s *calls) Note(_ context.Context, account string, c lipsync.Call) error {
 
 // flush writes the calls that wait, and removes those before the last lipsync.MostCalls of their accounts.
 func (s *calls) flush(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.pending) == 0 {
-		return nil
-	}
 	all := s.pending
 	s.pending = nil
+	s.mu.Unlock()
+	if len(all) == 0 {
+		return nil
+	}
 	return s.update(ctx, "note_calls", func(ctx context.Context, tx *sql.Tx) error {
 		accounts := map[string]bool{}
 		for _, c := range all {
