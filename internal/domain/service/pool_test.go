@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -155,6 +156,23 @@ func TestScaleBoth(t *testing.T) {
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
 		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
 	}
+}
+
+// unable is a Pool that starts none.
+type unable struct{ pool }
+
+var errStart = errors.New("no rights")
+
+func (*unable) Start(context.Context, int) error { return errStart }
+
+// TestScaleWithoutCalls starts runners for large requests although no call can be started for a small one. The error is told.
+func TestScaleWithoutCalls(t *testing.T) {
+	p := &pool{requests: 1, large: 1, mean: 30 * time.Second}
+	s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: &unable{}, Demand: p})
+	if err := s.Scale(t.Context()); !errors.Is(err, errStart) {
+		t.Errorf("got %v, want %v", err, errStart)
+	}
+	check.Want(t, "runners", sum(p.started), 1)
 }
 
 func sum(all []int) (n int) {
