@@ -75,10 +75,12 @@ func runFFmpeg(args ...string) error {
 	return nil
 }
 
-// command runs the program to its end.
+// command runs the program to its end, or for some minutes if it doesn't end.
 func command(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), fixtures.program, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, fixtures.program, args...)
 	var out, said strings.Builder
 	c.Stdout, c.Stderr = &out, &said
 	err := c.Run()
