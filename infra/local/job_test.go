@@ -243,15 +243,15 @@ func await(t testing.TB, what string, f func() bool) {
 // quiet waits until no request of an earlier test is left, and stops runners.
 func (d *testDeployment) quiet(t *testing.T) {
 	t.Helper()
-	told := map[string]bool{} // a second signal ends a runner before it removes its files
+	told := map[string]time.Time{} // a second signal soon ends a runner before it removes its files
 	await(t, "earlier requests", func() bool {
 		open, err := d.service.Store.Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range d.Batch.Running() {
-			if len(open) == 0 && !told[id] {
-				told[id] = true
+			if len(open) == 0 && time.Since(told[id]) > 10*time.Second { // it may have been started again
+				told[id] = time.Now()
 				_ = d.Batch.Signal(id, syscall.SIGTERM) // it may have ended
 			}
 		}
