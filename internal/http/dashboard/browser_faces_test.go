@@ -56,9 +56,9 @@ func TestFacesInBrowser(t *testing.T) {
 	}
 	b.Do(chromedp.Click("[name=largest_face]"), chromedp.Click(".people label:nth-child(3)"))
 	b.Wait(face + ` === "3,200,50" && !document.querySelector("[name=largest_face]").checked`)
-	for _, a.scheme = range []string{"light", "dark"} {
-		for _, a.width = range []int64{390, 1280} {
-			b.Look(a.width, a.scheme)
+	for _, a.Scheme = range []string{"light", "dark"} {
+		for _, a.Width = range []int64{390, 1280} {
+			b.Look(a.Width, a.Scheme)
 			a.look("new-faces")
 		}
 	}

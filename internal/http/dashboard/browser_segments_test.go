@@ -71,9 +71,9 @@ func TestSegmentsInBrowser(t *testing.T) {
 	if got := browsertest.Eval[string](b, `[...document.querySelectorAll(".timeline button")].map((b) => b.style.left + " " + b.style.width).join()`); got != "0% 20%,62.5% 27.5%" {
 		t.Errorf("got the blocks at %s", got)
 	}
-	for _, a.scheme = range []string{"light", "dark"} {
-		for _, a.width = range []int64{390, 1280} {
-			b.Look(a.width, a.scheme)
+	for _, a.Scheme = range []string{"light", "dark"} {
+		for _, a.Width = range []int64{390, 1280} {
+			b.Look(a.Width, a.Scheme)
 			a.look("new-segments")
 		}
 	}
@@ -90,9 +90,9 @@ func TestSegmentsInBrowser(t *testing.T) {
 	if got := all[0].Audios(); len(got) != 2 || got[0].URL != "https://example.com/a.wav" || got[1].Ref != "ben" || got[1].Name != "ben.wav" || got[1].Object == "" {
 		t.Errorf("got the audios %+v", got)
 	}
-	for _, a.scheme = range []string{"light", "dark"} {
-		for _, a.width = range []int64{390, 1280} {
-			b.Look(a.width, a.scheme)
+	for _, a.Scheme = range []string{"light", "dark"} {
+		for _, a.Width = range []int64{390, 1280} {
+			b.Look(a.Width, a.Scheme)
 			a.look("segments")
 		}
 	}

@@ -45,9 +45,9 @@ func TestStudioInBrowser(t *testing.T) {
 	}
 	b.Do(chromedp.Click("[name=duck]"), chromedp.Focus("[name=original_gain]"), chromedp.KeyEvent(kb.End))
 	b.WaitText(".slide:has([name=original_gain]) output", "200 %")
-	for _, a.scheme = range []string{"light", "dark"} {
-		for _, a.width = range []int64{390, 1280} {
-			b.Look(a.width, a.scheme)
+	for _, a.Scheme = range []string{"light", "dark"} {
+		for _, a.Width = range []int64{390, 1280} {
+			b.Look(a.Width, a.Scheme)
 			a.look("new-studio")
 		}
 	}

@@ -104,9 +104,9 @@ func TestEstimateInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.WaitText("[data-estimated]", "The output would have 9.2 s, 230 frames. It would be at place 1 of the queue.")
-	for _, a.scheme = range []string{"light", "dark"} {
-		for _, a.width = range []int64{390, 1280} {
-			b.Look(a.width, a.scheme)
+	for _, a.Scheme = range []string{"light", "dark"} {
+		for _, a.Width = range []int64{390, 1280} {
+			b.Look(a.Width, a.Scheme)
 			a.look("new-estimated")
 		}
 	}

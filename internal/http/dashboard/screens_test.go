@@ -26,24 +26,18 @@ var screens = flag.String("screens", "", "folder to write pictures of all pages 
 
 // TestScreens looks at all pages in both schemes of colours and in both widths, each once.
 func TestScreens(t *testing.T) {
-	lookAtAll(t, window{390, "light"}, window{1280, "dark"})
+	lookAtAll(t, browsertest.Window{Width: 390, Scheme: "light"}, browsertest.Window{Width: 1280, Scheme: "dark"})
 }
 
 // TestScreens_long looks at them in the other pairs of width and scheme.
 func TestScreens_long(t *testing.T) {
-	lookAtAll(t, window{390, "dark"}, window{1280, "light"})
-}
-
-// window is a width in pixels, and a scheme of colours: light or dark.
-type window struct {
-	width  int64
-	scheme string
+	lookAtAll(t, browsertest.Window{Width: 390, Scheme: "dark"}, browsertest.Window{Width: 1280, Scheme: "light"})
 }
 
 // lookAtAll opens all pages of a service without requests, and of one with many. It takes pictures of
 // them for people, and checks that no page is wider than its window or too large. If LIPSYNC_AXE is
 // the path of axe-core's script, that checks that people with disabilities can use the pages.
-func lookAtAll(t *testing.T, windows ...window) {
+func lookAtAll(t *testing.T, windows ...browsertest.Window) {
 	t.Helper()
 	empty, full, strange := newFixture(t), newFixture(t), newFixture(t)
 	stage, elsewhere := newStage(t)
@@ -52,8 +46,8 @@ func lookAtAll(t *testing.T, windows ...window) {
 	paths := full.seed(t)
 	paths["completed"] = played
 	a := album{t: t, b: browsertest.New(t)}
-	for _, a.window = range windows {
-		a.b.Look(a.width, a.scheme)
+	for _, a.Window = range windows {
+		a.b.Look(a.Width, a.Scheme)
 		a.b.Open(strange.URL + "/dashboard/sign-in?token=x")
 		a.look("sign-in")
 		a.b.Open(stage.URL + "/api/dashboard/sign-in?name=x")
@@ -78,25 +72,16 @@ func lookAtAll(t *testing.T, windows ...window) {
 type album struct {
 	t *testing.T
 	b *browsertest.Browser
-	window
+	browsertest.Window
 }
 
 // look checks the open page, and takes its picture.
 func (a album) look(name string) {
 	a.t.Helper()
-	name = fmt.Sprintf("%s-%d-%s", name, a.width, a.scheme)
-	if browsertest.Eval[bool](a.b, "document.documentElement.scrollWidth > innerWidth") {
-		a.t.Errorf("%s is wider than its window", name)
-	}
 	if got := weigh(a.b); got.Bytes == 0 || got.Bytes > 60_000 || got.Styles != 1 || got.Scripts != 1 || got.Fonts > 1 {
-		a.t.Errorf("%s: got %+v, want at most 60,000 bytes without the font, one style sheet, one script and one font", name, got)
+		a.t.Errorf("%s in %+v: got %+v, want at most 60,000 bytes without the font, one style sheet, one script and one font", name, a.Window, got)
 	}
-	for _, problem := range a.b.Problems() {
-		a.t.Errorf("%s: %s", name, problem)
-	}
-	if *screens != "" {
-		screen(a.t, a.b, filepath.Join(*screens, name+".png"))
-	}
+	a.b.Inspect(name, a.Window, *screens)
 }
 
 // lookAtForms checks the pages that answer forms.
@@ -107,7 +92,7 @@ func (a album) lookAtForms(address string) {
 	a.b.Wait(`document.getElementById("token")`)
 	a.look("new-key")
 	a.b.Open(address + "/dashboard/webhooks")
-	a.b.Do(chromedp.SendKeys("input[name=url]", fmt.Sprintf("https://example.com/%d-%s\n", a.width, a.scheme)))
+	a.b.Do(chromedp.SendKeys("input[name=url]", fmt.Sprintf("https://example.com/%d-%s\n", a.Width, a.Scheme)))
 	a.b.Wait(`document.getElementById("secret")`)
 	a.look("new-webhook")
 	a.b.Open(address + "/dashboard/new")
@@ -130,14 +115,6 @@ func weigh(b *browsertest.Browser) weight {
 		const light = loaded.filter((r) => !r.name.endsWith(".woff2"));
 		return { Bytes: [page, ...light].reduce((sum, r) => sum + r.encodedBodySize, 0), Styles: count(".css"), Scripts: count(".js"), Fonts: new Set(loaded.filter((r) => r.name.endsWith(".woff2")).map((r) => r.name)).size };
 	})()`)
-}
-
-func screen(t *testing.T, b *browsertest.Browser, path string) {
-	t.Helper()
-	time.Sleep(200 * time.Millisecond) // until pictures and videos are shown
-	if err := os.WriteFile(path, b.Picture(), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // seed makes records of each kind, and returns the pages by name.

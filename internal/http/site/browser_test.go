@@ -3,8 +3,6 @@ package site
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -38,43 +36,25 @@ func TestSearchInBrowser(t *testing.T) {
 
 // TestScreens looks at pages of each form in both widths and both schemes of colours, each once.
 func TestScreens(t *testing.T) {
-	lookAtAll(t, window{390, "light"}, window{1280, "dark"})
+	lookAtAll(t, browsertest.Window{Width: 390, Scheme: "light"}, browsertest.Window{Width: 1280, Scheme: "dark"})
 }
 
 // TestScreens_long looks at them in the other pairs of width and scheme.
 func TestScreens_long(t *testing.T) {
-	lookAtAll(t, window{390, "dark"}, window{1280, "light"})
-}
-
-// window is a width in pixels, and a scheme of colours: light or dark.
-type window struct {
-	width  int64
-	scheme string
+	lookAtAll(t, browsertest.Window{Width: 390, Scheme: "dark"}, browsertest.Window{Width: 1280, Scheme: "light"})
 }
 
 // lookAtAll checks that no page is wider than its window, and that people with disabilities can use the pages.
-func lookAtAll(t *testing.T, windows ...window) {
+func lookAtAll(t *testing.T, windows ...browsertest.Window) {
 	t.Helper()
 	server, b := newServer(t), browsertest.New(t)
 	for _, w := range windows {
-		b.Look(w.width, w.scheme)
+		b.Look(w.Width, w.Scheme)
 		for name, path := range map[string]string{
 			"index": "/", "code": "/webhooks", "tables": "/settings", "pictures": "/engine", "figures": "/measurements/quality.txt", "found": "/search?q=webhook", "missing": "/x",
 		} {
 			b.Open(server.URL + Root + path)
-			name := fmt.Sprintf("%s-%d-%s", name, w.width, w.scheme)
-			if browsertest.Eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-				t.Errorf("%s is wider than its window", name)
-			}
-			for _, problem := range b.Problems() {
-				t.Errorf("%s: %s", name, problem)
-			}
-			if *screens == "" {
-				continue
-			}
-			if err := os.WriteFile(filepath.Join(*screens, name+".png"), b.Picture(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			b.Inspect(name, w, *screens)
 		}
 	}
 }
