@@ -202,16 +202,16 @@ const (
 func (p *pages) search(ctx context.Context, c lipsync.Caller, l *listPage) (found []lipsync.Request, err error) {
 	words, at := strings.ToLower(l.Filter.Words), ""
 	for range searchDepth / searchPage {
-		page, err := p.service.RequestsFrom(ctx, c, at, service.ListQuery{Status: l.Filter.Status, Limit: searchPage})
+		page, next, err := p.service.Store.Requests.ListFrom(ctx, lipsync.PlaceQuery{Account: c.Account, Status: l.Filter.Status, Place: at, Limit: searchPage})
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range page.Requests {
+		for _, r := range page {
 			if strings.Contains(strings.ToLower(r.ReferenceID+"\n"+shown.Files(r)), words) {
 				found = append(found, r)
 			}
 		}
-		if at = page.Next; at == "" {
+		if at = next; at == "" {
 			return found, nil
 		}
 	}
