@@ -156,7 +156,7 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	if content == "" {
 		return Person{}, false, Refused("This link was used already, or is too old.")
 	}
-	account, name, invited := strings.Cut(content, "\n")
+	account, name, invited := parseInvited(content)
 	if !invited {
 		return Person{Account: account, Name: account}, false, nil
 	}
@@ -183,7 +183,7 @@ func (f *Folder) useLink(digest string, accepted bool) (content string, err erro
 		if strings.HasPrefix(entry.Name(), digest+".") && f.good(entry.Name()) {
 			name := path.Join(links, entry.Name())
 			of, err := f.root.ReadFile(name)
-			if err == nil && !accepted && isInvited(string(of)) {
+			if _, _, invited := parseInvited(string(of)); err == nil && !accepted && invited {
 				return "", ErrInvited
 			}
 			if err = errors.Join(err, f.root.Remove(name)); err != nil {

@@ -47,8 +47,8 @@ func (p Person) sessions() string {
 // invited is a text that only the invited person has.
 func invited(account, name string) string { return account + "\n" + name }
 
-// isInvited reports whether invited made the text.
-func isInvited(text string) bool { return strings.Contains(text, "\n") }
+// parseInvited returns what invited made a text of. ok is false if the text is the name of an account.
+func parseInvited(text string) (account, name string, ok bool) { return strings.Cut(text, "\n") }
 
 // Owns reports whether the person may change keys, webhooks and people of the account.
 func (p Person) Owns() bool { return p.Role != Member }
