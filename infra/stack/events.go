@@ -20,7 +20,7 @@ func (s *service) addEvents() {
 			// One call starts workers, and at most one other call waits for the right to do so.
 			BatchSize:               jsii.Number(10_000),
 			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(1)),
-			MaxConcurrency:          jsii.Number(dispatchCalls),
+			MaxConcurrency:          jsii.Number(settings.DispatchCalls),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
 	s.functions["deliver"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.deliveries,
@@ -37,13 +37,8 @@ func (s *service) addEvents() {
 	s.logFailedJobs()
 }
 
-// Largest numbers of calls of functions at a time, and the least number that is kept for lease. A sweep ends before the next begins; the second is for AWS's own retries.
-const (
-	dispatchCalls   = 2
-	sweepCalls      = 2
-	leastLeaseCalls = 10
-	maxDeliverCalls = 20
-)
+// maxDeliverCalls is the largest number of calls of deliver at a time.
+const maxDeliverCalls = 20
 
 // deliverCalls returns the largest number of calls of deliver at a time: a fifth of the account's, so that slow webhooks don't take all. AWS takes no less
 // than 2.
@@ -55,12 +50,14 @@ func (s *service) deliverCalls() int {
 // quota: one for ten runners and calls of the function of small requests. A runner makes somewhat more than a call a second, which takes some 20 ms.
 func (s *service) leaseCalls() int {
 	small := settings.SmallCalls.In(s.Values)
-	return min(max(leastLeaseCalls, (s.maxWorkers()+small)/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+leastLeaseCalls-small)
+	return min(max(settings.LeastLeaseCalls, (s.maxWorkers()+small)/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastLeaseCalls-small)
 }
 
 // reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.
 func (s *service) reserved(function string) *float64 {
-	calls, some := map[string]int{"dispatch": dispatchCalls, "sweep": sweepCalls, "lease": s.leaseCalls()}[function]
+	calls, some := map[string]int{
+		"dispatch": settings.DispatchCalls, "sweep": settings.SweepCalls, "lease": s.leaseCalls(), smallName: settings.SmallCalls.In(s.Values),
+	}[function]
 	if !some || settings.LambdaQuota.In(s.Values) < settings.ReservingQuota {
 		return nil
 	}

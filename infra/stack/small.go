@@ -30,8 +30,7 @@ func starts(function string) bool { return function == "dispatch" || function ==
 
 // addSmall adds the function that does small requests, unless the setting says none. It is the runner's program, with the runner's rights.
 func (s *service) addSmall() {
-	calls := settings.SmallCalls.In(s.Values)
-	if calls == 0 {
+	if settings.SmallCalls.In(s.Values) == 0 {
 		return
 	}
 	role, log := s.runnerRole("SmallRole", "lambda.amazonaws.com"), s.logGroup("SmallLog")
@@ -43,10 +42,6 @@ func (s *service) addSmall() {
 	(*variables)["TMPDIR"] = jsii.String("/tmp")
 	(*variables)[settings.Providers.Env()] = jsii.String("cpu")
 	(*variables)[settings.NVIDIAEncode.Env()] = jsii.String("false")
-	var reserved *float64
-	if settings.LambdaQuota.In(s.Values) >= settings.ReservingQuota {
-		reserved = jsii.Number(calls)
-	}
 	s.small = awslambda.NewDockerImageFunction(s.stack, jsii.String("Small"), &awslambda.DockerImageFunctionProps{
 		Description:  jsii.String("Does small requests"),
 		Code:         s.smallImage(),
@@ -60,7 +55,7 @@ func (s *service) addSmall() {
 
 		EphemeralStorageSize:         awscdk.Size_Gibibytes(jsii.Number(smallDiskGiB)),
 		LoggingFormat:                awslambda.LoggingFormat_JSON,
-		ReservedConcurrentExecutions: reserved,
+		ReservedConcurrentExecutions: s.reserved(smallName),
 		RetryAttempts:                jsii.Number(0), // the sweep starts other calls
 		MaxEventAge:                  awscdk.Duration_Seconds(jsii.Number(smallWait.Seconds())),
 	})

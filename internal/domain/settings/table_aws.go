@@ -182,11 +182,16 @@ const (
 	withGPU = "g6.xlarge,g5.xlarge,g4dn.xlarge"
 )
 
-// ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own. Unreserved is the
-// number that AWS keeps for functions without any, and the stack at least for sweep, dispatch and lease.
+// ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own: dispatch and sweep
+// so many (a sweep ends before the next begins; the second is for AWS's own retries), and lease at least so many. Unreserved is the number that is
+// left for these and, as AWS wants, for functions without any.
 const (
 	ReservingQuota = 200
-	Unreserved     = 114
+
+	DispatchCalls   = 2
+	SweepCalls      = 2
+	LeastLeaseCalls = 10
+	Unreserved      = 100 + DispatchCalls + SweepCalls + LeastLeaseCalls
 )
 
 // defaultCalls returns the default of SmallCalls. Without reserved calls they must leave most of the quota to the API.
