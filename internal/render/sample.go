@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/media/ffmpeg"
 )
 
-// Of so many frames of the first pass, these are encoded as a sample: about one second of ten. The first frames of a video are often darker than the
-// others.
+// Of every sampleEvery frames of the first pass, the sampleFrames from sampleFirst on are a part of the sample. The first frames of a video are often
+// darker than the others.
 const (
 	sampleEvery  = 50
 	sampleFirst  = 12
@@ -61,7 +61,7 @@ func (s *sample) finish() (crf int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode a sample: %w", err)
 	}
-	crf, err = s.video.Video.CRFOf(*s.source.output, s.path)
+	crf, err = s.video.Video.CRFOf(s.output, s.path)
 	return crf, errors.Join(err, os.Remove(s.path))
 }
 

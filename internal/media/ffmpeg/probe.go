@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,8 +59,7 @@ type Video struct {
 	CRF int
 
 	index      int
-	data       float64  // bits of its pictures in the file; 0 if unknown
-	lasts      float64  // seconds that they are shown, if data is known
+	bits       float64  // of a second of its pictures in the file; 0 if unknown
 	coded      [2]int   // width and height of a decoded picture, upright
 	shape      float64  // its width as it is displayed, for a height of 1
 	turned     []string // filters that turn decoded pictures upright; nil for none
@@ -304,28 +304,22 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 	return max(0, end-max(0, v.begin()))
 }
 
-// data returns the bits of the video stream in the file, and the seconds that they last: all bits that the file has, less those of other
-// streams that state their rate. What files state about pictures may be only intended. It returns 0 if they can't be known.
-func (r *report) data(s stream, v *Video) (bits, seconds float64) {
+// bits returns the bits of a second of the video stream in the file: of all bits that the file has, less those of other streams that state their
+// rate. What files state about pictures may be only intended. It returns 0 if they can't be known.
+func (r *report) bits(s stream, v *Video) float64 {
 	whole := parseSeconds(r.Format.Duration).Seconds()
 	bytes, _ := strconv.ParseInt(r.Format.Size, 10, 64)
-	bits = 8 * float64(bytes)
+	bits := 8 * float64(bytes)
 	for _, other := range r.Streams {
 		if rate, err := strconv.ParseInt(other.BitRate, 10, 64); err == nil && other.Index != s.Index {
-			length := parseSeconds(other.Duration).Seconds()
-			if length == 0 {
-				length = whole
-			}
-			bits -= float64(rate) * length
+			bits -= float64(rate) * cmp.Or(parseSeconds(other.Duration).Seconds(), whole)
 		}
 	}
-	if seconds = v.Stated.Seconds(); seconds == 0 {
-		seconds = whole
-	}
+	seconds := cmp.Or(v.Stated.Seconds(), whole)
 	if bits < 0 || seconds == 0 {
-		return 0, 0
+		return 0
 	}
-	return bits, seconds
+	return bits / seconds
 }
 
 // rate returns the average frame rate. If the container states none, or one that counts clock ticks

@@ -63,7 +63,7 @@ func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bo
 	sampled := *v
 	sampled.CRF = sampleCRF
 	output.Codec = o.VideoCodec()
-	return &sampled, output, v.data > 0 && output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
+	return &sampled, output, v.bits > 0 && output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
 }
 
 // keyEvery is the distance of the key frames in outputs of x264 and x265.
@@ -77,7 +77,7 @@ func (v *Video) CRFOf(o order.Output, sample string) (int, error) {
 	if err != nil || len(sizes) == 0 {
 		return 0, err
 	}
-	most := mostOfSource * v.data / v.lasts * math.Pow(float64(v.Width*v.Height)/float64(v.coded[0]*v.coded[1]), .75)
+	most := mostOfSource * v.bits * math.Pow(float64(v.Width*v.Height)/float64(v.coded[0]*v.coded[1]), .75)
 	if o.VideoCodec() == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.codec) {
 		most *= dense
 	}

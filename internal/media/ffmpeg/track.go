@@ -80,7 +80,7 @@ func (r *report) info(video, audio int) (*Info, error) {
 		times := r.times(s)
 		v.start, v.Rate = times[0], s.rate(times).snap()
 		v.Stated, v.mastering = r.stated(s, v), r.mastering(s)
-		v.data, v.lasts = r.data(s, v)
+		v.bits = r.bits(s, v)
 		in.Video = v
 	}
 	var sound stream
