@@ -69,16 +69,16 @@ func (l *scoredLips) parts(unsynced []int, fps float64) (s order.SyncScore) {
 	closures, vowels, frames := newTally(len(l.due)), newTally(len(l.due)), newTally(len(l.due))
 	s.Closures = l.count(l.closures, closures, fps, func(gaps []float32) bool { return slices.Min(gaps) < alignment.Touching })
 	s.Vowels = l.count(l.vowels, vowels, fps, func(gaps []float32) bool { return slices.Max(gaps) >= alignment.Parted })
-	kept := make([]bool, len(l.due))
+	missing := make([]bool, len(l.due))
 	for _, o := range unsynced {
-		kept[o] = true
+		missing[o] = true
 	}
 	for o, due := range l.due {
-		if due {
-			s.Spoken.All++
-			frames.add(o, !kept[o])
+		if !due {
+			continue
 		}
-		if due && !kept[o] {
+		frames.add(o, !missing[o])
+		if s.Spoken.All++; !missing[o] {
 			s.Spoken.Good++
 		}
 	}

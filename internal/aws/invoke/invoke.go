@@ -34,10 +34,8 @@ type Call struct {
 // Record keeps how many calls were started, have begun and have ended. So a call counts from the moment of its start, and one that died is
 // forgotten some time later.
 type Record interface {
-	// StartCalls records that n calls are started, and returns a name for BeginCall and EndCall.
+	// StartCalls records that n calls are started, and returns a name by which they record that they begin and end.
 	StartCalls(ctx context.Context, now time.Time, n int) (start string, err error)
-	BeginCall(ctx context.Context, start string) error
-	EndCall(ctx context.Context, start string) error
 	// CountCalls returns the number of calls that were started and have not begun, and of those that have begun and not ended.
 	CountCalls(ctx context.Context, now time.Time) (waiting, running int, err error)
 }

@@ -27,8 +27,7 @@ func (r *record) StartCalls(_ context.Context, _ time.Time, n int) (string, erro
 	r.started += n
 	return "the start", r.err
 }
-func (r *record) BeginCall(context.Context, string) error { return nil }
-func (r *record) EndCall(context.Context, string) error   { return nil }
+
 func (r *record) CountCalls(context.Context, time.Time) (waiting, running int, err error) {
 	return r.started, 3, r.err
 }
