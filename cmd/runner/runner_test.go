@@ -193,8 +193,8 @@ func TestJob(t *testing.T) {
 	if got, want := findingsUsed(t, log), map[string]bool{second: false, third: true}; !maps.Equal(got, want) {
 		t.Errorf("findings were used by %v, want %v", got, want)
 	}
-	if mean, err := a.demand.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || mean <= 0 || mean > time.Minute {
-		t.Errorf("got a mean time of %s (%v), want that of the requests", mean, err)
+	if means, err := a.demand.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means.Small <= 0 || means.Small > time.Minute || means.Large != 0 {
+		t.Errorf("got mean times of %v (%v), want that of the requests, which are small", means, err)
 	}
 }
 

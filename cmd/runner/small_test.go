@@ -76,6 +76,9 @@ func TestFunction(t *testing.T) {
 	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, large, lipsync.Queued, "", 0)
+	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means.Small <= 0 || means.Small > time.Minute {
+		t.Errorf("got mean times of %v (%v), want that of the small requests", means, err)
+	}
 	if starts := strings.Count(log.String(), `"msg":"start"`); starts != 1+3 { // its own, and those of two requests and of the process that found none
 		t.Errorf("%d processes started, want 4:\n%s", starts, &log)
 	}

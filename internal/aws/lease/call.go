@@ -44,7 +44,8 @@ type call struct {
 	ID    string    `json:"id,omitempty"`    // of the request
 	Lease string    `json:"lease,omitempty"` // token
 
-	Small    bool             `json:"small,omitempty"` // claim only a small request
+	Small    bool             `json:"small,omitempty"` // the runner does only small requests
+	Class    lipsync.Class    `json:"class,omitempty"` // of the request that was worked on
 	Start    string           `json:"start,omitempty"` // name of the start of a call of the function of small requests
 	Progress lipsync.Progress `json:"progress,omitzero"`
 	Video    []byte           `json:"video,omitempty"` // SHA-256
@@ -125,6 +126,7 @@ type claimed struct {
 	ID          string        `json:"id"`
 	Account     string        `json:"account"`
 	Kind        lipsync.Kind  `json:"kind,omitempty"`
+	Class       lipsync.Class `json:"class,omitempty"`
 	Video       lipsync.Input `json:"video"`
 	Audio       lipsync.Input `json:"audio"`
 	Tracks      string        `json:"tracks,omitempty"` // as stores keep them
@@ -140,7 +142,7 @@ type claimed struct {
 
 func newClaimed(r lipsync.Request) *claimed {
 	c := &claimed{
-		ID: r.ID, Account: r.Account, Kind: r.Kind, Video: r.Video, Audio: r.Audio, Tracks: r.Tracks.Text(), LargestFace: r.LargestFace, Engine: r.Engine,
+		ID: r.ID, Account: r.Account, Kind: r.Kind, Class: r.Class, Video: r.Video, Audio: r.Audio, Tracks: r.Tracks.Text(), LargestFace: r.LargestFace, Engine: r.Engine,
 		Options: r.Options.Text(), VideoSum: r.VideoSum[:], Lease: r.Lease, Claims: r.Claims, Attempts: r.Attempts,
 	}
 	if r.Options.Unread != nil {
@@ -152,7 +154,7 @@ func newClaimed(r lipsync.Request) *claimed {
 // request returns the request as its worker needs it.
 func (c *claimed) request() (r lipsync.Request, err error) {
 	r = lipsync.Request{
-		ID: c.ID, Account: c.Account, Kind: c.Kind, Status: lipsync.Processing, Video: c.Video, Audio: c.Audio, LargestFace: c.LargestFace, Engine: c.Engine,
+		ID: c.ID, Account: c.Account, Kind: c.Kind, Class: c.Class, Status: lipsync.Processing, Video: c.Video, Audio: c.Audio, LargestFace: c.LargestFace, Engine: c.Engine,
 		Lease: c.Lease, Claims: c.Claims, Attempts: c.Attempts,
 	}
 	copy(r.VideoSum[:], c.VideoSum)
@@ -199,6 +201,9 @@ func invalid(format string, args ...any) error {
 func (c call) check() error {
 	switch c.Do {
 	case claim, worked:
+		if c.Class != lipsync.Small && c.Class != lipsync.Large {
+			return invalid("the class %.40q", c.Class)
+		}
 		return c.checkNumbers()
 	case beginCall, endCall:
 		if c.Start == "" || len(c.Start) > maxStart || strings.Trim(c.Start, "0123456789abcdefghijklmnopqrstuvwxyz/") != "" {

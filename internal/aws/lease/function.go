@@ -69,7 +69,7 @@ func (f *function) do(ctx context.Context, c call) (a answer, err error) {
 	case endCall:
 		return a, f.calls.EndCall(ctx, c.Start)
 	case worked:
-		a.All, err = f.records.Worked(ctx, c.Took)
+		a.All, err = f.records.NoteStint(ctx, lipsync.Stint{Class: c.Class, Took: c.Took, Small: c.Small})
 		return a, err
 	case renew:
 		return a, f.records.Renew(ctx, r)

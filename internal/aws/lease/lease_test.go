@@ -183,7 +183,7 @@ func TestLife(t *testing.T) {
 	}
 	speeds, err := f.Store.Speeds.All(t.Context())
 	check.Must(t, err)
-	if s := speeds["warp"]; s.Requests != 1 || s.Took > time.Minute {
+	if s := speeds[lipsync.EngineClass{Engine: "warp"}]; s.Requests != 1 || s.Took > time.Minute {
 		t.Errorf("got the speed %+v, want no longer a time than that of the request", s)
 	}
 	if err := f.records.Held(t.Context(), r); failure.CodeOf(err) != failure.Conflict {
@@ -258,6 +258,7 @@ func TestRefusals(t *testing.T) {
 		"video":            {Do: noteVideo, ID: own.ID, Lease: own.Lease, Video: []byte("short")},
 		"time":             {Do: worked, Took: -1},
 		"too long a time":  {Do: worked, Took: maxTook + 1},
+		"class":            {Do: worked, Class: "huge"},
 		"size":             {Do: noteSpeed, ID: own.ID, Lease: own.Lease, Size: -1},
 		"speed before end": {Do: noteSpeed, ID: own.ID, Lease: own.Lease, Size: 1},
 		"start":            {Do: beginCall, Start: "../x"},

@@ -133,8 +133,8 @@ func (r *Records) NoteSpeed(ctx context.Context, q lipsync.Request, size int64, 
 	return r.did(ctx, c)
 }
 
-func (r *Records) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
-	a, err := r.call(ctx, call{Do: worked, Took: min(took, maxTook)})
+func (r *Records) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
+	a, err := r.call(ctx, call{Do: worked, Small: r.small, Class: c, Took: min(took, maxTook)})
 	return a.All, err
 }
 

@@ -1,5 +1,7 @@
 package lipsync
 
+import "time"
+
 // Class says which workers on AWS do a request. On one machine every worker does any request.
 type Class string
 
@@ -53,6 +55,24 @@ func (r Request) Enlarged(token string) (Request, error) {
 
 // Waiting has numbers of requests that are claimable, by their class.
 type Waiting struct{ Small, Large int }
+
+// Means has the mean times for which workers hold requests, by their class. One that isn't known is 0.
+type Means struct{ Small, Large time.Duration }
+
+// Of returns the mean time of the class.
+func (m Means) Of(c Class) time.Duration {
+	if c == Large {
+		return m.Large
+	}
+	return m.Small
+}
+
+// Stint is the time for which a worker held a request, done or not.
+type Stint struct {
+	Class Class // of the request
+	Took  time.Duration
+	Small bool // the worker does only small requests
+}
 
 // Choice says which requests a claim chooses from.
 type Choice struct {

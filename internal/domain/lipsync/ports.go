@@ -186,10 +186,10 @@ type Leases interface {
 	// depends only on limit.
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
 
-	// Line returns what decides when workers claim the request r, of which it uses ID, Account, Kind and CreatedAt. If r is not stored, it
-	// counts as the newest request. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
+	// Line returns what decides when workers claim the request r, of which it uses ID, Account, Kind, Class and CreatedAt. If r is not stored, it
+	// counts as the newest request. If apart, it counts only claimable requests of its Class. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
 	// accounts. SQLite is exact. DynamoDB is exact while few requests are open; the last changes may be missing.
-	Line(ctx context.Context, r Request, now time.Time, limit int) (Line, error)
+	Line(ctx context.Context, r Request, apart bool, now time.Time, limit int) (Line, error)
 
 	// Upkeep does work that claims leave for later to keep their cost low. The sweep calls it. Its
 	// effect is not visible through the methods of this interface. It may run at any time.
@@ -257,10 +257,10 @@ func (a Allowance) Refusal() error {
 
 // Speeds stores how fast the engines are.
 type Speeds interface {
-	// Note adds the Speed of a request to that of the engine. If it then has the sums of more than RecentWork requests, Note halves them.
-	Note(ctx context.Context, engine string, s Speed) error
-	// All returns the Speed of each engine for which Note was called.
-	All(ctx context.Context) (map[string]Speed, error)
+	// Note adds the Speed of a request to that of its engine and class. If it then has the sums of more than RecentWork requests, Note halves them.
+	Note(ctx context.Context, engine string, c Class, s Speed) error
+	// All returns the Speed of each engine and class for which Note was called.
+	All(ctx context.Context) (Measured, error)
 }
 
 // Store has the ports of one database. Each of their methods may return RateLimited, with a message
@@ -429,16 +429,16 @@ type Demand interface {
 	// The cost depends only on limit.
 	Waiting(ctx context.Context, now time.Time, limit int) (Waiting, error)
 	// LockScaling gives the caller the scaling lock, the sole right to count and start workers,
-	// until the time until. It returns the mean time of the last requests that Worked was called
-	// for, some hundreds or more, and 0 if there are none. While another process holds the lock, it
+	// until the time until. It returns the mean times of the last requests of each class that Worked was called
+	// for, some hundreds or more. While another process holds the lock, it
 	// returns Conflict with a RetryAfter.
-	LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
+	LockScaling(ctx context.Context, now, until time.Time) (Means, error)
 	// LockCalls gives the caller the sole right to start workers of the SmallPool, as LockScaling does for those of the Pool.
-	LockCalls(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
+	LockCalls(ctx context.Context, now, until time.Time) (Means, error)
 	// Steady records how many workers of the SmallPool run, and returns the least of the last three numbers. Sweep calls it once a
 	// minute, with the scaling lock.
 	Steady(ctx context.Context, running int) (least int, err error)
-	// Worked records that a worker held a request for the time took, done or not. It returns the
-	// sum of these times of all workers since the store was made.
-	Worked(ctx context.Context, took time.Duration) (all time.Duration, err error)
+	// Worked records the time for which a worker held a request. It returns the sum of the times of all workers of the Pool since the store was
+	// made.
+	Worked(ctx context.Context, s Stint) (all time.Duration, err error)
 }

@@ -6,7 +6,26 @@ import "time"
 // requests count more.
 const RecentWork = 200
 
-// Speed tells how long workers take for requests of one engine: sums over its recent completed requests.
+// Measured has the Speed of each engine and class.
+type Measured map[EngineClass]Speed
+
+// EngineClass stands for the requests of one class with one engine.
+type EngineClass struct {
+	Engine string
+	Class  Class
+}
+
+// Sum returns the sums of those that f chooses.
+func (m Measured) Sum(f func(EngineClass) bool) (all Speed) {
+	for of, s := range m {
+		if f(of) {
+			all = all.Plus(s)
+		}
+	}
+	return all
+}
+
+// Speed tells how long workers take for requests of one engine and class: sums over its recent completed requests.
 // The size of a request is the number of pixels of the frames that it has analysed and painted, in thousands.
 type Speed struct {
 	Requests int64

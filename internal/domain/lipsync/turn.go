@@ -10,10 +10,16 @@ import (
 type Standing struct {
 	Account string
 	Kind    Kind
-	Waiting int         // claimable requests, at most the limit
-	Held    []time.Time // when its requests that are held were claimed, or claimed first
-	Claimed time.Time   // the last claim; zero if unknown
-	Oldest  string      // sorts by the age of the oldest claimable request, in this store; "" if none is stored
+	Waiting int // claimable requests, at most the limit
+	Held    []Hold
+	Claimed time.Time // the last claim; zero if unknown
+	Oldest  string    // sorts by the age of the oldest claimable request, in this store; "" if none is stored
+}
+
+// Hold stands for a request that a worker holds.
+type Hold struct {
+	Since time.Time // when it was claimed, or claimed first
+	Class Class
 }
 
 // Turn returns the index of the account and kind whose oldest claimable request a worker claims next: of those with claimable requests and

@@ -13,7 +13,7 @@ import (
 // TestTurn chooses among accounts in any order.
 func TestTurn(t *testing.T) {
 	at := func(second int64) time.Time { return time.Unix(1_800_000_000+second, 0) }
-	held := func(n int) []time.Time { return make([]time.Time, n) }
+	held := func(n int) []lipsync.Hold { return make([]lipsync.Hold, n) }
 	few := lipsync.Standing{Account: "few leases", Waiting: 1, Held: held(1), Claimed: at(9), Oldest: "9"}
 	more := lipsync.Standing{Account: "more leases", Waiting: 9, Held: held(2), Oldest: "1"}
 	idle := lipsync.Standing{Account: "nothing waits", Oldest: ""}

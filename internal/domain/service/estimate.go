@@ -34,12 +34,15 @@ func (s *Service) Estimated(ctx context.Context, c lipsync.Caller, id string) (e
 	if err != nil {
 		return e, err
 	}
-	e.Took = speeds[e.Engine].Time(found.Size)
-	next := lipsync.Request{Account: c.Account, CreatedAt: s.Now()}
+	next := lipsync.Request{Account: c.Account, Engine: e.Engine, Class: e.Class, CreatedAt: s.Now()}
+	if lipsync.ClassOfWork(found.Size) == lipsync.Large {
+		next.Class = lipsync.Large
+	}
+	e.Took = s.speed(speeds, next).Time(found.Size)
 	line, err := s.line(ctx, next)
 	if line != nil {
 		idle := 0
-		if s.Pooled { // the worker that made the estimate may wait for the next request
+		if s.Pooled && !(s.apart() && e.Class == lipsync.Small) { // the runner that made the estimate may wait for the next request
 			idle = idleOf(*line, next.CreatedAt, e.FinishedAt)
 		}
 		e.Place = s.place(next, line, speeds, e.Took, idle)
@@ -60,13 +63,13 @@ const minuteSize = 2 * 60 * 25 * 1920 * 1080 / 1000
 func (s *Service) Minutes(ctx context.Context) (map[string]time.Duration, error) {
 	speeds, err := s.Store.Speeds.All(ctx)
 	minutes := map[string]time.Duration{}
-	for engine, speed := range speeds {
-		minutes[engine] = speed.Time(minuteSize)
+	for of := range speeds {
+		minutes[of.Engine] = speeds.Sum(func(o lipsync.EngineClass) bool { return o.Engine == of.Engine }).Time(minuteSize)
 	}
 	return minutes, err
 }
 
 // NoteSpeed records how long a worker took for a completed request, from its claim to its end. The size is that of Speed.
 func (s *Service) NoteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration) error {
-	return s.Store.Speeds.Note(ctx, r.Engine, lipsync.NewSpeed(size, took))
+	return s.Store.Speeds.Note(ctx, r.Engine, r.Class, lipsync.NewSpeed(size, took))
 }

@@ -79,7 +79,7 @@ type countedSpeeds struct {
 	n int
 }
 
-func (s *countedSpeeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
+func (s *countedSpeeds) All(ctx context.Context) (lipsync.Measured, error) {
 	s.n++
 	return s.Speeds.All(ctx)
 }

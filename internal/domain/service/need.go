@@ -10,7 +10,7 @@ import (
 // need is what decides how many workers start: the waiting requests, and the workers of both pools.
 type need struct {
 	requests lipsync.Waiting
-	mean     time.Duration // mean time that a worker needs for a request
+	means    lipsync.Means // times that a worker needs for a request
 	again    bool          // running workers didn't take small requests soon
 	late     bool          // running workers do not count, and calls didn't do the small requests
 	runners  staff         // of the Pool
@@ -34,56 +34,55 @@ func (n need) starts() (calls, runners int) {
 		soon := n.soon(n.runners.running + n.calls.running)
 		calls = min(max(0, min(left, left+n.requests.Large-soon)-n.calls.waiting), n.calls.free())
 		if !n.late {
-			left = max(0, left-int(float64(n.calls.waiting+n.calls.running+calls)*n.part()/n.mean.Seconds()))
+			left = max(0, left-int(float64(n.calls.waiting+n.calls.running+calls)*partOf(n.means.Small)/n.means.Small.Seconds()))
 		}
 	}
-	runners = max(n.capacity().lacks(n.requests.Large+left), int(float64(n.steady)*runnersForCall)-n.runners.waiting)
+	runners = max(n.lacks(left, n.requests.Large), int(float64(n.steady)*runnersForCall)-n.runners.waiting)
 	return calls, min(runners, n.runners.free())
 }
 
-// soon returns how many requests running workers take within callWait.
+// soon returns how many small requests running workers take within callWait.
 func (n need) soon(running int) int {
 	if n.late || n.again {
 		return 0
 	}
-	return int(float64(running) * callWait.Seconds() / n.mean.Seconds())
+	return int(float64(running) * callWait.Seconds() / n.means.Small.Seconds())
 }
 
-// most returns the number of requests of a class that keep all workers busy for the time that a runner takes to start.
+// most returns a number of requests of each class that keep all workers busy for the time that a runner takes to start.
 func (n need) most() int {
-	c := n.capacity()
-	return int(math.Ceil((c.has + float64(n.runners.free()+n.calls.most)*c.part) / c.mean))
-}
-
-// part is the time in seconds that a new runner spends on requests that wait now: see capacity.
-func (n need) part() float64 { return n.capacity().part }
-
-// capacity returns that of the runners.
-func (n need) capacity() capacity {
-	if n.late {
-		return newCapacity(n.runners.waiting, 0, n.mean)
+	most := 0.0
+	for _, mean := range []time.Duration{n.means.Small, n.means.Large} {
+		most = max(most, (float64(n.runners.waiting+n.runners.free()+n.calls.most)*partOf(mean)+n.has())/mean.Seconds())
 	}
-	return newCapacity(n.runners.waiting, n.runners.running, n.mean)
+	return int(math.Ceil(most))
 }
 
-// capacity tells how much time the Pool's workers have for waiting requests, in seconds.
-type capacity struct {
-	mean float64 // mean time that a worker needs for a request
-	// part is the time that a new worker spends on requests that wait now: as long as its start
-	// took, or one request. A start therefore at most doubles the cost of a burst, and the burst is
-	// done about that time after the start.
-	part float64
-	has  float64 // total time of all workers; a running worker has mayWait
+// lacks returns the number of runners to start for so many waiting requests. A start at most doubles the cost of a burst, and the burst is done
+// about the time of a start after it: see partOf.
+func (n need) lacks(small, large int) int {
+	work, runners := 0.0, 0.0 // in seconds; to start if none were there
+	add := func(requests int, mean time.Duration) {
+		if seconds := float64(requests) * mean.Seconds(); seconds > 0 {
+			work, runners = work+seconds, runners+seconds/partOf(mean)
+		}
+	}
+	add(small, n.means.Small)
+	add(large, n.means.Large)
+	if work == 0 {
+		return 0
+	}
+	return max(0, int(math.Ceil(runners*max(0, 1-n.has()/work)))-n.runners.waiting)
 }
 
-// newCapacity returns the capacity of the workers that are starting (waiting) and running.
-func newCapacity(waiting, running int, mean time.Duration) capacity {
-	c := capacity{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
-	c.has = float64(waiting)*c.part + float64(running)*mayWait.Seconds()
-	return c
+// has returns the time in seconds that running runners have for waiting requests: mayWait each, since they are busy.
+func (n need) has() float64 {
+	if n.late {
+		return 0
+	}
+	return float64(n.runners.running) * mayWait.Seconds()
 }
 
-// lacks returns the number of workers to start for the waiting requests.
-func (c capacity) lacks(requests int) int {
-	return max(0, int(math.Ceil((float64(requests)*c.mean-c.has)/c.part)))
-}
+// partOf returns the time in seconds that a new runner spends on requests that wait now and take the mean time: as long as its start took, or one
+// request.
+func partOf(mean time.Duration) float64 { return max(mean, StartTime).Seconds() }

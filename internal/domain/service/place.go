@@ -42,12 +42,23 @@ func (s *Service) Place(ctx context.Context, r lipsync.Request) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	return s.place(r, line, speeds, speeds[r.Engine].Mean(), 0), nil
+	return s.place(r, line, speeds, s.speed(speeds, r).Mean(), 0), nil
+}
+
+// apart reports whether requests of each class have workers of their own.
+func (s *Service) apart() bool { return s.Pooled && s.SmallWorkers > 0 }
+
+// speed returns the Speed of requests like r: of its engine, and of its class if that has workers of its own and was measured.
+func (s *Service) speed(all lipsync.Measured, r lipsync.Request) lipsync.Speed {
+	if speed, known := all[lipsync.EngineClass{Engine: r.Engine, Class: r.Class}]; s.apart() && known {
+		return speed
+	}
+	return all.Sum(func(of lipsync.EngineClass) bool { return of.Engine == r.Engine })
 }
 
 // line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
 func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, error) {
-	line, err := s.Store.Leases.Line(ctx, r, s.Now(), MostAhead)
+	line, err := s.Store.Leases.Line(ctx, r, s.apart(), s.Now(), MostAhead)
 	if err != nil && failure.Of(err).Code == failure.HostFailing {
 		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
@@ -58,31 +69,31 @@ func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, e
 	return &line, nil
 }
 
-// place returns the place of a waiting request, which may be one that is not made yet. The argument speeds has those of all engines; own is
-// the time that a worker will take for the request, or 0 for the mean time of all requests; idle is the number of workers of the Pool that are
+// place returns the place of a waiting request, which may be one that is not made yet, among those that its workers do. The argument own is
+// the time that a worker will take for the request, or 0 for the mean time of these requests; idle is the number of workers of the Pool that are
 // known to be idle.
-func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds map[string]lipsync.Speed, own time.Duration, idle int) Place {
+func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Measured, own time.Duration, idle int) Place {
 	now := s.Now()
 	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
 	p := Place{Position: min(ahead+1, MostAhead)}
-	var all lipsync.Speed
-	for _, speed := range speeds {
-		all = all.Plus(speed)
-	}
+	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return of.Class == r.Class || !s.apart() }).Mean()
 	if own == 0 {
-		own = all.Mean()
+		own = mean
+	}
+	if mean == 0 {
+		mean = own
 	}
 	if own == 0 || ahead >= MostAhead {
 		return p
 	}
-	since, ready := heldOf(*line), 0
+	since, ready := s.heldBeside(r, *line), 0
 	if s.Working != nil {
 		since, ready = s.Working()
 	}
-	ends := append(endsOf(since, now, all.Mean()), make([]time.Duration, idle)...)
+	ends := append(endsOf(since, now, mean), make([]time.Duration, idle)...)
 	before := ahead - quick + ready
-	if free, known := s.free(r.Class, ends, before, all.Mean(), now.Sub(r.CreatedAt)); known {
-		p.Left = turn(free, before, all.Mean()) + own
+	if free, known := s.free(r.Class, ends, before, mean, now.Sub(r.CreatedAt)); known {
+		p.Left = turn(free, before, mean) + own
 	}
 	return p
 }
@@ -93,7 +104,8 @@ func (s *Service) free(class lipsync.Class, ends []time.Duration, ahead int, mea
 	if !s.Pooled {
 		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), s.Workers > 0
 	}
-	take, n, most := StartTime, newCapacity(0, len(ends), mean).lacks(ahead+1), s.Workers
+	waits := need{means: lipsync.Means{Large: mean}, runners: staff{running: len(ends)}}
+	take, n, most := StartTime, waits.lacks(0, ahead+1), s.Workers
 	if class == lipsync.Small && s.SmallWorkers > 0 {
 		take, n, most = smallStart, ahead+1, s.SmallWorkers
 	}
@@ -139,16 +151,18 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 			quick++
 		}
 		now = now.Add(1) // each claim is later than the one before
-		next.Waiting, next.Held, next.Claimed = next.Waiting-1, append(next.Held, now), now
+		next.Waiting, next.Held, next.Claimed = next.Waiting-1, append(next.Held, lipsync.Hold{Since: now}), now
 	}
 	return n, quick
 }
 
-// heldOf returns since when workers hold requests, without estimates.
-func heldOf(l lipsync.Line) (since []time.Time) {
-	for _, s := range l.Accounts {
-		if s.Kind != lipsync.ToEstimate {
-			since = append(since, s.Held...)
+// heldBeside returns since when the workers that will do a request hold others, without estimates.
+func (s *Service) heldBeside(r lipsync.Request, l lipsync.Line) (since []time.Time) {
+	for _, a := range l.Accounts {
+		for _, h := range a.Held {
+			if a.Kind != lipsync.ToEstimate && (h.Class == r.Class || !s.apart()) {
+				since = append(since, h.Since)
+			}
 		}
 	}
 	return since
@@ -169,8 +183,8 @@ func endsOf(since []time.Time, now time.Time, mean time.Duration) (all []time.Du
 func idleOf(l lipsync.Line, now, ended time.Time) int {
 	busy := 0
 	for _, s := range l.Accounts {
-		for _, since := range s.Held {
-			if !since.Before(ended) {
+		for _, h := range s.Held {
+			if !h.Since.Before(ended) {
 				return 0
 			}
 			busy++

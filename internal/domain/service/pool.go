@@ -109,11 +109,11 @@ func (s *Service) scaleCalls(ctx context.Context, again bool) (left, lacks bool,
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
-	mean, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
+	means, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
 	if err != nil {
 		return again, false, err
 	}
-	n, err := s.need(ctx, now, cmp.Or(mean, firstMean))
+	n, err := s.need(ctx, now, means, firstMean)
 	if err != nil {
 		return again, false, err
 	}
@@ -128,21 +128,20 @@ func (s *Service) scaleOnce(ctx context.Context, r round) error {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
-	mean, err := s.Demand.LockScaling(ctx, now, now.Add(scalingLockTime))
+	means, err := s.Demand.LockScaling(ctx, now, now.Add(scalingLockTime))
 	if err != nil {
 		return err
 	}
-	if mean <= 0 {
-		if mean = firstMean; r.late {
-			mean = StartTime
-		}
+	first := firstMean
+	if r.late {
+		first = StartTime
 	}
 	free := false // to start workers of the SmallPool
 	if s.SmallPool != nil && r.sweep {
 		_, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
 		free = err == nil
 	}
-	n, err := s.need(ctx, now, mean)
+	n, err := s.need(ctx, now, means, first)
 	if err != nil {
 		return err
 	}
@@ -158,9 +157,9 @@ func (s *Service) scaleOnce(ctx context.Context, r round) error {
 	return errors.Join(s.start(ctx, "small", s.SmallPool, calls, n), s.start(ctx, "all", s.Pool, runners, n))
 }
 
-// need counts workers and waiting requests, which take the mean time each.
-func (s *Service) need(ctx context.Context, now time.Time, mean time.Duration) (n need, err error) {
-	n = need{mean: mean, runners: staff{most: s.Workers}, calls: staff{most: s.SmallWorkers}}
+// need counts workers and waiting requests, which take the mean time of their class each, or first if that isn't known.
+func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, first time.Duration) (n need, err error) {
+	n = need{means: lipsync.Means{Small: cmp.Or(means.Small, first), Large: cmp.Or(means.Large, first)}, runners: staff{most: s.Workers}, calls: staff{most: s.SmallWorkers}}
 	if n.runners.waiting, n.runners.running, err = s.Pool.Count(ctx); err != nil {
 		return n, err
 	}
@@ -178,16 +177,20 @@ func (s *Service) start(ctx context.Context, does string, p lipsync.Pool, worker
 	if workers == 0 {
 		return nil
 	}
-	s.Log.InfoContext(ctx, "start workers", "requests", does, "n", workers, "small", n.requests.Small, "large", n.requests.Large, "mean", n.mean,
+	s.Log.InfoContext(ctx, "start workers", "requests", does, "n", workers, "small", n.requests.Small, "large", n.requests.Large, "mean_small", n.means.Small, "mean_large", n.means.Large,
 		"waiting", n.runners.waiting, "running", n.runners.running, "calls_waiting", n.calls.waiting, "calls_running", n.calls.running)
 	return p.Start(ctx, workers)
 }
 
-// Worked records that a worker of the Pool held a request for the time took. It returns the sum of
-// these times of all workers since the store was made, or 0 if there is no Pool.
-func (s *Service) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
+// Worked implements Records.
+func (s *Service) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
+	return s.NoteStint(ctx, lipsync.Stint{Class: c, Took: took, Small: s.OnlySmall})
+}
+
+// NoteStint records a worker's stint, as Demand.Worked does. Without a Pool it records nothing, and returns 0.
+func (s *Service) NoteStint(ctx context.Context, of lipsync.Stint) (all time.Duration, err error) {
 	if !s.Pooled {
 		return 0, nil
 	}
-	return s.Demand.Worked(ctx, took)
+	return s.Demand.Worked(ctx, of)
 }

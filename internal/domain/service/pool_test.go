@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ type pool struct {
 	waiting, running int
 	started          []int
 	until            time.Time
-	mean             time.Duration
-	requests         int // all small
+	mean, meanLarge  time.Duration // that of large ones is the same if 0
+	requests         int           // all small
 	large            int
 	least            int // that Steady returns
 }
@@ -59,22 +60,26 @@ func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (lipsync.Waiti
 
 func (p *pool) Steady(_ context.Context, running int) (int, error) { return min(p.least, running), nil }
 
-func (p *pool) LockScaling(_ context.Context, now, until time.Time) (time.Duration, error) {
+func (p *pool) LockScaling(_ context.Context, now, until time.Time) (lipsync.Means, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Before(p.until) {
-		return 0, &failure.Error{Code: failure.Conflict, RetryAfter: p.until.Sub(now)}
+		return lipsync.Means{}, &failure.Error{Code: failure.Conflict, RetryAfter: p.until.Sub(now)}
 	}
 	p.until = until
-	return p.mean, nil
+	return p.means(), nil
 }
 
-func (p *pool) LockCalls(context.Context, time.Time, time.Time) (time.Duration, error) {
-	return p.mean, nil
+func (p *pool) means() lipsync.Means {
+	return lipsync.Means{Small: p.mean, Large: cmp.Or(p.meanLarge, p.mean)}
 }
 
-func (p *pool) Worked(_ context.Context, took time.Duration) (time.Duration, error) {
-	return took, nil
+func (p *pool) LockCalls(context.Context, time.Time, time.Time) (lipsync.Means, error) {
+	return p.means(), nil
+}
+
+func (p *pool) Worked(_ context.Context, s lipsync.Stint) (time.Duration, error) {
+	return s.Took, nil
 }
 
 // scaled returns a service with the pool.
@@ -152,6 +157,38 @@ func TestScaleBoth(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.calls}, ports)
 			check.Must(t, s.Scale(t.Context()))
+		})
+		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
+		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
+	}
+}
+
+// TestScaleByClass starts workers for small requests of 10 s and large ones of an hour. Neither class may be taken for the other.
+func TestScaleByClass(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		small, large, running   int
+		called, calls           int
+		startRunners, startCall int
+	}{
+		{name: "small ones, which calls do in the time of a start", small: 1000, called: 60, calls: 60},
+		{name: "… and not all", small: 1900, called: 100, calls: 100, startRunners: 6},
+		{name: "small ones, without calls", small: 1000, startRunners: 56},
+		{name: "large ones", large: 10, calls: 100, startRunners: 10},
+		{name: "of both, without calls", small: 1000, large: 10, startRunners: 66},
+		{name: "… while runners do a little", small: 1000, large: 10, running: 20, startRunners: 66},
+		{name: "small ones, which ten runners take soon", small: 3, running: 10, calls: 100, startCall: 3},
+	} {
+		p, calls := &pool{requests: c.small, large: c.large, running: c.running, mean: 10 * time.Second, meanLarge: time.Hour}, &pool{running: c.called}
+		ports := lipsync.Ports{Pool: p, Demand: p}
+		if c.calls > 0 {
+			ports.SmallPool = calls
+		}
+		synctest.Test(t, func(t *testing.T) {
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.calls}, ports)
+			time.AfterFunc(time.Second, func() { check.Want(t, c.name+": calls at once", sum(calls.started), 0) })
+			check.Must(t, s.Scale(t.Context()))
+			time.Sleep(time.Second)
 		})
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
 		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
@@ -276,8 +313,8 @@ func TestScaleLeaves(t *testing.T) {
 // busy is a pool for which other processes always have the right to start workers.
 type busy struct{ pool }
 
-func (*busy) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
-	return 0, &failure.Error{Code: failure.Conflict, RetryAfter: 5 * time.Second}
+func (*busy) LockScaling(context.Context, time.Time, time.Time) (lipsync.Means, error) {
+	return lipsync.Means{}, &failure.Error{Code: failure.Conflict, RetryAfter: 5 * time.Second}
 }
 
 // TestSweepScalesLate checks that Sweep starts workers for requests that have waited too long for

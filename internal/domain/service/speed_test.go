@@ -80,10 +80,49 @@ func TestPlaceOfPool(t *testing.T) {
 	place("by more workers", last, service.Place{Position: 10, Left: 5 * time.Minute})
 }
 
+// TestPlaceApart has requests of both classes, whose workers are in pools of their own. Neither class counts those of the other, nor their times.
+func TestPlaceApart(t *testing.T) {
+	f := newFixture(t)
+	f.Pooled, f.Workers, f.SmallWorkers = true, 10, 1
+	f.Engines = []string{"warp", "wav2lip"}
+	for range 100 { // far more than large ones
+		check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 10*time.Second))
+	}
+	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "wav2lip", Class: lipsync.Large}, 1000, time.Hour))
+	made := func(engine string) (id string) {
+		p := urls()
+		p.Engine = engine
+		id, err := f.Generate(t.Context(), f.caller, p)
+		check.Must(t, err)
+		return id
+	}
+	place := func(what, id string, wanted service.Place) {
+		t.Helper()
+		_, _, got, err := f.Progress(t.Context(), f.caller, id)
+		check.Must(t, err)
+		check.Want(t, what, got, wanted)
+	}
+	var all [2][]string // by class
+	for range 3 {
+		all[0], all[1] = append(all[0], made("warp")), append(all[1], made("wav2lip"))
+	}
+	place("the first small one", all[0][0], service.Place{Position: 1, Left: 12 * time.Second})
+	place("the third small one", all[0][2], service.Place{Position: 3, Left: 32 * time.Second})
+	place("the first large one", all[1][0], service.Place{Position: 1, Left: time.Hour + service.StartTime})
+	place("the third large one", all[1][2], service.Place{Position: 3, Left: time.Hour + service.StartTime})
+	for _, of := range all {
+		_, err := f.Claim(t.Context(), of[0])
+		check.Must(t, err)
+	}
+	f.clock.Advance(3 * time.Second)
+	place("a small one behind one that is held", all[0][1], service.Place{Position: 1, Left: 17 * time.Second})
+	place("a large one, which other runners do", all[1][1], service.Place{Position: 1, Left: time.Hour + service.StartTime - 3*time.Second})
+}
+
 // busyLine is a store that is too busy to tell who is next.
 type busyLine struct{ lipsync.Leases }
 
-func (busyLine) Line(context.Context, lipsync.Request, time.Time, int) (lipsync.Line, error) {
+func (busyLine) Line(context.Context, lipsync.Request, bool, time.Time, int) (lipsync.Line, error) {
 	return lipsync.Line{}, &failure.Error{Code: failure.Unavailable}
 }
 

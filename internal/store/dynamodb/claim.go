@@ -64,7 +64,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 				err = s.repairEntry(ctx, c.id)
 			} else if !last.Status.Final() { // another worker was faster
 				of := v.of(c.owner)
-				of.Held = append(of.Held, now)
+				of.Held = append(of.Held, lipsync.Hold{Since: now, Class: c.class})
 				lost++
 			}
 			if err != nil && failure.CodeOf(err) != failure.NotFound {

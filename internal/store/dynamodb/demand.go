@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"maps"
 	"math"
 	"sync/atomic"
 	"time"
@@ -67,18 +68,39 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 // the counts are halved, so that newer requests count more.
 const recentWork = 1000
 
-// pool is the item that stores the ends of the locks, and the working time of all workers:
-// that of recent requests, and in the attribute "all" the total.
+// pool is the item that stores the ends of the locks, and the working time of workers:
+// that of recent requests by class, and in the attribute "all" the total of the Pool.
 type pool struct {
-	done   int64 // number of recent requests
+	small, large recent
+	calls        [2]int // the last two numbers that Steady got, the newest first
+}
+
+// recent has the sums of recent requests of a class.
+type recent struct {
+	done   int64
 	worked time.Duration
-	calls  [2]int // the last two numbers that Steady got, the newest first
+}
+
+func (r *recent) fields(c lipsync.Class) []field {
+	name := "small"
+	if c == lipsync.Large {
+		name = "large"
+	}
+	return []field{{name, &r.done}, {name + "Worked", &r.worked}}
+}
+
+func (r recent) mean() time.Duration {
+	if r.done == 0 {
+		return 0
+	}
+	return r.worked / time.Duration(r.done)
 }
 
 func poolKey() item { return key(PoolKey, "pool") }
 
 func (p *pool) fields() []field {
-	return []field{{"done", &p.done}, {"worked", &p.worked}, {"calls", &p.calls[0]}, {"callsBefore", &p.calls[1]}}
+	all := append(p.small.fields(lipsync.Small), p.large.fields(lipsync.Large)...)
+	return append(all, field{"calls", &p.calls[0]}, field{"callsBefore", &p.calls[1]})
 }
 
 // clockSkew is the largest difference between the clocks of two processes. Package cloud corrects
@@ -86,18 +108,18 @@ func (p *pool) fields() []field {
 const clockSkew = 10 * time.Second
 
 // LockScaling implements lipsync.Demand.
-func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
+func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
 	return s.lock(ctx, "until", now, until)
 }
 
 // LockCalls implements lipsync.Demand.
-func (s *Store) LockCalls(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
+func (s *Store) LockCalls(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
 	return s.lock(ctx, "callsUntil", now, until)
 }
 
 // lock takes one of the locks in the item. A stored lock that ends more than clockSkew later than a
 // lock that begins now comes from a wrong clock, so it counts as ended.
-func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (mean time.Duration, err error) {
+func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (means lipsync.Means, err error) {
 	var p pool
 	var seen time.Time
 	i, err := s.get(ctx, poolKey())
@@ -108,11 +130,11 @@ func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (me
 		err = decode(i, append(p.fields(), field{name, &seen}))
 	}
 	if err != nil {
-		return 0, err
+		return means, err
 	}
 	wait := seen.Sub(now)
 	if wait > 0 && wait <= until.Sub(now)+clockSkew {
-		return 0, taken(wait)
+		return means, taken(wait)
 	}
 	c := change{
 		key: poolKey(), set: item{name: micros(until)},
@@ -121,13 +143,16 @@ func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (me
 	if !seen.IsZero() {
 		c.condition, c.values = "#"+name+" = :seen", item{"seen": micros(seen)}
 	}
-	if p.done > recentWork {
-		c.add = item{"done": number(-p.done / 2), "worked": number(-p.worked.Microseconds() / 2)}
+	c.add = item{}
+	for class, r := range map[lipsync.Class]recent{lipsync.Small: p.small, lipsync.Large: p.large} {
+		if half := (recent{-r.done / 2, -r.worked / 2}); r.done > recentWork {
+			maps.Copy(c.add, encode(half.fields(class)))
+		}
 	}
-	if _, err = s.update(ctx, c); err != nil || p.done == 0 {
-		return 0, err
+	if _, err = s.update(ctx, c); err != nil {
+		return means, err
 	}
-	return p.worked / time.Duration(p.done), nil
+	return lipsync.Means{Small: p.small.mean(), Large: p.large.mean()}, nil
 }
 
 // taken returns the refusal for a lock that another process holds.
@@ -151,9 +176,12 @@ func (s *Store) Steady(ctx context.Context, running int) (least int, err error) 
 
 var _ lipsync.Demand = (*Store)(nil)
 
-func (s *Store) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
-	some := number(took.Microseconds())
-	update, values := change{add: item{"done": number(1), "worked": some, "all": some}}.expression()
+func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration, err error) {
+	c := change{add: encode((&recent{1, w.Took}).fields(w.Class))}
+	if !w.Small {
+		c.add["all"] = number(w.Took.Microseconds())
+	}
+	update, values := c.expression()
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: poolKey(), UpdateExpression: &update,
 		ExpressionAttributeNames: names(update), ExpressionAttributeValues: values,

@@ -106,7 +106,7 @@ func TestLeaseKeys(t *testing.T) {
 		_, err = s.Requests.ByID(t.Context(), r.ID)
 		check.Must(t, err)
 		check.Must(t, end(r))
-		_, err = s.Worked(t.Context(), time.Minute)
+		_, err = s.Worked(t.Context(), lipsync.Stint{Took: time.Minute})
 		check.Must(t, err)
 		now = now.Add(2 * time.Hour)
 	}

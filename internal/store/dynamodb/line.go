@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,22 +10,23 @@ import (
 
 // Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
 // limit ÷ queueShards in each shard. For others of which it sees only a part, it returns the limit as the number.
-func (s leases) Line(ctx context.Context, r lipsync.Request, now time.Time, limit int) (l lipsync.Line, err error) {
+func (s leases) Line(ctx context.Context, r lipsync.Request, apart bool, now time.Time, limit int) (l lipsync.Line, err error) {
+	counts := func(c lipsync.Class) bool { return c == r.Class || !apart }
 	v, err := s.recentSurvey(ctx, now)
 	if err != nil {
 		return l, err
 	}
-	if l.Accounts, err = s.standings(ctx, v, ownerOf(r), now, limit); err != nil {
+	if l.Accounts, err = s.standings(ctx, v, ownerOf(r), counts, now, limit); err != nil {
 		return l, err
 	}
 	own := entry{id: r.ID, created: r.CreatedAt}
 	for _, e := range v.waiting[ownerOf(r)] {
-		if r.ID == "" || e.id != r.ID && e.before(own) < 0 {
+		if counts(e.class) && (r.ID == "" || e.id != r.ID && e.before(own) < 0) {
 			l.Ahead++
 		}
 	}
 	if !v.whole {
-		if l.Ahead, err = s.older(ctx, r, limit); err != nil {
+		if l.Ahead, err = s.older(ctx, r, counts, limit); err != nil {
 			return l, err
 		}
 	}
@@ -50,13 +52,22 @@ func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error
 	return v, err
 }
 
-// standings returns what decides when requests of an owner, and of those in the survey, are claimed.
-func (s *Store) standings(ctx context.Context, v *survey, own owner, now time.Time, limit int) ([]lipsync.Standing, error) {
+// standings returns what decides when requests of an owner, and of those in the survey, are claimed, of the classes that count.
+func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func(lipsync.Class) bool, now time.Time, limit int) ([]lipsync.Standing, error) {
 	all := []lipsync.Standing{{Account: own.account, Kind: own.kind}} // first, since lastClaims reads a limited number
 	for _, a := range v.accounts {
 		of := owner{a.Account, a.Kind}
-		if v.cut[of] && !v.whole {
-			a.Waiting = limit
+		a.Waiting, a.Oldest = 0, ""
+		for _, e := range v.waiting[of] {
+			if counts(e.class) {
+				a.Waiting++
+				a.Oldest = cmp.Or(a.Oldest, e.age()) // they are sorted by age
+			}
+		}
+		for _, class := range []lipsync.Class{lipsync.Small, lipsync.Large} {
+			if counts(class) && v.cut[ownerClass{of, class}] && !v.whole {
+				a.Waiting = limit
+			}
 		}
 		a.Waiting, a.Claimed = min(a.Waiting, limit), time.Time{}
 		if of == own {
@@ -68,10 +79,13 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, now time.Ti
 	return all, s.lastClaims(ctx, all, now)
 }
 
-// older counts the requests in the queue that are older than the request, of the same account and kind: up to limit ÷ queueShards in each shard.
-func (s *Store) older(ctx context.Context, r lipsync.Request, limit int) (int, error) {
+// older counts the requests in the queue that are older than the request, of the same account and kind and the classes that count: up to limit ÷ queueShards in each shard.
+func (s *Store) older(ctx context.Context, r lipsync.Request, counts func(lipsync.Class) bool, limit int) (int, error) {
 	return total(2*queueShards, func(i int) (int, error) {
 		class := []lipsync.Class{lipsync.Small, lipsync.Large}[i%2]
+		if !counts(class) {
+			return 0, nil
+		}
 		line := lineOf(ownerOf(r), class)
 		own := line + padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {

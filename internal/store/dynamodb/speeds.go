@@ -12,10 +12,10 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// speeds implements lipsync.Speeds. Each engine has an item beside that of the scaling lock, since runners may write there.
+// speeds implements lipsync.Speeds. Each engine has an item for each class beside that of the scaling lock, since runners may write there.
 type speeds struct{ *Store }
 
-// ofEngine precedes the name of the engine in the sort key of its speed.
+// ofEngine precedes the name of the engine, a slash and the class in the sort key of a speed.
 const ofEngine = "speed/"
 
 func speedFields(n *lipsync.Speed) []field {
@@ -23,8 +23,8 @@ func speedFields(n *lipsync.Speed) []field {
 }
 
 // Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
-func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error {
-	k := key(PoolKey, ofEngine+engine)
+func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lipsync.Speed) error {
+	k := key(PoolKey, ofEngine+engine+"/"+string(c))
 	update, values := change{add: encode(speedFields(&n))}.expression()
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: k, UpdateExpression: &update,
@@ -50,8 +50,8 @@ func (s speeds) Note(ctx context.Context, engine string, n lipsync.Speed) error 
 	return err
 }
 
-func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
-	all := map[string]lipsync.Speed{}
+func (s speeds) All(ctx context.Context) (lipsync.Measured, error) {
+	all := lipsync.Measured{}
 	for i, err := range s.query(ctx, maxPage, &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :pool AND #sk > :speeds"),
 		ExpressionAttributeValues: item{":pool": text(PoolKey), ":speeds": text(ofEngine)},
@@ -65,7 +65,8 @@ func (s speeds) All(ctx context.Context) (map[string]lipsync.Speed, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[strings.TrimPrefix(sort, ofEngine)] = n
+		engine, class, _ := strings.Cut(strings.TrimPrefix(sort, ofEngine), "/")
+		all[lipsync.EngineClass{Engine: engine, Class: lipsync.Class(class)}] = n
 	}
 	return all, nil
 }

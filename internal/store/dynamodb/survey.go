@@ -13,19 +13,25 @@ import (
 
 // survey has the requests that a claim chooses from. They may have changed, since the index lags.
 type survey struct {
-	accounts []lipsync.Standing // with the times of the last claims of some
-	place    map[owner]int      // of each owner in accounts
-	waiting  map[owner][]entry  // each sorted by age once complete
-	known    map[string]bool    // ids of requests
-	aside    []entry            // requests that pick passed over
-	whole    bool               // whether no waiting request is missing
-	cut      map[owner]bool     // those of which a shard may have more waiting requests
+	accounts []lipsync.Standing  // with the times of the last claims of some
+	place    map[owner]int       // of each owner in accounts
+	waiting  map[owner][]entry   // each sorted by age once complete
+	known    map[string]bool     // ids of requests
+	aside    []entry             // requests that pick passed over
+	whole    bool                // whether no waiting request is missing
+	cut      map[ownerClass]bool // those of which a shard may have more waiting requests
 	from     lipsync.Choice
+}
+
+// ownerClass stands for the requests of an owner with the class.
+type ownerClass struct {
+	owner
+	class lipsync.Class
 }
 
 // survey reads all shards: waiting requests of the choice, postponed ones that are due, and held requests.
 func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) (*survey, error) {
-	v := &survey{from: from, place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[owner]bool), whole: true}
+	v := &survey{from: from, place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[ownerClass]bool), whole: true}
 	var waiting, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
@@ -59,7 +65,7 @@ func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 		for i, e := range all {
 			v.add(e)
 			if page := i + 1; page%entryPage == 0 { // the last one of a call
-				v.cut[e.owner] = true
+				v.cut[ownerClass{e.owner, e.class}] = true
 			}
 		}
 	}
@@ -161,7 +167,7 @@ func (v *survey) runs(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
 		of := v.of(e.owner)
-		of.Held = append(of.Held, e.until.Add(-lipsync.Lease)) // a renewal doesn't change the entry
+		of.Held = append(of.Held, lipsync.Hold{Since: e.until.Add(-lipsync.Lease), Class: e.class}) // a renewal doesn't change the entry
 	}
 }
 

@@ -56,7 +56,11 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 // next returns the id of the request to claim. The cost grows with the number of accounts with open
 // requests and of leases, and not with the number of waiting requests. For small ones it also grows with the number of large ones before them.
 func next(ctx context.Context, tx *sql.Tx, now time.Time, from lipsync.Choice) (id string, err error) {
-	all, err := standings(ctx, tx, now, 1, from.Small)
+	var only any
+	if from.Small {
+		only = lipsync.Small
+	}
+	all, err := standings(ctx, tx, now, 1, only)
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,8 @@ package lipsynctest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,4 +108,41 @@ func testPostponedLarge(t *testing.T, store lipsync.Store) {
 		must(t, store.Leases.Upkeep(t.Context(), at(11)))
 	}
 	claimIn(t, store, false, "any", 11, r)
+}
+
+// testLineApart counts the requests of a class only that wait and are older.
+func testLineApart(t *testing.T, store lipsync.Store) {
+	classes := []lipsync.Class{lipsync.Small, lipsync.Large}
+	var all []lipsync.Request
+	for i := range 12 {
+		all = append(all, createIn(t, store, []string{"a", "b"}[i%3%2], classes[i%2], i))
+	}
+	small, large := createIn(t, store, "a", lipsync.Small, 12), createIn(t, store, "a", lipsync.Large, 13)
+	for _, i := range []int{0, 1, 2} {
+		_, err := claim(t, store, all[i].ID, fmt.Sprint("w", i), 20)
+		must(t, err)
+	}
+	for _, c := range []struct {
+		r     lipsync.Request
+		apart bool
+		want  string
+	}{
+		{small, true, "2 ahead; a: 3 wait, holds [ ]; b: 2 wait, holds [large]"},
+		{large, true, "4 ahead; a: 5 wait, holds [ ]; b: 1 wait, holds [large]"},
+		{large, false, "7 ahead; a: 8 wait, holds [ ]; b: 3 wait, holds [large]"},
+		{lipsync.Request{Account: "a", Class: lipsync.Large}, true, "5 ahead; a: 5 wait, holds [ ]; b: 1 wait, holds [large]"},
+	} {
+		l, err := store.Leases.Line(t.Context(), c.r, c.apart, at(21), 100)
+		must(t, err)
+		slices.SortFunc(l.Accounts, func(a, b lipsync.Standing) int { return strings.Compare(a.Account, b.Account) })
+		got := fmt.Sprint(l.Ahead, " ahead")
+		for _, a := range l.Accounts {
+			var held []lipsync.Class
+			for _, h := range a.Held {
+				held = append(held, h.Class)
+			}
+			got += fmt.Sprintf("; %s: %d wait, holds %s", a.Account, a.Waiting, held)
+		}
+		want(t, fmt.Sprintf("line of a %q one, apart %t", c.r.Class, c.apart), got, c.want)
+	}
 }

@@ -29,6 +29,7 @@ func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
 		{"mean", testMean},
 		{"mean of the last", testRecentMean},
 		{"mean at once", testConcurrentMean},
+		{"means of classes", testMeans},
 	}.run(t, open)
 }
 
@@ -132,11 +133,11 @@ func testCallsLock(t *testing.T, s DemandStore) {
 		_, err := s.LockCalls(t.Context(), at(c.from), at(c.from+2))
 		want(t, "code", failure.CodeOf(err), c.code)
 	}
-	_, err = s.Worked(t.Context(), 7*time.Second)
+	_, err = s.Worked(t.Context(), lipsync.Stint{Took: 7 * time.Second})
 	must(t, err)
-	mean, err := s.LockCalls(t.Context(), at(4), at(6))
+	means, err := s.LockCalls(t.Context(), at(4), at(6))
 	must(t, err)
-	want(t, "mean", mean, 7*time.Second)
+	want(t, "means", means, lipsync.Means{Small: 7 * time.Second})
 	_, err = s.LockScaling(t.Context(), at(4), at(9))
 	want(t, "code of the scaling lock", failure.CodeOf(err), failure.Conflict)
 }
@@ -170,14 +171,34 @@ func testScalingLockClock(t *testing.T, s DemandStore) {
 	must(t, err)
 }
 
-// wantMean checks the mean that LockScaling returns.
+// wantMean checks the mean of small requests that LockScaling returns.
 func wantMean(t *testing.T, s DemandStore, when string, second int, from, to time.Duration) {
 	t.Helper()
-	mean, err := s.LockScaling(t.Context(), at(second), at(second+5))
+	means, err := s.LockScaling(t.Context(), at(second), at(second+5))
 	must(t, err)
-	if mean < from || mean > to {
-		t.Errorf("%s: got a mean of %s, want %s to %s", when, mean, from, to)
+	if means.Small < from || means.Small > to {
+		t.Errorf("%s: got a mean of %s, want %s to %s", when, means.Small, from, to)
 	}
+}
+
+// testMeans checks that each class has a mean of its own, and that the times of workers of small requests aren't in the sum of the Pool's.
+func testMeans(t *testing.T, s DemandStore) {
+	for i, c := range []struct {
+		lipsync.Stint
+		all time.Duration
+	}{
+		{lipsync.Stint{Class: lipsync.Large, Took: time.Hour}, time.Hour},
+		{lipsync.Stint{Class: lipsync.Small, Took: 2 * time.Second}, time.Hour + 2*time.Second},
+		{lipsync.Stint{Class: lipsync.Small, Took: 4 * time.Second, Small: true}, time.Hour + 2*time.Second},
+		{lipsync.Stint{Class: lipsync.Large, Took: 3 * time.Hour}, 4*time.Hour + 2*time.Second},
+	} {
+		all, err := s.Worked(t.Context(), c.Stint)
+		must(t, err)
+		want(t, fmt.Sprint("sum after ", i), all, c.all)
+	}
+	means, err := s.LockScaling(t.Context(), at(0), at(5))
+	must(t, err)
+	want(t, "means", means, lipsync.Means{Small: 3 * time.Second, Large: 2 * time.Hour})
 }
 
 func testMean(t *testing.T, s DemandStore) {
@@ -186,7 +207,7 @@ func testMean(t *testing.T, s DemandStore) {
 		if took == 0 {
 			continue
 		}
-		all, err := s.Worked(t.Context(), time.Duration(took)*time.Second)
+		all, err := s.Worked(t.Context(), lipsync.Stint{Took: time.Duration(took) * time.Second})
 		must(t, err)
 		want(t, "all", all, wanted)
 	}
@@ -199,7 +220,7 @@ func testRecentMean(t *testing.T, s DemandStore) {
 	work := func(n int, took time.Duration) (all time.Duration) {
 		for i := range n {
 			var err error
-			all, err = s.Worked(t.Context(), took)
+			all, err = s.Worked(t.Context(), lipsync.Stint{Took: took})
 			must(t, err)
 			if i%100 == 0 {
 				round++
@@ -220,7 +241,7 @@ func testConcurrentMean(t *testing.T, s DemandStore) {
 	var all sync.WaitGroup
 	for n := range 40 {
 		all.Go(func() {
-			_, err := s.Worked(t.Context(), time.Duration(n+1)*time.Second)
+			_, err := s.Worked(t.Context(), lipsync.Stint{Took: time.Duration(n+1) * time.Second})
 			must(t, err)
 		})
 	}

@@ -87,7 +87,7 @@ func testLineLimit(t *testing.T, store lipsync.Store) {
 		{lipsync.Request{Account: "a", CreatedAt: at(20)}, 100, 10},
 		{lipsync.Request{Account: "c", CreatedAt: at(20)}, 100, 0},
 	} {
-		l, err := store.Leases.Line(t.Context(), c.r, at(20), c.limit)
+		l, err := store.Leases.Line(t.Context(), c.r, false, at(20), c.limit)
 		must(t, err)
 		want(t, "ahead", l.Ahead, c.ahead)
 		for _, s := range l.Accounts {
@@ -97,7 +97,7 @@ func testLineLimit(t *testing.T, store lipsync.Store) {
 				want(t, "held", len(s.Held), 0)
 			case "b":
 				want(t, "waiting", s.Waiting, 0)
-				want(t, "held", fmt.Sprint(s.Held), fmt.Sprint([]time.Time{at(12).UTC()}))
+				want(t, "held", fmt.Sprint(s.Held), fmt.Sprint([]lipsync.Hold{{Since: at(12).UTC()}}))
 				want(t, "claimed", s.Claimed.Equal(at(12)), true)
 			case c.r.Account:
 				want(t, "waiting", s.Waiting, 0)
@@ -113,8 +113,10 @@ func testLineLimit(t *testing.T, store lipsync.Store) {
 	}
 }
 
+var smallWarp = lipsync.EngineClass{Engine: "warp", Class: lipsync.Small}
+
 // wantSpeeds checks the speeds of all engines.
-func wantSpeeds(t *testing.T, store lipsync.Store, wanted map[string]lipsync.Speed) {
+func wantSpeeds(t *testing.T, store lipsync.Store, wanted lipsync.Measured) {
 	t.Helper()
 	got, err := store.Speeds.All(t.Context())
 	must(t, err)
@@ -124,37 +126,38 @@ func wantSpeeds(t *testing.T, store lipsync.Store, wanted map[string]lipsync.Spe
 func testSpeeds(t *testing.T, store lipsync.Store) {
 	wantSpeeds(t, store, nil)
 	first, second := lipsync.NewSpeed(1000, time.Second), lipsync.NewSpeed(70_000_000, time.Hour)
-	must(t, store.Speeds.Note(t.Context(), "warp", first))
-	must(t, store.Speeds.Note(t.Context(), "wav2lip", first))
-	must(t, store.Speeds.Note(t.Context(), "warp", second))
-	wantSpeeds(t, store, map[string]lipsync.Speed{"warp": first.Plus(second), "wav2lip": first})
+	must(t, store.Speeds.Note(t.Context(), "warp", lipsync.Small, first))
+	must(t, store.Speeds.Note(t.Context(), "wav2lip", lipsync.Large, first))
+	must(t, store.Speeds.Note(t.Context(), "warp", lipsync.Small, second))
+	must(t, store.Speeds.Note(t.Context(), "warp", lipsync.Large, second))
+	wantSpeeds(t, store, lipsync.Measured{smallWarp: first.Plus(second), {Engine: "warp", Class: lipsync.Large}: second, {Engine: "wav2lip", Class: lipsync.Large}: first})
 }
 
 func testRecentSpeeds(t *testing.T, store lipsync.Store) {
 	for range lipsync.RecentWork {
-		must(t, store.Speeds.Note(t.Context(), "warp", lipsync.NewSpeed(1000, time.Hour)))
+		must(t, store.Speeds.Note(t.Context(), "warp", lipsync.Small, lipsync.NewSpeed(1000, time.Hour)))
 	}
-	wantSpeeds(t, store, map[string]lipsync.Speed{"warp": times(lipsync.RecentWork, lipsync.NewSpeed(1000, time.Hour))})
-	must(t, store.Speeds.Note(t.Context(), "warp", lipsync.NewSpeed(1000, time.Hour)))
-	wantSpeeds(t, store, map[string]lipsync.Speed{"warp": {
+	wantSpeeds(t, store, lipsync.Measured{smallWarp: times(lipsync.RecentWork, lipsync.NewSpeed(1000, time.Hour))})
+	must(t, store.Speeds.Note(t.Context(), "warp", lipsync.Small, lipsync.NewSpeed(1000, time.Hour)))
+	wantSpeeds(t, store, lipsync.Measured{smallWarp: {
 		Requests: 101, Size: 100_500, Took: 361800 * time.Second, Inverse: 100_500_000, Pace: 361_800_000_000,
 	}})
 	for range 4 * lipsync.RecentWork {
-		must(t, store.Speeds.Note(t.Context(), "warp", lipsync.NewSpeed(1000, time.Second)))
+		must(t, store.Speeds.Note(t.Context(), "warp", lipsync.Small, lipsync.NewSpeed(1000, time.Second)))
 	}
 	all, err := store.Speeds.All(t.Context())
 	must(t, err)
-	if mean := all["warp"].Mean(); mean < 900*time.Millisecond || mean > time.Minute {
+	if mean := all[smallWarp].Mean(); mean < 900*time.Millisecond || mean > time.Minute {
 		t.Errorf("got a mean of %s, want one near a second", mean)
 	}
 }
 
 func testConcurrentSpeeds(t *testing.T, store lipsync.Store) {
 	codes := together(40, func(int) error {
-		return store.Speeds.Note(t.Context(), "warp", lipsync.NewSpeed(10, time.Second))
+		return store.Speeds.Note(t.Context(), "warp", lipsync.Small, lipsync.NewSpeed(10, time.Second))
 	})
 	wantCodes(t, codes, map[failure.Code]int{"": 40})
-	wantSpeeds(t, store, map[string]lipsync.Speed{"warp": times(40, lipsync.NewSpeed(10, time.Second))})
+	wantSpeeds(t, store, lipsync.Measured{smallWarp: times(40, lipsync.NewSpeed(10, time.Second))})
 }
 
 // times returns the Speed of n requests with the same Speed.

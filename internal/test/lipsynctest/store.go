@@ -41,6 +41,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"numbers of a line have a limit", testLineLimit},
 		{"claims except those of accounts", testClaimExcept},
 		{"classes", testClasses},
+		{"line of a class", testLineApart},
 		{"one of a class behind many others", testSmallBehindMany},
 		{"enlarge", testEnlarge},
 		{"postponed large ones", testPostponedLarge},

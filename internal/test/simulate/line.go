@@ -86,7 +86,7 @@ func (l lineLeases) Change(ctx context.Context, id string, t lipsync.Transition)
 	return r, err
 }
 
-func (l lineDemand) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
-	err = l.over(func() (err error) { all, err = l.Demand.Worked(ctx, took); return err })
+func (l lineDemand) Worked(ctx context.Context, s lipsync.Stint) (all time.Duration, err error) {
+	err = l.over(func() (err error) { all, err = l.Demand.Worked(ctx, s); return err })
 	return all, err
 }

@@ -29,7 +29,7 @@ func TestSpeed(t *testing.T) {
 		})
 		f.Do(t.Context(), f.request(t, "video", "audio"))
 		speeds, err := f.Service.Store.Speeds.All(t.Context())
-		if got := speeds["warp"].Requests; err != nil || got != c.noted {
+		if got := speeds[lipsync.EngineClass{Engine: "warp"}].Requests; err != nil || got != c.noted {
 			t.Errorf("%s: noted %d requests (%v), want %d", name, got, err, c.noted)
 		}
 	}

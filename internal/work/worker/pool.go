@@ -26,9 +26,9 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 	claimed := time.Now() // time of the last answer
 	for begin.Err() == nil {
 		started := time.Now()
-		found, err := w.next(ctx)
-		if found && !w.Work.OnlySmall {
-			w.note(ctx, &s, time.Since(started))
+		class, found, err := w.next(ctx)
+		if found {
+			w.note(ctx, &s, class, time.Since(started))
 		}
 		if found || err == nil {
 			asked, claimed = true, time.Now()
@@ -51,12 +51,17 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 	return nil
 }
 
-// next does the next request.
-func (w *Worker) next(ctx context.Context) (found bool, err error) {
+// next does the next request, and returns its class.
+func (w *Worker) next(ctx context.Context) (c lipsync.Class, found bool, err error) {
 	if w.Apart != nil {
-		return w.Apart(ctx)
+		found, err = w.Apart(ctx)
+		return lipsync.Small, found, err
 	}
-	return w.Do(ctx, "")
+	r, found, err := w.claim(ctx, "")
+	if found {
+		found, err = w.finish(ctx, r, nil)
+	}
+	return r.Class, found, err
 }
 
 // idling has the end of a worker's idle time, and the working time of all workers, from which that
@@ -67,14 +72,17 @@ type idling struct {
 	seen time.Time     // time at which all was read
 }
 
-// note adds the time for which the worker had a request to that of all workers, and computes the
+// note adds the time for which the worker had a request of the class to that of all workers, and computes the
 // end of its idle time.
-func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
+func (w *Worker) note(ctx context.Context, s *idling, c lipsync.Class, took time.Duration) {
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	all, err := w.Work.Worked(report, took)
+	all, err := w.Work.Worked(report, c, took)
 	if err != nil { // only a statistic is lost
 		w.Log.Warn("note the time of a request", "error", err)
+	}
+	if w.Work.OnlySmall {
+		return
 	}
 	now, busy := time.Now(), 1.0
 	if !s.seen.IsZero() {

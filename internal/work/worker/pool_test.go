@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
 )
 
@@ -17,11 +18,11 @@ import (
 type demand struct {
 	busy  float64
 	since time.Time
-	took  []time.Duration
+	took  []lipsync.Stint
 }
 
-func (d *demand) Worked(_ context.Context, took time.Duration) (time.Duration, error) {
-	d.took = append(d.took, took)
+func (d *demand) Worked(_ context.Context, s lipsync.Stint) (time.Duration, error) {
+	d.took = append(d.took, s)
 	return time.Duration(d.busy * float64(time.Since(d.since))), nil
 }
 
@@ -31,12 +32,12 @@ func (d *demand) Waiting(context.Context, time.Time, int) (w lipsync.Waiting, er
 
 func (d *demand) Steady(context.Context, int) (int, error) { return 0, nil }
 
-func (d *demand) LockCalls(context.Context, time.Time, time.Time) (time.Duration, error) {
-	return 0, nil
+func (d *demand) LockCalls(context.Context, time.Time, time.Time) (m lipsync.Means, err error) {
+	return m, nil
 }
 
-func (d *demand) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
-	return 0, nil
+func (d *demand) LockScaling(context.Context, time.Time, time.Time) (m lipsync.Means, err error) {
+	return m, nil
 }
 
 // stay calls f with a worker of a pool whose requests take 30 s each.
@@ -83,13 +84,29 @@ func TestStay(t *testing.T) {
 			if len(d.took) != c.requests {
 				t.Errorf("%s: got %d requests noted, want %d", name, len(d.took), c.requests)
 			}
-			for _, took := range d.took {
-				if took < 30*time.Second || took > 31*time.Second {
-					t.Errorf("%s: got %s noted, want 30 s", name, took)
+			for _, s := range d.took {
+				if s.Took < 30*time.Second || s.Took > 31*time.Second || s.Small {
+					t.Errorf("%s: got %+v noted, want 30 s of a worker of all requests", name, s)
 				}
 			}
 		})
 	}
+}
+
+// TestStayByClass has a worker do a small request and a large one. Their times are noted by class.
+func TestStayByClass(t *testing.T) {
+	stay(t, 1, func(t *testing.T, f *fixture, d *demand) {
+		f.request(t, "v", "a")
+		f.Service.Engines = []string{"warp", "wav2lip"}
+		p := requests.Params{Video: requests.Source{URL: "http://web/v"}, Audio: requests.Source{URL: "http://web/a"}, ID: f.Service.NewRequestID()}
+		p.Engine = "wav2lip"
+		if _, err := f.Service.Generate(t.Context(), f.caller, p); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Stay(t.Context(), t.Context()); err != nil || len(d.took) != 2 || d.took[0].Class != lipsync.Small || d.took[1].Class != lipsync.Large {
+			t.Errorf("got %+v noted (%v), want a small and a large one", d.took, err)
+		}
+	})
 }
 
 // TestStayIdle makes a request while the worker is idle.

@@ -75,7 +75,8 @@ func measures(size int64) renderFunc {
 func TestStaySmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
-		f.Service.OnlySmall, f.Service.Pooled = true, true // without Demand
+		d := &demand{}
+		f.Service.OnlySmall, f.Service.Pooled, f.Service.Demand = true, true, d
 		large, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
 			Video: requests.Source{Object: "inputs/x", Size: 1 << 30}, Audio: requests.Source{URL: "http://web/a"}, ID: f.Service.NewRequestID(),
 		})
@@ -91,6 +92,9 @@ func TestStaySmall(t *testing.T) {
 		f.want(t, large, lipsync.Queued, "", 0)
 		if took := time.Since(began); took > 0 {
 			t.Errorf("it stayed for %s, want it to end at once", took)
+		}
+		if want := (lipsync.Stint{Small: true}); len(d.took) != 2 || d.took[0] != want || d.took[1] != want {
+			t.Errorf("got %+v noted, want two small requests of a worker of small ones", d.took)
 		}
 	})
 }

@@ -67,7 +67,7 @@ CREATE UNIQUE INDEX requests_by_state ON requests (account, kind, iif(failure = 
 CREATE UNIQUE INDEX requests_by_reference_state ON requests (account, kind, reference_id, iif(failure = 'canceled', failure, status), seq) WHERE reference_id <> '';
 CREATE INDEX requests_open ON requests (n) WHERE status IN ('queued', 'processing');
 CREATE INDEX requests_open_of_account ON requests (account, kind, n) WHERE status IN ('queued', 'processing');
-CREATE INDEX requests_held_of_account ON requests (account, kind, started_at, lease_until, lease) WHERE lease <> '';
+CREATE INDEX requests_held_of_account ON requests (account, kind, class, started_at, lease_until, lease) WHERE lease <> '';
 CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0;
 
 -- How many requests of each kind an account has made, and how many with each reference id: the last seq and reference_seq.
@@ -226,14 +226,16 @@ CREATE TABLE calls (
 CREATE INDEX calls_by_account ON calls (account, n);
 CREATE INDEX calls_by_age ON calls (at);
 
--- How long workers took for the recent completed requests of an engine, as sums: see lipsync.Speed.
+-- How long workers took for the recent completed requests of an engine and class, as sums: see lipsync.Speed.
 CREATE TABLE speeds (
-	engine   TEXT PRIMARY KEY,
+	engine   TEXT NOT NULL,
+	class    TEXT NOT NULL,
 	requests INTEGER NOT NULL,
 	size     INTEGER NOT NULL, -- thousands of pixels
 	took     INTEGER NOT NULL,
 	inverse  INTEGER NOT NULL, -- 10⁹ ÷ size
-	pace     INTEGER NOT NULL  -- nanoseconds ÷ size
+	pace     INTEGER NOT NULL, -- nanoseconds ÷ size
+	PRIMARY KEY (engine, class)
 ) STRICT, WITHOUT ROWID;
 
 -- A batch: requests that one call makes.
