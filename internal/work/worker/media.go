@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -50,7 +51,10 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 	if face.By == order.FaceInBoxes {
 		files++
 	}
-	left := 2*FetchTime + time.Duration(max(0, files-2))*moreTime
+	left := allowance{2*FetchTime + time.Duration(max(0, files-2))*moreTime, math.MaxInt64}
+	if w.Work.OnlySmall {
+		left.bytes = lipsync.MostSmallBytes
+	}
 	get := func(kind failure.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
 		if errs != nil && !r.IsEstimate() {
 			return
@@ -77,25 +81,38 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 	return job, errs
 }
 
-// get copies an input of a request to a new file, and to the writers; see fetch for left.
-func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Input, path string, left *time.Duration, writers ...io.Writer) (err error) {
+// allowance is what is left for the media of an attempt: the time for fetches, and the bytes of all files, of which only a worker of small requests
+// has a limit.
+type allowance struct {
+	time  time.Duration
+	bytes int64
+}
+
+// get copies an input of a request to a new file, and to the writers. It takes from left what that needs.
+func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Input, path string, left *allowance, writers ...io.Writer) (err error) {
 	created, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, created.Close()) }()
+	defer func() {
+		info, failed := created.Stat()
+		if failed == nil {
+			left.bytes -= info.Size()
+		}
+		err = errors.Join(err, failed, created.Close())
+	}()
 	var file io.Writer = &lipsync.RoomWriter{W: created, Room: w.roomToWork}
 	if len(writers) > 0 {
 		file = io.MultiWriter(append(writers, file)...)
 	}
 	if in.URL == "" {
-		return w.copyObject(ctx, in, file)
+		return w.copyObject(ctx, in, file, left.bytes)
 	}
 	limit, large := w.Work.MaxSize(kind), false
-	if w.Work.OnlySmall && limit > lipsync.MostSmallBytes {
-		limit, large = lipsync.MostSmallBytes, true
+	if limit > left.bytes {
+		limit, large = left.bytes, true
 	}
-	err = w.fetch(ctx, in.URL, file, limit, left)
+	err = w.fetch(ctx, in.URL, file, limit, &left.time)
 	f := failure.Failure{Details: failure.Details{Kind: kind}}
 	if e, ok := errors.AsType[*failure.Error](err); ok && e.Failure.Cause != "" {
 		f.Status, f.Cause = e.Failure.Status, string(kind)+" from "+hostOf(in.URL)+": "+e.Failure.Cause
@@ -212,12 +229,16 @@ func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit in
 // chunk is the number of bytes of an object that are copied between two checks of the context.
 const chunk = 64 << 20
 
-func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer) error {
-	object, _, err := w.Work.OpenMedia(ctx, in)
+// copyObject copies an object of at most limit bytes.
+func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer, limit int64) error {
+	object, size, err := w.Work.OpenMedia(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer object.Close()
+	if size > limit {
+		return errTooBig
+	}
 	for ctx.Err() == nil {
 		if _, err := io.CopyN(file, object, chunk); err == io.EOF {
 			return nil

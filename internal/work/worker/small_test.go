@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,60 @@ func TestSmall(t *testing.T) {
 				t.Errorf("%s: got %s %q after %d attempts (%v), want %s %q after %d", name, r.Status, r.Class, r.Attempts, err, c.want.Status, c.want.Class, c.want.Attempts)
 			}
 		})
+	}
+}
+
+// weighed has one object of a size that it doesn't really have.
+type weighed struct {
+	lipsync.Objects
+	size int64
+}
+
+func (o weighed) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	if key != "inputs/a" {
+		return o.Objects.Open(ctx, key)
+	}
+	return io.NopCloser(strings.NewReader("a")), o.size, nil
+}
+
+// TestSmallBytes has a worker of small requests do one whose inputs have as many bytes in all as they may have, and others that have one more.
+func TestSmallBytes(t *testing.T) {
+	const left = lipsync.MostSmallBytes - 3 // after the video
+	upload := requests.Source{Object: "inputs/a"}
+	for name, c := range map[string]struct {
+		audio requests.Source
+		size  int64
+		class lipsync.Class
+	}{
+		"an upload as large":     {upload, left, lipsync.Small},
+		"a larger upload":        {upload, left + 1, lipsync.Large},
+		"a file at a URL":        {requests.Source{URL: "http://web/a"}, left, lipsync.Small},
+		"a larger file at a URL": {requests.Source{URL: "http://web/a"}, left + 1, lipsync.Large},
+	} {
+		f := setup(t, concatenate)
+		f.Service.OnlySmall, f.Service.Objects = true, weighed{f.Service.Objects, c.size}
+		f.Fetcher = fetchFunc(func(_ context.Context, url string, w io.Writer, limit int64) error {
+			size, text := int64(3), "vvv"
+			if url == "http://web/a" {
+				size, text = c.size, "a"
+			}
+			if size > limit {
+				return failure.New(failure.TooLarge, "too large")
+			}
+			_, err := io.WriteString(w, text)
+			return err
+		})
+		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "http://web/v"}, Audio: c.audio, ID: f.Service.NewRequestID()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		want := map[lipsync.Class]lipsync.Status{lipsync.Small: lipsync.Completed, lipsync.Large: lipsync.Processing}[c.class]
+		if r, err := f.Service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != c.class || r.Status != want {
+			t.Errorf("%s: got the class %q and %s (%v), want %q and %s", name, r.Class, r.Status, err, c.class, want)
+		}
 	}
 }
 
