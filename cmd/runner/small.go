@@ -45,7 +45,7 @@ const (
 
 // errUnsafe means that this host lacks a layer of the sandbox without which the function does no request. Its hosts run the media of several
 // accounts, one after the other.
-var errUnsafe = errors.New("no request is claimed, since the sandbox of ffmpeg has no seccomp here")
+var errUnsafe = errors.New("no request is done, since the sandbox of ffmpeg has no seccomp here")
 
 // function does small requests in calls of Lambda.
 type function struct {
@@ -66,7 +66,7 @@ func (f *function) serve(ctx context.Context) {
 			err = errUnsafe
 		}
 	}
-	lambda.StartWithOptions(func(ctx context.Context, c invoke.Call) error { return errors.Join(err, f.handle(ctx, c, err == nil)) }, lambda.WithContext(ctx))
+	lambda.StartWithOptions(func(ctx context.Context, c invoke.Call) error { return errors.Join(err, f.handle(ctx, c, err)) }, lambda.WithContext(ctx))
 }
 
 // clean removes the files of requests whose call was killed: Lambda keeps them, and starts the program again.
@@ -78,16 +78,17 @@ func (f *function) clean() error {
 	return err
 }
 
-// handle does small requests until none waits or half of the call's time is over. If the host isn't safe, it only records that the call came.
-func (f *function) handle(ctx context.Context, c invoke.Call, safe bool) (err error) {
+// handle does small requests until none waits or half of the call's time is over. If there is a reason why this host can't do
+// them, it gives them to runners.
+func (f *function) handle(ctx context.Context, c invoke.Call, unable error) (err error) {
 	if err := failure.Unless(failure.NotFound, f.records.BeginCall(ctx, c.Start)); err != nil { // the answer to an earlier try was lost
 		return err
 	}
 	defer func() {
 		err = errors.Join(err, failure.Unless(failure.NotFound, f.records.EndCall(context.WithoutCancel(ctx), c.Start)))
 	}()
-	if !safe {
-		return nil
+	if unable != nil {
+		return f.pass(ctx, unable)
 	}
 	end, _ := ctx.Deadline() // Lambda always gives one
 	begin, cancel := context.WithTimeout(ctx, time.Until(end)/2)
@@ -95,6 +96,21 @@ func (f *function) handle(ctx context.Context, c invoke.Call, safe bool) (err er
 	w := &worker.Worker{Work: service.NewWork(f.deployment.Service.Base, f.records), Log: f.deployment.Log}
 	w.Apart = func(ctx context.Context) (bool, error) { return f.apart(ctx, end.Add(-functionMargin)) }
 	return w.Stay(ctx, begin)
+}
+
+// pass makes the small requests that wait large, so that runners do them, and logs why. Without that, each would wait until the sweep finds it late, and calls would
+// start for it that can't do it either.
+func (f *function) pass(ctx context.Context, why error) error {
+	for {
+		r, err := f.records.Claim(ctx, "")
+		if err != nil {
+			return failure.Unless(failure.NotFound, err)
+		}
+		f.deployment.Log.Error("given to runners", "request", r.ID, "error", why)
+		if err := failure.Unless(failure.Conflict, f.records.Enlarge(ctx, r)); err != nil {
+			return err
+		}
+	}
 }
 
 // apart does one request in a process of its own, so that no two requests share one. Its files are deleted when it ends.

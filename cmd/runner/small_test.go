@@ -46,7 +46,7 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 }
 
 // call makes a call of the function. There is a record of it.
-func (f testFunction) call(t *testing.T, safe bool, length time.Duration) {
+func (f testFunction) call(t *testing.T, unable error, length time.Duration) {
 	t.Helper()
 	start, err := f.table.StartCalls(t.Context(), time.Now(), 1)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f testFunction) call(t *testing.T, safe bool, length time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	if err := f.handle(ctx, invoke.Call{Start: start}, safe); err != nil {
+	if err := f.handle(ctx, invoke.Call{Start: start}, unable); err != nil {
 		t.Error(err)
 	}
 	if waiting, running, err := f.table.CountCalls(t.Context(), time.Now()); waiting+running > 0 || err != nil {
@@ -70,9 +70,7 @@ func TestFunction(t *testing.T) {
 	large := a.request(t, noFace(t), sound(t))
 	var log bytes.Buffer
 	f := newFunction(t, a, &log)
-	f.call(t, false, time.Minute)
-	a.want(t, first, lipsync.Queued, "", 0)
-	f.call(t, true, 4*time.Minute)
+	f.call(t, nil, 4*time.Minute)
 	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, large, lipsync.Queued, "", 0)
@@ -84,6 +82,26 @@ func TestFunction(t *testing.T) {
 	}
 	if left, err := os.ReadDir(a.environment["LIPSYNC_SCRATCH"]); err != nil || len(left) > 0 {
 		t.Errorf("scratch holds %v (%v), want nothing", left, err)
+	}
+}
+
+// TestFunctionUnsafe has calls of the function on a host that isn't safe. The first gives all small requests to runners, so the next one finds none.
+func TestFunctionUnsafe(t *testing.T) {
+	a := newAccount(t)
+	all := []string{a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))}
+	var log bytes.Buffer
+	f := newFunction(t, a, &log)
+	for range 2 {
+		f.call(t, errUnsafe, time.Minute)
+	}
+	for _, id := range all {
+		a.want(t, id, lipsync.Processing, "", 0)
+		if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
+			t.Errorf("got the class %q (%v), want large", r.Class, err)
+		}
+	}
+	if told := strings.Count(log.String(), "given to runners"); told != len(all) {
+		t.Errorf("it is told %d times, want %d:\n%s", told, len(all), &log)
 	}
 }
 
@@ -107,7 +125,7 @@ func TestFunctionTooLong(t *testing.T) {
 	a := newAccount(t)
 	id := a.request(t, face(t), sound(t))
 	f := newFunction(t, a, t.Output())
-	f.call(t, true, functionMargin+100*time.Millisecond)
+	f.call(t, nil, functionMargin+100*time.Millisecond)
 	a.want(t, id, lipsync.Processing, "", 0)
 	if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
 		t.Errorf("got the class %q (%v), want large", r.Class, err)
