@@ -151,6 +151,42 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 	})
 }
 
+// TestMostOfManyHeld holds more requests than a survey sees. Soon after, none is claimed until some end.
+func TestMostOfManyHeld(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s := openWire(t, &wire{})
+	s.MostHeld = 260
+	ids := createWaiting(t, s, "a", 300, now.Add(-time.Hour))
+	for i, id := range ids[:s.MostHeld-2] {
+		if _, err := s.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), now, time.Minute, lipsync.Choice{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claims := func() (n int) {
+		for ; n < 5; n++ {
+			if _, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next", n), now, time.Minute, lipsync.Choice{}); failure.CodeOf(err) == failure.NotFound {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return n
+	}
+	for i, want := range []int{2, 0, 3} {
+		if got := claims(); got != want {
+			t.Errorf("round %d: got %d claims, want %d", i, got, want)
+		}
+		if i == 1 {
+			for n := range 3 {
+				if _, err := s.Leases.Change(t.Context(), ids[n], func(r lipsync.Request) (lipsync.Request, error) { return r.Released(fmt.Sprint("w", n)) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		now = now.Add(2 * time.Second)
+	}
+}
+
 // TestMostHeld claims as many requests as may be held. The next claim finds nothing until one of them ends, though its lease was renewed.
 func TestMostHeld(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()

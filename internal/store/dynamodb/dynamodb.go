@@ -29,7 +29,7 @@ type Store struct {
 	table  string
 
 	// MostHeld is the number of held requests from which on the next request can't be claimed, so that a runner in wrong hands can't claim all that wait;
-	// 0 for none. It isn't kept to the last one: claims at the same moment don't know of each other, and of more than a hundred some may be missing.
+	// 0 for none. It isn't kept to the last one: claims of other processes in the last second may be missing.
 	MostHeld int
 
 	// SurveyLife is the time for which places in the queue come from the same survey, so that a process that many clients ask for
@@ -41,6 +41,7 @@ type Store struct {
 		*survey
 		at time.Time
 	}
+	lastHeld heldCount
 }
 
 // API is the part of DynamoDB's API that a Store calls. *dynamodb.Client implements it.

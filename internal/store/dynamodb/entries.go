@@ -114,6 +114,14 @@ func heldAt(n int, now time.Time) *dynamodb.QueryInput {
 	return in
 }
 
+// heldIn returns the query for the entries of a shard's held requests.
+func heldIn(n int) *dynamodb.QueryInput {
+	in := inPartition(shard(held, n))
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
+	in.ExpressionAttributeValues[":off"] = text(postponed)
+	return in
+}
+
 // dueAt returns the query for the entries of a shard's postponed requests that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 	in := heldAt(n, now)

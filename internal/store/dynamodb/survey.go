@@ -18,6 +18,7 @@ type survey struct {
 	waiting  map[owner][]entry   // each sorted by age once complete
 	known    map[string]bool     // ids of requests
 	aside    []entry             // requests that pick passed over
+	moreHeld bool                // whether held requests may be missing
 	whole    bool                // whether no waiting request is missing
 	cut      map[ownerClass]bool // those of which a shard may have more waiting requests
 	from     lipsync.Choice
@@ -56,6 +57,7 @@ func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 				old = append(old, e)
 			}
 		}
+		v.moreHeld = v.moreHeld || len(isHeld[n]) == entryPage
 		v.whole = v.whole && len(isHeld[n]) < entryPage && len(waiting[n]) < entryPage
 	}
 	if err := s.addOld(ctx, v, old, now); err != nil {
