@@ -225,7 +225,7 @@ func TestGraphs(t *testing.T) {
 	for _, metric := range []string{
 		"RequestsCreated", "RequestsCompleted", "RequestsFailed", "QueueWait", "OldestQueued", "RenderSpeed", "Attempts",
 		"5XXError", "Latency", "ApproximateNumberOfMessagesVisible", "HostFailing", "MediaFetched", "OutputsNotSigned",
-		"EventsDelivered", "EventsRetried", "EventsUndelivered", "EventsRefused", "WebhookTime",
+		"EventsDelivered", "EventsRetried", "EventsUndelivered", "EventsRefused", "WebhookTime", "CallsNotNoted",
 	} {
 		if !strings.Contains(body, metric) {
 			t.Errorf("the graphs do not show %s", metric)

@@ -19,7 +19,7 @@ func (s *service) addGraphs() {
 				Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(24),
 			})},
 			{
-				graph("Calls", s.apiMetric("Count", "Sum"), s.apiMetric("4XXError", "Sum"), s.apiMetric("5XXError", "Sum")),
+				graph("Calls", s.apiMetric("Count", "Sum"), s.apiMetric("4XXError", "Sum"), s.apiMetric("5XXError", "Sum"), s.ours("CallsNotNoted", "Sum")),
 				graph("Time of a call, ms", s.apiMetric("Latency", "p50"), s.apiMetric("Latency", "p99")),
 			},
 			{

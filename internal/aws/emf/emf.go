@@ -89,6 +89,10 @@ func (m *Metrics) Refused(e lipsync.BusEvent) {
 	m.write(map[string]any{"event": e.ID}, "", metric{"EventsRefused", count, 1})
 }
 
+func (m *Metrics) Dropped() {
+	m.write(map[string]any{}, "", metric{"CallsNotNoted", count, 1})
+}
+
 // Posted implements lipsync.Watcher. An attempt that failed counts as EventsRetried or, if it was the
 // last one, as EventsUndelivered.
 func (m *Metrics) Posted(d lipsync.Delivery, took time.Duration) {

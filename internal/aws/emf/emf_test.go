@@ -72,6 +72,9 @@ func TestLines(t *testing.T) {
 		"refused": {func(m *emf.Metrics) { m.Refused(lipsync.BusEvent{ID: "msg_1"}) }, []string{
 			`{"EventsRefused":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsRefused","Unit":"Count"}]}],"Timestamp":1790000000123},"event":"msg_1"}`,
 		}},
+		"dropped": {func(m *emf.Metrics) { m.Dropped() }, []string{
+			`{"CallsNotNoted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"CallsNotNoted","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+		}},
 		"delivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryDelivered, 200), 1500*time.Millisecond) }, []string{
 			`{"EventsDelivered":1,"WebhookTime":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsDelivered","Unit":"Count"},{"Name":"WebhookTime","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","delivery":"msg_1","status":200,"webhook":"w"}`,
 		}},

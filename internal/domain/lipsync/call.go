@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/domain/failure"
 )
 
-// CallLife is the time for which an account's calls are kept, and MostCalls the largest number of them.
+// CallLife is the time for which an account's calls are kept, and MostCalls the largest number of them that are listed.
 const (
 	CallLife  = 24 * time.Hour
 	MostCalls = 1000
@@ -37,13 +37,13 @@ func (c Call) Noted() bool {
 
 // Calls keeps the last calls of each account.
 type Calls interface {
-	// Note adds a call of the account, and may remove those before the last MostCalls. The store may write it some seconds later, and lose it if
+	// Note adds a call of the account, and may remove those before the last MostCalls. It writes at most one record. The store may write it some seconds later, and lose it if
 	// the process is killed; List and Erase know it at once.
 	Note(ctx context.Context, account string, c Call) error
 	// List returns the account's last calls that were made in the CallLife before now, newest first.
 	List(ctx context.Context, account string, now time.Time) ([]Call, error)
-	// Erase deletes the account's calls.
-	Erase(ctx context.Context, account string) error
+	// Erase deletes the account's calls, some thousands at least. It reports whether more may be left.
+	Erase(ctx context.Context, account string) (more bool, err error)
 	// Expire deletes the calls that were made before the time. The store may also delete them by itself.
 	Expire(ctx context.Context, before time.Time) error
 }

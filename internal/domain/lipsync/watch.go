@@ -32,6 +32,8 @@ type Watcher interface {
 	Posted(d Delivery, took time.Duration)
 	// Refused reports an event that the Bus will never take.
 	Refused(e BusEvent)
+	// Dropped reports a call that should be noted, which the store didn't take in time.
+	Dropped()
 }
 
 // nobody is a Watcher and an Announcer that does nothing.
@@ -45,6 +47,7 @@ func (nobody) Waiting(time.Duration)              {}
 func (nobody) Unreachable(int)                    {}
 func (nobody) Failing(time.Duration)              {}
 func (nobody) Refused(BusEvent)                   {}
+func (nobody) Dropped()                           {}
 
 func (nobody) Posted(Delivery, time.Duration) {}
 

@@ -81,11 +81,13 @@ func (s *Service) EraseAll(ctx context.Context, c lipsync.Caller) (erased int, m
 	if err := s.Objects.DeleteAll(ctx, lipsync.OwnFindings(c.Account)); err != nil {
 		return erased, true, err
 	}
-	if err := s.Store.Calls.Erase(ctx, c.Account); err != nil {
-		return erased, true, err
+	for more = true; more && !s.Over(end); {
+		if more, err = s.Store.Calls.Erase(ctx, c.Account); err != nil {
+			return erased, true, err
+		}
 	}
 	n, err := s.eraseBatches(ctx, c.Account, end)
-	erased, more = erased+n, s.Over(end)
+	erased, more = erased+n, more || s.Over(end)
 	if err == nil && refused && !more {
 		err = failure.New(failure.Unfinished, "lipsync requests or batches that are not finished need the others; cancel them first, or wait for their end")
 	}

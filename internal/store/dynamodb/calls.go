@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,12 +11,10 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// calls implements lipsync.Calls. An account has a ring of items: each call replaces the one of lipsync.MostCalls before, so nothing has to be
-// deleted.
+// calls implements lipsync.Calls. Each call is an item with its time and id as the sort key, and a TimeToLive, so a note is one write and nothing has to
+// be deleted. List reads the last ones. What an account stores so is bounded by the rates of its keys: at 600 calls a minute that all fail, some
+// 200 MB a day for a key.
 type calls struct{ *Store }
-
-// nextCall is the sort key of the item with the number of the account's calls. The others have a place in the ring.
-const nextCall = "next"
 
 func callKey(account, sort string) item { return key("calls/"+digest(account), sort) }
 
@@ -29,31 +26,18 @@ func callFields(c *lipsync.Call) []field {
 }
 
 func (s calls) Note(ctx context.Context, account string, c lipsync.Call) error {
-	end := item{TimeToLive: expiry(c.At.Add(lipsync.CallLife))}
-	counted, err := s.update(ctx, change{key: callKey(account, nextCall), add: item{"made": number(1)}, set: end, tells: true})
-	if err != nil {
-		return err
-	}
-	var made int64
-	if err := decode(counted, []field{{"made", &made}}); err != nil {
-		return err
-	}
-	write := change{key: callKey(account, strconv.FormatInt(made%lipsync.MostCalls, 10)), set: with(encode(callFields(&c)), end)}
-	for _, f := range callFields(&c) {
-		if write.set[f.name] == nil { // the item may have that of an earlier call
-			write.remove = append(write.remove, f.name)
-		}
-	}
-	_, err = s.update(ctx, write)
+	sort := padded(c.At.UnixMicro()) + "/" + c.ID
+	_, err := s.update(ctx, change{key: callKey(account, sort), set: with(encode(callFields(&c)), item{TimeToLive: expiry(c.At.Add(lipsync.CallLife))})})
 	return err
 }
 
-// inRing returns the items of the account's calls.
-func (s calls) inRing(ctx context.Context, account string) (all []item, err error) {
-	for i, err := range s.query(ctx, lipsync.MostCalls+1, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :account"),
-		ExpressionAttributeValues: item{":account": callKey(account, "")[PartitionKey]},
+// last returns up to limit items of the account's last calls since a time, newest first.
+func (s calls) last(ctx context.Context, account string, since time.Time, limit int) (all []item, err error) {
+	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :account AND #sk > :since"),
+		ExpressionAttributeValues: item{":account": callKey(account, "")[PartitionKey], ":since": text(padded(since.UnixMicro() + 1))},
 		ConsistentRead:            aws.Bool(true),
+		ScanIndexForward:          aws.Bool(false),
 	}) {
 		if err != nil {
 			return nil, err
@@ -64,41 +48,36 @@ func (s calls) inRing(ctx context.Context, account string) (all []item, err erro
 }
 
 func (s calls) List(ctx context.Context, account string, now time.Time) ([]lipsync.Call, error) {
-	items, err := s.inRing(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	var all []lipsync.Call
-	for _, i := range items {
-		var c lipsync.Call
-		if err := decode(i, callFields(&c)); err != nil {
+	items, err := s.last(ctx, account, now.Add(-lipsync.CallLife), lipsync.MostCalls)
+	all := make([]lipsync.Call, len(items))
+	for n, i := range items {
+		if err := decode(i, callFields(&all[n])); err != nil {
 			return nil, err
 		}
-		if c.At.After(now.Add(-lipsync.CallLife)) {
-			all = append(all, c)
-		}
 	}
-	slices.SortFunc(all, func(a, b lipsync.Call) int { return b.At.Compare(a.At) })
-	return all, nil
+	return all, err
 }
 
-// eraseTogether is the number of items that Erase deletes at a time.
-const eraseTogether = 25
+const (
+	// eraseMost is the number of items that Erase deletes at most, and eraseTogether of how many at a time.
+	eraseMost     = 10_000
+	eraseTogether = 25
+)
 
-func (s calls) Erase(ctx context.Context, account string) error {
-	items, err := s.inRing(ctx, account)
+func (s calls) Erase(ctx context.Context, account string) (more bool, err error) {
+	items, err := s.last(ctx, account, time.Unix(0, 0), eraseMost)
 	if err != nil {
-		return err
+		return true, err
 	}
 	for some := range slices.Chunk(items, eraseTogether) {
 		if err := together(len(some), func(i int) error {
 			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: item{PartitionKey: some[i][PartitionKey], SortKey: some[i][SortKey]}})
 			return s.explain(err)
 		}); err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return len(items) == eraseMost, nil
 }
 
 // Expire implements lipsync.Calls. The items have a TimeToLive.

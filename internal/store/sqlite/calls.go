@@ -83,11 +83,11 @@ func (s *calls) List(ctx context.Context, account string, now time.Time) ([]lips
 		account, micros(now.Add(-lipsync.CallLife)), lipsync.MostCalls)
 }
 
-func (s *calls) Erase(ctx context.Context, account string) error {
+func (s *calls) Erase(ctx context.Context, account string) (more bool, err error) {
 	if err := s.flush(ctx); err != nil {
-		return err
+		return true, err
 	}
-	return s.changeRow(ctx, "erase_calls", nil, "DELETE FROM calls WHERE account = ?", account)
+	return false, s.changeRow(ctx, "erase_calls", nil, "DELETE FROM calls WHERE account = ?", account)
 }
 
 func (s *calls) Expire(ctx context.Context, before time.Time) error {

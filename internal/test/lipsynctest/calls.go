@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// testCalls keeps more calls of an account than it may have, and lets them expire.
+// testCalls notes more calls of an account than are listed, and lets them expire.
 func testCalls(t *testing.T, store lipsync.Store) {
 	note := func(account string, c lipsync.Call) {
 		t.Helper()
@@ -36,7 +36,7 @@ func testCalls(t *testing.T, store lipsync.Store) {
 	if len(all) != 1 || all[0] != full {
 		t.Errorf("got %+v, want %+v", all, full)
 	}
-	for i := range lipsync.MostCalls { // the last one replaces the first
+	for i := range lipsync.MostCalls { // the first isn't listed any more
 		note("a", lipsync.Call{At: at(2 + i), ID: fmt.Sprint(i), Method: "DELETE", Status: 200})
 	}
 	note("b", full)
@@ -45,8 +45,12 @@ func testCalls(t *testing.T, store lipsync.Store) {
 	want("a", at(2+lipsync.MostCalls-1).Add(lipsync.CallLife-time.Second), 1, last)
 	want("a", at(2+lipsync.MostCalls).Add(lipsync.CallLife), 0, "")
 	must(t, store.Calls.Expire(t.Context(), at(3)))
-	must(t, store.Calls.Erase(t.Context(), "a"))
-	must(t, store.Calls.Erase(t.Context(), "a"))
+	for range 2 {
+		more, err := store.Calls.Erase(t.Context(), "a")
+		if more || err != nil {
+			t.Errorf("more are left: %t (%v)", more, err)
+		}
+	}
 	want("a", at(2+lipsync.MostCalls), 0, "")
 	note("a", full)
 	want("a", at(2), 1, "full")
