@@ -72,7 +72,10 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			f.close()
 		}
 	}()
-	sampled := newSample(s)
+	sampled, err := newSample(ctx, s)
+	if err != nil {
+		return f, err
+	}
 	defer sampled.close()
 	var own []byte // a frame, if engines don't see it as it is
 	if s.video.Video.Pixels != ffmpeg.YUV420P {

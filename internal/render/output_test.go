@@ -251,6 +251,7 @@ func TestBoundByVideo(t *testing.T) {
 	for name, codec := range map[string][]string{
 		"in.mp4": {"-c:v", "libx264", "-c:a", "aac"}, "in.mkv": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.ts": {"-c:v", "libx264", "-c:a", "mp2"},
 		"in.avi": {"-c:v", "libx264", "-c:a", "pcm_s16le"}, "in.webm": {"-c:v", "libvpx-vp9", "-crf", "42", "-b:v", "0", "-cpu-used", "8", "-an"},
+		"flac.mkv": {"-c:v", "libx264", "-c:a", "flac", "-ar", "96000", "-ac", "6", "-af", "aeval='random(0)-.5'|'random(1)-.5'|'random(2)-.5'|'random(3)-.5'|'random(4)-.5'|'random(5)-.5':c=5.1"}, // whose sound has far more bits, and states none
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

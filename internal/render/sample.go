@@ -28,14 +28,20 @@ type sample struct {
 	encoder ffmpeg.Encoder // nil if no frame is being encoded
 }
 
-func newSample(s source) *sample {
+func newSample(ctx context.Context, s source) (*sample, error) {
 	n := &sample{source: s, path: filepath.Join(s.dir, "sample")}
-	if s.output != nil {
-		if v, o, ok := s.video.Video.Sample(*s.output); ok {
-			n.sampled, n.output = v, o
-		}
+	if s.output == nil {
+		return n, nil
 	}
-	return n
+	v, o, ok := s.video.Video.Sample(*s.output)
+	if !ok {
+		return n, nil
+	}
+	known, err := s.media.CountBits(ctx, s.video)
+	if known {
+		n.sampled, n.output = v, o
+	}
+	return n, err
 }
 
 // add encodes the frame with a number if it belongs to the sample.

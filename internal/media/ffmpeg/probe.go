@@ -59,7 +59,7 @@ type Video struct {
 	CRF int
 
 	index      int
-	bits       float64  // of a second of its pictures in the file; 0 if unknown
+	bits       float64  // of a second of its pictures in the file; 0 if unknown: see CountBits
 	coded      [2]int   // width and height of a decoded picture, upright
 	shape      float64  // its width as it is displayed, for a height of 1
 	turned     []string // filters that turn decoded pictures upright; nil for none
@@ -304,15 +304,21 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 	return max(0, end-max(0, v.begin()))
 }
 
-// bits returns the bits of a second of the video stream in the file: of all bits that the file has, less those of other streams that state their
-// rate. What files state about pictures may be only intended. It returns 0 if they can't be known.
+// bits returns the bits of a second of the video stream in the file: of all bits that the file has, less those of other streams by the rates that
+// they state. What files state about pictures may be only intended. It returns 0 if that doesn't tell, as in Matroska, where most codecs of sound state
+// no rate: see CountBits.
 func (r *report) bits(s stream, v *Video) float64 {
 	whole := parseSeconds(r.Format.Duration).Seconds()
 	bytes, _ := strconv.ParseInt(r.Format.Size, 10, 64)
 	bits := 8 * float64(bytes)
 	for _, other := range r.Streams {
-		if rate, err := strconv.ParseInt(other.BitRate, 10, 64); err == nil && other.Index != s.Index {
+		rate, err := strconv.ParseInt(other.BitRate, 10, 64)
+		switch {
+		case other.Index == s.Index:
+		case err == nil:
 			bits -= float64(rate) * cmp.Or(parseSeconds(other.Duration).Seconds(), whole)
+		case other.Type == "audio" || other.Type == "video" && other.Disposition.AttachedPic == 0:
+			return 0
 		}
 	}
 	seconds := cmp.Or(v.Stated.Seconds(), whole)

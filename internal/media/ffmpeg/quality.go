@@ -1,14 +1,20 @@
 package ffmpeg
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/sandbox"
 )
 
 // qualities has the values of each codec in the qualities high, medium and low: the crf of its encoder, or the profile of ProRes.
@@ -57,13 +63,43 @@ func (v *Video) qualityOf(o order.Output) int {
 	return int(math.Round(values[i] + (values[i+1]-values[i])*(crf-scale[i])/(scale[i+1]-scale[i])))
 }
 
-// Sample returns the video and the output for encodings of samples of an output: see CRFOf. ok is false if there can be none,
-// or if the file of v doesn't tell how many bits its pictures have.
+// Sample returns the video and the output for encodings of samples of an output: see CRFOf. ok is false if there can be none.
 func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bool) {
 	sampled := *v
 	sampled.CRF = sampleCRF
 	output.Codec = o.VideoCodec()
-	return &sampled, output, v.bits > 0 && output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
+	return &sampled, output, output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
+}
+
+// CountBits finds out how many bits a second of a video's pictures has, which CRFOf needs. Unless Probe knows, it reads the sizes of all packets of the
+// video, without decoding them. known is false if the file doesn't tell.
+func (t *Tools) CountBits(ctx context.Context, in *Info) (known bool, err error) {
+	v := in.Video
+	if v.bits > 0 || in.Still {
+		return v.bits > 0, nil
+	}
+	p, err := t.startReader(ctx, t.FFprobe, []string{"-v", "error", "-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
+		"-select_streams", strconv.Itoa(v.index), "-show_entries", "packet=size", "-print_format", "csv=p=0", "-i", "file:" + in.Path},
+		sandbox.Files{Read: []string{in.Path}}, probeMemory)
+	if err != nil {
+		return false, err
+	}
+	var bytes, packets int64
+	lines := bufio.NewScanner(p)
+	for lines.Scan() {
+		if n, err := strconv.ParseInt(strings.TrimRight(lines.Text(), ","), 10, 64); err == nil { // side data has lines of its own
+			bytes, packets = bytes+n, packets+1
+		}
+	}
+	if lines.Err() != nil {
+		p.stop()
+	} else if err = p.wait(); err != nil && (ctx.Err() != nil || OfMachine(err)) {
+		return false, fmt.Errorf("count the bits of a video: %w", err)
+	}
+	if packets > 0 { // of one frame each
+		v.bits = 8 * float64(bytes) / float64(packets) * v.Rate.Float()
+	}
+	return v.bits > 0, nil
 }
 
 // keyEvery is the distance of the key frames in outputs of x264 and x265.

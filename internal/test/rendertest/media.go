@@ -253,6 +253,9 @@ func (Media) Prove(_ context.Context, v *ffmpeg.Video, _ order.Output, want ffmp
 	return err
 }
 
+// CountBits finds out nothing.
+func (Media) CountBits(context.Context, *ffmpeg.Info) (known bool, err error) { return false, nil }
+
 func (Media) Poster(context.Context, *ffmpeg.Video, string, time.Duration) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
