@@ -44,7 +44,7 @@ func TestFunctions(t *testing.T) {
 		})
 		other().check(t, []property{
 			{name, "Architectures", `["x86_64"]`},
-			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "lease": "50"}[f]},
+			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "broker": "50"}[f]},
 		})
 	}
 	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), append(want, "Small"))
@@ -125,12 +125,12 @@ func TestSmall(t *testing.T) {
 	deployed().check(t, []property{
 		{"Small", "Architectures", `["arm64"]`},
 		{"Small", "ReservedConcurrentExecutions", ""}, // new accounts can't reserve any
-		{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_CALLS", `"2"`},
+		{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_WORKERS", `"2"`},
 	})
 	other().check(t, []property{
 		{"Small", "Architectures", `["x86_64"]`},
 		{"Small", "ReservedConcurrentExecutions", `500`},
-		{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_CALLS", `"500"`},
+		{"Dispatch", "Environment.Variables.LIPSYNC_SMALL_WORKERS", `"500"`},
 	})
 	var told, runner map[string]string
 	other().read(t, "Small", "Environment.Variables", &told)
@@ -216,7 +216,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	known := map[string]cloud.Part{
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
 		"messages.Deliveries": messages.Deliveries, "posts.Client": posts.Client, "bus.Events": bus.Events,
-		"cloud.Demand": cloud.Demand, "cloud.Leases": cloud.Leases, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
+		"cloud.Demand": cloud.Demand, "cloud.Broker": cloud.Broker, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines, "cloud.Provenance": cloud.Provenance, "cloud.Workers": cloud.Workers,
 	}
 	variables := map[string]string{} // by the names of their settings in Go, in lower case

@@ -130,7 +130,7 @@ var otherRights = map[string][]string{
 	"DashboardSigner": {
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:PutObject Media/uploads/*",
 	},
-	"LeaseRole": with("LeaseLog",
+	"BrokerRole": with("BrokerLog",
 		"dynamodb:BatchGetItem Table on request/* claimed/* account/*", "dynamodb:Query Table on request/* claimed/* account/*", "dynamodb:Query Table/index/open on queue* held/by*",
 		"dynamodb:DeleteItem Table on request/* account/* usage/* claimed/* freed/* pool",
 		"dynamodb:PutItem Table on request/* account/* usage/* claimed/* freed/* pool",
@@ -145,7 +145,7 @@ var otherRights = map[string][]string{
 		"s3:AbortMultipartUpload Media/pieces/*", "s3:GetObject Media/pieces/*", "s3:PutObject Media/pieces/*",
 		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/findings/*", "s3:PutObject Media/findings/*",
 	},
-	"RunnerRole": {"lambda:InvokeFunction Lease", "s3:GetObject Media/models/*"},
+	"RunnerRole": {"lambda:InvokeFunction Broker", "s3:GetObject Media/models/*"},
 	// ECS uses it to start the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {
 		"ecr:BatchCheckLayerAvailability IMAGES", "ecr:BatchGetImage IMAGES", "ecr:GetAuthorizationToken *",
@@ -218,7 +218,7 @@ func TestTrust(t *testing.T) {
 		case "DashboardSigner":
 			want = `{"AWS":"DashboardPagesRole.Arn"}`
 		case "RequestMedia":
-			want = `{"AWS":"LeaseRole.Arn"}`
+			want = `{"AWS":"BrokerRole.Arn"}`
 		case "RunnerRole", "ContainerExecutionRole":
 			want = `{"Service":"ecs-tasks.amazonaws.com"}`
 		case "InstanceRole":

@@ -88,7 +88,7 @@ var other = sync.OnceValue(func() template {
 var unmade = sync.OnceValue(func() template { return synth("unmade", map[string]any{"lipsync:firstDeploy": true}) })
 
 // none returns the template without the function of small requests.
-var none = sync.OnceValue(func() template { return synth("none", map[string]any{"lipsync:smallCalls": 0}) })
+var none = sync.OnceValue(func() template { return synth("none", map[string]any{"lipsync:smallWorkers": 0}) })
 
 // synth synthesises with empty functions, since their code is not in the template.
 func synth(name string, decided map[string]any) template {

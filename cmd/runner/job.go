@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/aws/lease"
+	"lipsync/internal/aws/broker"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/service"
@@ -40,7 +40,7 @@ type job struct {
 	providers    string // execution providers of networks, separated by commas; "" for the usual ones
 	nvidia       bool   // an NVIDIA GPU encodes
 	allowPrivate bool
-	records      *lease.Records
+	records      *broker.Records
 	own          lipsync.Objects // the models
 	small        bool            // it does only small requests, which need no models
 	secret       string          // name of the secret with the key that signs outputs, "" for none
@@ -71,7 +71,7 @@ func (j *job) read(d *cloud.Deployment) {
 		allowPrivate: settings.AllowPrivateNetworks.In(s),
 		secret:       settings.ProvenanceSecret.In(s),
 	}
-	j.leased(d)
+	j.behindBroker(d)
 }
 
 // do does waiting requests. It begins none in the second half of the job's time, nor after AWS has

@@ -59,7 +59,7 @@ func TestResume_long(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.environment["LIPSYNC_LEASE_FUNCTION"] = lateFunction
+	a.environment["LIPSYNC_BROKER_FUNCTION"] = lateFunction
 	first := exec.CommandContext(t.Context(), self, inPieces)
 	first.Env = os.Environ()
 	for name, value := range a.environment {
@@ -81,7 +81,7 @@ func TestResume_long(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	a.environment["LIPSYNC_LEASE_FUNCTION"] = "lease"
+	a.environment["LIPSYNC_BROKER_FUNCTION"] = "broker"
 	log := a.run(t, t.Context(), 1, done, nil)
 	a.want(t, id, lipsync.Completed, "", 2)
 	line := regexp.MustCompile(`"msg":"goes on after the pieces of earlier attempts".*"frames":[1-9]\d+,"of":\d+`).FindString(log)

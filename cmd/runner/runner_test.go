@@ -34,7 +34,7 @@ type account struct {
 	caller      lipsync.Caller
 	environment map[string]string
 
-	functionLog logged // of the function of leases
+	functionLog logged // of the broker
 }
 
 func newAccount(t *testing.T) *account {
@@ -52,7 +52,7 @@ func newAccount(t *testing.T) *account {
 		t.Setenv(name, value)
 	}
 	a := &account{environment: map[string]string{
-		"LIPSYNC_LEASE_FUNCTION": "lease", "LIPSYNC_MEDIA_ROLE": "arn:aws:iam::000000000000:role/media", "LIPSYNC_MAX_WORKERS": "4",
+		"LIPSYNC_BROKER_FUNCTION": "broker", "LIPSYNC_MEDIA_ROLE": "arn:aws:iam::000000000000:role/media", "LIPSYNC_MAX_WORKERS": "4",
 		"LIPSYNC_NAME": "Trial", "LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t),
 		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_MODELS": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
 		"LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
@@ -320,7 +320,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestBroken(t *testing.T) {
 	a := newAccount(t)
-	a.environment["LIPSYNC_LEASE_FUNCTION"] = "never"
+	a.environment["LIPSYNC_BROKER_FUNCTION"] = "never"
 	a.run(t, t.Context(), 1, failed, nil)
 }
 

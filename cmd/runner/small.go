@@ -66,7 +66,7 @@ func (f *function) serve(ctx context.Context) {
 			err = errUnsafe
 		}
 	}
-	lambda.StartWithOptions(func(ctx context.Context, c invoke.Call) error { return errors.Join(err, f.handle(ctx, c, err)) }, lambda.WithContext(ctx))
+	lambda.StartWithOptions(func(ctx context.Context, c invoke.Event) error { return errors.Join(err, f.handle(ctx, c, err)) }, lambda.WithContext(ctx))
 }
 
 // clean removes the files of requests whose call was killed: Lambda keeps them, and starts the program again.
@@ -80,12 +80,12 @@ func (f *function) clean() error {
 
 // handle does small requests until none waits or half of the call's time is over. If there is a reason why this host can't do
 // them, it gives them to runners.
-func (f *function) handle(ctx context.Context, c invoke.Call, unable error) (err error) {
-	if err := failure.Unless(failure.NotFound, f.records.BeginCall(ctx, c.Start)); err != nil { // the answer to an earlier try was lost
+func (f *function) handle(ctx context.Context, c invoke.Event, unable error) (err error) {
+	if err := failure.Unless(failure.NotFound, f.records.BeginSmall(ctx, c.Start)); err != nil { // the answer to an earlier try was lost
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, failure.Unless(failure.NotFound, f.records.EndCall(context.WithoutCancel(ctx), c.Start)))
+		err = errors.Join(err, failure.Unless(failure.NotFound, f.records.EndSmall(context.WithoutCancel(ctx), c.Start)))
 	}()
 	if unable != nil {
 		return f.pass(ctx, unable)
@@ -98,7 +98,7 @@ func (f *function) handle(ctx context.Context, c invoke.Call, unable error) (err
 	return w.Stay(ctx, begin)
 }
 
-// pass makes the small requests that wait large, so that runners do them, and logs why. Without that, each would wait until the sweep finds it late, and calls would
+// pass makes the small requests that wait large, so that runners do them, and logs why. Without that, each would wait until the sweep finds it late, and small workers would
 // start for it that can't do it either.
 func (f *function) pass(ctx context.Context, why error) error {
 	for {

@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/store/dynamodb"
 )
 
-// testFunction is the function of small requests, with the table that counts its calls.
+// testFunction is the function of small requests, with the table that counts its invocations.
 type testFunction struct {
 	*function
 	table *dynamodb.Store
@@ -48,17 +48,17 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 // call makes a call of the function. There is a record of it.
 func (f testFunction) call(t *testing.T, unable error, length time.Duration) {
 	t.Helper()
-	start, err := f.table.StartCalls(t.Context(), time.Now(), 1)
+	start, err := f.table.StartSmall(t.Context(), time.Now(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	if err := f.handle(ctx, invoke.Call{Start: start}, unable); err != nil {
+	if err := f.handle(ctx, invoke.Event{Start: start}, unable); err != nil {
 		t.Error(err)
 	}
-	if waiting, running, err := f.table.CountCalls(t.Context(), time.Now()); waiting+running > 0 || err != nil {
-		t.Errorf("got %d calls that wait and %d that run (%v), want none", waiting, running, err)
+	if waiting, running, err := f.table.CountSmall(t.Context(), time.Now()); waiting+running > 0 || err != nil {
+		t.Errorf("got %d small workers that wait and %d that run (%v), want none", waiting, running, err)
 	}
 }
 

@@ -22,7 +22,7 @@ type between struct {
 }
 
 // fault handles a call in place of the proxy. The operation is such as "UpdateItem",
-// "PUT /bucket/key", or "lease claim" for a runner's call of the function lease. pass forwards the call, and gives the answer to the program as it arrives. A
+// "PUT /bucket/key", or "broker claim" for a runner's call of the broker. pass forwards the call, and gives the answer to the program as it arrives. A
 // fault that returns without pass drops the connection; after pass, it may call drop.
 type fault func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter))
 
@@ -63,7 +63,7 @@ func operation(r *http.Request) string {
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		var call struct{ Do string }
 		if json.Unmarshal(text, &call) == nil && call.Do != "" {
-			return "lease " + call.Do
+			return "broker " + call.Do
 		}
 	}
 	return r.Method + " " + r.URL.Path

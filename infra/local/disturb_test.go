@@ -22,7 +22,7 @@ import (
 // disturb repeats messages, delays them and changes their order, and throttles calls.
 func (s *soaked) disturb(t *testing.T) {
 	t.Helper()
-	for _, function := range []string{"GenerateWithMedia", "GetRequest", "Dispatch", "Sweep", "Lease"} {
+	for _, function := range []string{"GenerateWithMedia", "GetRequest", "Dispatch", "Sweep", "Broker"} {
 		for _, service := range []string{"DYNAMODB", "S3", "SQS"} {
 			s.setVariable(t, function, "AWS_ENDPOINT_URL_"+service, s.between.URL)
 		}

@@ -104,10 +104,10 @@ func killPoints() []struct {
 		is    func(operation string) bool
 	}{
 		{"before the claim", false, func(string) bool { return true }},
-		{"after the claim", true, func(o string) bool { return o == "lease claim" }},
+		{"after the claim", true, func(o string) bool { return o == "broker claim" }},
 		{"before the output is stored", false, isOutput},
 		{"after the output is stored", true, isOutput},
-		{"after the request is final", true, func(o string) bool { return o == "lease finish" }},
+		{"after the request is final", true, func(o string) bool { return o == "broker finish" }},
 	}
 }
 
@@ -231,7 +231,7 @@ func TestOutputFails(t *testing.T) {
 // TestThrottled refuses each call of DynamoDB twice.
 func TestThrottled(t *testing.T) {
 	d := faulty(t)
-	for _, name := range []string{"GenerateWithMedia", "Dispatch", "Sweep", "Lease"} {
+	for _, name := range []string{"GenerateWithMedia", "Dispatch", "Sweep", "Broker"} {
 		d.setVariable(t, name, "AWS_ENDPOINT_URL_DYNAMODB", d.between.URL)
 	}
 	var refused atomic.Int32

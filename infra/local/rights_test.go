@@ -24,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
-	"lipsync/internal/aws/lease"
+	"lipsync/internal/aws/broker"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
@@ -38,8 +38,8 @@ import (
 type takenOver struct {
 	*testDeployment
 	runner  aws.Config
-	invoke  lease.Invoke
-	records *lease.Records
+	invoke  broker.Invoke
+	records *broker.Records
 	work    *service.Work
 
 	mu       sync.Mutex
@@ -60,13 +60,13 @@ func (d *testDeployment) takeOver(t *testing.T) *takenOver {
 	o := &takenOver{testDeployment: d, runner: d.config.Copy()}
 	o.runner.Credentials = credentials.NewStaticCredentialsProvider(role.AccessKeyID, role.SecretAccessKey, role.Token)
 	o.invoke = func(ctx context.Context, text []byte) ([]byte, error) {
-		out, err := lambda.NewFromConfig(o.runner).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(d.function(t, "Lease")), Payload: text})
+		out, err := lambda.NewFromConfig(o.runner).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(d.function(t, "Broker")), Payload: text})
 		if err != nil {
 			return nil, err
 		}
 		return out.Payload, nil
 	}
-	o.records = lease.NewRecords(o.invoke, false)
+	o.records = broker.NewRecords(o.invoke, false)
 	open := func(c aws.CredentialsProvider) lipsync.Objects {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -77,7 +77,7 @@ func (d *testDeployment) takeOver(t *testing.T) *takenOver {
 		objects.Unlisted = true
 		return objects
 	}
-	base, err := lipsync.NewBase(lipsync.Config{}, lipsync.Ports{Objects: lease.NewObjects(o.records, open(o.runner.Credentials), open)})
+	base, err := lipsync.NewBase(lipsync.Config{}, lipsync.Ports{Objects: broker.NewObjects(o.records, open(o.runner.Credentials), open)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func (o *takenOver) reachMedia(t *testing.T, theirs lipsync.Request) {
 	}
 }
 
-// reachRecords tries all credentials on the table, and the function of leases on a request of which the runner has no lease, with and without a token.
+// reachRecords tries all credentials on the table, and the broker on a request of which the runner has no lease, with and without a token.
 func (o *takenOver) reachRecords(t *testing.T, own, theirs lipsync.Request) {
 	ctx, table := t.Context(), o.Outputs["TableName"]
 	text := func(s string) dynamodbtypes.AttributeValue { return &dynamodbtypes.AttributeValueMemberS{Value: s} }
@@ -305,9 +305,9 @@ func (o *takenOver) session(ctx context.Context, r lipsync.Request, key string) 
 func (o *takenOver) reachRest(t *testing.T) {
 	ctx := t.Context()
 	_, sweep := lambda.NewFromConfig(o.runner).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(o.function(t, "Sweep"))})
-	_, code := lambda.NewFromConfig(o.runner).GetFunction(ctx, &lambda.GetFunctionInput{FunctionName: aws.String(o.function(t, "Lease"))})
+	_, code := lambda.NewFromConfig(o.runner).GetFunction(ctx, &lambda.GetFunctionInput{FunctionName: aws.String(o.function(t, "Broker"))})
 	_, hint := sqs.NewFromConfig(o.runner).SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(o.Outputs["QueueUrl"]), MessageBody: aws.String("x")})
-	_, role := sts.NewFromConfig(o.runner).AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: aws.String(o.variable(t, "Lease", "LIPSYNC_MEDIA_ROLE")), RoleSessionName: aws.String("x")})
+	_, role := sts.NewFromConfig(o.runner).AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: aws.String(o.variable(t, "Broker", "LIPSYNC_MEDIA_ROLE")), RoleSessionName: aws.String("x")})
 	for what, err := range map[string]error{"call sweep": sweep, "read a function": code, "send a hint": hint, "assume the role of media": role} {
 		if !denied(err) {
 			t.Errorf("%s: got %v, want it denied", what, err)

@@ -28,7 +28,7 @@ func TestSAM(t *testing.T) {
 		}
 	}
 	check.Must(t, json.Unmarshal(read(t, filepath.Join(folder, "template.json")), &template))
-	if len(template.Resources) != len(clientFunctions())+5 { // deliver, dispatch, lease, publish and sweep
+	if len(template.Resources) != len(clientFunctions())+5 { // broker, deliver, dispatch, publish and sweep
 		t.Errorf("got %d functions, want the %d of the API and 5", len(template.Resources), len(clientFunctions()))
 	}
 	for name, f := range template.Resources {

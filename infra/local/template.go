@@ -161,8 +161,8 @@ func (t *template) redirect(p places) {
 		if _, submits := variables[settings.JobQueue.Env()]; submits {
 			variables["AWS_ENDPOINT_URL_BATCH"], variables["AWS_ENDPOINT_URL_LAMBDA"] = p.Batch, p.Batch
 		}
-		if _, counts := variables[settings.SmallCalls.Env()]; counts {
-			variables[settings.SmallCalls.Env()] = strconv.Itoa(p.Calls)
+		if _, counts := variables[settings.SmallWorkers.Env()]; counts {
+			variables[settings.SmallWorkers.Env()] = strconv.Itoa(p.Calls)
 		}
 		if _, delivers := variables[settings.DeliveriesURL.Env()]; delivers {
 			variables[settings.AllowPrivateNetworks.Env()] = "true"

@@ -39,7 +39,7 @@ func settings(name, image string) []string {
 	var words []string
 	for _, pair := range []string{
 		"name=" + name, "keepData=false", "image=" + image, "spotVcpus=4", "onDemandVcpus=4", "maxVideoMiB=3", "maxAudioMiB=1",
-		"generateRate=30", "readRate=100", "logDays=1", "smallCalls=0",
+		"generateRate=30", "readRate=100", "logDays=1", "smallWorkers=0",
 	} {
 		words = append(words, "-c", "lipsync:"+pair)
 	}

@@ -26,7 +26,7 @@ func (s *service) addChecks() {
 // each role's rights.
 func (s *service) excuseRoles() {
 	const objects = "Objects have no fixed names: the star stands for what follows a prefix."
-	for _, l := range append(s.lambdas(), s.leaser()) {
+	for _, l := range append(s.lambdas(), s.broker()) {
 		role := s.child(l.id() + "Role")
 		excuse(role, "IAM5", "X-Ray, batch:ListJobs of dispatch and sweep, and dynamodb:ListStreams of publish know no resources.", "Resource::*")
 		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"), s.objects("pieces"),

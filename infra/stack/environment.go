@@ -51,8 +51,8 @@ func (s *service) value(e settings.Entry) *string {
 		return jsii.String(strconv.Itoa(s.maxWorkers()))
 	case settings.MediaRole:
 		return s.mediaRole.RoleArn()
-	case settings.LeaseFunction:
-		return s.functions["lease"].FunctionName()
+	case settings.BrokerFunction:
+		return s.functions["broker"].FunctionName()
 	case settings.Issuer:
 		return jsii.String("https://" + *s.users.UserPoolProviderName())
 	case settings.ClientID:

@@ -46,17 +46,17 @@ func (s *service) deliverCalls() int {
 	return min(max(2, settings.LambdaQuota.In(s.Values)/5), maxDeliverCalls)
 }
 
-// leaseCalls returns the number of calls of lease that are kept for it, so that runners keep their leases while clients' calls use up the account's
-// quota: one for ten runners and calls of the function of small requests. A runner makes somewhat more than a call a second, which takes some 20 ms.
-func (s *service) leaseCalls() int {
-	small := settings.SmallCalls.In(s.Values)
-	return min(max(settings.LeastLeaseCalls, (s.maxWorkers()+small)/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastLeaseCalls-small)
+// brokerCalls returns the number of calls of the broker that are kept for it, so that runners keep their leases while clients' calls use up the account's
+// quota: one for ten runners and small workers. A runner makes somewhat more than a call a second, which takes some 20 ms.
+func (s *service) brokerCalls() int {
+	small := settings.SmallWorkers.In(s.Values)
+	return min(max(settings.LeastBrokerCalls, (s.maxWorkers()+small)/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastBrokerCalls-small)
 }
 
 // reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.
 func (s *service) reserved(function string) *float64 {
 	calls, some := map[string]int{
-		"dispatch": settings.DispatchCalls, "sweep": settings.SweepCalls, "lease": s.leaseCalls(), smallName: settings.SmallCalls.In(s.Values),
+		"dispatch": settings.DispatchCalls, "sweep": settings.SweepCalls, "broker": s.brokerCalls(), smallName: settings.SmallWorkers.In(s.Values),
 	}[function]
 	if !some || settings.LambdaQuota.In(s.Values) < settings.ReservingQuota {
 		return nil

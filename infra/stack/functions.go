@@ -32,7 +32,7 @@ type lambda struct {
 	policy  policy
 }
 
-// lambdas returns every function but lease and small with its rights, except the right to sign URLs: see
+// lambdas returns every function but broker and small with its rights, except the right to sign URLs: see
 // signers.
 func (s *service) lambdas() []lambda {
 	all := s.apiLambdas()

@@ -141,11 +141,11 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }
 
-// backgroundFailures adds up the failures of dispatch, deliver, lease, publish and small, and the messages and changes that they could not
+// backgroundFailures adds up the failures of dispatch, deliver, broker, publish and small, and the messages and changes that they could not
 // handle, which do not count as errors of a function.
 func (s *service) backgroundFailures() awscloudwatch.IMetric {
 	failures := []awscloudwatch.IMetric{s.ours("MessagesFailed", "Sum")}
-	for _, name := range []string{"dispatch", "deliver", "lease", "publish", smallName} {
+	for _, name := range []string{"dispatch", "deliver", "broker", "publish", smallName} {
 		if _, there := s.functions[name]; there {
 			failures = append(failures, s.functionMetric(name, "Errors", "Sum"))
 		}

@@ -147,7 +147,7 @@ var partsOf = map[string]parts{
 	},
 	"deliver":  {cloud.Records, media.Signed, messages.Deliveries, posts.Client, cloud.Retention},
 	"dispatch": {cloud.Records, cloud.Demand, jobs.Pool},
-	"lease":    {cloud.Records, media.Kept, cloud.Demand, messages.Queue, messages.Deliveries, cloud.Leases},
+	"broker":   {cloud.Records, media.Kept, cloud.Demand, messages.Queue, messages.Deliveries, cloud.Broker},
 	"publish":  {media.Signed, bus.Events, cloud.Retention},
 	"sweep": {
 		cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Engines, cloud.Provenance, cloud.Sizes, cloud.Limits, cloud.Retention, messages.Queue,

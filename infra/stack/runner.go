@@ -82,7 +82,7 @@ func (s *service) addRunner() {
 // runnerSettings returns the settings that the stack gives to runners.
 func runnerSettings() []settings.Entry {
 	return []settings.Entry{
-		settings.Name, settings.LeaseFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
+		settings.Name, settings.BrokerFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
 		settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance,
 	}
 }
@@ -160,10 +160,10 @@ func (s *service) runnerRole(id, runs string) awsiam.Role {
 	return role
 }
 
-// runnerRights returns what a program that renders may do by itself: call the function lease, which gives it all else that a request needs, read the
+// runnerRights returns what a program that renders may do by itself: call the broker, which gives it all else that a request needs, read the
 // models, and read the key that signs outputs.
 func (s *service) runnerRights() policy {
-	rights := policy{allow([]string{"lambda:InvokeFunction"}, s.functions["lease"].FunctionArn()), s.useObjects("models", "GetObject")}
+	rights := policy{allow([]string{"lambda:InvokeFunction"}, s.functions["broker"].FunctionArn()), s.useObjects("models", "GetObject")}
 	if name := settings.ProvenanceSecret.In(s.Values); name != "" {
 		rights = append(rights, s.readKey(name))
 	}

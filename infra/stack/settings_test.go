@@ -21,7 +21,7 @@ func defaults() map[string]string {
 		"lipsync:provenanceSecret": "", "lipsync:requireProvenance": "false",
 		"lipsync:selfSignUp": "false", "lipsync:corsOrigins": "*", "lipsync:logDays": "30", "lipsync:alarmEmail": "",
 		"lipsync:domain": "", "lipsync:certificate": "", "lipsync:signInDomain": "", "lipsync:signInCertificate": "",
-		"lipsync:eventBus": "", "lipsync:smallCalls": "2",
+		"lipsync:eventBus": "", "lipsync:smallWorkers": "2",
 	}
 }
 

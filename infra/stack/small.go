@@ -30,7 +30,7 @@ func starts(function string) bool { return function == "dispatch" || function ==
 
 // addSmall adds the function that does small requests, unless the setting says none. It is the runner's program, with the runner's rights.
 func (s *service) addSmall() {
-	if settings.SmallCalls.In(s.Values) == 0 {
+	if settings.SmallWorkers.In(s.Values) == 0 {
 		return
 	}
 	role, log := s.runnerRole("SmallRole", "lambda.amazonaws.com"), s.logGroup("SmallLog")

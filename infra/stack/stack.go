@@ -50,7 +50,7 @@ type service struct {
 	secret awssecretsmanager.Secret // seals the dashboard's cookies
 
 	signerOf  map[string]signed // key: name of the function whose URLs it signs
-	mediaRole awsiam.Role       // of which the function lease gives sessions
+	mediaRole awsiam.Role       // of which the broker gives sessions
 	functions map[string]awslambda.Function
 
 	failedJobs     awslogs.LogGroup
@@ -83,7 +83,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addQueue()
 	s.addNetwork()
 	s.addCompute()
-	s.addLease()
+	s.addBroker()
 	s.addRunner()
 	s.addSmall()
 	s.addSignIn()

@@ -84,11 +84,11 @@ func Records(d *Deployment) {
 	d.Ports.Store = d.Table.Store
 }
 
-// Leases adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as workers, since
+// Broker adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as workers, since
 // for a minute there are also those of runners that died. The deployment must have Records.
-func Leases(d *Deployment) {
+func Broker(d *Deployment) {
 	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
-	d.Table.MostHeld = 2 * (settings.MaxWorkers.In(d.Settings) + settings.SmallCalls.In(d.Settings))
+	d.Table.MostHeld = 2 * (settings.MaxWorkers.In(d.Settings) + settings.SmallWorkers.In(d.Settings))
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have
@@ -124,10 +124,10 @@ func Limits(d *Deployment) {
 	d.Wanted.MaxKeys = settings.MaxKeys.In(d.Settings)
 }
 
-// Workers adds what places in the queue need: the largest numbers of runners and of calls of the function of small requests, and surveys that are used for two seconds. The
+// Workers adds what places in the queue need: the largest numbers of runners and of small workers, and surveys that are used for two seconds. The
 // deployment must have Records.
 func Workers(d *Deployment) {
-	d.Workers, d.SmallWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallCalls.In(d.Settings)
+	d.Workers, d.SmallWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallWorkers.In(d.Settings)
 	d.Table.SurveyLife = 2 * time.Second
 }
 

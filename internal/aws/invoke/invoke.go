@@ -1,4 +1,4 @@
-// Package invoke starts workers of small requests as calls of a function of Lambda.
+// Package invoke starts small workers as invocations of a function of Lambda.
 package invoke
 
 import (
@@ -23,24 +23,24 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// atOnce is the number of calls that Start makes at a time. One takes some 20 ms.
+// atOnce is the number of invocations that Start makes at a time. One takes some 20 ms.
 const atOnce = 32
 
-// Call is what the function gets of one call.
-type Call struct {
+// Event is what the function gets of one invocation.
+type Event struct {
 	Start string // as the Record names it
 }
 
-// Record keeps how many calls were started, have begun and have ended. So a call counts from the moment of its start, and one that died is
+// Record keeps how many small workers were started, have begun and have ended. So one counts from the moment of its start, and one that died is
 // forgotten some time later.
 type Record interface {
-	// StartCalls records that n calls are started, and returns a name by which they record that they begin and end.
-	StartCalls(ctx context.Context, now time.Time, n int) (start string, err error)
-	// CountCalls returns the number of calls that were started and have not begun, and of those that have begun and not ended.
-	CountCalls(ctx context.Context, now time.Time) (waiting, running int, err error)
+	// StartSmall records that n are started, and returns a name by which they record that they begin and end.
+	StartSmall(ctx context.Context, now time.Time, n int) (start string, err error)
+	// CountSmall returns the number of those that were started and have not begun, and of those that have begun and not ended.
+	CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error)
 }
 
-// Pool implements lipsync.Pool: each worker is a call of a function. It calls Lambda without the SDK's client, whose schemas would slow down the
+// Pool implements lipsync.Pool: each worker is an invocation of a function. It calls Lambda without the SDK's client, whose schemas would slow down the
 // start of the functions that link it.
 type Pool struct {
 	config   aws.Config
@@ -59,17 +59,17 @@ func New(config aws.Config, function string, r Record, now func() time.Time) *Po
 
 // Count implements lipsync.Pool.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
-	return p.record.CountCalls(ctx, p.now())
+	return p.record.CountSmall(ctx, p.now())
 }
 
-// Start implements lipsync.Pool. Lambda takes each call into a queue of its own. Calls that it doesn't take count as waiting for a while; then the
+// Start implements lipsync.Pool. Lambda takes each invocation into a queue of its own. Those that it doesn't take count as waiting for a while; then the
 // sweep starts others.
 func (p *Pool) Start(ctx context.Context, n int) error {
-	start, err := p.record.StartCalls(ctx, p.now(), n)
+	start, err := p.record.StartSmall(ctx, p.now(), n)
 	if err != nil {
 		return err
 	}
-	payload, err := json.Marshal(Call{Start: start})
+	payload, err := json.Marshal(Event{Start: start})
 	if err != nil {
 		return err
 	}
@@ -89,12 +89,12 @@ func (p *Pool) Start(ctx context.Context, n int) error {
 	}
 	all.Wait()
 	if n := failed.Load(); n > 0 {
-		return fmt.Errorf("%d calls of %s failed: %w", n, p.function, cmp.Or(errs...))
+		return fmt.Errorf("%d invocations of %s failed: %w", n, p.function, cmp.Or(errs...))
 	}
 	return nil
 }
 
-// invoke makes one call, whose answer Lambda doesn't wait for.
+// invoke makes one invocation, whose answer Lambda doesn't wait for.
 func (p *Pool) invoke(ctx context.Context, payload []byte) error {
 	host, err := p.endpoint(ctx)
 	if err != nil {

@@ -17,38 +17,38 @@ import (
 	"lipsync/internal/test/check"
 )
 
-// record counts the calls that were started.
+// record counts the small workers that were started.
 type record struct {
 	started int
 	err     error
 }
 
-func (r *record) StartCalls(_ context.Context, _ time.Time, n int) (string, error) {
+func (r *record) StartSmall(_ context.Context, _ time.Time, n int) (string, error) {
 	r.started += n
 	return "the start", r.err
 }
 
-func (r *record) CountCalls(context.Context, time.Time) (waiting, running int, err error) {
+func (r *record) CountSmall(context.Context, time.Time) (waiting, running int, err error) {
 	return r.started, 3, r.err
 }
 
-// TestStart makes calls of a function, of which Lambda takes all, or all but some.
+// TestStart makes invocations of a function, of which Lambda takes all, or all but some.
 func TestStart(t *testing.T) {
 	const function = "arn:aws:lambda:us-east-1:123456789012:function:small"
 	for _, refused := range []int{0, 2} {
 		var mu sync.Mutex
-		calls := 0
+		invocations := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
-			calls++
+			invocations++
 			body, err := io.ReadAll(r.Body)
-			var call invoke.Call
-			if err != nil || json.Unmarshal(body, &call) != nil || call.Start != "the start" || r.URL.Path != "/2015-03-31/functions/"+function+"/invocations" ||
+			var event invoke.Event
+			if err != nil || json.Unmarshal(body, &event) != nil || event.Start != "the start" || r.URL.Path != "/2015-03-31/functions/"+function+"/invocations" ||
 				r.Method != http.MethodPost || r.Header.Get("X-Amz-Invocation-Type") != "Event" || !strings.Contains(r.Header.Get("Authorization"), "/lambda/aws4_request") {
 				t.Errorf("got %s %s %s with %v", r.Method, r.URL, body, r.Header)
 			}
-			if calls <= refused {
+			if invocations <= refused {
 				http.Error(w, "Rate Exceeded", http.StatusTooManyRequests)
 				return
 			}
@@ -58,10 +58,10 @@ func TestStart(t *testing.T) {
 		r := &record{}
 		p := invoke.New(awstest.Config(server.URL), function, r, time.Now)
 		err := p.Start(t.Context(), 70)
-		if (err == nil) != (refused == 0) || err != nil && !strings.Contains(err.Error(), "2 calls of "+function+" failed: got 429 Too Many Requests Rate Exceeded") {
+		if (err == nil) != (refused == 0) || err != nil && !strings.Contains(err.Error(), "2 invocations of "+function+" failed: got 429 Too Many Requests Rate Exceeded") {
 			t.Errorf("with %d refused: got %v", refused, err)
 		}
-		check.Want(t, "calls", calls, 70)
+		check.Want(t, "invocations", invocations, 70)
 		waiting, running, err := p.Count(t.Context())
 		check.Must(t, err)
 		check.Want(t, "waiting and running", [2]int{waiting, running}, [2]int{70, 3})

@@ -7,7 +7,7 @@ type Class string
 
 // The classes of requests.
 const (
-	Small Class = ""      // a call of the function of small requests, or a runner
+	Small Class = ""      // a small worker, or a runner
 	Large Class = "large" // only a runner
 )
 

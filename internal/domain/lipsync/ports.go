@@ -433,8 +433,8 @@ type Demand interface {
 	// for, some hundreds or more. While another process holds the lock, it
 	// returns Conflict with a RetryAfter.
 	LockScaling(ctx context.Context, now, until time.Time) (Means, error)
-	// LockCalls gives the caller the sole right to start workers of the SmallPool, as LockScaling does for those of the Pool.
-	LockCalls(ctx context.Context, now, until time.Time) (Means, error)
+	// LockSmall gives the caller the sole right to start workers of the SmallPool, as LockScaling does for those of the Pool.
+	LockSmall(ctx context.Context, now, until time.Time) (Means, error)
 	// Steady records how many workers of the SmallPool run, and returns the least of the last three numbers. Sweep calls it once a
 	// minute, with the scaling lock.
 	Steady(ctx context.Context, running int) (least int, err error)

@@ -12,10 +12,10 @@ type need struct {
 	requests lipsync.Waiting
 	means    lipsync.Means // times that a worker needs for a request
 	again    bool          // running workers didn't take small requests soon
-	late     bool          // running workers do not count, and calls didn't do the small requests
+	late     bool          // running workers do not count, and small workers didn't do the small requests
 	runners  staff         // of the Pool
-	calls    staff         // of the SmallPool
-	steady   int           // calls that have worked for minutes
+	small    staff         // of the SmallPool
+	steady   int           // small workers that have worked for minutes
 }
 
 // staff has the numbers of the workers of a pool: those that are starting and running, and the most that there may be.
@@ -23,37 +23,37 @@ type staff struct{ waiting, running, most int }
 
 func (s staff) free() int { return max(0, s.most-s.waiting-s.running) }
 
-// runnersForCall is the number of runners that do as much as a call: these have 4 processors, and a call 1.7.
-const runnersForCall = .6
+// runnersForSmall is the number of runners that do as much as a small worker: these have 4 processors, and that 1.7.
+const runnersForSmall = .6
 
-// starts returns how many workers of each pool to start. Each small request that no running worker takes soon gets a call. Large ones need
-// runners, and so do small ones that all calls together don't do in the time that a runner takes to start.
-func (n need) starts() (calls, runners int) {
+// starts returns how many workers of each pool to start. Each small request that no running worker takes soon gets a small worker. Large ones need
+// runners, and so do small ones that all small workers together don't do in the time that a runner takes to start.
+func (n need) starts() (small, runners int) {
 	left := n.requests.Small
-	if n.calls.most > 0 {
-		soon := n.soon(n.runners.running + n.calls.running)
-		calls = min(max(0, min(left, left+n.requests.Large-soon)-n.calls.waiting), n.calls.free())
+	if n.small.most > 0 {
+		soon := n.soon(n.runners.running + n.small.running)
+		small = min(max(0, min(left, left+n.requests.Large-soon)-n.small.waiting), n.small.free())
 		if !n.late {
-			left = max(0, left-int(float64(n.calls.waiting+n.calls.running+calls)*partOf(n.means.Small)/n.means.Small.Seconds()))
+			left = max(0, left-int(float64(n.small.waiting+n.small.running+small)*partOf(n.means.Small)/n.means.Small.Seconds()))
 		}
 	}
-	runners = max(n.lacks(left, n.requests.Large), int(float64(n.steady)*runnersForCall)-n.runners.waiting)
-	return calls, min(runners, n.runners.free())
+	runners = max(n.lacks(left, n.requests.Large), int(float64(n.steady)*runnersForSmall)-n.runners.waiting)
+	return small, min(runners, n.runners.free())
 }
 
-// soon returns how many small requests running workers take within callWait.
+// soon returns how many small requests running workers take within smallWait.
 func (n need) soon(running int) int {
 	if n.late || n.again {
 		return 0
 	}
-	return int(float64(running) * callWait.Seconds() / n.means.Small.Seconds())
+	return int(float64(running) * smallWait.Seconds() / n.means.Small.Seconds())
 }
 
 // most returns a number of requests of each class that keep all workers busy for the time that a runner takes to start.
 func (n need) most() int {
 	most := 0.0
 	for _, mean := range []time.Duration{n.means.Small, n.means.Large} {
-		most = max(most, (float64(n.runners.waiting+n.runners.free()+n.calls.most)*partOf(mean)+n.has())/mean.Seconds())
+		most = max(most, (float64(n.runners.waiting+n.runners.free()+n.small.most)*partOf(mean)+n.has())/mean.Seconds())
 	}
 	return int(math.Ceil(most))
 }

@@ -19,10 +19,10 @@ const (
 	// scalingLockTime is the time for which a process holds the scaling lock. It is longer than the
 	// time until Count includes workers that were just started.
 	scalingLockTime = 5 * time.Second
-	// callWait is the time for which small requests may wait for running workers. Then they get calls.
-	callWait = 3 * time.Second
-	// callsLockTime is the time for which a process has the right to start workers of the SmallPool. Its Count includes them at once.
-	callsLockTime = time.Second
+	// smallWait is the time for which small requests may wait for running workers. Then they get small workers.
+	smallWait = 3 * time.Second
+	// smallLockTime is the time for which a process has the right to start workers of the SmallPool. Its Count includes them at once.
+	smallLockTime = time.Second
 	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
 	// request more often. No worker starts for requests that running workers take within that
 	// time: such a worker would be ready minutes later, find nothing to do, and cost money.
@@ -65,13 +65,13 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 	var failed error
 	if s.SmallPool != nil && !r.sweep {
 		var left, lacks bool
-		scale := func() (err error) { left, lacks, err = s.scaleCalls(ctx, left); return err }
+		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx, left); return err }
 		err := s.await(ctx, end, scale)
 		if err == nil && left { // to running workers, which may take longer than expected
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(callWait):
+			case <-time.After(smallWait):
 			}
 			err = s.await(ctx, end, scale)
 		}
@@ -103,13 +103,13 @@ func (s *Service) await(ctx context.Context, end time.Time, f func() error) erro
 	}
 }
 
-// scaleCalls starts workers of the SmallPool. It reports whether it left small requests to running workers, which it does not again, and whether
+// scaleSmall starts workers of the SmallPool. It reports whether it left small requests to running workers, which it does not again, and whether
 // workers of the Pool are needed too. It returns Conflict while another process has the right to start them.
-func (s *Service) scaleCalls(ctx context.Context, again bool) (left, lacks bool, err error) {
+func (s *Service) scaleSmall(ctx context.Context, again bool) (left, lacks bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
-	means, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
+	means, err := s.Demand.LockSmall(ctx, now, now.Add(smallLockTime))
 	if err != nil {
 		return again, false, err
 	}
@@ -118,8 +118,8 @@ func (s *Service) scaleCalls(ctx context.Context, again bool) (left, lacks bool,
 		return again, false, err
 	}
 	n.again = again
-	calls, runners := n.starts()
-	return !again && calls+n.calls.waiting < n.requests.Small, runners > 0, s.start(ctx, "small", s.SmallPool, calls, n)
+	small, runners := n.starts()
+	return !again && small+n.small.waiting < n.requests.Small, runners > 0, s.start(ctx, "small", s.SmallPool, small, n)
 }
 
 // scaleOnce starts workers of the Pool. In a sweep it also starts those of the SmallPool, unless another process does. It returns Conflict while
@@ -138,7 +138,7 @@ func (s *Service) scaleOnce(ctx context.Context, r round) error {
 	}
 	free := false // to start workers of the SmallPool
 	if s.SmallPool != nil && r.sweep {
-		_, err := s.Demand.LockCalls(ctx, now, now.Add(callsLockTime))
+		_, err := s.Demand.LockSmall(ctx, now, now.Add(smallLockTime))
 		free = err == nil
 	}
 	n, err := s.need(ctx, now, means, first)
@@ -146,25 +146,25 @@ func (s *Service) scaleOnce(ctx context.Context, r round) error {
 		return err
 	}
 	if n.late = r.late; r.sweep && s.SmallPool != nil {
-		if n.steady, err = s.Demand.Steady(ctx, n.calls.running); err != nil {
+		if n.steady, err = s.Demand.Steady(ctx, n.small.running); err != nil {
 			return err
 		}
 	}
-	calls, runners := n.starts()
+	small, runners := n.starts()
 	if !free {
-		calls = 0
+		small = 0
 	}
-	return errors.Join(s.start(ctx, "small", s.SmallPool, calls, n), s.start(ctx, "all", s.Pool, runners, n))
+	return errors.Join(s.start(ctx, "small", s.SmallPool, small, n), s.start(ctx, "all", s.Pool, runners, n))
 }
 
 // need counts workers and waiting requests, which take the mean time of their class each, or first if that isn't known.
 func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, first time.Duration) (n need, err error) {
-	n = need{means: lipsync.Means{Small: cmp.Or(means.Small, first), Large: cmp.Or(means.Large, first)}, runners: staff{most: s.Workers}, calls: staff{most: s.SmallWorkers}}
+	n = need{means: lipsync.Means{Small: cmp.Or(means.Small, first), Large: cmp.Or(means.Large, first)}, runners: staff{most: s.Workers}, small: staff{most: s.SmallWorkers}}
 	if n.runners.waiting, n.runners.running, err = s.Pool.Count(ctx); err != nil {
 		return n, err
 	}
 	if s.SmallPool != nil {
-		if n.calls.waiting, n.calls.running, err = s.SmallPool.Count(ctx); err != nil {
+		if n.small.waiting, n.small.running, err = s.SmallPool.Count(ctx); err != nil {
 			return n, err
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Service) start(ctx context.Context, does string, p lipsync.Pool, worker
 		return nil
 	}
 	s.Log.InfoContext(ctx, "start workers", "requests", does, "n", workers, "small", n.requests.Small, "large", n.requests.Large, "mean_small", n.means.Small, "mean_large", n.means.Large,
-		"waiting", n.runners.waiting, "running", n.runners.running, "calls_waiting", n.calls.waiting, "calls_running", n.calls.running)
+		"waiting", n.runners.waiting, "running", n.runners.running, "small_waiting", n.small.waiting, "small_running", n.small.running)
 	return p.Start(ctx, workers)
 }
 

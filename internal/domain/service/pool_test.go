@@ -74,7 +74,7 @@ func (p *pool) means() lipsync.Means {
 	return lipsync.Means{Small: p.mean, Large: cmp.Or(p.meanLarge, p.mean)}
 }
 
-func (p *pool) LockCalls(context.Context, time.Time, time.Time) (lipsync.Means, error) {
+func (p *pool) LockSmall(context.Context, time.Time, time.Time) (lipsync.Means, error) {
 	return p.means(), nil
 }
 
@@ -129,69 +129,69 @@ func TestScale(t *testing.T) {
 // TestScaleBoth starts workers of both pools.
 func TestScaleBoth(t *testing.T) {
 	for _, c := range []struct {
-		name                    string
-		small, large            int
-		waiting, running        int // runners
-		calling, called, calls  int // calls that start, run, and may be
-		startRunners, startCall int
+		name                             string
+		small, large                     int
+		waiting, running                 int // runners
+		waitingSmall, runningSmall, most int // small workers that start, run, and may be
+		startRunners, startSmall         int
 	}{
-		{name: "nothing waits", calls: 100},
-		{name: "one small", small: 1, calls: 100, startCall: 1},
-		{name: "… for which a call starts", small: 1, calling: 1, calls: 100},
-		{name: "… for which a runner starts that is not there soon", small: 1, waiting: 1, calls: 100, startCall: 1},
-		{name: "… which one of 15 runners takes soon, but doesn't", small: 1, running: 15, calls: 100, startCall: 1},
-		{name: "… which one of 15 calls takes soon, but doesn't", small: 1, called: 15, calls: 100, startCall: 1},
-		{name: "one large", large: 1, calls: 100, startRunners: 1},
-		{name: "… which no call does", large: 1, called: 60, calls: 100, startRunners: 1},
-		{name: "of both", small: 10, large: 7, calls: 100, startRunners: 2, startCall: 10},
-		{name: "1000 small ones at once", small: 1000, calls: 1000, startCall: 1000},
-		{name: "… which 200 calls do in the time of a start, with 200 left", small: 1000, calls: 100, startRunners: 67, startCall: 100},
-		{name: "… of which all run", small: 900, called: 100, calls: 100, startRunners: 50},
-		{name: "no calls", small: 10, large: 2, startRunners: 2},
+		{name: "nothing waits", most: 100},
+		{name: "one small", small: 1, most: 100, startSmall: 1},
+		{name: "… for which a small worker starts", small: 1, waitingSmall: 1, most: 100},
+		{name: "… for which a runner starts that is not there soon", small: 1, waiting: 1, most: 100, startSmall: 1},
+		{name: "… which one of 15 runners takes soon, but doesn't", small: 1, running: 15, most: 100, startSmall: 1},
+		{name: "… which one of 15 small workers takes soon, but doesn't", small: 1, runningSmall: 15, most: 100, startSmall: 1},
+		{name: "one large", large: 1, most: 100, startRunners: 1},
+		{name: "… which no small worker does", large: 1, runningSmall: 60, most: 100, startRunners: 1},
+		{name: "of both", small: 10, large: 7, most: 100, startRunners: 2, startSmall: 10},
+		{name: "1000 small ones at once", small: 1000, most: 1000, startSmall: 1000},
+		{name: "… which 100 small workers do in the time of a start, with 200 left", small: 1000, most: 100, startRunners: 67, startSmall: 100},
+		{name: "… of which all run", small: 900, runningSmall: 100, most: 100, startRunners: 50},
+		{name: "no small workers", small: 10, large: 2, startRunners: 2},
 	} {
-		p, calls := &pool{requests: c.small, large: c.large, waiting: c.waiting, running: c.running, mean: 30 * time.Second}, &pool{waiting: c.calling, running: c.called}
+		p, small := &pool{requests: c.small, large: c.large, waiting: c.waiting, running: c.running, mean: 30 * time.Second}, &pool{waiting: c.waitingSmall, running: c.runningSmall}
 		ports := lipsync.Ports{Pool: p, Demand: p}
-		if c.calls > 0 {
-			ports.SmallPool = calls
+		if c.most > 0 {
+			ports.SmallPool = small
 		}
 		synctest.Test(t, func(t *testing.T) {
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.calls}, ports)
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
 			check.Must(t, s.Scale(t.Context()))
 		})
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
-		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
+		check.Want(t, c.name+": small workers", sum(small.started), c.startSmall)
 	}
 }
 
 // TestScaleByClass starts workers for small requests of 10 s and large ones of an hour. Neither class may be taken for the other.
 func TestScaleByClass(t *testing.T) {
 	for _, c := range []struct {
-		name                    string
-		small, large, running   int
-		called, calls           int
-		startRunners, startCall int
+		name                     string
+		small, large, running    int
+		runningSmall, most       int
+		startRunners, startSmall int
 	}{
-		{name: "small ones, which calls do in the time of a start", small: 1000, called: 60, calls: 60},
-		{name: "… and not all", small: 1900, called: 100, calls: 100, startRunners: 6},
-		{name: "small ones, without calls", small: 1000, startRunners: 56},
-		{name: "large ones", large: 10, calls: 100, startRunners: 10},
-		{name: "of both, without calls", small: 1000, large: 10, startRunners: 66},
+		{name: "small ones, which small workers do in the time of a start", small: 1000, runningSmall: 60, most: 60},
+		{name: "… and not all", small: 1900, runningSmall: 100, most: 100, startRunners: 6},
+		{name: "small ones, without small workers", small: 1000, startRunners: 56},
+		{name: "large ones", large: 10, most: 100, startRunners: 10},
+		{name: "of both, without small workers", small: 1000, large: 10, startRunners: 66},
 		{name: "… while runners do a little", small: 1000, large: 10, running: 20, startRunners: 66},
-		{name: "small ones, which ten runners take soon", small: 3, running: 10, calls: 100, startCall: 3},
+		{name: "small ones, which ten runners take soon", small: 3, running: 10, most: 100, startSmall: 3},
 	} {
-		p, calls := &pool{requests: c.small, large: c.large, running: c.running, mean: 10 * time.Second, meanLarge: time.Hour}, &pool{running: c.called}
+		p, small := &pool{requests: c.small, large: c.large, running: c.running, mean: 10 * time.Second, meanLarge: time.Hour}, &pool{running: c.runningSmall}
 		ports := lipsync.Ports{Pool: p, Demand: p}
-		if c.calls > 0 {
-			ports.SmallPool = calls
+		if c.most > 0 {
+			ports.SmallPool = small
 		}
 		synctest.Test(t, func(t *testing.T) {
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.calls}, ports)
-			time.AfterFunc(time.Second, func() { check.Want(t, c.name+": calls at once", sum(calls.started), 0) })
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
+			time.AfterFunc(time.Second, func() { check.Want(t, c.name+": small workers at once", sum(small.started), 0) })
 			check.Must(t, s.Scale(t.Context()))
 			time.Sleep(time.Second)
 		})
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
-		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
+		check.Want(t, c.name+": small workers", sum(small.started), c.startSmall)
 	}
 }
 
@@ -202,8 +202,8 @@ var errStart = errors.New("no rights")
 
 func (*unable) Start(context.Context, int) error { return errStart }
 
-// TestScaleWithoutCalls starts runners for large requests although no call can be started for a small one. The error is told.
-func TestScaleWithoutCalls(t *testing.T) {
+// TestScaleWithoutSmall starts runners for large requests although no small worker can be started for a small one. The error is told.
+func TestScaleWithoutSmall(t *testing.T) {
 	p := &pool{requests: 1, large: 1, mean: 30 * time.Second}
 	s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: &unable{}, Demand: p})
 	if err := s.Scale(t.Context()); !errors.Is(err, errStart) {
@@ -219,12 +219,12 @@ func sum(all []int) (n int) {
 	return n
 }
 
-// TestScaleLeavesToRunners leaves small requests to running workers for three seconds, if these take as many, and starts calls for others at once.
+// TestScaleLeavesToRunners leaves small requests to running workers for three seconds, if these take as many, and starts small workers for others at once.
 func TestScaleLeavesToRunners(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
 		small, large, running int
-		atOnce, took, started int // calls; requests that the workers took meanwhile
+		atOnce, took, started int // small workers; requests that the workers took meanwhile
 	}{
 		{name: "one, which one of 15 takes", small: 1, running: 15, took: 1},
 		{name: "one, which none takes", small: 1, running: 15, started: 1},
@@ -233,41 +233,41 @@ func TestScaleLeavesToRunners(t *testing.T) {
 		{name: "one, with a few workers", small: 1, running: 9, atOnce: 1, started: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p, calls := &pool{requests: c.small, large: c.large, running: c.running, waiting: c.large, mean: 30 * time.Second}, &pool{}
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: calls, Demand: p})
+			p, small := &pool{requests: c.small, large: c.large, running: c.running, waiting: c.large, mean: 30 * time.Second}, &pool{}
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: small, Demand: p})
 			time.AfterFunc(time.Second, func() {
-				check.Want(t, c.name+": calls at once", sum(calls.started), c.atOnce)
+				check.Want(t, c.name+": small workers at once", sum(small.started), c.atOnce)
 				p.requests -= c.took
 			})
 			check.Must(t, s.Scale(t.Context()))
-			check.Want(t, c.name+": calls", sum(calls.started), c.started)
+			check.Want(t, c.name+": small workers", sum(small.started), c.started)
 			time.Sleep(time.Second)
 		})
 	}
 }
 
-// TestSweepScalesBoth has calls that are busy for minutes, for which a sweep starts runners, and a small request that waits too long for a
-// call, for which it starts a runner too.
+// TestSweepScalesBoth has small workers that are busy for minutes, for which a sweep starts runners, and a small request that waits too long for a small
+// worker, for which it starts a runner too.
 func TestSweepScalesBoth(t *testing.T) {
 	for _, c := range []struct {
-		name                    string
-		after                   time.Duration
-		small, least, waiting   int
-		startRunners, startCall int
+		name                     string
+		after                    time.Duration
+		small, least, waiting    int
+		startRunners, startSmall int
 	}{
-		{name: "calls are busy for minutes", after: time.Second, least: 10, startRunners: 6},
+		{name: "small workers are busy for minutes", after: time.Second, least: 10, startRunners: 6},
 		{name: "… and runners start", after: time.Second, least: 10, waiting: 5, startRunners: 1},
-		{name: "a small request is late", after: 61 * time.Second, small: 1, startRunners: 1, startCall: 1},
+		{name: "a small request is late", after: 61 * time.Second, small: 1, startRunners: 1, startSmall: 1},
 		{name: "… and not yet", after: 59 * time.Second, small: 3},
 	} {
 		f := newFixture(t)
-		p, calls := &pool{requests: c.small, waiting: c.waiting, least: c.least, mean: 30 * time.Second}, &pool{running: 60}
-		f.Pool, f.SmallPool, f.Demand, f.Pooled, f.Workers, f.SmallWorkers = p, calls, p, true, 100, 100
+		p, small := &pool{requests: c.small, waiting: c.waiting, least: c.least, mean: 30 * time.Second}, &pool{running: 60}
+		f.Pool, f.SmallPool, f.Demand, f.Pooled, f.Workers, f.SmallWorkers = p, small, p, true, 100, 100
 		f.generate(t, "")
 		f.clock.Advance(c.after)
 		check.Must(t, f.Sweep(t.Context()))
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
-		check.Want(t, c.name+": calls", sum(calls.started), c.startCall)
+		check.Want(t, c.name+": small workers", sum(small.started), c.startSmall)
 	}
 }
 

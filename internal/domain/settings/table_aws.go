@@ -54,14 +54,14 @@ var (
 	LambdaQuota = add(Setting[int]{Kind: integerWithin(1, 10_000_000), Row: Row{
 		Name: "lambda-quota", Where: Stack, Default: "10", Without: "the account's, which `make deploy` reads; else 10, as in new accounts",
 		Help: "Concurrent calls of functions that Lambda allows the account in the region",
-		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep`, `dispatch` and `lease` have calls of their own.",
+		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep`, `dispatch` and `broker` have calls of their own.",
 	}})
-	SmallCalls = add(Setting[int]{
-		Kind: integerWithin(0, 10_000), ContextDefault: defaultCalls,
+	SmallWorkers = add(Setting[int]{
+		Kind: integerWithin(0, 10_000), ContextDefault: defaultSmall,
 		Row: Row{
-			Name: "small-calls", Where: Stack | Functions, Default: "0", Optional: true, Without: "half of `lambdaQuota`, 500 at most; below 200 a fifth",
-			Help: "Largest number of calls at a time of the function that does small requests, which start in seconds; 0 for none",
-			More: "From a quota of 200 on, the calls are reserved, so that they take none from the API. See [decisions](decisions.md#small-requests).",
+			Name: "small-workers", Where: Stack | Functions, Default: "0", Optional: true, Without: "half of `lambdaQuota`, 500 at most; below 200 a fifth",
+			Help: "Largest number of small workers: invocations of the function that does small requests, which start in seconds; 0 for none",
+			More: "From a quota of 200 on, their invocations are reserved, so that they take none from the API. See [decisions](decisions.md#small-requests).",
 		},
 	})
 	RequestRate = add(Setting[int]{Kind: integerWithin(1, 10_000), Row: Row{
@@ -161,7 +161,7 @@ var (
 	QueueURL      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
 	DeliveriesURL = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
 	MediaRole     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
-	LeaseFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "lease-function", Where: Runner, Help: "Function by which runners do requests"}})
+	BrokerFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "broker-function", Where: Runner, Help: "Function by which runners do requests"}})
 	SignerRole    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
 	SignerPool    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
 	JobQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
@@ -183,19 +183,19 @@ const (
 )
 
 // ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own: dispatch and sweep
-// so many (a sweep ends before the next begins; the second is for AWS's own retries), and lease at least so many. Unreserved is the number that is
+// so many (a sweep ends before the next begins; the second is for AWS's own retries), and broker at least so many. Unreserved is the number that is
 // left for these and, as AWS wants, for functions without any.
 const (
 	ReservingQuota = 200
 
 	DispatchCalls   = 2
 	SweepCalls      = 2
-	LeastLeaseCalls = 10
-	Unreserved      = 100 + DispatchCalls + SweepCalls + LeastLeaseCalls
+	LeastBrokerCalls = 10
+	Unreserved      = 100 + DispatchCalls + SweepCalls + LeastBrokerCalls
 )
 
-// defaultCalls returns the default of SmallCalls. Without reserved calls they must leave most of the quota to the API.
-func defaultCalls(v *Values) string {
+// defaultSmall returns the default of SmallWorkers. Without reserved invocations they must leave most of the quota to the API.
+func defaultSmall(v *Values) string {
 	quota := LambdaQuota.In(v)
 	if quota < ReservingQuota {
 		return strconv.Itoa(quota / 5)

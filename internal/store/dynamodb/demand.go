@@ -72,7 +72,7 @@ const recentWork = 1000
 // that of recent requests by class, and in the attribute "all" the total of the Pool.
 type pool struct {
 	small, large recent
-	calls        [2]int // the last two numbers that Steady got, the newest first
+	steady       [2]int // the last two numbers that Steady got, the newest first
 }
 
 // recent has the sums of recent requests of a class.
@@ -100,7 +100,7 @@ func poolKey() item { return key(PoolKey, "pool") }
 
 func (p *pool) fields() []field {
 	all := append(p.small.fields(lipsync.Small), p.large.fields(lipsync.Large)...)
-	return append(all, field{"calls", &p.calls[0]}, field{"callsBefore", &p.calls[1]})
+	return append(all, field{"steady", &p.steady[0]}, field{"steadyBefore", &p.steady[1]})
 }
 
 // clockSkew is the largest difference between the clocks of two processes. Package cloud corrects
@@ -112,9 +112,9 @@ func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (lipsync.
 	return s.lock(ctx, "until", now, until)
 }
 
-// LockCalls implements lipsync.Demand.
-func (s *Store) LockCalls(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
-	return s.lock(ctx, "callsUntil", now, until)
+// LockSmall implements lipsync.Demand.
+func (s *Store) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
+	return s.lock(ctx, "smallUntil", now, until)
 }
 
 // lock takes one of the locks in the item. A stored lock that ends more than clockSkew later than a
@@ -170,8 +170,8 @@ func (s *Store) Steady(ctx context.Context, running int) (least int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.update(ctx, change{key: poolKey(), set: item{"calls": number(int64(running)), "callsBefore": number(int64(p.calls[0]))}})
-	return min(running, p.calls[0], p.calls[1]), err
+	_, err = s.update(ctx, change{key: poolKey(), set: item{"steady": number(int64(running)), "steadyBefore": number(int64(p.steady[0]))}})
+	return min(running, p.steady[0], p.steady[1]), err
 }
 
 var _ lipsync.Demand = (*Store)(nil)

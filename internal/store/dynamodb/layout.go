@@ -32,26 +32,26 @@ func CallerKeys() []string { return []string{"calls/*", "key/*", "keyid/*", "rat
 // UploadKeys returns the partition keys of uploads, as a pattern of IAM.
 func UploadKeys() string { return "upload/*" }
 
-// LeaseReads returns the partition keys that a program reads which claims, holds and ends requests for runners, as patterns of IAM. API keys and
+// BrokerReads returns the partition keys that a program reads which claims, holds and ends requests for runners, as patterns of IAM. API keys and
 // uploads are not among the patterns, so a fault in the program that answers runners can't reach them.
-func LeaseReads() []string { return []string{"request/*", "claimed/*", "account/*"} }
+func BrokerReads() []string { return []string{"request/*", "claimed/*", "account/*"} }
 
-// LeaseWrites returns the partition keys that such a program changes, as patterns of IAM.
-func LeaseWrites() []string {
+// BrokerWrites returns the partition keys that such a program changes, as patterns of IAM.
+func BrokerWrites() []string {
 	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", PoolKey}
 }
 
-// LeasePuts returns the partition keys of the items that such a program only adds, as patterns of IAM: the
+// BrokerPuts returns the partition keys of the items that such a program only adds, as patterns of IAM: the
 // deliveries of events.
-func LeasePuts() []string { return []string{delivered + "*"} }
+func BrokerPuts() []string { return []string{delivered + "*"} }
 
 // DelivererKeys returns the partition keys of the items that a program which makes deliveries reads and
 // changes, as patterns of IAM. It also reads requests.
 func DelivererKeys() []string { return []string{delivered + "*", allWebhooks + "/*"} }
 
-// LeaseQueries returns the partition keys that such a program queries the index for, as patterns
+// BrokerQueries returns the partition keys that such a program queries the index for, as patterns
 // of IAM.
-func LeaseQueries() []string { return []string{queue + "*", held + "*"} }
+func BrokerQueries() []string { return []string{queue + "*", held + "*"} }
 
 // Partitions and items that many clients write are split into this many, by a hash of the id of
 // the request, key or upload. These numbers must not change: stored data depends on them.

@@ -111,8 +111,8 @@ func TestLeaseKeys(t *testing.T) {
 		now = now.Add(2 * time.Hour)
 	}
 	rights := map[string][]string{
-		"Query": dynamodb.LeaseReads(), "BatchGetItem": dynamodb.LeaseReads(), "Query index": dynamodb.LeaseQueries(),
-		"UpdateItem": dynamodb.LeaseWrites(), "TransactWriteItems": append(dynamodb.LeaseWrites(), dynamodb.LeasePuts()...),
+		"Query": dynamodb.BrokerReads(), "BatchGetItem": dynamodb.BrokerReads(), "Query index": dynamodb.BrokerQueries(),
+		"UpdateItem": dynamodb.BrokerWrites(), "TransactWriteItems": append(dynamodb.BrokerWrites(), dynamodb.BrokerPuts()...),
 	}
 	needed := make(map[string]bool)
 	for _, named := range l.keys {

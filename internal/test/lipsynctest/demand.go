@@ -23,7 +23,7 @@ func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
 		{"waiting, by class", testWaitingClasses},
 		{"steady", testSteady},
 		{"scaling lock", testScalingLock},
-		{"lock for calls", testCallsLock},
+		{"lock for small workers", testSmallLock},
 		{"scaling locks at once", testConcurrentScalingLocks},
 		{"scaling lock after a clock was set back", testScalingLockClock},
 		{"mean", testMean},
@@ -122,20 +122,20 @@ func testScalingLock(t *testing.T, s DemandStore) {
 	take(6, 11, failure.Conflict, 4*time.Second)
 }
 
-// testCallsLock checks that the lock for calls is another one than the scaling lock.
-func testCallsLock(t *testing.T, s DemandStore) {
+// testSmallLock checks that the lock for small workers is another one than the scaling lock.
+func testSmallLock(t *testing.T, s DemandStore) {
 	_, err := s.LockScaling(t.Context(), at(0), at(5))
 	must(t, err)
 	for _, c := range []struct {
 		from int
 		code failure.Code
 	}{{0, ""}, {1, failure.Conflict}, {2, ""}} {
-		_, err := s.LockCalls(t.Context(), at(c.from), at(c.from+2))
+		_, err := s.LockSmall(t.Context(), at(c.from), at(c.from+2))
 		want(t, "code", failure.CodeOf(err), c.code)
 	}
 	_, err = s.Worked(t.Context(), lipsync.Stint{Took: 7 * time.Second})
 	must(t, err)
-	means, err := s.LockCalls(t.Context(), at(4), at(6))
+	means, err := s.LockSmall(t.Context(), at(4), at(6))
 	must(t, err)
 	want(t, "means", means, lipsync.Means{Small: 7 * time.Second})
 	_, err = s.LockScaling(t.Context(), at(4), at(9))

@@ -25,7 +25,7 @@ func (r *Report) write(w *World, p polls) {
 	if r.DoneBurst.All > 0 {
 		r.line("| … of the burst until its requests are done | %v |", r.DoneBurst)
 	}
-	r.line("| calls for small requests: made, cold, at most, throttled, lost | %d, %d, %d, %d, %d |", w.calls.started, w.calls.cold, w.calls.most, w.calls.throttled, w.calls.lost)
+	r.line("| small workers: started, cold, at most, throttled, lost | %d, %d, %d, %d, %d |", w.small.started, w.small.cold, w.small.most, w.small.throttled, w.small.lost)
 	r.line("| utilisation | %.3f |", r.Utilisation)
 	r.line("| attempts for each job | %.4f |", float64(r.Attempts)/float64(max(1, r.Jobs)))
 	r.line("| instances: launched, at most, reclaimed; workers started, killed | %d, %d, %d; %d, %d |", w.fleet.launched, w.fleet.most, w.fleet.reclaimed, w.fleet.started, w.fleet.killed)

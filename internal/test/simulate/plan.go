@@ -41,12 +41,12 @@ type Plan struct {
 	Functions Functions
 	Messages  Messages
 	Fleet     Fleet
-	Calls     Calls
+	Small     Small
 }
 
-// Calls has the properties of the function of small requests. All requests are small.
-type Calls struct {
-	Most             int           // calls at a time; 0 for no such function
+// Small has the properties of the function of small requests. All requests are small.
+type Small struct {
+	Most             int           // small workers at a time; 0 for no such function
 	Render           time.Duration // mean time to render one request
 	Load             time.Duration // start of a request's process, and of its engines
 	Invoke, Warm     time.Duration // until Lambda has taken a call, and until the call begins
@@ -105,7 +105,7 @@ func Day(jobs float64, seed uint64) Plan {
 			Container: 3 * time.Second, Idle: 2 * time.Minute, Submits: 50, Reclaims: .05, Notice: 2 * time.Minute, Kills: 1. / 200,
 			Call: 50 * time.Millisecond,
 		},
-		Calls: Calls{
+		Small: Small{
 			Most: 500, Render: 10 * time.Second, Load: 300 * time.Millisecond, Invoke: 20 * time.Millisecond, Warm: 100 * time.Millisecond,
 			ColdMin: 1500 * time.Millisecond, ColdMax: 3 * time.Second, Idle: 6 * time.Minute,
 		},

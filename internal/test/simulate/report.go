@@ -179,7 +179,7 @@ func (w *World) costs(p polls) []cost {
 	o := w.objects
 	hours := w.fleet.paid.Hours()
 	return []cost{
-		{"Lambda, small requests", fmt.Sprintf("%.0f GB-s", w.calls.paid.Seconds()*callGB), float64(w.calls.started)*functionCall + w.calls.paid.Seconds()*callGB*functionGBs},
+		{"Lambda, small requests", fmt.Sprintf("%.0f GB-s", w.small.paid.Seconds()*callGB), float64(w.small.started)*functionCall + w.small.paid.Seconds()*callGB*functionGBs},
 		{"EC2 (Spot)", fmt.Sprintf("%.0f instance hours", hours), hours * (instanceHour + extrasHour)},
 		{"DynamoDB", fmt.Sprintf("%.1f M write units, %.1f M read units", writes/1e6, reads/1e6), writes*writeUnit + reads*readUnit},
 		{"API Gateway", fmt.Sprintf("%.2f M calls", float64(api)/1e6), float64(api) * gatewayCall},

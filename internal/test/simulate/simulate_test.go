@@ -16,7 +16,7 @@ var (
 	seed   = flag.Uint64("seed", 1, "seed of all random values")
 	from   = flag.Duration("from", 0, "time of day at which the simulation begins")
 	warmUp = flag.Duration("warm-up", 0, "time left out of the report at first")
-	calls  = flag.Int("calls", -1, "calls of the function of small requests at a time; -1 leaves the plan's")
+	small  = flag.Int("small", -1, "small workers at a time; -1 leaves the plan's")
 	length = flag.Duration("length", 24*time.Hour, "how long clients arrive")
 )
 
@@ -44,8 +44,8 @@ func TestDay(t *testing.T) {
 	interrupted, release := signal.NotifyContext(t.Context(), os.Interrupt)
 	defer release()
 	p := simulate.Day(*jobs, *seed).Part(*from, *length, *warmUp)
-	if p.Log = t.Logf; *calls >= 0 {
-		p.Calls.Most = *calls
+	if p.Log = t.Logf; *small >= 0 {
+		p.Small.Most = *small
 	}
 	p.Stop = func() bool { return interrupted.Err() != nil }
 	run(t, p)

@@ -94,7 +94,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer
 	start := time.Now()
 	load, length := loadTime, r.Plan.Render
 	if r.small {
-		load, length = r.Calls.Load, r.Calls.Render
+		load, length = r.Small.Load, r.Small.Render
 	}
 	if !r.loaded {
 		if err := sleep(ctx, load); err != nil {

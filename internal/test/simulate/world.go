@@ -27,7 +27,7 @@ type World struct {
 	functions *functions
 	messages  *messages
 	fleet     *fleet
-	calls     *calls
+	small     *smallPool
 	ledger    *ledger
 	service   *service.Service
 	tokens    []string // one API key for each account
@@ -102,17 +102,17 @@ func newWorld(p Plan) (_ *World, err error) {
 	w.ledger = &ledger{World: w, jobs: make(map[string]*job)}
 	w.fleet = &fleet{Fleet: p.Fleet, dice: newDice(p.Seed, 2), work: w.work, instances: make(map[*instance]bool), refilled: time.Now()}
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
-	w.calls = &calls{World: w, dice: newDice(p.Seed, 7)}
+	w.small = &smallPool{World: w, dice: newDice(p.Seed, 7)}
 	ports := lipsync.Ports{
 		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger, Pool: w.fleet, Demand: w.store,
 		NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5),
 	}
-	if p.Calls.Most > 0 {
-		ports.SmallPool = w.calls
+	if p.Small.Most > 0 {
+		ports.SmallPool = w.small
 	}
 	w.service, err = service.New(lipsync.Config{
 		Engines: []string{"warp"}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
-		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Calls.Most, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
+		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
 	}, ports)
 	w.messages.handle = sqs.Handler(w.service.Scale, func(int) {}, slog.New(slog.DiscardHandler))
 	w.messages.call = func(ctx context.Context, do func(context.Context) error) error {

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/domain/service"
 )
 
-// idlePoll is the time after which an idle worker of a pool asks for a request again: as long as a call for a small request takes to start.
+// idlePoll is the time after which an idle worker of a pool asks for a request again: as long as a small worker takes to start.
 const idlePoll = 2 * time.Second
 
 // Stay does requests one after the other. If none waits at first, it ends at once. If none waits

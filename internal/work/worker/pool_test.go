@@ -32,7 +32,7 @@ func (d *demand) Waiting(context.Context, time.Time, int) (w lipsync.Waiting, er
 
 func (d *demand) Steady(context.Context, int) (int, error) { return 0, nil }
 
-func (d *demand) LockCalls(context.Context, time.Time, time.Time) (m lipsync.Means, err error) {
+func (d *demand) LockSmall(context.Context, time.Time, time.Time) (m lipsync.Means, err error) {
 	return m, nil
 }
 

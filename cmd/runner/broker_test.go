@@ -19,7 +19,7 @@ import (
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/cloud/media"
 	"lipsync/internal/aws/cloud/messages"
-	"lipsync/internal/aws/lease"
+	"lipsync/internal/aws/broker"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
@@ -42,20 +42,20 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// lateFunction is the name of a function of leases whose clock is late, so that its leases have ended.
+// lateFunction is the name of a broker whose clock is late, so that its leases have ended.
 const lateFunction = "late"
 
 // serveLeases serves the functions of leases as Lambda does, in this process.
 func (a *account) serveLeases(t *testing.T, cfg aws.Config) {
 	t.Helper()
 	handlers := map[string]func(context.Context, json.RawMessage) (json.RawMessage, error){}
-	for name, now := range map[string]func() time.Time{"lease": time.Now, lateFunction: ago(2 * lipsync.Lease)} {
-		d, err := cloud.New(cfg, a.getenv, &a.functionLog, cloud.Records, media.Kept, cloud.Demand, messages.Queue, messages.Deliveries, cloud.Leases)
+	for name, now := range map[string]func() time.Time{"broker": time.Now, lateFunction: ago(2 * lipsync.Lease)} {
+		d, err := cloud.New(cfg, a.getenv, &a.functionLog, cloud.Records, media.Kept, cloud.Demand, messages.Queue, messages.Deliveries, cloud.Broker)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.Service.Now = now
-		handlers[name] = lease.Handler(d.Service, d.Table, lease.NewSessions(d.Config, d.MediaRole, d.Bucket), d.Log)
+		handlers[name] = broker.Handler(d.Service, d.Table, broker.NewSessions(d.Config, d.MediaRole, d.Bucket), d.Log)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handle := handlers[strings.Split(r.URL.Path, "/")[3]] // after the version and "functions"
@@ -99,7 +99,7 @@ func TestInvoke(t *testing.T) {
 		client := lambda.New(lambda.Options{
 			Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 		})
-		answer, err := invoker(client, "lease")(t.Context(), []byte(`{}`))
+		answer, err := invoker(client, "broker")(t.Context(), []byte(`{}`))
 		if failure.CodeOf(err) != c.want || (err == nil) != (string(answer) == "{}") {
 			t.Errorf("%s: got %s, %v, want the code %q", name, answer, err, c.want)
 		}

@@ -9,4 +9,4 @@ import (
 )
 
 // parts are the parts of the service that the program needs.
-var parts = []cloud.Part{cloud.Records, media.Kept, cloud.Demand, messages.Queue, messages.Deliveries, cloud.Leases}
+var parts = []cloud.Part{cloud.Records, media.Kept, cloud.Demand, messages.Queue, messages.Deliveries, cloud.Broker}

@@ -1,4 +1,4 @@
-package lease
+package broker
 
 import (
 	"context"
@@ -16,23 +16,23 @@ type Sessions interface {
 	Open(ctx context.Context, name string, p policy) (*credentials, error)
 }
 
-// Calls counts the calls of the function of small requests that run. They return NotFound for a start that isn't known.
-type Calls interface {
-	BeginCall(ctx context.Context, start string) error
-	EndCall(ctx context.Context, start string) error
+// SmallWorkers counts small workers that run. They return NotFound for a start that isn't known.
+type SmallWorkers interface {
+	BeginSmall(ctx context.Context, start string) error
+	EndSmall(ctx context.Context, start string) error
 }
 
-// function answers the calls of runners.
+// function answers the messages of runners.
 type function struct {
 	records  *service.Service
-	calls    Calls
+	small    SmallWorkers
 	sessions Sessions
 	log      *slog.Logger
 }
 
-// Handler returns the function of Lambda that answers the calls of runners. It returns an error only if it can't tell the runner.
-func Handler(s *service.Service, calls Calls, sessions Sessions, log *slog.Logger) func(context.Context, json.RawMessage) (json.RawMessage, error) {
-	f := &function{s, calls, sessions, log}
+// Handler returns the function of Lambda that answers the messages of runners. It returns an error only if it can't tell the runner.
+func Handler(s *service.Service, small SmallWorkers, sessions Sessions, log *slog.Logger) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+	f := &function{s, small, sessions, log}
 	return func(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
 		c, err := parse(text)
 		var a answer
@@ -43,9 +43,9 @@ func Handler(s *service.Service, calls Calls, sessions Sessions, log *slog.Logge
 		case err == nil:
 		case code == failure.NotFound || code == failure.Conflict || code == failure.RateLimited:
 		case code == failure.Invalid: // no runner of ours sends that
-			log.WarnContext(ctx, "a runner's call is refused", "do", c.Do, "request", c.ID, "error", err)
+			log.WarnContext(ctx, "a runner's message is refused", "do", c.Do, "request", c.ID, "error", err)
 		default:
-			log.ErrorContext(ctx, "a runner's call fails", "do", c.Do, "request", c.ID, "error", err)
+			log.ErrorContext(ctx, "a runner's message fails", "do", c.Do, "request", c.ID, "error", err)
 		}
 		if err != nil {
 			a.Error = newError(err, failure.Of(err))
@@ -55,7 +55,7 @@ func Handler(s *service.Service, calls Calls, sessions Sessions, log *slog.Logge
 }
 
 // do does what a runner asks for. Except for claims and sums, it returns Conflict unless the runner holds the lease that it names.
-func (f *function) do(ctx context.Context, c call) (a answer, err error) {
+func (f *function) do(ctx context.Context, c message) (a answer, err error) {
 	r := lipsync.Request{ID: c.ID, Lease: c.Lease}
 	switch c.Do { // these check the lease when they change it
 	case claim:
@@ -64,10 +64,10 @@ func (f *function) do(ctx context.Context, c call) (a answer, err error) {
 			a.Request = newClaimed(r)
 		}
 		return a, err
-	case beginCall:
-		return a, f.calls.BeginCall(ctx, c.Start)
-	case endCall:
-		return a, f.calls.EndCall(ctx, c.Start)
+	case beginSmall:
+		return a, f.small.BeginSmall(ctx, c.Start)
+	case endSmall:
+		return a, f.small.EndSmall(ctx, c.Start)
 	case worked:
 		a.All, err = f.records.NoteStint(ctx, lipsync.Stint{Class: c.Class, Took: c.Took, Small: c.Small})
 		return a, err

@@ -8,9 +8,9 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// calls models the function of small requests. It implements lipsync.Pool. The store has the record of its calls, as on AWS. A call is paid for
+// smallPool models the function of small requests. It implements lipsync.Pool. The store has the record of its invocations, as on AWS. A small worker is paid for
 // from its start to its end, with the start of its environment.
-type calls struct {
+type smallPool struct {
 	*World
 	dice *dice
 
@@ -18,22 +18,22 @@ type calls struct {
 	idle                     []time.Time // when each idle environment became idle
 	running, most            int
 	started, cold, throttled int64
-	lost                     int64 // calls for which Lambda found no room in time
+	lost                     int64 // those for which Lambda found no room in time
 	paid                     time.Duration
 }
 
-var _ lipsync.Pool = (*calls)(nil)
+var _ lipsync.Pool = (*smallPool)(nil)
 
-func (c *calls) Count(ctx context.Context) (waiting, running int, err error) {
-	return c.store.CountCalls(ctx, time.Now())
+func (c *smallPool) Count(ctx context.Context) (waiting, running int, err error) {
+	return c.store.CountSmall(ctx, time.Now())
 }
 
-func (c *calls) Start(ctx context.Context, n int) error {
-	start, err := c.store.StartCalls(ctx, time.Now(), n)
+func (c *smallPool) Start(ctx context.Context, n int) error {
+	start, err := c.store.StartSmall(ctx, time.Now(), n)
 	if err != nil {
 		return err
 	}
-	time.Sleep(c.Calls.Invoke * time.Duration((n+31)/32)) // 32 at a time
+	time.Sleep(c.Small.Invoke * time.Duration((n+31)/32)) // 32 at a time
 	for range n {
 		go c.call(c.background, start)
 	}
@@ -41,7 +41,7 @@ func (c *calls) Start(ctx context.Context, n int) error {
 }
 
 // call makes one call, once Lambda has room for it.
-func (c *calls) call(ctx context.Context, start string) {
+func (c *smallPool) call(ctx context.Context, start string) {
 	came := time.Now()
 	cold, ok := c.begin()
 	for ; !ok; cold, ok = c.begin() {
@@ -60,37 +60,37 @@ func (c *calls) call(ctx context.Context, start string) {
 		c.idle = append(c.idle, time.Now())
 		c.paid += time.Since(began)
 	}()
-	pause := c.Calls.Warm
+	pause := c.Small.Warm
 	if cold {
-		pause = c.dice.between(c.Calls.ColdMin, c.Calls.ColdMax)
+		pause = c.dice.between(c.Small.ColdMin, c.Small.ColdMax)
 	}
 	if sleep(ctx, pause) != nil {
 		return
 	}
-	c.note(c.store.BeginCall(ctx, start))
+	c.note(c.store.BeginSmall(ctx, start))
 	work, end := context.WithTimeout(ctx, callTime)
 	defer end()
 	begin, cancel := context.WithTimeout(work, callTime/2)
 	defer cancel()
 	c.stay(work, begin, &process{dead: make(chan struct{}), end: end}, true)
-	c.note(c.store.EndCall(context.WithoutCancel(ctx), start))
+	c.note(c.store.EndSmall(context.WithoutCancel(ctx), start))
 }
 
 // callTime is the longest time of a call's work: the function's 15 minutes less 30 s.
 const callTime = 15*time.Minute - 30*time.Second
 
 // begin takes room for a call, and reports whether its environment has to start.
-func (c *calls) begin() (cold, ok bool) {
+func (c *smallPool) begin() (cold, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running >= c.Calls.Most {
+	if c.running >= c.Small.Most {
 		c.throttled++
 		return false, false
 	}
 	c.running++
 	c.started++
 	c.most = max(c.most, c.running)
-	for len(c.idle) > 0 && time.Since(c.idle[0]) > c.Calls.Idle {
+	for len(c.idle) > 0 && time.Since(c.idle[0]) > c.Small.Idle {
 		c.idle = c.idle[1:]
 	}
 	if len(c.idle) == 0 {

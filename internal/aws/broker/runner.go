@@ -1,4 +1,4 @@
-package lease
+package broker
 
 import (
 	"context"
@@ -30,33 +30,33 @@ type Records struct {
 
 var (
 	_ service.Records = (*Records)(nil)
-	_ Calls           = (*Records)(nil)
+	_ SmallWorkers    = (*Records)(nil)
 )
 
 // NewRecords returns the records behind the function, for a runner that does all requests or only small ones.
 func NewRecords(invoke Invoke, small bool) *Records { return &Records{invoke: invoke, small: small} }
 
-// call makes a call, and returns the error that the function told.
-func (r *Records) call(ctx context.Context, c call) (a answer, err error) {
+// send sends a message, and returns the error that the function told.
+func (r *Records) send(ctx context.Context, c message) (a answer, err error) {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return a, err
 	}
 	if text, err = r.invoke(ctx, text); err != nil {
-		return a, fmt.Errorf("call the function of leases: %w", err)
+		return a, fmt.Errorf("call the broker: %w", err)
 	}
 	if err := json.Unmarshal(text, &a); err != nil {
-		return a, fmt.Errorf("answer of the function of leases: %w", err)
+		return a, fmt.Errorf("answer of the broker: %w", err)
 	}
 	return a, a.Error.err()
 }
 
-// on returns a call about a claimed request.
-func on(r lipsync.Request, do operation) call { return call{Do: do, ID: r.ID, Lease: r.Lease} }
+// on returns a message about a claimed request.
+func on(r lipsync.Request, do operation) message { return message{Do: do, ID: r.ID, Lease: r.Lease} }
 
-// did makes a call that answers nothing.
-func (r *Records) did(ctx context.Context, c call) error {
-	_, err := r.call(ctx, c)
+// did sends a message that gets no more than an error.
+func (r *Records) did(ctx context.Context, c message) error {
+	_, err := r.send(ctx, c)
 	return err
 }
 
@@ -65,12 +65,12 @@ func (r *Records) Claim(ctx context.Context, id string, except ...string) (lipsy
 	if id != "" || len(except) > 0 {
 		return lipsync.Request{}, errors.New("a runner can't choose what it claims")
 	}
-	a, err := r.call(ctx, call{Do: claim, Small: r.small})
+	a, err := r.send(ctx, message{Do: claim, Small: r.small})
 	if err != nil {
 		return lipsync.Request{}, err
 	}
 	if a.Request == nil {
-		return lipsync.Request{}, errors.New("the function of leases answers a claim without a request")
+		return lipsync.Request{}, errors.New("the broker answers a claim without a request")
 	}
 	request, err := a.Request.request()
 	r.mu.Lock()
@@ -105,19 +105,19 @@ func (r *Records) Enlarge(ctx context.Context, q lipsync.Request) error {
 	return r.did(ctx, on(q, enlarge))
 }
 
-func (r *Records) BeginCall(ctx context.Context, start string) error {
-	return r.did(ctx, call{Do: beginCall, Start: start})
+func (r *Records) BeginSmall(ctx context.Context, start string) error {
+	return r.did(ctx, message{Do: beginSmall, Start: start})
 }
 
-func (r *Records) EndCall(ctx context.Context, start string) error {
-	return r.did(ctx, call{Do: endCall, Start: start})
+func (r *Records) EndSmall(ctx context.Context, start string) error {
+	return r.did(ctx, message{Do: endSmall, Start: start})
 }
 
 // Fault implements service.Records. The function gets the failure that err is, and its RetryAfter.
 func (r *Records) Fault(ctx context.Context, q lipsync.Request, err error, took time.Duration) (f failure.Failure, again time.Time, _ error) {
 	c := on(q, fault)
 	c.Ended, c.Took = ended{VideoLength: q.VideoLength, AudioLength: q.AudioLength, Fault: newError(err, failure.Of(err))}, min(took, maxTook)
-	a, err := r.call(ctx, c)
+	a, err := r.send(ctx, c)
 	return a.Fault.failure(), a.Again, err
 }
 
@@ -134,7 +134,7 @@ func (r *Records) NoteSpeed(ctx context.Context, q lipsync.Request, size int64, 
 }
 
 func (r *Records) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
-	a, err := r.call(ctx, call{Do: worked, Small: r.small, Class: c, Took: min(took, maxTook)})
+	a, err := r.send(ctx, message{Do: worked, Small: r.small, Class: c, Took: min(took, maxTook)})
 	return a.All, err
 }
 
@@ -193,13 +193,13 @@ type grant struct {
 func (g *grant) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	c := on(g.request, session)
 	c.Key = g.key
-	a, err := g.records.call(ctx, c)
+	a, err := g.records.send(ctx, c)
 	if err != nil {
 		return aws.Credentials{}, err
 	}
 	if a.Session == nil {
-		return aws.Credentials{}, errors.New("the function of leases answers without a session")
+		return aws.Credentials{}, errors.New("the broker answers without a session")
 	}
 	s := a.Session
-	return aws.Credentials{AccessKeyID: s.Key, SecretAccessKey: s.Secret, SessionToken: s.Token, CanExpire: true, Expires: s.Until, Source: "lease"}, nil
+	return aws.Credentials{AccessKeyID: s.Key, SecretAccessKey: s.Secret, SessionToken: s.Token, CanExpire: true, Expires: s.Until, Source: "broker"}, nil
 }

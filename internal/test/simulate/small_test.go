@@ -18,7 +18,7 @@ func quiet(burst int) simulate.Plan {
 // call has started, on a cold environment, 1 s to fetch, 3.3 s to render.
 func TestOne(t *testing.T) {
 	p := quiet(3)
-	p.Calls.Render /= 3 // 10 s instead of 30
+	p.Small.Render /= 3 // 10 s instead of 30
 	r := run(t, p)
 	if r.DoneBurst.All == 0 || r.Completed != r.Jobs || r.DoneBurst.All > 10*time.Second {
 		t.Errorf("%d of %d are done, after %v; want all within 10 s", r.Completed, r.Jobs, r.DoneBurst)

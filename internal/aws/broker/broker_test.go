@@ -1,4 +1,4 @@
-package lease
+package broker
 
 import (
 	"context"
@@ -26,13 +26,13 @@ import (
 	"lipsync/internal/test/lipsynctest"
 )
 
-// fixture is a service behind the function of leases, with a runner that calls it.
+// fixture is a service behind the broker, with a runner that calls it.
 type fixture struct {
 	*service.Service
 	caller  lipsync.Caller
 	records *Records
 	opened  []policy // of sessions
-	counted []string // begins and ends of calls
+	counted []string // begins and ends of small workers
 	lost    int      // number of the next answers that are lost after the function gave them
 	log     strings.Builder
 }
@@ -64,15 +64,15 @@ func newFixtureFor(t testing.TB, small bool) *fixture {
 	return f
 }
 
-// BeginCall implements Calls.
-func (f *fixture) BeginCall(_ context.Context, start string) error { return f.count("begin", start) }
+// BeginSmall implements SmallWorkers.
+func (f *fixture) BeginSmall(_ context.Context, start string) error { return f.count("begin", start) }
 
-// EndCall implements Calls.
-func (f *fixture) EndCall(_ context.Context, start string) error { return f.count("end", start) }
+// EndSmall implements SmallWorkers.
+func (f *fixture) EndSmall(_ context.Context, start string) error { return f.count("end", start) }
 
 func (f *fixture) count(what, start string) error {
 	if start != "1/a" {
-		return failure.New(failure.NotFound, "no call was started so")
+		return failure.New(failure.NotFound, "no small worker was started so")
 	}
 	f.counted = append(f.counted, what)
 	return nil
@@ -197,11 +197,11 @@ func TestFaults(t *testing.T) {
 	unreachable := failure.Failure{Code: failure.MediaUnreachable, Details: failure.Details{Kind: failure.Video, Status: 503, Cause: "video from example.com"}}
 	for name, fault := range map[string]error{
 		"ours":      errors.New("x"),
-		"panic":     errors.New(strings.Repeat("x", maxCall)),
+		"panic":     errors.New(strings.Repeat("x", maxMessage)),
 		"input":     failure.Failure{Code: failure.NoFace}.Because(errors.New("x")),
 		"disk":      noSpace,
 		"transient": unreachable.Because(&failure.Error{Code: failure.Unavailable, RetryAfter: 20 * time.Minute}),
-		"long":      failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: failure.Audio, Cause: strings.Repeat("\xff", maxCall)}}.Because(nil),
+		"long":      failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: failure.Audio, Cause: strings.Repeat("\xff", maxMessage)}}.Because(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -226,7 +226,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRefusals makes calls about a request without its lease, and calls that no runner makes.
+// TestRefusals sends messages about a request without its lease, and those that no runner sends.
 func TestRefusals(t *testing.T) {
 	f := newFixture(t)
 	own, other := f.claimed(t, nil), f.claimed(t, nil)
@@ -246,7 +246,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	canceled := newError(failure.Failure{Code: failure.Canceled}.Because(nil), failure.Failure{Code: failure.Canceled})
-	for name, c := range map[string]call{
+	for name, c := range map[string]message{
 		"operation":        on(own, "cancel"),
 		"fault":            {Do: fault, ID: own.ID, Lease: own.Lease},
 		"cancel":           {Do: fault, ID: own.ID, Lease: own.Lease, Ended: ended{Fault: canceled}},
@@ -261,8 +261,8 @@ func TestRefusals(t *testing.T) {
 		"class":            {Do: worked, Class: "huge"},
 		"size":             {Do: noteSpeed, ID: own.ID, Lease: own.Lease, Size: -1},
 		"speed before end": {Do: noteSpeed, ID: own.ID, Lease: own.Lease, Size: 1},
-		"start":            {Do: beginCall, Start: "../x"},
-		"no start":         {Do: endCall},
+		"start":            {Do: beginSmall, Start: "../x"},
+		"no start":         {Do: endSmall},
 		"key":              {Do: session, ID: own.ID, Lease: own.Lease, Key: "*"},
 	} {
 		if err := f.records.did(t.Context(), c); failure.CodeOf(err) != failure.Invalid && failure.CodeOf(err) != failure.Conflict {
@@ -276,7 +276,7 @@ func TestRefusals(t *testing.T) {
 	if len(f.opened) > 0 {
 		t.Errorf("sessions with %v were opened", f.opened)
 	}
-	if !strings.Contains(f.log.String(), "a runner's call is refused") {
+	if !strings.Contains(f.log.String(), "a runner's message is refused") {
 		t.Errorf("the log doesn't tell of refusals: %s", &f.log)
 	}
 }
@@ -294,9 +294,9 @@ func TestSmall(t *testing.T) {
 	if got, err := f.records.Claim(t.Context(), ""); failure.CodeOf(err) != failure.NotFound {
 		t.Errorf("got %s (%v), want none of %s and %s", got.ID, err, large, r.ID)
 	}
-	check.Must(t, errors.Join(f.records.BeginCall(t.Context(), "1/a"), f.records.EndCall(t.Context(), "1/a")))
-	check.Want(t, "calls", strings.Join(f.counted, " "), "begin end")
-	if err := f.records.BeginCall(t.Context(), "2/b"); failure.CodeOf(err) != failure.NotFound {
+	check.Must(t, errors.Join(f.records.BeginSmall(t.Context(), "1/a"), f.records.EndSmall(t.Context(), "1/a")))
+	check.Want(t, "small workers", strings.Join(f.counted, " "), "begin end")
+	if err := f.records.BeginSmall(t.Context(), "2/b"); failure.CodeOf(err) != failure.NotFound {
 		t.Errorf("a start that nobody made: got %v", err)
 	}
 }
@@ -305,7 +305,7 @@ func TestSmall(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	f := newFixture(t)
 	handle := Handler(f.Service, f, f, slog.New(slog.DiscardHandler))
-	for _, text := range []string{"", "{", "[]", `{"do":"claim","id":1}`, `{"do":"claim"} {}`, `{"do":"claim","more":1}`, `"` + strings.Repeat("x", maxCall) + `"`} {
+	for _, text := range []string{"", "{", "[]", `{"do":"claim","id":1}`, `{"do":"claim"} {}`, `{"do":"claim","more":1}`, `"` + strings.Repeat("x", maxMessage) + `"`} {
 		answered, err := handle(t.Context(), json.RawMessage(text))
 		var a answer
 		check.Must(t, errors.Join(err, json.Unmarshal(answered, &a)))
@@ -409,12 +409,12 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// FuzzCall feeds the function what an attacker may send. It must answer, and change no request whose lease the text doesn't have.
-func FuzzCall(f *testing.F) {
+// FuzzMessage feeds the function what an attacker may send. It must answer, and change no request whose lease the text doesn't have.
+func FuzzMessage(f *testing.F) {
 	fixture := newFixture(f)
 	r := fixture.claimed(f, nil)
 	handle := Handler(fixture.Service, fixture, fixture, slog.New(slog.DiscardHandler))
-	for _, do := range []operation{renew, held, report, noteVideo, release, enlarge, fault, finish, noteSpeed, worked, session, beginCall} {
+	for _, do := range []operation{renew, held, report, noteVideo, release, enlarge, fault, finish, noteSpeed, worked, session, beginSmall} {
 		c := on(r, do)
 		c.Lease = "another"
 		c.Video, c.Key, c.Ended.Outcome.Output, c.Ended.Fault = make([]byte, 32), r.OutputKey(1), r.OutputKey(1), newError(errors.New("x"), failure.Of(nil))

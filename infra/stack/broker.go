@@ -7,26 +7,26 @@ import (
 	"lipsync/internal/store/dynamodb"
 )
 
-// leaser returns the function by which runners do requests. It may claim and finish requests, and delete their media. It may neither read nor
+// broker returns the function by which runners do requests. It may claim and finish requests, and delete their media. It may neither read nor
 // change API keys, uploads and secrets of webhooks.
-func (s *service) leaser() lambda {
+func (s *service) broker() lambda {
 	return lambda{
-		name: "lease", timeout: apiTimeout, memory: 512,
+		name: "broker", timeout: apiTimeout, memory: 512,
 		policy: policy{
-			onKeys(s.queryOpen(), dynamodb.LeaseQueries()),
-			onKeys(s.useTable("BatchGetItem", "Query"), dynamodb.LeaseReads()),
-			onKeys(s.change(), dynamodb.LeaseWrites()),
-			onKeys(s.useTable("PutItem"), dynamodb.LeasePuts()), s.announce(), s.send(),
+			onKeys(s.queryOpen(), dynamodb.BrokerQueries()),
+			onKeys(s.useTable("BatchGetItem", "Query"), dynamodb.BrokerReads()),
+			onKeys(s.change(), dynamodb.BrokerWrites()),
+			onKeys(s.useTable("PutItem"), dynamodb.BrokerPuts()), s.announce(), s.send(),
 			s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"), s.useObjects("pieces", "DeleteObject"), s.missObjects(),
 		},
 	}
 }
 
-// addLease adds the function lease, and the role of which it gives runners sessions. The role may reach the media of all requests, and the policy of a session
+// addBroker adds the broker, and the role of which it gives runners sessions. The role may reach the media of all requests, and the policy of a session
 // leaves those of one.
-func (s *service) addLease() {
-	l := s.leaser()
-	role := s.functionRole(l)
+func (s *service) addBroker() {
+	b := s.broker()
+	role := s.functionRole(b)
 	s.mediaRole = awsiam.NewRole(s.stack, jsii.String("RequestMedia"), &awsiam.RoleProps{
 		Description: jsii.String("Reaches the media of requests for runners"),
 		AssumedBy:   awsiam.NewArnPrincipal(role.RoleArn()),
@@ -40,5 +40,5 @@ func (s *service) addLease() {
 		s.mediaRole.AddToPolicy(statement)
 	}
 	role.AddToPolicy(allow([]string{"sts:AssumeRole"}, s.mediaRole.RoleArn()))
-	s.functions["lease"] = s.function(l, role)
+	s.functions["broker"] = s.function(b, role)
 }

@@ -1,7 +1,7 @@
-// Package lease lets a runner that has no rights to the table and the media do requests. The runner calls a function of Lambda, which claims a request for it.
+// Package broker lets a runner that has no rights to the table and the media do requests. The runner calls a function of Lambda, which claims a request for it.
 // While the runner holds the lease, the function reads and changes the record of that request for it, and gives it sessions that reach only the media of
 // that request.
-package lease
+package broker
 
 import (
 	"bytes"
@@ -18,35 +18,35 @@ import (
 	"lipsync/internal/domain/order"
 )
 
-// operation is what a runner asks for: a method of service.Records or Calls, or a session.
+// operation is what a runner asks for: a method of service.Records or SmallWorkers, or a session.
 type operation string
 
 const (
-	claim     operation = "claim"
-	renew     operation = "renew"
-	held      operation = "held"
-	report    operation = "report"
-	noteVideo operation = "note_video"
-	release   operation = "release"
-	enlarge   operation = "enlarge"
-	fault     operation = "fault"
-	finish    operation = "finish"
-	noteSpeed operation = "note_speed"
-	worked    operation = "worked"
-	session   operation = "session"
-	beginCall operation = "begin_call" // of the function of small requests
-	endCall   operation = "end_call"
+	claim      operation = "claim"
+	renew      operation = "renew"
+	held       operation = "held"
+	report     operation = "report"
+	noteVideo  operation = "note_video"
+	release    operation = "release"
+	enlarge    operation = "enlarge"
+	fault      operation = "fault"
+	finish     operation = "finish"
+	noteSpeed  operation = "note_speed"
+	worked     operation = "worked"
+	session    operation = "session"
+	beginSmall operation = "begin_small" // of a small worker
+	endSmall   operation = "end_small"
 )
 
-// call is a runner's call. ID and Lease say which lease it holds.
-type call struct {
+// message is what a runner sends. ID and Lease say which lease it holds.
+type message struct {
 	Do    operation `json:"do"`
 	ID    string    `json:"id,omitempty"`    // of the request
 	Lease string    `json:"lease,omitempty"` // token
 
 	Small    bool             `json:"small,omitempty"` // the runner does only small requests
 	Class    lipsync.Class    `json:"class,omitempty"` // of the request that was worked on
-	Start    string           `json:"start,omitempty"` // name of the start of a call of the function of small requests
+	Start    string           `json:"start,omitempty"` // name of the start of small workers
 	Progress lipsync.Progress `json:"progress,omitzero"`
 	Video    []byte           `json:"video,omitempty"` // SHA-256
 	Ended    ended            `json:"ended,omitzero"`
@@ -64,7 +64,7 @@ type ended struct {
 	Fault   wireError       `json:"fault,omitzero"`   // for fault
 }
 
-// answer is the function's answer to a call.
+// answer is the broker's answer to a message.
 type answer struct {
 	Error   wireError     `json:"error,omitzero"` // the call changed nothing, or it isn't known what it changed
 	Request *claimed      `json:"request,omitempty"`
@@ -104,7 +104,7 @@ func newError(err error, f failure.Failure) wireError {
 	return wireError{e.Code, clip(e.Message), e.RetryAfter, f.Code, f.Details}
 }
 
-// clip returns the beginning of a text that is too long for a call.
+// clip returns the beginning of a text that is too long for a message.
 func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
@@ -170,16 +170,16 @@ func (c *claimed) request() (r lipsync.Request, err error) {
 
 // Bounds of what a runner may send.
 const (
-	maxCall  = 256 << 10 // bytes
-	maxText  = 4 << 10   // bytes of the message or the cause of a fault
-	maxStart = 60        // bytes
-	maxGaps  = 1000
-	maxTook  = 7 * 24 * time.Hour // the longest time of a job
+	maxMessage = 256 << 10 // bytes
+	maxText    = 4 << 10   // bytes of the message or the cause of a fault
+	maxStart   = 60        // bytes
+	maxGaps    = 1000
+	maxTook    = 7 * 24 * time.Hour // the longest time of a job
 )
 
-// parse reads a runner's call, which may be an attacker's. It returns Invalid for a call that no runner makes.
-func parse(text []byte) (c call, err error) {
-	if len(text) > maxCall {
+// parse reads a runner's message, which may be an attacker's. It returns Invalid for one that no runner sends.
+func parse(text []byte) (c message, err error) {
+	if len(text) > maxMessage {
 		return c, invalid("has %d bytes", len(text))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -188,24 +188,24 @@ func parse(text []byte) (c call, err error) {
 		return c, invalid("%.100s", err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return c, invalid("more than a call")
+		return c, invalid("more than a message")
 	}
 	return c, c.check()
 }
 
 func invalid(format string, args ...any) error {
-	return failure.New(failure.Invalid, "a runner's call: "+fmt.Sprintf(format, args...))
+	return failure.New(failure.Invalid, "a runner's message: "+fmt.Sprintf(format, args...))
 }
 
 // check returns Invalid unless the values are such as a runner sends.
-func (c call) check() error {
+func (c message) check() error {
 	switch c.Do {
 	case claim, worked:
 		if c.Class != lipsync.Small && c.Class != lipsync.Large {
 			return invalid("the class %.40q", c.Class)
 		}
 		return c.checkNumbers()
-	case beginCall, endCall:
+	case beginSmall, endSmall:
 		if c.Start == "" || len(c.Start) > maxStart || strings.Trim(c.Start, "0123456789abcdefghijklmnopqrstuvwxyz/") != "" {
 			return invalid("the start %.40q", c.Start)
 		}
@@ -234,7 +234,7 @@ func (c call) check() error {
 }
 
 // checkNumbers returns Invalid if a number is out of its range.
-func (c call) checkNumbers() error {
+func (c message) checkNumbers() error {
 	o := c.Ended.Outcome
 	if c.Took < 0 || c.Took > maxTook || c.Size < 0 || c.Progress.Percent < 0 || c.Progress.Percent > 99 ||
 		min(o.Length, o.VideoLength, o.AudioLength, c.Ended.VideoLength, c.Ended.AudioLength) < 0 || o.Size < 0 || min(o.Frames.Total, o.Frames.Synced) < 0 {

@@ -1,0 +1,88 @@
+package dynamodb
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/domain/failure"
+)
+
+const (
+	// smallStart is the time from the start of a small worker after which it counts as lost, if it has not begun. Lambda
+	// gives up starting it a little earlier: see smallWait in infra/stack.
+	smallStart = 65 * time.Second
+	// smallLife is a little longer than any small worker works. One that has not ended after that time died.
+	smallLife = 16 * time.Minute
+)
+
+// smallWorkers is the item of small workers that were started together.
+type smallWorkers struct {
+	started, began, ended int
+	at                    time.Time
+}
+
+// startOf is the prefix of these items' sort keys. The time of the start follows.
+const startOf = "small/"
+
+func (c *smallWorkers) fields() []field {
+	return []field{{"started", &c.started}, {"began", &c.began}, {"ended", &c.ended}, {"at", &c.at}}
+}
+
+// StartSmall records that n small workers are started, and returns a name for BeginSmall and EndSmall.
+func (s *Store) StartSmall(ctx context.Context, now time.Time, n int) (start string, err error) {
+	start = padded(now.UnixMicro()) + "/" + strconv.FormatUint(rand.Uint64(), 36)
+	set := encode((&smallWorkers{started: n, at: now}).fields())
+	set[TimeToLive] = expiry(now.Add(smallLife))
+	_, err = s.update(ctx, change{key: key(PoolKey, startOf+start), set: set})
+	return start, err
+}
+
+// BeginSmall records that one of them has begun. It returns NotFound if no more were started.
+func (s *Store) BeginSmall(ctx context.Context, start string) error {
+	return s.countSmall(ctx, start, "began", "started")
+}
+
+// EndSmall records that one of them has ended. It returns NotFound if no more have begun.
+func (s *Store) EndSmall(ctx context.Context, start string) error {
+	return s.countSmall(ctx, start, "ended", "began")
+}
+
+// countSmall adds 1 to an attribute of their item, up to the value of another.
+func (s *Store) countSmall(ctx context.Context, start, attribute, most string) error {
+	_, err := s.update(ctx, change{
+		key: key(PoolKey, startOf+start), add: item{attribute: number(1)},
+		condition: "attribute_exists(#" + most + ") AND (attribute_not_exists(#" + attribute + ") OR #" + attribute + " < #" + most + ")", refused: failure.New(failure.NotFound, "no small worker was started so"),
+	})
+	return err
+}
+
+// CountSmall returns the number of small workers that were started and have not begun, and of those that have begun and not ended.
+func (s *Store) CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error) {
+	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String("#pk = :pool AND #sk BETWEEN :first AND :last"),
+		ExpressionAttributeValues: item{
+			":pool": text(PoolKey), ":first": text(startOf + padded(now.Add(-smallLife).UnixMicro())), ":last": text(strings.TrimSuffix(startOf, "/") + "0"),
+		},
+		ConsistentRead: aws.Bool(true),
+	}) {
+		var c smallWorkers
+		if err == nil {
+			err = decode(i, c.fields())
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		if now.Sub(c.at) < smallStart {
+			waiting += max(0, c.started-c.began)
+		}
+		running += max(0, c.began-c.ended)
+	}
+	return waiting, running, nil
+}
