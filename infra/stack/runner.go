@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/settings"
 )
 
@@ -28,7 +29,7 @@ const (
 
 // memoryGiB returns the memory of one job in GiB.
 func (s *service) memoryGiB() int {
-	if slices.Equal(settings.Engines.In(s.Values), []string{"warp"}) && settings.Image.In(s.Values) == "cpu" {
+	if !slices.ContainsFunc(settings.Engines.In(s.Values), order.NeedsNetwork) && settings.Image.In(s.Values) == "cpu" {
 		return warpGiB
 	}
 	return networkGiB

@@ -57,7 +57,7 @@ type Job struct {
 	Findings    Findings // of earlier jobs with the same video; nil: none
 	Options     order.Options
 	Boxes       string // path of the file of boxes, if the option face has one
-	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Preview, Mask and Output.
+	// With Segments the output is as long as the video, Audio isn't used, and of the Options only Output and those that are order.BesideSegments.
 	Segments order.Segments
 	Audios   map[string]string // paths of the audios of the segments, by their Ref
 	Signed   bool              // the output must be signed later, which takes four times its size on the disk

@@ -1,6 +1,10 @@
 package lipsync
 
-import "time"
+import (
+	"time"
+
+	"lipsync/internal/domain/order"
+)
 
 // Class says which workers on AWS do a request. On one machine every worker does any request.
 type Class string
@@ -10,9 +14,6 @@ const (
 	Small Class = ""      // a small worker, or a runner
 	Large Class = "large" // only a runner
 )
-
-// warp is the name of the engine that needs no network. A request without an engine, such as an analysis, needs none either.
-const warp = "warp"
 
 const (
 	// MostSmallBytes is the largest size of all inputs of a small request, in bytes, as far as it is known. It is fetched in seconds, and
@@ -25,13 +26,13 @@ const (
 )
 
 // ClassOf returns the class of a new request with inputs of the sizes, in bytes. A size is 0 if it is unknown; such an input counts as small
-// until a worker has it.
+// until a worker has it. A request without an engine, such as an analysis, needs no network either.
 func ClassOf(r Request, sizes ...int64) Class {
 	var all int64
 	for _, size := range sizes {
 		all += size
 	}
-	if r.Engine != "" && r.Engine != warp || all > MostSmallBytes {
+	if order.NeedsNetwork(r.Engine) || all > MostSmallBytes {
 		return Large
 	}
 	return Small

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"lipsync/internal/domain/order"
 )
 
 // Descriptions of valid values that several settings have.
@@ -146,14 +148,14 @@ var (
 		Name: "workers", Where: Machine, Without: "one for each 4 cores, with an NVIDIA GPU for each 2", Example: "N",
 		Help: "Number of requests to render at once",
 	}})
-	Engine = add(Setting[string]{Kind: oneOf(engines...), Row: Row{
-		Name: "engine", Where: Machine, Default: "warp", Example: "NAME", Choices: engines,
-		Help: "Engine of requests that name none: warp, or wav2lip or musetalk if there are such models",
+	Engine = add(Setting[string]{Kind: oneOf(order.EngineNames()...), Row: Row{
+		Name: "engine", Where: Machine, Default: order.Warp, Example: "NAME", Choices: order.EngineNames(),
+		Help: "Engine of requests that name none: " + enginesHere("or"),
 		More: "See [models](models.md).",
 	}})
-	Engines = add(Setting[[]string]{Kind: words(strings.Join(engines, "|"), strings.Join(engines, " or ")), Row: Row{
-		Name: "engines", Where: Stack | Functions, Default: "warp",
-		Help: "Engines that requests may name as their model, the default first: warp, and wav2lip and musetalk if there are such models",
+	Engines = add(Setting[[]string]{Kind: words(strings.Join(order.EngineNames(), "|"), strings.Join(order.EngineNames(), " or ")), Row: Row{
+		Name: "engines", Where: Stack | Functions, Default: order.Warp,
+		Help: "Engines that requests may name as their model, the default first: " + enginesHere("and"),
 	}})
 	Models = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "models", Where: Machine | Runner, Without: "`~/.local/share/lipsync/models`", Example: "DIR",
@@ -212,5 +214,16 @@ var (
 	}})
 )
 
-// engines are the names of all engines.
-var engines = []string{"warp", "wav2lip", "musetalk"}
+// enginesHere says which engines there are, and which of them only with models.
+func enginesHere(and string) string {
+	var free, others []string
+	for _, e := range order.Engines() {
+		if e.Needs == "" {
+			free = append(free, e.Name)
+		} else {
+			others = append(others, e.Name)
+		}
+	}
+	and = " " + and + " "
+	return strings.Join(free, and) + "," + and + strings.Join(others, and) + " if there are such models"
+}

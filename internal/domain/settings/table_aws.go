@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"lipsync/internal/domain/order"
 )
 
 // Settings that exist only on AWS.
@@ -207,7 +209,7 @@ func defaultInstances(v *Values) string {
 	if Image.In(v) == "cuda" {
 		return withGPU
 	}
-	if !slices.Equal(Engines.In(v), []string{"warp"}) {
+	if slices.ContainsFunc(Engines.In(v), order.NeedsNetwork) {
 		return withNet
 	}
 	return withCPU

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 )
 
 // modelList has the models that requests may name, the default first.
@@ -18,12 +19,6 @@ type model struct {
 	Minute  int    `json:"seconds_per_minute,omitempty"`
 }
 
-// needed says, for people, what the service needs for a model.
-var needed = map[string]string{
-	"wav2lip":  "a network of the operator; it is fast on an NVIDIA GPU",
-	"musetalk": "four networks of the operator, and an NVIDIA GPU",
-}
-
 func (a *api) listModels(r *http.Request, _ lipsync.Caller) (modelList, error) {
 	minutes, err := a.service.Minutes(r.Context())
 	if err != nil {
@@ -31,7 +26,7 @@ func (a *api) listModels(r *http.Request, _ lipsync.Caller) (modelList, error) {
 	}
 	list := modelList{Data: make([]model, len(a.service.Engines))}
 	for i, name := range a.service.Engines {
-		list.Data[i] = model{name, i == 0, needed[name], expected(minutes[name])}
+		list.Data[i] = model{name, i == 0, order.EngineNeeds(name), expected(minutes[name])}
 	}
 	return list, nil
 }

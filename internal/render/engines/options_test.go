@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -21,7 +22,7 @@ func TestOptions(t *testing.T) {
 	addGrey(t, folder)
 	s, _ := open(t, folder)
 	media := optiontest.Make(t)
-	for _, engine := range []string{"warp", "wav2lip", "musetalk"} {
+	for _, engine := range order.EngineNames() {
 		t.Run(engine, func(t *testing.T) {
 			optiontest.Run(t, media, func(t *testing.T, j optiontest.Job) (path, code string) {
 				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}

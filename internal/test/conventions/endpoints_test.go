@@ -1,37 +1,37 @@
 package conventions
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"lipsync/internal/http/rest"
+	"lipsync/internal/test/sharedtest"
 )
 
-// TestEndpointsNamedOnce checks that only the table of endpoints has the paths of the API. Tests
-// that call the API from outside name them on purpose, and generated programs take them from the
-// table.
-func TestEndpointsNamedOnce(t *testing.T) {
-	outside := []string{"internal/test/resttest/", "internal/test/soak/", "infra/smoke/"}
-	var paths []string
-	for _, e := range rest.Endpoints() {
-		path, _, _ := strings.Cut(e.Path, "{")
-		paths = append(paths, regexp.QuoteMeta(path))
+// TestEndpointsDocumented wants the path of each endpoint in a page. Names in braces stand for any.
+func TestEndpointsDocumented(t *testing.T) {
+	root := sharedtest.Root(t)
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("got %d pages and %v", len(pages), err)
 	}
-	mention := regexp.MustCompile("(/api|[\"`' ])(" + strings.Join(paths, "|") + ")")
-	sourceLines(t, func(path string, lines []string) {
-		for _, folder := range outside {
-			if strings.HasPrefix(path, folder) {
-				return
-			}
+	var all strings.Builder
+	for _, page := range append(pages, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if path == "internal/http/rest/endpoints.go" || strings.HasPrefix(lines[0], "// Code generated ") {
-			return
+		all.Write(text)
+	}
+	text := all.String()
+	for _, e := range rest.Endpoints() {
+		path := regexp.QuoteMeta(strings.TrimPrefix(e.Path, "/v1"))
+		pattern := regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(path, `[^/\s]+`)
+		if !regexp.MustCompile(pattern).MatchString(text) {
+			t.Errorf("no page names %s %s", e.Method, e.Path)
 		}
-		for n, line := range lines {
-			if mention.MatchString(line) {
-				t.Errorf("%s:%d names a path of the API: %s", path, n+1, strings.TrimSpace(line))
-			}
-		}
-	})
+	}
 }

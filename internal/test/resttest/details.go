@@ -22,8 +22,8 @@ type details struct {
 	OutputSeconds   float64         `json:"output_seconds"`
 	OutputExpiresAt string          `json:"output_expires_at"`
 	MediaDeletedAt  string          `json:"media_deleted_at"`
-	Options         options         `json:"options"`
-	Output          output          `json:"output"`
+	Options         json.RawMessage `json:"options"` // only what isn't the default, as in Output
+	Output          json.RawMessage `json:"output"`
 	Segments        json.RawMessage `json:"segments"`
 	Frames          *struct {
 		Total  int `json:"total"`
@@ -49,50 +49,6 @@ type sounds struct {
 	Heard    int       `json:"heard"`
 	Shown    int       `json:"shown"`
 	MissedAt []float64 `json:"missed_at"`
-}
-
-// options are those of a request that are not the defaults.
-type options struct {
-	SyncMode string `json:"sync_mode"`
-	Silence  string `json:"silence"`
-	NoFace   string `json:"no_face"`
-
-	VoiceGain    float64 `json:"voice_gain"`
-	OriginalGain float64 `json:"original_gain"`
-	Duck         bool    `json:"duck"`
-	Preview      preview `json:"preview"`
-	Face         face    `json:"face"`
-	Mask         mask    `json:"mask"`
-	AudioTrack   int     `json:"audio_track"`
-	VideoTrack   int     `json:"video_track"`
-}
-
-type face struct {
-	Frame    int    `json:"frame"`
-	Point    [2]int `json:"point"`
-	BoxesURL string `json:"boxes_url"`
-}
-
-// output has the fields of a request's output that are not the defaults.
-type output struct {
-	Format   string  `json:"format"`
-	Codec    string  `json:"codec"`
-	Quality  string  `json:"quality"`
-	FPS      float64 `json:"fps"`
-	Width    int     `json:"width"`
-	FileName string  `json:"file_name"`
-
-	UploadURL string `json:"upload_url"`
-}
-
-type mask struct {
-	Feather float64 `json:"feather"`
-	Expand  float64 `json:"expand"`
-}
-
-type preview struct {
-	Start   float64 `json:"start"`
-	Seconds float64 `json:"seconds"`
 }
 
 func detailsCall(token, id string) call {

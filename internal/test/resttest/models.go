@@ -2,9 +2,11 @@ package resttest
 
 import (
 	"testing"
+
+	"lipsync/internal/domain/order"
 )
 
-// models checks that a request can name each model of the list, that the first is the default, and that all but warp need something.
+// models checks that a request can name each model of the list, that the first is the default, and what each needs.
 func (s *suite) models(t *testing.T) {
 	token := s.key(t)
 	var list struct {
@@ -23,7 +25,7 @@ func (s *suite) models(t *testing.T) {
 		if m.Default != (i == 0) {
 			t.Errorf("model %d of %+v: got default %t", i, list.Data, m.Default)
 		}
-		if (m.Needs == "") != (m.Name == "warp") || m.Minute < 0 {
+		if m.Needs != order.EngineNeeds(m.Name) || m.Minute < 0 {
 			t.Errorf("model %d of %+v: got needs %q, and %d s for a minute", i, list.Data, m.Needs, m.Minute)
 		}
 		id := s.start(t, token, `"model":`+quote(m.Name))
