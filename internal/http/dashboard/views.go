@@ -29,6 +29,14 @@ type frame struct {
 	Page        any
 }
 
+// Script returns the name of the page's script.
+func (f frame) Script() string {
+	if f.View == "new" {
+		return "form"
+	}
+	return "script"
+}
+
 // views has the pages by name, and the files that they load.
 type views struct {
 	pages map[string]*template.Template
@@ -43,7 +51,10 @@ func parseViews(root string, more template.FuncMap) (views, error) {
 		return views{}, err
 	}
 	v := views{map[string]*template.Template{}, loaded}
-	layout, err := template.New("layout").Funcs(v.functions(root)).Funcs(more).ParseFS(pageFiles, "pages/shared/*.html")
+	layout, err := loaded.WithHead(template.New("layout"), root)
+	if err == nil {
+		layout, err = layout.Funcs(v.functions(root)).Funcs(more).ParseFS(pageFiles, "pages/shared/*.html")
+	}
 	if err != nil {
 		return v, err
 	}
@@ -79,7 +90,6 @@ func (p *pages) static(v *visit) error {
 // functions returns the functions that templates may call.
 func (v views) functions(root string) template.FuncMap {
 	return template.FuncMap{
-		"asset":      func(name string) string { return root + "/static/" + v.files.Name(name) },
 		"root":       func() string { return root },
 		"spell":      shown.Spell,
 		"sync":       shown.Sync,

@@ -49,9 +49,9 @@ func New(files fs.FS) (*Site, error) {
 	}
 	s := &Site{files: files, static: loaded}
 	s.read = sync.OnceValues(func() (*book, error) { return readBook(files) })
-	s.layout, err = template.New("page").Funcs(template.FuncMap{
-		"asset": func(name string) string { return Root + "/static/" + loaded.Name(name) }, "address": address,
-	}).Parse(layout)
+	if s.layout, err = loaded.WithHead(template.New("page"), Root); err == nil {
+		s.layout, err = s.layout.Funcs(template.FuncMap{"address": address}).Parse(layout)
+	}
 	return s, err
 }
 
@@ -64,6 +64,9 @@ type shown struct {
 	Query  string
 	Found  []result
 }
+
+// Script is the name of the page's script.
+func (shown) Script() string { return "script" }
 
 // ServeHTTP answers a call with a page, a picture or the results of a search.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -15,6 +16,15 @@ import (
 
 //go:embed files
 var embedded embed.FS
+
+//go:embed head.html
+var head string
+
+// WithHead returns the template with another one, named head, which begins a page: up to its link to the content. It takes a Title and the name
+// of a Script. Its links to files begin with root.
+func (f Files) WithHead(t *template.Template, root string) (*template.Template, error) {
+	return t.Funcs(template.FuncMap{"asset": func(name string) string { return root + "/static/" + f.Name(name) }}).Parse(head)
+}
 
 // Files has the files by the names with which pages link to them.
 type Files map[string]file
