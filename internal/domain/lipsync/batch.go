@@ -49,15 +49,35 @@ const (
 
 // lineStates has the names of the states for clients.
 var lineStates = map[LineState]string{
-	LineWaiting: "waiting", LineQueued: string(Queued), LineProcessing: string(Processing), LineCompleted: string(Completed),
+	LineWaiting: waitingLine, LineQueued: string(Queued), LineProcessing: string(Processing), LineCompleted: string(Completed),
 	LineFailed:   string(Failed),
-	LineCanceled: "canceled", LineDropped: "canceled", LineOverLimit: "refused", LineRefused: "refused",
-	LineRevoked: "refused", LineUnoffered: "refused", LineForgotten: "refused",
+	LineCanceled: string(Canceled), LineDropped: string(Canceled), LineOverLimit: refusedLine, LineRefused: refusedLine,
+	LineRevoked: refusedLine, LineUnoffered: refusedLine, LineForgotten: refusedLine,
+}
+
+// The names of states that requests don't have.
+const waitingLine, refusedLine = "waiting", "refused"
+
+// countedStates has the names of all states for clients, in the order in which people read them, with their places in Counts.
+var countedStates = []struct {
+	name string
+	of   func(*Counts) *int
+}{
+	{waitingLine, func(c *Counts) *int { return &c.Waiting }},
+	{string(Queued), func(c *Counts) *int { return &c.Queued }},
+	{string(Processing), func(c *Counts) *int { return &c.Processing }},
+	{string(Completed), func(c *Counts) *int { return &c.Completed }},
+	{string(Failed), func(c *Counts) *int { return &c.Failed }},
+	{string(Canceled), func(c *Counts) *int { return &c.Canceled }},
+	{refusedLine, func(c *Counts) *int { return &c.Refused }},
 }
 
 // LineStates returns the names of all states.
-func LineStates() []string {
-	return []string{"waiting", string(Queued), string(Processing), string(Completed), string(Failed), string(Canceled), "refused"}
+func LineStates() (names []string) {
+	for _, s := range countedStates {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // String returns the name of the state for clients. Some states have the same name.
@@ -106,10 +126,11 @@ func (c Counts) Final() int { return c.Completed + c.Failed + c.Canceled + c.Ref
 
 // ByState returns the numbers by the names of the states.
 func (c Counts) ByState() map[string]int {
-	return map[string]int{
-		"waiting": c.Waiting, "queued": c.Queued, "processing": c.Processing,
-		"completed": c.Completed, "failed": c.Failed, "canceled": c.Canceled, "refused": c.Refused,
+	n := make(map[string]int)
+	for _, s := range countedStates {
+		n[s.name] = *s.of(&c)
 	}
+	return n
 }
 
 // Counts counts the lines by their states.
@@ -118,7 +139,11 @@ func (b Batch) Counts() Counts {
 	for i := range len(b.Lines) {
 		n[b.State(i).String()]++
 	}
-	return Counts{len(b.Lines), n["waiting"], n["queued"], n["processing"], n["completed"], n["failed"], n["canceled"], n["refused"]}
+	c := Counts{Lines: len(b.Lines)}
+	for _, s := range countedStates {
+		*s.of(&c) = n[s.name]
+	}
+	return c
 }
 
 // BatchStatus is the state of a batch as clients see it.
