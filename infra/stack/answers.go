@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/http/rest"
 )
 
@@ -21,7 +22,7 @@ type answer struct {
 
 // answers returns API Gateway's own answers, in the form of the API's errors.
 func answers() []answer {
-	const unknown, limited = rest.NoPath, "rate limit exceeded"
+	const unknown, limited = rest.NoPath, failure.TooManyCalls
 	// An empty token bucket has tokens again within a second.
 	soon := map[string]*string{"Retry-After": jsii.String("'1'")}
 	return []answer{

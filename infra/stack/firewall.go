@@ -4,6 +4,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 )
 
@@ -22,7 +23,7 @@ func (s *service) addFirewall() {
 		Scope: jsii.String("REGIONAL"), VisibilityConfig: seen,
 		DefaultAction: &awswafv2.CfnWebACL_DefaultActionProperty{Allow: &awswafv2.CfnWebACL_AllowActionProperty{}},
 		CustomResponseBodies: &map[string]*awswafv2.CfnWebACL_CustomResponseBodyProperty{
-			limited: {ContentType: jsii.String("APPLICATION_JSON"), Content: jsii.String(`{"error":"rate limit exceeded"}`)},
+			limited: {ContentType: jsii.String("APPLICATION_JSON"), Content: jsii.String(`{"error":"` + failure.TooManyCalls + `"}`)},
 		},
 		Rules: &[]*awswafv2.CfnWebACL_RuleProperty{{
 			Name: jsii.String(name), Priority: jsii.Number(0), VisibilityConfig: seen,

@@ -135,7 +135,7 @@ func (s *Service) storeBatch(ctx context.Context, b lipsync.Batch, lines []byte,
 	limits := s.Limits
 	switch err := s.Store.Batches.Create(ctx, b, limits); failure.CodeOf(err) {
 	case "":
-	case failure.BatchLimit, failure.StorageLimit:
+	case failure.BatchLimit:
 		if !shared { // no orphan stays, since such calls cost the account nothing
 			err = errors.Join(err, s.Objects.Delete(ctx, b.Object()))
 		}

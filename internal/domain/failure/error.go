@@ -70,6 +70,14 @@ func (c Code) Status() int {
 	}
 }
 
+// TooManyCalls is the message of RateLimited, no matter what refuses the call.
+const TooManyCalls = "rate limit exceeded"
+
+// RateLimit returns the refusal of a call that may succeed after a time, with a cause or nil.
+func RateLimit(after time.Duration, cause error) error {
+	return &Error{Code: RateLimited, Message: TooManyCalls, Err: cause, RetryAfter: after}
+}
+
 // Error is the error type of the service. Message is public: any client may read it, so it has no
 // path, address or output of a tool. Err is the cause, which only the logs have.
 type Error struct {

@@ -252,7 +252,7 @@ func (a Allowance) Refusal() error {
 	if !a.Refused {
 		return nil
 	}
-	return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: a.Resets}
+	return failure.RateLimit(a.Resets, nil)
 }
 
 // Speeds stores how fast the engines are.
@@ -280,8 +280,7 @@ type Store struct {
 // Batches stores batches. Reads by id are strongly consistent.
 type Batches interface {
 	// Create writes a new batch. It returns Conflict if there is one with the id, and else BatchLimit if the account has as many
-	// batches that aren't finished as limits allow, or StorageLimit as Requests.Create does. The record counts among the bytes that the account
-	// stores as that of a request.
+	// batches that aren't finished as limits allow. The record counts among the bytes that the account stores as that of a request.
 	Create(ctx context.Context, b Batch, limits Limits) error
 	// ByID returns the batch with the id, of any account, or NotFound.
 	ByID(ctx context.Context, id string) (Batch, error)

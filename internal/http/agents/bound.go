@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/rest"
@@ -28,52 +29,21 @@ const (
 	retryTime = 2 * time.Second  // after which a client may try again
 )
 
-// slots bounds the large calls of each key, and those of all if most is not 0.
-type slots struct {
-	ofKey, most int
-
-	mu   sync.Mutex
-	keys map[string]int
-	all  int
-}
-
-// take takes a slot of a key. It reports whether there was one.
-func (p *slots) take(key string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.keys[key] >= p.ofKey || p.most > 0 && p.all >= p.most {
-		return false
-	}
-	p.keys[key]++
-	p.all++
-	return true
-}
-
-// leave gives back a slot of a key.
-func (p *slots) leave(key string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all--
-	if p.keys[key]--; p.keys[key] == 0 {
-		delete(p.keys, key)
-	}
-}
-
 // bounded returns a handler that passes calls on to next, but only a few large ones at a time, of all keys and of each, and none with too many values or
 // messages. A call is read before it takes a slot of all, so that no slow client keeps out others.
 func bounded(next http.Handler) http.Handler {
-	read := &slots{ofKey: largeCalls, keys: make(map[string]int)}
-	handled := &slots{ofKey: largeOfKey, most: largeCalls, keys: make(map[string]int)}
-	busy := &client.Error{Status: http.StatusTooManyRequests, Message: "rate limit exceeded", After: retryTime}
+	read, handled := rest.NewSlots(largeCalls, 0, 0), rest.NewSlots(largeOfKey, largeCalls, 0)
+	busy := &client.Error{Status: http.StatusTooManyRequests, Message: failure.TooManyCalls, After: retryTime}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, _ := rest.Token(r.Header) // Handler has checked it
 		leave := func() {}
 		if r.ContentLength < 0 || r.ContentLength > smallBody {
-			if !read.take(key) {
+			slot, ok := read.Take(r.Context(), key)
+			if !ok {
 				refuse(w, busy)
 				return
 			}
-			leave = sync.OnceFunc(func() { read.leave(key) })
+			leave = sync.OnceFunc(slot)
 			defer leave()
 		}
 		body, err := readBody(w, r)
@@ -83,11 +53,12 @@ func bounded(next http.Handler) http.Handler {
 		}
 		leave()
 		if len(body) > smallBody {
-			if !handled.take(key) {
+			slot, ok := handled.Take(r.Context(), key)
+			if !ok {
 				refuse(w, busy)
 				return
 			}
-			defer handled.leave(key)
+			defer slot()
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)

@@ -43,9 +43,9 @@ func protected(kind lipsync.CallKind, next handler) handler {
 		if r.Body == nil || r.Body == http.NoBody {
 			return next(a, w, r)
 		}
-		leave, ok := a.bodies.take(r.Context(), caller)
+		leave, ok := a.bodies.Take(r.Context(), caller.Account+"/"+caller.KeyID)
 		if !ok {
-			return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", RetryAfter: slotWait}
+			return failure.RateLimit(slotWait, nil)
 		}
 		defer leave()
 		return next(a, w, r)

@@ -43,7 +43,7 @@ type Options struct {
 func New(service *service.Service, o Options) http.Handler {
 	a := &api{
 		service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)},
-		bodies: newSlots(bodiesOfKey),
+		bodies: NewSlots(bodiesOfKey, 0, slotWait),
 	}
 	a.mount()
 	return a
@@ -55,7 +55,7 @@ type api struct {
 	service  *service.Service
 	mux      *http.ServeMux
 	arrivals *arrivals
-	bodies   *slots // of calls with a body
+	bodies   *Slots // of calls with a body
 }
 
 // mount adds to the mux each endpoint, the methods of its path for OPTIONS, 405 for other methods, and 404 for all other

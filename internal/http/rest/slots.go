@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"lipsync/internal/domain/lipsync"
 )
 
 const (
@@ -16,9 +14,11 @@ const (
 	slotWait = 5 * time.Second
 )
 
-// slots bounds how many calls each key has open at a time.
-type slots struct {
-	most int
+// Slots bounds how many calls are open at a time: those of each key, and those of all.
+type Slots struct {
+	ofKey int
+	all   chan struct{} // nil: any number
+	wait  time.Duration
 
 	mu   sync.Mutex
 	keys map[string]*keySlots
@@ -30,34 +30,60 @@ type keySlots struct {
 	calls int // that have a slot or wait for one
 }
 
-func newSlots(most int) *slots { return &slots{most: most, keys: make(map[string]*keySlots)} }
+// NewSlots returns slots of which each key may have some, and all keys together some, 0 for any number. A call waits for one for the time.
+func NewSlots(ofKey, ofAll int, wait time.Duration) *Slots {
+	s := &Slots{ofKey: ofKey, wait: wait, keys: make(map[string]*keySlots)}
+	if ofAll > 0 {
+		s.all = make(chan struct{}, ofAll)
+	}
+	return s
+}
 
-// take waits for a slot of the caller's key. leave gives it back. ok is false if there was none in slotWait.
-func (p *slots) take(ctx context.Context, c lipsync.Caller) (leave func(), ok bool) {
-	key := c.Account + "/" + c.KeyID
-	p.mu.Lock()
-	k := p.keys[key]
+// Take waits for a slot of the key. leave gives it back. ok is false if there was none in time.
+func (s *Slots) Take(ctx context.Context, key string) (leave func(), ok bool) {
+	s.mu.Lock()
+	k := s.keys[key]
 	if k == nil {
-		k = &keySlots{taken: make(chan struct{}, p.most)}
-		p.keys[key] = k
+		k = &keySlots{taken: make(chan struct{}, s.ofKey)}
+		s.keys[key] = k
 	}
 	k.calls++
-	p.mu.Unlock()
+	s.mu.Unlock()
 	end := func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if k.calls--; k.calls == 0 {
-			delete(p.keys, key)
+			delete(s.keys, key)
 		}
 	}
-	wait := time.NewTimer(slotWait)
-	defer wait.Stop()
-	select {
-	case k.taken <- struct{}{}:
-		return func() { <-k.taken; end() }, true
-	case <-wait.C:
-	case <-ctx.Done():
+	ctx, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	if !take(ctx, k.taken) {
+		end()
+		return nil, false
 	}
-	end()
-	return nil, false
+	ofKey := func() { <-k.taken; end() }
+	if s.all == nil {
+		return ofKey, true
+	}
+	if !take(ctx, s.all) {
+		ofKey()
+		return nil, false
+	}
+	return func() { <-s.all; ofKey() }, true
+}
+
+// take puts a slot into those that are taken. It reports false if there is no room before ctx ends.
+func take(ctx context.Context, taken chan<- struct{}) bool {
+	select {
+	case taken <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case taken <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -1,7 +1,6 @@
 package dynamodb
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -68,16 +67,6 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	if limits.Batches > 0 {
 		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
 		count.refused = failure.New(failure.BatchLimit, "too many unfinished batches")
-	}
-	refused, err := s.full(ctx, b.Account, b.CreatedAt, limits)
-	if refused != nil {
-		if _, err = s.ByID(ctx, b.ID); failure.CodeOf(err) == failure.NotFound {
-			return refused
-		}
-		return cmp.Or(err, there)
-	}
-	if err != nil {
-		return err
 	}
 	return retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{

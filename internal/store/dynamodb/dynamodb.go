@@ -88,10 +88,7 @@ func (conflict) Error() string { return "too many changes of the same records at
 // busy returns the refusal for a change that conflicted for too long. The time to come back is
 // random, so that clients refused at the same time do not return at the same time.
 func busy(err error) error {
-	return &failure.Error{
-		Code: failure.RateLimited, Message: "rate limit exceeded", Err: err,
-		RetryAfter: time.Second + rand.N(9*time.Second),
-	}
+	return failure.RateLimit(time.Second+rand.N(9*time.Second), err)
 }
 
 // retryConflicts calls try until it returns something other than conflict. n is the number of

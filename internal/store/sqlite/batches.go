@@ -34,9 +34,6 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 			}
 		}
 		if err == nil {
-			err = checkStored(ctx, tx, b.Account, b.CreatedAt, 1, limits)
-		}
-		if err == nil {
 			err = countRecord(ctx, tx, b.Account, batchKind, b.CreatedAt, b.RecordSize())
 		}
 		return err
