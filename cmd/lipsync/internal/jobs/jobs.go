@@ -15,6 +15,7 @@ import (
 
 	"lipsync/cmd/lipsync/internal/flags"
 	"lipsync/cmd/lipsync/internal/screen"
+	"lipsync/internal/domain/order"
 )
 
 // StandardOutput is the name of the output that means standard output.
@@ -103,9 +104,10 @@ func (o Order) folder(named bool, said io.Writer) (all []Job, err error) {
 	return all, nil
 }
 
-// sounds are the extensions of files that may have a speech track, in addition to those that begin like one.
-var sounds = strings.Fields(".wav .mp3 .m4a .m4b .aac .flac .ogg .oga .opus .wma .aif .aiff .caf .w64 .amr .ac3 .mka " +
-	".mp4 .m4v .mov .webm .mkv .avi .ts .mts .m2ts .mpg .mpeg .flv .wmv .3gp .mxf")
+// sounds are the extensions of files that may have a speech track, in addition to those that begin like one: those of the formats of sounds, others
+// for the same sounds, and those of videos.
+var sounds = append(order.SoundExtensions(), strings.Fields(".m4b .oga .opus .aif .amr .ac3 .mka "+
+	".mp4 .m4v .mov .webm .mkv .avi .ts .mts .m2ts .mpg .mpeg .flv .wmv .3gp .mxf")...)
 
 // isSound reports whether a file may have a speech track, by its name or by how it begins.
 func isSound(path string) bool {
