@@ -62,24 +62,13 @@ func TestCancel(t *testing.T) {
 		t.Errorf("got %+v of what ran, want it canceled", got)
 	}
 	// The API promises two seconds. A machine that is busy with tests gets five.
-	s.waitFor(t, `msg="stopped`, 5*time.Second)
+	s.waitLog(t, `msg="stopped`, 5*time.Second)
 	t.Logf("stopped after %v", time.Since(canceled))
 	if r := c.wait(t, next); r.Status != "completed" {
 		t.Errorf("next: got %+v, want it completed", r)
 	}
-	s.waitFor(t, "msg=completed", 5*time.Second) // a request is completed after its files were removed
+	s.waitLog(t, "msg=completed", 5*time.Second) // a request is completed after its files were removed
 	s.wantNothingOf(t, running, queued)
-}
-
-// waitFor waits until the server's log has a text, for patience at most.
-func (s *server) waitFor(t *testing.T, text string, patience time.Duration) {
-	t.Helper()
-	for start := time.Now(); s.log.with(text) == nil; time.Sleep(20 * time.Millisecond) {
-		if time.Since(start) > patience {
-			t.Errorf("the server has not said %s within %v", text, patience)
-			return
-		}
-	}
 }
 
 // waitRendering waits until a request has been rendered for some seconds.

@@ -44,7 +44,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startServer(t, data)
-	s.waitLog(t, "msg=tidy checked=4 deleted_final_or_expired=0 deleted_without_record=3 deleted_findings=0")
+	s.waitLog(t, "msg=tidy checked=4 deleted_final_or_expired=0 deleted_without_record=3 deleted_findings=0", time.Minute)
 	if err := os.Remove(young); err != nil {
 		t.Errorf("a file that its client may still send was deleted (%v)", err)
 	}
@@ -157,8 +157,8 @@ func TestClockAhead(t *testing.T) {
 	}
 	for range 2 { // a restart doesn't end the doubt
 		s := startServer(t, data)
-		s.waitLog(t, "the clock is far ahead of the last time in the database")
-		s.waitLog(t, "tidy: nothing is deleted while the clock is doubted")
+		s.waitLog(t, "the clock is far ahead of the last time in the database", time.Minute)
+		s.waitLog(t, "tidy: nothing is deleted while the clock is doubted", time.Minute)
 		s.stopped(t)
 	}
 	if _, err := os.Stat(output); err != nil {
@@ -178,7 +178,7 @@ func TestListensFirst(t *testing.T) {
 		}
 	}
 	s := startServer(t, data)
-	s.waitLog(t, "msg=tidy checked=1000")
+	s.waitLog(t, "msg=tidy checked=1000", time.Minute)
 	lines := s.log.with("")
 	listens := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "listening on") })
 	if tidied := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "msg=tidy") }); tidied < listens {

@@ -35,7 +35,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	filler := disk.path("filler")
 	fill(t, filler)
-	s.waitFor(t, "postponed", time.Minute) // whichever step meets the full disk
+	s.waitLog(t, "postponed", time.Minute) // whichever step meets the full disk
 	fill(t, filler)                        // fill the space that the attempt or the database freed
 
 	for _, call := range []struct {

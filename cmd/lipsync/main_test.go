@@ -201,22 +201,30 @@ func (s *server) stop(t *testing.T) error {
 // stopped ends the server once it has tidied.
 func (s *server) stopped(t *testing.T) {
 	t.Helper()
-	s.waitLog(t, "tidy")
+	s.waitLog(t, "tidy", time.Minute)
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// waitLog waits until the server printed the text.
-func (s *server) waitLog(t *testing.T, text string) {
+// waitLog waits until the server printed the text, for patience at most.
+func (s *server) waitLog(t *testing.T, text string, patience time.Duration) {
 	t.Helper()
-	for range 600 {
-		if len(s.log.with(text)) > 0 {
+	waitText(t, text, patience, func() string { return strings.Join(s.log.with(""), "\n") })
+}
+
+// waitText waits until what read returns has a text, for patience at most.
+func waitText(t *testing.T, text string, patience time.Duration, read func() string) {
+	t.Helper()
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		said := read()
+		if strings.Contains(said, text) {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		if time.Since(start) > patience {
+			t.Fatalf("got %q after %v, want %q", said, patience, text)
+		}
 	}
-	t.Fatalf("the server didn't print %q, but %q", text, s.log.with(""))
 }
 
 // newKey makes a key by the command line.

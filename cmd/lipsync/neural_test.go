@@ -115,11 +115,11 @@ func TestCancelNetwork(t *testing.T) {
 	if got := c.cancel(t, id); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
 		t.Errorf("got %+v, want it canceled", got)
 	}
-	s.waitFor(t, `msg="stopped`, 5*time.Second)
+	s.waitLog(t, `msg="stopped`, 5*time.Second)
 	if r := c.wait(t, c.startWith(t, "warp")); r.Status != "completed" {
 		t.Errorf("next: got %+v, want it completed", r)
 	}
-	s.waitFor(t, "msg=completed", 5*time.Second)
+	s.waitLog(t, "msg=completed", 5*time.Second)
 	s.wantNothingOf(t, id)
 	c.waitPainting(t, c.startWith(t, "wav2lip"))
 	if err := s.stop(t); err != nil {

@@ -101,11 +101,7 @@ func (w *watched) String() string {
 
 func (w *watched) waitFor(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(w.String(), text); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("got %q, want %q", w, text)
-		}
-	}
+	waitText(t, text, time.Minute, w.String)
 }
 
 // worker finishes the requests of a service: each gets its speech track's name as the output, and those of a track named bad fail.

@@ -186,7 +186,7 @@ func TestPrivateNetworks(t *testing.T) {
 	if r.Status != "failed" || r.ErrorMessage != "video URL is not accessible" {
 		t.Errorf("got %+v, want it failed", r)
 	}
-	s.waitLog(t, "is in a private network: --allow-private-networks allows those")
+	s.waitLog(t, "is in a private network: --allow-private-networks allows those", time.Minute)
 }
 
 // TestStop stops a server in the middle of a job and of a call whose body stands still. The next

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,108 +145,134 @@ func (f Medium) Write(t testing.TB, background string) (video, speech string, la
 	return m.write(f)
 }
 
+// write makes the medium as Write does.
 func (m maker) write(f Medium) (video, speech string, late float64) {
 	at, path := fmt.Sprintf("%.2f", math.Round(f.at*25)/25), "m."+f.container
-	join := func(list string, args ...string) {
-		if err := os.WriteFile(filepath.Join(m.dir, "list"), []byte(list), 0o600); err != nil {
-			m.Fatal(err)
-		}
-		m.ffmpeg(append([]string{"-f", "concat", "-i", "list"}, args...)...)
-	}
 	codecs := append(picturesOf(f.video), "-c:a", f.audio, "-ar", "48000")
 	both := append(m.filmed(""), toned("")...)
-	switch f.change {
-	case "size", "aspect", "pixels", "range":
-		second := map[string]string{"size": "scale=320:128", "aspect": "setsar=2", "pixels": "format=yuv444p", "range": "scale=out_range=pc,format=yuvj420p"}[f.change]
-		if f.change == "pixels" && f.video != "libx264" {
-			second = "scale=96:96"
-		}
-		own := picturesOf(f.video)
-		if f.video == "libx264" && f.change != "size" { // -pix_fmt would undo the change
-			own = []string{"-c:v", "libx264", "-preset", "ultrafast", "-bsf:v", "dump_extra"}
-		} else if f.video == "libx264" {
-			own = append(own, "-bsf:v", "dump_extra")
-		}
-		m.ffmpeg(append(append(m.filmed(",trim=end="+at), own...), "a."+f.container)...)
-		m.ffmpeg(append(append(m.filmed(",trim=start="+at+",setpts=PTS-STARTPTS,"+second), own...), "b."+f.container)...)
-		join("file a."+f.container+"\nfile b."+f.container+"\n", "-c", "copy", "p."+f.container)
-		m.ffmpeg(append(append([]string{"-i", "p." + f.container}, toned("")...), "-c:v", "copy", "-c:a", f.audio, "-ar", "48000", path)...)
-	case "rate", "channels", "both":
-		first, second := []string{"-ar", "44100", "-ac", "1"}, []string{"-ar", "24000", "-ac", "1"}
-		if f.audio == "ac3" {
-			second[1] = "32000"
-		}
-		if f.change != "rate" {
-			second[3] = "2"
-		}
-		if f.change == "channels" {
-			second[1] = "44100"
-		}
-		extension := map[string]string{"libmp3lame": "mp3", "aac": "aac", "ac3": "ac3", "mp2": "mp2", "ts": "ts"}[f.audio]
-		codec := []string{"-c:a", map[bool]string{true: "aac", false: f.audio}[f.audio == "ts"]}
-		if extension == "mp3" {
-			codec = append(codec, "-write_xing", "0", "-id3v2_version", "0")
-		}
-		m.ffmpeg(append(append(append(toned(",atrim=end="+at), first...), codec...), "a."+extension)...)
-		m.ffmpeg(append(append(append(toned(",atrim=start="+at+",asetpts=PTS-STARTPTS"), second...), codec...), "b."+extension)...)
-		path = "s." + extension
-		switch extension {
-		case "ac3", "mp2":
-			join("file a."+extension+"\nfile b."+extension+"\n", "-c", "copy", "s.mkv")
-			path = "s.mkv"
-		case "ts":
-			join("file a.ts\nfile b.ts\n", "-c", "copy", "s.ts")
-		default:
-			a, err := os.ReadFile(filepath.Join(m.dir, "a."+extension))
-			if err != nil {
-				m.Fatal(err)
-			}
-			b, err := os.ReadFile(filepath.Join(m.dir, "b."+extension))
-			if err != nil {
-				m.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(m.dir, path), append(a, b...), 0o600); err != nil {
-				m.Fatal(err)
-			}
-		}
+	switch {
+	case slices.Contains(pictureChanges, f.change):
+		m.changePictures(f, at, path)
+	case slices.Contains(soundChanges, f.change):
+		path = m.changeSound(f, at)
 		m.ffmpeg(append(append(m.filmed(""), picturesOf("libx264")...), "v.mp4")...)
 		return filepath.Join(m.dir, "v.mp4"), filepath.Join(m.dir, path), blocks
-	case "late sound", "late pictures":
-		m.ffmpeg(append(append(m.filmed(""), picturesOf(f.video)...), "p.mkv")...)
-		m.ffmpeg(append(append(toned(""), "-c:a", f.audio, "-ar", "48000"), "s.mkv")...)
-		p, s := []string{"-i", "p.mkv"}, []string{"-i", "s.mkv"}
-		delay := fmt.Sprintf("%.3f", f.at/4)
-		if late = f.at / 4; f.change == "late sound" {
-			s = append([]string{"-itsoffset", delay}, s...)
-		} else {
-			p, late = append([]string{"-itsoffset", delay}, p...), -late
-		}
-		m.ffmpeg(append(append(p, s...), "-c", "copy", path)...)
-		switch { // a copy has the silence that its codec begins with as sound
-		case f.audio == "aac":
-			late += 1024. / 48000
-		case f.audio == "libmp3lame" && f.container == "flv":
-			late += 1105. / 48000
-		}
-	case "gap": // of .3 s in the times of sound
+	case strings.HasPrefix(f.change, "late"):
+		late = m.delay(f, path)
+	case f.change == "gap": // of .3 s in the times of sound
 		source := toned(fmt.Sprintf(",aselect='not(between(t,%s,%s+.1))'", at, at))
 		m.ffmpeg(append(append(append(m.filmed(""), source...), codecs...), path)...)
-	case "offset":
+	case f.change == "offset":
 		m.ffmpeg(append(append(both, codecs...), "-output_ts_offset", "7", path)...)
-	case "cut": // an edit list, or packets from before the begin
+	case f.change == "cut": // an edit list, or packets from before the begin
 		m.ffmpeg(append(append(both, codecs...), "whole."+f.container)...)
 		m.ffmpeg("-ss", "0.2", "-i", "whole."+f.container, "-c", "copy", path)
-	case "joined":
+	case f.change == "joined":
 		m.ffmpeg(append(append(append(m.filmed(",trim=end="+at), toned(",atrim=end="+at)...), codecs...), "a."+f.container)...)
 		m.ffmpeg(append(append(append(m.filmed(",trim=start="+at+",setpts=PTS-STARTPTS"), toned(",atrim=start="+at+",asetpts=PTS-STARTPTS")...), codecs...), "b."+f.container)...)
-		join("file a."+f.container+"\nfile b."+f.container+"\n", "-c", "copy", path)
-	case "own rate":
-		m.ffmpeg(append(append(append(m.filmed(""), toned("")...), codecs...), "-r", "30000/1001", path)...)
+		m.join("a."+f.container, "b."+f.container, path)
+	case f.change == "own rate":
+		m.ffmpeg(append(append(both, codecs...), "-r", "30000/1001", path)...)
 	default:
 		m.ffmpeg(append(append(both, codecs...), path)...)
 	}
 	path = filepath.Join(m.dir, path)
 	return path, path, late
+}
+
+// join joins two files to another one without encoding them.
+func (m maker) join(first, second, path string) {
+	if err := os.WriteFile(filepath.Join(m.dir, "list"), []byte("file "+first+"\nfile "+second+"\n"), 0o600); err != nil {
+		m.Fatal(err)
+	}
+	m.ffmpeg("-f", "concat", "-i", "list", "-c", "copy", path)
+}
+
+// changePictures makes a medium whose pictures change at a time.
+func (m maker) changePictures(f Medium, at, path string) {
+	second := map[string]string{"size": "scale=320:128", "aspect": "setsar=2", "pixels": "format=yuv444p", "range": "scale=out_range=pc,format=yuvj420p"}[f.change]
+	if f.change == "pixels" && f.video != "libx264" {
+		second = "scale=96:96"
+	}
+	own := picturesOf(f.video)
+	if f.video == "libx264" && f.change != "size" { // -pix_fmt would undo the change
+		own = []string{"-c:v", "libx264", "-preset", "ultrafast", "-bsf:v", "dump_extra"}
+	} else if f.video == "libx264" {
+		own = append(own, "-bsf:v", "dump_extra")
+	}
+	a, b := "a."+f.container, "b."+f.container
+	m.ffmpeg(append(append(m.filmed(",trim=end="+at), own...), a)...)
+	m.ffmpeg(append(append(m.filmed(",trim=start="+at+",setpts=PTS-STARTPTS,"+second), own...), b)...)
+	m.join(a, b, "p."+f.container)
+	m.ffmpeg(append(append([]string{"-i", "p." + f.container}, toned("")...), "-c:v", "copy", "-c:a", f.audio, "-ar", "48000", path)...)
+}
+
+// changeSound makes a sound that changes at a time, and returns the name of its file.
+func (m maker) changeSound(f Medium, at string) string {
+	first, second := []string{"-ar", "44100", "-ac", "1"}, []string{"-ar", "24000", "-ac", "1"}
+	if f.audio == "ac3" {
+		second[1] = "32000"
+	}
+	if f.change != "rate" {
+		second[3] = "2"
+	}
+	if f.change == "channels" {
+		second[1] = "44100"
+	}
+	extension := map[string]string{"libmp3lame": "mp3", "aac": "aac", "ac3": "ac3", "mp2": "mp2", "ts": "ts"}[f.audio]
+	codec := []string{"-c:a", map[bool]string{true: "aac", false: f.audio}[f.audio == "ts"]}
+	if extension == "mp3" {
+		codec = append(codec, "-write_xing", "0", "-id3v2_version", "0")
+	}
+	a, b, path := "a."+extension, "b."+extension, "s."+extension
+	m.ffmpeg(append(append(append(toned(",atrim=end="+at), first...), codec...), a)...)
+	m.ffmpeg(append(append(append(toned(",atrim=start="+at+",asetpts=PTS-STARTPTS"), second...), codec...), b)...)
+	switch extension {
+	case "ac3", "mp2":
+		path = "s.mkv"
+		m.join(a, b, path)
+	case "ts":
+		m.join(a, b, path)
+	default:
+		m.paste(a, b, path)
+	}
+	return path
+}
+
+// paste writes the bytes of two files to another one.
+func (m maker) paste(first, second, path string) {
+	var all []byte
+	for _, name := range []string{first, second} {
+		part, err := os.ReadFile(filepath.Join(m.dir, name))
+		if err != nil {
+			m.Fatal(err)
+		}
+		all = append(all, part...)
+	}
+	if err := os.WriteFile(filepath.Join(m.dir, path), all, 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// delay makes a medium whose sound or pictures begin late, and returns by how many seconds beeps come after flashes.
+func (m maker) delay(f Medium, path string) (late float64) {
+	m.ffmpeg(append(append(m.filmed(""), picturesOf(f.video)...), "p.mkv")...)
+	m.ffmpeg(append(append(toned(""), "-c:a", f.audio, "-ar", "48000"), "s.mkv")...)
+	p, s := []string{"-i", "p.mkv"}, []string{"-i", "s.mkv"}
+	delay := fmt.Sprintf("%.3f", f.at/4)
+	if late = f.at / 4; f.change == "late sound" {
+		s = append([]string{"-itsoffset", delay}, s...)
+	} else {
+		p, late = append([]string{"-itsoffset", delay}, p...), -late
+	}
+	m.ffmpeg(append(append(p, s...), "-c", "copy", path)...)
+	switch { // a copy has the silence that its codec begins with as sound
+	case f.audio == "aac":
+		late += 1024. / 48000
+	case f.audio == "libmp3lame" && f.container == "flv":
+		late += 1105. / 48000
+	}
+	return late
 }
 
 // Events returns the times of flashes and of beeps in an output, in seconds, and its length by each of them.

@@ -1,6 +1,7 @@
 package lipsynctest
 
 import (
+	"slices"
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
@@ -8,10 +9,22 @@ import (
 
 // TestStore checks an implementation of the ports in lipsync.Store. open returns an empty store.
 func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
-	suite[lipsync.Store]{
+	slices.Concat(
+		creating, listing, creatingOnce, claiming, leasing, limiting,
+		canceling, keeping, erasing, telling, batching,
+	).run(t, open)
+}
+
+// The parts of the suite.
+var (
+	// creating has the tests of making requests.
+	creating = suite[lipsync.Store]{
 		{"create and read back", testCreate},
 		{"create without a key", testCreateWithoutKey},
 		{"100 creates at once", testConcurrentCreates},
+	}
+	// listing has the tests of lists, usage and accounts.
+	listing = suite[lipsync.Store]{
 		{"page at any offset", testPages},
 		{"walk from place to place", testWalk},
 		{"page by reference id", testReferencePages},
@@ -21,6 +34,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"usage in summer time", testUsageInSummerTime},
 		{"usage at once", testConcurrentUsage},
 		{"accounts are apart", testAccounts},
+	}
+	// creatingOnce has the tests of the limits of keys, and of calls that come again.
+	creatingOnce = suite[lipsync.Store]{
 		{"token limit", testTokenLimit},
 		{"token limit at once", testConcurrentTokenLimit},
 		{"replay", testReplay},
@@ -29,6 +45,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"idempotency key expires", testIdempotencyExpires},
 		{"idempotency keys of other accounts", testIdempotencyAccounts},
 		{"refused creates leave nothing", testRefusedCreate},
+	}
+	// claiming has the tests of claims, and of whose turn it is.
+	claiming = suite[lipsync.Store]{
 		{"claim", testClaim},
 		{"claim the oldest", testClaimOldest},
 		{"claim fairly", testClaimFairly},
@@ -52,6 +71,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"speeds", testSpeeds},
 		{"speeds are those of recent requests", testRecentSpeeds},
 		{"speeds at once", testConcurrentSpeeds},
+	}
+	// leasing has the tests of leases and of what ends them.
+	leasing = suite[lipsync.Store]{
 		{"lease ends", testLeaseEnds},
 		{"renew", testRenew},
 		{"release", testRelease},
@@ -66,6 +88,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"free failures at once", testConcurrentFree},
 		{"loser can't change anything", testLoser},
 		{"final never changes", testFinal},
+	}
+	// limiting has the tests of what an account may have, and of what is reported.
+	limiting = suite[lipsync.Store]{
 		{"open requests", testOpen},
 		{"limit on open requests", testOpenLimit},
 		{"limit on open requests at once", testConcurrentOpenLimit},
@@ -74,12 +99,18 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"report", testReport},
 		{"note of a video", testNoteVideo},
 		{"progress ends with its lease", testProgressEnds},
+	}
+	// canceling has the tests of cancels.
+	canceling = suite[lipsync.Store]{
 		{"cancel what waits", testCancelQueued},
 		{"cancel what is processed", testCancelProcessing},
 		{"cancel what is final", testCancelFinal},
 		{"cancels at once", testConcurrentCancels},
 		{"cancel or finish", testCancelOrFinish},
 		{"cancel or claim", testCancelOrClaim},
+	}
+	// keeping has the tests of keys, uploads and media.
+	keeping = suite[lipsync.Store]{
 		{"keys", testKeys},
 		{"key by hash", testKeyByHash},
 		{"touch key", testTouchKey},
@@ -94,6 +125,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"forget media", testForgetMedia},
 		{"forget media of what is open", testForgetOpen},
 		{"forget media at once", testConcurrentForget},
+	}
+	// erasing has the tests of records that count and are erased.
+	erasing = suite[lipsync.Store]{
 		{"records count", testRecordsCount},
 		{"erase", testErase},
 		{"erase what has a reference id", testEraseReference},
@@ -101,6 +135,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"erase a batch", testEraseBatch},
 		{"batches that count", testBatchesCount},
 		{"final requests", testFinalRequests},
+	}
+	// telling has the tests of webhooks, deliveries and events.
+	telling = suite[lipsync.Store]{
 		{"webhooks", testWebhooks},
 		{"deliveries", testDeliveries},
 		{"lists of deliveries", testDeliveryLists},
@@ -108,6 +145,9 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"forget deliveries", testForgetDeliveries},
 		{"events", testEvents},
 		{"targets", testTargets},
+	}
+	// batching has the tests of batches, rates and calls.
+	batching = suite[lipsync.Store]{
 		{"batches", testBatches},
 		{"lists of batches", testBatchLists},
 		{"limit on batches", testBatchLimit},
@@ -116,5 +156,5 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"rate at once", testConcurrentRate},
 		{"rates are apart", testRatesApart},
 		{"calls", testCalls},
-	}.run(t, open)
-}
+	}
+)
