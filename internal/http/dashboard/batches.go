@@ -11,7 +11,6 @@ import (
 	"lipsync/internal/domain/batches"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/http/shown"
 )
 
 // batchesPage is a page of the account's batches, newest first.
@@ -53,21 +52,12 @@ func open(b lipsync.Batch) bool {
 type batchPage struct {
 	lipsync.Batch
 	Chips   []chip
-	Rows    []lineRow
+	Rows    []lipsync.LineView
 	Pager   linesPager
 	Archive bool // its outputs can be downloaded as one
 	Live    bool
 	CSRF    string
 }
-
-// lineRow is a line of a batch on its page.
-type lineRow struct{ lipsync.LineView }
-
-// Name returns the name of the line's request for people.
-func (l lineRow) Name() string { return shown.Name(l.Record) }
-
-// Under returns what stands below the name.
-func (l lineRow) Under() string { return shown.Under(l.Record) }
 
 // Canceled is what lines say that were canceled, which is no error.
 func (b batchPage) Canceled() string { return failure.Failure{Code: failure.Canceled}.Sentence() }
@@ -98,11 +88,8 @@ func (p *pages) showBatch(v *visit) error {
 		return err
 	}
 	here := p.root + "/batches/" + url.PathEscape(b.ID)
-	page := batchPage{Batch: b, Chips: lineChips(b, here, q.State), Pager: newLinesPager(here, q, total), Live: open(b), CSRF: v.session.CSRF}
+	page := batchPage{Batch: b, Rows: lines, Chips: lineChips(b, here, q.State), Pager: newLinesPager(here, q, total), Live: open(b), CSRF: v.session.CSRF}
 	page.Archive = p.Storage == nil && b.Counts().Completed > 0
-	for _, l := range lines {
-		page.Rows = append(page.Rows, lineRow{l})
-	}
 	return v.show(http.StatusOK, "batch", "Batch", page)
 }
 

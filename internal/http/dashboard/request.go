@@ -71,7 +71,7 @@ func (p *pages) showRequest(v *visit) error {
 		}
 		page.Again = video != "" && !slices.ContainsFunc(audios, func(a audio) bool { return a.Source == "" })
 	}
-	return errors.Join(r.Options.Unread, v.show(http.StatusOK, "request", page.Name(), page)) // the page shows what can be read
+	return errors.Join(r.Options.Unread, v.show(http.StatusOK, "request", shown.Name(r), page)) // the page shows what can be read
 }
 
 // segment is a segment on the page of its request.
@@ -129,9 +129,6 @@ func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error
 	}
 	return r, output, err
 }
-
-// Name returns the request's name for people.
-func (r requestPage) Name() string { return shown.Name(r.Request) }
 
 // Picture reports whether the source is a stored picture, by the name of its file.
 func (r requestPage) Picture() bool {

@@ -81,12 +81,6 @@ type row struct {
 	Poster *url.URL // poster of its output; nil if there is none
 }
 
-// Name returns the request's name for people.
-func (r row) Name() string { return shown.Name(r.Request) }
-
-// Under returns what stands below the name.
-func (r row) Under() string { return shown.Under(r.Request) }
-
 // chip is a link to the rows of one state, with their number.
 type chip struct {
 	Name, Path, Count string // Count is "" if it is not known

@@ -100,6 +100,8 @@ func (v views) functions(root string) template.FuncMap {
 		"lower":      strings.ToLower,
 		"minutes":    func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
 		"bars":       shown.NewBars,
+		"name":       shown.Name,
+		"under":      shown.Under,
 		"bytes":      failure.Spell,
 		"videos":     func() string { return order.VideoFormats },
 		"pictures":   func() string { return order.PictureFormats },
