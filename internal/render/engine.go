@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"io"
+	"os"
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
@@ -24,10 +25,12 @@ type Engine interface {
 type Video struct {
 	Width, Height int     // as displayed, both even
 	FPS           float64 // constant
+	// Scratch is for what would take too much memory. It is open until the last Paint ends, and has anything in it.
+	Scratch *os.File
 }
 
 // Analyser gets the aligned faces of all source frames, once and in order, and then makes a Painter. For a longer video neither takes
-// more memory, except for some hundred bytes a frame.
+// more memory, except for some tens of bytes a frame.
 type Analyser interface {
 	// Add adds the next frame.
 	Add(alignment.Frame) error

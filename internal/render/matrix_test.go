@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -52,17 +52,7 @@ func TestMemory_long(t *testing.T) {
 	if err != nil || result.Frames.Synced != 1800**minutes {
 		t.Fatalf("got %+v (%v), want %d frames", result.Frames, err, 1800**minutes)
 	}
-	t.Logf("%d minutes: peak memory %d MB", *minutes, peakMemory(t)>>20)
-}
-
-// peakMemory returns the largest memory that this process ever had, in bytes.
-func peakMemory(t *testing.T) int64 {
-	t.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
-	return used.Maxrss << 10
+	t.Logf("%d minutes: peak memory %d MB", *minutes, check.PeakMemory(t)>>20)
 }
 
 // TestDrift_long renders a long video with a flash and a beep in each minute, at the rate of NTSC. They stay together.
@@ -94,7 +84,7 @@ func TestDrift_long(t *testing.T) {
 		by := (beeps[i] - second) - (flashes[i] - first)
 		early, late = min(early, by), max(late, by)
 	}
-	t.Logf("%d minutes: beeps come %.1f to %.1f ms after the flashes, against the source; peak memory %d MB", minutes, 1000*early, 1000*late, peakMemory(t)>>20)
+	t.Logf("%d minutes: beeps come %.1f to %.1f ms after the flashes, against the source; peak memory %d MB", minutes, 1000*early, 1000*late, check.PeakMemory(t)>>20)
 	if early < -.02 || late > .02 {
 		t.Errorf("beeps come %.3f to %.3f s after the flashes", early, late)
 	}

@@ -98,7 +98,7 @@ func (w work) see(ctx context.Context, in input) (observation, error) {
 
 func (w work) newAnalyser(in input) (Analyser, error) {
 	v := in.video.Video
-	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float(), Scratch: w.scratch})
 	if err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}

@@ -152,6 +152,10 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 
 // try makes one try at a job. With an error, the result tells only what the try has reused.
 func (w work) try(ctx context.Context, j Job) (made Result, err error) {
+	if w.scratch, err = newScratch(w.dir); err != nil {
+		return made, err
+	}
+	defer w.scratch.Close()
 	err = failure.Guard(func() error {
 		in, err := w.inspect(ctx, j)
 		if err != nil {
@@ -193,9 +197,10 @@ func mayDiffer(err error) bool {
 // work is what all stages of a job work with. It doesn't change.
 type work struct {
 	*Renderer
-	engine Engine
-	by     Observer
-	dir    string // for temporary files
+	engine  Engine
+	by      Observer
+	dir     string   // for temporary files
+	scratch *os.File // the engine's
 }
 
 // begin returns the work on a job, with a folder that the caller removes.

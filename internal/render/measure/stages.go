@@ -71,7 +71,12 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 		return nil, fmt.Errorf("there is no engine %s", engine)
 	}
 	v := info.Video
-	analyser, err := m.engine.Analyse(render.Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	own, err := os.Create(filepath.Join(scratch, "engine"))
+	if err != nil {
+		return nil, err
+	}
+	defer own.Close()
+	analyser, err := m.engine.Analyse(render.Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float(), Scratch: own})
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,8 @@ type bank struct {
 // example is the mouth of one frame.
 type example struct {
 	track      *track
-	frame      int // index in track.frames
+	frame      int         // index in track.frames
+	shown      observation // of that frame; set by summarise
 	pixels     *image.YCbCr
 	appearance appearance
 	heard      *speech.Articulation // of the video's own sound in that frame; nil if it is unknown
@@ -32,9 +33,6 @@ type example struct {
 	nearest    float32              // distance to the example most like this one
 	twin       int                  // index of that example; -1 if there is no other
 }
-
-// shown returns the observation of the example's frame.
-func (e *example) shown() *observation { return &e.track.frames[e.frame] }
 
 // size returns the size of the example's pixels in bytes.
 func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }

@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
+	"lipsync/internal/test/check"
 )
 
 // flat returns a picture of one colour with the given Cr, and an observation of a mouth in it.
@@ -108,7 +109,7 @@ func checkTwins(t *testing.T, b *bank) {
 
 // TestBankBytes checks that the banks of several people together stay within bankBytes.
 func TestBankBytes(t *testing.T) {
-	s := newAnalyser(25)
+	s := newAnalyser(25, check.Scratch(t))
 	luma := make([]uint8, 1500*1500)
 	for range 3 {
 		s.order = append(s.order, &person{bank: bank{capacity: bankSize}})

@@ -43,44 +43,69 @@ const (
 // leastUsual is the least usual distance of two appearances, for examples that are all the same.
 const leastUsual = 1e-3
 
-// plan sets out, the targets of consecutive output frames in which the track's person speaks.
+// plan passes on the targets of consecutive output frames in which the track's person speaks.
 // spoken has the articulation of each of these frames. source returns the source frame under the
 // i-th of them.
-func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, out []target) error {
-	p := t.person
-	first := 0 // index of the first target that is not decided
-	for i := range out {
-		at := source(i) - t.first
-		if at < 0 || at >= len(t.frames) {
-			if err := p.show(ctx, fps, out[first:i]); err != nil {
+func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, next func(*target) error) error {
+	at := func(i int) int { return source(i) - t.first }
+	for i := 0; i < len(spoken); {
+		first := i
+		for i < len(spoken) && at(i) >= 0 && at(i) < len(t.frames) {
+			i++
+		}
+		wanted := func(k int) (w wanted, err error) {
+			frame := at(first + k)
+			w.spoken = spoken[first+k]
+			w.target = target{track: t, frame: frame, example: -1, shape: t.person.shape(w.spoken, t.widths[frame])}
+			w.own, err = t.frame(frame)
+			return w, err
+		}
+		if err := t.person.show(ctx, fps, i-first, wanted, next); err != nil {
+			return err
+		}
+		if i < len(spoken) {
+			if err := next(&target{}); err != nil {
 				return err
 			}
-			first = i + 1
-			continue
+			i++
 		}
-		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], t.widths[at]), spoken: spoken[i]}
 	}
-	return p.show(ctx, fps, out[first:])
+	return nil
 }
 
-// show decides which mouths consecutive frames show, and where. If the person speaks in the video,
+// wanted is what an output frame needs: a target without an example.
+type wanted struct {
+	target
+	spoken speech.Articulation // the shape is made from it
+	own    observation         // of the source frame
+}
+
+// show decides which mouths n consecutive frames show, and where. If the person speaks in the video,
 // the frames show mouths of examples, which flow into each other. Otherwise each shows its own mouth.
-func (p *person) show(ctx context.Context, fps float64, targets []target) error {
-	if len(targets) == 0 {
-		return nil
-	}
-	if !p.speaks {
-		for i := range targets {
-			m, s := &targets[i].track.frames[targets[i].frame].lips, &targets[i].shape
-			o := outlineOf(m, m, s.gap)
-			*s = o.give(m, *s)
+func (p *person) show(ctx context.Context, fps float64, n int, at func(i int) (wanted, error), next func(*target) error) error {
+	if p.speaks {
+		examples, err := p.choose(ctx, n, at)
+		if err != nil {
+			return err
 		}
-		return nil
+		return p.flow(fps, n, func(i int) (wanted, error) {
+			w, err := at(i)
+			w.example = int(examples[i])
+			return w, err
+		}, next)
 	}
-	if err := p.choose(ctx, targets); err != nil {
-		return err
+	for i := range n {
+		w, err := at(i)
+		if err != nil {
+			return err
+		}
+		m, s := &w.own.lips, &w.shape
+		o := outlineOf(m, m, s.gap)
+		*s = o.give(m, *s)
+		if err := next(&w.target); err != nil {
+			return err
+		}
 	}
-	p.flow(fps, targets)
 	return nil
 }
 
@@ -90,31 +115,66 @@ const (
 )
 
 // flow keeps the mouth from jumping when the example changes: outlines are filtered, and the
-// frames before and after a jump show both examples in the same outline.
-func (p *person) flow(fps float64, targets []target) {
-	outlines := make([]outline, len(targets))
-	for i := range targets {
-		t := &targets[i]
-		outlines[i] = outlineOf(&t.track.frames[t.frame].lips, &p.bank.examples[t.example].shown().lips, t.shape.gap)
-	}
-	jumps := func(i int) bool { return p.chooser.jumps(targets[i-1].example, targets[i].example) }
-	flowOutlines(outlines, flowSeconds*fps, jumps)
-	asked := make([]shape, len(targets))
-	place := func(i, example int) shape {
-		return outlines[i].give(&p.bank.examples[example].shown().lips, asked[i])
-	}
-	for i := range targets {
-		asked[i] = targets[i].shape
-		targets[i].shape = place(i, targets[i].example)
-	}
-	for i := 1; i < len(targets); i++ {
-		if !jumps(i) || targets[i-1].share > 0 {
-			continue // of two jumps in a row only the first one flows
+// frames before and after a jump show both examples in the same outline. at returns the i-th of n
+// consecutive frames, with its example.
+func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next func(*target) error) error {
+	sigma := flowSeconds * fps
+	reach := dsp.Radius(sigma)
+	first := 0         // frame of flowing[0]
+	var flowing []flow // frames whose outlines aren't filtered yet, after some that are
+	var last flow      // the one before, which a jump may still change
+	for from := 0; from < n; from += windowFrames {
+		to := min(from+windowFrames, n)
+		for i := first + len(flowing); i < min(to+reach, n); i++ {
+			w, err := at(i)
+			if err != nil {
+				return err
+			}
+			f := flow{target: w.target, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+			if k := i - first - 1; k >= 0 {
+				f.split(&flowing[k], p.chooser.jumps(flowing[k].example, f.example))
+			} else {
+				f.split(nil, false)
+			}
+			flowing = append(flowing, f)
 		}
-		a, b := targets[i-1].example, targets[i].example
-		targets[i-1].share, targets[i-1].other, targets[i-1].otherShape = flowShare, b, place(i-1, b)
-		targets[i].share, targets[i].other, targets[i].otherShape = flowShare, a, place(i, a)
+		filtered := filterSteps(flowing, sigma, from-first, to-first)
+		for i := from; i < to; i++ {
+			f := flowing[i-first]
+			f.outline, f.asked = filtered[i-from], f.shape
+			f.shape = p.place(&f, f.example)
+			if i > 0 {
+				// Of two jumps in a row only the first one flows.
+				if a, b := last.example, f.example; p.chooser.jumps(a, b) && last.share == 0 {
+					last.share, last.other, last.otherShape = flowShare, b, p.place(&last, b)
+					f.share, f.other, f.otherShape = flowShare, a, p.place(&f, a)
+				}
+				if err := next(&last.target); err != nil {
+					return err
+				}
+			}
+			last = f
+		}
+		kept := max(to-reach, 0)
+		flowing, first = append(flowing[:0], flowing[kept-first:]...), kept
 	}
+	if n == 0 {
+		return nil
+	}
+	return next(&last.target)
+}
+
+// flow is a frame whose outline flows into those of its neighbours.
+type flow struct {
+	target
+	outline
+	steps outline // the part of the outline that is filtered
+	asked shape   // without the outline
+}
+
+// place returns the shape of an example in a frame.
+func (p *person) place(f *flow, example int) shape {
+	return f.give(&p.bank.examples[example].shown.lips, f.asked)
 }
 
 // Examples are chosen for a window of windowFrames frames at a time (a minute at 25 frames/s), so
@@ -122,29 +182,36 @@ func (p *person) flow(fps float64, targets []target) {
 // next window (four seconds). Later frames no longer change it.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose sets the example of each target. The examples fit the targets' shapes and poses, and come
+// choose returns the example of each of n frames. The examples fit the frames' shapes and poses, and come
 // in runs of neighbouring frames that are as long as possible.
-func (p *person) choose(ctx context.Context, targets []target) error {
+func (p *person) choose(ctx context.Context, n int, at func(i int) (wanted, error)) ([]int32, error) {
 	if p.chooser == nil {
 		p.chooser = p.newChooser()
 	}
-	c := p.chooser
-	before := -1
-	for len(targets) > 0 {
+	before, chosen := -1, make([]int32, 0, n)
+	window := make([]wanted, 0, min(windowFrames+aheadFrames, n))
+	for len(chosen) < n {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
-		path := c.path(targets[:min(windowFrames+aheadFrames, len(targets))], before)
-		if len(path) < len(targets) {
+		window = window[:0]
+		for i := len(chosen); i < min(len(chosen)+windowFrames+aheadFrames, n); i++ {
+			w, err := at(i)
+			if err != nil {
+				return nil, err
+			}
+			window = append(window, w)
+		}
+		path := p.chooser.path(window, before)
+		if len(chosen)+len(path) < n {
 			path = path[:windowFrames]
 		}
-		for i, e := range path {
-			targets[i].example = e
+		for _, e := range path {
+			chosen = append(chosen, int32(e))
 		}
 		before = path[len(path)-1]
-		targets = targets[len(path):]
 	}
-	return nil
+	return chosen, nil
 }
 
 // step is a state of the Viterbi algorithm: an example in one frame.
@@ -154,13 +221,13 @@ type step struct {
 	cost    float32 // of the cheapest sequence up to this step
 }
 
-// path returns the cheapest sequence of examples for the targets, by the Viterbi algorithm.
+// path returns the cheapest sequence of examples for consecutive frames, by the Viterbi algorithm.
 // before is the example of the frame before them, -1 for none.
-func (c *chooser) path(targets []target, before int) []int {
+func (c *chooser) path(frames []wanted, before int) []int {
 	last := []step{{example: before}}
-	columns := make([][]step, len(targets))
-	for i, r := range targets {
-		for _, e := range c.best(r) {
+	columns := make([][]step, len(frames))
+	for i := range frames {
+		for _, e := range c.best(&frames[i]) {
 			s := step{example: e.index, cost: math.MaxFloat32}
 			for k, p := range last {
 				if cost := p.cost + c.transition(p.example, e.index) + e.cost; cost < s.cost {
@@ -177,8 +244,8 @@ func (c *chooser) path(targets []target, before int) []int {
 			at = k
 		}
 	}
-	path := make([]int, len(targets))
-	for i := len(targets) - 1; i >= 0; i-- {
+	path := make([]int, len(frames))
+	for i := len(frames) - 1; i >= 0; i-- {
 		path[i], at = columns[i][at].example, columns[i][at].back
 	}
 	return path
@@ -247,16 +314,15 @@ func blurred(examples []example) []bool {
 	return out
 }
 
-// best returns the candidates that fit a target best, without regard to the frames before and
+// best returns the candidates that fit a frame best, without regard to the frames before and
 // after it.
-func (c *chooser) best(t target) []candidate {
+func (c *chooser) best(w *wanted) []candidate {
 	p, all := c.p, c.scratch[:0]
-	own := &t.track.frames[t.frame]
-	for i, e := range p.bank.examples {
-		if !c.blurred[i] {
-			cost := p.misfit(t.shape, e.shown()) + own.unlike(e.shown())
+	for i := range p.bank.examples { // by index, since examples are large to copy
+		if e := &p.bank.examples[i]; !c.blurred[i] {
+			cost := p.misfit(w.shape, &e.shown) + w.own.unlike(&e.shown)
 			if e.heard != nil {
-				cost += soundCost * unlikeSound(e.heard, &t.spoken)
+				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}
 			all = append(all, candidate{i, cost})
 		}

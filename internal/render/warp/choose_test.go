@@ -7,21 +7,31 @@ import (
 
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 )
 
 // talkingTrack returns a track of a person who opens and closes the mouth again and
 // again, a little differently each time.
-func talkingTrack(frames int) *track {
+func talkingTrack(tb testing.TB, frames int) *track {
 	p := &person{speaks: true, most: .3}
-	t := &track{person: p}
+	t := newTrack(tb, p)
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
-		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, lips: someLips(open)})
+		o := observation{to: geom.Similarity{A: 60}, lips: someLips(open)}
+		check.Must(tb, t.append(o))
 		seen := appearance{100 * open, float32(i%7) / 4}
-		t.widths = append(t.widths, t.frames[i].width())
-		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
+		t.widths = append(t.widths, o.width())
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shown: o, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
 	}
 	return t
+}
+
+// change changes the observation of a frame, and of its example.
+func (t *track) change(tb testing.TB, frame int, f func(*observation)) {
+	tb.Helper()
+	o := &t.person.bank.examples[frame].shown
+	f(o)
+	check.Must(tb, t.rows.Set(int(t.frames[frame]), o))
 }
 
 // planOpenings returns the targets of a track for a speech with the given openings, one for each
@@ -32,22 +42,29 @@ func planOpenings(t *testing.T, talker *track, wanted []float32) []target {
 	for i, open := range wanted {
 		spoken[i].Opening = open
 	}
-	targets := make([]target, len(wanted))
-	if err := talker.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
-		t.Fatal(err)
-	}
+	return planSpoken(t, talker, spoken)
+}
+
+// planSpoken returns the targets of a track for a speech with an articulation for each frame of the track.
+func planSpoken(t *testing.T, talker *track, spoken []speech.Articulation) (targets []target) {
+	t.Helper()
+	err := talker.plan(t.Context(), fps, spoken, func(i int) int { return i }, func(next *target) error {
+		targets = append(targets, *next)
+		return nil
+	})
+	check.Must(t, err)
 	return targets
 }
 
 // shownGap returns the gap of the mouth that a target shows, before it is warped.
-func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown().gap() }
+func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown.gap() }
 
 // TestChooseWhatWasSaid asks for the openings of the person in the video. The best examples are
 // the same frames, without a jump.
 func TestChooseWhatWasSaid(t *testing.T) {
-	talker := talkingTrack(80)
+	talker := talkingTrack(t, 80)
 	var wanted []float32
-	for _, o := range talker.frames[20:60] {
+	for _, o := range talker.observations(t)[20:60] {
 		wanted = append(wanted, o.gap()/talker.person.most)
 	}
 	jumps := 0
@@ -67,7 +84,7 @@ func TestChooseWhatWasSaid(t *testing.T) {
 
 // TestChooseSteady asks for a mouth that stays closed, then open.
 func TestChooseSteady(t *testing.T) {
-	talker := talkingTrack(80)
+	talker := talkingTrack(t, 80)
 	wanted := make([]float32, 80)
 	for i := 40; i < 80; i++ {
 		wanted[i] = 1
@@ -135,13 +152,13 @@ func TestGrimacesCost(t *testing.T) {
 // TestChooseLeavesOut checks examples that must not be shown, and people who get no
 // examples.
 func TestChooseLeavesOut(t *testing.T) {
-	talker := talkingTrack(80)
+	talker := talkingTrack(t, 80)
 	for i := range talker.person.bank.examples {
 		if i%3 == 0 {
 			talker.person.bank.examples[i].sharp = 1
 		}
 		if i >= 40 { // the head is turned
-			talker.frames[i].pose[0] = .9
+			talker.change(t, i, func(o *observation) { o.pose[0] = .9 })
 		}
 	}
 	for i, r := range planOpenings(t, talker, make([]float32, 40)) {

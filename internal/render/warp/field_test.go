@@ -180,8 +180,8 @@ func TestInside(t *testing.T) {
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
 	p := &person{}
-	tr := &track{person: p, frames: []observation{{to: to, lips: m}, {to: to, lips: open}}}
-	best := &example{track: tr, frame: 1, pixels: drawLips(&open, [2]uint8{dark, 140})}
+	tr := &track{person: p}
+	best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
 	for _, c := range []struct {
 		name        string
@@ -198,7 +198,7 @@ func TestInside(t *testing.T) {
 	} {
 		p.best = c.best
 		s := shape{gap: c.gap, width: m.width(), upper: 1, lower: 1}
-		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
+		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
 		x := m.middle() + .05
 		k := newColumn(&m, s, x)
 		at := to.Apply(geom.Point{X: x, Y: k.upper + c.depth*(k.lower-k.upper)})
@@ -233,10 +233,10 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 	m := tiltedLips(.2, .06, .03) // so that the line crosses the cells
 	frame := drawLips(&m, teethColour)
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{}, frames: []observation{{to: to, lips: m}}}
+	tr := &track{person: &person{}}
 	for _, gap := range []float32{0, .01} {
 		s := shape{gap: gap, width: m.width(), upper: 1, lower: 1}
-		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
+		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
 		for x := m.middle() - .5*m.width()/2; x < m.middle()+.5*m.width()/2; x += .005 {
 			c := newColumn(&m, s, x)
 			line := float32(255)
@@ -260,9 +260,9 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 func TestLipEdgeIsSmooth(t *testing.T) {
 	m := tiltedLips(.2, .06, -.06)
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{}, frames: []observation{{to: to, lips: m}}}
+	tr := &track{person: &person{}}
 	s := shape{gap: .1, width: m.width(), upper: 1, lower: 1}
-	painted, _ := paint(drawLips(&m, teethColour), target{track: tr, example: -1, shape: s})
+	painted, _ := paint(drawLips(&m, teethColour), &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
 	lip, teeth := float32(lipColour[0]), float32(teethColour[0])
 	before := float32(-1)
 	for x := int((m.middle() - .2) * canonicalPixels); x < int((m.middle()+.2)*canonicalPixels); x++ {

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/render"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 )
 
@@ -14,29 +15,41 @@ import (
 // at another place and has other lips. The painted mouth must stay at the place of the frame's own, and
 // the frames before and after the jump must show both examples, in one outline.
 func TestFlow(t *testing.T) {
-	talker := talkingTrack(80)
+	talker := talkingTrack(t, 80)
 	for i := 40; i < 80; i++ {
-		m := &talker.frames[i].lips
-		*m = tiltedLips(max(m.gap(), .1), .05, -.02)
-		m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
-		for k := range m.top {
-			m.top[k], m.bottom[k] = m.top[k]-.03, m.bottom[k]+.06
-		}
+		talker.change(t, i, func(o *observation) {
+			m := &o.lips
+			*m = tiltedLips(max(m.gap(), .1), .05, -.02)
+			m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
+			for k := range m.top {
+				m.top[k], m.bottom[k] = m.top[k]-.03, m.bottom[k]+.06
+			}
+		})
 	}
 	p := talker.person
 	p.chooser = p.newChooser()
-	targets := make([]target, 40)
-	for i := range targets {
-		targets[i] = target{track: talker, example: i, shape: shape{width: .8, upper: 1, lower: 1}}
+	want := talker.observations(t)[0].lips
+	var targets []target
+	err := p.flow(fps, 40, func(i int) (wanted, error) {
+		w := wanted{own: observation{lips: want}}
+		w.target = target{track: talker, example: i, shape: shape{width: .8, upper: 1, lower: 1}}
 		if i >= 20 {
-			targets[i].example = i + 30
+			w.example = i + 30
 		}
-	}
-	targets[19].shape.gap, targets[20].shape.gap = .1, .2
-	p.flow(fps, targets)
-	want := talker.frames[0].lips
+		switch i {
+		case 19:
+			w.shape.gap = .1
+		case 20:
+			w.shape.gap = .2
+		}
+		return w, nil
+	}, func(next *target) error {
+		targets = append(targets, *next)
+		return nil
+	})
+	check.Must(t, err)
 	for i, r := range targets {
-		m := p.bank.examples[r.example].shown()
+		m := p.bank.examples[r.example].shown
 		if x := m.middle() + r.shape.shift.X; abs(x-want.middle()) > 1e-3 {
 			t.Errorf("frame %d: the mouth lies at %.3f, the frame's own at %.3f", i, x, want.middle())
 		}
@@ -63,7 +76,7 @@ func TestFlow(t *testing.T) {
 // edgesAfter returns the y of the edges of an example's lips in a shape: from top to bottom in the middle
 // of the mouth, and then beside its left and right corner.
 func edgesAfter(t target, example int, s shape) (y []float32) {
-	m := &t.track.person.bank.examples[example].shown().lips
+	m := &t.track.person.bank.examples[example].shown.lips
 	y = append(y, newColumn(m, s, m.middle()+s.shift.X).to[1:5]...)
 	for _, side := range []float32{-1.001, 1.001} {
 		y = append(y, newColumn(m, s, m.middle()+s.shift.X+side*s.width/2).to[1])
@@ -176,5 +189,44 @@ func TestClosures(t *testing.T) {
 				t.Errorf("%s, frame %d: a gap of %.3f", name, i, got)
 			}
 		}
+	}
+}
+
+// TestFlowInParts plans more frames than flow at once. Each outline is what it is if all are filtered in one piece.
+func TestFlowInParts(t *testing.T) {
+	const n = 2*windowFrames + 9
+	talker := talkingTrack(t, 80)
+	p := talker.person
+	p.chooser = p.newChooser()
+	at := func(i int) (wanted, error) {
+		w := wanted{own: observation{lips: tiltedLips(.1*float32(i%3), .01*float32(i%7), .02*float32(i%5))}}
+		w.target = target{track: talker, example: (i + i/17*31) % 80, shape: shape{gap: .01 * float32(i%9), width: .8, upper: 1, lower: 1}}
+		return w, nil
+	}
+	all := make([]flow, n)
+	for i := range all {
+		w, _ := at(i)
+		all[i] = flow{target: w.target, asked: w.shape, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+		if i == 0 {
+			all[i].split(nil, false)
+		} else {
+			all[i].split(&all[i-1], p.chooser.jumps(all[i-1].example, w.example))
+		}
+	}
+	whole := filterSteps(all, flowSeconds*fps, 0, n)
+	i, jumps := 0, 0
+	check.Must(t, p.flow(fps, n, at, func(got *target) error {
+		all[i].outline = whole[i]
+		if want := p.place(&all[i], got.example); got.shape != want {
+			t.Fatalf("frame %d: got %+v, want %+v", i, got.shape, want)
+		}
+		if got.share > 0 {
+			jumps++
+		}
+		i++
+		return nil
+	}))
+	if i != n || jumps < n/17 {
+		t.Errorf("%d targets of %d frames, %d at jumps", i, n, jumps)
 	}
 }

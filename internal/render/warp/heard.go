@@ -24,16 +24,26 @@ const (
 // label sets heard of each of the person's examples to the articulation of the video's own sound in
 // its frame, if the sound is in step with the mouth. The argument heard has the articulation of each
 // frame of the video. Only frames in which the person speaks count.
-func (p *person) label(heard []speech.Articulation, fps float64, speaks func(frame int) bool) {
+func (p *person) label(heard []speech.Articulation, fps float64, speaks func(frame int) bool) error {
+	if len(heard) == 0 {
+		return nil
+	}
+	gaps := make([][]float32, len(p.tracks))
+	for i, t := range p.tracks {
+		var err error
+		if gaps[i], err = t.measures((*lips).gap); err != nil {
+			return err
+		}
+	}
 	best, lag := float32(0), 0
 	most := int(lagMost * fps)
 	for l := -most; l <= most; l++ {
-		if r := p.agreement(heard, fps, l, speaks); r > best {
+		if r := p.agreement(gaps, heard, fps, l, speaks); r > best {
 			best, lag = r, l
 		}
 	}
 	if best < deviations {
-		return
+		return nil
 	}
 	for i := range p.bank.examples {
 		e := &p.bank.examples[i]
@@ -42,16 +52,17 @@ func (p *person) label(heard []speech.Articulation, fps float64, speaks func(fra
 			e.heard = &heard[at]
 		}
 	}
+	return nil
 }
 
 // agreement returns the correlation of the gap between the person's lips with the opening that is
-// heard lag frames later, as a multiple of the standard deviation that it has by chance.
-func (p *person) agreement(heard []speech.Articulation, fps float64, lag int, speaks func(frame int) bool) float32 {
+// heard lag frames later, as a multiple of the standard deviation that it has by chance. all has the gap in each frame of each track.
+func (p *person) agreement(all [][]float32, heard []speech.Articulation, fps float64, lag int, speaks func(frame int) bool) float32 {
 	var gaps, openings []float32
-	for _, t := range p.tracks {
-		for i := range t.frames {
+	for n, t := range p.tracks {
+		for i, gap := range all[n] {
 			if at := t.first + i + lag; at >= 0 && at < len(heard) && speaks(t.first+i) {
-				gaps, openings = append(gaps, t.frames[i].gap()), append(openings, heard[at].Opening)
+				gaps, openings = append(gaps, gap), append(openings, heard[at].Opening)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 )
 
 // TestLabel checks that examples are labelled with the video's own sound if the person speaks in step
@@ -24,15 +25,15 @@ func TestLabel(t *testing.T) {
 		{name: "silence", heard: func(int, float32) float32 { return 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			talker := talkingTrack(80)
+			talker := talkingTrack(t, 80)
 			talker.first = 5
 			heard := make([]speech.Articulation, 90)
-			for i := range talker.frames {
+			for i, o := range talker.observations(t) {
 				a := &heard[talker.first+i+c.lag]
-				a.Opening, a.Rounding = c.heard(i, talker.frames[i].gap()), float32(i)
+				a.Opening, a.Rounding = c.heard(i, o.gap()), float32(i)
 			}
 			talker.person.tracks = []*track{talker}
-			talker.person.label(heard, fps, func(int) bool { return c.name != "another speaks" })
+			check.Must(t, talker.person.label(heard, fps, func(int) bool { return c.name != "another speaks" }))
 			for i, e := range talker.person.bank.examples {
 				if got := e.heard != nil; got != c.want && i < 76 {
 					t.Fatalf("example %d: labelled %t, want %t", i, got, c.want)
@@ -49,7 +50,7 @@ func TestLabel(t *testing.T) {
 // gap and width. Only the labels distinguish them.
 func TestSoundChooses(t *testing.T) {
 	for _, half := range []int{0, 1} { // of the frames, is rounded
-		talker := talkingTrack(80)
+		talker := talkingTrack(t, 80)
 		for i := range talker.person.bank.examples {
 			a := new(speech.Articulation)
 			if i/40 == half {
@@ -57,14 +58,11 @@ func TestSoundChooses(t *testing.T) {
 			}
 			talker.person.bank.examples[i].heard = a
 		}
-		spoken, targets := make([]speech.Articulation, 20), make([]target, 20)
+		spoken := make([]speech.Articulation, 20)
 		for i := range spoken {
 			spoken[i] = speech.Articulation{Opening: .5, Rounding: 1}
 		}
-		if err := talker.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
-			t.Fatal(err)
-		}
-		for i, r := range targets {
+		for i, r := range planSpoken(t, talker, spoken) {
 			if r.example/40 != half {
 				t.Errorf("frame %d shows example %d, which is spread", i, r.example)
 			}

@@ -26,7 +26,7 @@ func TestHiddenExamples(t *testing.T) {
 	if !a.order[0].speaks {
 		t.Fatal("the head shows its own mouth in each frame, want examples")
 	}
-	for i, at := range p.(painter) {
+	for i, at := range p.(painter).all(t) {
 		if e := a.order[0].bank.examples[at.example]; hidden(e.frame) {
 			t.Errorf("frame %d shows the mouth of frame %d, which is hidden", i, e.frame)
 		}

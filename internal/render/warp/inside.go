@@ -46,7 +46,7 @@ func newInside(p *person, shown pane, to shape, lip [3]float32) *inside {
 	in := &inside{lip: lip, teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
 	shown.share = smoothstep((shown.lips.gap()/max(to.gap, leastGap) - insideFrom) / (insideTo - insideFrom))
 	if b := p.best; b != nil && shown.share < 1 {
-		o := b.shown()
+		o := &b.shown
 		best := pane{pixels: b.pixels, to: o.to, lips: &o.lips, share: 1}
 		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: o.level() - shown.lips.level()}
 		in.add(best)

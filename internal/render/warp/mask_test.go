@@ -37,12 +37,11 @@ func patchLayer(m order.Mask, own, shown float32, frame, picture *image.YCbCr) *
 		p.masks = newMaskTable(soft)
 	}
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: p, frames: []observation{{lips: someLips(own), to: to}, {lips: someLips(shown), to: to}}}
-	p.bank.examples = []example{{track: tr, frame: 1, pixels: picture}}
+	p.bank.examples = []example{{shown: observation{lips: someLips(shown), to: to}, pixels: picture}}
 	lips := someLips(shown)
 	s := p.shape(speech.Articulation{}, lips.width())
 	s.gap = shown
-	return newLayer(frame, target{track: tr, frame: 0}, 0, s)
+	return newLayer(frame, &wanted{target: target{track: &track{person: p}}, own: observation{lips: someLips(own), to: to}}, 0, s)
 }
 
 // opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.

@@ -52,28 +52,35 @@ func (o *outline) give(m *lips, s shape) shape {
 	return s
 }
 
-// flowOutlines filters the outlines of consecutive frames by a Gaussian of sigma frames. It filters
-// all movement of the place of the mouth. Of its form it filters only the steps at jumps: jumps tells
-// whether frame i shows another example than frame i-1.
-func flowOutlines(run []outline, sigma float64, jumps func(i int) bool) {
-	steps, rest := make([]float32, len(run)), make([]float32, len(run))
-	for k := range (outline{}) {
-		for i := range run {
-			switch v := run[i][k]; {
-			case k == middleX || k == levelY:
-				steps[i] = v
-			case i == 0:
-				steps[i], rest[i] = 0, v
-			case jumps(i):
-				rest[i] = rest[i-1]
-				steps[i] = v - rest[i]
-			default:
-				steps[i] = steps[i-1]
-				rest[i] = v - steps[i]
-			}
-		}
-		for i, v := range dsp.Gaussian(steps, sigma) {
-			run[i][k] = v + rest[i]
+// split sets the steps of a frame's outline, and takes them off it. They are all movement of the place of the mouth, and of its form only
+// the steps at jumps. before is the frame before, nil for none; jumps tells whether it shows another example.
+func (f *flow) split(before *flow, jumps bool) {
+	for k, v := range f.outline {
+		switch {
+		case k == middleX || k == levelY:
+			f.steps[k], f.outline[k] = v, 0
+		case before == nil:
+			f.steps[k] = 0
+		case jumps:
+			f.outline[k] = before.outline[k]
+			f.steps[k] = v - f.outline[k]
+		default:
+			f.steps[k] = before.steps[k]
+			f.outline[k] = v - f.steps[k]
 		}
 	}
+}
+
+// filterSteps returns the outlines of the frames in [from, to), with their steps filtered by a Gaussian of sigma frames.
+func filterSteps(frames []flow, sigma float64, from, to int) []outline {
+	filtered, steps := make([]outline, to-from), make([]float32, len(frames))
+	for k := range (outline{}) {
+		for i := range frames {
+			steps[i] = frames[i].steps[k]
+		}
+		for i, v := range dsp.GaussianOf(steps, sigma, from, to) {
+			filtered[i][k] = v + frames[from+i].outline[k]
+		}
+	}
+	return filtered
 }

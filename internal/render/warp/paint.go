@@ -22,23 +22,22 @@ type layer struct {
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
-func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
-	own := &t.track.frames[t.frame]
-	layers := []*layer{newLayer(frame, t, t.example, t.shape)}
-	if t.share > 0 {
-		layers = append(layers, newLayer(frame, t, t.other, t.otherShape))
+func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
+	layers := []*layer{newLayer(frame, w, w.example, w.shape)}
+	if w.share > 0 {
+		layers = append(layers, newLayer(frame, w, w.other, w.otherShape))
 	}
 	var area image.Rectangle
 	for _, l := range layers {
-		area = area.Union(bounds(own.to, l.region))
+		area = area.Union(bounds(w.own.to, l.region))
 	}
 	area = area.Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
 		return render.Mouth{}, false
 	}
 	m := layers[0].paint(area)
-	if t.share > 0 {
-		blend(&m, layers[1].paint(area), frame, t.share)
+	if w.share > 0 {
+		blend(&m, layers[1].paint(area), frame, w.share)
 	}
 	for _, l := range layers {
 		cellPool.put(l.field.cells)
@@ -47,13 +46,13 @@ func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
 }
 
 // newLayer returns the layer of an example in a shape. An example of -1 is the frame's own mouth.
-func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
-	p, own := t.track.person, &t.track.frames[t.frame]
+func newLayer(frame *image.YCbCr, w *wanted, example int, to shape) *layer {
+	p, own := w.track.person, &w.own
 	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to}
 	shown := own
 	if example >= 0 {
 		e := &p.bank.examples[example]
-		shown = e.shown()
+		shown = &e.shown
 		l.pixels, l.to = e.pixels, shown.to
 		l.patch = newPatch(p, own, to)
 	}

@@ -13,14 +13,15 @@ import (
 type person struct {
 	tracks  []*track
 	bank    bank
-	rest    float32    // what the inner edges of lips that touch are read apart
-	most    float32    // gap between the lips in a loud vowel
-	speaks  bool       // whether the person speaks in the source video: then examples replace the frames' own mouths
-	line    float32    // median of the y of the mouth's level
-	best    *example   // shows most of the inside of the mouth; nil if none shows enough
-	chooser *chooser   // nil until it is needed
-	mask    order.Mask // factors of the size and the edge of patches
-	masks   *maskTable // of that edge; nil: the usual one
+	rest    float32                      // what the inner edges of lips that touch are read apart
+	most    float32                      // gap between the lips in a loud vowel
+	speaks  bool                         // whether the person speaks in the source video: then examples replace the frames' own mouths
+	line    float32                      // median of the y of the mouth's level
+	best    *example                     // shows most of the inside of the mouth; nil if none shows enough
+	chooser *chooser                     // nil until it is needed
+	mask    order.Mask                   // factors of the size and the edge of patches
+	masks   *maskTable                   // of that edge; nil: the usual one
+	hidden  func(track, source int) bool // see render.Output
 }
 
 // Limits of the measures of a person, canonical unless they say otherwise.
@@ -39,59 +40,96 @@ func (p *person) observe(t *track, o observation, c *pixels.Crop) {
 	p.bank.add(t, len(t.frames), &o, c)
 }
 
-// hide marks the frames in which something is in front of the mouth, and removes their examples.
+// hide sets hidden, and removes the examples of the frames in which something is in front of the mouth.
 func (p *person) hide(hidden func(track, source int) bool) {
-	for _, t := range p.tracks {
-		for i := range t.frames {
-			t.frames[i].hidden = hidden(t.number, t.first+i)
-		}
-	}
+	p.hidden = hidden
 	for i := len(p.bank.examples) - 1; i >= 0; i-- {
-		if p.bank.examples[i].shown().hidden {
+		if e := &p.bank.examples[i]; hidden(e.track.number, e.track.first+e.frame) {
 			p.bank.remove(i)
 		}
 	}
 }
 
 // settle sets rest, and takes it off the gaps of all frames.
-func (p *person) settle() {
-	p.rest = alignment.RestGap(p.seen((*lips).gap))
+func (p *person) settle() error {
+	gaps, err := p.seen((*lips).gap)
+	if err != nil {
+		return err
+	}
+	p.rest = alignment.RestGap(gaps)
+	return p.each(func(o *observation) { o.settle(p.rest) })
+}
+
+// each calls f with the observation of each frame of all tracks, and keeps what f changes.
+func (p *person) each(f func(*observation)) error {
 	for _, t := range p.tracks {
-		for i := range t.frames {
-			t.frames[i].settle(p.rest)
+		if err := t.each(func(_ int, o *observation) { f(o) }); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // summarise measures the person, by the frames of all tracks together in which the mouth is not hidden.
-func (p *person) summarise(fps float64) {
-	p.settle()
-	gaps := p.seen((*lips).gap)
+func (p *person) summarise(fps float64) error {
+	if err := p.settle(); err != nil {
+		return err
+	}
+	gaps, err := p.seen((*lips).gap)
+	if err != nil {
+		return err
+	}
 	widest := dsp.Quantile(gaps, usualGap)
 	p.speaks = widest-dsp.Quantile(gaps, restGap) > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	p.most = min(max(widest, mostAtRest), mostEver)
-	p.line = dsp.Quantile(p.seen((*lips).level), .5)
+	levels, err := p.seen((*lips).level)
+	if err != nil {
+		return err
+	}
+	p.line = dsp.Quantile(levels, .5)
 	for _, t := range p.tracks {
-		t.measureWidths(fps, p.speaks)
-		for i := range t.frames {
-			if !p.speaks && t.frames[i].gap() < alignment.Touching {
-				t.frames[i].close()
+		if err := t.measureWidths(fps, p.speaks); err != nil {
+			return err
+		}
+	}
+	if !p.speaks {
+		err := p.each(func(o *observation) {
+			if o.gap() < alignment.Touching {
+				o.close()
 			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range p.bank.examples {
+		e := &p.bank.examples[i]
+		if e.shown, err = e.track.frame(e.frame); err != nil {
+			return err
 		}
 	}
 	p.findBest()
+	return nil
 }
 
 // seen returns a measure of the mouth in all frames in which it is not hidden.
-func (p *person) seen(measure func(*lips) float32) (all []float32) {
+func (p *person) seen(measure func(*lips) float32) ([]float32, error) {
+	n := 0
 	for _, t := range p.tracks {
-		for i := range t.frames {
-			if o := &t.frames[i]; !o.hidden {
+		n += len(t.frames)
+	}
+	all := make([]float32, 0, n)
+	for _, t := range p.tracks {
+		err := t.each(func(i int, o *observation) {
+			if p.hidden == nil || !p.hidden(t.number, t.first+i) {
 				all = append(all, measure(&o.lips))
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	return all
+	return all, nil
 }
 
 // findBest sets best: of the examples that are not blurred, the one that is most open on both sides.
@@ -99,7 +137,7 @@ func (p *person) findBest() {
 	most := float32(leastInside)
 	for i, dull := range blurred(p.bank.examples) {
 		e := &p.bank.examples[i]
-		if shows := e.shown().gap() - abs(e.shown().lop()); !dull && shows > most {
+		if shows := e.shown.gap() - abs(e.shown.lop()); !dull && shows > most {
 			p.best, most = e, shows
 		}
 	}

@@ -76,9 +76,9 @@ func TestShortShots(t *testing.T) {
 		s.draw(track, 25, head)
 	}
 	_, p := s.plan(t, openIn(100, false, false, false, false, true, true, false, false))
-	foreign := 0
+	foreign, targets := 0, p.all(t)
 	for i := 3; i < 100; i++ {
-		r := p[i]
+		r := targets[i]
 		if r.example < 0 {
 			t.Fatalf("frame %d: keeps its own mouth", i)
 		}
@@ -107,7 +107,7 @@ func TestRestIsNoGap(t *testing.T) {
 		}
 	}
 	a, _ := s.plan(t, openIn(10))
-	for i, o := range a.tracks[0].frames {
+	for i, o := range a.tracks[0].observations(t) {
 		if o.gap() != 0 {
 			t.Errorf("frame %d: a gap of %.3f", i, o.gap())
 		}

@@ -38,6 +38,7 @@ type story struct {
 	spoken  []speech.Articulation
 	a       *analyser
 	p       painter
+	targets []target // of p
 }
 
 // TestPictures draws the pictures of docs/engine.md: make engine-pictures.
@@ -47,8 +48,8 @@ func TestPictures(t *testing.T) {
 	}
 	s := newStory(t)
 	for name, picture := range map[string]*canvas{
-		"detection": s.drawDetection(), "articulation": s.drawArticulation(t), "reading": s.drawReading(),
-		"plan": s.drawPlan(), "field": s.drawField(t), "painted": s.drawPainted(t),
+		"detection": s.drawDetection(), "articulation": s.drawArticulation(t), "reading": s.drawReading(t),
+		"plan": s.drawPlan(t), "field": s.drawField(t), "painted": s.drawPainted(t),
 	} {
 		picture.write(t, *picturesFolder, name)
 	}
@@ -82,13 +83,14 @@ func newStory(t *testing.T) *story {
 		s.frames, s.faces = append(s.frames, frame), append(s.faces, faces)
 	}
 	s.aligned = s.align()
-	s.a = newAnalyser(fps)
+	s.a = newAnalyser(fps, check.Scratch(t))
 	for _, f := range s.aligned {
 		if err := s.a.Add(f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, s.p = s.planOf(t, s.a, s.spoken)
+	s.targets = s.p.all(t)
 	return s
 }
 
@@ -185,18 +187,20 @@ func (s *story) drawArticulation(t *testing.T) *canvas {
 }
 
 // drawReading draws the readings of mouths that are closed, half open and open: outer and inner edges of the lips.
-func (s *story) drawReading() *canvas {
+func (s *story) drawReading(tb testing.TB) *canvas {
+	tb.Helper()
 	const scale = 230
 	t := s.a.tracks[s.faces[0][0].Track]
+	observed := t.observations(tb)
 	var all []*canvas
 	for _, share := range []float32{0, .5, 1} {
 		at := 0
-		for i := range t.frames {
-			if abs(t.frames[i].gap()-share*t.person.most) < abs(t.frames[at].gap()-share*t.person.most) {
+		for i := range observed {
+			if abs(observed[i].gap()-share*t.person.most) < abs(observed[at].gap()-share*t.person.most) {
 				at = i
 			}
 		}
-		o := &t.frames[at]
+		o := &observed[at]
 		r := region{o.middle() - .6, o.level() - .35, o.middle() + .6, o.level() + .45}
 		c := view(s.frames[t.first+at], o.to, r, scale)
 		for x := o.left.X; x < o.right.X; x += .5 / scale {
@@ -215,31 +219,32 @@ func (s *story) drawReading() *canvas {
 
 // drawPlan draws the gaps of the source, of the examples that are shown, and that the speech asks for, and below them the
 // source frames of the examples, the last one at the top.
-func (s *story) drawPlan() *canvas {
+func (s *story) drawPlan(t *testing.T) *canvas {
+	t.Helper()
 	const wide, high, gap = 9, 110, 14
 	c := newCanvas(sentenceFrame*wide, 2*high+gap)
 	c.fill(0, 0, c.Rect.Dx(), high, paper)
 	c.fill(0, high+gap, c.Rect.Dx(), high, paper)
-	source := func(i int) int { return s.p[i].track.person.bank.examples[s.p[i].example].frame }
+	source := func(i int) int { return s.targets[i].track.person.bank.examples[s.targets[i].example].frame }
 	first, last := source(0), source(0)
-	for i := range s.p {
+	for i := range s.targets {
 		first, last = min(first, source(i)), max(last, source(i))
 	}
 	at := func(i int) float32 { // y of an example's frame
 		return 2*high + gap - 4 - (high-8)*float32(source(i)-first)/float32(max(last-first, 1))
 	}
 	var asked, shown, own float32
-	for i, r := range s.p {
+	for i, r := range s.targets {
 		p := r.track.person
 		e := &p.bank.examples[r.example]
 		y := func(value float32) float32 { return high - 1 - (high-2)*value/p.most }
 		x := float32(i*wide + wide/2)
-		nextAsked, nextShown, nextOwn := y(r.shape.gap), y(min(e.shown().gap(), p.most)), y(min(s.own(i).gap(), p.most))
+		nextAsked, nextShown, nextOwn := y(r.shape.gap), y(min(e.shown.gap(), p.most)), y(min(s.own(t, i).gap(), p.most))
 		if i > 0 {
 			c.line(x-wide, own, x, nextOwn, band)
 			c.line(x-wide, shown, x, nextShown, orange)
 			c.line(x-wide, asked, x, nextAsked, blue)
-			if p.chooser.jumps(s.p[i-1].example, r.example) {
+			if p.chooser.jumps(s.targets[i-1].example, r.example) {
 				c.line(x-wide/2, high+gap, x-wide/2, 2*high+gap-1, band)
 			} else {
 				c.line(x-wide, at(i-1), x, at(i), blue)
@@ -247,7 +252,7 @@ func (s *story) drawPlan() *canvas {
 		}
 		asked, shown, own = nextAsked, nextShown, nextOwn
 	}
-	for i := range s.p {
+	for i := range s.targets {
 		c.dot(float32(i*wide+wide/2), at(i), blue)
 	}
 	return c
@@ -258,20 +263,20 @@ func (s *story) drawField(t *testing.T) *canvas {
 	t.Helper()
 	const scale, step = 125, .06 // pixels to a unit; from line to line, canonical
 	tr := s.a.tracks[s.faces[0][0].Track]
-	at := 0
-	for i := range tr.frames {
-		if abs(tr.frames[i].gap()-.09) < abs(tr.frames[at].gap()-.09) {
+	at, observed := 0, tr.observations(t)
+	for i := range observed {
+		if abs(observed[i].gap()-.09) < abs(observed[at].gap()-.09) {
 			at = i
 		}
 	}
-	o, frame := &tr.frames[at], s.frames[tr.first+at]
+	o, frame := &observed[at], s.frames[tr.first+at]
 	r := region{o.middle() - .6, o.nose - .05, o.middle() + .6, o.level() + .8}
 	own := speech.Articulation{Opening: o.gap() / tr.person.most}
 	var all []*canvas
 	for _, a := range []speech.Articulation{own, {Closure: 1}, {Opening: 1}, {Opening: .35, Rounding: 1}, {Opening: .5, Labiodental: 1}} {
 		to := tr.person.shape(a, o.width())
 		painted := &image.YCbCr{Y: bytes.Clone(frame.Y), Cb: bytes.Clone(frame.Cb), Cr: bytes.Clone(frame.Cr), YStride: frame.YStride, CStride: frame.CStride, Rect: frame.Rect, SubsampleRatio: frame.SubsampleRatio}
-		if m, ok := paint(frame, target{track: tr, frame: at, example: -1, shape: to}); ok {
+		if m, ok := paint(frame, &wanted{target: target{track: tr, frame: at, example: -1, shape: to}, own: *o}); ok {
 			put(painted, m)
 		}
 		upper := view(painted, o.to, r, scale)
@@ -310,20 +315,25 @@ func (s *story) drawPainted(t *testing.T) *canvas {
 	const scale, columns = 90, 6
 	from := 0
 	for i, a := range s.spoken {
-		if a.Closure == 1 && i >= columns/2 && i+columns/2 < len(s.spoken) && s.p[i].track != nil && s.own(i).gap() > s.own(from).gap() {
+		if a.Closure == 1 && i >= columns/2 && i+columns/2 < len(s.spoken) && s.targets[i].track != nil && s.own(t, i).gap() > s.own(t, from).gap() {
 			from = i
 		}
 	}
 	var all []*canvas
 	for i := from - columns/2; i < from+columns/2; i++ {
-		o, e := s.own(i), &s.p[i].track.person.bank.examples[s.p[i].example]
+		o, e := s.own(t, i), &s.targets[i].track.person.bank.examples[s.targets[i].example]
 		r := region{o.middle() - .65, o.nose - .3, o.middle() + .65, o.level() + .65}
 		source := view(s.frames[i], o.to, r, scale)
-		example := view(s.frames[e.track.first+e.frame], e.shown().to, r, scale)
+		example := view(s.frames[e.track.first+e.frame], e.shown.to, r, scale)
 		all = append(all, below(source, example, view(s.show(t, s.p, i), o.to, r, scale)))
 	}
 	return beside(all...)
 }
 
 // own returns the observation of the source frame under an output frame.
-func (s *story) own(i int) *observation { return &s.p[i].track.frames[s.p[i].frame] }
+func (s *story) own(tb testing.TB, i int) *observation {
+	tb.Helper()
+	o, err := s.targets[i].track.frame(s.targets[i].frame)
+	check.Must(tb, err)
+	return &o
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/sharedtest"
 )
 
@@ -30,16 +31,17 @@ func TestReadsLips(t *testing.T) {
 		if len(a.tracks) != 1 {
 			t.Fatalf("%s: %d people, want one", c.file, len(a.tracks))
 		}
-		a.tracks[0].smooth()
-		a.order[0].settle()
+		check.Must(t, a.tracks[0].smooth())
+		check.Must(t, a.order[0].settle())
+		read := a.tracks[0].observations(t)
 		for frame, want := range touch[c.file] {
 			all++
-			got := a.tracks[0].frames[frame].gap() < alignment.Touching
+			got := read[frame].gap() < alignment.Touching
 			if got == want {
 				right++
 				continue
 			}
-			t.Logf("%s, frame %d: a gap of %.3f, touch: %t", c.file, frame, a.tracks[0].frames[frame].gap(), want)
+			t.Logf("%s, frame %d: a gap of %.3f, touch: %t", c.file, frame, read[frame].gap(), want)
 		}
 	}
 	if share := float64(right) / float64(all); all < 200 || share < .98 {

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 )
 
@@ -69,7 +70,7 @@ func (s *scene) align() (aligned []alignment.Frame) {
 // analyse shows the scene to an analyser.
 func (s *scene) analyse(t *testing.T) *analyser {
 	t.Helper()
-	a := newAnalyser(fps)
+	a := newAnalyser(fps, check.Scratch(t))
 	for _, f := range s.align() {
 		if err := a.Add(f); err != nil {
 			t.Fatal(err)

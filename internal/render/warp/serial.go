@@ -15,7 +15,7 @@ func (a *analyser) Code(c *serial.Coder) {
 		}
 		serial.Slice(c, &(*p).tracks, func(t **track) {
 			if c.Reading() {
-				*t = &track{person: *p}
+				*t = &track{person: *p, rows: a.rows}
 			}
 			(*t).code(c)
 			a.tracks[(*t).number] = *t
@@ -28,11 +28,25 @@ func (t *track) code(c *serial.Coder) {
 	c.Int(&t.number)
 	c.Int(&t.first)
 	c.Int(&t.missed)
-	serial.Slice(c, &t.frames, func(o *observation) {
-		c.Floats(&o.to.A, &o.to.B, &o.to.X, &o.to.Y)
-		o.lips.code(c)
+	serial.Slice(c, &t.frames, func(row *int32) {
+		var o observation
+		if c.Reading() {
+			if o.code(c); !c.Failed() {
+				n, err := t.rows.Add(&o)
+				c.Fail(err)
+				*row, t.last = int32(n), o
+			}
+			return
+		}
+		c.Fail(t.rows.Get(int(*row), &o))
+		o.code(c)
 	})
 	c.Check(t.first >= 0 && t.missed >= 0 && t.missed <= mostMissed)
+}
+
+func (o *observation) code(c *serial.Coder) {
+	c.Floats(&o.to.A, &o.to.B, &o.to.X, &o.to.Y)
+	o.lips.code(c)
 }
 
 // mostMissed bounds the frames at the end of a track that the tracker missed. The tracker ends a track much sooner.
@@ -45,6 +59,29 @@ func (m *lips) code(c *serial.Coder) {
 			c.Floats(&e[k])
 		}
 	}
+}
+
+// codeTarget codes a target of the plan.
+func (a *analyser) codeTarget(c *serial.Coder, t *target) {
+	planned := t.track != nil
+	number := 0
+	if planned {
+		number = t.track.number
+	}
+	c.Bool(&planned)
+	for _, n := range []*int{&number, &t.frame, &t.example, &t.other} {
+		c.Int(n)
+	}
+	c.Floats(&t.share)
+	t.shape.code(c)
+	t.otherShape.code(c)
+	if t.track = nil; planned {
+		t.track = a.tracks[number]
+	}
+}
+
+func (s *shape) code(c *serial.Coder) {
+	c.Floats(&s.gap, &s.width, &s.shift.X, &s.shift.Y, &s.flat, &s.left, &s.right, &s.upper, &s.lower, &s.hide, &s.roll, &s.tuck, &s.far)
 }
 
 // code codes an example of a person with tracks, without nearest and twin, which only choose the examples that are kept.

@@ -3,11 +3,13 @@ package warp
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"testing"
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/render"
 	"lipsync/internal/signal/serial"
+	"lipsync/internal/test/check"
 )
 
 // analysed returns an analyser that has seen a head that talks, and then, after a cut, a larger one.
@@ -16,7 +18,7 @@ func analysed(t testing.TB, frames int) *analyser {
 	s := &scene{}
 	s.draw(0, frames, talking)
 	s.draw(1, frames, talking)
-	a, aligner := newAnalyser(fps), alignment.NewAligner(fps)
+	a, aligner := newAnalyser(fps, check.Scratch(t)), alignment.NewAligner(fps)
 	add := func(all []alignment.Frame) {
 		for _, f := range all {
 			if err := a.Add(f); err != nil {
@@ -33,7 +35,7 @@ func analysed(t testing.TB, frames int) *analyser {
 
 // TestCode plans with an analyser, and with one that was read from its findings: the plans are equal.
 func TestCode(t *testing.T) {
-	a, read := analysed(t, 60), newAnalyser(fps)
+	a, read := analysed(t, 60), newAnalyser(fps, check.Scratch(t))
 	var b bytes.Buffer
 	if err := serial.Write(&b, a.Code); err != nil {
 		t.Fatal(err)
@@ -44,18 +46,18 @@ func TestCode(t *testing.T) {
 	out := render.Output{
 		Frames: 120, Source: func(i int) int { return i }, Spoken: openIn(120, true, false, true, false, true), Speaker: func(i int) int { return i / 60 },
 	}
-	var plans [2]painter
+	var plans [2][]target
 	for i, a := range []*analyser{a, read} {
 		p, err := a.Plan(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plans[i] = p.(painter)
+		plans[i] = p.(painter).all(t)
 	}
 	copied := 0
 	for i := range plans[0] {
 		x, y := plans[0][i], plans[1][i]
-		if x.track == nil || !reflect.DeepEqual(x.track.frames, y.track.frames) {
+		if x.track == nil || !slices.Equal(x.track.observations(t), y.track.observations(t)) {
 			t.Fatalf("frame %d: the tracks differ", i)
 		}
 		for _, e := range []int{x.example, x.other} {
@@ -85,7 +87,7 @@ func FuzzCode(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Add([]byte{1, 0, 0, 0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		a := newAnalyser(fps)
+		a := newAnalyser(fps, check.Scratch(t))
 		if serial.Read(bytes.NewReader(b), a.Code) != nil {
 			return
 		}

@@ -6,42 +6,77 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/serial"
 )
 
 // track is a person in a shot, with an observation of each frame.
 type track struct {
 	number int // as in alignment.Face
 	person *person
-	first  int           // index in the video of the first frame
-	missed int           // number of frames since the last one in which the face was seen
-	frames []observation // one for each frame from the first on
-	widths []float32     // canonical width that the mouth would have in each frame if it were silent; set by measureWidths
+	first  int                          // index in the video of the first frame
+	missed int                          // number of frames since the last one in which the face was seen
+	rows   *serial.Records[observation] // the observations of all tracks of the video
+	frames []int32                      // the row of each frame from the first on
+	last   observation                  // of the last frame, before smooth
+	widths []float32                    // canonical width that the mouth would have in each frame if it were silent; set by measureWidths
 }
 
 // observation is the mouth in one frame.
 type observation struct {
-	to     geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
-	hidden bool            // whether something is in front of the mouth, so that lips can be misread; set by hide
+	to geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
 	lips
+}
+
+// append adds the observation of the next frame.
+func (t *track) append(o observation) error {
+	row, err := t.rows.Add(&o)
+	t.frames, t.last = append(t.frames, int32(row)), o
+	return err
+}
+
+// frame reads the observation of a frame.
+func (t *track) frame(i int) (o observation, err error) {
+	err = t.rows.Get(int(t.frames[i]), &o)
+	return o, err
+}
+
+// each calls f with the observation of each frame, and keeps what f changes.
+func (t *track) each(f func(i int, o *observation)) error {
+	for i, row := range t.frames {
+		o, err := t.frame(i)
+		if err != nil {
+			return err
+		}
+		before := o
+		if f(i, &o); o == before {
+			continue
+		}
+		if err := t.rows.Set(int(row), &o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add adds the face in the next frame. Frames in which the face was missed are added together with
 // the next one in which it is seen. Their observations are interpolated.
-func (t *track) add(f *alignment.Face) {
+func (t *track) add(f *alignment.Face) error {
 	if f.Crop == nil {
 		t.missed++
-		return
+		return nil
 	}
 	o := observation{to: f.ToMouth(), lips: measure(f)}
 	if len(t.frames) > 0 {
-		last := t.frames[len(t.frames)-1]
+		last := t.last
 		for k := range t.missed {
-			t.frames = append(t.frames, lerp(last, o, float32(k+1)/float32(t.missed+1)))
+			if err := t.append(lerp(last, o, float32(k+1)/float32(t.missed+1))); err != nil {
+				return err
+			}
 		}
 	}
 	t.missed = 0
 	t.person.observe(t, o, f.Crop)
-	t.frames = append(t.frames, o)
+	return t.append(o)
 }
 
 // lerp returns the observation that is f of the way from a to b.
@@ -63,19 +98,50 @@ func lerp(a, b observation, f float32) observation {
 // filtered: lips touch for a frame or two only. By eye, at 25 frames/s.
 const placeSmooth = 1
 
+// smoothFrames is the number of frames that are smoothed at once, so that memory is bounded.
+const smoothFrames = 512
+
 // smooth filters the places of the edges and corners of the lips.
-func (t *track) smooth() {
-	if n := len(t.frames); n > 0 { // the missed frames at the end of a track become like the last seen one
-		t.frames = append(t.frames, slices.Repeat(t.frames[n-1:], t.missed)...)
-		t.missed = 0
+func (t *track) smooth() error {
+	for ; t.missed > 0 && len(t.frames) > 0; t.missed-- { // the missed frames at the end of a track become like the last seen one
+		if err := t.append(t.last); err != nil {
+			return err
+		}
 	}
-	column := make([]float32, len(t.frames))
+	reach, n := dsp.Radius(placeSmooth), len(t.frames)
+	first := 0             // frame of read[0]
+	var read []observation // as they were before
+	for from := 0; from < n; from += smoothFrames {
+		to := min(from+smoothFrames, n)
+		for i := first + len(read); i < min(to+reach, n); i++ {
+			o, err := t.frame(i)
+			if err != nil {
+				return err
+			}
+			read = append(read, o)
+		}
+		smoothed := slices.Clone(read)
+		smooth(smoothed)
+		for i := from; i < to; i++ {
+			if err := t.rows.Set(int(t.frames[i]), &smoothed[i-first]); err != nil {
+				return err
+			}
+		}
+		next := max(to-reach, 0)
+		read, first = append(read[:0], read[next-first:]...), next
+	}
+	return nil
+}
+
+// smooth filters the observations of consecutive frames.
+func smooth(frames []observation) {
+	column := make([]float32, len(frames))
 	each := func(value func(*observation) *float32) {
-		for i := range t.frames {
-			column[i] = *value(&t.frames[i])
+		for i := range frames {
+			column[i] = *value(&frames[i])
 		}
 		for i, v := range dsp.Gaussian(column, placeSmooth) {
-			*value(&t.frames[i]) = v
+			*value(&frames[i]) = v
 		}
 	}
 	for _, corner := range []func(*observation) *geom.Point{
@@ -84,16 +150,16 @@ func (t *track) smooth() {
 		each(func(o *observation) *float32 { return &corner(o).X })
 		each(func(o *observation) *float32 { return &corner(o).Y })
 	}
-	for i := range t.frames {
-		t.frames[i].upper, t.frames[i].lower = t.frames[i].meeting()
+	for i := range frames {
+		frames[i].upper, frames[i].lower = frames[i].meeting()
 	}
 	for k := range (edge{}) {
 		each(func(o *observation) *float32 { return &o.top[k] })
 		each(func(o *observation) *float32 { return &o.bottom[k] })
 		each(func(o *observation) *float32 { return &o.upper[k] })
 	}
-	for i := range t.frames {
-		o := &t.frames[i]
+	for i := range frames {
+		o := &frames[i]
 		for k, gap := range o.lower {
 			o.upper[k], o.lower[k] = o.upper[k]-upperShare*gap, o.upper[k]+(1-upperShare)*gap
 		}
@@ -115,12 +181,16 @@ func (m *lips) meeting() (line, gap edge) {
 const expression = .4
 
 // measureWidths sets widths. speaks tells whether the person speaks in the video.
-func (t *track) measureWidths(fps float64, speaks bool) {
-	t.widths = make([]float32, len(t.frames))
-	for i := range t.frames {
-		t.widths[i] = t.frames[i].width()
-	}
+func (t *track) measureWidths(fps float64, speaks bool) (err error) {
+	t.widths, err = t.measures((*lips).width)
 	if speaks {
 		t.widths = dsp.Gaussian(t.widths, expression*fps)
 	}
+	return err
+}
+
+// measures returns a measure of the mouth in each frame.
+func (t *track) measures(measure func(*lips) float32) ([]float32, error) {
+	all := make([]float32, len(t.frames))
+	return all, t.each(func(i int, o *observation) { all[i] = measure(&o.lips) })
 }

@@ -7,10 +7,11 @@ package warp
 import (
 	"context"
 	"image"
+	"os"
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/render"
-	"lipsync/internal/sound/speech"
+	"lipsync/internal/signal/serial"
 )
 
 // Engine is a render.Engine.
@@ -24,18 +25,23 @@ func (e Engine) Workers() int { return e.Cores }
 
 func (Engine) Articulates() bool { return true }
 
-func (Engine) Analyse(v render.Video) (render.Analyser, error) { return newAnalyser(v.FPS), nil }
+func (Engine) Analyse(v render.Video) (render.Analyser, error) {
+	return newAnalyser(v.FPS, v.Scratch), nil
+}
 
 // analyser gathers the mouths of one video.
 type analyser struct {
 	fps     float64
+	scratch *os.File
+	rows    *serial.Records[observation]
 	tracks  map[int]*track // by number
 	persons map[int]*person
 	order   []*person // in the order in which they appear
 }
 
-func newAnalyser(fps float64) *analyser {
-	return &analyser{fps: fps, tracks: map[int]*track{}, persons: map[int]*person{}}
+func newAnalyser(fps float64, scratch *os.File) *analyser {
+	rows := serial.NewRecords(scratch, 0, func(c *serial.Coder, o *observation) { o.code(c) })
+	return &analyser{fps: fps, scratch: scratch, rows: rows, tracks: map[int]*track{}, persons: map[int]*person{}}
 }
 
 var _ render.Analyser = (*analyser)(nil)
@@ -43,7 +49,9 @@ var _ render.Analyser = (*analyser)(nil)
 func (a *analyser) Add(f alignment.Frame) error {
 	for i := range f.Faces {
 		face := &f.Faces[i]
-		a.track(f.Index, face).add(face)
+		if err := a.track(f.Index, face).add(face); err != nil {
+			return err
+		}
 	}
 	a.share()
 	return nil
@@ -59,7 +67,7 @@ func (a *analyser) track(frame int, f *alignment.Face) *track {
 			a.persons[f.Person] = p
 			a.order = append(a.order, p)
 		}
-		t = &track{number: f.Track, person: p, first: frame}
+		t = &track{number: f.Track, person: p, first: frame, rows: a.rows}
 		p.tracks = append(p.tracks, t)
 		a.tracks[f.Track] = t
 	}
@@ -87,7 +95,9 @@ func (a *analyser) share() {
 
 func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
 	for _, t := range a.tracks {
-		t.smooth()
+		if err := t.smooth(); err != nil {
+			return nil, err
+		}
 	}
 	masks := &usualMasks
 	if _, soft := out.Mask.Edge(patchSoft); soft != patchSoft {
@@ -98,13 +108,22 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 		if out.Hidden != nil {
 			p.hide(out.Hidden)
 		}
-		p.summarise(a.fps)
-		p.label(out.Heard, a.fps, func(frame int) bool {
+		if err := p.summarise(a.fps); err != nil {
+			return nil, err
+		}
+		err := p.label(out.Heard, a.fps, func(frame int) bool {
 			t := a.tracks[out.Speaker(frame)]
 			return t != nil && t.person == p
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	targets := make(painter, out.Frames)
+	targets := serial.NewRecords(a.scratch, a.rows.End(), a.codeTarget)
+	next := func(t *target) error {
+		_, err := targets.Add(t)
+		return err
+	}
 	for from := 0; from < out.Frames; {
 		number := out.Speaker(out.Source(from))
 		to := from + 1
@@ -113,25 +132,29 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 		}
 		if t := a.tracks[number]; t != nil {
 			source := func(i int) int { return out.Source(from + i) }
-			if err := t.plan(ctx, a.fps, out.Spoken[from:to], source, targets[from:to]); err != nil {
+			if err := t.plan(ctx, a.fps, out.Spoken[from:to], source, next); err != nil {
+				return nil, err
+			}
+		}
+		for targets.Len() < to {
+			if err := next(&target{}); err != nil {
 				return nil, err
 			}
 		}
 		from = to
 	}
-	return targets, nil
+	return painter{targets}, nil
 }
 
 // painter holds a target for each output frame.
-type painter []target
+type painter struct{ targets *serial.Records[target] }
 
 // target says which mouth one output frame shows, and in which shape.
 type target struct {
-	track   *track              // nil: the frame stays as it is
-	frame   int                 // index in track.frames of the source frame, with its own mouth
-	example int                 // index in the person's bank of the mouth that is shown; -1: the frame's own
-	shape   shape               // of the shown mouth
-	spoken  speech.Articulation // the shape is made from it
+	track   *track // nil: the frame stays as it is
+	frame   int    // index in track.frames of the source frame, with its own mouth
+	example int    // index in the person's bank of the mouth that is shown; -1: the frame's own
+	shape   shape  // of the shown mouth
 
 	// The frames before and after a jump to another example show both examples.
 	share      float32 // of the other example, 0 to 1
@@ -139,14 +162,18 @@ type target struct {
 	otherShape shape   // of the other example
 }
 
-var _ render.Painter = (*painter)(nil)
+var _ render.Painter = painter{}
 
 func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
-	t := p[output]
-	if t.track == nil {
-		return nil, nil
+	var w wanted
+	if err := p.targets.Get(output, &w.target); err != nil || w.track == nil {
+		return nil, err
 	}
-	m, ok := paint(frame, t)
+	var err error
+	if w.own, err = w.track.frame(w.frame); err != nil {
+		return nil, err
+	}
+	m, ok := paint(frame, &w)
 	if !ok {
 		return nil, nil
 	}

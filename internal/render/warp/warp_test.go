@@ -172,7 +172,7 @@ func TestPlans(t *testing.T) {
 	talker := &scene{}
 	talker.draw(0, 80, talking)
 	a, _ := talker.plan(t, openIn(80, true))
-	if err := a.tracks[0].plan(ctx, fps, make([]speech.Articulation, 80), func(i int) int { return i }, make([]target, 80)); err == nil {
+	if err := a.tracks[0].plan(ctx, fps, make([]speech.Articulation, 80), func(i int) int { return i }, func(*target) error { return nil }); err == nil {
 		t.Error("a cancelled plan goes on")
 	}
 }
@@ -186,15 +186,16 @@ func TestNothingCrossesACut(t *testing.T) {
 	s.draw(0, 20, left)
 	s.draw(1, 20, right)
 	a, p := s.plan(t, openIn(40, false, false, true, true))
+	targets := p.all(t)
 	for i := range 40 {
-		if loud := i > 25; (i < 24 || i > 27) && (p[i].shape.gap > .08) != loud {
-			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, p[i].shape.gap, loud)
+		if loud := i > 25; (i < 24 || i > 27) && (targets[i].shape.gap > .08) != loud {
+			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, targets[i].shape.gap, loud)
 		}
 		track, h := a.tracks[i/20], left(i)
 		if i >= 20 {
 			h = right(i)
 		}
-		got := track.frames[i-track.first].to.Apply(geom.Point{X: 1.2, Y: .45}) // between the pupils
+		got := track.observations(t)[i-track.first].to.Apply(geom.Point{X: 1.2, Y: .45}) // between the pupils
 		if d := math.Hypot(float64(got.X)-h.X, float64(got.Y)-h.Y); d > 1 {
 			t.Errorf("frame %d: the face is %.1f pixels off", i, d)
 		}

@@ -32,9 +32,12 @@ func GaussianOf(x []float32, sigma float64, from, to int) []float32 {
 // ten-thousandth of the sum of a Gaussian lies beyond it.
 const Reach = 4
 
+// Radius returns the reach of the kernel of a Gaussian to each side, in values.
+func Radius(sigma float64) int { return int(Reach*sigma + .5) }
+
 // gaussian returns the kernel of a Gaussian, whose sum is 1.
 func gaussian(sigma float64) []float32 {
-	r := int(Reach*sigma + .5)
+	r := Radius(sigma)
 	kernel := make([]float32, 2*r+1)
 	bell := func(k int) float64 {
 		d := float64(k-r) / sigma

@@ -26,7 +26,7 @@ var ErrCorrupt = errors.New("serial: the stream is corrupt")
 type Coder struct {
 	w       io.Writer // nil: the coder reads
 	r       io.Reader
-	sum     hash.Hash32 // of all bytes so far
+	sum     hash.Hash32 // of all bytes so far; nil: it isn't needed
 	err     error
 	scratch [8]byte
 }
@@ -70,10 +70,17 @@ func (c *Coder) Reading() bool { return c.w == nil }
 // Failed reports whether the coder does nothing any more.
 func (c *Coder) Failed() bool { return c.err != nil }
 
+// Fail makes the coder fail with an error, if it isn't nil.
+func (c *Coder) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
 // Check makes the coder fail with ErrCorrupt unless the values that it read are possible.
 func (c *Coder) Check(possible bool) {
-	if c.err == nil && !possible {
-		c.err = ErrCorrupt
+	if !possible {
+		c.Fail(ErrCorrupt)
 	}
 }
 
@@ -87,7 +94,9 @@ func (c *Coder) Bytes(b []byte) {
 	} else if _, c.err = io.ReadFull(c.r, b); c.err == io.EOF || c.err == io.ErrUnexpectedEOF {
 		c.err = ErrCorrupt
 	}
-	c.sum.Write(b)
+	if c.sum != nil {
+		c.sum.Write(b)
+	}
 }
 
 func (c *Coder) number(v *uint64) {
@@ -108,6 +117,16 @@ func (c *Coder) Int32(v *int32) {
 	n := uint32(*v)
 	c.Uint32(&n)
 	*v = int32(n)
+}
+
+// Bool codes a truth value.
+func (c *Coder) Bool(v *bool) {
+	b := c.scratch[:1]
+	if b[0] = 0; *v {
+		b[0] = 1
+	}
+	c.Bytes(b)
+	*v = b[0] == 1
 }
 
 // Uint32 codes a whole number.

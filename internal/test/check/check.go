@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"lipsync/internal/domain/failure"
@@ -45,6 +46,14 @@ func Scratch(t testing.TB) *os.File {
 	Must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
+}
+
+// PeakMemory returns the largest memory that this process ever had, in bytes.
+func PeakMemory(t testing.TB) int64 {
+	t.Helper()
+	var used syscall.Rusage
+	Must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return used.Maxrss << 10
 }
 
 // Heap returns the number of bytes in use on the heap.

@@ -1,0 +1,56 @@
+package warp
+
+import (
+	"testing"
+
+	"lipsync/internal/signal/serial"
+	"lipsync/internal/test/check"
+)
+
+// observations returns the observation of each frame of a track.
+func (t *track) observations(tb testing.TB) []observation {
+	tb.Helper()
+	all := make([]observation, len(t.frames))
+	check.Must(tb, t.each(func(i int, o *observation) { all[i] = *o }))
+	return all
+}
+
+// newTrack returns a track of a person with observations.
+func newTrack(tb testing.TB, p *person, all ...observation) *track {
+	tb.Helper()
+	t := &track{person: p, rows: serial.NewRecords(check.Scratch(tb), 0, func(c *serial.Coder, o *observation) { o.code(c) })}
+	for _, o := range all {
+		check.Must(tb, t.append(o))
+	}
+	return t
+}
+
+// all returns the targets of a plan.
+func (p painter) all(tb testing.TB) []target {
+	tb.Helper()
+	all := make([]target, p.targets.Len())
+	for i := range all {
+		check.Must(tb, p.targets.Get(i, &all[i]))
+	}
+	return all
+}
+
+// TestSmoothInParts smooths a track that is longer than what is smoothed at once. Each observation is what it is in one piece.
+func TestSmoothInParts(t *testing.T) {
+	for _, frames := range []int{1, smoothFrames, smoothFrames + 1, 2*smoothFrames + 7} {
+		all := make([]observation, frames)
+		for i := range all {
+			all[i] = observation{lips: tiltedLips(.1*float32(i%5), .01*float32(i%7), .02*float32(i%3))}
+		}
+		tr := newTrack(t, &person{}, all...)
+		tr.missed = 2
+		check.Must(t, tr.smooth())
+		all = append(all, all[frames-1], all[frames-1])
+		smooth(all)
+		for i, got := range tr.observations(t) {
+			if got != all[i] {
+				t.Fatalf("%d frames: frame %d differs", frames, i)
+			}
+		}
+	}
+}
