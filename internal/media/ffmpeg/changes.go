@@ -11,6 +11,10 @@ import (
 // watchedArgs make ffmpeg's log have what the filter watched writes, and the level of each line.
 var watchedArgs = []string{"-v", "level+info", "-hide_banner", "-nostats"}
 
+// ownColours makes the decoder tell only the colours that a picture itself tells. Otherwise pictures that tell none would have those of the
+// container, or of a later picture among those by which ffmpeg finds out what a file has.
+var ownColours = []string{"-color_primaries", "unknown", "-color_trc", "unknown"}
+
 // watched is the filter that writes the colours of each picture into the log.
 const watched = "showinfo=checksum=0"
 
@@ -122,6 +126,7 @@ type constant struct {
 	what  string // happens if not
 	value string // of the video, as ffmpeg names it; "" if it isn't known
 	told  bool   // whether a picture told it
+	quiet bool   // whether a picture didn't
 	alike [][]string
 	usual []string // what a picture that doesn't tell may have
 }
@@ -144,9 +149,13 @@ func (c *constant) next(value string) error {
 		if c.told && !slices.Contains(c.usual, c.value) {
 			return c.changes("unknown")
 		}
+		c.quiet = true
 		return nil // the container may tell it
 	}
 	switch {
+	case c.quiet && !slices.Contains(c.usual, value):
+		c.value = "" // it was read from later pictures
+		return c.changes(value)
 	case !known(c.value) && !slices.Contains(c.usual, value):
 		return c.changes(value)
 	case !known(c.value):

@@ -240,6 +240,8 @@ func TestColoursChange(t *testing.T) {
 		{hlg, "bt2020nc:color_primaries=bt2020:color_trc=smpte2084", "transfer function changes in the middle: arib-std-b67, then smpte2084"},
 		{hlg, "bt709:color_primaries=bt2020:color_trc=arib-std-b67", "matrix changes in the middle: bt2020nc, then bt709"},
 		{untagged + ",tpad=stop_mode=clone:stop_duration=3", hlg, "transfer function changes in the middle: unknown, then arib-std-b67"},
+		{untagged, hlg, "transfer function changes in the middle: unknown, then arib-std-b67"},
+		{untagged, "bt709:color_primaries=bt2020:color_trc=bt709", "primaries change in the middle: unknown, then bt2020"},
 		{sdr, "bt709:color_primaries=bt709:color_trc=bt2020-10", ""},
 		{untagged, sdr, ""},
 		{sdr, untagged, ""},

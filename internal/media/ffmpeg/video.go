@@ -179,7 +179,7 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	v := in.Video
 	// Encoding runs at the same time and takes five times as long. Fewer decoder threads mean less
 	// overhead.
-	args := append(slices.Clone(watchedArgs), inputArgs(in, max(1, t.Threads/2))...)
+	args := slices.Concat(watchedArgs, inputArgs(in, max(1, t.Threads/2)), ownColours)
 	if decoder := v.decoder(); decoder != "" {
 		args = append(args, "-c:v", decoder)
 	}
