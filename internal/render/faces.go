@@ -7,16 +7,29 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/serial"
 )
 
-// faces holds the faces of each source frame, for the option face and for the score.
-type faces [][]seen
+// faces holds the faces of each source frame, for the option face and for the score. They are in a file.
+type faces struct {
+	ends []int32 // for each frame the number of faces in all frames up to it
+	rows *serial.Records[seen]
+
+	mu  sync.Mutex
+	err error // of the file; the faces that couldn't be read are left out
+}
+
+// newFaces returns no faces. The file is open as long as they are used.
+func newFaces(file *os.File) *faces {
+	return &faces{rows: serial.NewRecords(file, 0, func(c *serial.Coder, s *seen) { s.code(c) })}
+}
 
 // seen is a face in a frame.
 type seen struct {
@@ -26,28 +39,81 @@ type seen struct {
 	gap           float32         // between the lips, as it is read
 }
 
-// add returns the faces with those of the next frame.
-func (f faces) add(frame alignment.Frame) faces {
+func (s *seen) code(c *serial.Coder) {
+	c.Int32(&s.track)
+	c.Int32(&s.person)
+	c.Floats(&s.box.X, &s.box.Y, &s.box.Size)
+	c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y, &s.gap)
+}
+
+// add adds the faces of the next frame.
+func (f *faces) add(frame alignment.Frame) error {
 	var all []seen
 	for i := range frame.Faces {
 		face := &frame.Faces[i]
 		all = append(all, seen{int32(face.Track), int32(face.Person), face.Box, face.ToMouth(), alignment.GapOf(&face.Lips)})
 	}
-	return append(f, all)
+	return f.append(all)
+}
+
+func (f *faces) append(all []seen) error {
+	for i := range all {
+		if _, err := f.rows.Add(&all[i]); err != nil {
+			return err
+		}
+	}
+	f.ends = append(f.ends, int32(f.rows.Len()))
+	return nil
+}
+
+// frames returns the number of source frames.
+func (f *faces) frames() int { return len(f.ends) }
+
+// count returns the number of faces in a source frame.
+func (f *faces) count(source int) int { return int(f.ends[source]) - f.first(source) }
+
+// first returns the row of the first face of a source frame, if it has any.
+func (f *faces) first(source int) int {
+	if source == 0 {
+		return 0
+	}
+	return int(f.ends[source-1])
+}
+
+// at returns the faces in a source frame.
+func (f *faces) at(source int) []seen {
+	all := make([]seen, f.count(source))
+	for i := range all {
+		if err := f.rows.Get(f.first(source)+i, &all[i]); err != nil {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.err = err
+			return nil
+		}
+	}
+	return all
+}
+
+// failed returns the error of the file, nil if all faces were read.
+func (f *faces) failed() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
 }
 
 // of returns the face of a track in a source frame, nil if it isn't there.
-func (f faces) of(track, source int) *seen {
-	for i := range f[source] {
-		if s := &f[source][i]; int(s.track) == track {
-			return s
+func (f *faces) of(track, source int) *seen {
+	all := f.at(source)
+	for i := range all {
+		if int(all[i].track) == track {
+			return &all[i]
 		}
 	}
 	return nil
 }
 
 // chosen returns a function that returns the track of the person whom the choice means in a source frame, -1 for none.
-func (in input) chosen(f faces, choice order.Face) (func(source int) int, error) {
+func (in input) chosen(f *faces, choice order.Face) (func(source int) int, error) {
 	var tracks []int
 	var err error
 	if choice.By == order.FaceInBoxes {
@@ -59,17 +125,17 @@ func (in input) chosen(f faces, choice order.Face) (func(source int) int, error)
 }
 
 // personAt returns the tracks, in each frame, of the person at the point of the choice.
-func (in input) personAt(f faces, choice order.Face) ([]int, error) {
+func (in input) personAt(f *faces, choice order.Face) ([]int, error) {
 	fault := func(code failure.Reason) error {
 		return failure.Failure{Code: code, Details: failure.Details{Value: failure.Quantity{Frame: choice.Frame}}}.Because(nil)
 	}
 	v := in.video.Video
 	at := float64(choice.Frame) / in.given.Rate.Float() * v.Rate.Float()
 	frame := int(math.Round(at)) - in.video.First()
-	if end := in.video.First() + len(f); frame == len(f) && at < float64(end) {
+	if end := in.video.First() + f.frames(); frame == f.frames() && at < float64(end) {
 		frame-- // the chosen frame comes shortly before the end, and is not among the frames of a lower rate
 	}
-	if frame < 0 || frame >= len(f) {
+	if frame < 0 || frame >= f.frames() {
 		return nil, fault(failure.FaceFrameUnused)
 	}
 	across, down := in.scale()
@@ -118,15 +184,15 @@ func (in input) readBoxes(ctx context.Context) ([]*rect, error) {
 }
 
 // largest returns a function that returns the track of the largest face in a source frame, -1 for none.
-func (f faces) largest() func(source int) int {
+func (f *faces) largest() func(source int) int {
 	tracks := f.tracks(func(_ int, s seen) float32 { return s.box.Size })
 	return func(source int) int { return tracks[source] }
 }
 
 // personAt returns the tracks, in each frame, of the person at a point of a frame. It returns nil if nobody is there.
-func (f faces) personAt(frame int, point geom.Point) []int {
+func (f *faces) personAt(frame int, point geom.Point) []int {
 	person, nearest := int32(-1), float32(math.Inf(1))
-	for _, s := range f[frame] {
+	for _, s := range f.at(frame) {
 		if d := geom.Distance(point, s.box.Centre()); s.box.Contains(point) && d < nearest {
 			person, nearest = s.person, d
 		}
@@ -143,7 +209,7 @@ func (f faces) personAt(frame int, point geom.Point) []int {
 }
 
 // inBoxes returns the tracks of the faces in boxes, one for each frame. boxOf returns the box of a frame, nil if it has none.
-func (f faces) inBoxes(boxOf func(frame int) *rect) ([]int, error) {
+func (f *faces) inBoxes(boxOf func(frame int) *rect) ([]int, error) {
 	tracks := f.tracks(func(frame int, s seen) float32 {
 		box := boxOf(frame)
 		if box == nil || !box.contains(s.box.Centre()) {
@@ -160,12 +226,12 @@ func (f faces) inBoxes(boxOf func(frame int) *rect) ([]int, error) {
 }
 
 // tracks returns, for each frame, the track of the face with the largest weight, or -1 if none has a weight above 0.
-func (f faces) tracks(weight func(frame int, s seen) float32) []int {
-	tracks := make([]int, len(f))
-	for i, all := range f {
+func (f *faces) tracks(weight func(frame int, s seen) float32) []int {
+	tracks := make([]int, f.frames())
+	for i := range tracks {
 		tracks[i] = -1
 		var most float32
-		for _, s := range all {
+		for _, s := range f.at(i) {
 			if by := weight(i, s); by > most {
 				tracks[i], most = int(s.track), by
 			}

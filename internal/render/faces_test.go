@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 )
 
@@ -157,16 +158,26 @@ func TestChosenFaceMissing(t *testing.T) {
 	}
 }
 
+// facesOf returns the faces of frames.
+func facesOf(t testing.TB, frames ...[]seen) *faces {
+	t.Helper()
+	f := newFaces(check.Scratch(t))
+	for _, all := range frames {
+		check.Must(t, f.append(all))
+	}
+	return f
+}
+
 // TestPersonOfTracks chooses a person whom several tracks show, one of them twice as large as another of the same frame.
 func TestPersonOfTracks(t *testing.T) {
 	box := func(x, size float32) detection.Box { return detection.Box{X: x, Y: 50, Size: size} }
-	all := faces{
-		{{track: 0, person: 0, box: box(50, 40)}, {track: 1, person: 1, box: box(80, 40)}},
-		{{track: 1, person: 1, box: box(80, 40)}},
+	all := facesOf(t,
+		[]seen{{track: 0, person: 0, box: box(50, 40)}, {track: 1, person: 1, box: box(80, 40)}},
+		[]seen{{track: 1, person: 1, box: box(80, 40)}},
 		nil,
-		{{track: 2, person: 1, box: box(50, 40)}, {track: 3, person: 0, box: box(90, 40)}},
-		{{track: 4, person: 1, box: box(50, 20)}, {track: 5, person: 1, box: box(90, 40)}},
-	}
+		[]seen{{track: 2, person: 1, box: box(50, 40)}, {track: 3, person: 0, box: box(90, 40)}},
+		[]seen{{track: 4, person: 1, box: box(50, 20)}, {track: 5, person: 1, box: box(90, 40)}},
+	)
 	for x, want := range map[int][]int{
 		52: {0, -1, -1, 3, -1}, // in both boxes of their overlap, nearer to the left one
 		66: {1, 1, -1, 2, 5},
@@ -180,7 +191,7 @@ func TestPersonOfTracks(t *testing.T) {
 
 // TestBestBox chooses the face whose box has the largest IoU with the client's, among those whose middles it contains.
 func TestBestBox(t *testing.T) {
-	all := faces{{{track: 0, person: 0, box: detection.Box{X: 50, Y: 50, Size: 20}}, {track: 1, person: 1, box: detection.Box{X: 60, Y: 50, Size: 40}}, {track: 2, person: 2, box: detection.Box{X: 95, Y: 50, Size: 40}}}}
+	all := facesOf(t, []seen{{track: 0, person: 0, box: detection.Box{X: 50, Y: 50, Size: 20}}, {track: 1, person: 1, box: detection.Box{X: 60, Y: 50, Size: 40}}, {track: 2, person: 2, box: detection.Box{X: 95, Y: 50, Size: 40}}})
 	for box, want := range map[rect]int{
 		{40, 40, 60, 60}:  0,
 		{35, 30, 80, 70}:  1,
@@ -201,7 +212,7 @@ func TestChosenFaceScaled(t *testing.T) {
 		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
 		boxes: []*rect{{180, 60, 300, 140}},
 	}
-	all := faces{{{track: 0, person: 0, box: detection.Box{X: 40, Y: 48, Size: 48}}, {track: 1, person: 1, box: detection.Box{X: 120, Y: 48, Size: 48}}}}
+	all := facesOf(t, []seen{{track: 0, person: 0, box: detection.Box{X: 40, Y: 48, Size: 48}}, {track: 1, person: 1, box: detection.Box{X: 120, Y: 48, Size: 48}}})
 	if got, err := in.personAt(all, order.Face{By: order.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
 		t.Errorf("at a point: got %v, %v, want track 1", got, err)
 	}
@@ -233,4 +244,21 @@ func FuzzBoxes(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFacesUnread tells that faces can't be read from their file.
+func TestFacesUnread(t *testing.T) {
+	file := check.Scratch(t)
+	f := newFaces(file)
+	check.Must(t, f.append([]seen{{track: 3}}))
+	if got := f.of(3, 0); got == nil || f.failed() != nil {
+		t.Errorf("got %v (%v), want a face", got, f.failed())
+	}
+	file.Close()
+	if got := f.of(3, 0); got != nil || f.failed() == nil {
+		t.Errorf("of a closed file: got %v (%v), want an error", got, f.failed())
+	}
+	if err := f.append([]seen{{}}); err == nil {
+		t.Error("a face was kept in a closed file")
+	}
 }

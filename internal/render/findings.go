@@ -85,7 +85,7 @@ func (w work) readFindings(ctx context.Context, in input, engine Serial) (o obse
 		return o, false
 	}
 	defer file.Close()
-	o = observation{footage: footage{source: w.source(in), recalled: true}, hidden: occlusion.New(), analyser: engine}
+	o = observation{footage: footage{source: w.source(in), recalled: true}, faces: newFaces(w.faces), hidden: occlusion.New(), analyser: engine}
 	err = failure.Guard(func() error {
 		return serial.Read(io.LimitReader(reader{ctx, file}, mostFindings), func(c *serial.Coder) { o.code(c, engine) })
 	})
@@ -136,21 +136,30 @@ func (o *observation) code(c *serial.Coder, engine Serial) {
 		c.Int(cut)
 		c.Check(*cut >= 0 && *cut < frames)
 	})
-	serial.Slice(c, (*[][]seen)(&o.faces), func(all *[]seen) {
-		serial.Slice(c, all, func(s *seen) {
-			c.Int32(&s.track)
-			c.Int32(&s.person)
-			c.Floats(&s.box.X, &s.box.Y, &s.box.Size)
-			c.Floats(&s.toMouth.A, &s.toMouth.B, &s.toMouth.X, &s.toMouth.Y, &s.gap)
-		})
-	})
+	o.faces.code(c)
 	serial.Slice(c, &o.lost, func(l *tracking.Lost) { c.Int32((*int32)(l)) })
 	serial.Slice(c, &o.active, c.Int32)
 	serial.Slice(c, &o.heard, func(h *speech.Articulation) {
 		c.Floats(&h.Opening, &h.Closure, &h.Labiodental, &h.Rounding, &h.Spread, &h.Silence)
 	})
-	c.Check(len(o.faces) == frames && len(o.lost) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
+	c.Check(o.faces.frames() == frames && len(o.lost) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
 	o.footage.frames = frames
 	o.hidden.Code(c)
 	engine.Code(c)
+}
+
+func (f *faces) code(c *serial.Coder) {
+	frames := f.frames()
+	c.Int(&frames)
+	for i := 0; i < frames && !c.Failed(); i++ {
+		var all []seen
+		if !c.Reading() {
+			all = f.at(i)
+			c.Fail(f.failed())
+		}
+		if serial.Slice(c, &all, func(s *seen) { s.code(c) }); c.Reading() && !c.Failed() {
+			c.Fail(f.append(all))
+		}
+	}
+	c.Check(f.frames() == frames)
 }

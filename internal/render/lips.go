@@ -137,11 +137,11 @@ func (l *scoredLips) count(all []score.Viseme, by tally, fps float64, shown func
 }
 
 // restGaps returns what the lips of each person that touch are read apart.
-func (f faces) restGaps() map[int32]float32 {
+func (f *faces) restGaps() map[int32]float32 {
 	gaps, rests := map[int32][]float32{}, map[int32]float32{}
-	for _, all := range f {
-		for i := range all {
-			gaps[all[i].person] = append(gaps[all[i].person], all[i].gap)
+	for i := range f.frames() {
+		for _, s := range f.at(i) {
+			gaps[s.person] = append(gaps[s.person], s.gap)
 		}
 	}
 	for person, all := range gaps {
@@ -153,12 +153,12 @@ func (f faces) restGaps() map[int32]float32 {
 // due tells of each output frame whether a mouth should be painted in it: somebody speaks, and there is a face in it or both before and after
 // it in its shot.
 func (p plan) due() []bool {
-	there := make([]bool, len(p.seen.faces)) // in source frames
+	there := make([]bool, p.seen.frames()) // in source frames
 	from := 0
 	for _, to := range append(slices.Clone(p.seen.cuts), len(there)) {
 		first, last := to, from
 		for i := from; i < to; i++ {
-			if len(p.seen.faces[i]) > 0 {
+			if p.seen.count(i) > 0 {
 				first, last = min(first, i), i
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/sound/score"
 	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/check"
 )
 
 // someLips returns lips with closures in each tenth frame and vowels between them, and the gaps of both. The frames from 0 until before
@@ -156,17 +157,18 @@ func TestDue(t *testing.T) {
 		{"xxxx", "1111"}, {"-xx-", "0110"}, {"x--x", "1111"}, {"x-|-x", "1001"}, {"--|--", "0000"}, {"|x-x|---|-x", "11100001"},
 	} {
 		var p plan
+		p.seen.faces = facesOf(t)
 		for _, k := range c.source {
 			switch k {
 			case '|':
-				p.seen.cuts = append(p.seen.cuts, len(p.seen.faces))
+				p.seen.cuts = append(p.seen.cuts, p.seen.frames())
 			case 'x':
-				p.seen.faces = append(p.seen.faces, []seen{{}})
+				check.Must(t, p.seen.faces.append([]seen{{}}))
 			default:
-				p.seen.faces = append(p.seen.faces, nil)
+				check.Must(t, p.seen.faces.append(nil))
 			}
 		}
-		p.line = loop(len(p.seen.faces), len(p.seen.faces))
+		p.line = loop(p.seen.frames(), p.seen.frames())
 		p.spoken = make([]speech.Articulation, p.line.frames)
 		got := ""
 		for _, due := range p.due() {

@@ -70,6 +70,7 @@ func TestDrift_long(t *testing.T) {
 	if _, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: output, Scratch: dir}, nil); err != nil {
 		t.Fatal(err)
 	}
+	peak := check.PeakMemory(t)
 	flashes, beeps, shown, heard := ffmpegtest.Events(t, output)
 	if len(flashes) != minutes || len(beeps) != minutes || math.Abs(shown-heard) > .041 {
 		t.Fatalf("%d flashes and %d beeps in %.3f s of pictures and %.3f s of sound, want %d of each", len(flashes), len(beeps), shown, heard, minutes)
@@ -84,7 +85,7 @@ func TestDrift_long(t *testing.T) {
 		by := (beeps[i] - second) - (flashes[i] - first)
 		early, late = min(early, by), max(late, by)
 	}
-	t.Logf("%d minutes: beeps come %.1f to %.1f ms after the flashes, against the source; peak memory %d MB", minutes, 1000*early, 1000*late, check.PeakMemory(t)>>20)
+	t.Logf("%d minutes: beeps come %.1f to %.1f ms after the flashes, against the source; peak memory %d MB", minutes, 1000*early, 1000*late, peak>>20)
 	if early < -.02 || late > .02 {
 		t.Errorf("beeps come %.3f to %.3f s after the flashes", early, late)
 	}

@@ -25,7 +25,7 @@ type observation struct {
 	shown    int                 // number of source frames that the output may show
 	crf      int                 // see ffmpeg.Video.CRF
 	cuts     []int               // the source frames that begin a shot
-	faces                        // in each source frame
+	*faces                       // in each source frame
 	lost     []tracking.Lost     // why there is no face, for each source frame
 	active   []int32             // the track of the speaker in each source frame, -1 for none
 	hidden   *occlusion.Analyser // finds what hides mouths
@@ -89,7 +89,7 @@ func (w work) see(ctx context.Context, in input) (observation, error) {
 		}
 		w.keep(ctx, in, o)
 	}
-	if !slices.ContainsFunc(o.faces[:o.shown], func(all []seen) bool { return len(all) > 0 }) {
+	if o.ends[o.shown-1] == 0 {
 		o.footage.close()
 		return o, failure.Failure{Code: failure.NoFace}.Because(nil)
 	}
@@ -108,7 +108,7 @@ func (w work) newAnalyser(in input) (Analyser, error) {
 // firstPass decodes, tracks and aligns each frame that the output may show, and analyses faces and sound, each in a goroutine of its own.
 func (w work) firstPass(ctx context.Context, in input) (o observation, err error) {
 	fps, network := in.video.Video.Rate.Float(), w.network(in)
-	o = observation{hidden: occlusion.New()}
+	o = observation{faces: newFaces(w.faces), hidden: occlusion.New()}
 	if o.analyser, err = w.newAnalyser(in); err != nil {
 		return o, err
 	}
@@ -271,7 +271,9 @@ func (w work) addAll(ctx context.Context, o *observation, progress *progress, sp
 		if f.Cut {
 			o.cuts = append(o.cuts, f.Index)
 		}
-		o.faces = o.faces.add(f)
+		if err := o.faces.add(f); err != nil {
+			return err
+		}
 		o.hidden.Add(f)
 		if err := o.analyser.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)

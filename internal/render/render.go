@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -152,10 +153,12 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 
 // try makes one try at a job. With an error, the result tells only what the try has reused.
 func (w work) try(ctx context.Context, j Job) (made Result, err error) {
-	if w.scratch, err = newScratch(w.dir); err != nil {
-		return made, err
+	for _, f := range []**os.File{&w.scratch, &w.faces} {
+		if *f, err = newScratch(w.dir); err != nil {
+			return made, err
+		}
+		defer (*f).Close()
 	}
-	defer w.scratch.Close()
 	err = failure.Guard(func() error {
 		in, err := w.inspect(ctx, j)
 		if err != nil {
@@ -175,7 +178,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		defer p.pcm.Close()
 		out, err := w.paint(ctx, p)
 		made.Reused.Frames = out.resumed
-		if err != nil {
+		if err := cmp.Or(err, seen.faces.failed()); err != nil {
 			return err
 		}
 		proof := ffmpeg.Proof{Frames: p.line.frames, Sound: p.sound.length}
@@ -201,6 +204,7 @@ type work struct {
 	by      Observer
 	dir     string   // for temporary files
 	scratch *os.File // the engine's
+	faces   *os.File
 }
 
 // begin returns the work on a job, with a folder that the caller removes.

@@ -43,7 +43,7 @@ func (p plan) cause(output int) order.Cause {
 		return order.OutOfPicture
 	case face != nil:
 		return order.MouthHidden
-	case len(p.seen.faces[source]) > 0:
+	case p.seen.count(source) > 0:
 		return order.OtherPerson
 	}
 	return map[tracking.Lost]order.Cause{

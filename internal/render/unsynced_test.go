@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -101,14 +102,15 @@ func TestFindIslands(t *testing.T) {
 		{"on the way back after a cut", ".##.#.", []int{0, 4}, order.Bounce, 11, ".##.....##."},
 	} {
 		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
+		p.seen.faces = facesOf(t)
 		for _, face := range c.faces {
 			switch face {
 			case '#':
-				p.seen.faces = append(p.seen.faces, make([]seen, 1))
+				check.Must(t, p.seen.faces.append(make([]seen, 1)))
 			case 'o':
-				p.seen.faces = append(p.seen.faces, []seen{{toMouth: geom.Similarity{X: 2}}})
+				check.Must(t, p.seen.faces.append([]seen{{toMouth: geom.Similarity{X: 2}}}))
 			default:
-				p.seen.faces = append(p.seen.faces, nil)
+				check.Must(t, p.seen.faces.append(nil))
 			}
 		}
 		p.seen.hidden = occlusion.New()

@@ -12,10 +12,11 @@ import (
 // each frame, and four more with a network.
 type Analyser struct {
 	fps       float64
-	network   *Network // nil: none
-	frames    [][]observation
-	shots     []int // the first frame of each shot
-	ticks     int   // number of ticks so far
+	network   *Network      // nil: none
+	seen      []observation // the faces of all frames
+	ends      []int32       // for each frame the number of faces in all frames up to it
+	shots     []int         // the first frame of each shot
+	ticks     int           // number of ticks so far
 	followers map[int32]*follower
 	scores    map[int32]*scores // of the network, by track
 }
@@ -78,7 +79,7 @@ func (a *Analyser) follower(track int32) *follower {
 		o = &follower{track: track}
 		a.followers[track] = o
 	}
-	o.frame = len(a.frames)
+	o.frame = len(a.ends)
 	return o
 }
 
@@ -86,7 +87,7 @@ func (a *Analyser) follower(track int32) *follower {
 // returns their windows.
 func (a *Analyser) forget(missed int) (complete []*Window) {
 	for track, o := range a.followers {
-		if len(a.frames)-o.frame > missed {
+		if len(a.ends)-o.frame > missed {
 			delete(a.followers, track)
 			complete = o.window.ready(complete)
 		}
@@ -96,7 +97,7 @@ func (a *Analyser) forget(missed int) (complete []*Window) {
 
 // tick moves on to the next frame, and returns the number of ticks that belong to it.
 func (a *Analyser) tick() int {
-	past := int(math.Ceil((float64(len(a.frames)) + .5) / a.fps * tickRate))
+	past := int(math.Ceil((float64(len(a.ends)) + .5) / a.fps * tickRate))
 	n := past - a.ticks
 	a.ticks = past
 	return n
@@ -104,17 +105,27 @@ func (a *Analyser) tick() int {
 
 // record adds the faces of the next frame.
 func (a *Analyser) record(seen []observation, cut bool) {
-	if at := len(a.frames); cut || at == 0 {
+	if at := len(a.ends); cut || at == 0 {
 		a.shots = append(a.shots, at)
 	}
-	a.frames = append(a.frames, seen)
+	a.seen = append(a.seen, seen...)
+	a.ends = append(a.ends, int32(len(a.seen)))
+}
+
+// at returns the faces of a frame.
+func (a *Analyser) at(frame int) []observation {
+	from := int32(0)
+	if frame > 0 {
+		from = a.ends[frame-1]
+	}
+	return a.seen[from:a.ends[frame]]
 }
 
 // Largest returns a function that returns the track of the largest face of a frame, -1 for none.
 func (a *Analyser) Largest() func(frame int) int {
 	return func(frame int) int {
 		best := observation{track: -1}
-		for _, s := range a.frames[frame] {
+		for _, s := range a.at(frame) {
 			if s.size > best.size {
 				best = s
 			}

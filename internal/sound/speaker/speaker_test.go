@@ -226,3 +226,17 @@ func tone(t *testing.T, frames int) *speech.Speech {
 	}
 	return s
 }
+
+// TestAlone compares the speakers of a shot with one person, who isn't seen in some frames, with those that turns finds.
+func TestAlone(t *testing.T) {
+	s := newShot(25, 200, func(k int) []observation {
+		if k < 20 || k >= 60 && k < 62 || k >= 90 && k < 150 || k >= 190 {
+			return nil
+		}
+		return []observation{{track: 7, size: 40, motion: float32(k % 3)}}
+	})
+	s.weigh(newVoice(nil, 25, 0, 200), nil)
+	if got, want := s.tracks[0].alone(200), s.turns(); !slices.Equal(got, want) || got[20] != 7 || got[100] != -1 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -16,13 +16,17 @@ import (
 //   - While no one speaks, the speaker is the person who spoke last or speaks next.
 //   - In a shot in which no one speaks, the speaker is the largest face.
 func (a *Analyser) Active(sound *speech.Speech) func(frame int) int {
-	tracks := make([]int32, 0, len(a.frames))
+	tracks := make([]int32, 0, len(a.ends))
 	for i, from := range a.shots {
-		to := len(a.frames)
+		to := len(a.ends)
 		if i+1 < len(a.shots) {
 			to = a.shots[i+1]
 		}
-		s := newShot(a.fps, a.frames[from:to])
+		s := newShot(a.fps, to-from, func(k int) []observation { return a.at(from + k) })
+		if len(s.tracks) == 1 { // nobody else can be the speaker
+			tracks = append(tracks, s.tracks[0].alone(s.frames)...)
+			continue
+		}
 		var score scoring
 		if len(a.scores) > 0 {
 			score = func(track int32, k int) float32 { return a.score(track, from+k) }
@@ -53,12 +57,12 @@ type track struct {
 	evidence []float32 // that the person speaks: the sum over a second of speech is about 1
 }
 
-// newShot returns the shot of frames.
-func newShot(fps float64, frames [][]observation) *shot {
-	s := &shot{fps: fps, frames: len(frames)}
+// newShot returns the shot of a number of frames, with the faces of each.
+func newShot(fps float64, frames int, seen func(k int) []observation) *shot {
+	s := &shot{fps: fps, frames: frames}
 	byNumber := map[int32]*track{}
-	for k, seen := range frames {
-		for _, f := range seen {
+	for k := range frames {
+		for _, f := range seen(k) {
 			t := byNumber[f.track]
 			if t == nil {
 				t = &track{number: f.track, from: k}
@@ -152,6 +156,17 @@ func best(paths []path) int {
 }
 
 func (t *track) seen(k int) bool { return k >= t.from && k < t.to() && t.present[k-t.from] }
+
+// alone returns what turns returns for the only track of a shot of a number of frames.
+func (t *track) alone(frames int) []int32 {
+	out := make([]int32, frames)
+	for k := range out {
+		if out[k] = -1; t.seen(k) {
+			out[k] = t.number
+		}
+	}
+	return out
+}
 
 // trace returns the speakers of the best path, which it follows backward from its end.
 func trace(steps [][]path) []int32 {
