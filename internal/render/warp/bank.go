@@ -30,6 +30,7 @@ type example struct {
 	appearance appearance
 	heard      *speech.Articulation // of the video's own sound in that frame; nil if it is unknown
 	sharp      float32              // mean difference of luma between neighbouring pixels, levels
+	look       look                 // of the face in that frame
 	nearest    float32              // distance to the example most like this one
 	twin       int                  // index of that example; -1 if there is no other
 }
@@ -109,7 +110,7 @@ func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
 	}
 	e.pixels = cutMouth(c, o)
 	b.bytes += e.size()
-	e.sharp = sharpness(e.pixels)
+	e.sharp, e.look = sharpness(e.pixels), lookOf(c.YCbCr, o.to)
 	if t := e.twin; t >= 0 && e.nearest < b.examples[t].nearest {
 		b.examples[t].nearest, b.examples[t].twin = e.nearest, len(b.examples)
 	}

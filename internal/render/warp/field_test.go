@@ -183,6 +183,8 @@ func TestInside(t *testing.T) {
 	tr := &track{person: p}
 	best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
+	p.look = lookOf(frame, to)
+	best.look = p.look
 	for _, c := range []struct {
 		name        string
 		gap         float32

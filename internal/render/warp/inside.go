@@ -13,6 +13,7 @@ import (
 type inside struct {
 	panes  []pane     // one over the other
 	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
+	light  relighting // from the person's usual light to that of the frame
 	teeth  float32    // how much of the drawn teeth is seen: none if a pane shows others
 	middle float32    // x of the middle of the mouth, canonical
 	half   float32    // half of its width
@@ -41,13 +42,14 @@ const (
 	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
 )
 
-// newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light.
-func newInside(p *person, shown pane, to shape, lip [3]float32) *inside {
-	in := &inside{lip: lip, teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
+// newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light,
+// which is now.
+func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *inside {
+	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
 	shown.share = smoothstep((shown.lips.gap()/max(to.gap, leastGap) - insideFrom) / (insideTo - insideFrom))
 	if b := p.best; b != nil && shown.share < 1 {
 		o := &b.shown
-		best := pane{pixels: b.pixels, to: o.to, lips: &o.lips, share: 1}
+		best := pane{pixels: relightingOf(b.look.light, now).picture(b.pixels), to: o.to, lips: &o.lips, share: 1}
 		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: o.level() - shown.lips.level()}
 		in.add(best)
 	}
@@ -158,7 +160,7 @@ func (in *inside) drawnLuma(s, depth, open float32) float32 {
 	v += (tooth - v) * in.drawnTooth(s, depth, open)
 	v *= 1 - shadowDark*smoothstep(1-depth*open/shadowHigh)
 	v *= 1 - cornerDark*square(square(s))
-	return toned(in.lip[0], v)
+	return in.light.luma(toned(in.light.lumaBefore(in.lip[0]), v))
 }
 
 func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {

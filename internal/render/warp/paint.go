@@ -23,9 +23,10 @@ type layer struct {
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
 func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
-	layers := []*layer{newLayer(frame, w, w.example, w.shape)}
+	now := lookOf(frame, w.own.to)
+	layers := []*layer{newLayer(frame, w, now.light, w.example, w.shape)}
 	if w.share > 0 {
-		layers = append(layers, newLayer(frame, w, w.other, w.otherShape))
+		layers = append(layers, newLayer(frame, w, now.light, w.other, w.otherShape))
 	}
 	var area image.Rectangle
 	for _, l := range layers {
@@ -39,25 +40,26 @@ func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 	if w.share > 0 {
 		blend(&m, layers[1].paint(area), frame, w.share)
 	}
+	now.blur.beyond(w.blur()).soften(&m, frame, w.own.to)
 	for _, l := range layers {
 		cellPool.put(l.field.cells)
 	}
 	return m, true
 }
 
-// newLayer returns the layer of an example in a shape. An example of -1 is the frame's own mouth.
-func newLayer(frame *image.YCbCr, w *wanted, example int, to shape) *layer {
+// newLayer returns the layer of an example in a shape and in the light of the frame. An example of -1 is the frame's own mouth.
+func newLayer(frame *image.YCbCr, w *wanted, now light, example int, to shape) *layer {
 	p, own := w.track.person, &w.own
 	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to}
 	shown := own
 	if example >= 0 {
 		e := &p.bank.examples[example]
 		shown = &e.shown
-		l.pixels, l.to = e.pixels, shown.to
+		l.pixels, l.to = relightingOf(e.look.light, now).picture(e.pixels), shown.to
 		l.patch = newPatch(p, own, to)
 	}
 	lip := colourOfLips(frame, own.to, &own.lips)
-	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip)
+	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip, now)
 	l.region = fieldArea(&shown.lips, to)
 	if l.patch == nil {
 		l.field = newField(&shown.lips, to, l.region)

@@ -103,6 +103,8 @@ func (e *example) code(c *serial.Coder, tracks []*track) {
 		c.Floats(&e.appearance[i])
 	}
 	c.Floats(&e.sharp)
+	looks := e.look.values()
+	c.Floats(looks[:]...)
 	var area image.Rectangle
 	if !c.Reading() {
 		area = e.pixels.Rect

@@ -162,6 +162,14 @@ type target struct {
 	otherShape shape   // of the other example
 }
 
+// blur returns the blur of the mouth that is shown. The edges and the inside that are drawn into a frame's own mouth are as sharp as usual.
+func (t *target) blur() blur {
+	if t.example < 0 {
+		return t.track.person.look.blur
+	}
+	return t.track.person.bank.examples[t.example].look.blur
+}
+
 var _ render.Painter = painter{}
 
 func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {

@@ -40,7 +40,7 @@ func (s *Sampler) Square(side int, at geom.Similarity, red, green, blue []float3
 			continue
 		}
 		for x := range row {
-			row[x] = s.luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)}))
+			row[x] = s.Luma(at.Apply(geom.Point{X: float32(x), Y: float32(y)}))
 		}
 	}
 	for y := 0; y < side; y += 2 {
@@ -92,7 +92,7 @@ func (s *Sampler) lumaInside(row []float32, at geom.Similarity, y int) {
 // RGB returns red, green and blue around a place in the frame, each from 0 to 1.
 func (s *Sampler) RGB(q geom.Point) (r, g, b float32) {
 	cb, cr := s.chroma(q)
-	return ToRGB(s.luma(q), cb, cr)
+	return ToRGB(s.Luma(q), cb, cr)
 }
 
 // chroma returns Cb and Cr at a place in the frame.
@@ -109,8 +109,8 @@ func (s *Sampler) chroma(q geom.Point) (cb, cr float32) {
 	return cb, between(upper[0], upper[1], lower[0], lower[1], fx, fy)
 }
 
-// luma returns the mean luma around a place in the frame.
-func (s *Sampler) luma(q geom.Point) float32 {
+// Luma returns the mean luma around a place in the frame.
+func (s *Sampler) Luma(q geom.Point) float32 {
 	x, y := q.X-s.left+s.step, q.Y-s.top+s.step
 	if s.taps == 1 {
 		return s.light.Bilinear(x, y)

@@ -1,0 +1,94 @@
+package warp
+
+import (
+	"image"
+
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// light is the light in which a picture shows a face: exposure, flashes and fades change it.
+type light struct {
+	luma      float32 // mean
+	contrast  float32 // standard deviation of the luma of some 8 × 8 mm each, so that blur hardly changes it
+	blue, red float32 // mean distances of Cb and Cr from grey
+}
+
+const (
+	lightCell     = 12           // side of the parts that contrast compares, in values of an upper face
+	lightFrom     = 1.15         // light that is brighter or darker by a smaller factor is left to tones
+	lightFull     = gainMost     // and by this factor or more the light counts in full
+	contrastMost  = 1.5          // contrast grows by no larger factor than brightness does times this: more was misread
+	chromaLeast   = 4            // a face whose chroma is nearer to grey doesn't tell how chroma changes, levels
+	chromaGrowth  = contrastMost // chroma grows by this factor at most
+	leastContrast = 1            // levels: that of a face without features
+	contrastLeast = .02          // contrast shrinks by this factor at most
+)
+
+// light reads the light of a face in a picture.
+func (g *upperFace) light(p *image.YCbCr, to geom.Similarity) (l light) {
+	const n = (upperWidth / lightCell) * (upperHeight / lightCell)
+	var squares float32
+	for y := 0; y < upperHeight; y += lightCell {
+		for x := 0; x < upperWidth; x += lightCell {
+			var mean float32
+			for _, row := range g[y : y+lightCell] {
+				for _, v := range row[x : x+lightCell] {
+					mean += v / (lightCell * lightCell)
+				}
+			}
+			l.luma += mean / n
+			squares += mean * mean / n
+			cb, cr := pixels.ChromaAt(p, to.Apply(upperPlace(float32(x+lightCell/2), float32(y+lightCell/2))))
+			l.blue, l.red = l.blue+(cb-grey)/n, l.red+(cr-grey)/n
+		}
+	}
+	l.contrast = sqrt(max(squares-square(l.luma), 0))
+	return l
+}
+
+// relighting turns the values of a face in one light into those in another one. Fades, flashes and exposure are of this form.
+type relighting struct {
+	gain, add float32 // of luma
+	chroma    float32 // gain of the distance from grey
+}
+
+// relightingOf returns the relighting from one light to another. It changes nothing if they differ little.
+func relightingOf(from, to light) relighting {
+	brighter := max(to.luma-black, 1) / max(from.luma-black, 1)
+	share := smoothstep((max(brighter, 1/brighter) - lightFrom) / (lightFull - lightFrom))
+	gain := min(max(to.contrast/max(from.contrast, leastContrast), contrastLeast), contrastMost*max(brighter, 1))
+	chroma := float32(1)
+	if strength := square(from.blue) + square(from.red); strength >= square(chromaLeast) {
+		chroma = min(max((to.blue*from.blue+to.red*from.red)/strength, 0), chromaGrowth)
+	}
+	return relighting{gain: 1 + share*(gain-1), add: share * (to.luma - gain*from.luma), chroma: 1 + share*(chroma-1)}
+}
+
+func (r relighting) luma(v float32) float32 { return r.gain*v + r.add }
+
+// lumaBefore returns the luma that luma turns into v.
+func (r relighting) lumaBefore(v float32) float32 { return (v - r.add) / r.gain }
+
+// chromas returns Cb or Cr after the relighting.
+func (r relighting) chromas(v float32) float32 { return grey + (v-grey)*r.chroma }
+
+// picture returns a relit picture. If nothing changes it is the same one.
+func (r relighting) picture(p *image.YCbCr) *image.YCbCr {
+	if r == (relighting{1, 0, 1}) {
+		return p
+	}
+	var lumas, chromas [256]uint8
+	for i := range lumas {
+		lumas[i] = uint8(min(max(r.luma(float32(i)), 0), 255) + .5)
+		chromas[i] = uint8(min(max(r.chromas(float32(i)), 0), 255) + .5)
+	}
+	out := pixels.Copy(p, p.Rect)
+	for i, v := range out.Y {
+		out.Y[i] = lumas[v]
+	}
+	for i := range out.Cb {
+		out.Cb[i], out.Cr[i] = chromas[out.Cb[i]], chromas[out.Cr[i]]
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+package warp
+
+import (
+	"image"
+
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/signal/dsp"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/signal/pixels"
+)
+
+// look is how a face looks in a picture, whoever it is of.
+type look struct {
+	blur  blur
+	light light
+}
+
+// lookOf reads the look of a face in a picture. to is the similarity from the canonical face to its pixels.
+func lookOf(p *image.YCbCr, to geom.Similarity) look {
+	g := newUpperFace(p, to)
+	return look{g.blur(), g.light(p, to)}
+}
+
+// values returns the numbers that describe a look.
+func (l *look) values() [6]*float32 {
+	return [...]*float32{&l.blur.along, &l.blur.across, &l.light.luma, &l.light.contrast, &l.light.blue, &l.light.red}
+}
+
+// usualLook returns a look whose numbers are the medians of those of examples.
+func usualLook(examples []example) (usual look) {
+	column := make([]float32, len(examples))
+	for k, v := range usual.values() {
+		for i := range examples {
+			column[i] = *examples[i].look.values()[k]
+		}
+		*v = dsp.Quantile(column, .5)
+	}
+	return usual
+}
+
+// upperFace is the luma of the part between brows and nose, which speech doesn't change.
+type upperFace [upperHeight][upperWidth]float32
+
+// The upper face has upperScale values to a canonical unit.
+const upperWidth, upperHeight, upperScale = 72, 48, 48
+
+func newUpperFace(p *image.YCbCr, to geom.Similarity) (g upperFace) {
+	sampler := pixels.NewSampler(p, to.Scale()/upperScale)
+	for y := range g {
+		for x := range g[y] {
+			g[y][x] = sampler.Luma(to.Apply(upperPlace(float32(x), float32(y))))
+		}
+	}
+	return g
+}
+
+// upperPlace returns the canonical place of a value of an upper face.
+func upperPlace(x, y float32) geom.Point {
+	return geom.Point{X: alignment.Middle.X + (x+.5-upperWidth/2)/upperScale, Y: alignment.Middle.Y - .3 + (y+.5)/upperScale}
+}
