@@ -72,7 +72,7 @@ func TestAdapt(t *testing.T) {
 		"TLSAndMore": `{"Type":"AWS::SQS::QueuePolicy","Properties":{"PolicyDocument":{"Statement":[{"Action":"sqs:SendMessage","Effect":"Allow"}]}}}`,
 		"Dispatch": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +
 			`"AWS_ENDPOINT_URL_BATCH":"http://127.0.0.1:1","AWS_ENDPOINT_URL_LAMBDA":"http://127.0.0.1:1","LIPSYNC_JOB_QUEUE":` + queue +
-			`,"LIPSYNC_SMALL_WORKERS":"3","LIPSYNC_SMALL_FUNCTION":{"Fn::Sub":"arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:Small"}}}},"DependsOn":["JobRole"]}`,
+			`,"LIPSYNC_SMALL_FUNCTION":{"Fn::Sub":"arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:Small"},"LIPSYNC_SMALL_WORKERS":"3"}}},"DependsOn":["JobRole"]}`,
 		"Other":  `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{"LIPSYNC_TABLE":{"Ref":"Table"}}}}}`,
 		"Api":    `{"Type":"AWS::ApiGateway::RestApi"}`,
 		"Domain": `{"Type":"AWS::Cognito::UserPoolDomain"}`,

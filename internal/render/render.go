@@ -159,7 +159,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		}
 		defer (*f).Close()
 	}
-	err = failure.Guard(func() error {
+	err = failure.Guard(func() (err error) {
 		in, err := w.inspect(ctx, j)
 		if err != nil {
 			return err
@@ -171,6 +171,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 			return err
 		}
 		defer seen.footage.close()
+		defer func() { err = cmp.Or(seen.faces.failed(), err) }() // what followed from faces that couldn't be read doesn't count
 		p, err := w.plan(ctx, in, seen)
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		defer p.pcm.Close()
 		out, err := w.paint(ctx, p)
 		made.Reused.Frames = out.resumed
-		if err := cmp.Or(err, seen.faces.failed()); err != nil {
+		if err != nil {
 			return err
 		}
 		proof := ffmpeg.Proof{Frames: p.line.frames, Sound: p.sound.length}

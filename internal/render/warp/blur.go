@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"lipsync/internal/render"
-	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -19,8 +18,7 @@ const (
 	blurUnseen = .025 // blur that isn't seen, some 1.5 mm. The readings of the sharp frames of a clip differ by less, in seven clips
 )
 
-// blur reads the blur of a face. It takes a sharp picture for one
-// of steps: the mean squared difference of two places then grows with their distance. Blur makes it grow with the square of the distance,
+// blur reads the blur of a face. It takes a sharp picture for one of steps: the mean squared difference of two places then grows with their distance. Blur makes it grow with the square of the distance,
 // up to distances of some of its standard deviations. So the differences at a distance and at four times of it tell the blur. Noise
 // hides a large blur from small distances, and large distances don't tell a small one: the largest reading counts.
 func (g *upperFace) blur() (b blur) {
@@ -68,33 +66,52 @@ func (b blur) beyond(shown blur) blur {
 	return blur{more(b.along, shown.along), more(b.across, shown.across)}
 }
 
-// soften blurs a mouth that was painted on a frame, as if it had been there when the frame became blurred.
-func (b blur) soften(m *render.Mouth, frame *image.YCbCr, to geom.Similarity) {
-	if b == (blur{}) {
+// soften blurs a painted mouth as the frame is blurred.
+func (l *layer) soften(m *render.Mouth) {
+	if l.blur == (blur{}) {
 		return
 	}
 	for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
 		for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
 			if m.Mask.AlphaAt(x, y).A == 0 { // then the luma isn't painted
-				m.Image.Y[m.Image.YOffset(x, y)] = frame.Y[frame.YOffset(x, y)]
+				m.Image.Y[m.Image.YOffset(x, y)] = l.frame.Y[l.frame.YOffset(x, y)]
 			}
 		}
 	}
-	at := m.Image.Rect.Min.Sub(frame.Rect.Min)
-	x, y := sqrt(square(b.along*to.A)+square(b.across*to.B)), sqrt(square(b.along*to.B)+square(b.across*to.A))
-	soften(pixels.Luma(m.Image), pixels.Luma(frame), at, float64(x), float64(y))
+	toFace := l.onto.Inverse()
+	share := func(x, y int) float32 {
+		return l.drawn(toFace.Apply(geom.Point{X: float32(m.Image.Rect.Min.X + x), Y: float32(m.Image.Rect.Min.Y + y)}))
+	}
+	halfShare := func(x, y int) float32 { return share(2*x, 2*y) }
+	at := m.Image.Rect.Min.Sub(l.frame.Rect.Min)
+	rows, columns := sqrt(square(l.blur.along*l.onto.A)+square(l.blur.across*l.onto.B)), sqrt(square(l.blur.along*l.onto.B)+square(l.blur.across*l.onto.A))
+	soften(pixels.Luma(m.Image), pixels.Luma(l.frame), at, rows, columns, share)
 	blue, red := pixels.Chroma(m.Image)
-	frameBlue, frameRed := pixels.Chroma(frame)
-	soften(blue, frameBlue, at.Div(2), float64(x/2), float64(y/2))
-	soften(red, frameRed, at.Div(2), float64(x/2), float64(y/2))
+	frameBlue, frameRed := pixels.Chroma(l.frame)
+	at = at.Div(2)
+	soften(blue, frameBlue, at, rows/2, columns/2, halfShare)
+	soften(red, frameRed, at, rows/2, columns/2, halfShare)
 }
 
-// soften filters a part of a plane by Gaussians along its rows and columns. It lies at a place of the plane, which goes on around it.
-func soften(part, plane pixels.Plane[uint8], at image.Point, alongRows, alongColumns float64) {
-	beside, above := int(2*alongRows)+1, int(2*alongColumns)+1
+// drawn returns how much of a canonical place isn't blurred yet, 0 to 1: all of an example, and of a frame's own mouth the lips, with what is
+// drawn between them.
+func (l *layer) drawn(c geom.Point) float32 {
+	if l.patch != nil {
+		return 1
+	}
+	half := l.lips.height()/2 + max(l.shape.gap-l.lips.gap(), 0)/2
+	right, down := c.X-l.lips.middle()-l.shape.shift.X, c.Y-(l.lips.top.middle()+l.lips.bottom.middle())/2-l.shape.shift.Y
+	return smoothstep(3 - 2*sqrt(square(2*right/l.shape.width)+square(down/half)))
+}
+
+// soften filters a part of a plane along its rows and columns by standard deviations in pixels, where share says so. It lies at a place of the plane, which goes
+// on around it. Three box filters come near to a Gaussian, however wide it is.
+func soften(part, plane pixels.Plane[uint8], at image.Point, rows, columns float32, share func(x, y int) float32) {
+	across, along := boxes(rows), boxes(columns)
+	beside, above := across[0]+across[1]+across[2], along[0]+along[1]+along[2]
 	mixed := pixels.NewPlane[float32](part.Width+2*beside, part.Height+2*above)
-	row := make([]float32, mixed.Width)
 	for y := range mixed.Height {
+		row := mixed.Row(y)
 		for x := range row {
 			row[x] = float32(plane.At(at.X+x-beside, at.Y+y-above))
 		}
@@ -103,15 +120,26 @@ func soften(part, plane pixels.Plane[uint8], at image.Point, alongRows, alongCol
 				row[beside+x] = float32(v)
 			}
 		}
-		copy(mixed.Row(y), dsp.Gaussian(row, alongRows))
 	}
-	column := make([]float32, mixed.Height)
-	for x := range part.Width {
-		for y := range column {
-			column[y] = mixed.At(beside+x, y)
-		}
-		for y, v := range dsp.GaussianOf(column, alongColumns, above, above+part.Height) {
-			part.Row(y)[x] = uint8(v + .5)
+	scratch := make([]float32, max(mixed.Width, mixed.Height))
+	for i := range across {
+		pixels.BoxBlur(mixed, scratch, across[i], along[i])
+	}
+	for y := range part.Height {
+		for x, v := range part.Row(y) {
+			if s := share(x, y); s > 0 {
+				part.Row(y)[x] = uint8(float32(v) + (mixed.At(beside+x, above+y)-float32(v))*s + .5)
+			}
 		}
 	}
+}
+
+// boxes returns the radii of three box filters, whose variances together come nearest to that of a Gaussian. A radius r has (4r² + 4r) / 12.
+func boxes(deviation float32) (radii [3]int) {
+	left := square(deviation)
+	for i := range radii {
+		radii[i] = int((sqrt(12*left/float32(len(radii)-i)+1)-1)/2 + .5)
+		left = max(left-float32(radii[i]*radii[i]+radii[i])/3, 0)
+	}
+	return radii
 }

@@ -3,13 +3,15 @@ package warp
 import (
 	"image"
 
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
 
 // light is the light in which a picture shows a face: exposure, flashes and fades change it.
 type light struct {
-	luma      float32 // mean
+	luma      float32 // mean of the upper face
+	cheeks    float32 // mean luma beside the nose
 	contrast  float32 // standard deviation of the luma of some 8 × 8 mm each, so that blur hardly changes it
 	blue, red float32 // mean distances of Cb and Cr from grey
 }
@@ -23,6 +25,9 @@ const (
 	chromaGrowth  = contrastMost // chroma grows by this factor at most
 	leastContrast = 1            // levels: that of a face without features
 	contrastLeast = .02          // contrast shrinks by this factor at most
+
+	// Cheeks are squares beside the nose, which speech moves little. Canonical, by eye.
+	cheekAside, cheekBelow, cheekSide = .55, .75, .2
 )
 
 // light reads the light of a face in a picture.
@@ -44,6 +49,15 @@ func (g *upperFace) light(p *image.YCbCr, to geom.Similarity) (l light) {
 		}
 	}
 	l.contrast = sqrt(max(squares-square(l.luma), 0))
+	const steps = 4 // on each side of a cheek
+	for i := range 2 * steps * steps {
+		c := geom.Point{X: cheekAside + cheekSide*(float32(i/2%steps)/(steps-1)-.5), Y: alignment.Middle.Y + cheekBelow + cheekSide*(float32(i/2/steps)/(steps-1)-.5)}
+		if i%2 == 0 {
+			c.X = -c.X
+		}
+		c.X += alignment.Middle.X
+		l.cheeks += pixels.LumaAt(p, to.Apply(c)) / (2 * steps * steps)
+	}
 	return l
 }
 
@@ -53,10 +67,12 @@ type relighting struct {
 	chroma    float32 // gain of the distance from grey
 }
 
-// relightingOf returns the relighting from one light to another. It changes nothing if they differ little.
+// relightingOf returns the relighting from one light to another. It changes nothing if they differ little, or if only the upper face or only the
+// cheeks differ: that is a hand, hair, the shadow of a hat, or glasses.
 func relightingOf(from, to light) relighting {
-	brighter := max(to.luma-black, 1) / max(from.luma-black, 1)
-	share := smoothstep((max(brighter, 1/brighter) - lightFrom) / (lightFull - lightFrom))
+	factor := func(from, to float32) float32 { return max(to-black, 1) / max(from-black, 1) }
+	brighter, cheeks := factor(from.luma, to.luma), factor(from.cheeks, to.cheeks)
+	share := smoothstep((max(min(brighter, cheeks), 1/max(brighter, cheeks)) - lightFrom) / (lightFull - lightFrom))
 	gain := min(max(to.contrast/max(from.contrast, leastContrast), contrastLeast), contrastMost*max(brighter, 1))
 	chroma := float32(1)
 	if strength := square(from.blue) + square(from.red); strength >= square(chromaLeast) {

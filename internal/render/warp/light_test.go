@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"lipsync/internal/render"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
 )
@@ -72,19 +73,63 @@ func differences(a, b *image.YCbCr, area image.Rectangle) (luma, chroma float64)
 	return mean(a.Y, b.Y), (mean(a.Cb, b.Cb) + mean(a.Cr, b.Cr)) / 2
 }
 
-// TestLeavesUsualLightAlone checks that small differences of light are no relighting, so that pictures stay bit by bit.
-func TestLeavesUsualLightAlone(t *testing.T) {
-	from := light{luma: 120, contrast: 20, blue: -10, red: 20}
-	for _, to := range []light{from, {luma: 130, contrast: 25, blue: -12, red: 18}, {luma: 108, contrast: 15, blue: -8, red: 25}} {
-		if got := relightingOf(from, to); got != (relighting{1, 0, 1}) {
-			t.Errorf("to %v: got %v", to, got)
+// TestRelights checks which lights count as another light, and that what is relit stays a possible picture of a face.
+func TestRelights(t *testing.T) {
+	usual := light{luma: 120, cheeks: 130, contrast: 20, blue: -10, red: 20}
+	same := relighting{1, 0, 1}
+	for name, c := range map[string]struct {
+		to      light
+		changes bool
+	}{
+		"the same":              {usual, false},
+		"a little brighter":     {light{luma: 130, cheeks: 140, contrast: 25, blue: -12, red: 18}, false},
+		"a little darker":       {light{luma: 108, cheeks: 116, contrast: 15, blue: -8, red: 25}, false},
+		"darker":                {light{luma: 60, cheeks: 65, contrast: 9, blue: -5, red: 9}, true},
+		"brighter":              {light{luma: 190, cheeks: 196, contrast: 12, blue: -5, red: 9}, true},
+		"black":                 {light{luma: 16, cheeks: 16}, true},
+		"white":                 {light{luma: 235, cheeks: 235}, true},
+		"a hat's shadow":        {light{luma: 60, cheeks: 130, contrast: 9, blue: -5, red: 9}, false},
+		"a hand on the cheeks":  {light{luma: 120, cheeks: 60, contrast: 20, blue: -10, red: 20}, false},
+		"glasses that mirror":   {light{luma: 180, cheeks: 131, contrast: 50, blue: -5, red: 9}, false},
+		"shadow above, sun low": {light{luma: 60, cheeks: 220, contrast: 9, blue: -5, red: 9}, false},
+	} {
+		r := relightingOf(usual, c.to)
+		if (r != same) != c.changes {
+			t.Errorf("%s: got %v, changes: want %t", name, r, c.changes)
+		}
+		for _, v := range []float32{usual.luma - 2*usual.contrast, usual.luma, usual.luma + 2*usual.contrast} {
+			if got := r.luma(v); got < 16-1 || got > 235+1 {
+				t.Errorf("%s: luma %v becomes %v", name, v, got)
+			}
+		}
+		if got := r.luma(r.lumaBefore(90)); !(abs(got-90) < .1) {
+			t.Errorf("%s: 90 becomes %v and back %v", name, r.lumaBefore(90), got)
 		}
 	}
-	for _, unlike := range []light{{}, {luma: 255}, {luma: 16, contrast: 100, blue: 127, red: -127}} {
-		for _, r := range []relighting{relightingOf(from, unlike), relightingOf(unlike, from)} {
-			if v := r.luma(r.lumaBefore(90)); !(math.Abs(float64(v)-90) < .1) {
-				t.Errorf("%v: 90 becomes %v", r, v)
-			}
+}
+
+// TestHiddenThroughout checks that a mouth is painted as usual if something is in front of it in all frames, so that there are no examples.
+func TestHiddenThroughout(t *testing.T) {
+	s := &scene{}
+	s.draw(0, 30, atRest)
+	said := openIn(30, true, true, true)
+	_, want := s.plan(t, said)
+	a := s.analyse(t)
+	hidden, err := a.Plan(t.Context(), render.Output{
+		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said, Speaker: func(int) int { return 0 }, Hidden: func(_, _ int) bool { return true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(a.order[0].bank.examples); n > 0 {
+		t.Fatalf("%d examples, want none", n)
+	}
+	for _, i := range []int{10, 20} {
+		x, y := atRest(i).At(0, 1.2)
+		area := pixels.Even(image.Rect(int(x)-40, int(y)-30, int(x)+40, int(y)+30))
+		luma, chroma := differences(s.show(t, hidden, i), s.show(t, want, i), area)
+		if luma > 3 || chroma > 1.5 {
+			t.Errorf("frame %d: luma differs by %.1f levels, chroma by %.1f", i, luma, chroma)
 		}
 	}
 }

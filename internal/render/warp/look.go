@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/signal/pixels"
 )
 
-// look is how a face looks in a picture, whoever it is of.
+// look is how a face looks in a picture, no matter whose it is.
 type look struct {
 	blur  blur
 	light light
@@ -22,8 +22,8 @@ func lookOf(p *image.YCbCr, to geom.Similarity) look {
 }
 
 // values returns the numbers that describe a look.
-func (l *look) values() [6]*float32 {
-	return [...]*float32{&l.blur.along, &l.blur.across, &l.light.luma, &l.light.contrast, &l.light.blue, &l.light.red}
+func (l *look) values() [7]*float32 {
+	return [...]*float32{&l.blur.along, &l.blur.across, &l.light.luma, &l.light.cheeks, &l.light.contrast, &l.light.blue, &l.light.red}
 }
 
 // usualLook returns a look whose numbers are the medians of those of examples.

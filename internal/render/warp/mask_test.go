@@ -41,7 +41,7 @@ func patchLayer(m order.Mask, own, shown float32, frame, picture *image.YCbCr) *
 	lips := someLips(shown)
 	s := p.shape(speech.Articulation{}, lips.width())
 	s.gap = shown
-	return newLayer(frame, &wanted{target: target{track: &track{person: p}}, own: observation{lips: someLips(own), to: to}}, light{}, 0, s)
+	return newLayer(frame, &wanted{target: target{track: &track{person: p}}, own: observation{lips: someLips(own), to: to}}, look{}, 0, s)
 }
 
 // opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.

@@ -14,19 +14,22 @@ type layer struct {
 	pixels *image.YCbCr    // the picture that the mouth comes from
 	onto   geom.Similarity // from the canonical face to the frame's pixels
 	to     geom.Similarity // from the canonical face to the mouth's pixels
+	lips   *lips           // of the mouth
+	shape  shape           // that it gets
 	field  *field          // with a patch, only of the part that it covers
 	inside *inside
 	patch  *patch // nil if the mouth is the frame's own
 	tones  *tones // of the patch
 	region region // holds everything that changes
+	blur   blur   // by which the frame is more blurred than the mouth
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
 func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 	now := lookOf(frame, w.own.to)
-	layers := []*layer{newLayer(frame, w, now.light, w.example, w.shape)}
+	layers := []*layer{newLayer(frame, w, now, w.example, w.shape)}
 	if w.share > 0 {
-		layers = append(layers, newLayer(frame, w, now.light, w.other, w.otherShape))
+		layers = append(layers, newLayer(frame, w, now, w.other, w.otherShape))
 	}
 	var area image.Rectangle
 	for _, l := range layers {
@@ -40,26 +43,27 @@ func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 	if w.share > 0 {
 		blend(&m, layers[1].paint(area), frame, w.share)
 	}
-	now.blur.beyond(w.blur()).soften(&m, frame, w.own.to)
 	for _, l := range layers {
 		cellPool.put(l.field.cells)
 	}
 	return m, true
 }
 
-// newLayer returns the layer of an example in a shape and in the light of the frame. An example of -1 is the frame's own mouth.
-func newLayer(frame *image.YCbCr, w *wanted, now light, example int, to shape) *layer {
+// newLayer returns the layer of an example in a shape, as a frame that looks as now would show it. An example of -1 is the frame's own mouth.
+func newLayer(frame *image.YCbCr, w *wanted, now look, example int, to shape) *layer {
 	p, own := w.track.person, &w.own
 	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to}
-	shown := own
+	shown, usual := own, p.look // the edges and the inside that are drawn into a frame's own mouth are as sharp as usual
 	if example >= 0 {
 		e := &p.bank.examples[example]
 		shown = &e.shown
-		l.pixels, l.to = relightingOf(e.look.light, now).picture(e.pixels), shown.to
+		usual = e.look
+		l.pixels, l.to = relightingOf(e.look.light, now.light).picture(e.pixels), shown.to
 		l.patch = newPatch(p, own, to)
 	}
+	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.lips, to
 	lip := colourOfLips(frame, own.to, &own.lips)
-	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip, now)
+	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip, now.light)
 	l.region = fieldArea(&shown.lips, to)
 	if l.patch == nil {
 		l.field = newField(&shown.lips, to, l.region)
@@ -109,6 +113,7 @@ func (l *layer) paint(area image.Rectangle) render.Mouth {
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 	l.paintLuma(&m, rules)
 	l.paintChroma(&m, rules)
+	l.soften(&m)
 	return m
 }
 

@@ -17,7 +17,7 @@ type person struct {
 	most    float32                      // gap between the lips in a loud vowel
 	speaks  bool                         // whether the person speaks in the source video: then examples replace the frames' own mouths
 	line    float32                      // median of the y of the mouth's level
-	look    look                         // the usual one
+	look    look                         // the usual one, also of frames in which the mouth is hidden
 	best    *example                     // shows most of the inside of the mouth; nil if none shows enough
 	chooser *chooser                     // nil until it is needed
 	mask    order.Mask                   // factors of the size and the edge of patches
@@ -109,7 +109,6 @@ func (p *person) summarise(fps float64) error {
 			return err
 		}
 	}
-	p.look = usualLook(p.bank.examples)
 	p.findBest()
 	return nil
 }

@@ -104,7 +104,7 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 		masks = newMaskTable(soft)
 	}
 	for _, p := range a.order {
-		p.mask, p.masks = out.Mask, masks
+		p.mask, p.masks, p.look = out.Mask, masks, usualLook(p.bank.examples)
 		if out.Hidden != nil {
 			p.hide(out.Hidden)
 		}
@@ -160,14 +160,6 @@ type target struct {
 	share      float32 // of the other example, 0 to 1
 	other      int     // index of the other example
 	otherShape shape   // of the other example
-}
-
-// blur returns the blur of the mouth that is shown. The edges and the inside that are drawn into a frame's own mouth are as sharp as usual.
-func (t *target) blur() blur {
-	if t.example < 0 {
-		return t.track.person.look.blur
-	}
-	return t.track.person.bank.examples[t.example].look.blur
 }
 
 var _ render.Painter = painter{}
