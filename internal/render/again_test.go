@@ -77,17 +77,21 @@ func (m *gpuless) Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, s
 	return m.Media.Encode(ctx, v, o, sound, output)
 }
 
-// lastFindings keeps the findings of one video.
-type lastFindings struct{ content []byte }
+// lastFindings keeps the last findings.
+type lastFindings struct {
+	name    string
+	content []byte
+}
 
-func (f *lastFindings) Open(context.Context, string) (io.ReadCloser, error) {
-	if f.content == nil {
+func (f *lastFindings) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	if f.name != name {
 		return nil, os.ErrNotExist
 	}
 	return io.NopCloser(bytes.NewReader(f.content)), nil
 }
 
-func (f *lastFindings) Keep(_ context.Context, _ string, r io.Reader) (err error) {
+func (f *lastFindings) Keep(_ context.Context, name string, r io.Reader) (err error) {
+	f.name = name
 	f.content, err = io.ReadAll(r)
 	return err
 }

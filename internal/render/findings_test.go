@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/signal/serial"
+	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
 
@@ -100,6 +101,19 @@ func TestFindingsOfUnheardSound(t *testing.T) {
 		r.Media = c.media
 		if _, err := r.Render(t.Context(), j, nil); err != nil || kept != c.kept {
 			t.Errorf("%s: kept %d findings (%v), want %d", name, kept, err, c.kept)
+		}
+	}
+}
+
+// TestFindingsOfCountedBits renders a video twice whose file doesn't tell how many bits its pictures have. The second job uses what the first found.
+func TestFindingsOfCountedBits(t *testing.T) {
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20), "-f", "lavfi", "-i", "sine=duration=0.8", "-c:a", "flac")
+	j := Job{Video: video, Audio: sound(t, "a.wav", "0.6"), Scratch: t.TempDir(), Findings: &lastFindings{}}
+	j.Output = filepath.Join(j.Scratch, "out.mp4")
+	for _, again := range []bool{false, true} {
+		made, err := newRenderer(t, &shown{}).Render(t.Context(), j, nil)
+		if err != nil || made.Reused.Findings != again {
+			t.Errorf("findings used %t (%v), want %t", made.Reused.Findings, err, again)
 		}
 	}
 }

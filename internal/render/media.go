@@ -14,8 +14,9 @@ import (
 type Media interface {
 	// Probe inspects a file. ErrUnsupported and ErrPicture are the fault of the file.
 	Probe(ctx context.Context, path string) (*ffmpeg.Info, error)
-	// CountBits finds out how many bits the pictures of a video have, as Video.CRFOf needs. known is false if the file doesn't tell.
-	CountBits(ctx context.Context, in *ffmpeg.Info) (known bool, err error)
+	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as Video.CRFOf needs. It
+	// returns 0 if the file doesn't tell.
+	CountBits(ctx context.Context, in *ffmpeg.Info, most int) (bits float64, err error)
 	// OpenFrames decodes a video from its Begin on, at most a number of frames.
 	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
 	// OpenFramesAt decodes the frames in [from, to), counted from Begin on. They may be others, after a seek in a file that is odd.

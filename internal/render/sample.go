@@ -24,6 +24,7 @@ type sample struct {
 	source
 	sampled *ffmpeg.Video // nil if nothing is sampled
 	output  order.Output  // of the sample
+	bits    float64       // of a second of the source's pictures
 	path    string
 	encoder ffmpeg.Encoder // nil if no frame is being encoded
 }
@@ -37,9 +38,9 @@ func newSample(ctx context.Context, s source) (*sample, error) {
 	if !ok {
 		return n, nil
 	}
-	known, err := s.media.CountBits(ctx, s.video)
-	if known {
-		n.sampled, n.output = v, o
+	bits, err := s.media.CountBits(ctx, s.video, s.limit)
+	if bits > 0 {
+		n.sampled, n.output, n.bits = v, o, bits
 	}
 	return n, err
 }
@@ -67,7 +68,7 @@ func (s *sample) finish() (crf int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode a sample: %w", err)
 	}
-	crf, err = s.video.Video.CRFOf(s.output, s.path)
+	crf, err = s.video.Video.CRFOf(s.output, s.path, s.bits)
 	return crf, errors.Join(err, os.Remove(s.path))
 }
 

@@ -59,7 +59,7 @@ type Video struct {
 	CRF int
 
 	index      int
-	bits       float64  // of a second of its pictures in the file; 0 if unknown: see CountBits
+	bits       float64  // of a second of its pictures in the file, as Probe knows; 0 if it doesn't: see CountBits
 	coded      [2]int   // width and height of a decoded picture, upright
 	shape      float64  // its width as it is displayed, for a height of 1
 	turned     []string // filters that turn decoded pictures upright; nil for none

@@ -71,18 +71,20 @@ func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bo
 	return &sampled, output, output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
 }
 
-// CountBits finds out how many bits a second of a video's pictures has, which CRFOf needs. Unless Probe knows, it reads the sizes of all packets of the
-// video, without decoding them. known is false if the file doesn't tell.
-func (t *Tools) CountBits(ctx context.Context, in *Info) (known bool, err error) {
+// CountBits returns how many bits a second of a video's pictures has in the file, which CRFOf needs, or 0 if the file doesn't tell. Unless Probe knows,
+// it reads the sizes of the packets of at most so many frames from in.Begin on, without decoding them, so that a short preview of a long file reads
+// little. It returns no error of a file that is damaged or in which ffprobe can't seek, nor of an ffprobe that stalls: the packets before it tell
+// the mean as well, and without any the output only isn't bounded by the file's bits.
+func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64, err error) {
 	v := in.Video
 	if v.bits > 0 || in.Still {
-		return v.bits > 0, nil
+		return v.bits, nil
 	}
 	p, err := t.startReader(ctx, t.FFprobe, []string{"-v", "error", "-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
-		"-select_streams", strconv.Itoa(v.index), "-show_entries", "packet=size", "-print_format", "csv=p=0", "-i", "file:" + in.Path},
-		sandbox.Files{Read: []string{in.Path}}, probeMemory)
+		"-select_streams", strconv.Itoa(v.index), "-read_intervals", in.interval(most), "-show_entries", "packet=size", "-print_format", "csv=p=0",
+		"-i", "file:" + in.Path}, sandbox.Files{Read: []string{in.Path}}, probeMemory)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	var bytes, packets int64
 	lines := bufio.NewScanner(p)
@@ -94,26 +96,35 @@ func (t *Tools) CountBits(ctx context.Context, in *Info) (known bool, err error)
 	if lines.Err() != nil {
 		p.stop()
 	} else if err = p.wait(); err != nil && (ctx.Err() != nil || OfMachine(err)) {
-		return false, fmt.Errorf("count the bits of a video: %w", err)
+		return 0, fmt.Errorf("count the bits of a video: %w", err)
 	}
-	if packets > 0 { // of one frame each
-		v.bits = 8 * float64(bytes) / float64(packets) * v.Rate.Float()
+	if packets == 0 {
+		return 0, nil
 	}
-	return v.bits > 0, nil
+	return 8 * float64(bytes) / float64(packets) * v.Rate.Float(), nil // a packet has one frame
+}
+
+// interval returns the part of the file that OpenFrames reads for so many frames, as ffprobe's option -read_intervals takes it.
+func (in *Info) interval(most int) string {
+	v, s := in.Video, span{from: in.First(), seek: !in.NoSeek}
+	if at, seeks := v.seekTo(s); seeks {
+		return fmt.Sprintf("%.6f%%+%.6f", at, seekMargin+float64(most)/v.Rate.Float())
+	}
+	return fmt.Sprintf("%%+%.6f", float64(s.from+most)/v.Rate.Float())
 }
 
 // keyEvery is the distance of the key frames in outputs of x264 and x265.
 const keyEvery = 250
 
-// CRFOf returns the crf in H.264 with which an output of frames of v takes mostOfSource times the bits that the pictures of the file have. sample is a
-// file as Sample says, of parts of the video. It returns 0 if the sample is empty.
+// CRFOf returns the crf in H.264 with which an output of frames of v takes mostOfSource times the bits that a second of the file's pictures has: see
+// CountBits. sample is a file as Sample says, of parts of the video. It returns 0 if the sample is empty.
 // Pictures of another size need bits as their area to the power of .75: see Jan Ozer, "The Power of .75 Rule" (Streaming Learning Center, 2014).
-func (v *Video) CRFOf(o order.Output, sample string) (int, error) {
+func (v *Video) CRFOf(o order.Output, sample string, bits float64) (int, error) {
 	sizes, err := packetSizes(sample)
 	if err != nil || len(sizes) == 0 {
 		return 0, err
 	}
-	most := mostOfSource * v.bits * math.Pow(float64(v.Width*v.Height)/float64(v.coded[0]*v.coded[1]), .75)
+	most := mostOfSource * bits * math.Pow(float64(v.Width*v.Height)/float64(v.coded[0]*v.coded[1]), .75)
 	if o.VideoCodec() == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.codec) {
 		most *= dense
 	}

@@ -254,7 +254,7 @@ func (Media) Prove(_ context.Context, v *ffmpeg.Video, _ order.Output, want ffmp
 }
 
 // CountBits finds out nothing.
-func (Media) CountBits(context.Context, *ffmpeg.Info) (known bool, err error) { return false, nil }
+func (Media) CountBits(context.Context, *ffmpeg.Info, int) (bits float64, err error) { return 0, nil }
 
 func (Media) Poster(context.Context, *ffmpeg.Video, string, time.Duration) ([]byte, error) {
 	return nil, errors.ErrUnsupported

@@ -1,0 +1,42 @@
+package ffmpeg_test
+
+import (
+	"testing"
+	"time"
+
+	"lipsync/internal/test/ffmpegtest"
+)
+
+// TestCountBits counts the bits of a video of two seconds without detail and two with noise, in a file that doesn't tell them. Only those of the
+// frames that a job uses count, with a seek to them and without.
+func TestCountBits(t *testing.T) {
+	path := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", "color=gray:s=64x64:r=25:d=4,noise=alls=90:allf=t+u:enable='gte(t,2)'",
+		"-f", "lavfi", "-i", "sine=duration=4", "-g", "25", "-c:a", "flac")
+	tools := ffmpegtest.Tools(t)
+	const plain, noisy = 20_000, 200_000 // bits a second, far from those of both
+	for name, c := range map[string]struct {
+		begin       time.Duration
+		noSeek      bool
+		frames      int
+		least, most float64
+	}{
+		"begin":             {frames: 50, most: plain},
+		"end":               {begin: 3 * time.Second, frames: 25, least: noisy, most: 1e9},
+		"end without seeks": {begin: 3 * time.Second, noSeek: true, frames: 25, least: plain, most: 1e9}, // the frames before it are read too
+		"middle":            {begin: time.Second, noSeek: true, frames: 20, most: plain},
+		"all":               {frames: 1e6, least: plain, most: 1e9},
+	} {
+		info, err := tools.Probe(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Begin, info.NoSeek = c.begin, c.noSeek
+		got, err := tools.CountBits(t.Context(), info, c.frames)
+		if err != nil || got < c.least || got > c.most {
+			t.Errorf("%s: got %.0f bits/s (%v), want %.0f to %.0f", name, got, err, c.least, c.most)
+		}
+		if again, err := tools.CountBits(t.Context(), info, c.frames); again != got || err != nil {
+			t.Errorf("%s: got %.0f bits/s (%v) the second time, want %.0f", name, again, err, got)
+		}
+	}
+}
