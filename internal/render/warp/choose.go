@@ -47,20 +47,20 @@ const leastUsual = 1e-3
 // spoken has the articulation of each of these frames. source returns the source frame under the
 // i-th of them.
 func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, next func(*target) error) error {
-	at := func(i int) int { return source(i) - t.first }
+	frameAt := func(i int) int { return source(i) - t.first }
 	for i := 0; i < len(spoken); {
 		first := i
-		for i < len(spoken) && at(i) >= 0 && at(i) < len(t.frames) {
+		for i < len(spoken) && frameAt(i) >= 0 && frameAt(i) < len(t.frames) {
 			i++
 		}
-		wanted := func(k int) (w wanted, err error) {
-			frame := at(first + k)
+		at := func(k int) (w wanted, err error) {
+			frame := frameAt(first + k)
 			w.spoken = spoken[first+k]
 			w.target = target{track: t, frame: frame, example: -1, shape: t.person.shape(w.spoken, t.widths[frame])}
 			w.own, err = t.frame(frame)
 			return w, err
 		}
-		if err := t.person.show(ctx, fps, i-first, wanted, next); err != nil {
+		if err := t.person.show(ctx, fps, i-first, at, next); err != nil {
 			return err
 		}
 		if i < len(spoken) {
@@ -120,27 +120,27 @@ const (
 func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next func(*target) error) error {
 	sigma := flowSeconds * fps
 	reach := dsp.Radius(sigma)
-	first := 0         // frame of flowing[0]
-	var flowing []flow // frames whose outlines aren't filtered yet, after some that are
-	var last flow      // the one before, which a jump may still change
+	first := 0           // frame of window[0]
+	var window []flowing // frames whose outlines aren't filtered yet, after some that are
+	var last flowing     // the one before, which a jump may still change
 	for from := 0; from < n; from += windowFrames {
 		to := min(from+windowFrames, n)
-		for i := first + len(flowing); i < min(to+reach, n); i++ {
+		for i := first + len(window); i < min(to+reach, n); i++ {
 			w, err := at(i)
 			if err != nil {
 				return err
 			}
-			f := flow{target: w.target, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+			f := flowing{target: w.target, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
 			if k := i - first - 1; k >= 0 {
-				f.split(&flowing[k], p.chooser.jumps(flowing[k].example, f.example))
+				f.split(&window[k], p.chooser.jumps(window[k].example, f.example))
 			} else {
 				f.split(nil, false)
 			}
-			flowing = append(flowing, f)
+			window = append(window, f)
 		}
-		filtered := filterSteps(flowing, sigma, from-first, to-first)
+		filtered := filterSteps(window, sigma, from-first, to-first)
 		for i := from; i < to; i++ {
-			f := flowing[i-first]
+			f := window[i-first]
 			f.outline, f.asked = filtered[i-from], f.shape
 			f.shape = p.place(&f, f.example)
 			if i > 0 {
@@ -156,7 +156,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 			last = f
 		}
 		kept := max(to-reach, 0)
-		flowing, first = append(flowing[:0], flowing[kept-first:]...), kept
+		window, first = append(window[:0], window[kept-first:]...), kept
 	}
 	if n == 0 {
 		return nil
@@ -164,8 +164,8 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 	return next(&last.target)
 }
 
-// flow is a frame whose outline flows into those of its neighbours.
-type flow struct {
+// flowing is a frame whose outline flows into those of its neighbours.
+type flowing struct {
 	target
 	outline
 	steps outline // the part of the outline that is filtered
@@ -173,7 +173,7 @@ type flow struct {
 }
 
 // place returns the shape of an example in a frame.
-func (p *person) place(f *flow, example int) shape {
+func (p *person) place(f *flowing, example int) shape {
 	return f.give(&p.bank.examples[example].shown.lips, f.asked)
 }
 

@@ -203,10 +203,10 @@ func TestFlowInParts(t *testing.T) {
 		w.target = target{track: talker, example: (i + i/17*31) % 80, shape: shape{gap: .01 * float32(i%9), width: .8, upper: 1, lower: 1}}
 		return w, nil
 	}
-	all := make([]flow, n)
+	all := make([]flowing, n)
 	for i := range all {
 		w, _ := at(i)
-		all[i] = flow{target: w.target, asked: w.shape, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+		all[i] = flowing{target: w.target, asked: w.shape, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
 		if i == 0 {
 			all[i].split(nil, false)
 		} else {

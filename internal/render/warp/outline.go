@@ -54,7 +54,7 @@ func (o *outline) give(m *lips, s shape) shape {
 
 // split sets the steps of a frame's outline, and takes them off it. They are all movement of the place of the mouth, and of its form only
 // the steps at jumps. before is the frame before, nil for none; jumps tells whether it shows another example.
-func (f *flow) split(before *flow, jumps bool) {
+func (f *flowing) split(before *flowing, jumps bool) {
 	for k, v := range f.outline {
 		switch {
 		case k == middleX || k == levelY:
@@ -72,7 +72,7 @@ func (f *flow) split(before *flow, jumps bool) {
 }
 
 // filterSteps returns the outlines of the frames in [from, to), with their steps filtered by a Gaussian of sigma frames.
-func filterSteps(frames []flow, sigma float64, from, to int) []outline {
+func filterSteps(frames []flowing, sigma float64, from, to int) []outline {
 	filtered, steps := make([]outline, to-from), make([]float32, len(frames))
 	for k := range (outline{}) {
 		for i := range frames {
