@@ -155,7 +155,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 			}
 			last = f
 		}
-		kept := max(to-reach, 0)
+		kept := max(to-max(reach, 1), 0) // split needs the frame before, also if the filter needs none
 		window, first = append(window[:0], window[kept-first:]...), kept
 	}
 	if n == 0 {

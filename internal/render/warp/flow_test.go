@@ -192,7 +192,8 @@ func TestClosures(t *testing.T) {
 	}
 }
 
-// TestFlowInParts plans more frames than flow at once. Each outline is what it is if all are filtered in one piece.
+// TestFlowInParts plans more frames than flow at once, at a usual rate and at one at which a frame is longer than the filter of outlines. Each outline
+// is what it is if all are filtered in one piece.
 func TestFlowInParts(t *testing.T) {
 	const n = 2*windowFrames + 9
 	talker := talkingTrack(t, 80)
@@ -203,30 +204,32 @@ func TestFlowInParts(t *testing.T) {
 		w.target = target{track: talker, example: (i + i/17*31) % 80, shape: shape{gap: .01 * float32(i%9), width: .8, upper: 1, lower: 1}}
 		return w, nil
 	}
-	all := make([]flowing, n)
-	for i := range all {
-		w, _ := at(i)
-		all[i] = flowing{target: w.target, asked: w.shape, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
-		if i == 0 {
-			all[i].split(nil, false)
-		} else {
-			all[i].split(&all[i-1], p.chooser.jumps(all[i-1].example, w.example))
+	for _, rate := range []float64{fps, 1} {
+		all := make([]flowing, n)
+		for i := range all {
+			w, _ := at(i)
+			all[i] = flowing{target: w.target, asked: w.shape, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+			if i == 0 {
+				all[i].split(nil, false)
+			} else {
+				all[i].split(&all[i-1], p.chooser.jumps(all[i-1].example, w.example))
+			}
 		}
-	}
-	whole := filterSteps(all, flowSeconds*fps, 0, n)
-	i, jumps := 0, 0
-	check.Must(t, p.flow(fps, n, at, func(got *target) error {
-		all[i].outline = whole[i]
-		if want := p.place(&all[i], got.example); got.shape != want {
-			t.Fatalf("frame %d: got %+v, want %+v", i, got.shape, want)
+		whole := filterSteps(all, flowSeconds*rate, 0, n)
+		i, jumps := 0, 0
+		check.Must(t, p.flow(rate, n, at, func(got *target) error {
+			all[i].outline = whole[i]
+			if want := p.place(&all[i], got.example); got.shape != want {
+				t.Fatalf("%g frames/s, frame %d: got %+v, want %+v", rate, i, got.shape, want)
+			}
+			if got.share > 0 {
+				jumps++
+			}
+			i++
+			return nil
+		}))
+		if i != n || jumps < n/17 {
+			t.Errorf("%g frames/s: %d targets of %d frames, %d at jumps", rate, i, n, jumps)
 		}
-		if got.share > 0 {
-			jumps++
-		}
-		i++
-		return nil
-	}))
-	if i != n || jumps < n/17 {
-		t.Errorf("%d targets of %d frames, %d at jumps", i, n, jumps)
 	}
 }
