@@ -288,7 +288,7 @@ func (s *Service) CancelBatch(ctx context.Context, c lipsync.Caller, id string) 
 			return lipsync.Batch{}, err
 		}
 	}
-	return lipsync.Batch{}, &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: errors.New("the batch changes all the time")}
+	return lipsync.Batch{}, failure.RateLimit(0, errors.New("the batch changes all the time"))
 }
 
 // swapBatch stores the batch, unless another process has changed it.

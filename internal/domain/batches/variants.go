@@ -149,7 +149,7 @@ func (s *Service) checkLines(ctx context.Context, c lipsync.Caller, lines []Vari
 		return failure.Unless(failure.Invalid, refusals[i])
 	})
 	if err == nil && s.Over(end) {
-		err = &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: errors.New("the uploads took too long to check")}
+		err = failure.RateLimit(0, errors.New("the uploads took too long to check"))
 	}
 	if err != nil {
 		return nil, err

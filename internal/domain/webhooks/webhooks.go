@@ -104,7 +104,7 @@ func (s *Service) changeWebhooks(ctx context.Context, account string, change fun
 			return err
 		}
 	}
-	return &failure.Error{Code: failure.RateLimited, Message: "rate limit exceeded", Err: err}
+	return failure.RateLimit(0, err)
 }
 
 // Webhooks returns the caller's webhooks, oldest first.
