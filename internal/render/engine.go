@@ -21,6 +21,13 @@ type Engine interface {
 	Articulates() bool
 }
 
+// Scratcher is an Engine whose Analysers write into Video.Scratch.
+type Scratcher interface {
+	Engine
+	// Scratch returns how many bytes an Analyser writes for a number of faces, counted in each frame that it gets, and a number of frames of the output.
+	Scratch(faces, frames int) int64
+}
+
 // Video is the format of a video.
 type Video struct {
 	Width, Height int     // as displayed, both even

@@ -6,6 +6,8 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -92,5 +94,28 @@ func TestSpaceOfJob(t *testing.T) {
 	job := Job{Video: unstated, Audio: audio, Output: t.TempDir() + "/o.mov", Scratch: t.TempDir(), Space: s, Options: order.Options{Output: prores, SyncMode: order.Pad}}
 	if _, err := newRenderer(t, &numberer{}).Render(t.Context(), job, nil); err != nil || s.asked[2] < 4*s.asked[0] {
 		t.Errorf("no stated length: asked for %d bytes (%v)", s.asked, err)
+	}
+}
+
+// scratching is an engine that writes three bytes for a face, and five for a frame.
+type scratching struct{ numberer }
+
+func (*scratching) Scratch(faces, frames int) int64 { return int64(3*faces + 5*frames) }
+
+// TestSpaceOfFaces takes the space that one face in each frame takes, in the files of the engine and of the faces.
+func TestSpaceOfFaces(t *testing.T) {
+	const more, frames = 1000, 600
+	in := input{limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 16, Height: 16, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}
+	kept := newFaces(check.Scratch(t))
+	for range more {
+		check.Must(t, kept.append([]seen{{}}))
+	}
+	plain := in.space(more, frames)
+	if got := in.space(2*more, frames) - plain; got != kept.rows.End() {
+		t.Errorf("%d more frames take %d bytes, and their faces %d", more, got, kept.rows.End())
+	}
+	in.engine = &scratching{}
+	if got, want := in.space(more, frames)-plain, int64(3*more+5*frames); got != want {
+		t.Errorf("an engine takes %d bytes, want %d", got, want)
 	}
 }

@@ -48,6 +48,7 @@ func unsupported(kind failure.MediaKind, cause error) error {
 // input is what is known of a job before a frame of its video is decoded.
 type input struct {
 	job    Job
+	engine Engine
 	limits Limits
 	video  *ffmpeg.Info // of the size, the rate and the pixel format of the output
 	given  ffmpeg.Video // the video as it is in its file
@@ -126,7 +127,7 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 	if info.Video == nil {
 		return in, failure.Failure{Code: failure.NoPicture}.Because(nil)
 	}
-	in = input{job: job, limits: w.Limits, video: info, given: *info.Video}
+	in = input{job: job, engine: w.engine, limits: w.Limits, video: info, given: *info.Video}
 	if !info.Video.TooLarge() {
 		err = shape(info.Video, job.Options.Output, w.Limits)
 	}

@@ -7,6 +7,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/signal/serial"
 )
 
 // timeline maps the frames of the output to those of the video.
@@ -286,7 +287,8 @@ const highBits = .1
 const soundBytes = 4 * 48_000
 
 // space returns the bytes that the files of a job take on the disk at one time, beside its inputs: its output while it is made and as it is stored
-// there, and its parts; and stretches of frames that are played backward.
+// there, and its parts; stretches of frames that are played backward; and what is kept of one face in each frame of the source, which is usual. A
+// crowd takes as much again for each face more.
 func (in input) space(source, frames int) int64 {
 	o, v := in.job.Options.Output, in.video.Video
 	output, files := in.proResSize(frames), 1.
@@ -306,7 +308,11 @@ func (in input) space(source, frames int) int64 {
 	if in.job.Options.SyncMode == order.Bounce && frames > source {
 		size += 2 * min(stretchSize, float64(source)*float64(v.FrameSize()))
 	}
-	return int64(size)
+	kept := int64(source) * int64(serial.Size(func(c *serial.Coder, s *seen) { s.code(c) }))
+	if e, ok := in.engine.(Scratcher); ok {
+		kept += e.Scratch(source, frames)
+	}
+	return int64(size) + kept
 }
 
 // takeRoom takes the space on the disk that a job needs.

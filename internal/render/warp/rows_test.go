@@ -1,9 +1,11 @@
 package warp
 
 import (
+	"io"
 	"testing"
 
 	"lipsync/internal/signal/serial"
+	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
 )
 
@@ -52,5 +54,17 @@ func TestSmoothInParts(t *testing.T) {
 				t.Fatalf("%d frames: frame %d differs", frames, i)
 			}
 		}
+	}
+}
+
+// TestScratch plans a talk. The file has as many bytes as Engine.Scratch says.
+func TestScratch(t *testing.T) {
+	const frames = 10
+	s := &scene{}
+	s.draw(0, frames, talking)
+	a, p := s.plan(t, make([]speech.Articulation, frames))
+	end, err := a.scratch.Seek(0, io.SeekEnd)
+	if want := (Engine{}).Scratch(frames, p.targets.Len()); err != nil || end != want || p.targets.Len() != frames {
+		t.Errorf("%d targets; the file has %d bytes (%v), want %d", p.targets.Len(), end, err, want)
 	}
 }

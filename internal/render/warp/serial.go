@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 
+	"lipsync/internal/render"
 	"lipsync/internal/signal/serial"
 )
 
@@ -48,6 +49,14 @@ func (o *observation) code(c *serial.Coder) {
 	c.Floats(&o.to.A, &o.to.B, &o.to.X, &o.to.Y)
 	o.lips.code(c)
 }
+
+// Scratch implements render.Scratcher.
+func (Engine) Scratch(faces, frames int) int64 {
+	face, frame := serial.Size(func(c *serial.Coder, o *observation) { o.code(c) }), serial.Size((&analyser{}).codeTarget)
+	return int64(faces)*int64(face) + int64(frames)*int64(frame)
+}
+
+var _ render.Scratcher = Engine{}
 
 // mostMissed bounds the frames at the end of a track that the tracker missed. The tracker ends a track much sooner.
 const mostMissed = 1000

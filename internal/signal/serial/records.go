@@ -28,13 +28,17 @@ type record struct {
 
 // NewRecords returns no records, in a file from a place on. The code of a value has the same size for each.
 func NewRecords[T any](file *os.File, from int64, code func(*Coder, *T)) *Records[T] {
-	r := &Records[T]{file: file, from: from, code: code}
-	var zero T
-	c := record{}
-	c.write(func(k *Coder) { code(k, &zero) })
-	r.size = c.writer.Len()
+	r := &Records[T]{file: file, from: from, code: code, size: Size(code)}
 	r.buffers.New = func() any { return &record{bytes: make([]byte, r.size)} }
 	return r
+}
+
+// Size returns the size in bytes of the code of a value, if it is the same for each.
+func Size[T any](code func(*Coder, *T)) int {
+	var zero T
+	r := record{}
+	r.write(func(c *Coder) { code(c, &zero) })
+	return r.writer.Len()
 }
 
 // write puts a value into the writer.
