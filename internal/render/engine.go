@@ -32,7 +32,7 @@ type Scratcher interface {
 type Video struct {
 	Width, Height int     // as displayed, both even
 	FPS           float64 // constant
-	// Scratch is for what would take too much memory. It is open until the last Paint ends, and has anything in it.
+	// Scratch is for what would take too much memory. Its content is undefined at first. It is open until the last Paint ends.
 	Scratch *os.File
 }
 
