@@ -11,8 +11,9 @@ import (
 // watchedArgs make ffmpeg's log have what the filter watched writes, and the level of each line.
 var watchedArgs = []string{"-v", "level+info", "-hide_banner", "-nostats"}
 
-// ownColours makes the decoder tell only the colours that a picture itself tells. Otherwise pictures that tell none would have those of the
-// container, or of a later picture among those by which ffmpeg finds out what a file has.
+// ownColours makes the decoder tell only the primaries and the transfer function that a picture itself tells. Otherwise pictures that tell none would
+// have those of the container, or of a later picture among those by which ffmpeg finds out what a file has. The matrix may be the container's, since
+// filters convert each picture by its matrix.
 var ownColours = []string{"-color_primaries", "unknown", "-color_trc", "unknown"}
 
 // watched is the filter that writes the colours of each picture into the log.
@@ -124,7 +125,7 @@ func (w *watch) err() error {
 // constant is a property of colours that all pictures have to share.
 type constant struct {
 	what  string // happens if not
-	value string // of the video, as ffmpeg names it; "" if it isn't known
+	value string // of the video, as ffmpeg names it: of the container, or of one of the pictures that a probe reads; "" if it isn't known
 	told  bool   // whether a picture told it
 	quiet bool   // whether a picture didn't
 	alike [][]string
@@ -150,11 +151,11 @@ func (c *constant) next(value string) error {
 			return c.changes("unknown")
 		}
 		c.quiet = true
-		return nil // the container may tell it
+		return nil // if no picture tells it, the value is the container's, or unknown
 	}
 	switch {
 	case c.quiet && !slices.Contains(c.usual, value):
-		c.value = "" // it was read from later pictures
+		c.value = "" // it may be that of this picture; Probe doesn't tell it from that of the container
 		return c.changes(value)
 	case !known(c.value) && !slices.Contains(c.usual, value):
 		return c.changes(value)
