@@ -9,15 +9,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/broker"
+	"lipsync/internal/aws/cloud"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/s3"
 )
 
-// leased adds the records behind the broker, and the objects that its sessions reach. j.own has those that the runner itself reaches.
+// behindBroker adds the records behind the broker, and the objects that its sessions reach. j.own has those that the runner itself reaches.
 func (j *job) behindBroker(d *cloud.Deployment) {
 	bucket := settings.Bucket.In(d.Settings)
 	j.records = broker.NewRecords(invoker(lambda.NewFromConfig(d.Config), settings.BrokerFunction.In(d.Settings)), j.small)

@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"lipsync/internal/aws/broker"
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/cloud/media"
 	"lipsync/internal/aws/cloud/messages"
-	"lipsync/internal/aws/broker"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )

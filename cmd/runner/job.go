@@ -12,8 +12,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
-	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/broker"
+	"lipsync/internal/aws/cloud"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/service"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/broker"
+	"lipsync/internal/aws/cloud"
 )
 
 func main() {
