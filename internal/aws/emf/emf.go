@@ -89,7 +89,7 @@ func (m *Metrics) Refused(e lipsync.BusEvent) {
 	m.write(map[string]any{"event": e.ID}, "", metric{"EventsRefused", count, 1})
 }
 
-func (m *Metrics) Dropped() {
+func (m *Metrics) CallNotNoted() {
 	m.write(map[string]any{}, "", metric{"CallsNotNoted", count, 1})
 }
 

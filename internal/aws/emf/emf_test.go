@@ -72,7 +72,7 @@ func TestLines(t *testing.T) {
 		"refused": {func(m *emf.Metrics) { m.Refused(lipsync.BusEvent{ID: "msg_1"}) }, []string{
 			`{"EventsRefused":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"EventsRefused","Unit":"Count"}]}],"Timestamp":1790000000123},"event":"msg_1"}`,
 		}},
-		"dropped": {func(m *emf.Metrics) { m.Dropped() }, []string{
+		"call not noted": {func(m *emf.Metrics) { m.CallNotNoted() }, []string{
 			`{"CallsNotNoted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync/Trial","Dimensions":[[]],"Metrics":[{"Name":"CallsNotNoted","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
 		"delivered": {func(m *emf.Metrics) { m.Posted(sent(lipsync.DeliveryDelivered, 200), 1500*time.Millisecond) }, []string{

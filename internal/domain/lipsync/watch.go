@@ -32,8 +32,8 @@ type Watcher interface {
 	Posted(d Delivery, took time.Duration)
 	// Refused reports an event that the Bus will never take.
 	Refused(e BusEvent)
-	// Dropped reports a call that should be noted, which the store didn't take in time.
-	Dropped()
+	// CallNotNoted tells of a call that couldn't be kept in the log of calls.
+	CallNotNoted()
 }
 
 // nobody is a Watcher and an Announcer that does nothing.
@@ -47,7 +47,7 @@ func (nobody) Waiting(time.Duration)              {}
 func (nobody) Unreachable(int)                    {}
 func (nobody) Failing(time.Duration)              {}
 func (nobody) Refused(BusEvent)                   {}
-func (nobody) Dropped()                           {}
+func (nobody) CallNotNoted()                      {}
 
 func (nobody) Posted(Delivery, time.Duration) {}
 

@@ -11,7 +11,7 @@ import (
 // 10 ms.
 const noteTime = 200 * time.Millisecond
 
-// NoteCall keeps a call of the account, if it is Noted. A call that can't be kept in time is dropped: that is logged and counted, and does no other harm.
+// NoteCall keeps a call of the account, if it is Noted. If it can't be kept in time, that is logged and counted, and does no other harm.
 func (s *Service) NoteCall(ctx context.Context, account string, c lipsync.Call) {
 	if account == "" || !c.Noted() {
 		return
@@ -20,7 +20,7 @@ func (s *Service) NoteCall(ctx context.Context, account string, c lipsync.Call) 
 	defer stop()
 	if err := s.Store.Calls.Note(ctx, account, c); err != nil {
 		s.Log.WarnContext(ctx, "a call isn't noted", "call", c.ID, "error", err)
-		s.Watcher.Dropped()
+		s.Watcher.CallNotNoted()
 	}
 }
 

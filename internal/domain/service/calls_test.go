@@ -22,7 +22,7 @@ func (silentCalls) Note(ctx context.Context, _ string, _ lipsync.Call) error {
 	return ctx.Err()
 }
 
-// TestNoteCallSlow notes calls in a store that doesn't answer. The calls' answers wait for a fifth of a second only, and it is told that they are dropped.
+// TestNoteCallSlow notes calls in a store that doesn't answer. The calls' answers wait for a fifth of a second only, and it is told that one isn't noted.
 func TestNoteCallSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -34,7 +34,7 @@ func TestNoteCallSlow(t *testing.T) {
 		s.NoteCall(t.Context(), "a", lipsync.Call{ID: "read", Method: "GET", Status: 200})
 		s.NoteCall(t.Context(), "a", lipsync.Call{ID: "the call", Method: "POST", Status: 200})
 		check.Want(t, "wait", time.Since(began), 200*time.Millisecond)
-		told.want(t, "dropped")
+		told.want(t, "call not noted")
 		if !strings.Contains(log.String(), `a call isn't noted`) || !strings.Contains(log.String(), "the call") {
 			t.Errorf("got the log %s", &log)
 		}

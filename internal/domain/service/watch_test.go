@@ -44,7 +44,7 @@ func (w *watcher) Failing(longest time.Duration) {
 }
 
 func (w *watcher) Refused(e lipsync.BusEvent) { w.note("refused", e.Type) }
-func (w *watcher) Dropped()                   { w.note("dropped") }
+func (w *watcher) CallNotNoted()              { w.note("call not noted") }
 
 func (w *watcher) note(words ...any) { w.lines = append(w.lines, fmt.Sprintln(words...)) }
 

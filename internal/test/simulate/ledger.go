@@ -156,4 +156,4 @@ func (*ledger) Waiting(time.Duration)                      {}
 func (*ledger) Unreachable(int)                            {}
 func (*ledger) Failing(time.Duration)                      {}
 func (*ledger) Refused(lipsync.BusEvent)                   {}
-func (*ledger) Dropped()                                   {}
+func (*ledger) CallNotNoted()                              {}

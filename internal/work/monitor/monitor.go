@@ -151,8 +151,8 @@ func (m *Monitor) Failing(longest time.Duration) { m.failing.Set(longest.Seconds
 // Refused implements lipsync.Watcher. It does nothing, since one machine has no bus.
 func (m *Monitor) Refused(lipsync.BusEvent) {}
 
-// Dropped implements lipsync.Watcher. It does nothing, since one machine keeps calls in its memory before it writes them.
-func (m *Monitor) Dropped() {}
+// CallNotNoted implements lipsync.Watcher. It does nothing, since one machine keeps calls in its memory before it writes them.
+func (m *Monitor) CallNotNoted() {}
 
 // Sweep returns the sweep f, whose ends without an error are counted.
 func (m *Monitor) Sweep(f func(context.Context) error) func(context.Context) error {
