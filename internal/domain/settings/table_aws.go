@@ -157,23 +157,23 @@ func ForOneDeployment() []Entry {
 
 // The stack passes these settings to its functions and runners.
 var (
-	Table         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions, Help: "Table of the records"}})
-	Bucket        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
-	Scratch       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
-	QueueURL      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
-	DeliveriesURL = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
-	MediaRole     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
+	Table          = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions, Help: "Table of the records"}})
+	Bucket         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
+	Scratch        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
+	QueueURL       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
+	DeliveriesURL  = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
+	MediaRole      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
 	BrokerFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "broker-function", Where: Runner, Help: "Function by which runners do requests"}})
-	SignerRole    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
-	SignerPool    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
-	JobQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
-	JobDefinition = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
-	SmallFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true, Help: "Function that does small requests"}})
-	MaxWorkers    = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Largest number of runners at a time"}})
-	Issuer        = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Issuer, in OpenID Connect, of the provider that signs people in"}})
-	ClientID      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Client id of the dashboard at that provider"}})
-	SignOutURL    = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions, Help: "Page of that provider that signs people out"}})
-	SecretARN     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that encrypts the dashboard's cookies"}})
+	SignerRole     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
+	SignerPool     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
+	JobQueue       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
+	JobDefinition  = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
+	SmallFunction  = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true, Help: "Function that does small requests"}})
+	MaxWorkers     = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Largest number of runners at a time"}})
+	Issuer         = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Issuer, in OpenID Connect, of the provider that signs people in"}})
+	ClientID       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Client id of the dashboard at that provider"}})
+	SignOutURL     = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions, Help: "Page of that provider that signs people out"}})
+	SecretARN      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that encrypts the dashboard's cookies"}})
 )
 
 // Default types of instances: the smallest that a job fits on, of several generations, so that Spot
@@ -190,10 +190,10 @@ const (
 const (
 	ReservingQuota = 200
 
-	DispatchCalls   = 2
-	SweepCalls      = 2
+	DispatchCalls    = 2
+	SweepCalls       = 2
 	LeastBrokerCalls = 10
-	Unreserved      = 100 + DispatchCalls + SweepCalls + LeastBrokerCalls
+	Unreserved       = 100 + DispatchCalls + SweepCalls + LeastBrokerCalls
 )
 
 // defaultSmall returns the default of SmallWorkers. Without reserved invocations they must leave most of the quota to the API.
