@@ -104,7 +104,7 @@ func TestEnvironment(t *testing.T) {
 	compare(t, "../cmd/runner", told)
 }
 
-// TestSmall checks the function of small requests: its size, that nothing is tried again, that its calls are reserved where that is possible, and
+// TestSmall checks the function of small requests: its size, that nothing is tried again, that its invocations are reserved where that is possible, and
 // that it has the variables that its program reads.
 func TestSmall(t *testing.T) {
 	for _, of := range []template{deployed(), other()} {

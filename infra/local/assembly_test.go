@@ -52,7 +52,7 @@ func TestReadAssemblyRefuses(t *testing.T) {
 func TestAdapt(t *testing.T) {
 	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
 	tmpl := small(t).Template
-	names, smallNames, err := tmpl.adapt(nil, places{Batch: "http://127.0.0.1:1", Calls: 3, API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
+	names, smallNames, err := tmpl.adapt(nil, places{Batch: "http://127.0.0.1:1", Small: 3, API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type options struct {
 	Host    string     // host name by which the emulator's functions reach this machine
 	Scratch string     // an existing folder for jobs
 	Jobs    int        // most at once
-	Calls   int        // for small requests, most at once; jobs do all if 0
+	Small   int        // small workers, most at once; jobs do all if 0
 	JobEnv  []string   // NAME=value, in addition to or in place of the job definition's
 	JobLog  *os.File   // of all jobs; nil discards it
 	Log     *slog.Logger
@@ -85,7 +85,7 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 	if o.NoSignIn {
 		others = []string{"AWS::Cognito::"}
 	}
-	names, small, err := a.Template.adapt(others, places{Batch: "http://" + dep.batchAddress, Calls: o.Calls, API: dep.URL, Pages: *o.Config.BaseEndpoint})
+	names, small, err := a.Template.adapt(others, places{Batch: "http://" + dep.batchAddress, Small: o.Small, API: dep.URL, Pages: *o.Config.BaseEndpoint})
 	if err != nil {
 		return nil, err
 	}

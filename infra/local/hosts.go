@@ -8,7 +8,7 @@ import (
 // places has addresses, without a path, of services that have other addresses on AWS.
 type places struct {
 	Batch string // and Lambda, for functions
-	Calls int    // for small requests at a time
+	Small int    // small workers, most at once
 	API   string // for clients
 	Pages string // of Cognito, for browsers
 }

@@ -75,7 +75,7 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	}
 	fmt.Fprintf(errs, "Deploying to %s …\n", *config.BaseEndpoint)
 	d, err := start(ctx, options{
-		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4), Calls: max(1, runtime.NumCPU()/4),
+		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4), Small: max(1, runtime.NumCPU()/4),
 		JobEnv: []string{settings.AllowPrivateNetworks.Env() + "=true"}, JobLog: errs,
 		Log: slog.New(slog.NewTextHandler(errs, nil)), Made: made, NoSignIn: *noSignIn,
 	})

@@ -110,8 +110,8 @@ func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeploy
 	return newDeploymentWith(t, e, runner, 0)
 }
 
-// newDeploymentWith creates a deployment with calls for small requests at a time. Of other deployments jobs do all.
-func newDeploymentWith(t testing.TB, e *awstest.Emulator, runner string, calls int) *testDeployment {
+// newDeploymentWith creates a deployment with small workers, most at once. Of other deployments jobs do all.
+func newDeploymentWith(t testing.TB, e *awstest.Emulator, runner string, small int) *testDeployment {
 	t.Helper()
 	if err := fixtures.make(); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func newDeploymentWith(t testing.TB, e *awstest.Emulator, runner string, calls i
 	b.Runner = cmp.Or(runner, b.Runner)
 	d := &testDeployment{between: newBetween(e.URL), log: log.Name()}
 	d.deployment, err = start(context.Background(), options{
-		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1, Calls: calls,
+		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1, Small: small,
 		JobEnv: []string{
 			"AWS_ENDPOINT_URL=" + d.between.URL, settings.AllowPrivateNetworks.Env() + "=true", settings.ONNXRuntime.Env() + "=" + onnxtest.Library(t),
 			settings.ProvenanceSecret.Env() + "=", // only TestProvenance signs

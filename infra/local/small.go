@@ -21,7 +21,7 @@ const (
 	outputSmallValue = "LocalSmallVariable" // followed by a number: a value of its environment
 )
 
-// smallTimeout is the longest time of its calls.
+// smallTimeout is the longest time of a small worker.
 const smallTimeout = 15 * time.Minute
 
 // takeSmall removes the function that is an image, which emulators don't run, and what is attached to it, and exports its environment and its role. It
@@ -52,7 +52,7 @@ func (t *template) takeSmall() (names []string, gone map[string]any, err error) 
 	return nil, nil, errors.New("the template has no function of an image")
 }
 
-// newSmall returns the fake of the function of small requests. Its calls are processes of the runner.
+// newSmall returns the fake of the function of small requests. Its invocations are processes of the runner.
 func (d *deployment) newSmall(names []string, o options) *fakelambda.Fake {
 	return fakelambda.New(fakelambda.Options{
 		Command: []string{o.Runner, "function"},

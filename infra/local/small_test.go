@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/test/awstest"
 )
 
-// TestSmall has a call of the function do a small request, and a job one for a network, which is large. Neither pool does that of the other.
+// TestSmall has a small worker do a small request, and a job one for a network, which is large. Neither pool does that of the other.
 func TestSmall(t *testing.T) {
 	d := newDeploymentWith(t, awstest.Own(t), "", 2)
 	t.Cleanup(d.close)
@@ -23,9 +23,9 @@ func TestSmall(t *testing.T) {
 	if jobs := d.Batch.Started(); jobs > 0 {
 		t.Errorf("%d jobs started for a small request, want none", jobs)
 	}
-	await(t, "the call to end", func() bool { running, _ := d.Small.Counts(); return running == 0 })
+	await(t, "the small worker to end", func() bool { running, _ := d.Small.Counts(); return running == 0 })
 	if _, failed := d.Small.Counts(); failed > 0 {
-		t.Errorf("%d calls failed", failed)
+		t.Errorf("%d small workers failed", failed)
 	}
 
 	began = time.Now()

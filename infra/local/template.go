@@ -150,7 +150,7 @@ func (t *template) only(kind string) (*resource, error) {
 }
 
 // redirect lets the functions with a job queue call Batch and Lambda at the address, and those that make deliveries
-// call webhooks on this machine. It sets the number of calls for small requests.
+// call webhooks on this machine. It sets the largest number of small workers.
 func (t *template) redirect(p places) {
 	for _, r := range t.Resources {
 		environment, _ := r.Properties["Environment"].(map[string]any)
@@ -162,7 +162,7 @@ func (t *template) redirect(p places) {
 			variables["AWS_ENDPOINT_URL_BATCH"], variables["AWS_ENDPOINT_URL_LAMBDA"] = p.Batch, p.Batch
 		}
 		if _, counts := variables[settings.SmallWorkers.Env()]; counts {
-			variables[settings.SmallWorkers.Env()] = strconv.Itoa(p.Calls)
+			variables[settings.SmallWorkers.Env()] = strconv.Itoa(p.Small)
 		}
 		if _, delivers := variables[settings.DeliveriesURL.Env()]; delivers {
 			variables[settings.AllowPrivateNetworks.Env()] = "true"

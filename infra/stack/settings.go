@@ -63,14 +63,14 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	if settings.RequireProvenance.In(values) && settings.ProvenanceSecret.In(values) == "" {
 		return Settings{}, fmt.Errorf("%s needs %s too", settings.RequireProvenance.Context(), settings.ProvenanceSecret.Context())
 	}
-	calls, quota := settings.SmallWorkers.In(values), settings.LambdaQuota.In(values)
+	small, quota := settings.SmallWorkers.In(values), settings.LambdaQuota.In(values)
 	most := quota / 2
 	if quota >= settings.ReservingQuota {
 		most = quota - settings.Unreserved
 	}
-	if calls > most {
+	if small > most {
 		return Settings{}, fmt.Errorf("%s is %d, but of the %d calls of %s the API needs some: at most %d",
-			settings.SmallWorkers.Context(), calls, quota, settings.LambdaQuota.Context(), most)
+			settings.SmallWorkers.Context(), small, quota, settings.LambdaQuota.Context(), most)
 	}
 	if err := checkDomains(values); err != nil {
 		return Settings{}, err

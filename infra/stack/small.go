@@ -21,8 +21,8 @@ const (
 	// smallDiskGiB is the size of its /tmp, the most that Lambda has.
 	smallDiskGiB = 10
 	smallTimeout = 15 * time.Minute
-	// smallWait is the time for which Lambda tries to start a call. Then the sweep has started another.
-	smallWait = time.Minute
+	// startWait is the time for which Lambda tries to start a small worker. Then the sweep has started another.
+	startWait = time.Minute
 )
 
 // starts reports whether the function starts workers.
@@ -56,8 +56,8 @@ func (s *service) addSmall() {
 		EphemeralStorageSize:         awscdk.Size_Gibibytes(jsii.Number(smallDiskGiB)),
 		LoggingFormat:                awslambda.LoggingFormat_JSON,
 		ReservedConcurrentExecutions: s.reserved(smallName),
-		RetryAttempts:                jsii.Number(0), // the sweep starts other calls
-		MaxEventAge:                  awscdk.Duration_Seconds(jsii.Number(smallWait.Seconds())),
+		RetryAttempts:                jsii.Number(0), // the sweep starts others
+		MaxEventAge:                  awscdk.Duration_Seconds(jsii.Number(startWait.Seconds())),
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 
 const (
 	// smallStart is the time from the start of a small worker after which it counts as lost, if it has not begun. Lambda
-	// gives up starting it a little earlier: see smallWait in infra/stack.
+	// gives up starting it a little earlier: see startWait in infra/stack.
 	smallStart = 65 * time.Second
 	// smallLife is a little longer than any small worker works. One that has not ended after that time died.
 	smallLife = 16 * time.Minute

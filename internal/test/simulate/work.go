@@ -70,7 +70,7 @@ func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error 
 type renderer struct {
 	*World
 	p      *process
-	small  bool // each request has a process of its own, in a call of the function
+	small  bool // a small worker, in which each request has a process of its own
 	loaded bool
 }
 
