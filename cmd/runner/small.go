@@ -37,7 +37,7 @@ const processFolder = "process-"
 const none = 3
 
 const (
-	// functionMargin is the time from the end of an attempt that takes too long to the end of the function's call.
+	// functionMargin is the time from the end of an attempt that takes too long to the end of the invocation.
 	functionMargin = 30 * time.Second
 	// stopTime is the time in which a request's process ends after it was told to stop.
 	stopTime = 10 * time.Second
@@ -47,7 +47,7 @@ const (
 // accounts, one after the other.
 var errUnsafe = errors.New("no request is done, since the sandbox of ffmpeg has no seccomp here")
 
-// function does small requests in calls of Lambda.
+// function does small requests in invocations by Lambda.
 type function struct {
 	*job
 	deployment *cloud.Deployment
@@ -56,7 +56,7 @@ type function struct {
 	stderr     io.Writer
 }
 
-// serve answers the calls of Lambda, and never returns.
+// serve handles the invocations by Lambda, and never returns.
 func (f *function) serve(ctx context.Context) {
 	tools, err := ffmpeg.Find(1)
 	err = errors.Join(err, f.clean())
@@ -66,10 +66,10 @@ func (f *function) serve(ctx context.Context) {
 			err = errUnsafe
 		}
 	}
-	lambda.StartWithOptions(func(ctx context.Context, c invoke.Event) error { return errors.Join(err, f.handle(ctx, c, err)) }, lambda.WithContext(ctx))
+	lambda.StartWithOptions(func(ctx context.Context, c invoke.Event) error { return f.handle(ctx, c, err) }, lambda.WithContext(ctx))
 }
 
-// clean removes the files of requests whose call was killed: Lambda keeps them, and starts the program again.
+// clean removes the files of requests whose invocation was killed: Lambda keeps them, and starts the program again.
 func (f *function) clean() error {
 	left, err := filepath.Glob(filepath.Join(f.scratch, processFolder+"*"))
 	for _, folder := range left {
@@ -78,17 +78,19 @@ func (f *function) clean() error {
 	return err
 }
 
-// handle does small requests until none waits or half of the call's time is over. If there is a reason why this host can't do
-// them, it gives them to runners.
+// handle does small requests until none waits or half of the invocation's time is over. unable is the reason why this process can't do any.
 func (f *function) handle(ctx context.Context, c invoke.Event, unable error) (err error) {
 	if err := failure.Unless(failure.NotFound, f.records.BeginSmall(ctx, c.Start)); err != nil { // the answer to an earlier try was lost
-		return err
+		return errors.Join(unable, err)
 	}
 	defer func() {
 		err = errors.Join(err, failure.Unless(failure.NotFound, f.records.EndSmall(context.WithoutCancel(ctx), c.Start)))
 	}()
+	if errors.Is(unable, errUnsafe) {
+		return errors.Join(unable, f.pass(ctx))
+	}
 	if unable != nil {
-		return f.pass(ctx, unable)
+		return unable
 	}
 	end, _ := ctx.Deadline() // Lambda always gives one
 	begin, cancel := context.WithTimeout(ctx, time.Until(end)/2)
@@ -98,19 +100,15 @@ func (f *function) handle(ctx context.Context, c invoke.Event, unable error) (er
 	return w.Stay(ctx, begin)
 }
 
-// pass makes the small requests that wait large, so that runners do them, and logs why. Without that, each would wait until the sweep finds it late, and small workers would
-// start for it that can't do it either.
-func (f *function) pass(ctx context.Context, why error) error {
-	for {
-		r, err := f.records.Claim(ctx, "")
-		if err != nil {
-			return failure.Unless(failure.NotFound, err)
-		}
-		f.deployment.Log.Error("given to runners", "request", r.ID, "error", why)
-		if err := failure.Unless(failure.Conflict, f.records.Enlarge(ctx, r)); err != nil {
-			return err
-		}
+// pass makes one small request large, the one for which this invocation was started, so that a runner does it. Without that, it would wait until the
+// sweep finds it late, and small workers would start for it that can't do it either. Other requests may find a safe host.
+func (f *function) pass(ctx context.Context) error {
+	r, err := f.records.Claim(ctx, "")
+	if err != nil {
+		return failure.Unless(failure.NotFound, err)
 	}
+	f.deployment.Log.Error("given to runners", "request", r.ID, "error", errUnsafe)
+	return failure.Unless(failure.Conflict, f.records.Enlarge(ctx, r))
 }
 
 // apart does one request in a process of its own, so that no two requests share one. Its files are deleted when it ends.

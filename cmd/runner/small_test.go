@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -45,8 +46,8 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 	return testFunction{&function{&j, d, program, log, log}, counts.Table}
 }
 
-// call makes a call of the function. There is a record of it.
-func (f testFunction) call(t *testing.T, unable error, length time.Duration) {
+// invoke makes a recorded invocation of the function. It must fail with the reason unable, if that isn't nil.
+func (f testFunction) invoke(t *testing.T, unable error, length time.Duration) {
 	t.Helper()
 	start, err := f.table.StartSmall(t.Context(), time.Now(), 1)
 	if err != nil {
@@ -54,15 +55,15 @@ func (f testFunction) call(t *testing.T, unable error, length time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	if err := f.handle(ctx, invoke.Event{Start: start}, unable); err != nil {
-		t.Error(err)
+	if err := f.handle(ctx, invoke.Event{Start: start}, unable); !errors.Is(err, unable) {
+		t.Errorf("got %v, want %v", err, unable)
 	}
 	if waiting, running, err := f.table.CountSmall(t.Context(), time.Now()); waiting+running > 0 || err != nil {
 		t.Errorf("got %d small workers that wait and %d that run (%v), want none", waiting, running, err)
 	}
 }
 
-// TestFunction has a call of the function do two small requests, each in a process of its own, and leave a large one to runners.
+// TestFunction has an invocation of the function do two small requests, each in a process of its own, and leave a large one to runners.
 func TestFunction(t *testing.T) {
 	a := newAccount(t)
 	first, second := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
@@ -70,7 +71,7 @@ func TestFunction(t *testing.T) {
 	large := a.request(t, noFace(t), sound(t))
 	var log bytes.Buffer
 	f := newFunction(t, a, &log)
-	f.call(t, nil, 4*time.Minute)
+	f.invoke(t, nil, 4*time.Minute)
 	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, large, lipsync.Queued, "", 0)
@@ -85,23 +86,31 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// TestFunctionUnsafe has calls of the function on a host that isn't safe. The first gives all small requests to runners, so the next one finds none.
+// TestFunctionUnsafe has invocations of the function on a host that isn't safe. Each gives one small request to runners, until none waits. If the
+// function couldn't start for another reason, it leaves them to other small workers.
 func TestFunctionUnsafe(t *testing.T) {
 	a := newAccount(t)
 	all := []string{a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))}
 	var log bytes.Buffer
 	f := newFunction(t, a, &log)
-	for range 2 {
-		f.call(t, errUnsafe, time.Minute)
-	}
-	for _, id := range all {
-		a.want(t, id, lipsync.Processing, "", 0)
-		if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
-			t.Errorf("got the class %q (%v), want large", r.Class, err)
+	for i, c := range []struct {
+		unable error
+		large  int
+	}{{errors.New("no ffmpeg"), 0}, {errUnsafe, 1}, {errUnsafe, 2}, {errUnsafe, 2}} {
+		f.invoke(t, c.unable, time.Minute)
+		large := 0
+		for _, id := range all {
+			r, err := a.service.Store.Requests.ByID(t.Context(), id)
+			if err != nil || r.Attempts != 0 || r.Lease != "" {
+				t.Errorf("invocation %d: got %d attempts and the lease %q (%v), want none", i, r.Attempts, r.Lease, err)
+			}
+			if r.Class == lipsync.Large {
+				large++
+			}
 		}
-	}
-	if told := strings.Count(log.String(), "given to runners"); told != len(all) {
-		t.Errorf("it is told %d times, want %d:\n%s", told, len(all), &log)
+		if told := strings.Count(log.String(), "given to runners"); large != c.large || told != c.large {
+			t.Errorf("after invocation %d: %d requests are large, which is told %d times, want %d:\n%s", i, large, told, c.large, &log)
+		}
 	}
 }
 
@@ -120,12 +129,12 @@ func TestFunctionCleans(t *testing.T) {
 	}
 }
 
-// TestFunctionTooLong has a call whose time ends during a request. The request becomes large, and the attempt doesn't count.
+// TestFunctionTooLong has an invocation whose time ends during a request. The request becomes large, and the attempt doesn't count.
 func TestFunctionTooLong(t *testing.T) {
 	a := newAccount(t)
 	id := a.request(t, face(t), sound(t))
 	f := newFunction(t, a, t.Output())
-	f.call(t, nil, functionMargin+100*time.Millisecond)
+	f.invoke(t, nil, functionMargin+100*time.Millisecond)
 	a.want(t, id, lipsync.Processing, "", 0)
 	if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
 		t.Errorf("got the class %q (%v), want large", r.Class, err)
