@@ -78,9 +78,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		}
 		(&function{&j, deployment, program, stdout, stderr}).serve(ctx)
 	case asRequest:
-		found, err := j.one(ctx, deployment, flags.Arg(1))
-		if err == nil && !found {
-			return none
+		ended, err := j.one(ctx, deployment, flags.Arg(1))
+		if err == nil && ended != done {
+			return ended
 		}
 		return status(ctx, err, deployment.Log)
 	}

@@ -33,8 +33,11 @@ const (
 // processFolder begins the name of the folder of a request's process.
 const processFolder = "process-"
 
-// none is the exit status of asRequest if no request waits.
-const none = 3
+// These are exit statuses of asRequest, besides those of the program.
+const (
+	none     = 3 // no request waits
+	enlarged = 4 // it gave the request back as a large one
+)
 
 const (
 	// functionMargin is the time from the end of an attempt that takes too long to the end of the invocation.
@@ -111,13 +114,17 @@ func (f *function) pass(ctx context.Context) error {
 	return failure.Unless(failure.Conflict, f.records.Enlarge(ctx, r))
 }
 
-// apart does one request in a process of its own, so that no two requests share one. Its files are deleted when it ends.
+// apart implements worker.Worker's Apart, so that no two requests share a process. Its files are deleted when it ends.
 func (f *function) apart(ctx context.Context, end time.Time) (found bool, err error) {
 	folder, err := os.MkdirTemp(f.scratch, processFolder)
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() {
+		if left := os.RemoveAll(folder); left != nil {
+			err = errors.Join(err, left)
+		}
+	}()
 	c := exec.CommandContext(ctx, f.program, asRequest, strconv.FormatInt(end.Unix(), 10))
 	c.Env = append(os.Environ(), settings.Scratch.Env()+"="+folder, "TMPDIR="+folder)
 	c.Stdout, c.Stderr = f.stdout, f.stderr
@@ -127,25 +134,34 @@ func (f *function) apart(ctx context.Context, end time.Time) (found bool, err er
 	if c.Process != nil {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // what it started and left
 	}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == none {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil:
+		return true, nil
+	case ok && exit.ExitCode() == none:
 		return false, nil
+	case ok && exit.ExitCode() == enlarged:
+		return true, worker.ErrEnlarged
 	}
-	if err != nil {
-		return false, fmt.Errorf("the process of a request: %w", err)
-	}
-	return true, nil
+	return false, fmt.Errorf("the process of a request: %w", err)
 }
 
-// one does the next request, which must end at the time, in seconds since 1970. It returns whether there was one.
-func (j *job) one(ctx context.Context, deployment *cloud.Deployment, end string) (found bool, err error) {
+// one does the next request, which must end at the time, in seconds since 1970. It returns the exit status if there is no error.
+func (j *job) one(ctx context.Context, deployment *cloud.Deployment, end string) (status int, err error) {
 	seconds, err := strconv.ParseInt(end, 10, 64)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", asRequest, err)
+		return failed, fmt.Errorf("%s: %w", asRequest, err)
 	}
-	err = j.with(ctx, deployment, func(w *worker.Worker) (err error) {
+	err = j.with(ctx, deployment, func(w *worker.Worker) error {
 		w.End = time.Unix(seconds, 0)
-		found, err = w.Do(ctx, "")
+		found, err := w.Do(ctx, "")
+		switch {
+		case err == worker.ErrEnlarged:
+			status, err = enlarged, nil
+		case !found:
+			status = none
+		}
 		return err
 	})
-	return found, err
+	return status, err
 }

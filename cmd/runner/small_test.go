@@ -129,7 +129,7 @@ func TestFunctionCleans(t *testing.T) {
 	}
 }
 
-// TestFunctionTooLong has an invocation whose time ends during a request. The request becomes large, and the attempt doesn't count.
+// TestFunctionTooLong has an invocation whose time ends during a request. The request becomes large, and neither the attempt nor its time counts.
 func TestFunctionTooLong(t *testing.T) {
 	a := newAccount(t)
 	id := a.request(t, face(t), sound(t))
@@ -138,6 +138,9 @@ func TestFunctionTooLong(t *testing.T) {
 	a.want(t, id, lipsync.Processing, "", 0)
 	if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
 		t.Errorf("got the class %q (%v), want large", r.Class, err)
+	}
+	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means != (lipsync.Means{}) {
+		t.Errorf("got mean times of %v (%v), want none", means, err)
 	}
 }
 

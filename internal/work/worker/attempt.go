@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,11 @@ import (
 // reportTime bounds the last report to the store when the worker itself must stop.
 const reportTime = 5 * time.Second
 
+// ErrEnlarged means that a worker, which does only small requests, gave one back as a large one.
+var ErrEnlarged = errors.New("given back as a large request")
+
 // do makes one attempt at a claimed request, and reports how it ended. If nothing could be
-// reported, it returns an error: Conflict if the request belongs to another worker now.
+// reported, it returns an error: Conflict if the request belongs to another worker now. ErrEnlarged reports that it gave the request back.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.Logger) error {
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
@@ -47,7 +51,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 		return lipsync.ErrLost
 	case large:
 		log.Info("released as a large one", "error", err)
-		return w.Work.Enlarge(report, r)
+		return cmp.Or(w.Work.Enlarge(report, r), ErrEnlarged)
 	case ctx.Err() != nil:
 		log.Info("released", "error", err)
 		return w.Work.Release(report, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,9 +14,11 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/render"
+	"lipsync/internal/work/worker"
 )
 
-// TestSmall has a worker of small requests do one that is small, and others that turn out large, which it gives back without an attempt.
+// TestSmall has a worker of small requests do one that is small, and others that turn out large, which it gives back without an attempt, and whose
+// times it doesn't note.
 func TestSmall(t *testing.T) {
 	const second = 2 * 25 * 1280 * 720 / 1000 // of 720p
 	const deadline = 10 * time.Minute
@@ -45,7 +48,8 @@ func TestSmall(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := setupTelling(t, c.render)
-			f.Service.OnlySmall, f.End = true, time.Now().Add(deadline)
+			d := &demand{}
+			f.Service.OnlySmall, f.Service.Pooled, f.Service.Demand, f.End = true, true, d, time.Now().Add(deadline)
 			if c.fetch != nil {
 				f.Fetcher = c.fetch
 			}
@@ -56,6 +60,9 @@ func TestSmall(t *testing.T) {
 			r, err := f.Service.Store.Requests.ByID(t.Context(), id)
 			if err != nil || r.Status != c.want.Status || r.Class != c.want.Class || r.Attempts != c.want.Attempts || r.Lease != "" {
 				t.Errorf("%s: got %s %q after %d attempts (%v), want %s %q after %d", name, r.Status, r.Class, r.Attempts, err, c.want.Status, c.want.Class, c.want.Attempts)
+			}
+			if len(d.took) != c.want.Attempts {
+				t.Errorf("%s: got %+v noted, want the times of %d attempts", name, d.took, c.want.Attempts)
 			}
 		})
 	}
@@ -154,13 +161,24 @@ func TestStaySmall(t *testing.T) {
 	})
 }
 
-// TestApart checks that Stay has each request done apart until there is none.
+// TestApart checks that Stay has each request done apart until there is none, and notes the times of those that are not given back.
 func TestApart(t *testing.T) {
-	f := setup(t, concatenate)
-	f.Service.OnlySmall = true
-	calls := 0
-	f.Apart = func(context.Context) (bool, error) { calls++; return calls < 3, nil }
-	if err := f.Stay(t.Context(), t.Context()); err != nil || calls != 3 {
-		t.Errorf("got %d calls (%v), want 3", calls, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		d := &demand{}
+		f.Service.OnlySmall, f.Service.Pooled, f.Service.Demand = true, true, d
+		calls := 0
+		f.Apart = func(context.Context) (bool, error) {
+			calls++
+			time.Sleep(time.Duration(calls) * time.Second)
+			return calls < 4, map[int]error{2: worker.ErrEnlarged}[calls]
+		}
+		if err := f.Stay(t.Context(), t.Context()); err != nil || calls != 4 {
+			t.Errorf("got %d calls (%v), want 4", calls, err)
+		}
+		want := []lipsync.Stint{{Small: true, Took: time.Second}, {Small: true, Took: 3 * time.Second}}
+		if !slices.Equal(d.took, want) {
+			t.Errorf("got %+v noted, want %+v", d.took, want)
+		}
+	})
 }

@@ -61,7 +61,7 @@ type Worker struct {
 	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
 
-	// Apart, if not nil, does what Do does for the next request, in a process of its own.
+	// Apart, if not nil, does what Do does for the next request, in a process of its own. Its errors are those of Do.
 	Apart func(ctx context.Context) (found bool, err error)
 
 	// Stores means that outputs are stored on the disk of Scratch.
@@ -129,7 +129,7 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 }
 
 // Do does the request with the id, or with "" the next one that waits. It reports whether there
-// was one to do. The error, which is already logged, kept the request from being done or released.
+// was one to do. The error, which is already logged, kept the request from being done or released, or is ErrEnlarged.
 // If the disk is full or fails, Do postpones the request, and reports that there was none.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, found, err := w.claim(ctx, id)
@@ -167,6 +167,7 @@ func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *slot) (found 
 	case failure.CodeOf(err) == failure.Conflict:
 		log.Info("stopped: canceled, or lost to another worker")
 		return true, nil
+	case err == ErrEnlarged:
 	case err != nil:
 		log.Error("not finished", "after", time.Since(started), "error", err)
 	}
