@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,8 +46,15 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		r.Request = claimed
 		return r, err
 	}
+	take := func(id string) (lipsync.Request, error) {
+		r, err := s.replace(ctx, id, claim)
+		if err == nil && last.Lease != token {
+			s.lastHeld.add()
+		}
+		return r, err
+	}
 	if id != "" {
-		return s.replace(ctx, id, claim)
+		return take(id)
 	}
 	for range maxSurveys {
 		v, err := s.survey(ctx, now, from)
@@ -58,7 +66,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		}
 		lost := 0
 		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
-			claimed, err := s.replace(ctx, c.id, claim)
+			claimed, err := take(c.id)
 			if failure.CodeOf(err) != failure.NotFound {
 				return claimed, err
 			}
@@ -80,14 +88,35 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 	return lipsync.Request{}, notFound()
 }
 
-// heldLife is the time for which a count of held requests is used. A count of 1000 takes some 40 read units, and there may be 600 claims a second.
+// heldLife is the time for which a count of held requests is used. A count of 1000 takes some 40 read units, and up to maxBatch for leases; and there may be
+// 600 claims a second.
 const heldLife = time.Second
 
-// heldCount is a number of held requests.
+// heldCount is a number of held requests: those that were counted, and those that this process has claimed since.
 type heldCount struct {
 	sync.Mutex
 	n  int
 	at time.Time // when they were counted
+}
+
+// get returns the number, unless it is too old.
+func (c *heldCount) get(now time.Time) (n int, ok bool) {
+	c.Lock()
+	defer c.Unlock()
+	age := now.Sub(c.at)
+	return c.n, age >= 0 && age < heldLife
+}
+
+func (c *heldCount) set(n int, now time.Time) {
+	c.Lock()
+	defer c.Unlock()
+	c.n, c.at = n, now
+}
+
+func (c *heldCount) add() {
+	c.Lock()
+	defer c.Unlock()
+	c.n++
 }
 
 // manyHeld reports whether so many requests are held that none may be claimed: see MostHeld. If the survey may not have all, it counts them.
@@ -95,16 +124,24 @@ func (s *Store) manyHeld(ctx context.Context, v *survey, now time.Time) (bool, e
 	if n := v.held(); s.MostHeld <= 0 || n >= s.MostHeld || !v.moreHeld {
 		return s.MostHeld > 0 && n >= s.MostHeld, nil
 	}
-	last := &s.lastHeld
-	last.Lock()
-	defer last.Unlock()
-	if age := now.Sub(last.at); age < 0 || age >= heldLife {
-		n, err := total(queueShards, func(i int) (int, error) { return s.count(ctx, s.MostHeld, heldIn(i)) })
-		if err != nil {
+	n, ok := s.lastHeld.get(now)
+	if !ok {
+		var err error
+		if n, err = s.countHeld(ctx, now); err != nil {
 			return false, err
 		}
-		last.n, last.at = n, now
+		s.lastHeld.set(n, now)
 	}
-	last.n++ // by the claim that follows
-	return last.n > s.MostHeld, nil
+	return n >= s.MostHeld, nil
+}
+
+// countHeld returns the number of held requests, by the rule of a survey.
+func (s *Store) countHeld(ctx context.Context, now time.Time) (int, error) {
+	all, err := gather(queueShards, func(n int) ([]entry, error) { return s.readEntries(ctx, s.MostHeld, heldIn(n)) })
+	if err != nil {
+		return 0, err
+	}
+	old := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.until.After(now) })
+	ended, err := s.ended(ctx, old, now)
+	return len(all) - len(ended), err
 }

@@ -151,20 +151,25 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 	})
 }
 
-// TestMostOfManyHeld holds more requests than a survey sees. Soon after, none is claimed until some end.
+// TestMostOfManyHeld holds more requests than a survey sees. Soon after, none is claimed until some end. Claims that find nothing, or repeat an earlier
+// one, hold none, nor do workers whose leases have ended.
 func TestMostOfManyHeld(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s := openWire(t, &wire{})
 	s.MostHeld = 260
-	ids := createWaiting(t, s, "a", 300, now.Add(-time.Hour))
+	ids := createWaiting(t, s, "a", 340, now.Add(-time.Hour))
 	for i, id := range ids[:s.MostHeld-2] {
-		if _, err := s.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), now, time.Minute, lipsync.Choice{}); err != nil {
+		lease := time.Hour
+		if i >= s.MostHeld-12 {
+			lease = 5 * time.Second // of ten that die
+		}
+		if _, err := s.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), now, lease, lipsync.Choice{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	claims := func() (n int) {
-		for ; n < 5; n++ {
-			if _, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next", n), now, time.Minute, lipsync.Choice{}); failure.CodeOf(err) == failure.NotFound {
+	claims := func(most int, token string) (n int) {
+		for ; n < most; n++ {
+			if _, err := s.Leases.Claim(t.Context(), "", fmt.Sprint(token, n), now, time.Hour, lipsync.Choice{}); failure.CodeOf(err) == failure.NotFound {
 				break
 			} else if err != nil {
 				t.Fatal(err)
@@ -172,19 +177,33 @@ func TestMostOfManyHeld(t *testing.T) {
 		}
 		return n
 	}
-	for i, want := range []int{2, 0, 3} {
-		if got := claims(); got != want {
-			t.Errorf("round %d: got %d claims, want %d", i, got, want)
+	want := func(when, token string, most, want int) {
+		t.Helper()
+		if got := claims(most, token); got != want {
+			t.Errorf("%s: got %d claims, want %d", when, got, want)
 		}
-		if i == 1 {
-			for n := range 3 {
-				if _, err := s.Leases.Change(t.Context(), ids[n], func(r lipsync.Request) (lipsync.Request, error) { return r.Released(fmt.Sprint("w", n)) }); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		now = now.Add(2 * time.Second)
 	}
+	want("at first", "first", 1, 1)
+	for range 3 {
+		if r, err := s.Leases.Claim(t.Context(), "", "none", now, time.Hour, lipsync.Choice{Except: []string{"a"}}); failure.CodeOf(err) != failure.NotFound {
+			t.Errorf("got %s (%v), want none", r.ID, err)
+		}
+		if _, err := s.Leases.Claim(t.Context(), ids[0], "w0", now, time.Hour, lipsync.Choice{}); err != nil {
+			t.Errorf("again: %v", err)
+		}
+	}
+	want("after claims that hold no more", "second", 5, 1)
+	now = now.Add(2 * time.Second)
+	want("two seconds later", "third", 5, 0)
+	for n := range 3 {
+		if _, err := s.Leases.Change(t.Context(), ids[n], func(r lipsync.Request) (lipsync.Request, error) { return r.Released(fmt.Sprint("w", n)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(2 * time.Second)
+	want("after three ended", "fourth", 5, 3)
+	now = now.Add(2 * time.Second)
+	want("after ten died", "fifth", 15, 10)
 }
 
 // TestMostHeld claims as many requests as may be held. The next claim finds nothing until one of them ends, though its lease was renewed.

@@ -84,26 +84,39 @@ func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 	return v, err
 }
 
-// addOld adds requests whose leases would have ended by now if they had not been renewed. It reads
-// the leases: a request with a renewed lease is held, the others wait. If there are more than one
-// call can read, it counts all as held, and Upkeep finds those that wait.
+// addOld adds requests whose leases would have ended by now if they had not been renewed: a request with a renewed lease is held, the others wait.
 func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Time) error {
-	ends := make(map[string]time.Time)
-	few := len(old) <= maxBatch
-	if few && len(old) > 0 {
-		var err error
-		if ends, err = s.leases(ctx, old); err != nil {
-			return err
-		}
+	ended, err := s.ended(ctx, old, now)
+	if err != nil {
+		return err
 	}
 	for _, e := range old {
-		if few && !ends[e.id].After(now) {
+		if ended[e.id] {
 			v.add(e)
 		} else {
 			v.runs(e)
 		}
 	}
 	return nil
+}
+
+// ended reads the leases of requests whose entries have ends that are over, and returns the ids of those whose leases have really ended. If there are
+// more entries than one call can read, it returns none, and Upkeep finds the requests.
+func (s *Store) ended(ctx context.Context, old []entry, now time.Time) (map[string]bool, error) {
+	if len(old) > maxBatch {
+		return nil, nil
+	}
+	ends, err := s.leases(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	ended := make(map[string]bool)
+	for _, e := range old {
+		if !ends[e.id].After(now) {
+			ended[e.id] = true
+		}
+	}
+	return ended, nil
 }
 
 // waitingIn returns entries of a shard's waiting requests, or only of small ones. If many small ones hide the large ones, it reads these
