@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -118,5 +119,14 @@ func TestNotShared(t *testing.T) {
 	l.Recordings = filepath.Join(l.Recordings, "none")
 	if err := l.check(); err == nil {
 		t.Error("without recordings: got no error")
+	}
+}
+
+// TestNoSheets checks that a job without sheets names an empty list, which sheet.py can read.
+func TestNoSheets(t *testing.T) {
+	l := &layout{}
+	job, _ := l.sheetJob(trial{video: videos[0], speech: speeches[0]}, []program{{name: "after"}}, nil)
+	if encoded, err := json.Marshal(job.Sheets); err != nil || string(encoded) != "[]" {
+		t.Errorf("got %s (%v), want []", encoded, err)
 	}
 }

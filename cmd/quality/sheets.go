@@ -55,6 +55,7 @@ func (l *layout) drawSheets(ctx context.Context, t trial, programs []program, pa
 func (l *layout) sheetJob(t trial, programs []program, passages []string) (job sheetJob, key map[string]string) {
 	job = sheetJob{
 		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
+		Sheets: []sheet{}, // not null, which sheet.py cannot list
 	}
 	for _, p := range programs {
 		job.Outputs = append(job.Outputs, t.output(l, p))
