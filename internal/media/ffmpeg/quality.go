@@ -63,12 +63,15 @@ func (v *Video) qualityOf(o order.Output) int {
 	return int(math.Round(values[i] + (values[i+1]-values[i])*(crf-scale[i])/(scale[i+1]-scale[i])))
 }
 
+// mostSampled is the number of pixels of the largest frames of samples, those of 4K. x264 takes 55 bytes for each, while the first pass takes its own.
+const mostSampled = 4096 * 2160
+
 // Sample returns the video and the output for encodings of samples of an output: see CRFOf. ok is false if there can be none.
 func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bool) {
 	sampled := *v
 	sampled.CRF = sampleCRF
 	output.Codec = o.VideoCodec()
-	return &sampled, output, output.Codec != order.ProRes && !v.Pixels.Alpha() // MP4 has neither
+	return &sampled, output, output.Codec != order.ProRes && !v.Pixels.Alpha() && v.Width*v.Height <= mostSampled // MP4 has neither ProRes nor alpha
 }
 
 // CountBits returns how many bits a second of a video's pictures has in the file, which CRFOf needs, or 0 if the file doesn't tell. Unless Probe knows,

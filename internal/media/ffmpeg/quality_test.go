@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -37,6 +39,19 @@ func TestCountBits(t *testing.T) {
 		}
 		if again, err := tools.CountBits(t.Context(), info, c.frames); again != got || err != nil {
 			t.Errorf("%s: got %.0f bits/s (%v) the second time, want %.0f", name, again, err, got)
+		}
+	}
+}
+
+// TestSampleOfLargeFrames checks that frames over 4K aren't sampled, since the encoder would take too much memory beside the first pass.
+func TestSampleOfLargeFrames(t *testing.T) {
+	for _, c := range []struct {
+		width, height int
+		want          bool
+	}{{1920, 1080, true}, {4096, 2160, true}, {2160, 4096, true}, {4096, 4096, false}} {
+		v := ffmpeg.Video{Width: c.width, Height: c.height}
+		if _, _, ok := v.Sample(order.Output{}); ok != c.want {
+			t.Errorf("%d × %d: sampled %t, want %t", c.width, c.height, ok, c.want)
 		}
 	}
 }
