@@ -221,7 +221,8 @@ var (
 		Help:    "Set the quality of the pictures: source (the default: as the video), high, medium or low. A lower one makes a smaller file.",
 		Meaning: "how near the pictures are to those of the video. `high` is nearest, and each step below it makes the file about half as large. All but `high` and `prores` take some 1.5 times the data of the video's pictures at most, or three times if HEVC, VP9 or AV1 becomes H.264, unless `low` takes more or the pictures are larger than 4096 × 2160",
 		About: "How near the pictures are to those of the video. A lower quality makes a smaller file. `source` is as near as `high`,\n" +
-			"but its pictures take some 1.5 times the data of those of the video at most, unless `low` takes more: three times if the\n" +
+			"but its pictures take some 1.5 times the data of those of the video at most, unless `low` takes more or\n" +
+			"they are larger than 4096 × 2160: three times if the\n" +
 			"video is HEVC, VP9 or AV1, which need half the data, and the output H.264. `medium` has the same bound, `prores` none.\n",
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.Quality },
 	}
