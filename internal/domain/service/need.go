@@ -58,10 +58,10 @@ func (n need) most() int {
 	return int(math.Ceil(most))
 }
 
-// lacks returns the number of runners to start for so many waiting requests. A start at most doubles the cost of a burst, and the burst is done
-// about the time of a start after it: see partOf.
+// lacks returns the number of runners to start for waiting requests, of which small and large are the numbers by class. Starting them at most doubles
+// the cost of a burst. About StartTime after they have started, the burst is done: see partOf.
 func (n need) lacks(small, large int) int {
-	work, runners := 0.0, 0.0 // in seconds; to start if none were there
+	work, runners := 0.0, 0.0 // seconds of work, and the runners to start if there were none
 	add := func(requests int, mean time.Duration) {
 		if seconds := float64(requests) * mean.Seconds(); seconds > 0 {
 			work, runners = work+seconds, runners+seconds/partOf(mean)

@@ -184,16 +184,16 @@ const (
 	withGPU = "g6.xlarge,g5.xlarge,g4dn.xlarge"
 )
 
-// ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own: dispatch and sweep
-// so many (a sweep ends before the next begins; the second is for AWS's own retries), and broker at least so many. Unreserved is the number that is
-// left for these and, as AWS wants, for functions without any.
+// ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own.
 const (
 	ReservingQuota = 200
 
 	DispatchCalls    = 2
-	SweepCalls       = 2
-	LeastBrokerCalls = 10
-	Unreserved       = 100 + DispatchCalls + SweepCalls + LeastBrokerCalls
+	SweepCalls       = 2  // a sweep ends before the next begins; the second is for AWS's own retries
+	LeastBrokerCalls = 10 // it gets more if there may be many workers
+
+	// Unreserved is left for these functions and, as AWS wants, for those without calls of their own.
+	Unreserved = 100 + DispatchCalls + SweepCalls + LeastBrokerCalls
 )
 
 // defaultSmall returns the default of SmallWorkers. Without reserved invocations they must leave most of the quota to the API.

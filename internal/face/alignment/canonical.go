@@ -21,9 +21,9 @@ var (
 // Middle is the canonical place between the pupils.
 var Middle = geom.Point{X: 1.2, Y: .45}
 
-// band is the part of the face that registration compares: from the brows to the base of the nose, which
+// Band is the part of the face that registration compares: from the brows to the base of the nose, which
 // speech doesn't move. Its pixels are about as large as those of a crop's soft luma.
-var band = registration.Grid{Left: .45, Top: .15, Scale: 48, Width: 72, Height: 48}
+var Band = registration.Grid{Left: .45, Top: .15, Scale: 48, Width: 72, Height: 48}
 
 // Frame is a frame of the video with the faces in it.
 type Frame struct {

@@ -12,11 +12,11 @@ import (
 func TestDescriptors(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	of := func(pixel func(x, y int) float32) descriptor {
-		pix := make([]float32, band.Width*band.Height)
+		pix := make([]float32, Band.Width*Band.Height)
 		for i := range pix {
-			pix[i] = pixel(i%band.Width, i/band.Width)
+			pix[i] = pixel(i%Band.Width, i/Band.Width)
 		}
-		m := reference{band: registration.NewTemplate(band, pix)}
+		m := reference{band: registration.NewTemplate(Band, pix)}
 		return m.descriptor()
 	}
 	blocks := func() func(x, y int) float32 {

@@ -59,7 +59,7 @@ func newNose(pix []float32) *nose {
 	mean := meanOf(pix, noseLeft, noseTop, noseLeft+noseWidth-1, noseTop+noseHeight-1)
 	var sum float32
 	for i := range t {
-		t[i] = pix[(noseTop+i/noseWidth)*band.Width+noseLeft+i%noseWidth] - mean
+		t[i] = pix[(noseTop+i/noseWidth)*Band.Width+noseLeft+i%noseWidth] - mean
 		sum += t[i] * t[i]
 	}
 	for i := range t {
@@ -75,7 +75,7 @@ const surroundingsWidth = noseWidth + 2*noseReach
 
 // noseGrid is the grid of the surroundings on the canonical face.
 var noseGrid = registration.Grid{
-	Left: band.Left + (noseLeft-noseReach)/band.Scale, Top: band.Top + (noseTop-noseReach)/band.Scale, Scale: band.Scale,
+	Left: Band.Left + (noseLeft-noseReach)/Band.Scale, Top: Band.Top + (noseTop-noseReach)/Band.Scale, Scale: Band.Scale,
 	Width: surroundingsWidth, Height: noseHeight + 2*noseReach,
 }
 
@@ -91,8 +91,8 @@ func (t *nose) find(c *pixels.Crop, to geom.Similarity) geom.Point {
 		return geom.Point{}
 	}
 	return geom.Point{
-		X: (float32(x) + peak(t.match(&s, x-1, y), most, t.match(&s, x+1, y))) / band.Scale,
-		Y: (float32(y) + peak(t.match(&s, x, y-1), most, t.match(&s, x, y+1))) / band.Scale,
+		X: (float32(x) + peak(t.match(&s, x-1, y), most, t.match(&s, x+1, y))) / Band.Scale,
+		Y: (float32(y) + peak(t.match(&s, x, y-1), most, t.match(&s, x, y+1))) / Band.Scale,
 	}
 }
 

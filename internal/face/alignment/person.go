@@ -85,11 +85,11 @@ func (m *reference) learn(samples []sample, to []geom.Similarity) {
 	step := max(1, (len(samples)+bandSamples-1)/bandSamples)
 	var bands [][]float32
 	for i := 0; i < len(samples); i += step {
-		b := make([]float32, band.Width*band.Height)
-		band.Sample(b, samples[i].crop, to[i])
+		b := make([]float32, Band.Width*Band.Height)
+		Band.Sample(b, samples[i].crop, to[i])
 		bands = append(bands, b)
 	}
-	m.band = registration.NewTemplate(band, median(bands))
+	m.band = registration.NewTemplate(Band, median(bands))
 }
 
 // median returns the median of pictures, pixel by pixel.
@@ -127,7 +127,7 @@ func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Simila
 	out := make([]geom.Similarity, len(samples))
 	for i := range out {
 		motion := registration.Motion{motions[0][i], motions[1][i], motions[2][i], motions[3][i]}
-		out[i] = band.Similarity(motion).Then(to[i])
+		out[i] = Band.Similarity(motion).Then(to[i])
 	}
 	return out
 }
@@ -227,10 +227,10 @@ const shadeReach = 12
 func (m *reference) descriptor() descriptor {
 	d := make(descriptor, len(m.band.Pix))
 	var sum float64
-	for y := range band.Height {
-		for x := range band.Width {
-			v := m.band.Pix[y*band.Width+x] - meanOf(m.band.Pix, x-shadeReach, y-shadeReach, x+shadeReach, y+shadeReach)
-			d[y*band.Width+x] = v
+	for y := range Band.Height {
+		for x := range Band.Width {
+			v := m.band.Pix[y*Band.Width+x] - meanOf(m.band.Pix, x-shadeReach, y-shadeReach, x+shadeReach, y+shadeReach)
+			d[y*Band.Width+x] = v
 			sum += float64(v * v)
 		}
 	}
@@ -244,10 +244,10 @@ func (m *reference) descriptor() descriptor {
 // meanOf returns the mean of the pixels of a band from (left, top) to (right, bottom), both included, as far as
 // they are in the band.
 func meanOf(pix []float32, left, top, right, bottom int) float32 {
-	left, top, right, bottom = max(left, 0), max(top, 0), min(right, band.Width-1), min(bottom, band.Height-1)
+	left, top, right, bottom = max(left, 0), max(top, 0), min(right, Band.Width-1), min(bottom, Band.Height-1)
 	var sum float32
 	for y := top; y <= bottom; y++ {
-		for _, v := range pix[y*band.Width+left : y*band.Width+right+1] {
+		for _, v := range pix[y*Band.Width+left : y*Band.Width+right+1] {
 			sum += v
 		}
 	}

@@ -75,8 +75,7 @@ func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bo
 }
 
 // CountBits returns how many bits a second of a video's pictures has in the file, which CRFOf needs, or 0 if the file doesn't tell. Unless Probe knows,
-// it reads the sizes of the packets of at most so many frames from in.Begin on, without decoding them, so that a short preview of a long file reads
-// little. It returns no error of a file that is damaged or in which ffprobe can't seek, nor of an ffprobe that stalls: the packets before it tell
+// it reads the sizes of the packets of at most most frames from in.Begin on, without decoding them: little for a short preview of a long file. It returns no error of a file that is damaged or in which ffprobe can't seek, nor of an ffprobe that stalls: the packets before it tell
 // the mean as well, and without any the output only isn't bounded by the file's bits.
 func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64, err error) {
 	v := in.Video
@@ -107,7 +106,7 @@ func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64
 	return 8 * float64(bytes) / float64(packets) * v.Rate.Float(), nil // a packet has one frame
 }
 
-// interval returns the part of the file that OpenFrames reads for so many frames, as ffprobe's option -read_intervals takes it.
+// interval returns the part of the file that OpenFrames reads for most frames, as ffprobe's option -read_intervals takes it.
 func (in *Info) interval(most int) string {
 	v, s := in.Video, span{from: in.First(), seek: !in.NoSeek}
 	if at, seeks := v.seekTo(s); seeks {

@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/render"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -18,20 +19,23 @@ const (
 	blurUnseen = .025 // blur that isn't seen, some 1.5 mm. The readings of the sharp frames of a clip differ by less, in seven clips
 )
 
-// blur reads the blur of a face. It takes a sharp picture for one of steps: the mean squared difference of two places then grows with their distance. Blur makes it grow with the square of the distance,
-// up to distances of some of its standard deviations. So the differences at a distance and at four times of it tell the blur. Noise
-// hides a large blur from small distances, and large distances don't tell a small one: the largest reading counts.
-func (g *upperFace) blur() (b blur) {
+// blur reads the blur of a face. It takes a sharp picture for one of steps: the mean squared difference of two places then grows with their
+// distance. Blur makes it grow with the square of the distance, up to distances of some of its standard deviations. So the differences at a
+// distance and at four times of it tell the blur. Noise hides a large blur from small distances, and large distances don't tell a small one: the
+// largest reading counts.
+func (g upperFace) blur() (b blur) {
+	width, height := alignment.Band.Width, alignment.Band.Height
 	differences := func(dx, dy int) (sum float64) {
-		for y := range upperHeight - dy {
-			for x := range upperWidth - dx {
-				sum += float64(square(g[y+dy][x+dx] - g[y][x]))
+		for y := range height - dy {
+			from, to := g[y*width:], g[(y+dy)*width+dx:]
+			for x := range width - dx {
+				sum += float64(square(to[x] - from[x]))
 			}
 		}
-		return sum / float64((upperHeight-dy)*(upperWidth-dx))
+		return sum / float64((height-dy)*(width-dx))
 	}
 	for _, d := range [...]int{1, 2, 4} {
-		unit := float32(d) / upperScale
+		unit := float32(d) / alignment.Band.Scale
 		b.along = max(b.along, unit*stepBlur(differences(d, 0)/differences(4*d, 0)))
 		b.across = max(b.across, unit*stepBlur(differences(0, d)/differences(0, 4*d)))
 	}
@@ -85,12 +89,12 @@ func (l *layer) soften(m *render.Mouth) {
 	halfShare := func(x, y int) float32 { return share(2*x, 2*y) }
 	at := m.Image.Rect.Min.Sub(l.frame.Rect.Min)
 	rows, columns := sqrt(square(l.blur.along*l.onto.A)+square(l.blur.across*l.onto.B)), sqrt(square(l.blur.along*l.onto.B)+square(l.blur.across*l.onto.A))
-	soften(pixels.Luma(m.Image), pixels.Luma(l.frame), at, rows, columns, share)
+	softenPart(pixels.Luma(m.Image), pixels.Luma(l.frame), at, rows, columns, share)
 	blue, red := pixels.Chroma(m.Image)
 	frameBlue, frameRed := pixels.Chroma(l.frame)
 	at = at.Div(2)
-	soften(blue, frameBlue, at, rows/2, columns/2, halfShare)
-	soften(red, frameRed, at, rows/2, columns/2, halfShare)
+	softenPart(blue, frameBlue, at, rows/2, columns/2, halfShare)
+	softenPart(red, frameRed, at, rows/2, columns/2, halfShare)
 }
 
 // drawn returns how much of a canonical place isn't blurred yet, 0 to 1: all of an example, and of a frame's own mouth the lips, with what is
@@ -104,9 +108,9 @@ func (l *layer) drawn(c geom.Point) float32 {
 	return smoothstep(3 - 2*sqrt(square(2*right/l.shape.width)+square(down/half)))
 }
 
-// soften filters a part of a plane along its rows and columns by standard deviations in pixels, where share says so. It lies at a place of the plane, which goes
-// on around it. Three box filters come near to a Gaussian, however wide it is.
-func soften(part, plane pixels.Plane[uint8], at image.Point, rows, columns float32, share func(x, y int) float32) {
+// softenPart blurs a part of a plane, which lies at a place of it, by standard deviations in pixels along its rows and columns. share tells how much of
+// the blur each pixel of the part gets. Three box filters come near to a Gaussian, however wide it is.
+func softenPart(part, plane pixels.Plane[uint8], at image.Point, rows, columns float32, share func(x, y int) float32) {
 	across, along := boxes(rows), boxes(columns)
 	beside, above := across[0]+across[1]+across[2], along[0]+along[1]+along[2]
 	mixed := pixels.NewPlane[float32](part.Width+2*beside, part.Height+2*above)

@@ -17,46 +17,45 @@ type light struct {
 }
 
 const (
-	lightCell     = 12           // side of the parts that contrast compares, in values of an upper face
-	lightFrom     = 1.15         // light that is brighter or darker by a smaller factor is left to tones
-	lightFull     = gainMost     // and by this factor or more the light counts in full
-	contrastMost  = 1.5          // contrast grows by no larger factor than brightness does times this: more was misread
-	chromaLeast   = 4            // a face whose chroma is nearer to grey doesn't tell how chroma changes, levels
-	chromaGrowth  = contrastMost // chroma grows by this factor at most
-	leastContrast = 1            // levels: that of a face without features
-	contrastLeast = .02          // contrast shrinks by this factor at most
+	lightCell     = 12         // side of the parts that contrast compares, in values of an upper face
+	lightFrom     = 1.15       // light that is brighter or darker by a smaller factor is left to tones
+	lightFull     = gainMost   // and by this factor or more the light counts in full
+	gainLeast     = .02        // contrast shrinks by this factor at most
+	gainGrowth    = 1.5        // and grows by no larger factor than brightness does times this: more was misread
+	chromaLeast   = 4          // a face whose chroma is nearer to grey doesn't tell how chroma changes, levels
+	chromaGrowth  = gainGrowth // chroma grows by this factor at most
+	leastContrast = 1          // levels: that of a face without features
 
 	// Cheeks are squares beside the nose, which speech moves little. Canonical, by eye.
 	cheekAside, cheekBelow, cheekSide = .55, .75, .2
 )
 
 // light reads the light of a face in a picture.
-func (g *upperFace) light(p *image.YCbCr, to geom.Similarity) (l light) {
-	const n = (upperWidth / lightCell) * (upperHeight / lightCell)
+func (g upperFace) light(p *image.YCbCr, to geom.Similarity) (l light) {
+	width, height := alignment.Band.Width, alignment.Band.Height
+	n := float32((width / lightCell) * (height / lightCell))
 	var squares float32
-	for y := 0; y < upperHeight; y += lightCell {
-		for x := 0; x < upperWidth; x += lightCell {
+	for y := 0; y < height; y += lightCell {
+		for x := 0; x < width; x += lightCell {
 			var mean float32
-			for _, row := range g[y : y+lightCell] {
-				for _, v := range row[x : x+lightCell] {
+			for k := range lightCell {
+				for _, v := range g[(y+k)*width+x:][:lightCell] {
 					mean += v / (lightCell * lightCell)
 				}
 			}
 			l.luma += mean / n
 			squares += mean * mean / n
-			cb, cr := pixels.ChromaAt(p, to.Apply(upperPlace(float32(x+lightCell/2), float32(y+lightCell/2))))
+			cb, cr := pixels.ChromaAt(p, to.Apply(alignment.Band.Place(x+lightCell/2, y+lightCell/2)))
 			l.blue, l.red = l.blue+(cb-grey)/n, l.red+(cr-grey)/n
 		}
 	}
 	l.contrast = sqrt(max(squares-square(l.luma), 0))
-	const steps = 4 // on each side of a cheek
-	for i := range 2 * steps * steps {
-		c := geom.Point{X: cheekAside + cheekSide*(float32(i/2%steps)/(steps-1)-.5), Y: alignment.Middle.Y + cheekBelow + cheekSide*(float32(i/2/steps)/(steps-1)-.5)}
-		if i%2 == 0 {
-			c.X = -c.X
+	const steps = 4 // along each side of a cheek
+	for i := range steps * steps {
+		right, down := cheekAside+cheekSide*(float32(i%steps)/(steps-1)-.5), cheekBelow+cheekSide*(float32(i/steps)/(steps-1)-.5)
+		for _, right := range [2]float32{-right, right} {
+			l.cheeks += pixels.LumaAt(p, to.Apply(geom.Point{X: alignment.Middle.X + right, Y: alignment.Middle.Y + down})) / (2 * steps * steps)
 		}
-		c.X += alignment.Middle.X
-		l.cheeks += pixels.LumaAt(p, to.Apply(c)) / (2 * steps * steps)
 	}
 	return l
 }
@@ -73,7 +72,7 @@ func relightingOf(from, to light) relighting {
 	factor := func(from, to float32) float32 { return max(to-black, 1) / max(from-black, 1) }
 	brighter, cheeks := factor(from.luma, to.luma), factor(from.cheeks, to.cheeks)
 	share := smoothstep((max(min(brighter, cheeks), 1/max(brighter, cheeks)) - lightFrom) / (lightFull - lightFrom))
-	gain := min(max(to.contrast/max(from.contrast, leastContrast), contrastLeast), contrastMost*max(brighter, 1))
+	gain := min(max(to.contrast/max(from.contrast, leastContrast), gainLeast), gainGrowth*max(brighter, 1))
 	chroma := float32(1)
 	if strength := square(from.blue) + square(from.red); strength >= square(chromaLeast) {
 		chroma = min(max((to.blue*from.blue+to.red*from.red)/strength, 0), chromaGrowth)

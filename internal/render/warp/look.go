@@ -38,23 +38,14 @@ func usualLook(examples []example) (usual look) {
 	return usual
 }
 
-// upperFace is the luma of the part between brows and nose, which speech doesn't change.
-type upperFace [upperHeight][upperWidth]float32
+// upperFace is the luma of the part between brows and nose, which speech doesn't change: row by row, in the grid alignment.Band.
+type upperFace []float32
 
-// The upper face has upperScale values to a canonical unit.
-const upperWidth, upperHeight, upperScale = 72, 48, 48
-
-func newUpperFace(p *image.YCbCr, to geom.Similarity) (g upperFace) {
-	sampler := pixels.NewSampler(p, to.Scale()/upperScale)
-	for y := range g {
-		for x := range g[y] {
-			g[y][x] = sampler.Luma(to.Apply(upperPlace(float32(x), float32(y))))
-		}
+func newUpperFace(p *image.YCbCr, to geom.Similarity) upperFace {
+	g := make(upperFace, alignment.Band.Width*alignment.Band.Height)
+	sampler := pixels.NewSampler(p, to.Scale()/alignment.Band.Scale)
+	for i := range g {
+		g[i] = sampler.Luma(to.Apply(alignment.Band.Place(i%alignment.Band.Width, i/alignment.Band.Width)))
 	}
 	return g
-}
-
-// upperPlace returns the canonical place of a value of an upper face.
-func upperPlace(x, y float32) geom.Point {
-	return geom.Point{X: alignment.Middle.X + (x+.5-upperWidth/2)/upperScale, Y: alignment.Middle.Y - .3 + (y+.5)/upperScale}
 }

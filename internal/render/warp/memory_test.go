@@ -53,7 +53,7 @@ const (
 )
 
 // TestMemory_long renders a short and a long clip of a head that talks, in memory, and compares what memory the program takes. It starts no process
-// and keeps no output. Tests before it in the same program can raise the peak, so it runs alone.
+// and keeps no output. Run it alone: tests before it in the same program can raise the peak.
 func TestMemory_long(t *testing.T) {
 	if *minutes <= shortMinutes {
 		t.Fatalf("%d minutes are no more than %d", *minutes, shortMinutes)

@@ -119,10 +119,15 @@ func (c *heldCount) add() {
 	c.n++
 }
 
-// manyHeld reports whether so many requests are held that none may be claimed: see MostHeld. If the survey may not have all, it counts them.
+// manyHeld reports whether MostHeld requests are held, so that none may be claimed. If the survey may not have all, it counts them.
 func (s *Store) manyHeld(ctx context.Context, v *survey, now time.Time) (bool, error) {
-	if n := v.held(); s.MostHeld <= 0 || n >= s.MostHeld || !v.moreHeld {
-		return s.MostHeld > 0 && n >= s.MostHeld, nil
+	switch {
+	case s.MostHeld <= 0:
+		return false, nil
+	case v.held() >= s.MostHeld:
+		return true, nil
+	case !v.moreHeld:
+		return false, nil
 	}
 	n, ok := s.lastHeld.get(now)
 	if !ok {

@@ -59,11 +59,7 @@ func (w *Worker) next(ctx context.Context) (c lipsync.Class, found bool, err err
 		found, err = w.Apart(ctx)
 		return lipsync.Small, found, err
 	}
-	r, found, err := w.claim(ctx, "")
-	if found {
-		found, err = w.finish(ctx, r, nil)
-	}
-	return r.Class, found, err
+	return w.one(ctx, "")
 }
 
 // idling has the end of a worker's idle time, and the working time of all workers, from which that

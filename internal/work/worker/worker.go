@@ -132,11 +132,17 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 // was one to do. The error, which is already logged, kept the request from being done or released, or is ErrEnlarged.
 // If the disk is full or fails, Do postpones the request, and reports that there was none.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
+	_, found, err = w.one(ctx, id)
+	return found, err
+}
+
+// one is Do. It also returns the class of the request.
+func (w *Worker) one(ctx context.Context, id string) (c lipsync.Class, found bool, err error) {
 	r, found, err := w.claim(ctx, id)
-	if !found {
-		return false, err
+	if found {
+		found, err = w.finish(ctx, r, nil)
 	}
-	return w.finish(ctx, r, nil)
+	return r.Class, found, err
 }
 
 // claim claims a request; see service.Records.
