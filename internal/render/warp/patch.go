@@ -15,7 +15,9 @@ const (
 	patchPastChin = .3  // it reaches at most this far below the chin
 	patchLeast    = .4  // its height, at least
 	patchSoft     = .3  // width of its soft edge, as a share of the way to its middle
-	patchMost     = .9  // half of its width grows to this at most by the option mask: examples have pixels up to cutHalf
+	patchMost     = .9  // half of its width, at most: examples have pixels up to cutHalf
+	patchNearly   = .9  // the patch is opaque but for 3 % at this share of the way through its soft edge
+	patchCorner   = .25 // a raised corner of the frame's own mouth widens it as if at least this share of its power were left at that height
 	patchAbove    = .1  // likewise its top rises to this far above the base of the nose: see cutAbove
 	patchUnder    = .12 // height of the shadow under the lower lip, which is to be hidden with the lip
 	patchBeside   = .05 // width of the shadow beside a corner of the mouth, likewise; the narrower the edge is, the more it would be seen
@@ -41,9 +43,9 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	bottom := max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast)
 	usual := &patch{
 		middle: own.middle(), top: top, bottom: bottom,
-		side: max(patchHalf, own.width()/2/(1-patchSoft)), // keeps the corners of a wide mouth out of the soft edge
 		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()), far: to.far,
 	}
+	usual.side = max(patchHalf, usual.beside(&own.lips, patchSoft))
 	if p.mask == (order.Mask{}) {
 		return usual
 	}
@@ -53,9 +55,20 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	grown := *usual
 	grown.usual, grown.masks = usual, p.masks
 	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
-	grown.side = max(min(patchHalf*size, patchMost), own.width()/2/(1-soft), min(usual.side, (own.width()/2+shadow)/(1-soft)))
 	grown.top, grown.bottom = max(top-more, own.nose-patchAbove), min(bottom+more, max(bottom, p.line+chinBelow+patchPastChin))
+	grown.side = max(min(patchHalf*size, patchMost), grown.beside(&own.lips, soft), min(usual.side, (own.width()/2+shadow)/(1-soft)))
 	return &grown
+}
+
+// beside returns the side of a patch that keeps both corners of a mouth out of its soft edge, whose width is a share of the way to the
+// middle. A raised corner, as of a smile on one side, needs a wider patch.
+func (p *patch) beside(m *lips, soft float32) (side float32) {
+	core, nearly := swell(1-soft), swell(1-patchNearly*soft)
+	for _, corner := range [2]geom.Point{m.left, m.right} {
+		room := max(min(core, nearly-p.along(corner.Y)), patchCorner*core)
+		side = max(side, abs(corner.X-p.middle)/pow(room, 1/patchPower))
+	}
+	return min(side, patchMost)
 }
 
 // hides returns the factor, at least 1, by which a patch must be larger than the mask says, so that the frame's own lips are seen

@@ -177,8 +177,9 @@ func (m *lips) meeting() (line, gap edge) {
 }
 
 // expression is the standard deviation of the filter of widths, in seconds. It keeps the smile of a
-// person who speaks, and removes the articulation. By eye.
-const expression = .4
+// person who speaks, and removes the articulation and what phrases leave of it: with .4 s the mouths of seven people were still
+// up to 7 % wider or narrower without reason. Smiles last up to 4 s (Ekman and Friesen, "Felt, false, and miserable smiles", 1982).
+const expression = 2
 
 // measureWidths sets widths. speaks tells whether the person speaks in the video.
 func (t *track) measureWidths(fps float64, speaks bool) (err error) {
