@@ -130,7 +130,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 			if err != nil {
 				return err
 			}
-			f := flowing{target: w.target, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+			f := flowing{target: w.target, own: w.own.lips, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
 			if k := i - first - 1; k >= 0 {
 				f.split(&window[k], p.chooser.jumps(window[k].example, f.example))
 			} else {
@@ -142,7 +142,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 		for i := from; i < to; i++ {
 			f := window[i-first]
 			f.outline, f.asked = filtered[i-from], f.shape
-			f.shape = p.place(&f, f.example)
+			f.shape, f.under = p.place(&f, f.example), f.give(&f.own, f.asked)
 			if i > 0 {
 				// Of two jumps in a row only the first one flows.
 				if a, b := last.example, f.example; p.chooser.jumps(a, b) && last.share == 0 {
@@ -168,6 +168,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 type flowing struct {
 	target
 	outline
+	own   lips    // of the frame
 	steps outline // the part of the outline that is filtered
 	asked shape   // without the outline
 }

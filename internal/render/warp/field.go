@@ -10,7 +10,7 @@ import (
 // the field gives the source of the pixel, and whether the place is between the lips, where the inside of the mouth is seen. It is a grid
 // of cells, fieldScale to a canonical unit.
 type field struct {
-	left, top     float32 // canonical place of the first cell
+	left, top     float32 // canonical place of the first cell: the cells of all fields lie on one grid
 	width, height int     // cells
 	cells         []cell  // row by row
 }
@@ -116,20 +116,28 @@ func fieldArea(m *lips, to shape) region {
 
 // newField returns the field that gives a mouth a shape, as far as it lies within a region.
 func newField(m *lips, to shape, within region) *field {
-	f := &field{left: within.left, top: within.top,
-		width: max(int((within.right-within.left)*fieldScale)+2, 0), height: max(int((within.bottom-within.top)*fieldScale)+2, 0)}
+	f := &field{left: floor(within.left*fieldScale) / fieldScale, top: floor(within.top*fieldScale) / fieldScale}
+	f.width, f.height = max(int((within.right-f.left)*fieldScale)+2, 0), max(int((within.bottom-f.top)*fieldScale)+2, 0)
 	f.cells = cellPool.get(f.width * f.height)
 	columns := make([]column, f.width)
 	for x := range columns {
-		columns[x] = newColumn(m, to, within.left+float32(x)/fieldScale)
+		columns[x] = newColumn(m, to, f.left+float32(x)/fieldScale)
 	}
 	for y := range f.height {
 		row := f.cells[y*f.width:][:f.width]
 		for x := range row {
-			row[x] = columns[x].at(within.top + float32(y)/fieldScale)
+			row[x] = columns[x].at(f.top + float32(y)/fieldScale)
 		}
 	}
 	return f
+}
+
+// cell returns a cell, nil beyond the border.
+func (f *field) cell(x, y int) *cell {
+	if x < 0 || y < 0 || x >= f.width || y >= f.height {
+		return nil
+	}
+	return &f.cells[y*f.width+x]
 }
 
 // at returns the field at a canonical place, between its cells. Beyond its border nothing moves.
@@ -151,6 +159,13 @@ func (f *field) at(p geom.Point) cell {
 		open:  wa*a[0].open + wb*a[1].open + wc*b[0].open + wd*b[1].open,
 		shut:  wa*a[0].shut + wb*a[1].shut + wc*b[0].shut + wd*b[1].shut,
 		seam:  wa*a[0].seam + wb*a[1].seam + wc*b[0].seam + wd*b[1].seam,
+	}
+}
+
+// free gives the cells of a field, which may be nil, to the next ones.
+func (f *field) free() {
+	if f != nil {
+		cellPool.put(f.cells)
 	}
 }
 

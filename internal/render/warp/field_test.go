@@ -311,16 +311,16 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
-// TestPatch checks the mask and the chin of a patch.
+// TestPatch checks the mask of a patch.
 func TestPatch(t *testing.T) {
-	p := &patch{middle: 1.2, side: patchHalf, top: 1.22, bottom: 2, line: 1.57, half: .44, sink: .1}
+	p := &patch{middle: 1.2, side: patchHalf, top: 1.22, bottom: 2}
 	if got := p.mask(geom.Point{X: 1.2, Y: 1.61}); got != 1 {
 		t.Errorf("in the middle: mask %g, want 1", got)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		c := geom.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
-		mask, chin := p.mask(c), p.aside(c.X)*p.down(c.Y)
+		mask := p.mask(c)
 		outside := abs(c.X-p.middle) >= p.side || c.Y <= p.top || c.Y >= p.bottom
 		if !(mask >= 0 && mask <= 1) || outside && mask != 0 {
 			t.Errorf("at %v: mask %g", c, mask)
@@ -329,12 +329,6 @@ func TestPatch(t *testing.T) {
 		if abs(p.mask(mirrored)-mask) > 1e-3 {
 			t.Errorf("at %v: mask %g, but %g on the other side", c, mask, p.mask(mirrored))
 		}
-		if !(chin >= 0 && chin <= p.sink) || (c.Y < p.line || c.Y > p.line+chinBelow+neckBelow) && chin != 0 {
-			t.Errorf("at %v: chin %g", c, chin)
-		}
-	}
-	if got := p.down(p.line + chinBelow); abs(got-p.sink) > 1e-4 {
-		t.Errorf("at the chin: %g, want %g", got, p.sink)
 	}
 }
 

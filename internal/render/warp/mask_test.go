@@ -41,7 +41,10 @@ func patchLayer(m order.Mask, own, shown float32, frame, picture *image.YCbCr) *
 	lips := someLips(shown)
 	s := p.shape(speech.Articulation{}, lips.width())
 	s.gap = shown
-	return newLayer(frame, &wanted{target: target{track: &track{person: p}}, own: observation{lips: someLips(own), to: to}}, look{}, 0, s)
+	w := &wanted{target: target{track: &track{person: p}}, own: observation{lips: someLips(own), to: to}}
+	o := outlineOf(&w.own.lips, &lips, shown)
+	w.under = o.give(&w.own.lips, s)
+	return newLayer(frame, w, look{}, 0, s)
 }
 
 // opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.
@@ -189,5 +192,43 @@ func TestMaskInVideo(t *testing.T) {
 				t.Errorf("places change up to %.2f from the middle, in a small region up to %.2f, in a large one up to %.2f", far, nearer, farther)
 			}
 		})
+	}
+}
+
+// TestOwnCornersDontShow lays a usual mouth on the frame of a broad smile. The dark corners of the smile must not be seen beside it.
+func TestOwnCornersDontShow(t *testing.T) {
+	const skin, dark = 150, 20
+	own := tiltedLips(0, .12, .12)
+	own.left.X, own.right.X = own.left.X-.11, own.right.X+.11
+	frame := plain(skin)
+	for _, corner := range [2]geom.Point{own.left, own.right} {
+		for y := corner.Y - .03; y < corner.Y+.03; y += .004 {
+			for x := corner.X - .03; x < corner.X+.03; x += .004 {
+				frame.Y[frame.YOffset(int(x*canonicalPixels), int(y*canonicalPixels))] = dark
+			}
+		}
+	}
+	to := geom.Similarity{A: canonicalPixels}
+	shown := someLips(0)
+	p := &person{line: 1.57}
+	p.bank.examples = []example{{shown: observation{lips: shown, to: to}, pixels: plain(skin)}}
+	w := &wanted{target: target{track: &track{person: p}}, own: observation{lips: own, to: to}}
+	s := p.shape(speech.Articulation{}, shown.width())
+	o := outlineOf(&own, &shown, 0)
+	w.shape, w.under = o.give(&shown, s), o.give(&own, s)
+	m, ok := paint(frame, w)
+	if !ok {
+		t.Fatal("nothing is painted")
+	}
+	for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
+		for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
+			luma := frame.Y[frame.YOffset(x, y)]
+			if m.Mask.Pix[m.Mask.PixOffset(x, y)] > 0 {
+				luma = m.Image.Y[m.Image.YOffset(x, y)]
+			}
+			if far := abs(float32(x)/canonicalPixels - shown.middle()); far > shown.width()/2+.05 && luma < skin-20 {
+				t.Fatalf("luma %d at (%d, %d), %.2f beside the corner, want about %d", luma, x, y, far-shown.width()/2, skin)
+			}
+		}
 	}
 }

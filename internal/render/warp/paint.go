@@ -17,6 +17,7 @@ type layer struct {
 	lips   *lips           // of the mouth
 	shape  shape           // that it gets
 	field  *field          // with a patch, only of the part that it covers
+	under  *field          // of the frame's own mouth under the patch; nil without one
 	inside *inside
 	patch  *patch // nil if the mouth is the frame's own
 	tones  *tones // of the patch
@@ -44,7 +45,8 @@ func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 		blend(&m, layers[1].paint(area), frame, w.share)
 	}
 	for _, l := range layers {
-		cellPool.put(l.field.cells)
+		l.field.free()
+		l.under.free()
 	}
 	return m, true
 }
@@ -75,8 +77,9 @@ func newLayer(frame *image.YCbCr, w *wanted, now look, example int, to shape) *l
 		compared = within.union(u.region())
 	}
 	l.field = newField(&shown.lips, to, l.region.intersect(compared))
-	within.bottom = max(within.bottom, p.line+chinBelow+neckBelow*(1+to.far))
-	l.region = l.region.union(within)
+	skin := fieldArea(&own.lips, w.under)
+	l.under = newField(&own.lips, w.under, skin)
+	l.region = within.union(skin)
 	l.tones = l.match()
 	return l
 }
@@ -140,10 +143,10 @@ func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
 			var under, mouth float32
 			switch {
 			case r.mask == 1:
-			case r.sink == 0:
+			case r.under == [2]float32{}:
 				under = float32(own[i])
 			default:
-				under = pixels.LumaAt(l.frame, move(q, &l.onto, 0, -r.sink))
+				under = pixels.LumaAt(l.frame, move(q, &l.onto, r.under[0], r.under[1]))
 			}
 			if r.mask > 0 {
 				lower, inside := r.lower(scale), r.inside(scale)
@@ -191,7 +194,7 @@ func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
 				}
 			}
 			if r.mask < 1 {
-				cbUnder, crUnder = pixels.ChromaAt(l.frame, move(q, &l.onto, 0, -r.sink))
+				cbUnder, crUnder = pixels.ChromaAt(l.frame, move(q, &l.onto, r.under[0], r.under[1]))
 			}
 			m.Image.Cb[i], m.Image.Cr[i] = r.over(cb, cbUnder), r.over(cr, crUnder)
 		}

@@ -16,8 +16,6 @@ const (
 	patchLeast    = .4  // its height, at least
 	patchSoft     = .3  // width of its soft edge, as a share of the way to its middle
 	patchMost     = .9  // half of its width, at most: examples have pixels up to cutHalf
-	patchNearly   = .9  // the patch is opaque but for 3 % at this share of the way through its soft edge
-	patchCorner   = .25 // a raised corner of the frame's own mouth widens it as if at least this share of its power were left at that height
 	patchAbove    = .1  // likewise its top rises to this far above the base of the nose: see cutAbove
 	patchUnder    = .12 // height of the shadow under the lower lip, which is to be hidden with the lip
 	patchBeside   = .05 // width of the shadow beside a corner of the mouth, likewise; the narrower the edge is, the more it would be seen
@@ -28,10 +26,6 @@ const (
 type patch struct {
 	middle, top, bottom float32    // x of its middle, y of its edges
 	side                float32    // from the middle to its left and right edges
-	line                float32    // y of the line between the person's closed lips
-	half                float32    // half the width of the frame's own mouth
-	sink                float32    // distance by which the frame's chin moves down
-	far                 float32    // the skin moves so much farther out than usual, as a share
 	masks               *maskTable // nil: usualMasks
 	usual               *patch     // the patch as it is without the option mask; nil if this is it
 }
@@ -43,9 +37,8 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	bottom := max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast)
 	usual := &patch{
 		middle: own.middle(), top: top, bottom: bottom,
-		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()), far: to.far,
+		side: max(patchHalf, to.width/2/(1-patchSoft)), // keeps the corners of a wide mouth out of the soft edge
 	}
-	usual.side = max(patchHalf, usual.beside(&own.lips, patchSoft))
 	if p.mask == (order.Mask{}) {
 		return usual
 	}
@@ -56,19 +49,8 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	grown.usual, grown.masks = usual, p.masks
 	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
 	grown.top, grown.bottom = max(top-more, own.nose-patchAbove), min(bottom+more, max(bottom, p.line+chinBelow+patchPastChin))
-	grown.side = max(min(patchHalf*size, patchMost), grown.beside(&own.lips, soft), min(usual.side, (own.width()/2+shadow)/(1-soft)))
+	grown.side = max(min(patchHalf*size, patchMost), to.width/2/(1-soft), min(usual.side, (to.width/2+shadow)/(1-soft)))
 	return &grown
-}
-
-// beside returns the side of a patch that keeps both corners of a mouth out of its soft edge, whose width is a share of the way to the
-// middle. A raised corner, as of a smile on one side, needs a wider patch.
-func (p *patch) beside(m *lips, soft float32) (side float32) {
-	core, nearly := swell(1-soft), swell(1-patchNearly*soft)
-	for _, corner := range [2]geom.Point{m.left, m.right} {
-		room := max(min(core, nearly-p.along(corner.Y)), patchCorner*core)
-		side = max(side, abs(corner.X-p.middle)/pow(room, 1/patchPower))
-	}
-	return min(side, patchMost)
 }
 
 // hides returns the factor, at least 1, by which a patch must be larger than the mask says, so that the frame's own lips are seen
@@ -137,17 +119,3 @@ func (m *maskTable) at(sum float32) float32 {
 	i := int(at)
 	return m[i] + (m[i+1]-m[i])*(at-float32(i))
 }
-
-// down returns how far the skin moves down with the chin, at y of the canonical face and straight
-// below the middle of the mouth.
-func (p *patch) down(y float32) float32 {
-	chin := p.line + chinBelow
-	if y > chin {
-		neck := neckBelow * (1 + p.far)
-		return p.sink * clamp((chin+neck-y)/neck)
-	}
-	return p.sink * smoothstep((y-p.line)/chinBelow)
-}
-
-// aside returns the share of that movement at x, 1 in the middle.
-func (p *patch) aside(x float32) float32 { return jawShare((x - p.middle) / (p.half * (1 + p.far))) }

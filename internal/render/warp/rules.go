@@ -4,11 +4,11 @@ import "lipsync/internal/signal/geom"
 
 // rule says how to make the pixels at a place of the canonical face.
 type rule struct {
-	cell            // of the field
-	mask float32    // how opaque the mouth is on the frame, 0 to 1
-	sink float32    // how far down the skin under a patch moves, canonical
-	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
-	here traits     // of this place and of the next ones to the right and below
+	cell             // of the field
+	mask  float32    // how opaque the mouth is on the frame, 0 to 1
+	under [2]float32 // x and y to the source of the skin under a patch, canonical
+	tone  [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
+	here  traits     // of this place and of the next ones to the right and below
 }
 
 // traits are properties of a place. A place without any doesn't change.
@@ -18,7 +18,7 @@ const (
 	changes traits = 1 << iota // the pixel changes
 	seen                       // some of the mouth is seen
 	parts                      // lips part here, or there is the line between them
-	sinks                      // the skin moves down
+	slides                     // the skin under a patch moves
 	jumps                      // dy jumps
 )
 
@@ -30,8 +30,8 @@ func (r *rule) traits() (t traits) {
 	if r.open > 0 || r.seam > 0 {
 		t |= parts
 	}
-	if r.sink != 0 {
-		t |= sinks
+	if r.under != [2]float32{} {
+		t |= slides
 	}
 	if r.jump != 0 {
 		t |= jumps
@@ -55,49 +55,51 @@ const (
 	still      = 1e-4 // a place that moves by less doesn't change, canonical
 )
 
-// rules returns the rules of the region that changes. Their grid is that of the field's cells, and
-// goes on beyond them.
+// rules returns the rules of the region that changes. Their grid is that of the cells of fields.
 func (l *layer) rules() *ruleGrid {
 	f := l.field
-	left, top := int((f.left-l.region.left)*fieldScale)+gridBorder, int((f.top-l.region.top)*fieldScale)+gridBorder
-	g := &ruleGrid{left: f.left - float32(left)/fieldScale, top: f.top - float32(top)/fieldScale}
+	g := &ruleGrid{left: floor(l.region.left*fieldScale-gridBorder) / fieldScale, top: floor(l.region.top*fieldScale-gridBorder) / fieldScale}
+	left, top := g.first(f)
 	g.width, g.height = int((l.region.right-g.left)*fieldScale)+gridBorder+2, int((l.region.bottom-g.top)*fieldScale)+gridBorder+2
 	g.rules = rulePool.get(g.width * g.height)
-	columns := make([]struct{ aside, across float32 }, g.width)
+	across := make([]float32, g.width)
 	var masks *maskTable
+	var skinLeft, skinTop int
 	if l.patch != nil {
 		masks = l.patch.table()
-		for x := range columns {
-			at := g.left + float32(x)/fieldScale
-			columns[x].aside, columns[x].across = l.patch.aside(at), l.patch.across(at)
+		for x := range across {
+			across[x] = l.patch.across(g.left + float32(x)/fieldScale)
 		}
+		skinLeft, skinTop = g.first(l.under)
 	}
 	for y := range g.height {
 		c := geom.Point{Y: g.top + float32(y)/fieldScale}
-		var down, along float32
+		var along float32
 		if l.patch != nil {
-			down, along = l.patch.down(c.Y), l.patch.along(c.Y)
+			along = l.patch.along(c.Y)
 		}
 		row := g.rules[y*g.width:][:g.width]
 		for x := range row {
 			r := &row[x]
 			*r = rule{mask: 1, tone: [3]float32{1}}
-			if k, j := x-left, y-top; k >= 0 && j >= 0 && k < f.width && j < f.height {
-				r.cell = f.cells[j*f.width+k]
+			if cell := f.cell(x-left, y-top); cell != nil {
+				r.cell = *cell
 			}
 			var changed bool
 			if l.patch == nil {
 				changed = abs(r.dx) > still || abs(r.down()) > still || r.between() || r.seam > 0
 			} else {
-				r.sink = columns[x].aside * down
-				if r.mask = masks.at(columns[x].across + along); r.mask > 0 {
+				if skin := l.under.cell(x-skinLeft, y-skinTop); skin != nil {
+					r.under = [2]float32{skin.dx, skin.down()}
+				}
+				if r.mask = masks.at(across[x] + along); r.mask > 0 {
 					c.X = g.left + float32(x)/fieldScale
 					if u := l.patch.usual; u != nil {
 						r.mask = l.tones.limit(r.mask, u.mask(c), c)
 					}
 					r.tone = l.tones.at(c)
 				}
-				changed = r.mask > 0 || abs(r.sink) > still
+				changed = r.mask > 0 || abs(r.under[0]) > still || abs(r.under[1]) > still
 			}
 			if r.here = r.traits(); changed {
 				r.here |= changes
@@ -106,6 +108,11 @@ func (l *layer) rules() *ruleGrid {
 	}
 	g.spread()
 	return g
+}
+
+// first returns the column and the row of the grid at which the first cell of a field lies.
+func (g *ruleGrid) first(f *field) (column, row int) {
+	return int(floor((f.left-g.left)*fieldScale + .5)), int(floor((f.top-g.top)*fieldScale + .5))
 }
 
 // spread adds to the traits of each place those of the next places to the right and below.
@@ -126,7 +133,7 @@ func (g *ruleGrid) fromFrame(onto geom.Similarity) geom.Similarity {
 
 // at sets out to the rule at p, interpolated between the places of the grid, and tells whether the
 // pixel there changes. p is in steps of the grid, beyond which no pixel changes. To save time at sets
-// only the fields that are needed: the tone of luma or those of chroma; and only sink if none of the mouth is seen.
+// only the fields that are needed: the tone of luma or those of chroma; and only under if none of the mouth is seen.
 func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	x, y := p.X, p.Y
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
@@ -141,9 +148,11 @@ func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	upper, lower := g.rules[i:i+2], g.rules[i+g.width:i+g.width+2]
 	a, b, d, e := &upper[0], &upper[1], &lower[0], &lower[1]
 	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
-	out.mask, out.sink = 0, 0
-	if a.here&sinks != 0 {
-		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
+	out.mask, out.under = 0, [2]float32{}
+	if a.here&slides != 0 {
+		for k := range out.under {
+			out.under[k] = wa*a.under[k] + wb*b.under[k] + wd*d.under[k] + we*e.under[k]
+		}
 	}
 	if a.here&seen == 0 {
 		return true

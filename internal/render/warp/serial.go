@@ -84,6 +84,7 @@ func (a *analyser) codeTarget(c *serial.Coder, t *target) {
 	c.Floats(&t.share)
 	t.shape.code(c)
 	t.otherShape.code(c)
+	t.under.code(c)
 	if t.track = nil; planned {
 		t.track = a.tracks[number]
 	}

@@ -158,8 +158,8 @@ func (l *layer) compare(c geom.Point) (v [6]float32) {
 	for i := range 4 {
 		q := geom.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := l.field.at(q)
-		sink := l.patch.aside(q.X) * l.patch.down(q.Y)
-		there, here := l.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.down()}), l.onto.Apply(geom.Point{X: q.X, Y: q.Y - sink})
+		u := l.under.at(q)
+		there, here := l.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.down()}), l.onto.Apply(geom.Point{X: q.X + u.dx, Y: q.Y + u.down()})
 		for k, s := range [2]struct {
 			pixels *image.YCbCr
 			at     geom.Point

@@ -24,7 +24,7 @@ func TestTonesLeaveLipsOut(t *testing.T) {
 	own, m := observation{lips: someLips(.3)}, someLips(0)
 	to := geom.Similarity{A: canonicalPixels}
 	s := shape{width: m.width(), upper: 1, lower: 1}
-	l := &layer{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), patch: newPatch(p, &own, s)}
+	l := &layer{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), under: wholeField(&own.lips, s), patch: newPatch(p, &own, s)}
 	for y := 185; y < 205; y++ {
 		for x := 90; x < 150; x++ {
 			l.frame.Cr[l.frame.COffset(x, y)] = lipColour[1]

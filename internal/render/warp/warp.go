@@ -155,6 +155,7 @@ type target struct {
 	frame   int    // index in track.frames of the source frame, with its own mouth
 	example int    // index in the person's bank of the mouth that is shown; -1: the frame's own
 	shape   shape  // of the shown mouth
+	under   shape  // that the frame's own mouth gets under an example, so that the skin around the example fits
 
 	// The frames before and after a jump to another example show both examples.
 	share      float32 // of the other example, 0 to 1
