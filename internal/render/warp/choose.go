@@ -21,10 +21,10 @@ const (
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
 	widthUnit  = .1  // share of a width
 	poseCost   = 150 // × squared distance of the tips of the noses, canonical: less than a usual jump up to a nod of some 5°
-	tiltCost   = 6   // × ((difference of the slopes of the lines through the corners − askew) ÷ tiltUnit)²
+	tiltCost   = 6   // × ((difference of the slope of the line through the corners from the usual one − askew) ÷ tiltUnit)²
 	tiltUnit   = .1  // slope
 	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
-	lopCost    = 20  // × squared difference of the openings of both halves of the mouth ÷ farOpen, without that of the frame's own mouth: an open grimace
+	lopCost    = 20  // × squared difference of the openings of both halves of the mouth ÷ farOpen: an open grimace
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
@@ -321,7 +321,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	p, all := c.p, c.scratch[:0]
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
-			cost := p.misfit(w.shape, &e.shown) + w.own.unlike(&e.shown)
+			cost := p.misfit(w.shape, &e.shown) + w.own.unlike(&e.shown, p.tilt)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}
@@ -345,12 +345,12 @@ func (p *person) misfit(to shape, shown *observation) float32 {
 	return cost
 }
 
-// unlike returns the cost of showing another frame's mouth in this frame: for a head that is turned
-// differently, a mouth that is tilted differently, and a smaller face, which becomes blurred.
-func (o *observation) unlike(shown *observation) float32 {
-	slanted := max(abs(o.tilt()-shown.tilt())-askew, 0)
+// unlike returns the cost of showing another frame's mouth in this frame: for a head that is turned differently, a smaller face, which
+// becomes blurred, and a mouth that is a grimace, whatever the frame's own does. usualTilt is the person's.
+func (o *observation) unlike(shown *observation, usualTilt float32) float32 {
+	slanted := max(abs(usualTilt-shown.tilt())-askew, 0)
 	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
-	lop := (shown.lop() - o.lop()) / farOpen
+	lop := shown.lop() / farOpen
 	return lopCost*square(lop) + poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
 }
 

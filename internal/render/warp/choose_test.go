@@ -112,7 +112,7 @@ func TestAskewMouthsCost(t *testing.T) {
 		rise := slope * shown.width() / 2
 		shown.left.Y -= rise
 		shown.right.Y += rise
-		return own.unlike(&shown)
+		return own.unlike(&shown, 0)
 	}
 	if got := cost(.04); got != 0 {
 		t.Errorf("a slope of .04 costs %.2f, want 0", got)
@@ -144,7 +144,7 @@ func TestGrimacesCost(t *testing.T) {
 	for k := range grimace.lower {
 		grimace.lower[k] = grimace.upper[k] + (grimace.lower[k]-grimace.upper[k])*(1+place(k))
 	}
-	if a, b := own.unlike(&grimace), own.unlike(&even); a < b+gapCost {
+	if a, b := own.unlike(&grimace, 0), own.unlike(&even, 0); a < b+gapCost {
 		t.Errorf("a grimace costs %.2f, an even mouth %.2f", a, b)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // person is a person in one or more tracks, with examples of the mouth. summarise sets the fields
-// from rest to line, and Plan sets mask and masks. Lengths are canonical.
+// from rest to tilt, and Plan sets mask and masks. Lengths are canonical.
 type person struct {
 	tracks  []*track
 	bank    bank
@@ -17,6 +17,7 @@ type person struct {
 	most    float32                      // gap between the lips in a loud vowel
 	speaks  bool                         // whether the person speaks in the source video: then examples replace the frames' own mouths
 	line    float32                      // median of the y of the mouth's level
+	tilt    float32                      // median of the mouth's tilt
 	look    look                         // the usual one, also of frames in which the mouth is hidden
 	best    *example                     // shows most of the inside of the mouth; nil if none shows enough
 	chooser *chooser                     // nil until it is needed
@@ -88,6 +89,11 @@ func (p *person) summarise(fps float64) error {
 		return err
 	}
 	p.line = dsp.Quantile(levels, .5)
+	tilts, err := p.seen((*lips).tilt)
+	if err != nil {
+		return err
+	}
+	p.tilt = dsp.Quantile(tilts, .5)
 	for _, t := range p.tracks {
 		if err := t.measureWidths(fps, p.speaks); err != nil {
 			return err
