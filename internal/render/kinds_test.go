@@ -5,6 +5,7 @@ import (
 	"math"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"lipsync/internal/test/ffmpegtest"
@@ -83,24 +84,41 @@ func hdr(transfer string) []string {
 
 // TestVariableRate checks that each picture is shown at its own time.
 func TestVariableRate(t *testing.T) {
-	t.Parallel()
-	// 30 pictures a second, but every fifth is missing: 24 on average.
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("30", 60),
-		"-vf", "select='mod(n,5)'", "-fps_mode", "vfr")
-	output, err := render(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "1.5"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, _, info := numbers(t, output)
-	if fps := info.Video.Rate.Float(); math.Abs(fps-24) > .5 {
-		t.Errorf("%.3f frames per second, want about 24", fps)
-	}
-	for i, n := range source {
-		// Numbers count thirtieths of a second from picture 1 on.
-		shown, want := float64(n-1)/30, float64(i)/info.Video.Rate.Float()
-		if math.Abs(shown-want) > 1.5/24 {
-			t.Errorf("output frame %d shows the picture of %.3f s at %.3f s", i, shown, want)
-		}
+	const each = 60 // numbers a second
+	for _, test := range []struct {
+		name, of, pictures string
+		rate               float64
+	}{
+		{"each fifth of 30 is missing", "a.mp4", "select='not(mod(n,2))*mod(n,5)'", 30},
+		{"a camera in the dark", "a.mp4", "select='not(mod(n,2))*lt(t,1)+not(mod(n,4))'", 30},
+		{"a screen", "a.mp4", "select='lt(mod(t,1),.5)+not(mod(n,30))'", 60},
+		{"a screen that mostly stands", "a.mp4", "select='lt(t,.1)+not(mod(n,25))'", 30},
+		{"slow at first", "a.webm", "select='gte(t,1)+not(mod(n,12))'", 60},
+		{"slow and even, in a container that may say so of the first pictures only", "a.mkv", "fps=10:round=down", 30},
+		{"slow and even", "a.mp4", "fps=10:round=down", 10},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"-f", "lavfi", "-i", ffmpegtest.Numbered("60", 4*each), "-vf", test.pictures, "-fps_mode", "vfr"}
+			if strings.HasSuffix(test.of, "webm") {
+				args = append(args, "-c:v", "libvpx", "-b:v", "2M")
+			}
+			output, err := render(t, newRenderer(t, &numberer{}), ffmpegtest.Make(t, test.of, args...), sound(t, "a.wav", "3.5"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			source, _, info := numbers(t, output)
+			rate := info.Video.Rate.Float()
+			if math.Abs(rate-test.rate) > .2 {
+				t.Errorf("%.3f frames per second, want %g", rate, test.rate)
+			}
+			const most = .5/23 + .001
+			for i, n := range source {
+				if late := float64(i)/rate - float64(n-source[0])/each; (i == 0 || n != source[i-1]) && math.Abs(late) > most {
+					t.Errorf("output frame %d shows the picture %d %.3f s late", i, n, late)
+				}
+			}
+		})
 	}
 }
 

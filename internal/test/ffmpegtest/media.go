@@ -45,7 +45,7 @@ var carriers = []struct{ container, videos, audios string }{
 var (
 	pictureChanges = []string{"size", "aspect", "pixels", "range"}
 	soundChanges   = []string{"rate", "channels", "both"}
-	timeChanges    = []string{"none", "late sound", "late pictures", "gap", "offset", "joined", "cut", "own rate"}
+	timeChanges    = []string{"none", "late sound", "late pictures", "gap", "offset", "joined", "cut", "own rate", "uneven"}
 )
 
 // Media returns media from a seed.
@@ -65,7 +65,7 @@ func Media(seed uint64, n int) (all []Medium) {
 			m.change = pick(soundChanges)
 			m.container, m.audio = "", pick([]string{"libmp3lame", "aac", "ac3", "mp2", "ts"})
 		}
-		if m.container == "avi" && (strings.HasPrefix(m.change, "late") || m.change == "offset" || m.change == "gap") { // it has no times
+		if m.container == "avi" && !slices.Contains([]string{"none", "cut", "own rate"}, m.change) { // it has no times
 			m.change = "none"
 		}
 		if m.audio == "pcm_s16le" && m.change == "gap" { // MOV keeps no gap of such sound
@@ -173,6 +173,9 @@ func (m maker) write(f Medium) (video, speech string, late float64) {
 		m.join("a."+f.container, "b."+f.container, path)
 	case f.change == "own rate":
 		m.ffmpeg(append(append(both, codecs...), "-r", "30000/1001", path)...)
+	case f.change == "uneven": // pictures are missing, but none that flashes, nor the next, nor the last
+		kept := ",select='not(mod(n*n,3))+between(n,10,12)+between(n,50,52)+eq(n,59)'"
+		m.ffmpeg(append(append(append(m.filmed(kept), toned("")...), codecs...), "-fps_mode", "vfr", path)...)
 	default:
 		m.ffmpeg(append(append(both, codecs...), path)...)
 	}
