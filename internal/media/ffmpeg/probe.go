@@ -137,7 +137,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 func probeArgs(path, demuxer string) []string {
 	const wanted = "format=format_name,start_time,duration,size:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
-		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
+		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,r_frame_rate,time_base," +
 		"start_pts,duration,bit_rate,channels,sample_rate,extradata_size:" +
 		"stream_disposition=" + dispositions + ":stream_tags=alpha_mode,DURATION:stream_side_data=" + sideFields +
 		":packet=stream_index,size:frame=stream_index,best_effort_timestamp,width,height,pix_fmt,sample_aspect_ratio," +
@@ -191,6 +191,7 @@ type stream struct {
 	picture
 	FieldOrder  string      `json:"field_order"`
 	AvgRate     string      `json:"avg_frame_rate"`
+	FitRate     string      `json:"r_frame_rate"` // on whose frames ffmpeg finds the first pictures
 	TimeBase    string      `json:"time_base"`
 	Start       int64       `json:"start_pts"`
 	Duration    string      `json:"duration"` // seconds
@@ -328,9 +329,39 @@ func (r *report) bits(s stream, v *Video) float64 {
 	return bits / seconds
 }
 
-// rate returns the average frame rate. If the container states none, or one that counts clock ticks
+// rate returns the rate of frames that shows each picture close to its own time: the average of pictures that come evenly. Others, as those of
+// phones and of recorded screens, mostly lie on the frames of a higher rate, which ffmpeg fits to the first ones. If it fits one, that is taken,
+// or half of it for pictures that mostly stand, or a multiple that is smooth. If it fits none, the average is taken, or 30 if that is low.
+func (s stream) rate(format string, times []int64) Rate {
+	const (
+		smooth = 23  // frames a second, whose pictures are at most 22 ms off
+		most   = 60  // of a fitted rate: higher ones count clock ticks
+		alike  = .01 // of a rate
+	)
+	average := s.average(times)
+	if _, standard := average.snap(); standard {
+		return average
+	}
+	fit, ok := parseRate(s.FitRate)
+	even := ok && math.Abs(fit.Float()/average.Float()-1) < alike
+	if even && (format == "mov" || format == "avi") { // in other containers ffmpeg may know the average of the first pictures only
+		return fit
+	}
+	switch {
+	case even || ok && fit.Float() > average.Float() && fit.Float() <= most:
+		for half := (Rate{fit.Num, 2 * fit.Den}); half.Float() >= max(smooth, 2*average.Float()); half.Den *= 2 {
+			fit = half
+		}
+		return Rate{fit.Num * int64(max(1, math.Ceil(smooth/fit.Float()))), fit.Den}
+	case average.Float() < smooth:
+		return Rate{30, 1}
+	}
+	return average
+}
+
+// average returns the average frame rate. If the container states none, or one that counts clock ticks
 // as recordings of browsers do, it returns the rate of the first pictures.
-func (s stream) rate(times []int64) Rate {
+func (s stream) average(times []int64) Rate {
 	const most = 300 // a container's rate is used up to this, in frames a second
 	if r, ok := parseRate(s.AvgRate); ok && r.Float() <= most {
 		return r

@@ -106,6 +106,40 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 	}
 }
 
+// TestRateOfUnevenPictures has the average and the fitted rate that ffprobe told of media like these.
+func TestRateOfUnevenPictures(t *testing.T) {
+	for _, test := range []struct{ name, format, average, fit, want string }{
+		{"slow, even", "mov", "10/1", "10/1", "10/1"},
+		{"as slow at first, at least", "matroska", "10/1", "10/1", "30/1"},
+		{"a film, by its first pictures", "matroska", "1000/42", "24000/1001", "24000/1001"},
+		{"interlaced", "mpegts", "25/1", "50/1", "25/1"},
+		{"a phone's camera", "mov", "21600000/717109", "30/1", "30/1"},
+		{"a camera in the dark", "mov", "1100/53", "30/1", "30/1"},
+		{"a screen that moves most of the time", "mov", "960/41", "60/1", "60/1"},
+		{"a screen that mostly stands", "mov", "490000/75841", "60/1", "30/1"},
+		{"a screen that stands at first", "mov", "181/4", "5/1", "45250/1000"},
+		{"each third picture of 15 is missing", "mov", "10/1", "15/1", "30/1"},
+		{"nothing fits", "mov", "10800000/359047", "90000/1", "30080/1000"},
+		{"nothing fits, slow", "mov", "12/1", "90000/1", "30/1"},
+		{"slow motion", "mov", "2382/10", "240/1", "240/1"},
+	} {
+		s := stream{AvgRate: test.average, FitRate: test.fit, TimeBase: "1/1000"}
+		if got, _ := s.rate(test.format, []int64{0}).snap(); got.Float() != mustRate(t, test.want).Float() {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// mustRate parses a rate.
+func mustRate(t *testing.T, s string) Rate {
+	t.Helper()
+	r, ok := parseRate(s)
+	if !ok {
+		t.Fatalf("%q is no rate", s)
+	}
+	return r
+}
+
 // TestStated reads the length of the video that the file states.
 func TestStated(t *testing.T) {
 	const sound = `}, {"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "48000"`

@@ -83,16 +83,23 @@ func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64
 		return v.bits, nil
 	}
 	p, err := t.startReader(ctx, t.FFprobe, []string{"-v", "error", "-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
-		"-select_streams", strconv.Itoa(v.index), "-read_intervals", in.interval(most), "-show_entries", "packet=size", "-print_format", "csv=p=0",
+		"-select_streams", strconv.Itoa(v.index), "-read_intervals", in.interval(most), "-show_entries", "packet=pts_time,size", "-print_format", "csv=p=0",
 		"-i", "file:" + in.Path}, sandbox.Files{Read: []string{in.Path}}, probeMemory)
 	if err != nil {
 		return 0, err
 	}
 	var bytes, packets int64
+	first, last := math.Inf(1), math.Inf(-1)
 	lines := bufio.NewScanner(p)
 	for lines.Scan() {
-		if n, err := strconv.ParseInt(strings.TrimRight(lines.Text(), ","), 10, 64); err == nil { // side data has lines of its own
-			bytes, packets = bytes+n, packets+1
+		at, size, _ := strings.Cut(strings.TrimRight(lines.Text(), ","), ",")
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil { // side data has lines of its own
+			continue
+		}
+		bytes, packets = bytes+n, packets+1
+		if at, err := strconv.ParseFloat(at, 64); err == nil {
+			first, last = min(first, at), max(last, at)
 		}
 	}
 	if lines.Err() != nil {
@@ -103,7 +110,11 @@ func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64
 	if packets == 0 {
 		return 0, nil
 	}
-	return 8 * float64(bytes) / float64(packets) * v.Rate.Float(), nil // a packet has one frame
+	rate := v.Rate.Float()
+	if last > first { // pictures that come unevenly are fewer than frames
+		rate = min(rate, float64(packets-1)/(last-first))
+	}
+	return 8 * float64(bytes) / float64(packets) * rate, nil
 }
 
 // interval returns the part of the file that OpenFrames reads for most frames, as ffprobe's option -read_intervals takes it.

@@ -43,6 +43,26 @@ func TestCountBits(t *testing.T) {
 	}
 }
 
+// TestCountBitsOfUnevenPictures counts the bits of noise of which every fourth picture, or each, is in a file with a higher rate of frames.
+func TestCountBitsOfUnevenPictures(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	var bits [2]float64
+	for i, pictures := range []string{"1", "not(mod(n,4))"} {
+		path := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", "color=gray:s=64x64:r=24:d=4,noise=alls=90:allf=t+u,select='"+pictures+"'",
+			"-f", "lavfi", "-i", "sine=duration=4", "-fps_mode", "vfr", "-g", "1", "-qp", "23", "-c:a", "flac")
+		info, err := tools.Probe(t.Context(), path)
+		if err != nil || info.Video.Rate.Float() != 24 {
+			t.Fatalf("%v, %v; want 24 frames a second", info.Video.Rate, err)
+		}
+		if bits[i], err = tools.CountBits(t.Context(), info, 1e6); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if times := bits[0] / bits[1]; times < 3.8 || times > 4.2 {
+		t.Errorf("got %.0f bits/s of all pictures and %.0f of every fourth", bits[0], bits[1])
+	}
+}
+
 // TestSampleOfLargeFrames checks that frames over 4K aren't sampled, since the encoder would take too much memory beside the first pass.
 func TestSampleOfLargeFrames(t *testing.T) {
 	for _, c := range []struct {

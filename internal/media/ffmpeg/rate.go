@@ -31,17 +31,17 @@ func parseRate(s string) (Rate, bool) {
 }
 
 // snap returns the standard rate within 0.1 % of r, if there is one, since r may be an inexact average
-// of a constant rate. Otherwise it returns r rounded to thousandths, at least 1.
-func (r Rate) snap() Rate {
+// of a constant rate. Otherwise it returns r rounded to thousandths, at least 1, and false.
+func (r Rate) snap() (best Rate, standard bool) {
 	best, distance := Rate{max(1000, int64(math.Round(r.Float()*1000))), 1000}, .001
 	for _, n := range []int64{24, 25, 30, 48, 50, 60, 90, 100, 120} {
 		for _, s := range []Rate{{n, 1}, {n * 1000, 1001}} {
 			if d := math.Abs(s.Float()/r.Float() - 1); d < distance {
-				best, distance = s, d
+				best, distance, standard = s, d, true
 			}
 		}
 	}
-	return best
+	return best, standard
 }
 
 // RateOf returns the rate of a number of frames in 1000 s. It is exact for the rates of NTSC: 29970 is

@@ -78,7 +78,8 @@ func (r *report) info(video, audio int) (*Info, error) {
 		s := films[in.VideoTrack-1]
 		v, _ := s.video()
 		times := r.times(s)
-		v.start, v.Rate = times[0], s.rate(times).snap()
+		v.start = times[0]
+		v.Rate, _ = s.rate(in.Format, times).snap()
 		v.Stated, v.mastering = r.stated(s, v), r.mastering(s)
 		v.bits = r.bits(s, v)
 		in.Video = v
