@@ -20,7 +20,7 @@ func Advice(code failure.Reason) string {
 	case failure.MediaHostMissing:
 		return "The host doesn’t exist, or accepts no connections. Check the address, or send the file itself."
 	case failure.MediaUnreachable:
-		return "The server gave no usable answer for hours. Try again when it works, or send the file itself."
+		return "The server gave no usable answer for an hour or more. Try again when it works, or send the file itself."
 	case failure.MediaTooSlow:
 		return "The server sends the file too slowly. Send the file itself."
 	case failure.MediaUnsupported:

@@ -56,7 +56,7 @@ func (d *download) get(parent context.Context) error {
 	if err == nil && d.size >= 0 && d.done != d.size {
 		err = errors.New("the answer is only a part") // of the requested rest, which is a valid answer
 	}
-	if err != nil && d.size > 0 {
+	if err != nil {
 		err = &cutError{d.done, d.size, err}
 	}
 	return err
@@ -91,8 +91,8 @@ type unpacked struct {
 
 func (u unpacked) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		u.body.failed = true
+	if err != nil && err != io.EOF && !u.body.failed {
+		u.body.failed, err = true, errDamaged
 	}
 	return n, err
 }

@@ -52,6 +52,7 @@ type writeError struct{ error }
 
 var (
 	errChanged  = errors.New("the file changed while it was fetched, or can't be continued")
+	errDamaged  = errors.New("the compressed answer is damaged, or was cut off")
 	errTooLarge = errors.New("more bytes than the limit")
 )
 
@@ -96,7 +97,13 @@ func details(err error) (d failure.Details) {
 		return d
 	}
 	if c, ok := errors.AsType[*cutError](err); ok {
-		d.Status, d.Cause = http.StatusOK, fmt.Sprintf("the answer was cut off at %s of %s", megabytes(c.done), megabytes(c.size))
+		d.Status, d.Cause = http.StatusOK, "the answer was cut off at "+megabytes(c.done)
+		if c.size > 0 {
+			d.Cause += " of " + megabytes(c.size)
+		}
+		if c.cause == errDamaged {
+			d.Cause = errDamaged.Error()
+		}
 		return d
 	}
 	if ours, ok := errors.AsType[refused](err); ok {
@@ -137,9 +144,9 @@ func megabytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// cutError is the end of an answer before its size.
+// cutError is the end of an answer before that of the file.
 type cutError struct {
-	done, size int64
+	done, size int64 // in bytes; size is -1 if it isn't known
 	cause      error
 }
 

@@ -154,6 +154,20 @@ func TestDetails(t *testing.T) {
 		case "/cut":
 			w.Header().Set("Content-Length", "9000000")
 			w.Write(make([]byte, 3_000_000))
+		case "/cut-chunks":
+			w.Write(make([]byte, 3_000_000))
+			panic(http.ErrAbortHandler)
+		case "/cut-gzip", "/cut-gzip-chunks":
+			w.Header().Set("Content-Encoding", "gzip")
+			var packed bytes.Buffer
+			z := gzip.NewWriter(&packed)
+			z.Write(make([]byte, 1000))
+			z.Close()
+			w.Write(packed.Bytes()[:packed.Len()-9])
+			if r.URL.Path == "/cut-gzip-chunks" {
+				http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
 		case "/old":
 			w.WriteHeader(http.StatusForbidden)
 		case "/brotli":
@@ -163,10 +177,13 @@ func TestDetails(t *testing.T) {
 		}
 	})
 	for path, want := range map[string]failure.Details{
-		"/cut":    {Status: 200, Cause: "the answer was cut off at 3.0 MB of 9.0 MB"},
-		"/old":    {Status: 403, Cause: "the server answered 403; perhaps the URL has expired, or needs a sign-in"},
-		"/down":   {Status: 502, Cause: "the server answered 502"},
-		"/brotli": {Cause: `the server compressed the file by "br"`},
+		"/cut":             {Status: 200, Cause: "the answer was cut off at 3.0 MB of 9.0 MB"},
+		"/cut-chunks":      {Status: 200, Cause: "the answer was cut off at 3.0 MB"},
+		"/cut-gzip":        {Status: 200, Cause: "the compressed answer is damaged, or was cut off"},
+		"/cut-gzip-chunks": {Status: 200, Cause: "the answer was cut off at 1000 bytes"},
+		"/old":             {Status: 403, Cause: "the server answered 403; perhaps the URL has expired, or needs a sign-in"},
+		"/down":            {Status: 502, Cause: "the server answered 502"},
+		"/brotli":          {Cause: `the server compressed the file by "br"`},
 	} {
 		err := open().Fetch(t.Context(), origin+path, io.Discard, 1<<30)
 		if e, ok := errors.AsType[*failure.Error](err); !ok || e.Failure.Details != want {

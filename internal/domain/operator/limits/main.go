@@ -131,7 +131,7 @@ func request(c *constants) []row {
 }
 
 func attempt(c *constants) []row {
-	const worker = "internal/work/worker"
+	const worker, retry = "internal/work/worker", "internal/domain/requests"
 	slow := "postponed, at last failed: `" + failure.Failure{Code: failure.MediaTooSlow, Details: failure.Details{Kind: failure.Video}}.Sentence() + "`"
 	again := "another attempt"
 	failed := "failed: `" + failure.Failure{Code: failure.ProcessingTooLong}.Sentence() + "`"
@@ -141,6 +141,8 @@ func attempt(c *constants) []row {
 		{fmt.Sprintf("fetching a file: in all, without a byte, below %d kB/s", lipsync.LeastSpeed/1000),
 			strings.Join([]string{c.time(worker, "FetchTime"), c.time(worker, "StallTime"), c.time(worker, "Patience")}, ", "), nil, slow},
 		{"fetching two files; each further one", fmt.Sprintf("%s; %s", spell(2*c.of(worker, "FetchTime")), c.time(worker, "moreTime")), nil, "the same"},
+		{"trying again: a host that is missing, a server that answers in the same way each time, other faults of servers, those of the machine",
+			strings.Join([]string{c.time(retry, "missingPatience"), c.time(retry, "answerPatience"), c.time(retry, "serverPatience"), c.time(retry, "hostPatience")}, ", "), nil, "failed"},
 		{"rendering", fmt.Sprintf("%s and %d times the length", c.time(worker, "leastRender"), c.of(worker, "renderFactor")), nil, failed},
 		{"signing", fmt.Sprintf("%s and %d s for each GiB", c.time(worker, "signTime"), 8<<30/c.of(worker, "signRate")+1), nil, again},
 		{"storing and sending the output", c.time(worker, "transferTime"), nil, again},
@@ -172,6 +174,9 @@ func kibibytes(n int) string { return fmt.Sprintf("%d KiB", n>>10) }
 // spell returns a time in nanoseconds as text.
 func spell(nanoseconds int64) string {
 	const second, minute = 1_000_000_000, 60_000_000_000
+	if hour := int64(60 * minute); nanoseconds > hour && nanoseconds%hour == 0 {
+		return fmt.Sprintf("%d h", nanoseconds/hour)
+	}
 	if nanoseconds%minute == 0 {
 		return fmt.Sprintf("%d min", nanoseconds/minute)
 	}
