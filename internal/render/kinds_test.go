@@ -48,6 +48,7 @@ func TestVideoKinds(t *testing.T) {
 		{"GIF", clip("a.gif", "25"), 160, 96, "25/1"},
 		{"APNG", clip("unstated.apng", "25"), 160, 96, "25/1"},
 		{"APNG, named as a picture", clip("unstated.png", "25", "-f", "apng"), 160, 96, "25/1"},
+		{"AVIF that moves", clip("a.avif", "25", "-c:v", "libaom-av1", "-cpu-used", "8", "-crf", "10", "-lag-in-frames", "0"), 160, 96, "25/1"},
 		{"starts late", clip("a.mkv", "25", "-output_ts_offset", "7.03"), 160, 96, "25/1"},
 		{"with sound that starts early", clip("a.mkv", "25", "-f", "lavfi", "-itsoffset", "-0.02", "-i", "sine=d=3"), 160, 96, "25/1"},
 		{"an awkward name", clip("-it's \"a\": $(b)%d;\n.mp4", "25"), 160, 96, "25/1"},

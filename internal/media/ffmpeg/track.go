@@ -3,6 +3,7 @@ package ffmpeg
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -67,6 +68,9 @@ func (r *report) info(video, audio int) (*Info, error) {
 			sounds = append(sounds, s)
 		}
 	}
+	if in.Format == "mov" && slices.ContainsFunc(films, lasts) { // ffmpeg 7 lists the still picture of an AVIF that moves beside its track
+		films = slices.DeleteFunc(films, func(s stream) bool { return !lasts(s) })
+	}
 	if films == nil {
 		if in.Unusable = unusable; sounds == nil && unusable != nil {
 			return nil, unusable
@@ -93,6 +97,9 @@ func (r *report) info(video, audio int) (*Info, error) {
 	r.line(in, sound)
 	return in, nil
 }
+
+// lasts reports whether a stream states how long it is, as tracks of MOV and MP4 do.
+func lasts(s stream) bool { return parseSeconds(s.Duration) > 0 }
 
 // taken returns the number of the track that was asked for. 0 asks for the one that players take: the first that is a default, or else the first
 // that is no comment and not for the deaf or the blind. It returns 0 if there is none.
