@@ -30,7 +30,7 @@ func Advice(code failure.Reason) string {
 	case failure.MediaTruncated:
 		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
 	case failure.NoFace:
-		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
+		return "The face has to be large enough to see the lips, not upside down, and look towards the camera for some of the time."
 	case failure.FaceMissing:
 		return "Cut the part without a face, or choose that frames without a face stay as they are."
 	case failure.SpeedOutOfRange:

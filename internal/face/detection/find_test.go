@@ -37,6 +37,7 @@ func TestFindsFaces(t *testing.T) {
 			scenes = append(scenes, scene{f, faces[0]})
 		}
 	}
+	const mostOff = 45 * math.Pi / 180 // of a face whose turn is seen
 	for _, c := range []struct {
 		name   string
 		turn   float64 // degrees
@@ -46,6 +47,7 @@ func TestFindsFaces(t *testing.T) {
 	}{
 		{"upright", 0, 240, 1, nil},
 		{"turned by 30°", 30, 240, .95, nil}, {"turned by 45°", 45, 240, .95, nil}, {"turned by 90°", 90, 240, .95, nil}, {"turned by −90°", -90, 240, .95, nil},
+		{"turned by 105°", 105, 240, .9, nil},
 		{"120 pixels", 0, 120, .95, nil}, {"60 pixels", 0, 60, .9, nil},
 		{"dark", 0, 240, .9, darken}, {"covered", 0, 240, .9, cover},
 	} {
@@ -62,7 +64,7 @@ func TestFindsFaces(t *testing.T) {
 			if len(faces) > 0 && faces[0].Box.Same(at) {
 				if _, ok, err := d.Locate(t.Context(), frame, faces[0]); err != nil {
 					t.Fatal(err)
-				} else if ok {
+				} else if off := tiltOf(faces[0].Landmarks[LeftPupil], faces[0].Landmarks[RightPupil]) - c.turn*math.Pi/180; ok && math.Cos(off) > math.Cos(mostOff) {
 					found++
 				}
 			}
@@ -71,6 +73,28 @@ func TestFindsFaces(t *testing.T) {
 		t.Logf("%s: %.2f", c.name, share)
 		if share < c.least {
 			t.Errorf("%s: %.2f of the faces are found, want %.2f", c.name, share, c.least)
+		}
+	}
+}
+
+// TestUpsideDown sees no upright face in a face that is upside down.
+func TestUpsideDown(t *testing.T) {
+	d, err := New(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"talking_man.mp4", "people/woman_earrings.mp4"} {
+		for i, f := range sharedtest.Frames(t, 512, 512, "-i", sharedtest.Path(t, "media", file), "-vf", "select=not(mod(n\\,40))", "-fps_mode", "passthrough", "-frames:v", "5") {
+			faces, err := d.Detect(t.Context(), f, .1)
+			if err != nil || len(faces) != 1 {
+				t.Fatalf("%s: %d faces, %v; want one", file, len(faces), err)
+			}
+			for _, degrees := range []float64{160, 180, 200} {
+				frame, _ := placed(f, faces[0], degrees, 240)
+				if found, err := d.Detect(t.Context(), frame, .05); len(found) > 0 || err != nil {
+					t.Errorf("%s, frame %d, turned by %g°: got %v, %v, want no face", file, i, degrees, found, err)
+				}
+			}
 		}
 	}
 }

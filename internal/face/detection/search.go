@@ -22,12 +22,17 @@ const (
 )
 
 // quarterTurns are the turns of the picture in which faces are searched for until upright ones are found, in quarters, clockwise.
-var quarterTurns = [...]int{0, 1, 3}
+var quarterTurns = [...]int{0, 1, 3, 2}
 
 // The network was trained on upright faces. Of a face that is more tilted than by upright, in radians, or less probable than surelyUpright, it
 // may see only a part as a face. In a turned picture a face must be as probable as leastTurned: a hand in front of a face looks like one. By
 // eye.
 const upright, surelyUpright, leastTurned = 50 * math.Pi / 180, .9, .8
+
+// mostTilted is the largest tilt of a face that counts, in radians: at 120° engines draw mouths that look right, and at 150° they don't. A face that
+// is upside down often looks like an upright one, with a mouth on its forehead. It is seen as upside down if that has oddsOver times the odds: of
+// upright faces, also small ones, in the dark and half covered, that has up to 1.21 times the odds.
+const mostTilted, oddsOver = 130 * math.Pi / 180, 1.25
 
 // Detect implements Detector. The network sees the whole frame at once, so smallest would save no time. If it finds no face that is
 // surely upright, it sees the picture turned, and the surest faces of all turns count.
@@ -36,7 +41,7 @@ func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (face
 	for _, quarters := range quarterTurns {
 		to := framed(frame.Rect, quarters)
 		least := leastSure
-		if quarters > 0 {
+		if quarters == 1 || quarters == 3 {
 			least = leastTurned
 		}
 		var seen []candidate
@@ -53,7 +58,11 @@ func (s search) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (face
 		if math.Abs(tiltOf(best.eyes[0], best.eyes[1])) < upright && best.score > logit(surelyUpright) {
 			return found, nil
 		}
-		if best.score > sure {
+		more := float32(0)
+		if quarters == 2 {
+			more = float32(math.Log(oddsOver))
+		}
+		if best.score > sure+more {
 			faces, sure = found, best.score
 		}
 	}
@@ -120,11 +129,14 @@ func (c *candidate) within(most float32) bool {
 	return true
 }
 
-// facesOf returns the faces of candidates: their boxes and pupils.
+// facesOf returns the faces of candidates that aren't tilted too much: their boxes and pupils.
 func facesOf(seen []candidate, to geom.Similarity) (faces []Face) {
 	for _, c := range seen {
 		f := Face{}
 		left, right := to.Apply(c.eyes[0]), to.Apply(c.eyes[1])
+		if math.Abs(tiltOf(left, right)) > mostTilted {
+			continue
+		}
 		f.Landmarks[LeftPupil], f.Landmarks[RightPupil] = left, right
 		side := to.Scale() * float32(math.Sqrt(float64(c.area())))
 		up := turned(tiltOf(left, right), side).Apply(geom.Point{Y: -boxHigher})
