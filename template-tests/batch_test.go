@@ -32,14 +32,73 @@ func TestCompute(t *testing.T) {
 			{name, "ComputeResources.SecurityGroupIds", `["RunnerGroup.GroupId"]`},
 		})
 	}
-	wantNames(t, "compute without Spot", other().all("AWS::Batch::ComputeEnvironment"), []string{"OnDemand"})
+	wantNames(t, "compute with GPUs, and without Spot for others", other().all("AWS::Batch::ComputeEnvironment"), []string{"GPUOnDemand", "GPUSpot", "OnDemand"})
 	other().check(t, []property{
 		{"Jobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"OnDemand.ComputeEnvironmentArn","Order":1}]`},
-		{"OnDemand", "ComputeResources.InstanceTypes", `["g6.xlarge","g5.xlarge","g4dn.xlarge"]`},
-		{"OnDemand", "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023_NVIDIA"`},
+		{"OnDemand", "ComputeResources.InstanceTypes", `["c6i.xlarge","c7i.xlarge","c6a.xlarge","c7a.xlarge","m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
+		{"OnDemand", "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023"`},
+		{"OnDemand", "ComputeResources.LaunchTemplate.LaunchTemplateId", `"Instance"`},
 		{"OnDemand", "ComputeResources.Subnets.#", `2`},
 		{"OnDemand", "UpdatePolicy", `{"JobExecutionTimeoutMinutes":60}`},
+		{"GPUJobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"GPUSpot.ComputeEnvironmentArn","Order":1},{"ComputeEnvironment":"GPUOnDemand.ComputeEnvironmentArn","Order":2}]`},
+		{"GPUSpot", "ComputeResources.MaxvCpus", `32`},
+		{"GPUOnDemand", "ComputeResources.MaxvCpus", `8`},
 	})
+	for _, name := range []string{"GPUSpot", "GPUOnDemand"} {
+		other().check(t, []property{
+			{name, "ComputeResources.InstanceTypes", `["g6.xlarge","g5.xlarge","g6e.xlarge"]`},
+			{name, "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023_NVIDIA"`},
+			{name, "ComputeResources.LaunchTemplate.LaunchTemplateId", `"GPUInstance"`},
+		})
+	}
+}
+
+// TestWithoutGPU checks that a stack without GPUs has one job queue, whose runners do all requests.
+func TestWithoutGPU(t *testing.T) {
+	for _, kind := range []string{"JobQueue", "JobDefinition"} {
+		wantNames(t, kind, deployed().all("AWS::Batch::"+kind), []string{map[string]string{"JobQueue": "Jobs", "JobDefinition": "Runner"}[kind]})
+	}
+	if got := variable(t, deployed(), "Runner", "LIPSYNC_DUTY"); got != "" {
+		t.Errorf("the runner does only %q", got)
+	}
+	deployed().check(t, []property{{"Dispatch", "Environment.Variables.LIPSYNC_MAX_NEURAL_WORKERS", `"0"`}, {"Dispatch", "Environment.Variables.LIPSYNC_NEURAL_QUEUE", ""}})
+}
+
+// TestGPU checks that a stack with GPUs has runners for each duty, and that the functions that start and count runners know them.
+func TestGPU(t *testing.T) {
+	for job, want := range map[string][]string{"Runner": {"plain", "cpu", "false"}, "GPURunner": {"neural", "cuda,cpu", "true"}} {
+		for i, name := range []string{"LIPSYNC_DUTY", "LIPSYNC_PROVIDERS", "LIPSYNC_NVIDIA_ENCODE"} {
+			if got := variable(t, other(), job, name); got != want[i] {
+				t.Errorf("%s: got %s %q, want %q", job, name, got, want[i])
+			}
+		}
+	}
+	for _, name := range []string{"Dispatch", "Sweep"} {
+		other().check(t, []property{
+			{name, "Environment.Variables.LIPSYNC_JOB_QUEUE", `"Jobs.JobQueueArn"`},
+			{name, "Environment.Variables.LIPSYNC_JOB_DEFINITION", `"Runner"`},
+			{name, "Environment.Variables.LIPSYNC_MAX_WORKERS", `"4"`},
+			{name, "Environment.Variables.LIPSYNC_NEURAL_QUEUE", `"GPUJobs.JobQueueArn"`},
+			{name, "Environment.Variables.LIPSYNC_NEURAL_DEFINITION", `"GPURunner"`},
+			{name, "Environment.Variables.LIPSYNC_MAX_NEURAL_WORKERS", `"10"`},
+		})
+	}
+	for _, name := range []string{"Broker", "GetProgress"} {
+		other().check(t, []property{{name, "Environment.Variables.LIPSYNC_MAX_NEURAL_WORKERS", `"10"`}})
+	}
+}
+
+// variable returns the value of a variable in the environment of a job.
+func variable(t *testing.T, of template, job, name string) string {
+	t.Helper()
+	var pairs []struct{ Name, Value string }
+	of.read(t, job, "ContainerProperties.Environment", &pairs)
+	for _, p := range pairs {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
 }
 
 func TestJob(t *testing.T) {
@@ -59,22 +118,19 @@ func TestJob(t *testing.T) {
 	})
 	other().check(t, []property{
 		{"Runner", "Timeout.AttemptDurationSeconds", `3600`},
-		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"},{"Type":"GPU","Value":"1"}]`},
+		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"6144"},{"Type":"VCPU","Value":"4"}]`},
+		{"GPURunner", "Timeout.AttemptDurationSeconds", `3600`},
+		{"GPURunner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"},{"Type":"GPU","Value":"1"}]`},
+		{"GPURunner", "ContainerProperties.JobRoleArn", `"RunnerRole.Arn"`},
 	})
 }
 
 // TestCores checks that the runner uses as many cores as Batch reserves for it, so that jobs that
 // share an instance don't each use all of it.
 func TestCores(t *testing.T) {
-	var pairs, needs []struct{ Name, Type, Value string }
-	deployed().read(t, "Runner", "ContainerProperties.Environment", &pairs)
+	var needs []struct{ Type, Value string }
 	deployed().read(t, "Runner", "ContainerProperties.ResourceRequirements", &needs)
-	told, booked := "none", "none"
-	for _, p := range pairs {
-		if p.Name == "GOMAXPROCS" {
-			told = p.Value
-		}
-	}
+	told, booked := variable(t, deployed(), "Runner", "GOMAXPROCS"), "none"
 	for _, n := range needs {
 		if n.Type == "VCPU" {
 			booked = n.Value
@@ -82,18 +138,6 @@ func TestCores(t *testing.T) {
 	}
 	if told != booked || told != "4" {
 		t.Errorf("the runner uses %s cores of the %s that Batch gives it, want 4 of 4", told, booked)
-	}
-}
-
-// TestProviders checks that the settings of a runner with a GPU name the GPU's provider, so that the
-// runner logs a warning if it can't use it.
-func TestProviders(t *testing.T) {
-	for want, of := range map[string]template{"cpu": deployed(), "cuda,cpu": other()} {
-		var pairs []struct{ Name, Value string }
-		of.read(t, "Runner", "ContainerProperties.Environment", &pairs)
-		if !slices.Contains(pairs, struct{ Name, Value string }{"LIPSYNC_PROVIDERS", want}) {
-			t.Errorf("got %v, want LIPSYNC_PROVIDERS %s", pairs, want)
-		}
 	}
 }
 
@@ -105,7 +149,11 @@ func TestInstance(t *testing.T) {
 			`{"DeleteOnTermination":true,"Encrypted":true,"Throughput":250,"VolumeSize":100,"VolumeType":"gp3"}}]`},
 		{"Instance", "LaunchTemplateData.MetadataOptions", `{"HttpPutResponseHopLimit":1,"HttpTokens":"required"}`},
 	})
-	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
+	other().check(t, []property{
+		{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`},
+		{"GPUInstance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `88`}, // for four requests
+		{"GPUInstance", "LaunchTemplateData.MetadataOptions", `{"HttpPutResponseHopLimit":1,"HttpTokens":"required"}`},
+	})
 }
 
 // TestUserData checks that the ECS agent obeys the notice to a Spot instance, and that it deletes the
@@ -199,7 +247,7 @@ func action(t *testing.T, attempt map[string]string) string {
 // TestMachineImage checks that the machine's image is looked up when the stack is deployed.
 func TestMachineImage(t *testing.T) {
 	for kind, of := range map[string]template{"": deployed(), "gpu/": other()} {
-		parameter := strings.Trim(of.get("OnDemand", "ComputeResources.Ec2Configuration.0.ImageIdOverride"), `"`)
+		parameter := strings.Trim(of.get(map[string]string{"": "OnDemand", "gpu/": "GPUOnDemand"}[kind], "ComputeResources.Ec2Configuration.0.ImageIdOverride"), `"`)
 		got := of.Parameters[parameter]
 		want := map[string]any{
 			"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": "/aws/service/ecs/optimized-ami/amazon-linux-2023/" + kind + "recommended/image_id",

@@ -44,7 +44,7 @@ func TestFunctions(t *testing.T) {
 		})
 		other().check(t, []property{
 			{name, "Architectures", `["x86_64"]`},
-			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "broker": "50"}[f]},
+			{name, "ReservedConcurrentExecutions", map[string]string{"sweep": "2", "dispatch": "2", "broker": "54"}[f]},
 		})
 	}
 	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), append(want, "Small"))
@@ -90,7 +90,11 @@ func TestTimeouts(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	for _, f := range functionNames() {
 		var told map[string]string
-		deployed().read(t, logical(f), "Environment.Variables", &told)
+		of := deployed()
+		if f == "dispatch" || f == "sweep" {
+			of = other() // with the queue of GPUs
+		}
+		of.read(t, logical(f), "Environment.Variables", &told)
 		if n := told["GOMAXPROCS"]; n != "1" {
 			t.Errorf("%s starts on %q processors, want 1", f, n)
 		}
@@ -143,7 +147,7 @@ func TestSmall(t *testing.T) {
 	for _, p := range pairs {
 		runner[p.Name] = p.Value
 	}
-	for name, value := range map[string]string{"LIPSYNC_SCRATCH": "/tmp", "LIPSYNC_MODELS": "/tmp", "LIPSYNC_PROVIDERS": "cpu", "LIPSYNC_NVIDIA_ENCODE": "false", "GOMAXPROCS": "2"} {
+	for name, value := range map[string]string{"LIPSYNC_SCRATCH": "/tmp", "LIPSYNC_MODELS": "/tmp", "LIPSYNC_DUTY": "small", "GOMAXPROCS": "2"} {
 		runner[name] = value
 	}
 	if !maps.Equal(told, runner) {

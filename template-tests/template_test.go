@@ -72,7 +72,7 @@ var deployed = sync.OnceValue(func() template { return synth("deployed", map[str
 // other returns the template with all the settings that change it.
 var other = sync.OnceValue(func() template {
 	return synth("other", map[string]any{
-		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cuda", "lipsync:spotVcpus": 0, "lipsync:zones": 2, "lipsync:zoneNames": "us-east-1f,us-east-1d",
+		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cuda", "lipsync:engines": "warp,wav2lip", "lipsync:nvidiaEncode": true, "lipsync:spotVcpus": 0, "lipsync:gpuOnDemandVcpus": 8, "lipsync:zones": 2, "lipsync:zoneNames": "us-east-1f,us-east-1d",
 		"lipsync:lambdaQuota": 1000, "lipsync:monthlyBudget": 200,
 		"lipsync:maxVideoMiB": 1024, "lipsync:jobTimeout": "1h", "lipsync:logDays": 7,
 		"lipsync:eventBus": otherBus, "lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",

@@ -96,7 +96,7 @@ func (m *models) fetchFrom(o lipsync.Objects) error {
 
 // modelFrom fetches the models, and returns the content of w.onnx.
 func (m *models) modelFrom(o lipsync.Objects) (string, error) {
-	folder, err := fetchModels(m.Context(), o, m.folder, slog.New(slog.DiscardHandler))
+	folder, err := fetchModels(m.Context(), o, m.folder, lipsync.DoesAll, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
 	}
@@ -249,7 +249,7 @@ func TestFetchWaits(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := fetchModels(ctx, p, m.folder, slog.New(slog.DiscardHandler)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := fetchModels(ctx, p, m.folder, lipsync.DoesAll, slog.New(slog.DiscardHandler)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the time", err)
 	}
 }
@@ -293,7 +293,7 @@ func TestFetchOnlyWrong(t *testing.T) {
 				if p.opened != 1 {
 					t.Errorf("got %d parts, want that of the second file", p.opened)
 				}
-				folder, err := fetchModels(t.Context(), p, m.folder, slog.New(slog.DiscardHandler))
+				folder, err := fetchModels(t.Context(), p, m.folder, lipsync.DoesAll, slog.New(slog.DiscardHandler))
 				for i, want := range []string{"first", "second", "third"} {
 					if got, _ := os.ReadFile(filepath.Join(folder, fmt.Sprintf("%d.parts", i))); string(got) != want || err != nil {
 						t.Errorf("got %q, %v, want %q", got, err, want)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
@@ -42,7 +44,7 @@ type job struct {
 	allowPrivate bool
 	records      *broker.Records
 	own          lipsync.Objects // the models
-	small        bool            // it does only small requests, which need no models
+	duty         lipsync.Duty    // small requests need no models
 	secret       string          // name of the secret with the key that signs outputs, "" for none
 	pieceTime    time.Duration   // see worker.Worker; tests set it
 }
@@ -54,9 +56,9 @@ func (j *job) read(d *cloud.Deployment) {
 	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
 	cloud.Sizes(d)
-	d.OnlySmall = j.small
+	d.Duty = cmp.Or(j.duty, lipsync.Duty(settings.Duty.In(s)))
 	*j = job{
-		small:   j.small,
+		duty:    d.Duty,
 		scratch: settings.Scratch.In(s),
 		timeout: settings.JobTimeout.In(s),
 		limits: render.Limits{
@@ -111,41 +113,47 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*wo
 }
 
 // lazy is a renderer that is opened at its first job, so that a runner without work loads nothing.
-// It does one job at a time.
 type lazy struct {
 	open func(context.Context) (*engines.Set, error)
-	set  *engines.Set // nil until then
+
+	mu  sync.Mutex
+	set *engines.Set // nil until then
 }
 
 var _ worker.Renderer = (*lazy)(nil)
 
 func (l *lazy) Render(ctx context.Context, job render.Job, o render.Observer) (render.Result, error) {
-	if err := l.ensure(ctx); err != nil {
+	set, err := l.ensure(ctx)
+	if err != nil {
 		return render.Result{}, err
 	}
-	return l.set.Render(ctx, job, o)
+	return set.Render(ctx, job, o)
 }
 
 func (l *lazy) Estimate(ctx context.Context, job render.Job) (order.Estimate, error) {
-	if err := l.ensure(ctx); err != nil {
+	set, err := l.ensure(ctx)
+	if err != nil {
 		return order.Estimate{}, err
 	}
-	return l.set.Estimate(ctx, job)
+	return set.Estimate(ctx, job)
 }
 
 func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, error) {
-	if err := l.ensure(ctx); err != nil {
+	set, err := l.ensure(ctx)
+	if err != nil {
 		return order.Analysis{}, err
 	}
-	return l.set.FindPeople(ctx, video, o)
+	return set.FindPeople(ctx, video, o)
 }
 
-// ensure opens the renderer, unless it is open.
-func (l *lazy) ensure(ctx context.Context) (err error) {
+// ensure returns the renderer, which it opens unless it is open.
+func (l *lazy) ensure(ctx context.Context) (set *engines.Set, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.set == nil {
 		l.set, err = l.open(ctx)
 	}
-	return err
+	return l.set, err
 }
 
 func (l *lazy) close() error {
@@ -165,8 +173,8 @@ func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logge
 	var set *engines.Set
 	for again := false; ; again = true {
 		models := ""
-		if !j.small {
-			if models, err = fetchModels(ctx, objects, j.models, log); err != nil {
+		if j.duty != lipsync.DoesSmall {
+			if models, err = fetchModels(ctx, objects, j.models, j.duty, log); err != nil {
 				return nil, fmt.Errorf("fetch models: %w", err)
 			}
 		}
@@ -198,7 +206,7 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 	return providers, err
 }
 
-// worker returns a worker for one request at a time.
+// worker returns a worker.
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
 	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: worker.FetchTime, Stall: worker.StallTime, Patience: worker.Patience})
 	return &worker.Worker{

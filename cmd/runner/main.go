@@ -18,6 +18,7 @@ import (
 
 	"lipsync/internal/aws/awsclient"
 	"lipsync/internal/aws/cloud"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/sandbox"
 )
@@ -57,7 +58,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(stdout, "runner %s\n", version.String())
 		return done
 	}
-	j := job{small: flags.NArg() > 0}
+	var j job
+	if flags.NArg() > 0 {
+		j.duty = lipsync.DoesSmall
+	}
 	configured, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)

@@ -22,15 +22,18 @@ import (
 // and the files that it names.
 const modelsPrefix = "models/"
 
-// fetchModels returns a folder with the bucket's models, or "" if the bucket has none. Each machine
+// fetchModels returns a folder with the bucket's models that a runner with the duty uses, or "" if the bucket has none. Each machine
 // fetches them once: folder keeps a subfolder for each models.json, named by its digest. If the
 // bucket's models are incomplete, fetchModels logs that, and returns those that were used
 // last. If there is none, it returns the incomplete models, so that only requests that need a
 // missing one fail. Files that are right are kept for the next job.
-func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
+func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, d lipsync.Duty, log *slog.Logger) (string, error) {
 	list, err := fetchCatalog(ctx, objects)
 	if list == nil || err != nil {
 		return "", err
+	}
+	if !d.Does(lipsync.Neural) {
+		list = catalog.WithoutEngines(list)
 	}
 	sum := sha256.Sum256(list)
 	digest := hex.EncodeToString(sum[:])

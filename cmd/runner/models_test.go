@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 )
 
@@ -51,7 +52,7 @@ func catalogOf(content string) string {
 func (m *models) fetch(want string) (folder string, logged bool) {
 	m.Helper()
 	m.log.Reset()
-	folder, err := fetchModels(m.Context(), m.objects, m.folder, slog.New(slog.NewTextHandler(&m.log, nil)))
+	folder, err := fetchModels(m.Context(), m.objects, m.folder, lipsync.DoesAll, slog.New(slog.NewTextHandler(&m.log, nil)))
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -86,6 +87,26 @@ func TestFetchModels(t *testing.T) {
 	}
 }
 
+// TestModelsOfDuty has a runner that does no requests of networks fetch none by which engines paint.
+func TestModelsOfDuty(t *testing.T) {
+	m, sum := newModels(t), sha256.Sum256([]byte("x"))
+	m.put("models.json", fmt.Sprintf(`{"models":[{"role":"wav2lip","file":"w.onnx","sha256":%q,"licence":""},{"role":"face-detector","file":"f.onnx","sha256":%[1]q,"licence":""}]}`,
+		hex.EncodeToString(sum[:])))
+	m.put("w.onnx", "x")
+	m.put("f.onnx", "x")
+	for duty, want := range map[lipsync.Duty]string{lipsync.DoesPlain: "f.onnx models.json", lipsync.DoesNeural: "f.onnx models.json w.onnx"} {
+		folder, err := fetchModels(t.Context(), m.objects, t.TempDir(), duty, slog.New(slog.DiscardHandler))
+		files, err2 := os.ReadDir(folder)
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name())
+		}
+		if got := strings.Join(names, " "); err != nil || err2 != nil || got != want {
+			t.Errorf("%s: got %q (%v, %v), want %q", duty, got, err, err2, want)
+		}
+	}
+}
+
 // TestBrokenModels has incomplete models in the bucket, as there are while an operator copies them.
 func TestBrokenModels(t *testing.T) {
 	m := newModels(t)
@@ -95,7 +116,7 @@ func TestBrokenModels(t *testing.T) {
 		{"models.json", "{"},
 	} {
 		m.put(c.put, c.content)
-		folder, err := fetchModels(t.Context(), m.objects, m.folder, slog.New(slog.NewTextHandler(&m.log, nil)))
+		folder, err := fetchModels(t.Context(), m.objects, m.folder, lipsync.DoesAll, slog.New(slog.NewTextHandler(&m.log, nil)))
 		if err != nil || m.log.Len() == 0 {
 			t.Errorf("%s is %s: got %v and log %q", c.put, c.content, err, &m.log)
 		}
@@ -132,7 +153,7 @@ func (m *models) fetchAtOnce(want string) {
 	defer jobs.Wait()
 	for range 8 {
 		jobs.Go(func() {
-			folder, err := fetchModels(m.Context(), m.objects, m.folder, slog.New(slog.DiscardHandler))
+			folder, err := fetchModels(m.Context(), m.objects, m.folder, lipsync.DoesAll, slog.New(slog.DiscardHandler))
 			if err != nil {
 				m.Error(err)
 			}

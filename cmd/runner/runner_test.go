@@ -52,7 +52,7 @@ func newAccount(t *testing.T) *account {
 		t.Setenv(name, value)
 	}
 	a := &account{environment: map[string]string{
-		"LIPSYNC_BROKER_FUNCTION": "broker", "LIPSYNC_MEDIA_ROLE": "arn:aws:iam::000000000000:role/media", "LIPSYNC_MAX_WORKERS": "4",
+		"LIPSYNC_BROKER_FUNCTION": "broker", "LIPSYNC_MEDIA_ROLE": "arn:aws:iam::000000000000:role/media", "LIPSYNC_MAX_WORKERS": "4", "LIPSYNC_MAX_NEURAL_WORKERS": "0",
 		"LIPSYNC_NAME": "Trial", "LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t),
 		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_MODELS": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
 		"LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
@@ -193,7 +193,7 @@ func TestJob(t *testing.T) {
 	if got, want := findingsUsed(t, log), map[string]bool{second: false, third: true}; !maps.Equal(got, want) {
 		t.Errorf("findings were used by %v, want %v", got, want)
 	}
-	if means, err := a.demand.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means.Small <= 0 || means.Small > time.Minute || means.Large != 0 {
+	if means, err := a.demand.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] <= 0 || means[lipsync.Small] > time.Minute || means[lipsync.Large] != 0 {
 		t.Errorf("got mean times of %v (%v), want that of the requests, which are small", means, err)
 	}
 }

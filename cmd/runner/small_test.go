@@ -30,7 +30,7 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 	for name, value := range a.environment {
 		t.Setenv(name, value)
 	}
-	j := job{small: true}
+	j := job{duty: lipsync.DoesSmall}
 	d, err := cloud.New(cloud.Config(os.Getenv), a.getenv, log, j.read)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestFunction(t *testing.T) {
 	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, large, lipsync.Queued, "", 0)
-	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means.Small <= 0 || means.Small > time.Minute {
+	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] <= 0 || means[lipsync.Small] > time.Minute {
 		t.Errorf("got mean times of %v (%v), want that of the small requests", means, err)
 	}
 	if starts := strings.Count(log.String(), `"msg":"start"`); starts != 1+3 { // its own, and those of two requests and of the process that found none
@@ -139,7 +139,7 @@ func TestFunctionTooLong(t *testing.T) {
 	if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
 		t.Errorf("got the class %q (%v), want large", r.Class, err)
 	}
-	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means != (lipsync.Means{}) {
+	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] != 0 || means[lipsync.Large] != 0 {
 		t.Errorf("got mean times of %v (%v), want none", means, err)
 	}
 }

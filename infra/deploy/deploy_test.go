@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -195,7 +196,7 @@ func TestAgain(t *testing.T) {
 		"another account's bus":   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:us-east-1:123456789012:event-bus/none"}, usual, ""},
 		"another region's bus":    {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "arn:aws:events:eu-west-1:123456789012:event-bus/main"}, "", "lipsync:eventBus: the bus is in eu-west-1, and the stack in us-east-1"},
 		"no such bus":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:eventBus": "none"}, "", "lipsync:eventBus: events: Event bus none does not exist."},
-		"no GPU":                  {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda"}, "", "no job could run: one takes 4 vCPUs."},
+		"no GPU":                  {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda", "lipsync:engines": "wav2lip", "lipsync:gpuInstanceTypes": "m7i.xlarge"}, "", "no job could run on lipsync:gpuInstanceTypes: one takes 4 vCPUs."},
 	} {
 		added, _, err := c.cloud.prepare(t, c.given)
 		if c.err == "" && (err != nil || added != c.want) {
@@ -207,6 +208,26 @@ func TestAgain(t *testing.T) {
 		wantChanges := []string{"iam CreateServiceLinkedRolebatch.amazonaws.com", "iam CreateServiceLinkedRolespot.amazonaws.com"}
 		if c.err == "" && !slices.Equal(c.cloud.changes, wantChanges) {
 			t.Errorf("%s: got the changes %q, want only %q, which do nothing here", name, c.cloud.changes, wantChanges)
+		}
+	}
+}
+
+// TestGPU prepares a stack with GPUs, with types that the region offers and others.
+func TestGPU(t *testing.T) {
+	c := made("UPDATE_COMPLETE", "{}")
+	c.answers["quota L-DB2E81BA"] = `{"Quota":{"Value":8.0}}`
+	gpu := map[string]any{"lipsync:image": "cuda", "lipsync:engines": "wav2lip"}
+	added, said, err := c.prepare(t, maps.Clone(gpu))
+	if want := "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:gpuInstanceTypes=g5.xlarge -c lipsync:lambdaQuota=1000]]"; err != nil || added != want {
+		t.Errorf("got %s (%v), want %s", added, err, want)
+	}
+	gpu["lipsync:gpuInstanceTypes"] = "g6.xlarge"
+	if _, _, err := c.prepare(t, gpu); err == nil || !strings.Contains(err.Error(), "no instances of the types g6.xlarge: name others in lipsync:gpuInstanceTypes") {
+		t.Errorf("got %v, want that there are no instances", err)
+	}
+	for _, want := range []string{"lipsync:gpuSpotVcpus is 32, but the account's quota L-3819A6DF of EC2 is 0 vCPUs.\n", "lipsync:gpuOnDemandVcpus is 16, but the account's quota L-DB2E81BA of EC2 is 8 vCPUs.\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("got %q, want %q in it", said, want)
 		}
 	}
 }

@@ -28,11 +28,16 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) error {
 // choose decides the settings for which the region's or the account's state is the best value, unless the operator has named them. It returns them as arguments
 // of cdk, and adds them to the given ones, as if an operator had named them.
 func (d *deployment) choose(ctx context.Context, s stack.Settings, deployed map[string]string, exists bool) (arguments []string, err error) {
-	types, err := d.types(ctx, s)
-	if err != nil {
-		return nil, err
+	var all []string
+	types := map[settings.Entry]string{}
+	for _, of := range s.Fleets() {
+		some, err := d.types(ctx, s, of.Types)
+		if err != nil {
+			return nil, err
+		}
+		types[of.Types], all = strings.Join(some, ","), append(all, some...)
 	}
-	zones, err := d.zones(ctx, s, types, deployed, exists)
+	zones, err := d.zones(ctx, s, all, deployed, exists)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func (d *deployment) choose(ctx context.Context, s stack.Settings, deployed map[
 	for _, of := range []struct {
 		setting settings.Entry
 		value   string
-	}{{settings.InstanceTypes, strings.Join(types, ",")}, {settings.ZoneNames, strings.Join(zones, ",")}, {settings.LambdaQuota, strconv.Itoa(calls)}} {
+	}{{settings.InstanceTypes, types[settings.InstanceTypes]}, {settings.GPUInstanceTypes, types[settings.GPUInstanceTypes]}, {settings.ZoneNames, strings.Join(zones, ",")}, {settings.LambdaQuota, strconv.Itoa(calls)}} {
 		key := of.setting.Line().Context()
 		if _, named := d.given[key]; !named && of.value != "" {
 			d.given[key] = of.value
@@ -59,18 +64,18 @@ func (d *deployment) choose(ctx context.Context, s stack.Settings, deployed map[
 // fewCalls is a number of calls of functions at a time that some busy clients use up.
 const fewCalls = 50
 
-// types returns those of the instance types in the settings that the region offers. All that an operator names must be there.
-func (d *deployment) types(ctx context.Context, s stack.Settings) ([]string, error) {
-	wanted := settings.InstanceTypes.In(s.Values)
+// types returns those of the instance types in the setting that the region offers. All that an operator names must be there.
+func (d *deployment) types(ctx context.Context, s stack.Settings, of *settings.Setting[[]string]) ([]string, error) {
+	wanted := of.In(s.Values)
 	offered, err := d.account.Offered(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	_, named := d.given[settings.InstanceTypes.Context()]
+	_, named := d.given[of.Context()]
 	if len(offered) == 0 || named && len(offered) < len(wanted) {
 		missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return slices.Contains(offered, name) })
 		return nil, fmt.Errorf("%s has no instances of the types %s: name others in %s",
-			d.account.Config.Region, strings.Join(missing, ", "), settings.InstanceTypes.Context())
+			d.account.Config.Region, strings.Join(missing, ", "), of.Context())
 	}
 	return offered, nil
 }
@@ -129,18 +134,27 @@ func (d *deployment) checkBus(ctx context.Context, bus string) error {
 	return nil
 }
 
-// checkQuotas refuses a deployment in which no job could ever run, and prints which quotas are
+// checkQuotas refuses a deployment in which a job queue could never run a job, and prints which quotas are
 // lower than the settings.
 func (d *deployment) checkQuotas(ctx context.Context, s stack.Settings) error {
+	for _, f := range s.Fleets() {
+		if err := d.checkQuota(ctx, s, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *deployment) checkQuota(ctx context.Context, s stack.Settings, f *stack.Fleet) error {
 	spot, onDemand := account.StandardSpot, account.StandardOnDemand
-	if settings.Image.In(s.Values) == "cuda" {
+	if f.GPU {
 		spot, onDemand = account.GPUSpot, account.GPUOnDemand
 	}
 	room := false
 	for _, of := range []struct {
 		vCPUs *settings.Setting[int]
 		quota account.Quota
-	}{{settings.SpotVCPUs, spot}, {settings.OnDemandVCPUs, onDemand}} {
+	}{{f.Spot, spot}, {f.OnDemand, onDemand}} {
 		wanted := of.vCPUs.In(s.Values)
 		if wanted == 0 {
 			continue
@@ -155,7 +169,7 @@ func (d *deployment) checkQuotas(ctx context.Context, s stack.Settings) error {
 		room = room || has >= stack.JobVCPUs
 	}
 	if !room {
-		return fmt.Errorf("no job could run: one takes %d vCPUs. Ask for more under Service Quotas, Amazon EC2", stack.JobVCPUs)
+		return fmt.Errorf("no job could run on %s: one takes %d vCPUs. Ask for more under Service Quotas, Amazon EC2", f.Types.Context(), stack.JobVCPUs)
 	}
 	return nil
 }

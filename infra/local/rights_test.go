@@ -66,7 +66,7 @@ func (d *testDeployment) takeOver(t *testing.T) *takenOver {
 		}
 		return out.Payload, nil
 	}
-	o.records = broker.NewRecords(o.invoke, false)
+	o.records = broker.NewRecords(o.invoke, lipsync.DoesAll)
 	open := func(c aws.CredentialsProvider) lipsync.Objects {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -119,7 +119,7 @@ func TestRunnerRights(t *testing.T) {
 	if err := o.records.Held(t.Context(), own); failure.CodeOf(err) != failure.Conflict {
 		t.Errorf("held after the release: got %v, want a conflict", err)
 	}
-	if _, _, err := o.work.Objects.Open(t.Context(), lipsync.FindingsOf(own.Account, [32]byte{7})+"x"); failure.CodeOf(err) != failure.Conflict {
+	if _, _, err := o.work.Objects.Open(lipsync.WithHeld(t.Context(), own), lipsync.FindingsOf(own.Account, [32]byte{7})+"x"); failure.CodeOf(err) != failure.Conflict {
 		t.Errorf("a session after the release: got %v, want a conflict", err)
 	}
 	d.Batch.SetFaults(fakebatch.Faults{})
@@ -131,7 +131,7 @@ func TestRunnerRights(t *testing.T) {
 
 // doOwn does with a claimed request what a runner does.
 func (o *takenOver) doOwn(t *testing.T, own lipsync.Request) {
-	ctx, w := t.Context(), o.work
+	ctx, w := lipsync.WithHeld(t.Context(), own), o.work
 	for _, in := range own.Inputs() {
 		content, _, err := w.OpenMedia(ctx, in)
 		if err != nil {

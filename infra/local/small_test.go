@@ -40,9 +40,9 @@ func TestSmall(t *testing.T) {
 	large.call(t, http.MethodPost, "/v1/lipsync/generate", "application/json", strings.NewReader(`{"model":"wav2lip","inputs":[
 		{"type":"video","url":"http://127.0.0.1:1/v.mp4"},{"type":"audio","url":"http://127.0.0.1:1/a.wav"}]}`), &made)
 	large.id = made.ID
-	await(t, "a job for the large request", func() bool { return large.record(t).Claims > 0 })
-	if r := large.record(t); r.Class != lipsync.Large || d.Batch.Started() == 0 {
-		t.Errorf("got the class %q and %d jobs, want a large one that a job does", r.Class, d.Batch.Started())
+	await(t, "a job for the neural request", func() bool { return large.record(t).Claims > 0 })
+	if r := large.record(t); r.Class != lipsync.Neural || d.Batch.Started() == 0 {
+		t.Errorf("got the class %q and %d jobs, want a neural one that a job does", r.Class, d.Batch.Started())
 	}
-	t.Logf("the small request was done after %.1f s; a job had the large one after %.1f s", took.Seconds(), time.Since(began).Seconds())
+	t.Logf("the small request was done after %.1f s; a job had the neural one after %.1f s", took.Seconds(), time.Since(began).Seconds())
 }

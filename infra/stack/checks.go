@@ -15,7 +15,9 @@ func (s *service) addChecks() {
 	excuse(s.bucket, "S1", "Objects are reached only by signed URLs. A logged call of the API hands out each of them.")
 	excuse(s.vpc, "VPC7", "Nothing connects to the instances; what they fetch is in the runner's log.")
 	excuse(s.child("InstanceRole"), "IAM4", "Batch asks for this policy by name, and AWS keeps it fit for the ECS agent.")
-	excuse(s.child("Container"), "IAM5", "ecr:GetAuthorizationToken knows no resource.", "Resource::*")
+	for _, f := range s.fleets {
+		excuse(s.child(f.prefix+"Container"), "IAM5", "ecr:GetAuthorizationToken knows no resource.", "Resource::*")
+	}
 	s.excuseRoles()
 	s.excuseAPI()
 	s.excuseSignIn()

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 )
 
@@ -30,6 +31,58 @@ const diskMiBs = 250
 // stack replaces.
 const maxUpdate = 6 * time.Hour
 
+// Fleet is a job queue with the instances that Batch starts for it, and the job that renders on them.
+type Fleet struct {
+	prefix         string // of its parts' ids
+	duty           lipsync.Duty
+	GPU            bool
+	Types          *settings.Setting[[]string]
+	Spot, OnDemand *settings.Setting[int] // largest numbers of vCPUs
+
+	queue      awsbatch.JobQueue
+	definition awsbatch.EcsJobDefinition
+}
+
+// Fleets returns the fleets that the settings name. The requests whose engine needs a network have one of their own if they get GPUs.
+func (s Settings) Fleets() []*Fleet {
+	plain := &Fleet{Types: settings.InstanceTypes, Spot: settings.SpotVCPUs, OnDemand: settings.OnDemandVCPUs}
+	if settings.Image.In(s.Values) == "cpu" {
+		return []*Fleet{plain}
+	}
+	plain.duty = lipsync.DoesPlain
+	return []*Fleet{plain, {
+		prefix: "GPU", duty: lipsync.DoesNeural, GPU: true,
+		Types: settings.GPUInstanceTypes, Spot: settings.GPUSpotVCPUs, OnDemand: settings.GPUOnDemandVCPUs,
+	}}
+}
+
+// plain returns the fleet without GPUs.
+func (s *service) plain() *Fleet { return s.fleets[0] }
+
+// neural returns the fleet with GPUs, or nil.
+func (s *service) neural() *Fleet {
+	if len(s.fleets) == 1 {
+		return nil
+	}
+	return s.fleets[1]
+}
+
+// maxWorkers returns the largest number of runners of the fleet at a time. Without a fleet there are none.
+func (s *service) maxWorkers(f *Fleet) int {
+	if f == nil {
+		return 0
+	}
+	return f.Spot.In(s.Values)/JobVCPUs + f.OnDemand.In(s.Values)/JobVCPUs
+}
+
+// jobQueues returns the stack's outputs with the job queues.
+func (s *service) jobQueues() (all []output) {
+	for _, f := range s.fleets {
+		all = append(all, output{f.prefix + "JobQueueArn", f.queue.JobQueueArn()})
+	}
+	return all
+}
+
 // addCompute adds the instances that Batch starts, from none to the maximum. It starts Spot
 // instances first, and on-demand instances if Spot has none.
 func (s *service) addCompute() {
@@ -37,24 +90,31 @@ func (s *service) addCompute() {
 		Vpc:         s.vpc,
 		Description: jsii.String("Runners: out, never in"),
 	})
-	template := s.launchTemplate()
 	role := awsiam.NewRole(s.stack, jsii.String("InstanceRole"), &awsiam.RoleProps{
 		Description: jsii.String("What the ECS agent on an instance may do"),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("ec2.amazonaws.com"), nil),
 		ManagedPolicies: &[]awsiam.IManagedPolicy{awsiam.ManagedPolicy_FromAwsManagedPolicyName(
 			jsii.String("service-role/AmazonEC2ContainerServiceforEC2Role"))},
 	})
-	s.jobQueue = awsbatch.NewJobQueue(s.stack, jsii.String("Jobs"), nil)
-	for order, kind := range s.computeKinds() {
-		environment := awsbatch.NewManagedEc2EcsComputeEnvironment(s.stack, jsii.String(kind.id),
+	for _, f := range s.fleets {
+		s.addInstances(f, group, role)
+	}
+}
+
+// addInstances adds the job queue and the instances of a fleet, in the security group and with the role.
+func (s *service) addInstances(f *Fleet, group awsec2.ISecurityGroup, role awsiam.IRole) {
+	template := s.launchTemplate(f)
+	f.queue = awsbatch.NewJobQueue(s.stack, jsii.String(f.prefix+"Jobs"), nil)
+	for order, kind := range s.computeKinds(f) {
+		environment := awsbatch.NewManagedEc2EcsComputeEnvironment(s.stack, jsii.String(f.prefix+kind.id),
 			&awsbatch.ManagedEc2EcsComputeEnvironmentProps{
 				Vpc:                       s.vpc,
 				VpcSubnets:                &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC},
 				SecurityGroups:            &[]awsec2.ISecurityGroup{group},
 				LaunchTemplate:            template,
 				InstanceRole:              role,
-				Images:                    &[]*awsbatch.EcsMachineImage{s.machineImage()},
-				InstanceTypes:             s.instanceTypes(),
+				Images:                    &[]*awsbatch.EcsMachineImage{f.machineImage()},
+				InstanceTypes:             s.instanceTypes(f),
 				UseOptimalInstanceClasses: jsii.Bool(false),
 				Spot:                      jsii.Bool(kind.spot),
 				MinvCpus:                  jsii.Number(0),
@@ -64,7 +124,7 @@ func (s *service) addCompute() {
 		// Without a version, Batch always uses the template's first version.
 		environment.Node().DefaultChild().(awsbatch.CfnComputeEnvironment).AddPropertyOverride(
 			jsii.String("ComputeResources.LaunchTemplate.Version"), template.LatestVersionNumber())
-		s.jobQueue.AddComputeEnvironment(environment, jsii.Number(order+1))
+		f.queue.AddComputeEnvironment(environment, jsii.Number(order+1))
 	}
 }
 
@@ -76,14 +136,14 @@ type computeKind struct {
 }
 
 // computeKinds returns the kinds that the settings name, the first choice first.
-func (s *service) computeKinds() []computeKind {
-	kinds := []computeKind{{"Spot", true, settings.SpotVCPUs.In(s.Values)}, {"OnDemand", false, settings.OnDemandVCPUs.In(s.Values)}}
+func (s *service) computeKinds(f *Fleet) []computeKind {
+	kinds := []computeKind{{"Spot", true, f.Spot.In(s.Values)}, {"OnDemand", false, f.OnDemand.In(s.Values)}}
 	return slices.DeleteFunc(kinds, func(k computeKind) bool { return k.vCPUs == 0 })
 }
 
-func (s *service) instanceTypes() *[]awsec2.InstanceType {
+func (s *service) instanceTypes(f *Fleet) *[]awsec2.InstanceType {
 	var types []awsec2.InstanceType
-	for _, name := range settings.InstanceTypes.In(s.Values) {
+	for _, name := range f.Types.In(s.Values) {
 		types = append(types, awsec2.NewInstanceType(jsii.String(name)))
 	}
 	return &types
@@ -92,18 +152,19 @@ func (s *service) instanceTypes() *[]awsec2.InstanceType {
 // machineImage returns Amazon's latest image for ECS. CloudFormation finds it at each deployment.
 // If Batch chose the image, all instances would start from the image of the day on which the stack
 // was made.
-func (s *service) machineImage() *awsbatch.EcsMachineImage {
+func (f *Fleet) machineImage() *awsbatch.EcsMachineImage {
 	hardware, kind := awsecs.AmiHardwareType_STANDARD, awsbatch.EcsMachineImageType_ECS_AL2023
-	if settings.Image.In(s.Values) == "cuda" {
+	if f.GPU {
 		hardware, kind = awsecs.AmiHardwareType_GPU, awsbatch.EcsMachineImageType_ECS_AL2023_NVIDIA
 	}
 	return &awsbatch.EcsMachineImage{Image: awsecs.EcsOptimizedImage_AmazonLinux2023(hardware, nil), ImageType: kind}
 }
 
-// launchTemplate returns the template of instances. Their disk has space for the media of one job.
+// launchTemplate returns the template of a fleet's instances. Their disk has space for the media of one job.
 // Their metadata can be read only with a session token.
-func (s *service) launchTemplate() awsec2.LaunchTemplate {
-	return awsec2.NewLaunchTemplate(s.stack, jsii.String("Instance"), &awsec2.LaunchTemplateProps{
+func (s *service) launchTemplate(f *Fleet) awsec2.LaunchTemplate {
+	media := f.duty.AtOnce() * mediaFactor * int(settings.MaxVideo.In(s.Values)>>20) / 1024
+	return awsec2.NewLaunchTemplate(s.stack, jsii.String(f.prefix+"Instance"), &awsec2.LaunchTemplateProps{
 		RequireImdsv2: jsii.Bool(true),
 		// Batch runs containers on the instance's network, so they are no hop away from the metadata.
 		// A runner reads there whether the instance will be reclaimed.
@@ -111,7 +172,7 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 		UserData:                userData(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
 			DeviceName: jsii.String("/dev/xvda"), // the root device of Amazon Linux
-			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*int(settings.MaxVideo.In(s.Values)>>20)/1024), &awsec2.EbsDeviceOptions{
+			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+media), &awsec2.EbsDeviceOptions{
 				VolumeType:          awsec2.EbsDeviceVolumeType_GP3,
 				Throughput:          jsii.Number(diskMiBs),
 				Encrypted:           jsii.Bool(true),

@@ -23,11 +23,6 @@ func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*s
 	return &values
 }
 
-// maxWorkers returns the largest number of runners at a time.
-func (s *service) maxWorkers() int {
-	return settings.SpotVCPUs.In(s.Values)/JobVCPUs + settings.OnDemandVCPUs.In(s.Values)/JobVCPUs
-}
-
 // value returns the value of a setting for a program: the operator's choice, or the name or address
 // of a part of the stack.
 func (s *service) value(e settings.Entry) *string {
@@ -44,11 +39,13 @@ func (s *service) value(e settings.Entry) *string {
 	case settings.DeliveriesURL:
 		return s.deliveries.QueueUrl()
 	case settings.JobQueue:
-		return s.jobQueue.JobQueueArn()
+		return s.plain().queue.JobQueueArn()
 	case settings.JobDefinition:
-		return s.jobDefinition.JobDefinitionArn()
+		return s.plain().definition.JobDefinitionArn()
 	case settings.MaxWorkers:
-		return jsii.String(strconv.Itoa(s.maxWorkers()))
+		return jsii.String(strconv.Itoa(s.maxWorkers(s.plain())))
+	case settings.MaxNeuralWorkers:
+		return jsii.String(strconv.Itoa(s.maxWorkers(s.neural())))
 	case settings.MediaRole:
 		return s.mediaRole.RoleArn()
 	case settings.BrokerFunction:
@@ -67,8 +64,6 @@ func (s *service) value(e settings.Entry) *string {
 		return jsii.String(scratch)
 	case settings.Models:
 		return jsii.String(models)
-	case settings.Providers: // named, so that a runner without its GPU reports that
-		return jsii.String(map[string]string{"cuda": "cuda,cpu", "cpu": "cpu"}[settings.Image.In(s.Values)])
 	default:
 		panic("no value for " + e.Line().Name)
 	}

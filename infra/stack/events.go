@@ -47,10 +47,19 @@ func (s *service) deliverCalls() int {
 }
 
 // brokerCalls returns the number of calls of the broker that are kept for it, so that runners keep their leases while clients' calls use up the account's
-// quota: one for ten runners and small workers. A runner makes somewhat more than a call a second, which takes some 20 ms.
+// quota: one for ten requests that are worked on. A runner makes somewhat more than a call a second, which takes some 20 ms.
 func (s *service) brokerCalls() int {
 	small := settings.SmallWorkers.In(s.Values)
-	return min(max(settings.LeastBrokerCalls, (s.maxWorkers()+small)/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastBrokerCalls-small)
+	return min(max(settings.LeastBrokerCalls, s.mostHeld()/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastBrokerCalls-small)
+}
+
+// mostHeld returns the largest number of requests that are worked on at a time.
+func (s *service) mostHeld() int {
+	most := settings.SmallWorkers.In(s.Values)
+	for _, f := range s.fleets {
+		most += s.maxWorkers(f) * f.duty.AtOnce()
+	}
+	return most
 }
 
 // reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.
@@ -98,9 +107,13 @@ func (s *service) logFailedJobs() {
 	s.jobsBlocked = s.logEvents("JobBlocked", "Jobs that Batch can't start", "Batch Job Queue Blocked", map[string]any{})
 }
 
-// logEvents logs events about the job queue with the details to the log of failed jobs.
+// logEvents logs events about the job queues with the details to the log of failed jobs.
 func (s *service) logEvents(id, description, kind string, details map[string]any) awsevents.Rule {
-	details["jobQueue"] = []*string{s.jobQueue.JobQueueArn()}
+	var queues []*string
+	for _, f := range s.fleets {
+		queues = append(queues, f.queue.JobQueueArn())
+	}
+	details["jobQueue"] = queues
 	rule := awsevents.NewRule(s.stack, jsii.String(id), &awsevents.RuleProps{
 		Description:  jsii.String(description),
 		EventPattern: &awsevents.EventPattern{Source: jsii.Strings("aws.batch"), DetailType: jsii.Strings(kind), Detail: &details},

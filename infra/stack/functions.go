@@ -107,13 +107,16 @@ func (s *service) deleteMedia() policy {
 	}
 }
 
-// submit allows to start the runner with any revision of its job definition. During an update of
+// submit allows to start the runners with any revision of their job definitions. During an update of
 // the stack, dispatch still uses the last revision.
 func (s *service) submit() awsiam.PolicyStatement {
 	const name = 5 // arn:aws:batch:REGION:ACCOUNT:job-definition/NAME:REVISION
-	definition := awscdk.Fn_Select(jsii.Number(name), awscdk.Fn_Split(jsii.String(":"), s.jobDefinition.JobDefinitionArn(), nil))
-	return allow([]string{"batch:SubmitJob"}, s.jobQueue.JobQueueArn(),
-		jsii.String("arn:"+*s.stack.Partition()+":batch:"+*s.stack.Region()+":"+*s.stack.Account()+":"+*definition+":*"))
+	var on []*string
+	for _, f := range s.fleets {
+		definition := awscdk.Fn_Select(jsii.Number(name), awscdk.Fn_Split(jsii.String(":"), f.definition.JobDefinitionArn(), nil))
+		on = append(on, f.queue.JobQueueArn(), jsii.String("arn:"+*s.stack.Partition()+":batch:"+*s.stack.Region()+":"+*s.stack.Account()+":"+*definition+":*"))
+	}
+	return allow([]string{"batch:SubmitJob"}, on...)
 }
 
 // listJobs allows to list jobs. AWS has no narrower right.
@@ -178,6 +181,9 @@ func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	}
 	if s.small != nil && starts(l.name) {
 		(*variables)[settings.SmallFunction.Env()] = s.small.FunctionArn()
+	}
+	if f := s.neural(); f != nil && starts(l.name) {
+		(*variables)[settings.NeuralQueue.Env()], (*variables)[settings.NeuralDefinition.Env()] = f.queue.JobQueueArn(), f.definition.JobDefinitionArn()
 	}
 	return awslambda.NewFunction(s.stack, jsii.String(l.id()), &awslambda.FunctionProps{
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),

@@ -11,9 +11,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
-	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 )
 
@@ -21,18 +22,19 @@ import (
 const JobVCPUs = 4
 
 // Memory of one job in GiB. With the engine warp all its processes took up to .4 at 1080p, and .9 at 3840 × 1920 with two faces; the rest is for larger and
-// worse media. An instance of 8 GiB has 7 for jobs. A network, its libraries and a GPU's need more, which was not measured on these instances.
+// worse media. An instance of 8 GiB has 7 for jobs. With the networks of all engines, of full size, they took 6 with one request, also on a CPU, and 7.1 with
+// four at once, at 512 × 512.
 const (
-	warpGiB    = 6
-	networkGiB = 12 // of the 16 of an instance
+	plainGiB  = 6
+	neuralGiB = 12 // of the 16 of an instance
 )
 
-// memoryGiB returns the memory of one job in GiB.
-func (s *service) memoryGiB() int {
-	if !slices.ContainsFunc(settings.Engines.In(s.Values), order.NeedsNetwork) && settings.Image.In(s.Values) == "cpu" {
-		return warpGiB
+// memoryGiB returns the memory of one job of the fleet in GiB.
+func (s *service) memoryGiB(f *Fleet) int {
+	if f.duty.Does(lipsync.Neural) && settings.NeedsNetwork(s.Values) {
+		return neuralGiB
 	}
-	return networkGiB
+	return plainGiB
 }
 
 // attempts is the number of times that Batch starts a job: see retries. After that the job has
@@ -44,19 +46,33 @@ const scratch = "/scratch"
 // models is the path of the machine's folder of models in a container.
 const models = "/models"
 
-// addRunner adds the job that renders.
-func (s *service) addRunner() {
-	s.jobDefinition = awsbatch.NewEcsJobDefinition(s.stack, jsii.String("Runner"), &awsbatch.EcsJobDefinitionProps{
+// addRunners adds the jobs that render.
+func (s *service) addRunners() {
+	role, log := s.runnerRole("RunnerRole", "ecs-tasks.amazonaws.com"), s.logGroup("RunnerLog")
+	for _, f := range s.fleets {
+		s.addRunner(f, role, log)
+	}
+}
+
+// addRunner adds the job of a fleet.
+func (s *service) addRunner(f *Fleet, role awsiam.IRole, log awslogs.ILogGroup) {
+	// vCPUs are shares of the instance's time and not a bound. Without the number of cores, the
+	// runner would start threads for all of the instance.
+	variables := s.runnerEnvironment(JobVCPUs, f.GPU)
+	if f.duty != lipsync.DoesAll {
+		(*variables)[settings.Duty.Line().Env()] = jsii.String(string(f.duty))
+	}
+	f.definition = awsbatch.NewEcsJobDefinition(s.stack, jsii.String(f.prefix+"Runner"), &awsbatch.EcsJobDefinitionProps{
 		Timeout:         awscdk.Duration_Seconds(jsii.Number(settings.JobTimeout.In(s.Values).Seconds())),
 		RetryAttempts:   jsii.Number(attempts),
 		RetryStrategies: retries(),
 		// During an update of the stack, dispatch still uses the last revision.
 		SkipDeregisterOnUpdate: jsii.Bool(true),
-		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String("Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
-			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image()),
+		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String(f.prefix+"Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
+			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image(f)),
 			Cpu:                    jsii.Number(JobVCPUs),
-			Memory:                 awscdk.Size_Gibibytes(jsii.Number(s.memoryGiB())),
-			Gpu:                    s.gpus(),
+			Memory:                 awscdk.Size_Gibibytes(jsii.Number(s.memoryGiB(f))),
+			Gpu:                    f.gpus(),
 			User:                   jsii.String("65532:65532"),
 			ReadonlyRootFilesystem: jsii.Bool(true),
 			// Without a path of the host, Docker makes a volume with the owner of the folder in the
@@ -69,12 +85,10 @@ func (s *service) addRunner() {
 					Name: jsii.String("models"), ContainerPath: jsii.String(models), HostPath: jsii.String(machineModels),
 				}),
 			},
-			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
-			// runner would start threads for all cores of the instance.
-			Environment: s.environment(JobVCPUs, runnerSettings()...),
-			JobRole:     s.runnerRole("RunnerRole", "ecs-tasks.amazonaws.com"),
+			Environment: variables,
+			JobRole:     role,
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
-				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
+				LogGroup: log, StreamPrefix: jsii.String("runner"),
 			}),
 		}),
 	})
@@ -83,9 +97,20 @@ func (s *service) addRunner() {
 // runnerSettings returns the settings that the stack gives to runners.
 func runnerSettings() []settings.Entry {
 	return []settings.Entry{
-		settings.Name, settings.BrokerFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode, settings.Providers,
+		settings.Name, settings.BrokerFunction, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIAEncode,
 		settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS, settings.MaxGigapixels, settings.KeepFindings, settings.ProvenanceSecret, settings.RequireProvenance,
 	}
+}
+
+// runnerEnvironment returns the environment variables of a runner that uses the number of cores, and may use a GPU.
+func (s *service) runnerEnvironment(cores int, gpu bool) *map[string]*string {
+	variables := s.environment(cores, runnerSettings()...)
+	providers := "cuda,cpu" // named, so that a runner without its GPU reports that
+	if !gpu {
+		providers, (*variables)[settings.NVIDIAEncode.Env()] = "cpu", jsii.String("false")
+	}
+	(*variables)[settings.Providers.Env()] = jsii.String(providers)
+	return variables
 }
 
 // retries returns the rules by which Batch tries a job again: if its instance was lost, or if the
@@ -107,8 +132,8 @@ func retry(on awsbatch.CustomReason) awsbatch.RetryStrategy {
 	return awsbatch.RetryStrategy_Of(awsbatch.Action_RETRY, awsbatch.Reason_Custom(&on))
 }
 
-func (s *service) gpus() *float64 {
-	if settings.Image.In(s.Values) == "cpu" {
+func (f *Fleet) gpus() *float64 {
+	if !f.GPU {
 		return nil
 	}
 	return jsii.Number(1)
@@ -118,12 +143,16 @@ func (s *service) gpus() *float64 {
 // that the build doesn't need.
 const dockerfile = "cmd/runner/Dockerfile"
 
-// image returns the runner's image. The cdk command builds it when it deploys.
-func (s *service) image() awsecrassets.DockerImageAsset {
-	return awsecrassets.NewDockerImageAsset(s.stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
+// image returns the image of a fleet's runner. The cdk command builds it when it deploys.
+func (s *service) image(f *Fleet) awsecrassets.DockerImageAsset {
+	target := "cpu"
+	if f.GPU {
+		target = "cuda"
+	}
+	return awsecrassets.NewDockerImageAsset(s.stack, jsii.String(f.prefix+"Image"), &awsecrassets.DockerImageAssetProps{
 		Directory:  jsii.String(settings.Repository.In(s.Values)),
 		File:       jsii.String(dockerfile),
-		Target:     jsii.String(settings.Image.In(s.Values)),
+		Target:     jsii.String(target),
 		BuildArgs:  &map[string]*string{"SIGNER": jsii.String(s.signer())},
 		Platform:   awsecrassets.Platform_LINUX_AMD64(),
 		IgnoreMode: awscdk.IgnoreMode_DOCKER,

@@ -53,9 +53,13 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	if settings.NVIDIAEncode.In(values) && settings.Image.In(values) == "cpu" {
 		return Settings{}, fmt.Errorf("%s is true, but %s is cpu", settings.NVIDIAEncode.Context(), settings.Image.Context())
 	}
-	if max(settings.SpotVCPUs.In(values), settings.OnDemandVCPUs.In(values)) < JobVCPUs {
-		return Settings{}, fmt.Errorf("%s and %s are both less than the %d that one job takes",
-			settings.SpotVCPUs.Context(), settings.OnDemandVCPUs.Context(), JobVCPUs)
+	if settings.Image.In(values) == "cuda" && !settings.NeedsNetwork(values) {
+		return Settings{}, fmt.Errorf("%s is cuda, but none of %s needs a network", settings.Image.Context(), settings.Engines.Context())
+	}
+	for _, f := range s.Fleets() {
+		if max(f.Spot.In(values), f.OnDemand.In(values)) < JobVCPUs {
+			return Settings{}, fmt.Errorf("%s and %s are both less than the %d that one job takes", f.Spot.Context(), f.OnDemand.Context(), JobVCPUs)
+		}
 	}
 	if names := settings.ZoneNames.In(values); len(names) > 0 && len(names) != settings.Zones.In(values) {
 		return Settings{}, fmt.Errorf("%s has %d names, but %s is %d", settings.ZoneNames.Context(), len(names), settings.Zones.Context(), settings.Zones.In(values))

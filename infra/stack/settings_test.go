@@ -14,7 +14,7 @@ func defaults() map[string]string {
 	return map[string]string{
 		"lipsync:name": "Lipsync", "lipsync:keepData": "true",
 		"lipsync:image": "cpu", "lipsync:zones": "3", "lipsync:zoneNames": "", "lipsync:instanceTypes": "c6i.xlarge,c7i.xlarge,c6a.xlarge,c7a.xlarge,m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge",
-		"lipsync:spotVcpus": "64", "lipsync:onDemandVcpus": "16", "lipsync:jobTimeout": "6h0m0s", "lipsync:engines": "warp", "lipsync:nvidiaEncode": "false",
+		"lipsync:spotVcpus": "64", "lipsync:onDemandVcpus": "16", "lipsync:gpuInstanceTypes": "g6.xlarge,g5.xlarge,g6e.xlarge", "lipsync:gpuSpotVcpus": "32", "lipsync:gpuOnDemandVcpus": "16", "lipsync:jobTimeout": "6h0m0s", "lipsync:engines": "warp", "lipsync:nvidiaEncode": "false",
 		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500", "lipsync:addressRate": "0", "lipsync:lambdaQuota": "10", "lipsync:monthlyBudget": "0",
 		"lipsync:maxOpenRequests": "1000", "lipsync:maxStoredGiB": "1024", "lipsync:maxKeys": "1000", "lipsync:keepInputs": "24h0m0s", "lipsync:keepOutputs": "168h0m0s", "lipsync:keepRecords": "8760h0m0s",
 		"lipsync:maxVideoMiB": "5120", "lipsync:maxAudioMiB": "500", "lipsync:maxDuration": "1h0m0s", "lipsync:maxSide": "4096", "lipsync:maxFps": "120", "lipsync:maxGigapixels": "2000", "lipsync:keepFindings": "24h0m0s",
@@ -55,8 +55,8 @@ func TestSettings(t *testing.T) {
 			},
 		},
 		"a GPU": {
-			map[string]any{"lipsync:image": "cuda"},
-			map[string]string{"lipsync:image": "cuda", "lipsync:instanceTypes": "g6.xlarge,g5.xlarge,g4dn.xlarge"},
+			map[string]any{"lipsync:image": "cuda", "lipsync:engines": "warp,musetalk"},
+			map[string]string{"lipsync:image": "cuda", "lipsync:engines": "warp,musetalk"},
 		},
 	} {
 		want := defaults()
@@ -129,11 +129,21 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTooFew checks that instances on which no job fits are refused.
+// TestTooFew refuses instances on which no job fits, and GPUs that no engine uses.
 func TestTooFew(t *testing.T) {
-	_, err := stack.ParseSettings(map[string]any{"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"})
-	if err == nil || !strings.Contains(err.Error(), "less than the 4 that one job takes") {
-		t.Errorf("got %v, want that there are too few vCPUs", err)
+	for want, given := range map[string]map[string]any{
+		"lipsync:spotVcpus and lipsync:onDemandVcpus are both less than the 4 that one job takes": {"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"},
+		"lipsync:gpuSpotVcpus and lipsync:gpuOnDemandVcpus are both less than the 4 that one job takes": {
+			"lipsync:image": "cuda", "lipsync:engines": "wav2lip", "lipsync:gpuSpotVcpus": 3, "lipsync:gpuOnDemandVcpus": 0,
+		},
+		"lipsync:image is cuda, but none of lipsync:engines needs a network": {"lipsync:image": "cuda"},
+	} {
+		if _, err := stack.ParseSettings(given); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := stack.ParseSettings(map[string]any{"lipsync:gpuSpotVcpus": 0, "lipsync:gpuOnDemandVcpus": 0}); err != nil { // which nobody uses
+		t.Error(err)
 	}
 }
 

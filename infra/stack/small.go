@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 )
 
@@ -35,13 +36,12 @@ func (s *service) addSmall() {
 	}
 	role, log := s.runnerRole("SmallRole", "lambda.amazonaws.com"), s.logGroup("SmallLog")
 	log.GrantWrite(role)
-	variables := s.environment(smallCores, runnerSettings()...)
+	variables := s.runnerEnvironment(smallCores, false)
 	for _, e := range []settings.Entry{settings.Scratch, settings.Models} {
 		(*variables)[e.Line().Env()] = jsii.String("/tmp")
 	}
+	(*variables)[settings.Duty.Line().Env()] = jsii.String(string(lipsync.DoesSmall))
 	(*variables)["TMPDIR"] = jsii.String("/tmp")
-	(*variables)[settings.Providers.Env()] = jsii.String("cpu")
-	(*variables)[settings.NVIDIAEncode.Env()] = jsii.String("false")
 	s.small = awslambda.NewDockerImageFunction(s.stack, jsii.String("Small"), &awslambda.DockerImageFunctionProps{
 		Description:  jsii.String("Does small requests"),
 		Code:         s.smallImage(),

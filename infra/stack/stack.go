@@ -5,7 +5,6 @@ package stack
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -39,10 +38,9 @@ type service struct {
 	deliveries awssqs.Queue
 	dead       awssqs.Queue // messages and events that could not be handled
 
-	vpc           awsec2.Vpc
-	jobQueue      awsbatch.JobQueue
-	jobDefinition awsbatch.EcsJobDefinition
-	small         awslambda.Function // does small requests; nil if the setting says none
+	vpc    awsec2.Vpc
+	fleets []*Fleet
+	small  awslambda.Function // does small requests; nil if the setting says none
 
 	users  awscognito.UserPool
 	client awscognito.UserPoolClient // the dashboard as a client of Cognito
@@ -68,6 +66,7 @@ const costTag = "lipsync:stack"
 func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s := &service{
 		Settings:  decided,
+		fleets:    decided.Fleets(),
 		functions: map[string]awslambda.Function{},
 		stack: awscdk.NewStack(app, jsii.String(settings.Name.In(decided.Values)), &awscdk.StackProps{
 			Description:           jsii.String("Lip sync service"),
@@ -84,7 +83,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addNetwork()
 	s.addCompute()
 	s.addBroker()
-	s.addRunner()
+	s.addRunners()
 	s.addSmall()
 	s.addSignIn()
 	s.addFunctions()
@@ -130,9 +129,8 @@ func (s *service) addOutputs() {
 		{"BucketName", s.bucket.BucketName()},
 		{"QueueUrl", s.queue.QueueUrl()},
 		{"DeadLetterQueueUrl", s.dead.QueueUrl()},
-		{"JobQueueArn", s.jobQueue.JobQueueArn()},
 		{"AlarmTopicArn", s.alarmTopic.TopicArn()},
-	}, s.targets()...) {
+	}, append(s.targets(), s.jobQueues()...)...) {
 		awscdk.NewCfnOutput(s.stack, jsii.String(o.id), &awscdk.CfnOutputProps{Value: o.value})
 	}
 }

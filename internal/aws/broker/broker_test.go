@@ -37,10 +37,10 @@ type fixture struct {
 	log     strings.Builder
 }
 
-func newFixture(t testing.TB) *fixture { return newFixtureFor(t, false) }
+func newFixture(t testing.TB) *fixture { return newFixtureFor(t, lipsync.DoesAll) }
 
-// newFixtureFor returns a fixture whose runner does only small requests, or all.
-func newFixtureFor(t testing.TB, small bool) *fixture {
+// newFixtureFor returns a fixture whose runner has the duty.
+func newFixtureFor(t testing.TB, d lipsync.Duty) *fixture {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
 	check.Must(t, err)
@@ -60,7 +60,7 @@ func newFixtureFor(t testing.TB, small bool) *fixture {
 			answer, err = handle(ctx, text)
 		}
 		return answer, err
-	}, small)
+	}, d)
 	return f
 }
 
@@ -283,7 +283,7 @@ func TestRefusals(t *testing.T) {
 
 // TestSmall claims for a runner that does only small requests. It gives one back that turns out large, which it doesn't get again.
 func TestSmall(t *testing.T) {
-	f, engine := newFixtureFor(t, true), "wav2lip"
+	f, engine := newFixtureFor(t, lipsync.DoesSmall), "wav2lip"
 	large, err := f.Generate(t.Context(), f.caller, requests.Params{
 		Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}, Order: order.Order{Engine: engine},
 	})
@@ -298,6 +298,29 @@ func TestSmall(t *testing.T) {
 	check.Want(t, "small workers", strings.Join(f.counted, " "), "begin end")
 	if err := f.records.BeginSmall(t.Context(), "2/b"); failure.CodeOf(err) != failure.NotFound {
 		t.Errorf("a start that nobody made: got %v", err)
+	}
+}
+
+// TestDuties claims for runners of each duty, in a stack with GPUs.
+func TestDuties(t *testing.T) {
+	for duty, engine := range map[lipsync.Duty]string{lipsync.DoesPlain: "warp", lipsync.DoesNeural: "wav2lip"} {
+		f, ids := newFixtureFor(t, duty), map[string]string{}
+		for _, engine := range []string{"wav2lip", "warp"} {
+			id, err := f.Generate(t.Context(), f.caller, requests.Params{
+				Video: requests.Source{URL: "https://example.com/v.mp4"}, Audio: requests.Source{URL: "https://example.com/a.wav"}, Order: order.Order{Engine: engine},
+			})
+			check.Must(t, err)
+			ids[engine] = id
+		}
+		r, err := f.records.Claim(t.Context(), "")
+		check.Must(t, err)
+		check.Want(t, "claimed by "+string(duty), r.ID, ids[engine])
+		if got, err := f.records.Claim(t.Context(), ""); failure.CodeOf(err) != failure.NotFound {
+			t.Errorf("%s: got %s (%v), want none", duty, got.ID, err)
+		}
+	}
+	if _, err := newFixtureFor(t, "none").records.Claim(t.Context(), ""); failure.CodeOf(err) != failure.Invalid {
+		t.Errorf("a duty that there isn't: got %v", err)
 	}
 }
 
@@ -383,30 +406,35 @@ func (s stub) Open(ctx context.Context, _ string) (io.ReadCloser, int64, error) 
 	return io.NopCloser(strings.NewReader(c.AccessKeyID)), int64(len(c.AccessKeyID)), err
 }
 
-// TestObjects opens objects of one request and then of another. Objects of a scope share a session; requests share none.
+// TestObjects opens objects of two requests at once, and releases one. Objects of a scope share a session; requests share none.
 func TestObjects(t *testing.T) {
 	f := newFixture(t)
 	objects := NewObjects(f.records, nil, func(c aws.CredentialsProvider) lipsync.Objects { return stub{credentials: c} })
-	for n := 1; n <= 2; n++ {
+	for n := range 2 * mostLeases {
 		r := f.claimed(t, nil)
+		ctx := lipsync.WithHeld(t.Context(), r)
 		for _, key := range []string{r.OutputKey(1), r.Pieces() + "1/0", r.Pieces() + "1/1"} {
-			content, _, err := objects.Open(t.Context(), key)
+			content, _, err := objects.Open(ctx, key)
 			check.Must(t, err)
 			name, err := io.ReadAll(content)
 			check.Must(t, err)
 			check.Want(t, "session", string(name), "request-"+r.ID)
 		}
-		check.Want(t, "sessions", len(f.opened), n)
+		check.Want(t, "sessions", len(f.opened), n+1)
+		if n%2 == 0 {
+			continue // another is claimed beside it
+		}
 		check.Must(t, f.records.Release(t.Context(), r))
-		if _, _, err := objects.Open(t.Context(), r.Pieces()+"1/0"); err != nil { // until the session ends
+		if _, _, err := objects.Open(ctx, r.Pieces()+"1/0"); err != nil { // until the session ends
 			t.Error(err)
 		}
-		if _, _, err := objects.Open(t.Context(), lipsync.FindingsOf("a", [32]byte{1})+"x"); failure.CodeOf(err) != failure.Conflict {
+		if _, _, err := objects.Open(ctx, lipsync.FindingsOf("a", [32]byte{1})+"x"); failure.CodeOf(err) != failure.Conflict {
 			t.Errorf("a new session after the release: got %v, want a conflict", err)
 		}
 		_, err := f.CancelByID(t.Context(), r.ID)
 		check.Must(t, err)
 	}
+	check.Want(t, "leases with sessions", len(objects.leases), mostLeases)
 }
 
 // FuzzMessage feeds the function what an attacker may send. It must answer, and change no request whose lease the text doesn't have.

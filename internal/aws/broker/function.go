@@ -59,7 +59,7 @@ func (f *function) do(ctx context.Context, c message) (a answer, err error) {
 	r := lipsync.Request{ID: c.ID, Lease: c.Lease}
 	switch c.Do { // these check the lease when they change it
 	case claim:
-		r, err := f.records.ClaimFrom(ctx, "", lipsync.Choice{Small: c.Small})
+		r, err := f.records.ClaimFrom(ctx, "", lipsync.Choice{Duty: c.Duty})
 		if err == nil {
 			a.Request = newClaimed(r)
 		}
@@ -69,7 +69,7 @@ func (f *function) do(ctx context.Context, c message) (a answer, err error) {
 	case endSmall:
 		return a, f.small.EndSmall(ctx, c.Start)
 	case worked:
-		a.All, err = f.records.NoteStint(ctx, lipsync.Stint{Class: c.Class, Took: c.Took, Small: c.Small})
+		a.All, err = f.records.NoteStint(ctx, lipsync.Stint{Class: c.Class, Took: c.Took, Duty: c.Duty})
 		return a, err
 	case renew:
 		return a, f.records.Renew(ctx, r)

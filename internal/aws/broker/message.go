@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ type message struct {
 	ID    string    `json:"id,omitempty"`    // of the request
 	Lease string    `json:"lease,omitempty"` // token
 
-	Small    bool             `json:"small,omitempty"` // the runner does only small requests
+	Duty     lipsync.Duty     `json:"duty,omitempty"`  // of the runner
 	Class    lipsync.Class    `json:"class,omitempty"` // of the request that was worked on
 	Start    string           `json:"start,omitempty"` // name of the start of small workers
 	Progress lipsync.Progress `json:"progress,omitzero"`
@@ -201,8 +202,11 @@ func invalid(format string, args ...any) error {
 func (c message) check() error {
 	switch c.Do {
 	case claim, worked:
-		if c.Class != lipsync.Small && c.Class != lipsync.Large {
+		if !slices.Contains(lipsync.Classes(), c.Class) {
 			return invalid("the class %.40q", c.Class)
+		}
+		if !slices.Contains(lipsync.Duties(), c.Duty) {
+			return invalid("the duty %.40q", c.Duty)
 		}
 		return c.checkNumbers()
 	case beginSmall, endSmall:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,13 +20,10 @@ import (
 // Invoke calls the function with the text, and returns its answer.
 type Invoke func(ctx context.Context, text []byte) ([]byte, error)
 
-// Records implements service.Records by calls of the function. It holds at most one lease at a time.
+// Records implements service.Records by calls of the function.
 type Records struct {
 	invoke Invoke
-	small  bool // claims only small requests
-
-	mu      sync.Mutex
-	request lipsync.Request // the last one that was claimed
+	duty   lipsync.Duty
 }
 
 var (
@@ -33,8 +31,8 @@ var (
 	_ SmallWorkers    = (*Records)(nil)
 )
 
-// NewRecords returns the records behind the function, for a runner that does all requests or only small ones.
-func NewRecords(invoke Invoke, small bool) *Records { return &Records{invoke: invoke, small: small} }
+// NewRecords returns the records behind the function, for a runner with the duty.
+func NewRecords(invoke Invoke, d lipsync.Duty) *Records { return &Records{invoke, d} }
 
 // send sends a message, and returns the error that the function told.
 func (r *Records) send(ctx context.Context, c message) (a answer, err error) {
@@ -65,18 +63,14 @@ func (r *Records) Claim(ctx context.Context, id string, except ...string) (lipsy
 	if id != "" || len(except) > 0 {
 		return lipsync.Request{}, errors.New("a runner can't choose what it claims")
 	}
-	a, err := r.send(ctx, message{Do: claim, Small: r.small})
+	a, err := r.send(ctx, message{Do: claim, Duty: r.duty})
 	if err != nil {
 		return lipsync.Request{}, err
 	}
 	if a.Request == nil {
 		return lipsync.Request{}, errors.New("the broker answers a claim without a request")
 	}
-	request, err := a.Request.request()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.request = request
-	return request, err
+	return a.Request.request()
 }
 
 func (r *Records) Renew(ctx context.Context, q lipsync.Request) error {
@@ -134,21 +128,29 @@ func (r *Records) NoteSpeed(ctx context.Context, q lipsync.Request, size int64, 
 }
 
 func (r *Records) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
-	a, err := r.send(ctx, message{Do: worked, Small: r.small, Class: c, Took: min(took, maxTook)})
+	a, err := r.send(ctx, message{Do: worked, Duty: r.duty, Class: c, Took: min(took, maxTook)})
 	return a.All, err
 }
 
-// Objects are the objects of the request whose lease its Records have. Open, Put and Delete reach them by sessions. The other methods have only the
-// runner's own rights.
+// Objects are the objects of the claimed request that a context has; see lipsync.WithHeld. Open, Put and Delete reach them by sessions. The other
+// methods have only the runner's own rights.
 type Objects struct {
 	lipsync.Objects
 	records *Records
 	open    func(aws.CredentialsProvider) lipsync.Objects
 
 	mu     sync.Mutex
-	lease  string                     // that sessions are of
+	leases []*leased // the last ones, the newest last
+}
+
+// leased has the sessions of a lease.
+type leased struct {
+	lease  string
 	scopes map[string]lipsync.Objects // by the sessions for them
 }
+
+// mostLeases is the number of leases of which sessions are kept: several times as many as a runner holds.
+const mostLeases = 16
 
 // NewObjects returns the objects of a runner. own has those that the runner reaches by its own rights, and open returns them as a session reaches
 // them.
@@ -157,31 +159,38 @@ func NewObjects(r *Records, own lipsync.Objects, open func(aws.CredentialsProvid
 }
 
 // of returns the objects as a session for the one with the key reaches them.
-func (o *Objects) of(key string) lipsync.Objects {
-	o.records.mu.Lock()
-	q := o.records.request
-	o.records.mu.Unlock()
+func (o *Objects) of(ctx context.Context, key string) lipsync.Objects {
+	q, name := lipsync.HeldIn(ctx), scope(key)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.lease != q.Lease {
-		o.lease, o.scopes = q.Lease, map[string]lipsync.Objects{}
+	scopes := o.scopesOf(q.Lease)
+	if scopes[name] == nil {
+		scopes[name] = o.open(aws.NewCredentialsCache(&grant{o.records, q, key}, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore }))
 	}
-	name := scope(key)
-	if o.scopes[name] == nil {
-		o.scopes[name] = o.open(aws.NewCredentialsCache(&grant{o.records, q, key}, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore }))
+	return scopes[name]
+}
+
+// scopesOf returns the objects that sessions of the lease reach.
+func (o *Objects) scopesOf(lease string) map[string]lipsync.Objects {
+	if i := slices.IndexFunc(o.leases, func(l *leased) bool { return l.lease == lease }); i >= 0 {
+		return o.leases[i].scopes
 	}
-	return o.scopes[name]
+	o.leases = append(o.leases, &leased{lease, map[string]lipsync.Objects{}})
+	o.leases = o.leases[max(0, len(o.leases)-mostLeases):]
+	return o.leases[len(o.leases)-1].scopes
 }
 
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	return o.of(key).Open(ctx, key)
+	return o.of(ctx, key).Open(ctx, key)
 }
 
 func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
-	return o.of(key).Put(ctx, key, r, size)
+	return o.of(ctx, key).Put(ctx, key, r, size)
 }
 
-func (o *Objects) Delete(ctx context.Context, key string) error { return o.of(key).Delete(ctx, key) }
+func (o *Objects) Delete(ctx context.Context, key string) error {
+	return o.of(ctx, key).Delete(ctx, key)
+}
 
 // grant gets sessions for the object with the key.
 type grant struct {

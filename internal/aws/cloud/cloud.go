@@ -31,15 +31,15 @@ type Deployment struct {
 	Service *service.Service // made of what the parts added to the fields below
 	Wanted  operator.Settings
 	Engines []string
-	// Workers, SmallWorkers and OnlySmall are those of lipsync.Config.
-	Workers, SmallWorkers int
-	OnlySmall             bool
-	Ports                 lipsync.Ports
-	Settings              *settings.Values
-	Metrics               *emf.Metrics
-	Log                   *slog.Logger
-	Config                aws.Config      // of clients
-	Table                 *dynamodb.Store // nil without Records
+	// Workers, SmallWorkers, NeuralWorkers and Duty are those of lipsync.Config.
+	Workers, SmallWorkers, NeuralWorkers int
+	Duty                                 lipsync.Duty
+	Ports                                lipsync.Ports
+	Settings                             *settings.Values
+	Metrics                              *emf.Metrics
+	Log                                  *slog.Logger
+	Config                               aws.Config      // of clients
+	Table                                *dynamodb.Store // nil without Records
 
 	MediaRole, Bucket string // "" without Leases
 
@@ -72,7 +72,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		return nil, err
 	}
 	wanted := d.Wanted.Config(d.Engines, d.Workers)
-	wanted.Pooled, wanted.SmallWorkers, wanted.OnlySmall = true, d.SmallWorkers, d.OnlySmall
+	wanted.Pooled, wanted.SmallWorkers, wanted.NeuralWorkers, wanted.Duty = true, d.SmallWorkers, d.NeuralWorkers, d.Duty
 	var err error
 	d.Service, err = service.New(wanted, d.Ports)
 	return d, err
@@ -84,11 +84,12 @@ func Records(d *Deployment) {
 	d.Ports.Store = d.Table.Store
 }
 
-// Broker adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as workers, since
-// for a minute there are also those of runners that died. The deployment must have Records.
+// Broker adds what a program needs that claims requests for runners, and gives them sessions for media. It allows twice as many leases as workers can
+// hold, since for a minute there are also those of runners that died. The deployment must have Records.
 func Broker(d *Deployment) {
 	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
-	d.Table.MostHeld = 2 * (settings.MaxWorkers.In(d.Settings) + settings.SmallWorkers.In(d.Settings))
+	Pools(d)
+	d.Table.MostHeld = 2 * (d.Workers + d.SmallWorkers + d.NeuralWorkers*lipsync.DoesNeural.AtOnce())
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have
@@ -124,10 +125,15 @@ func Limits(d *Deployment) {
 	d.Wanted.MaxKeys = settings.MaxKeys.In(d.Settings)
 }
 
-// Workers adds what places in the queue need: the largest numbers of runners and of small workers, and surveys that are used for two seconds. The
+// Pools adds the largest numbers of the workers of each pool.
+func Pools(d *Deployment) {
+	d.Workers, d.SmallWorkers, d.NeuralWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallWorkers.In(d.Settings), settings.MaxNeuralWorkers.In(d.Settings)
+}
+
+// Workers adds what places in the queue need: Pools, and surveys that are used for two seconds. The
 // deployment must have Records.
 func Workers(d *Deployment) {
-	d.Workers, d.SmallWorkers = settings.MaxWorkers.In(d.Settings), settings.SmallWorkers.In(d.Settings)
+	Pools(d)
 	d.Table.SurveyLife = 2 * time.Second
 }
 

@@ -61,7 +61,7 @@ func deploy(t *testing.T) *deployment {
 		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL, "AWS_ENDPOINT_URL_BATCH": server.URL,
 		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
 		"LIPSYNC_NAME": "Trial", "LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t), "LIPSYNC_DELIVERIES_URL": e.Queue(t), "LIPSYNC_ALLOW_PRIVATE_NETWORKS": "true",
-		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition", "LIPSYNC_MAX_WORKERS": "20",
+		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition", "LIPSYNC_MAX_WORKERS": "20", "LIPSYNC_MAX_NEURAL_WORKERS": "0",
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
 		"LIPSYNC_KEEP_INPUTS": "24h", "LIPSYNC_KEEP_OUTPUTS": "720h", "LIPSYNC_KEEP_RECORDS": "8760h", "LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
@@ -293,6 +293,22 @@ func TestDispatch(t *testing.T) {
 		}
 	}
 	d.wantWorkers(t, program, 1)
+}
+
+// TestDispatchNeural starts a runner with a GPU for a request whose engine needs a network.
+func TestDispatchNeural(t *testing.T) {
+	d := deploy(t)
+	d.environment["LIPSYNC_MAX_NEURAL_WORKERS"], d.environment["LIPSYNC_NEURAL_QUEUE"], d.environment["LIPSYNC_NEURAL_DEFINITION"] = "2", "gpu-queue", "gpu-definition"
+	d.service.Engines = []string{"wav2lip"}
+	d.generate(t)
+	program := d.open(t, cloud.Records, cloud.Demand, jobs.Pool)
+	if err := program.Service.Scale(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.wantWorkers(t, program, 0)
+	if waiting, _, err := program.Service.NeuralPool.Count(t.Context()); waiting != 1 || err != nil {
+		t.Errorf("got %d runners with a GPU that wait (%v), want 1", waiting, err)
+	}
 }
 
 // wantWorkers checks that n workers were started, none of which runs yet.

@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"slices"
 	"time"
 
 	"lipsync/internal/domain/order"
@@ -11,9 +12,53 @@ type Class string
 
 // The classes of requests.
 const (
-	Small Class = ""      // a small worker, or a runner
-	Large Class = "large" // only a runner
+	Small  Class = ""       // a small worker, or a runner
+	Large  Class = "large"  // only a runner
+	Neural Class = "neural" // only a runner: one with a GPU, if there are such runners
 )
+
+// Classes returns all classes.
+func Classes() []Class { return []Class{Small, Large, Neural} }
+
+// Duty says which classes of requests a worker does.
+type Duty string
+
+// The duties.
+const (
+	DoesAll    Duty = ""
+	DoesSmall  Duty = "small"  // only Small: a small worker
+	DoesPlain  Duty = "plain"  // all but Neural: a runner of a stack that also has runners with a GPU
+	DoesNeural Duty = "neural" // only Neural: a runner with a GPU
+)
+
+// Duties returns all duties.
+func Duties() []Duty { return []Duty{DoesAll, DoesSmall, DoesPlain, DoesNeural} }
+
+// Does reports whether workers with the duty do requests of the class.
+func (d Duty) Does(c Class) bool { return slices.Contains(d.Classes(), c) }
+
+// Classes returns the classes of the requests that workers with the duty do.
+func (d Duty) Classes() []Class {
+	switch d {
+	case DoesSmall:
+		return []Class{Small}
+	case DoesPlain:
+		return []Class{Small, Large}
+	case DoesNeural:
+		return []Class{Neural}
+	default:
+		return Classes()
+	}
+}
+
+// AtOnce returns how many requests a worker of a pool with the duty does at once. With a GPU, four at once take half to two thirds of the time of one
+// after the other, since each needs the processor for a part of its time.
+func (d Duty) AtOnce() int {
+	if d == DoesNeural {
+		return 4
+	}
+	return 1
+}
 
 const (
 	// MostSmallBytes is the largest size of all inputs of a small request, in bytes, as far as it is known. It is fetched in seconds, and
@@ -32,10 +77,14 @@ func ClassOf(r Request, sizes ...int64) Class {
 	for _, size := range sizes {
 		all += size
 	}
-	if order.NeedsNetwork(r.Engine) || all > MostSmallBytes {
+	switch {
+	case order.NeedsNetwork(r.Engine):
+		return Neural
+	case all > MostSmallBytes:
 		return Large
+	default:
+		return Small
 	}
-	return Small
 }
 
 // ClassOfWork returns the class of a request that analyses and paints so many thousands of pixels.
@@ -55,28 +104,20 @@ func (r Request) Enlarged(token string) (Request, error) {
 }
 
 // Waiting has numbers of requests that are claimable, by their class.
-type Waiting struct{ Small, Large int }
+type Waiting map[Class]int
 
 // Means has the mean times for which workers hold requests, by their class. One that isn't known is 0.
-type Means struct{ Small, Large time.Duration }
-
-// Of returns the mean time of the class.
-func (m Means) Of(c Class) time.Duration {
-	if c == Large {
-		return m.Large
-	}
-	return m.Small
-}
+type Means map[Class]time.Duration
 
 // Stint is the time for which a worker held a request, done or not.
 type Stint struct {
 	Class Class // of the request
 	Took  time.Duration
-	Small bool // the worker does only small requests
+	Duty  Duty // of the worker
 }
 
 // Choice says which requests a claim chooses from.
 type Choice struct {
-	Small  bool     // only those with the class Small
+	Duty   Duty     // only those that workers with the duty do
 	Except []string // none of these accounts
 }

@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"fmt"
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
@@ -16,14 +17,25 @@ func TestClassOf(t *testing.T) {
 		"256 MiB in all":             {lipsync.Request{Engine: "warp"}, []int64{255 << 20, 1 << 20}, lipsync.Small},
 		"one byte more":              {lipsync.Request{Engine: "warp"}, []int64{255 << 20, 1<<20 + 1}, lipsync.Large},
 		"more in further tracks":     {lipsync.Request{Engine: "warp"}, []int64{100 << 20, 100 << 20, 57 << 20}, lipsync.Large},
-		"a network":                  {lipsync.Request{Engine: "wav2lip"}, []int64{1, 1}, lipsync.Large},
-		"an estimate for a network":  {lipsync.Request{Kind: lipsync.ToEstimate, Engine: "musetalk"}, []int64{1, 1}, lipsync.Large},
+		"a network":                  {lipsync.Request{Engine: "wav2lip"}, []int64{1, 1}, lipsync.Neural},
+		"an estimate for a network":  {lipsync.Request{Kind: lipsync.ToEstimate, Engine: "musetalk"}, []int64{1, 1}, lipsync.Neural},
 		"an estimate":                {lipsync.Request{Kind: lipsync.ToEstimate, Engine: "warp"}, []int64{1, 1}, lipsync.Small},
 		"an analysis":                {lipsync.Request{Kind: lipsync.ToAnalyze}, []int64{256 << 20}, lipsync.Small},
 		"an analysis of a large one": {lipsync.Request{Kind: lipsync.ToAnalyze}, []int64{257 << 20}, lipsync.Large},
 	} {
 		if got := lipsync.ClassOf(c.request, c.sizes...); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestDuties checks that each class has a worker in a stack with and without GPUs, and that of the duties of one stack each class has one.
+func TestDuties(t *testing.T) {
+	for duty, want := range map[lipsync.Duty]string{
+		lipsync.DoesAll: "true true true", lipsync.DoesSmall: "true false false", lipsync.DoesPlain: "true true false", lipsync.DoesNeural: "false false true",
+	} {
+		if got := fmt.Sprint(duty.Does(lipsync.Small), duty.Does(lipsync.Large), duty.Does(lipsync.Neural)); got != want {
+			t.Errorf("%q: got %s, want %s", duty, got, want)
 		}
 	}
 }

@@ -72,8 +72,10 @@ type Config struct {
 	Workers int
 	// SmallWorkers is the most workers that SmallPool has; 0 if there is none.
 	SmallWorkers int
-	// OnlySmall says that workers of this process claim only small requests, and give back those that turn out large.
-	OnlySmall bool
+	// NeuralWorkers is the most workers that NeuralPool has; 0 if there is none.
+	NeuralWorkers int
+	// Duty says which requests workers of this process claim. Those that do only small ones give back what turns out large.
+	Duty Duty
 }
 
 // Ports are what a service needs of the world. New gives those that say so a default. The others may be missing where
@@ -90,9 +92,10 @@ type Ports struct {
 	Bus Bus
 	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
 	EventBody func(d Delivery, about Subject) ([]byte, error)
-	Pool      Pool   // for Scale
-	SmallPool Pool   // for Scale, with workers that claim only small requests; may be missing
-	Demand    Demand // for Scale, and for workers of a Pool
+	// Pool, SmallPool and NeuralPool are for Scale. Workers of the SmallPool claim only small requests, and those of the NeuralPool only neural
+	// ones, which those of the Pool then leave to them. These two may be missing.
+	Pool, SmallPool, NeuralPool Pool
+	Demand                      Demand // for Scale, and for workers of a Pool
 	// Log receives failures that no caller learns of; by default they are discarded.
 	Log *slog.Logger
 	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted

@@ -187,9 +187,9 @@ type Leases interface {
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
 
 	// Line returns what decides when workers claim the request r, of which it uses ID, Account, Kind, Class and CreatedAt. If r is not stored, it
-	// counts as the newest request. If apart, it counts only claimable requests of its Class. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
+	// counts as the newest request. It counts claimable requests of the classes only. Numbers of claimable requests are at most limit. The cost depends only on limit and the number of
 	// accounts. SQLite is exact. DynamoDB is exact while few requests are open; the last changes may be missing.
-	Line(ctx context.Context, r Request, apart bool, now time.Time, limit int) (Line, error)
+	Line(ctx context.Context, r Request, among []Class, now time.Time, limit int) (Line, error)
 
 	// Upkeep does work that claims leave for later to keep their cost low. The sweep calls it. Its
 	// effect is not visible through the methods of this interface. It may run at any time.
@@ -429,7 +429,7 @@ type Demand interface {
 	Waiting(ctx context.Context, now time.Time, limit int) (Waiting, error)
 	// LockScaling gives the caller the scaling lock, the sole right to count and start workers,
 	// until the time until. It returns the mean times of the last requests of each class that Worked was called
-	// for, some hundreds or more. While another process holds the lock, it
+	// for, some hundreds or more, if it was called for any. While another process holds the lock, it
 	// returns Conflict with a RetryAfter.
 	LockScaling(ctx context.Context, now, until time.Time) (Means, error)
 	// LockSmall gives the caller the sole right to start workers of the SmallPool, as LockScaling does for those of the Pool.
@@ -437,7 +437,7 @@ type Demand interface {
 	// Steady records how many workers of the SmallPool run, and returns the least of the last three numbers. Sweep calls it once a
 	// minute, with the scaling lock.
 	Steady(ctx context.Context, running int) (least int, err error)
-	// Worked records the time for which a worker held a request. It returns the sum of the times of all workers of the Pool since the store was
-	// made.
+	// Worked records the time for which a worker held a request. It returns the sum of the times of all workers with its duty since the store was
+	// made. Small workers get that of the Pool.
 	Worked(ctx context.Context, s Stint) (all time.Duration, err error)
 }

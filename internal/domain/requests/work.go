@@ -17,7 +17,7 @@ const FinishTime = 10 * time.Second
 // returns NotFound if there is nothing to claim, and for the time of a Lease after the clock was set
 // forward.
 func (s *Service) Claim(ctx context.Context, id string, except ...string) (lipsync.Request, error) {
-	return s.ClaimFrom(ctx, id, lipsync.Choice{Small: s.OnlySmall, Except: except})
+	return s.ClaimFrom(ctx, id, lipsync.Choice{Duty: s.Duty, Except: except})
 }
 
 // ClaimFrom does what Claim does, from a choice of requests.

@@ -95,7 +95,7 @@ func TestBatch(t *testing.T) {
 		options := l.Options
 		options.Output = l.Output
 		check.Want(t, "request", r, lipsync.Request{
-			ID: r.ID, Class: map[string]lipsync.Class{"wav2lip": lipsync.Large}[engine], Account: "a", KeyID: f.caller.KeyID, ReferenceID: *l.ReferenceID, Status: lipsync.Queued, LargestFace: l.LargestFace,
+			ID: r.ID, Class: map[string]lipsync.Class{"wav2lip": lipsync.Neural}[engine], Account: "a", KeyID: f.caller.KeyID, ReferenceID: *l.ReferenceID, Status: lipsync.Queued, LargestFace: l.LargestFace,
 			Video: lipsync.Input{URL: l.Video}, Audio: lipsync.Input{URL: l.Audio}, Engine: engine, Options: options, Targets: r.Targets, CreatedAt: f.clock.Now(),
 		})
 	}

@@ -35,14 +35,14 @@ func (s *Service) Estimated(ctx context.Context, c lipsync.Caller, id string) (e
 		return e, err
 	}
 	next := lipsync.Request{Account: c.Account, Engine: e.Engine, Class: e.Class, CreatedAt: s.Now()}
-	if lipsync.ClassOfWork(found.Size) == lipsync.Large {
-		next.Class = lipsync.Large
+	if next.Class == lipsync.Small {
+		next.Class = lipsync.ClassOfWork(found.Size)
 	}
 	e.Took = s.speed(speeds, next).Time(found.Size)
 	line, err := s.line(ctx, next)
 	if line != nil {
 		idle := 0
-		if s.Pooled && !(s.apart() && e.Class == lipsync.Small) { // the runner that made the estimate may wait for the next request
+		if s.Pooled && !(s.SmallWorkers > 0 && e.Class == lipsync.Small) { // the runner that made the estimate may wait for the next request
 			idle = idleOf(*line, next.CreatedAt, e.FinishedAt)
 		}
 		e.Place = s.place(next, line, speeds, e.Took, idle)

@@ -7,14 +7,15 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// need is what decides how many workers start: the waiting requests, and the workers of both pools.
+// need is what decides how many workers start: the waiting requests, and the workers of all pools.
 type need struct {
 	requests lipsync.Waiting
-	means    lipsync.Means // times that a worker needs for a request
+	means    lipsync.Means // times that a worker needs for a request, or with a GPU for one of those that it does at once
 	again    bool          // running workers didn't take small requests soon
 	late     bool          // running workers do not count, and small workers didn't do the small requests
 	runners  staff         // of the Pool
 	small    staff         // of the SmallPool
+	neural   staff         // of the NeuralPool
 	steady   int           // small workers that have worked for minutes
 }
 
@@ -23,22 +24,30 @@ type staff struct{ waiting, running, most int }
 
 func (s staff) free() int { return max(0, s.most-s.waiting-s.running) }
 
+// starting has the numbers of workers of each pool to start.
+type starting struct{ runners, small, neural int }
+
 // runnersForSmall is the number of runners that do as much as a small worker: these have 4 processors, and that 1.7.
 const runnersForSmall = .6
 
 // starts returns how many workers of each pool to start. Each small request that no running worker takes soon gets a small worker. Large ones need
 // runners, and so do small ones that all small workers together don't do in the time that a runner takes to start.
-func (n need) starts() (small, runners int) {
-	left := n.requests.Small
+func (n need) starts() (s starting) {
+	left := lipsync.Waiting{lipsync.Small: n.requests[lipsync.Small], lipsync.Large: n.requests[lipsync.Large]} // for runners
+	if n.neural.most > 0 {
+		s.neural = min(n.lacks(n.neural, lipsync.Waiting{lipsync.Neural: n.requests[lipsync.Neural]}), n.neural.free())
+	} else {
+		left[lipsync.Neural] = n.requests[lipsync.Neural]
+	}
 	if n.small.most > 0 {
-		soon := n.soon(n.runners.running + n.small.running)
-		small = min(max(0, min(left, left+n.requests.Large-soon)-n.small.waiting), n.small.free())
-		if !n.late {
-			left = max(0, left-int(float64(n.small.waiting+n.small.running+small)*partOf(n.means.Small)/n.means.Small.Seconds()))
+		small, others := left[lipsync.Small], left[lipsync.Large]+left[lipsync.Neural]
+		s.small = min(max(0, min(small, small+others-n.soon(n.runners.running+n.small.running))-n.small.waiting), n.small.free())
+		if mean := n.means[lipsync.Small]; !n.late {
+			left[lipsync.Small] = max(0, small-int(float64(n.small.waiting+n.small.running+s.small)*partOf(mean)/mean.Seconds()))
 		}
 	}
-	runners = max(n.lacks(left, n.requests.Large), int(float64(n.steady)*runnersForSmall)-n.runners.waiting)
-	return small, min(runners, n.runners.free())
+	s.runners = min(max(n.lacks(n.runners, left), int(float64(n.steady)*runnersForSmall)-n.runners.waiting), n.runners.free())
+	return s
 }
 
 // soon returns how many small requests running workers take within smallWait.
@@ -46,41 +55,42 @@ func (n need) soon(running int) int {
 	if n.late || n.again {
 		return 0
 	}
-	return int(float64(running) * smallWait.Seconds() / n.means.Small.Seconds())
+	return int(float64(running) * smallWait.Seconds() / n.means[lipsync.Small].Seconds())
 }
 
 // most returns a number of requests of each class that keep all workers busy for the time that a runner takes to start.
 func (n need) most() int {
 	most := 0.0
-	for _, mean := range []time.Duration{n.means.Small, n.means.Large} {
-		most = max(most, (float64(n.runners.waiting+n.runners.free()+n.small.most)*partOf(mean)+n.has())/mean.Seconds())
+	for _, of := range []staff{n.runners, n.neural} {
+		for _, mean := range n.means {
+			most = max(most, (float64(of.waiting+of.free()+n.small.most)*partOf(mean)+n.has(of))/mean.Seconds())
+		}
 	}
 	return int(math.Ceil(most))
 }
 
-// lacks returns the number of runners to start for waiting requests, of which small and large are the numbers by class. Starting them at most doubles
+// lacks returns the number of workers of a staff to start for waiting requests. Starting them at most doubles
 // the cost of a burst. About StartTime after they have started, the burst is done: see partOf.
-func (n need) lacks(small, large int) int {
-	work, runners := 0.0, 0.0 // seconds of work, and the runners to start if there were none
-	add := func(requests int, mean time.Duration) {
-		if seconds := float64(requests) * mean.Seconds(); seconds > 0 {
-			work, runners = work+seconds, runners+seconds/partOf(mean)
+func (n need) lacks(of staff, requests lipsync.Waiting) int {
+	work, workers := 0.0, 0.0 // seconds of work, and the workers to start if there were none
+	for class, number := range requests {
+		mean := n.means[class]
+		if seconds := float64(number) * mean.Seconds(); seconds > 0 {
+			work, workers = work+seconds, workers+seconds/partOf(mean)
 		}
 	}
-	add(small, n.means.Small)
-	add(large, n.means.Large)
 	if work == 0 {
 		return 0
 	}
-	return max(0, int(math.Ceil(runners*max(0, 1-n.has()/work)))-n.runners.waiting)
+	return max(0, int(math.Ceil(workers*max(0, 1-n.has(of)/work)))-of.waiting)
 }
 
-// has returns the time in seconds that running runners have for waiting requests: mayWait each, since they are busy.
-func (n need) has() float64 {
+// has returns the time in seconds that running workers of a staff have for waiting requests: mayWait each, since they are busy.
+func (n need) has(of staff) float64 {
 	if n.late {
 		return 0
 	}
-	return float64(n.runners.running) * mayWait.Seconds()
+	return float64(of.running) * mayWait.Seconds()
 }
 
 // partOf returns the time in seconds that a new runner spends on requests that wait now and take the mean time: as long as its start took, or one

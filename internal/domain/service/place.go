@@ -45,12 +45,21 @@ func (s *Service) Place(ctx context.Context, r lipsync.Request) (Place, error) {
 	return s.place(r, line, speeds, s.speed(speeds, r).Mean(), 0), nil
 }
 
-// apart reports whether requests of each class have workers of their own.
-func (s *Service) apart() bool { return s.Pooled && s.SmallWorkers > 0 }
+// beside returns the classes of the requests that the same workers do as those of the class, mostly: runners also do small requests, if small workers
+// don't.
+func (s *Service) beside(c lipsync.Class) (all []lipsync.Class) {
+	apart := map[lipsync.Class]bool{lipsync.Small: s.Pooled && s.SmallWorkers > 0, lipsync.Neural: s.Pooled && s.NeuralWorkers > 0}
+	for _, other := range lipsync.Classes() {
+		if other == c || !apart[c] && !apart[other] {
+			all = append(all, other)
+		}
+	}
+	return all
+}
 
 // speed returns the Speed of requests like r: of its engine, and of its class if that has workers of its own and was measured.
 func (s *Service) speed(all lipsync.Measured, r lipsync.Request) lipsync.Speed {
-	if speed, known := all[lipsync.EngineClass{Engine: r.Engine, Class: r.Class}]; s.apart() && known {
+	if speed, known := all[lipsync.EngineClass{Engine: r.Engine, Class: r.Class}]; known && len(s.beside(r.Class)) < len(lipsync.Classes()) {
 		return speed
 	}
 	return all.Sum(func(of lipsync.EngineClass) bool { return of.Engine == r.Engine })
@@ -58,7 +67,7 @@ func (s *Service) speed(all lipsync.Measured, r lipsync.Request) lipsync.Speed {
 
 // line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
 func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, error) {
-	line, err := s.Store.Leases.Line(ctx, r, s.apart(), s.Now(), MostAhead)
+	line, err := s.Store.Leases.Line(ctx, r, s.beside(r.Class), s.Now(), MostAhead)
 	if err != nil && failure.Of(err).Code == failure.HostFailing {
 		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
@@ -76,7 +85,7 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Me
 	now := s.Now()
 	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
 	p := Place{Position: min(ahead+1, MostAhead)}
-	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return of.Class == r.Class || !s.apart() }).Mean()
+	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return slices.Contains(s.beside(r.Class), of.Class) }).Mean()
 	if own == 0 {
 		own = mean
 	}
@@ -104,8 +113,12 @@ func (s *Service) free(class lipsync.Class, ends []time.Duration, ahead int, mea
 	if !s.Pooled {
 		return append(ends, make([]time.Duration, max(0, s.Workers-len(ends)))...), s.Workers > 0
 	}
-	waits := need{means: lipsync.Means{Large: mean}, runners: staff{running: len(ends)}}
-	take, n, most := StartTime, waits.lacks(0, ahead+1), s.Workers
+	atOnce, take, most := 1, StartTime, s.Workers
+	if class == lipsync.Neural && s.NeuralWorkers > 0 {
+		atOnce, most = lipsync.DoesNeural.AtOnce(), s.NeuralWorkers*lipsync.DoesNeural.AtOnce()
+		ends = append(ends, make([]time.Duration, (atOnce-len(ends)%atOnce)%atOnce)...) // the last of the runners may have room
+	}
+	n := need{means: lipsync.Means{class: mean / time.Duration(atOnce)}}.lacks(staff{running: len(ends) / atOnce}, lipsync.Waiting{class: ahead + 1}) * atOnce
 	if class == lipsync.Small && s.SmallWorkers > 0 {
 		take, n, most = smallStart, ahead+1, s.SmallWorkers
 	}
@@ -160,7 +173,7 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 func (s *Service) heldBeside(r lipsync.Request, l lipsync.Line) (since []time.Time) {
 	for _, a := range l.Accounts {
 		for _, h := range a.Held {
-			if a.Kind != lipsync.ToEstimate && (h.Class == r.Class || !s.apart()) {
+			if a.Kind != lipsync.ToEstimate && (slices.Contains(s.beside(r.Class), h.Class)) {
 				since = append(since, h.Since)
 			}
 		}

@@ -21,6 +21,8 @@ const (
 	scalingLockTime = 5 * time.Second
 	// smallWait is the time for which small requests may wait for running workers. Then they get small workers.
 	smallWait = 3 * time.Second
+	// roomWait is the time in which a runner with a GPU that does fewer requests than it can takes another one.
+	roomWait = 3 * time.Second
 	// smallLockTime is the time for which a process has the right to start workers of the SmallPool. Its Count includes them at once.
 	smallLockTime = time.Second
 	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
@@ -47,7 +49,7 @@ func IdleTime(busy float64) time.Duration {
 	return time.Duration(float64(StartTime) / max(busy, 1))
 }
 
-// Scale starts as many workers of both pools as the waiting requests need. Call it when a request
+// Scale starts as many workers of all pools as the waiting requests need. Call it when a request
 // begins to wait. Workers that are starting count fully. Running workers are busy, so they count
 // only for the work that they do within mayWait.
 func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, round{}) }
@@ -79,6 +81,13 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 			return err
 		}
 		failed = err // runners start all the same
+	}
+	if s.NeuralPool != nil && !r.sweep { // a runner with a GPU that has room for another request takes it meanwhile
+		select {
+		case <-ctx.Done():
+			return errors.Join(failed, ctx.Err())
+		case <-time.After(roomWait):
+		}
 	}
 	return errors.Join(failed, s.await(ctx, end, func() error { return s.scaleOnce(ctx, r) }))
 }
@@ -118,11 +127,11 @@ func (s *Service) scaleSmall(ctx context.Context, again bool) (left, lacks bool,
 		return again, false, err
 	}
 	n.again = again
-	small, runners := n.starts()
-	return !again && small+n.small.waiting < n.requests.Small, runners > 0, s.start(ctx, "small", s.SmallPool, small, n)
+	all := n.starts()
+	return !again && all.small+n.small.waiting < n.requests[lipsync.Small], all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }
 
-// scaleOnce starts workers of the Pool. In a sweep it also starts those of the SmallPool, unless another process does. It returns Conflict while
+// scaleOnce starts workers of the Pool and the NeuralPool. In a sweep it also starts those of the SmallPool, unless another process does. It returns Conflict while
 // another process holds the scaling lock.
 func (s *Service) scaleOnce(ctx context.Context, r round) error {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
@@ -150,21 +159,31 @@ func (s *Service) scaleOnce(ctx context.Context, r round) error {
 			return err
 		}
 	}
-	small, runners := n.starts()
+	all := n.starts()
 	if !free {
-		small = 0
+		all.small = 0
 	}
-	return errors.Join(s.start(ctx, "small", s.SmallPool, small, n), s.start(ctx, "all", s.Pool, runners, n))
+	return errors.Join(s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n), s.start(ctx, lipsync.DoesPlain, s.Pool, all.runners, n),
+		s.start(ctx, lipsync.DoesNeural, s.NeuralPool, all.neural, n))
 }
 
 // need counts workers and waiting requests, which take the mean time of their class each, or first if that isn't known.
 func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, first time.Duration) (n need, err error) {
-	n = need{means: lipsync.Means{Small: cmp.Or(means.Small, first), Large: cmp.Or(means.Large, first)}, runners: staff{most: s.Workers}, small: staff{most: s.SmallWorkers}}
-	if n.runners.waiting, n.runners.running, err = s.Pool.Count(ctx); err != nil {
-		return n, err
+	n = need{means: lipsync.Means{}, runners: staff{most: s.Workers}, small: staff{most: s.SmallWorkers}, neural: staff{most: s.NeuralWorkers}}
+	for _, class := range lipsync.Classes() {
+		n.means[class] = cmp.Or(means[class], first)
 	}
-	if s.SmallPool != nil {
-		if n.small.waiting, n.small.running, err = s.SmallPool.Count(ctx); err != nil {
+	if s.NeuralPool != nil {
+		n.means[lipsync.Neural] /= time.Duration(lipsync.DoesNeural.AtOnce())
+	}
+	for _, of := range []struct {
+		pool  lipsync.Pool
+		staff *staff
+	}{{s.Pool, &n.runners}, {s.SmallPool, &n.small}, {s.NeuralPool, &n.neural}} {
+		if of.pool == nil {
+			continue
+		}
+		if of.staff.waiting, of.staff.running, err = of.pool.Count(ctx); err != nil {
 			return n, err
 		}
 	}
@@ -172,19 +191,24 @@ func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, 
 	return n, err
 }
 
-// start starts workers of a pool, which does requests of some classes.
-func (s *Service) start(ctx context.Context, does string, p lipsync.Pool, workers int, n need) error {
+// start starts workers of a pool with the duty.
+func (s *Service) start(ctx context.Context, d lipsync.Duty, p lipsync.Pool, workers int, n need) error {
 	if workers == 0 {
 		return nil
 	}
-	s.Log.InfoContext(ctx, "start workers", "requests", does, "n", workers, "small", n.requests.Small, "large", n.requests.Large, "mean_small", n.means.Small, "mean_large", n.means.Large,
-		"waiting", n.runners.waiting, "running", n.runners.running, "small_waiting", n.small.waiting, "small_running", n.small.running)
+	log := s.Log.With("duty", d, "n", workers)
+	for _, class := range lipsync.Classes() {
+		name := cmp.Or(string(class), "small")
+		log = log.With(name, n.requests[class], "mean_"+name, n.means[class])
+	}
+	log.InfoContext(ctx, "start workers", "waiting", n.runners.waiting, "running", n.runners.running,
+		"small_waiting", n.small.waiting, "small_running", n.small.running, "neural_waiting", n.neural.waiting, "neural_running", n.neural.running)
 	return p.Start(ctx, workers)
 }
 
 // Worked implements Records.
 func (s *Service) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
-	return s.NoteStint(ctx, lipsync.Stint{Class: c, Took: took, Small: s.OnlySmall})
+	return s.NoteStint(ctx, lipsync.Stint{Class: c, Took: took, Duty: s.Duty})
 }
 
 // NoteStint records a worker's stint, as Demand.Worked does. Without a Pool it records nothing, and returns 0.

@@ -25,9 +25,11 @@ type pool struct {
 	waiting, running int
 	started          []int
 	until            time.Time
-	mean, meanLarge  time.Duration // that of large ones is the same if 0
-	requests         int           // all small
-	large            int
+	mean             time.Duration // of small ones, and of those whose mean is 0
+	meanLarge        time.Duration
+	meanNeural       time.Duration
+	requests         int // all small
+	large, neural    int
 	least            int // that Steady returns
 }
 
@@ -55,7 +57,7 @@ func (p *pool) Start(_ context.Context, n int) error {
 }
 
 func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (lipsync.Waiting, error) {
-	return lipsync.Waiting{Small: min(p.requests, limit), Large: min(p.large, limit)}, nil
+	return lipsync.Waiting{lipsync.Small: min(p.requests, limit), lipsync.Large: min(p.large, limit), lipsync.Neural: min(p.neural, limit)}, nil
 }
 
 func (p *pool) Steady(_ context.Context, running int) (int, error) { return min(p.least, running), nil }
@@ -71,7 +73,7 @@ func (p *pool) LockScaling(_ context.Context, now, until time.Time) (lipsync.Mea
 }
 
 func (p *pool) means() lipsync.Means {
-	return lipsync.Means{Small: p.mean, Large: cmp.Or(p.meanLarge, p.mean)}
+	return lipsync.Means{lipsync.Small: p.mean, lipsync.Large: cmp.Or(p.meanLarge, p.mean), lipsync.Neural: cmp.Or(p.meanNeural, p.mean)}
 }
 
 func (p *pool) LockSmall(context.Context, time.Time, time.Time) (lipsync.Means, error) {
@@ -192,6 +194,43 @@ func TestScaleByClass(t *testing.T) {
 		})
 		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
 		check.Want(t, c.name+": small workers", sum(small.started), c.startSmall)
+	}
+}
+
+// TestScaleNeural has requests whose engine needs a network, for which runners with a GPU start, and runners where there are none with a GPU.
+// A runner with a GPU does four at once. Before any starts, one that runs may take the requests.
+func TestScaleNeural(t *testing.T) {
+	for _, c := range []struct {
+		name                      string
+		small, neural, most       int
+		waiting, running          int // runners with a GPU
+		runnersRunning, took      int // runners without, and requests that are taken within 3 s
+		startRunners, startNeural int
+	}{
+		{name: "nothing waits", most: 10},
+		{name: "one", neural: 1, most: 10, startNeural: 1},
+		{name: "… for which one starts", neural: 1, most: 10, waiting: 1},
+		{name: "… which runners without a GPU don't do", neural: 1, most: 10, runnersRunning: 100, startNeural: 1},
+		{name: "… which one that runs takes", neural: 1, most: 10, running: 1, took: 1},
+		{name: "… and doesn't take", neural: 1, most: 10, running: 1, startNeural: 1},
+		{name: "six minutes of work, in three", neural: 12, most: 10, startNeural: 2},
+		{name: "as many as there may be", neural: 1000, most: 10, running: 3, startNeural: 7},
+		{name: "both", small: 2, neural: 1, most: 10, startRunners: 1, startNeural: 1},
+		{name: "no GPU", small: 6, neural: 3, startRunners: 3},
+	} {
+		p, neural := &pool{requests: c.small, neural: c.neural, running: c.runnersRunning, mean: 30 * time.Second, meanNeural: 2 * time.Minute}, &pool{waiting: c.waiting, running: c.running}
+		ports := lipsync.Ports{Pool: p, Demand: p}
+		if c.most > 0 {
+			ports.NeuralPool = neural
+		}
+		synctest.Test(t, func(t *testing.T) {
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, NeuralWorkers: c.most}, ports)
+			time.AfterFunc(2*time.Second, func() { p.neural -= c.took })
+			check.Must(t, s.Scale(t.Context()))
+			time.Sleep(2 * time.Second)
+		})
+		check.Want(t, c.name+": runners", sum(p.started), c.startRunners)
+		check.Want(t, c.name+": runners with a GPU", sum(neural.started), c.startNeural)
 	}
 }
 

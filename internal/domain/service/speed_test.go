@@ -88,7 +88,7 @@ func TestPlaceApart(t *testing.T) {
 	for range 100 { // far more than large ones
 		check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 10*time.Second))
 	}
-	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "wav2lip", Class: lipsync.Large}, 1000, time.Hour))
+	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "wav2lip", Class: lipsync.Neural}, 1000, time.Hour))
 	made := func(engine string) (id string) {
 		p := urls()
 		p.Engine = engine
@@ -119,10 +119,39 @@ func TestPlaceApart(t *testing.T) {
 	place("a large one, which other runners do", all[1][1], service.Place{Position: 1, Left: time.Hour + service.StartTime - 3*time.Second})
 }
 
+// TestPlaceNeural has requests that runners with a GPU do, four at once, and others.
+func TestPlaceNeural(t *testing.T) {
+	f := newFixture(t)
+	f.Pooled, f.Workers, f.NeuralWorkers, f.Engines = true, 10, 2, []string{"wav2lip", "warp"}
+	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "wav2lip", Class: lipsync.Neural}, 1000, 4*time.Minute))
+	check.Must(t, f.NoteSpeed(t.Context(), lipsync.Request{Engine: "warp"}, 1000, 10*time.Second))
+	var ids []string
+	for range 10 {
+		ids = append(ids, f.generate(t, ""))
+	}
+	p := urls()
+	p.Engine = "warp"
+	other, err := f.Generate(t.Context(), f.caller, p)
+	check.Must(t, err)
+	place := func(what, id string, wanted service.Place) {
+		t.Helper()
+		_, _, got, err := f.Progress(t.Context(), f.caller, id)
+		check.Must(t, err)
+		check.Want(t, what, got, wanted)
+	}
+	place("the first", ids[0], service.Place{Position: 1, Left: service.StartTime + 4*time.Minute})
+	place("one of a second runner", ids[4], service.Place{Position: 5, Left: service.StartTime + 4*time.Minute})
+	place("one behind all that two runners do at once", ids[8], service.Place{Position: 9, Left: service.StartTime + 8*time.Minute})
+	place("one of another pool", other, service.Place{Position: 1, Left: service.StartTime + 10*time.Second})
+	_, err = f.Claim(t.Context(), ids[0])
+	check.Must(t, err)
+	place("one that a runner has room for", ids[1], service.Place{Position: 1, Left: 4 * time.Minute})
+}
+
 // busyLine is a store that is too busy to tell who is next.
 type busyLine struct{ lipsync.Leases }
 
-func (busyLine) Line(context.Context, lipsync.Request, bool, time.Time, int) (lipsync.Line, error) {
+func (busyLine) Line(context.Context, lipsync.Request, []lipsync.Class, time.Time, int) (lipsync.Line, error) {
 	return lipsync.Line{}, &failure.Error{Code: failure.Unavailable}
 }
 

@@ -38,7 +38,7 @@ type Records interface {
 	// NoteSpeed records how long a worker took for a completed request of the size, as that of a Speed.
 	NoteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration) error
 	// Worked records that this worker held a request of the class for the time took, done or not. It returns the sum of these times of all workers
-	// of the Pool.
+	// of its pool; see Demand.Worked.
 	Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error)
 }
 

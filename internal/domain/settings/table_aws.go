@@ -21,7 +21,8 @@ var (
 	}})
 	Image = add(Setting[string]{Kind: oneOf("cpu", "cuda"), Row: Row{
 		Name: "image", Where: Stack, Default: "cpu",
-		Help: "Image of the runner: cpu, which is enough for the engine warp, or cuda, for instances with a GPU",
+		Help: "Image of the runners of requests whose engine needs a network: cuda gives these requests a job queue of their own, of instances with a GPU",
+		More: "It needs such an engine among `engines`. All other requests are rendered on instances without a GPU.",
 	}})
 	Zones = add(Setting[int]{Kind: integerWithin(1, 6), Row: Row{
 		Name: "zones", Where: Stack, Default: "3",
@@ -33,21 +34,34 @@ var (
 		Help: "Names of the availability zones, as many as `zones`",
 	}})
 	InstanceTypes = add(Setting[[]string]{
-		Kind:           words(`[a-z][a-z0-9-]*\.[a-z0-9-]+`, "a type such as g5.xlarge"),
+		Kind:           instanceTypes(),
 		ContextDefault: defaultInstances,
 		Row: Row{
-			Name: "instance-types", Where: Stack, Without: "`" + withCPU + "`; with engines besides warp `" + withNet + "`; with `image=cuda` `" + withGPU + "`",
-			Help: "Types of instances that Batch may start: x86, with 4 vCPUs each, and at least 8 GiB with the engine warp only, 16 GiB with others",
+			Name: "instance-types", Where: Stack, Without: "`" + withCPU + "`; with `image=cpu` and engines besides warp `" + withNet + "`",
+			Help: "Types of instances without a GPU that Batch may start: x86, with 4 vCPUs each, and at least 8 GiB, or 16 GiB if they compute networks of engines",
 			More: "A job doesn't fit on a smaller instance. On a larger one several jobs run, each on 4 cores, but they share a disk of the size for one job.",
 		},
 	})
 	SpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "spot-vcpus", Where: Stack, Default: "64",
-		Help: "Largest number of vCPUs of Spot instances; 0 for none",
+		Help: "Largest number of vCPUs of Spot instances without a GPU; 0 for none",
 	}})
 	OnDemandVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "on-demand-vcpus", Where: Stack, Default: "16",
-		Help: "Largest number of vCPUs of on-demand instances, which start if there are no more Spot instances; 0 for none",
+		Help: "Largest number of vCPUs of on-demand instances without a GPU, which start if there are no more Spot instances; 0 for none",
+	}})
+	GPUInstanceTypes = add(Setting[[]string]{Kind: instanceTypes(), Row: Row{
+		Name: "gpu-instance-types", Where: Stack, Default: "g6.xlarge,g5.xlarge,g6e.xlarge",
+		Help: "Types of instances with a GPU that Batch may start with `image=cuda`: x86, with 4 vCPUs, 16 GiB and one GPU each, or more",
+		More: "On demand Batch takes the cheapest for a vCPU. So `g4dn.xlarge`, the cheapest, isn't among them: see [what 1000 jobs cost](costs.md#with-a-network-of-full-size).",
+	}})
+	GPUSpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
+		Name: "gpu-spot-vcpus", Where: Stack, Default: "32",
+		Help: "Largest number of vCPUs of Spot instances with a GPU; 0 for none",
+	}})
+	GPUOnDemandVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
+		Name: "gpu-on-demand-vcpus", Where: Stack, Default: "16",
+		Help: "Largest number of vCPUs of on-demand instances with a GPU, which start if there are no more Spot instances; 0 for none",
 	}})
 	JobTimeout = add(Setting[time.Duration]{Kind: duration(1, ""), InStack: durationWithin(10*time.Minute, 7*day), Row: Row{
 		Name: "job-timeout", Where: Stack | Runner, Default: "6h", Example: "TIME",
@@ -157,23 +171,27 @@ func ForOneDeployment() []Entry {
 
 // The stack passes these settings to its functions and runners.
 var (
-	Table          = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions, Help: "Table of the records"}})
-	Bucket         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
-	Scratch        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
-	QueueURL       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
-	DeliveriesURL  = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
-	MediaRole      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
-	BrokerFunction = add(Setting[string]{Kind: anyText(), Row: Row{Name: "broker-function", Where: Runner, Help: "Function by which runners do requests"}})
-	SignerRole     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
-	SignerPool     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
-	JobQueue       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
-	JobDefinition  = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
-	SmallFunction  = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true, Help: "Function that does small requests"}})
-	MaxWorkers     = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Largest number of runners at a time"}})
-	Issuer         = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Issuer, in OpenID Connect, of the provider that signs people in"}})
-	ClientID       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Client id of the dashboard at that provider"}})
-	SignOutURL     = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions, Help: "Page of that provider that signs people out"}})
-	SecretARN      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that encrypts the dashboard's cookies"}})
+	Table            = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions, Help: "Table of the records"}})
+	Bucket           = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
+	Scratch          = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
+	QueueURL         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that a request waits"}})
+	DeliveriesURL    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "deliveries-url", Where: Functions, Help: "Queue of deliveries to webhooks that are due"}})
+	MediaRole        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "media-role", Where: Functions, Help: "Role of which runners get sessions for the media of one request"}})
+	BrokerFunction   = add(Setting[string]{Kind: anyText(), Row: Row{Name: "broker-function", Where: Runner, Help: "Function by which runners do requests"}})
+	SignerRole       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
+	SignerPool       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
+	Duty             = add(Setting[string]{Kind: anyText(), Row: Row{Name: "duty", Where: Runner, Optional: true, Help: "Which requests the runner does: plain, without networks of engines, or neural, with them; else all"}})
+	JobQueue         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
+	JobDefinition    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
+	NeuralQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-queue", Where: Functions, Optional: true, Help: "Job queue of Batch with GPUs"}})
+	NeuralDefinition = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-definition", Where: Functions, Optional: true, Help: "Job definition of the runner with a GPU"}})
+	SmallFunction    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "small-function", Where: Functions, Optional: true, Help: "Function that does small requests"}})
+	MaxWorkers       = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Largest number of runners without a GPU at a time"}})
+	MaxNeuralWorkers = add(Setting[int]{Kind: integer(0, ""), Row: Row{Name: "max-neural-workers", Where: Functions, Help: "Largest number of runners with a GPU at a time"}})
+	Issuer           = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Issuer, in OpenID Connect, of the provider that signs people in"}})
+	ClientID         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Client id of the dashboard at that provider"}})
+	SignOutURL       = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions, Help: "Page of that provider that signs people out"}})
+	SecretARN        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that encrypts the dashboard's cookies"}})
 )
 
 // Default types of instances: the smallest that a job fits on, of several generations, so that Spot
@@ -181,7 +199,6 @@ var (
 const (
 	withCPU = "c6i.xlarge,c7i.xlarge,c6a.xlarge,c7a.xlarge," + withNet
 	withNet = "m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge" // 16 GiB, for networks
-	withGPU = "g6.xlarge,g5.xlarge,g4dn.xlarge"
 )
 
 // ReservingQuota is the account's quota of concurrent calls of functions from which on some functions get calls of their own.
@@ -206,11 +223,11 @@ func defaultSmall(v *Values) string {
 }
 
 func defaultInstances(v *Values) string {
-	if Image.In(v) == "cuda" {
-		return withGPU
-	}
-	if slices.ContainsFunc(Engines.In(v), order.NeedsNetwork) {
+	if NeedsNetwork(v) && Image.In(v) == "cpu" {
 		return withNet
 	}
 	return withCPU
 }
+
+// NeedsNetwork reports whether any of the stack's engines needs a network.
+func NeedsNetwork(v *Values) bool { return slices.ContainsFunc(Engines.In(v), order.NeedsNetwork) }

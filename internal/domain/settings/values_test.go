@@ -108,13 +108,14 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestContextOfGPU checks that the image cuda changes the default types of instances.
-func TestContextOfGPU(t *testing.T) {
-	v, err := Context(map[string]any{"lipsync:image": "cuda"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := InstanceTypes.EnvValue(v), "g6.xlarge,g5.xlarge,g4dn.xlarge"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+// TestInstanceTypes checks that instances without a GPU have memory for networks only if they compute those of engines.
+func TestInstanceTypes(t *testing.T) {
+	for _, c := range []struct{ image, engines, want string }{
+		{"cpu", "warp", withCPU}, {"cuda", "warp,wav2lip", withCPU}, {"cpu", "warp,wav2lip", withNet}, {"cpu", "musetalk", withNet},
+	} {
+		v, err := Context(map[string]any{"lipsync:image": c.image, "lipsync:engines": c.engines})
+		if got := InstanceTypes.EnvValue(v); err != nil || got != c.want {
+			t.Errorf("%s, %s: got %s (%v), want %s", c.image, c.engines, got, err, c.want)
+		}
 	}
 }

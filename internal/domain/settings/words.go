@@ -57,6 +57,11 @@ func words(pattern, want string) *Kind[[]string] {
 	}}
 }
 
+// instanceTypes is the kind of lists of types of instances.
+func instanceTypes() *Kind[[]string] {
+	return words(`[a-z][a-z0-9-]*\.[a-z0-9-]+`, "a type such as g5.xlarge")
+}
+
 // noneOr is the kind of lists that may be empty.
 func noneOr(some *Kind[[]string]) *Kind[[]string] {
 	return &Kind[[]string]{want: some.want, parse: func(text string) ([]string, bool) {

@@ -88,6 +88,20 @@ func parse(text []byte) (*Catalog, error) {
 	return c, nil
 }
 
+// WithoutEngines returns a models.json without the networks by which engines paint. One that can't be read stays as it is.
+func WithoutEngines(text []byte) []byte {
+	c, err := parse(text)
+	if err != nil {
+		return text
+	}
+	c.Models = slices.DeleteFunc(c.Models, func(m Model) bool { return m.Role.Paints() })
+	less, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // can't happen: strings and numbers always encode
+	}
+	return less
+}
+
 // validateNames checks the fields that are known before the model's file is read.
 func (m Model) validateNames() error {
 	if _, err := ParseRole(string(m.Role)); err != nil {

@@ -155,6 +155,16 @@ func TestAddRemovesTheFormer(t *testing.T) {
 	}
 }
 
+func TestWithoutEngines(t *testing.T) {
+	const other = `{"role":"active-speaker","file":"s.onnx","sha256":"` + digest + `","licence":"MIT"}`
+	text := `{"models":[{"role":"musetalk-decoder","file":"m.onnx","sha256":"` + digest + `","licence":""},` + other + `]}`
+	for given, want := range map[string]string{text: `{"models":[` + other + `]}`, "{": "{", `{"models":[{"role":"x"}]}`: `{"models":[{"role":"x"}]}`} {
+		if got := string(WithoutEngines([]byte(given))); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestVerify(t *testing.T) {
 	m := Model{Role: Wav2Lip, File: "a.onnx", SHA256: digest, dir: t.TempDir()}
 	if err := m.Verify(); err == nil || err.Error() != "the model a.onnx cannot be used: there is no such file" {

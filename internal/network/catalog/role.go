@@ -25,6 +25,11 @@ func Roles() []Role {
 	return []Role{Wav2Lip, MuseTalk, MuseTalkHearing, MuseTalkEncoder, MuseTalkDecoder, FaceDetector, FaceLandmarks, ActiveSpeaker}
 }
 
+// Paints reports whether an engine paints by the network of the role.
+func (r Role) Paints() bool {
+	return slices.Contains([]Role{Wav2Lip, MuseTalk, MuseTalkHearing, MuseTalkEncoder, MuseTalkDecoder}, r)
+}
+
 // ParseRole reads a role's name.
 func ParseRole(name string) (Role, error) {
 	if !slices.Contains(Roles(), Role(name)) {

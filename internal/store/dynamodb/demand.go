@@ -1,10 +1,11 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,32 +19,31 @@ import (
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
 // postponed ones that are due, of which upkeep leaves few.
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (lipsync.Waiting, error) {
-	var small, large atomic.Int64
-	err := together(3*queueShards, func(i int) (err error) {
-		var n int
-		switch shard := i / 3; i % 3 {
-		case 0:
-			n, err = s.count(ctx, limit, inQueue(shard, "", isLarge))
-			small.Add(int64(n))
-		case 1:
-			n, err = s.count(ctx, limit, inQueue(shard, isLarge, anyPlace))
-			large.Add(int64(n))
-		default:
-			var due []entry
-			if limit > 0 {
-				due, err = s.readEntries(ctx, 2*limit, dueAt(shard, now))
-			}
-			for _, e := range due {
-				if e.class == lipsync.Small {
-					small.Add(1)
-				} else {
-					large.Add(1)
-				}
-			}
+	all, classes := lipsync.Waiting{}, lipsync.Classes()
+	var mu sync.Mutex // of all
+	add := func(c lipsync.Class, n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		all[c] = min(all[c]+n, limit)
+	}
+	queries := len(classes) + 1 // of a shard
+	err := together(queries*queueShards, func(i int) error {
+		shard, kind := i/queries, i%queries
+		if kind < len(classes) {
+			n, err := s.count(ctx, limit, inQueue(shard, beginOf[classes[kind]], endOf(classes[kind])))
+			add(classes[kind], n)
+			return err
+		}
+		if limit <= 0 {
+			return nil
+		}
+		due, err := s.readEntries(ctx, len(classes)*limit, dueAt(shard, now))
+		for _, e := range due {
+			add(e.class, 1)
 		}
 		return err
 	})
-	return lipsync.Waiting{Small: min(int(small.Load()), limit), Large: min(int(large.Load()), limit)}, err
+	return all, err
 }
 
 // count returns how many items the query finds, at most limit.
@@ -69,10 +69,18 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 const recentWork = 1000
 
 // pool is the item that stores the ends of the locks, and the working time of workers:
-// that of recent requests by class, and in the attribute "all" the total of the Pool.
+// that of recent requests by class, and the totals of the Pool and the NeuralPool; see totalOf.
 type pool struct {
-	small, large recent
-	steady       [2]int // the last two numbers that Steady got, the newest first
+	recent map[lipsync.Class]*recent
+	steady [2]int // the last two numbers that Steady got, the newest first
+}
+
+func newPool() *pool {
+	p := &pool{recent: map[lipsync.Class]*recent{}}
+	for _, c := range lipsync.Classes() {
+		p.recent[c] = &recent{}
+	}
+	return p
 }
 
 // recent has the sums of recent requests of a class.
@@ -82,10 +90,7 @@ type recent struct {
 }
 
 func (r *recent) fields(c lipsync.Class) []field {
-	name := "small"
-	if c == lipsync.Large {
-		name = "large"
-	}
+	name := cmp.Or(string(c), "small")
 	return []field{{name, &r.done}, {name + "Worked", &r.worked}}
 }
 
@@ -99,7 +104,10 @@ func (r recent) mean() time.Duration {
 func poolKey() item { return key(PoolKey, "pool") }
 
 func (p *pool) fields() []field {
-	all := append(p.small.fields(lipsync.Small), p.large.fields(lipsync.Large)...)
+	var all []field
+	for c, r := range p.recent {
+		all = append(all, r.fields(c)...)
+	}
 	return append(all, field{"steady", &p.steady[0]}, field{"steadyBefore", &p.steady[1]})
 }
 
@@ -120,7 +128,7 @@ func (s *Store) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Me
 // lock takes one of the locks in the item. A stored lock that ends more than clockSkew later than a
 // lock that begins now comes from a wrong clock, so it counts as ended.
 func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (means lipsync.Means, err error) {
-	var p pool
+	p := newPool()
 	var seen time.Time
 	i, err := s.get(ctx, poolKey())
 	if failure.CodeOf(err) == failure.NotFound {
@@ -144,15 +152,17 @@ func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (me
 		c.condition, c.values = "#"+name+" = :seen", item{"seen": micros(seen)}
 	}
 	c.add = item{}
-	for class, r := range map[lipsync.Class]recent{lipsync.Small: p.small, lipsync.Large: p.large} {
+	means = lipsync.Means{}
+	for class, r := range p.recent {
+		means[class] = r.mean()
 		if half := (recent{-r.done / 2, -r.worked / 2}); r.done > recentWork {
 			maps.Copy(c.add, encode(half.fields(class)))
 		}
 	}
 	if _, err = s.update(ctx, c); err != nil {
-		return means, err
+		return nil, err
 	}
-	return lipsync.Means{Small: p.small.mean(), Large: p.large.mean()}, nil
+	return means, nil
 }
 
 // taken returns the refusal for a lock that another process holds.
@@ -162,7 +172,7 @@ func taken(wait time.Duration) error {
 
 // Steady implements lipsync.Demand.
 func (s *Store) Steady(ctx context.Context, running int) (least int, err error) {
-	var p pool
+	p := newPool()
 	i, err := s.get(ctx, poolKey())
 	if err == nil {
 		err = decode(i, p.fields())
@@ -176,10 +186,18 @@ func (s *Store) Steady(ctx context.Context, running int) (least int, err error) 
 
 var _ lipsync.Demand = (*Store)(nil)
 
+// totalOf returns the name of the attribute with the total time for which the workers with the duty had requests.
+func totalOf(d lipsync.Duty) string {
+	if d == lipsync.DoesNeural {
+		return "allNeural"
+	}
+	return "all"
+}
+
 func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration, err error) {
 	c := change{add: encode((&recent{1, w.Took}).fields(w.Class))}
-	if !w.Small {
-		c.add["all"] = number(w.Took.Microseconds())
+	if w.Duty != lipsync.DoesSmall {
+		c.add[totalOf(w.Duty)] = number(w.Took.Microseconds())
 	}
 	update, values := c.expression()
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -190,6 +208,6 @@ func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration,
 	if err != nil {
 		return 0, s.explain(err)
 	}
-	err = decode(out.Attributes, []field{{"all", &all}})
+	err = decode(out.Attributes, []field{{totalOf(w.Duty), &all}})
 	return all, err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // These are the partitions of the index that claims read. The first has the entries of waiting
-// requests: those of small ones, and behind them those of large ones, each by account and kind, and then by time of creation. So one call reaches the next account or
+// requests: those of small ones, behind them those of large ones, and then those of neural ones, each by account and kind, and then by time of creation. So one call reaches the next account or
 // kind, no matter how many requests wait before it. The second has the entries of held requests by id,
 // and after them those of postponed requests by the time when they are due.
 const (
@@ -20,9 +20,15 @@ const (
 	held      = "held/by"
 	postponed = "until/" // sorts after the entries of held requests
 	isHeld    = "held/"
-	isLarge   = "~" // sorts after every digest, with which the places of small requests begin
-	anyPlace  = "~~"
+	anyPlace  = "~~~"
 )
+
+// beginOf begins the places of the requests of each class: those of small ones begin with a digest, which sorts before a tilde. The places of a class
+// end where those of the next one begin.
+var beginOf = map[lipsync.Class]string{lipsync.Small: "", lipsync.Large: "~", lipsync.Neural: "~~"}
+
+// endOf returns a place after all those of the class, and before those of the next one.
+func endOf(c lipsync.Class) string { return beginOf[c] + "~" }
 
 // entryItem returns the queue entry, the item that has the request's place in the index. An open
 // request has its place in a partition that claims read. A final one has it among the requests of
@@ -57,10 +63,7 @@ func (r *stored) inQueue(i item) item {
 
 // lineOf begins the places of an owner's waiting requests of the class.
 func lineOf(of owner, class lipsync.Class) string {
-	if class == lipsync.Small {
-		return of.digest() + "/"
-	}
-	return isLarge + of.digest() + "/"
+	return beginOf[class] + of.digest() + "/"
 }
 
 // behind returns a place after all waiting requests of the entry's owner and class.

@@ -70,7 +70,7 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	page := max(limit, entryPage)
 	all, err := gather(queueShards, func(n int) ([]entry, error) {
-		waiting, err := s.waitingIn(ctx, n, page, false)
+		waiting, err := s.waitingIn(ctx, n, page, lipsync.Classes())
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -10,8 +11,8 @@ import (
 
 // Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
 // limit ÷ queueShards in each shard. For others of which it sees only a part, it returns the limit as the number.
-func (s leases) Line(ctx context.Context, r lipsync.Request, apart bool, now time.Time, limit int) (l lipsync.Line, err error) {
-	counts := func(c lipsync.Class) bool { return c == r.Class || !apart }
+func (s leases) Line(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (l lipsync.Line, err error) {
+	counts := func(c lipsync.Class) bool { return slices.Contains(among, c) }
 	v, err := s.recentSurvey(ctx, now)
 	if err != nil {
 		return l, err
@@ -64,7 +65,7 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func
 				a.Oldest = cmp.Or(a.Oldest, e.age()) // they are sorted by age
 			}
 		}
-		for _, class := range []lipsync.Class{lipsync.Small, lipsync.Large} {
+		for _, class := range lipsync.Classes() {
 			if counts(class) && v.cut[ownerClass{of, class}] && !v.whole {
 				a.Waiting = limit
 			}
@@ -81,8 +82,9 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func
 
 // older counts the requests in the queue that are older than the request, of the same account and kind and the classes that count: up to limit ÷ queueShards in each shard.
 func (s *Store) older(ctx context.Context, r lipsync.Request, counts func(lipsync.Class) bool, limit int) (int, error) {
-	return total(2*queueShards, func(i int) (int, error) {
-		class := []lipsync.Class{lipsync.Small, lipsync.Large}[i%2]
+	classes := lipsync.Classes()
+	return total(len(classes)*queueShards, func(i int) (int, error) {
+		class := classes[i%len(classes)]
 		if !counts(class) {
 			return 0, nil
 		}
@@ -91,6 +93,6 @@ func (s *Store) older(ctx context.Context, r lipsync.Request, counts func(lipsyn
 		if r.ID == "" {
 			own = behind(entry{owner: ownerOf(r), class: class})
 		}
-		return s.count(ctx, limit/queueShards, inQueue(i/2, line, own))
+		return s.count(ctx, limit/queueShards, inQueue(i/len(classes), line, own))
 	})
 }

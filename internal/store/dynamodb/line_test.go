@@ -21,7 +21,7 @@ func TestLongLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			line, err := s.Leases.Line(t.Context(), r, false, now, 1000)
+			line, err := s.Leases.Line(t.Context(), r, lipsync.Classes(), now, 1000)
 			if err != nil || line.Ahead != ahead {
 				t.Errorf("got %d ahead (%v), want %d", line.Ahead, err, ahead)
 			}
@@ -51,7 +51,7 @@ func TestSurveyLife(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.take()
-			line, err := s.Leases.Line(t.Context(), r, false, at, 1000)
+			line, err := s.Leases.Line(t.Context(), r, lipsync.Classes(), at, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}

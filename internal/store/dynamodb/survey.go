@@ -36,7 +36,7 @@ func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 	var waiting, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
-			waiting[n], err = s.waitingIn(ctx, n, entryPage, from.Small)
+			waiting[n], err = s.waitingIn(ctx, n, entryPage, from.Duty.Classes())
 		} else {
 			isHeld[n], err = s.readEntries(ctx, entryPage, heldAt(n, now))
 		}
@@ -119,19 +119,16 @@ func (s *Store) ended(ctx context.Context, old []entry, now time.Time) (map[stri
 	return ended, nil
 }
 
-// waitingIn returns entries of a shard's waiting requests, or only of small ones. If many small ones hide the large ones, it reads these
-// too.
-func (s *Store) waitingIn(ctx context.Context, n, page int, small bool) ([]entry, error) {
-	if small {
-		all, _, err := s.waitingBetween(ctx, n, page, lipsync.Small, isLarge)
-		return all, err
+// waitingIn returns entries of a shard's waiting requests of the classes, which stand one behind the other. If many of a class hide those of the next
+// ones, it reads these too.
+func (s *Store) waitingIn(ctx context.Context, n, page int, of []lipsync.Class) (all []entry, err error) {
+	for _, first := range of {
+		more, ended, err := s.waitingBetween(ctx, n, page, first, endOf(of[len(of)-1]))
+		if all = append(all, more...); err != nil || ended {
+			return all, err
+		}
 	}
-	all, ended, err := s.waitingBetween(ctx, n, page, lipsync.Small, anyPlace)
-	if err != nil || ended {
-		return all, err
-	}
-	large, _, err := s.waitingBetween(ctx, n, page, lipsync.Large, anyPlace)
-	return append(all, large...), err
+	return all, nil
 }
 
 // waitingBetween returns entries of a shard's waiting requests from the first one of the class to a place: the first page, and if that is full, up to
@@ -139,10 +136,7 @@ func (s *Store) waitingIn(ctx context.Context, n, page int, small bool) ([]entry
 // If half of them don't reach the end, the other half begins at a random place behind
 // them. ended reports whether the last page reached the end.
 func (s *Store) waitingBetween(ctx context.Context, n, page int, first lipsync.Class, to string) (all []entry, ended bool, err error) {
-	begin := ""
-	if first == lipsync.Large {
-		begin = isLarge
-	}
+	begin := beginOf[first]
 	if all, err = s.readEntries(ctx, page, inQueue(n, begin, to)); err != nil || len(all) < page {
 		return all, true, err
 	}
@@ -196,7 +190,7 @@ func (v *survey) held() (n int) {
 
 // add adds a waiting request of the choice, unless it is already there.
 func (v *survey) add(e entry) {
-	if !v.known[e.id] && (e.class == lipsync.Small || !v.from.Small) {
+	if !v.known[e.id] && v.from.Duty.Does(e.class) {
 		v.known[e.id] = true
 		v.waiting[e.owner] = append(v.waiting[e.owner], e)
 	}

@@ -193,7 +193,7 @@ func testRoundTrips(t *testing.T) {
 		{"POST /uploads", func() { f.announce(t) }, 6, 5, []string{get, times(2, update), usage, transact, update}},
 		{"first call in a minute", func() { f.clock.Advance(time.Minute); f.get(t, "/users/me") }, 7, 5,
 			[]string{times(2, get), times(5, update)}},
-		{"dispatch", func() { ok(f.Scale(t.Context())) }, 3, 1, []string{get, update, times(24, query)}},
+		{"dispatch", func() { ok(f.Scale(t.Context())) }, 3, 1, []string{get, update, times(32, query)}},
 		{"claim by id", func() { _, err := f.Claim(t.Context(), id); ok(err) }, 4, 4, []string{query, batch, transact, update}},
 		{"claim the oldest", func() { var err error; held, err = f.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
 		{"renew", func() { ok(f.Renew(t.Context(), held)) }, 1, 1, []string{update}},
@@ -204,7 +204,7 @@ func testRoundTrips(t *testing.T) {
 		{"release", func() { r, _ := f.Claim(t.Context(), ""); f.wire.take(); ok(f.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
 		{"worked", func() { _, err := f.Worked(t.Context(), lipsync.Small, time.Second); ok(err) }, 1, 1, []string{update}},
 		{"sweep", func() { f.clock.Advance(5 * time.Second); ok(f.Sweep(t.Context())) }, 13, 1,
-			[]string{survey, batch, times(2*8+16+1, query), get, update, times(1+24+8, query)}},
+			[]string{survey, batch, times(2*8+16+1, query), get, update, times(1+32+8, query)}},
 	} {
 		f.wire.take()
 		trips := roundTrips(c.do)

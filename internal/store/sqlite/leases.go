@@ -54,13 +54,9 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 }
 
 // next returns the id of the request to claim. The cost grows with the number of accounts with open
-// requests and of leases, and not with the number of waiting requests. For small ones it also grows with the number of large ones before them.
+// requests and of leases, and not with the number of waiting requests. For some classes it also grows with the number of others before them.
 func next(ctx context.Context, tx *sql.Tx, now time.Time, from lipsync.Choice) (id string, err error) {
-	var only any
-	if from.Small {
-		only = lipsync.Small
-	}
-	all, err := standings(ctx, tx, now, 1, only)
+	all, err := standings(ctx, tx, now, 1, from.Duty.Classes())
 	if err != nil {
 		return "", err
 	}

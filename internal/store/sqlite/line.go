@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -12,20 +13,32 @@ import (
 )
 
 // inLine selects the accounts and kinds with open requests at the time ?1, and what decides when their requests are claimed. Of each it
-// counts up to ?2 claimable requests, only those of the class ?3 unless that is NULL. It goes from one to the next by an index.
+// counts up to ?2 claimable requests, only those of the classes in the JSON array ?3 unless that is NULL. It goes from one to the next by an index.
 const inLine = waiting + `
 	SELECT account, kind, (SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
-			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (?3 IS NULL OR class = ?3) LIMIT ?2)),
+			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (?3 IS NULL OR class IN (SELECT value FROM json_each(?3))) LIMIT ?2)),
 		coalesce((SELECT at FROM claimed WHERE account = waiting.account AND kind = waiting.kind AND at <= ?1), 0),
 		coalesce((SELECT printf('%019d', n) FROM requests INDEXED BY requests_open_of_account
-			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (?3 IS NULL OR class = ?3) ORDER BY n LIMIT 1), '')
+			WHERE account = waiting.account AND kind = waiting.kind AND ` + claimable + ` AND (?3 IS NULL OR class IN (SELECT value FROM json_each(?3))) ORDER BY n LIMIT 1), '')
 	FROM waiting`
 
 // held selects the accounts, kinds, classes and first claims of the requests that are held at the time ?1.
 const held = `SELECT account, kind, class, started_at FROM requests INDEXED BY requests_held_of_account WHERE lease <> '' AND lease_until > ?1`
 
-// standings returns what decides when workers claim requests of the class only, or any if that is nil, of the accounts and kinds with open requests.
-func standings(ctx context.Context, db querier, now time.Time, limit int, only any) ([]lipsync.Standing, error) {
+// list returns the classes as a JSON array, or nil for all.
+func list(of []lipsync.Class) any {
+	if len(of) == len(lipsync.Classes()) {
+		return nil
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // can't happen: strings always encode
+	}
+	return string(text)
+}
+
+// standings returns what decides when workers claim requests of the classes, of the accounts and kinds with open requests.
+func standings(ctx context.Context, db querier, now time.Time, limit int, of []lipsync.Class) ([]lipsync.Standing, error) {
 	type owner struct {
 		account string
 		kind    lipsync.Kind
@@ -41,7 +54,7 @@ func standings(ctx context.Context, db querier, now time.Time, limit int, only a
 	if err != nil {
 		return nil, err
 	}
-	rows, err = db.QueryContext(ctx, inLine, micros(now), limit, only)
+	rows, err = db.QueryContext(ctx, inLine, micros(now), limit, list(of))
 	return collect(rows, err, func(columns row) (a lipsync.Standing, err error) {
 		err = columns.Scan(&a.Account, &a.Kind, &a.Waiting, instant{&a.Claimed}, &a.Oldest)
 		a.Held = all[owner{a.Account, a.Kind}]
@@ -49,26 +62,22 @@ func standings(ctx context.Context, db querier, now time.Time, limit int, only a
 	})
 }
 
-// olderOpen counts up to ?4 claimable requests of the account ?2 and the kind ?5 that are older than the request number ?3, only those of the class ?6
-// unless that is NULL.
+// olderOpen counts up to ?4 claimable requests of the account ?2 and the kind ?5 that are older than the request number ?3, only those of the classes
+// in the JSON array ?6 unless that is NULL.
 const olderOpen = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
-	WHERE account = ?2 AND kind = ?5 AND n < ?3 AND ` + claimable + ` AND (?6 IS NULL OR class = ?6) LIMIT ?4)`
+	WHERE account = ?2 AND kind = ?5 AND n < ?3 AND ` + claimable + ` AND (?6 IS NULL OR class IN (SELECT value FROM json_each(?6))) LIMIT ?4)`
 
-func (s leases) Line(ctx context.Context, r lipsync.Request, apart bool, now time.Time, limit int) (l lipsync.Line, err error) {
+func (s leases) Line(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (l lipsync.Line, err error) {
 	defer s.observe(ctx, "line", time.Now(), &err)
-	var only any
-	if apart {
-		only = r.Class
-	}
 	number := int64(math.MaxInt64)
 	err = s.read.QueryRowContext(ctx, "SELECT n FROM requests WHERE id = ?", r.ID).Scan(&number)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		err = s.read.QueryRowContext(ctx, olderOpen, micros(now), r.Account, number, limit, r.Kind, only).Scan(&l.Ahead)
+		err = s.read.QueryRowContext(ctx, olderOpen, micros(now), r.Account, number, limit, r.Kind, list(among)).Scan(&l.Ahead)
 	}
 	if err != nil {
 		return l, explain(err)
 	}
-	l.Accounts, err = standings(ctx, s.read, now, limit, only)
+	l.Accounts, err = standings(ctx, s.read, now, limit, among)
 	if err == nil && !slices.ContainsFunc(l.Accounts, func(a lipsync.Standing) bool { return a.Account == r.Account && a.Kind == r.Kind }) {
 		own := lipsync.Standing{Account: r.Account, Kind: r.Kind}
 		err = explain(s.read.QueryRowContext(ctx, "SELECT coalesce((SELECT at FROM claimed WHERE account = ? AND kind = ? AND at <= ?), 0)",

@@ -21,10 +21,10 @@ func createIn(t *testing.T, store lipsync.Store, account string, class lipsync.C
 	return r
 }
 
-// claimIn claims the next request, or the next small one, and checks which one that is: none if it has no id.
-func claimIn(t *testing.T, store lipsync.Store, small bool, token string, second int, wanted lipsync.Request) {
+// claimIn claims the next request for a worker with the duty, and checks which one that is: none if it has no id.
+func claimIn(t *testing.T, store lipsync.Store, d lipsync.Duty, token string, second int, wanted lipsync.Request) {
 	t.Helper()
-	r, err := store.Leases.Claim(t.Context(), "", token, at(second), time.Minute, lipsync.Choice{Small: small})
+	r, err := store.Leases.Claim(t.Context(), "", token, at(second), time.Minute, lipsync.Choice{Duty: d})
 	if wanted.ID == "" {
 		wantCode(t, err, failure.NotFound)
 		return
@@ -34,7 +34,7 @@ func claimIn(t *testing.T, store lipsync.Store, small bool, token string, second
 	want(t, "its class", r.Class, wanted.Class)
 }
 
-// testClasses claims small requests from among large ones, and then all in their order.
+// testClasses claims small requests and neural ones from among large ones, and then all in their order.
 func testClasses(t *testing.T, store lipsync.Store) {
 	first, large := createIn(t, store, "a", lipsync.Large, 0), createIn(t, store, "b", lipsync.Large, 1)
 	var small []lipsync.Request
@@ -42,17 +42,31 @@ func testClasses(t *testing.T, store lipsync.Store) {
 		small = append(small, createIn(t, store, "a", lipsync.Small, 2+i))
 	}
 	wantStored(t, store, large)
-	claimIn(t, store, true, "s0", 10, small[0])
-	claimIn(t, store, false, "b", 10, large) // the account without leases
-	claimIn(t, store, true, "s1", 10, small[1])
-	claimIn(t, store, false, "a", 10, first) // the oldest one of its account
-	claimIn(t, store, true, "s2", 10, small[2])
-	claimIn(t, store, true, "none", 10, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesSmall, "s0", 10, small[0])
+	claimIn(t, store, lipsync.DoesPlain, "b", 10, large) // the account without leases
+	claimIn(t, store, lipsync.DoesSmall, "s1", 10, small[1])
+	claimIn(t, store, lipsync.DoesPlain, "a", 10, first) // the oldest one of its account
+	claimIn(t, store, lipsync.DoesSmall, "s2", 10, small[2])
+	claimIn(t, store, lipsync.DoesSmall, "none", 10, lipsync.Request{})
+
+	neural, last := createIn(t, store, "c", lipsync.Neural, 5), createIn(t, store, "c", lipsync.Neural, 6)
+	wantStored(t, store, neural)
+	claimIn(t, store, lipsync.DoesPlain, "none", 10, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesNeural, "n", 10, neural)
+	claimIn(t, store, lipsync.DoesAll, "all", 10, last)
+	claimIn(t, store, lipsync.DoesNeural, "none", 10, lipsync.Request{})
 }
 
-// testSmallBehindMany claims the only small request of an account from behind many large ones, and the only large one from behind many small ones.
+// testSmallBehindMany claims the only request of a class from behind many of another one.
 func testSmallBehindMany(t *testing.T, store lipsync.Store) {
-	for class, other := range map[lipsync.Class]lipsync.Class{lipsync.Small: lipsync.Large, lipsync.Large: lipsync.Small} {
+	for _, c := range []struct {
+		class, other lipsync.Class
+		duty         lipsync.Duty
+	}{
+		{lipsync.Small, lipsync.Large, lipsync.DoesSmall}, {lipsync.Large, lipsync.Small, lipsync.DoesAll}, {lipsync.Large, lipsync.Small, lipsync.DoesPlain},
+		{lipsync.Neural, lipsync.Small, lipsync.DoesAll}, {lipsync.Neural, lipsync.Large, lipsync.DoesNeural}, {lipsync.Large, lipsync.Neural, lipsync.DoesPlain},
+	} {
+		class, other := c.class, c.other
 		account := "many" + string(other)
 		_, err := claim(t, store, createIn(t, store, account, other, 0).ID, "first", 390)
 		must(t, err)
@@ -60,7 +74,7 @@ func testSmallBehindMany(t *testing.T, store lipsync.Store) {
 			createIn(t, store, account, other, i)
 		}
 		r := createIn(t, store, "one"+string(class), class, 301)
-		claimIn(t, store, class == lipsync.Small, "w", 400, r)
+		claimIn(t, store, c.duty, "w", 400, r)
 		open, err := store.Leases.Open(t.Context(), at(400), 1000)
 		must(t, err)
 		for _, r := range open {
@@ -73,7 +87,7 @@ func testSmallBehindMany(t *testing.T, store lipsync.Store) {
 // testEnlarge makes small requests large: one that its worker gives back, and one whose worker dies.
 func testEnlarge(t *testing.T, store lipsync.Store) {
 	r := createIn(t, store, "a", lipsync.Small, 0)
-	claimIn(t, store, true, "w", 1, r)
+	claimIn(t, store, lipsync.DoesSmall, "w", 1, r)
 	enlarge := func(token string) (lipsync.Request, error) {
 		return store.Leases.Change(t.Context(), r.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Enlarged(token) })
 	}
@@ -83,18 +97,18 @@ func testEnlarge(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	want(t, "its class and attempts", fmt.Sprintf("%s %d", r.Class, r.Attempts), "large 0")
 	wantStored(t, store, r)
-	claimIn(t, store, true, "small", 2, lipsync.Request{})
-	claimIn(t, store, false, "any", 2, r)
+	claimIn(t, store, lipsync.DoesSmall, "small", 2, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesPlain, "any", 2, r)
 
 	dead := createIn(t, store, "b", lipsync.Small, 3)
-	claimIn(t, store, true, "dies", 4, dead)
+	claimIn(t, store, lipsync.DoesSmall, "dies", 4, dead)
 	must(t, store.Leases.Upkeep(t.Context(), at(65)))
 	dead.Class = lipsync.Large
-	claimIn(t, store, true, "dies too", 65, dead)
+	claimIn(t, store, lipsync.DoesSmall, "dies too", 65, dead)
 	must(t, store.Leases.Upkeep(t.Context(), at(126)))
-	claimIn(t, store, true, "small", 126, lipsync.Request{})
-	claimIn(t, store, false, "any other", 126, r) // whose lease has ended too
-	claimIn(t, store, false, "the last", 126, dead)
+	claimIn(t, store, lipsync.DoesSmall, "small", 126, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesPlain, "any other", 126, r) // whose lease has ended too
+	claimIn(t, store, lipsync.DoesPlain, "the last", 126, dead)
 }
 
 // testPostponedLarge postpones a large request. Once it is due, no claim of a small one gets it.
@@ -104,10 +118,10 @@ func testPostponedLarge(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	must(t, Postpone(t.Context(), store.Leases, r, at(10)))
 	for range 2 {
-		claimIn(t, store, true, "small", 11, lipsync.Request{})
+		claimIn(t, store, lipsync.DoesSmall, "small", 11, lipsync.Request{})
 		must(t, store.Leases.Upkeep(t.Context(), at(11)))
 	}
-	claimIn(t, store, false, "any", 11, r)
+	claimIn(t, store, lipsync.DoesPlain, "any", 11, r)
 }
 
 // testLineApart counts the requests of a class only that wait and are older.
@@ -117,22 +131,25 @@ func testLineApart(t *testing.T, store lipsync.Store) {
 	for i := range 12 {
 		all = append(all, createIn(t, store, []string{"a", "b"}[i%3%2], classes[i%2], i))
 	}
+	createIn(t, store, "a", lipsync.Neural, 0)
 	small, large := createIn(t, store, "a", lipsync.Small, 12), createIn(t, store, "a", lipsync.Large, 13)
 	for _, i := range []int{0, 1, 2} {
 		_, err := claim(t, store, all[i].ID, fmt.Sprint("w", i), 20)
 		must(t, err)
 	}
+	onlySmall, onlyLarge := []lipsync.Class{lipsync.Small}, []lipsync.Class{lipsync.Large}
 	for _, c := range []struct {
 		r     lipsync.Request
-		apart bool
+		among []lipsync.Class
 		want  string
 	}{
-		{small, true, "2 ahead; a: 3 wait, holds [ ]; b: 2 wait, holds [large]"},
-		{large, true, "4 ahead; a: 5 wait, holds [ ]; b: 1 wait, holds [large]"},
-		{large, false, "7 ahead; a: 8 wait, holds [ ]; b: 3 wait, holds [large]"},
-		{lipsync.Request{Account: "a", Class: lipsync.Large}, true, "5 ahead; a: 5 wait, holds [ ]; b: 1 wait, holds [large]"},
+		{small, onlySmall, "2 ahead; a: 3 wait, holds [ ]; b: 2 wait, holds [large]"},
+		{large, onlyLarge, "4 ahead; a: 5 wait, holds [ ]; b: 1 wait, holds [large]"},
+		{large, classes, "7 ahead; a: 8 wait, holds [ ]; b: 3 wait, holds [large]"},
+		{large, lipsync.Classes(), "8 ahead; a: 9 wait, holds [ ]; b: 3 wait, holds [large]"},
+		{lipsync.Request{Account: "a", Class: lipsync.Large}, onlyLarge, "5 ahead; a: 5 wait, holds [ ]; b: 1 wait, holds [large]"},
 	} {
-		l, err := store.Leases.Line(t.Context(), c.r, c.apart, at(21), 100)
+		l, err := store.Leases.Line(t.Context(), c.r, c.among, at(21), 100)
 		must(t, err)
 		slices.SortFunc(l.Accounts, func(a, b lipsync.Standing) int { return strings.Compare(a.Account, b.Account) })
 		got := fmt.Sprint(l.Ahead, " ahead")
@@ -143,6 +160,6 @@ func testLineApart(t *testing.T, store lipsync.Store) {
 			}
 			got += fmt.Sprintf("; %s: %d wait, holds %s", a.Account, a.Waiting, held)
 		}
-		want(t, fmt.Sprintf("line of a %q one, apart %t", c.r.Class, c.apart), got, c.want)
+		want(t, fmt.Sprintf("line of a %q one among %q", c.r.Class, c.among), got, c.want)
 	}
 }

@@ -39,7 +39,7 @@ func testWaiting(t *testing.T, s DemandStore) {
 		t.Helper()
 		got, err := s.Waiting(t.Context(), now, limit)
 		must(t, err)
-		want(t, when, got.Small, small)
+		want(t, when, got[lipsync.Small], small)
 	}
 	waits("none", at(0), 10, 0)
 	addKey(t, s.Store, "a", 0)
@@ -75,24 +75,24 @@ func testWaiting(t *testing.T, s DemandStore) {
 }
 
 func testWaitingClasses(t *testing.T, s DemandStore) {
-	waits := func(when string, now time.Time, limit, small, large int) {
+	waits := func(when string, now time.Time, limit, small, large, neural int) {
 		t.Helper()
 		got, err := s.Waiting(t.Context(), now, limit)
 		must(t, err)
-		want(t, when, got, lipsync.Waiting{Small: small, Large: large})
+		want(t, when, fmt.Sprint(got), fmt.Sprint(lipsync.Waiting{lipsync.Small: small, lipsync.Large: large, lipsync.Neural: neural}))
 	}
-	for i := range 12 {
-		r := createIn(t, s.Store, "a", []lipsync.Class{lipsync.Small, lipsync.Large, lipsync.Large}[i%3], i)
-		if i > 5 {
+	for i := range 14 {
+		r := createIn(t, s.Store, "a", []lipsync.Class{lipsync.Small, lipsync.Large, lipsync.Neural, lipsync.Large, lipsync.Neural, lipsync.Neural}[i%6], i)
+		if i > 6 {
 			continue
 		}
 		r, err := s.Leases.Claim(t.Context(), r.ID, "token", at(20), time.Minute, lipsync.Choice{})
 		must(t, err)
 		must(t, Postpone(t.Context(), s.Leases, r, at(30)))
 	}
-	waits("before half are due", at(20), 100, 2, 4)
-	waits("after it", at(30), 100, 4, 8)
-	waits("at most", at(30), 3, 3, 3)
+	waits("before half are due", at(20), 100, 1, 3, 3)
+	waits("after it", at(30), 100, 3, 5, 6)
+	waits("at most", at(30), 3, 3, 3, 3)
 }
 
 func testSteady(t *testing.T, s DemandStore) {
@@ -137,7 +137,7 @@ func testSmallLock(t *testing.T, s DemandStore) {
 	must(t, err)
 	means, err := s.LockSmall(t.Context(), at(4), at(6))
 	must(t, err)
-	want(t, "means", means, lipsync.Means{Small: 7 * time.Second})
+	want(t, "means", fmt.Sprint(means), fmt.Sprint(lipsync.Means{lipsync.Small: 7 * time.Second, lipsync.Large: 0, lipsync.Neural: 0}))
 	_, err = s.LockScaling(t.Context(), at(4), at(9))
 	want(t, "code of the scaling lock", failure.CodeOf(err), failure.Conflict)
 }
@@ -176,12 +176,12 @@ func wantMean(t *testing.T, s DemandStore, when string, second int, from, to tim
 	t.Helper()
 	means, err := s.LockScaling(t.Context(), at(second), at(second+5))
 	must(t, err)
-	if means.Small < from || means.Small > to {
-		t.Errorf("%s: got a mean of %s, want %s to %s", when, means.Small, from, to)
+	if mean := means[lipsync.Small]; mean < from || mean > to {
+		t.Errorf("%s: got a mean of %s, want %s to %s", when, mean, from, to)
 	}
 }
 
-// testMeans checks that each class has a mean of its own, and that the times of workers of small requests aren't in the sum of the Pool's.
+// testMeans checks that each class has a mean of its own, and that the times of small workers and of runners with a GPU aren't in the sum of the Pool's.
 func testMeans(t *testing.T, s DemandStore) {
 	for i, c := range []struct {
 		lipsync.Stint
@@ -189,8 +189,9 @@ func testMeans(t *testing.T, s DemandStore) {
 	}{
 		{lipsync.Stint{Class: lipsync.Large, Took: time.Hour}, time.Hour},
 		{lipsync.Stint{Class: lipsync.Small, Took: 2 * time.Second}, time.Hour + 2*time.Second},
-		{lipsync.Stint{Class: lipsync.Small, Took: 4 * time.Second, Small: true}, time.Hour + 2*time.Second},
-		{lipsync.Stint{Class: lipsync.Large, Took: 3 * time.Hour}, 4*time.Hour + 2*time.Second},
+		{lipsync.Stint{Class: lipsync.Small, Took: 4 * time.Second, Duty: lipsync.DoesSmall}, time.Hour + 2*time.Second},
+		{lipsync.Stint{Class: lipsync.Neural, Took: time.Minute, Duty: lipsync.DoesNeural}, time.Minute},
+		{lipsync.Stint{Class: lipsync.Large, Took: 3 * time.Hour, Duty: lipsync.DoesPlain}, 4*time.Hour + 2*time.Second},
 	} {
 		all, err := s.Worked(t.Context(), c.Stint)
 		must(t, err)
@@ -198,7 +199,7 @@ func testMeans(t *testing.T, s DemandStore) {
 	}
 	means, err := s.LockScaling(t.Context(), at(0), at(5))
 	must(t, err)
-	want(t, "means", means, lipsync.Means{Small: 3 * time.Second, Large: 2 * time.Hour})
+	want(t, "means", fmt.Sprint(means), fmt.Sprint(lipsync.Means{lipsync.Small: 3 * time.Second, lipsync.Large: 2 * time.Hour, lipsync.Neural: time.Minute}))
 }
 
 func testMean(t *testing.T, s DemandStore) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/render"
@@ -46,7 +47,9 @@ func (w *World) stay(ctx, begin context.Context, p *process, small bool) {
 	ports, config := w.service.Ports, w.service.Config
 	ports.Store, ports.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
 	ports.Objects = w.objects
-	config.OnlySmall = small
+	if small {
+		config.Duty = lipsync.DoesSmall
+	}
 	service, err := service.New(config, ports)
 	if err != nil {
 		panic(err) // can't happen: the World's own service has the same ports

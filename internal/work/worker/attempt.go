@@ -63,7 +63,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, p *slot, log *slog.L
 // tooLarge reports whether an attempt failed because the request is too large for a worker that does only small ones. cause is why its context
 // ended, if it did.
 func (w *Worker) tooLarge(cause, err error) bool {
-	return w.Work.OnlySmall && (cause == errSlow || cause == errTooBig || errors.Is(err, errTooBig) || failure.DiskFails(err))
+	return w.Work.Duty == lipsync.DoesSmall && (cause == errSlow || cause == errTooBig || errors.Is(err, errTooBig) || failure.DiskFails(err))
 }
 
 // fault reports that an attempt ended with err, after the time took. It returns an error if the

@@ -52,7 +52,7 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		files++
 	}
 	left := allowance{2*FetchTime + time.Duration(max(0, files-2))*moreTime, math.MaxInt64}
-	if w.Work.OnlySmall {
+	if w.Work.Duty == lipsync.DoesSmall {
 		left.bytes = lipsync.MostSmallBytes
 	}
 	get := func(kind failure.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {

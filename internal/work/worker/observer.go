@@ -21,7 +21,7 @@ var _ render.Observer = (*observer)(nil)
 
 // Measured bounds the time of the attempt by the lengths of the media. It ends an attempt at a large request by a worker of small ones.
 func (o *observer) Measured(video, audio time.Duration, size int64) {
-	if o.bound.promise.w.Work.OnlySmall && lipsync.ClassOfWork(size) == lipsync.Large {
+	if o.bound.promise.w.Work.Duty == lipsync.DoesSmall && lipsync.ClassOfWork(size) == lipsync.Large {
 		o.bound.end(errTooBig)
 	}
 	r := &o.request

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,7 +86,7 @@ func TestStay(t *testing.T) {
 				t.Errorf("%s: got %d requests noted, want %d", name, len(d.took), c.requests)
 			}
 			for _, s := range d.took {
-				if s.Took < 30*time.Second || s.Took > 31*time.Second || s.Small {
+				if s.Took < 30*time.Second || s.Took > 31*time.Second || s.Duty != lipsync.DoesAll {
 					t.Errorf("%s: got %+v noted, want 30 s of a worker of all requests", name, s)
 				}
 			}
@@ -93,7 +94,7 @@ func TestStay(t *testing.T) {
 	}
 }
 
-// TestStayByClass has a worker do a small request and a large one. Their times are noted by class.
+// TestStayByClass has a worker do a small request and a neural one. Their times are noted by class.
 func TestStayByClass(t *testing.T) {
 	stay(t, 1, func(t *testing.T, f *fixture, d *demand) {
 		f.request(t, "v", "a")
@@ -103,8 +104,92 @@ func TestStayByClass(t *testing.T) {
 		if _, err := f.Service.Generate(t.Context(), f.caller, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Stay(t.Context(), t.Context()); err != nil || len(d.took) != 2 || d.took[0].Class != lipsync.Small || d.took[1].Class != lipsync.Large {
-			t.Errorf("got %+v noted (%v), want a small and a large one", d.took, err)
+		if err := f.Stay(t.Context(), t.Context()); err != nil || len(d.took) != 2 || d.took[0].Class != lipsync.Small || d.took[1].Class != lipsync.Neural {
+			t.Errorf("got %+v noted (%v), want a small and a neural one", d.took, err)
+		}
+	})
+}
+
+// TestStayAtOnce has a worker of neural requests do six of 30 s: four at once, and then two. It stays while any of them is done, and then as long as others.
+func TestStayAtOnce(t *testing.T) {
+	stay(t, 4, func(t *testing.T, f *fixture, d *demand) {
+		f.Service.Engines, f.Service.Duty = []string{"wav2lip"}, lipsync.DoesNeural
+		var ids []string
+		for range 6 {
+			ids = append(ids, f.request(t, "v", "a"))
+		}
+		started := time.Now()
+		working := func(after time.Duration, want int) {
+			time.AfterFunc(after, func() {
+				n := 0
+				for _, id := range ids {
+					if r, err := f.Service.Store.Requests.ByID(t.Context(), id); err == nil && r.Status == lipsync.Processing {
+						n++
+					}
+				}
+				if n != want {
+					t.Errorf("after %s it does %d, want %d", after, n, want)
+				}
+			})
+		}
+		working(20*time.Second, 4)
+		working(45*time.Second, 2)
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(started); took < 4*time.Minute || took > 4*time.Minute+10*time.Second { // with one of four workers busy on average
+			t.Errorf("it stayed for %s, want 4 m", took)
+		}
+		for _, id := range ids {
+			f.want(t, id, lipsync.Completed, "", 1)
+		}
+		if len(d.took) != 6 {
+			t.Errorf("got %d requests noted, want 6", len(d.took))
+		}
+	})
+}
+
+// TestStayHasRoom makes a request while a worker of several at once does its first one. It begins it meanwhile.
+func TestStayHasRoom(t *testing.T) {
+	stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+		f.Service.Engines, f.Service.Duty = []string{"wav2lip"}, lipsync.DoesNeural
+		first, later := f.request(t, "v", "a"), ""
+		time.AfterFunc(10*time.Second, func() { later = f.request(t, "v", "a") })
+		time.AfterFunc(20*time.Second, func() {
+			for _, id := range []string{first, later} {
+				if r, err := f.Service.Store.Requests.ByID(t.Context(), id); err != nil || r.Status != lipsync.Processing {
+					t.Errorf("a request is %s (%v), want both processed", r.Status, err)
+				}
+			}
+		})
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.want(t, later, lipsync.Completed, "", 1)
+	})
+}
+
+// TestStayAtOnceFails has one of the requests fail by a fault of the worker's. It begins no other one, and ends those that it has.
+func TestStayAtOnceFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken, calls := errors.New("broken"), atomic.Int64{}
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if calls.Add(1) == 1 {
+				time.Sleep(time.Second)
+				return broken
+			}
+			time.Sleep(10 * time.Second)
+			return concatenate(ctx, j)
+		})
+		f.Service.Engines, f.Service.Duty = []string{"wav2lip"}, lipsync.DoesNeural
+		for range 6 {
+			f.request(t, "v", "a")
+		}
+		if err := f.Stay(t.Context(), t.Context()); !errors.Is(err, broken) {
+			t.Errorf("got %v, want %v", err, broken)
+		}
+		if n := calls.Load(); n != 4 {
+			t.Errorf("it began %d, want 4", n)
 		}
 	})
 }

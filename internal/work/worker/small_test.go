@@ -49,7 +49,7 @@ func TestSmall(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := setupTelling(t, c.render)
 			d := &demand{}
-			f.Service.OnlySmall, f.Service.Pooled, f.Service.Demand, f.End = true, true, d, time.Now().Add(deadline)
+			f.Service.Duty, f.Service.Pooled, f.Service.Demand, f.End = lipsync.DoesSmall, true, d, time.Now().Add(deadline)
 			if c.fetch != nil {
 				f.Fetcher = c.fetch
 			}
@@ -96,7 +96,7 @@ func TestSmallBytes(t *testing.T) {
 		"a larger file at a URL": {requests.Source{URL: "http://web/a"}, left + 1, lipsync.Large},
 	} {
 		f := setup(t, concatenate)
-		f.Service.OnlySmall, f.Service.Objects = true, weighed{f.Service.Objects, c.size}
+		f.Service.Duty, f.Service.Objects = lipsync.DoesSmall, weighed{f.Service.Objects, c.size}
 		f.Fetcher = fetchFunc(func(_ context.Context, url string, w io.Writer, limit int64) error {
 			size, text := int64(3), "vvv"
 			if url == "http://web/a" {
@@ -138,7 +138,7 @@ func TestStaySmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		d := &demand{}
-		f.Service.OnlySmall, f.Service.Pooled, f.Service.Demand = true, true, d
+		f.Service.Duty, f.Service.Pooled, f.Service.Demand = lipsync.DoesSmall, true, d
 		large, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
 			Video: requests.Source{Object: "inputs/x", Size: 1 << 30}, Audio: requests.Source{URL: "http://web/a"}, ID: f.Service.NewRequestID(),
 		})
@@ -155,7 +155,7 @@ func TestStaySmall(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("it stayed for %s, want it to end at once", took)
 		}
-		if want := (lipsync.Stint{Small: true}); len(d.took) != 2 || d.took[0] != want || d.took[1] != want {
+		if want := (lipsync.Stint{Duty: lipsync.DoesSmall}); len(d.took) != 2 || d.took[0] != want || d.took[1] != want {
 			t.Errorf("got %+v noted, want two small requests of a worker of small ones", d.took)
 		}
 	})
@@ -166,7 +166,7 @@ func TestApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		d := &demand{}
-		f.Service.OnlySmall, f.Service.Pooled, f.Service.Demand = true, true, d
+		f.Service.Duty, f.Service.Pooled, f.Service.Demand = lipsync.DoesSmall, true, d
 		calls := 0
 		f.Apart = func(context.Context) (bool, error) {
 			calls++
@@ -176,7 +176,7 @@ func TestApart(t *testing.T) {
 		if err := f.Stay(t.Context(), t.Context()); err != nil || calls != 4 {
 			t.Errorf("got %d calls (%v), want 4", calls, err)
 		}
-		want := []lipsync.Stint{{Small: true, Took: time.Second}, {Small: true, Took: 3 * time.Second}}
+		want := []lipsync.Stint{{Duty: lipsync.DoesSmall, Took: time.Second}, {Duty: lipsync.DoesSmall, Took: 3 * time.Second}}
 		if !slices.Equal(d.took, want) {
 			t.Errorf("got %+v noted, want %+v", d.took, want)
 		}

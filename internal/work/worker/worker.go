@@ -132,17 +132,11 @@ func (w *Worker) Estimate(ctx context.Context, r lipsync.Request) {
 // was one to do. The error, which is already logged, kept the request from being done or released, or is ErrEnlarged.
 // If the disk is full or fails, Do postpones the request, and reports that there was none.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
-	_, found, err = w.one(ctx, id)
-	return found, err
-}
-
-// one is Do. It also returns the class of the request.
-func (w *Worker) one(ctx context.Context, id string) (c lipsync.Class, found bool, err error) {
 	r, found, err := w.claim(ctx, id)
 	if found {
 		found, err = w.finish(ctx, r, nil)
 	}
-	return r.Class, found, err
+	return found, err
 }
 
 // claim claims a request; see service.Records.
@@ -166,7 +160,7 @@ func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *slot) (found 
 	log := w.Log.With("account", r.Account, "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
-	err = w.do(ctx, r, p, log)
+	err = w.do(lipsync.WithHeld(ctx, r), r, p, log)
 	switch {
 	case err == errDisk:
 		return false, nil

@@ -1,0 +1,17 @@
+package lipsync
+
+import "context"
+
+// heldKey is the key of a context's request.
+type heldKey struct{}
+
+// WithHeld returns a context for work on a claimed request. Objects that give each request other rights read there for which one they are called.
+func WithHeld(ctx context.Context, r Request) context.Context {
+	return context.WithValue(ctx, heldKey{}, r)
+}
+
+// HeldIn returns the request of a context that WithHeld made, or the zero one.
+func HeldIn(ctx context.Context) Request {
+	r, _ := ctx.Value(heldKey{}).(Request)
+	return r
+}
