@@ -172,6 +172,7 @@ func sound(t *testing.T) string { return ffmpegtest.Make(t, "a.wav", "-f", "lavf
 // TestJob does three waiting requests. The third uses what was found out about the video of the second.
 func TestJob(t *testing.T) {
 	a := newAccount(t)
+	a.caller.CallID = "the-call"
 	video := face(t)
 	first, second, third := a.request(t, noFace(t), sound(t)), a.request(t, video, sound(t)), a.request(t, video, sound(t))
 	log := a.run(t, t.Context(), 3, done, nil)
@@ -179,10 +180,15 @@ func TestJob(t *testing.T) {
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, third, lipsync.Completed, "", 1)
 	for _, part := range []string{
-		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + second, `"RenderSpeed":`,
+		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + second + `","call":"the-call"`, `"RenderSpeed":`,
 	} {
 		if !strings.Contains(log, part) {
 			t.Errorf("log has no %s:\n%s", part, log)
+		}
+	}
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, `"request":`) && !strings.Contains(line, `"call":"the-call"`) {
+			t.Errorf("a line about a request doesn't name its call: %s", line)
 		}
 	}
 	for _, part := range []string{`"RequestsCompleted":1`, `"Code":"no_face"`, `"QueueWait":`} {

@@ -51,7 +51,7 @@ func newFixtureFor(t testing.TB, d lipsync.Duty) *fixture {
 	f.Service = lipsynctest.NewService(t, lipsync.Config{Engines: []string{"warp", "wav2lip"}}, lipsync.Ports{Store: store.Store, Objects: objects, Queue: noQueue{}})
 	_, key, err := f.CreateKey(t.Context(), "a", "laptop", 0)
 	check.Must(t, err)
-	f.caller = lipsync.Caller{Account: "a", KeyID: key.ID}
+	f.caller = lipsync.Caller{Account: "a", KeyID: key.ID, CallID: "call"}
 	handle := Handler(f.Service, f, f, slog.New(slog.NewTextHandler(&f.log, nil)))
 	f.records = NewRecords(func(ctx context.Context, text []byte) ([]byte, error) {
 		answer, err := handle(ctx, text)

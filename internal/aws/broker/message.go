@@ -126,6 +126,7 @@ func (e wireError) failure() failure.Failure {
 type claimed struct {
 	ID          string        `json:"id"`
 	Account     string        `json:"account"`
+	CallID      string        `json:"call_id,omitempty"`
 	Kind        lipsync.Kind  `json:"kind,omitempty"`
 	Class       lipsync.Class `json:"class,omitempty"`
 	Video       lipsync.Input `json:"video"`
@@ -143,7 +144,7 @@ type claimed struct {
 
 func newClaimed(r lipsync.Request) *claimed {
 	c := &claimed{
-		ID: r.ID, Account: r.Account, Kind: r.Kind, Class: r.Class, Video: r.Video, Audio: r.Audio, Tracks: r.Tracks.Text(), LargestFace: r.LargestFace, Engine: r.Engine,
+		ID: r.ID, Account: r.Account, CallID: r.CallID, Kind: r.Kind, Class: r.Class, Video: r.Video, Audio: r.Audio, Tracks: r.Tracks.Text(), LargestFace: r.LargestFace, Engine: r.Engine,
 		Options: r.Options.Text(), VideoSum: r.VideoSum[:], Lease: r.Lease, Claims: r.Claims, Attempts: r.Attempts,
 	}
 	if r.Options.Unread != nil {
@@ -155,7 +156,7 @@ func newClaimed(r lipsync.Request) *claimed {
 // request returns the request as its worker needs it.
 func (c *claimed) request() (r lipsync.Request, err error) {
 	r = lipsync.Request{
-		ID: c.ID, Account: c.Account, Kind: c.Kind, Class: c.Class, Status: lipsync.Processing, Video: c.Video, Audio: c.Audio, LargestFace: c.LargestFace, Engine: c.Engine,
+		ID: c.ID, Account: c.Account, CallID: c.CallID, Kind: c.Kind, Class: c.Class, Status: lipsync.Processing, Video: c.Video, Audio: c.Audio, LargestFace: c.LargestFace, Engine: c.Engine,
 		Lease: c.Lease, Claims: c.Claims, Attempts: c.Attempts,
 	}
 	copy(r.VideoSum[:], c.VideoSum)

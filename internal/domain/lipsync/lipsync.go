@@ -93,6 +93,7 @@ type Request struct {
 	Account     string
 	Kind        Kind
 	KeyID       string // the key that made it; "" if a person made it in the dashboard
+	CallID      string // the id of the call that made it, for logs; "" if that was in the dashboard, or made a batch
 	ReferenceID string // the client's own name for it; may be ""
 	Status      Status
 	Class       Class
@@ -268,7 +269,8 @@ type Caller struct {
 	Account  string
 	KeyID    string
 	KeyName  string
-	ReadOnly bool // see Key
+	ReadOnly bool   // see Key
+	CallID   string // as the call's answer has it in X-Request-Id; "" in the dashboard
 }
 
 // ParseID returns the id that a client wrote, in small letters. ok is false if it is none.

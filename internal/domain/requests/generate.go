@@ -89,7 +89,7 @@ func (s *Service) newRequest(ctx context.Context, c lipsync.Caller, p Params, en
 		return lipsync.Request{}, err
 	}
 	r := p.record()
-	r.Account, r.KeyID, r.Status, r.Engine, r.CreatedAt = c.Account, c.KeyID, lipsync.Queued, engine, s.Now()
+	r.Account, r.KeyID, r.CallID, r.Status, r.Engine, r.CreatedAt = c.Account, c.KeyID, c.CallID, lipsync.Queued, engine, s.Now()
 	r.Video, r.Audio, r.Tracks = video, audios[0].Input, newTracks(audios)
 	r.Class = lipsync.ClassOf(r, sizes...)
 	if r.ID == "" {
@@ -180,7 +180,7 @@ func (s *Service) Analyze(ctx context.Context, c lipsync.Caller, video Source) (
 	if err := s.Room(0); err != nil {
 		return "", err
 	}
-	r := lipsync.Request{ID: s.NewID(), Account: c.Account, Kind: lipsync.ToAnalyze, Status: lipsync.Queued, Video: in, CreatedAt: s.Now()}
+	r := lipsync.Request{ID: s.NewID(), Account: c.Account, CallID: c.CallID, Kind: lipsync.ToAnalyze, Status: lipsync.Queued, Video: in, CreatedAt: s.Now()}
 	r.Class = lipsync.ClassOf(r, size)
 	return s.create(ctx, r, Params{Video: video})
 }

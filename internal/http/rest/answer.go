@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -138,8 +139,20 @@ func (a *api) guard(h handler, w *answer, r *http.Request) (err error) {
 	return h(a, w, r)
 }
 
+// trace is the part of X-Amzn-Trace-Id by which X-Ray knows a call. API Gateway sets the header.
+var trace = regexp.MustCompile(`^Root=(1-[0-9a-f]{8}-[0-9a-f]{24})(?:;|$)`)
+
+// traceOf returns the id of a call in X-Ray, or "" if the header has none.
+func traceOf(header string) string {
+	found := trace.FindStringSubmatch(header)
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
 // log writes one line about a call. The line has no path and no query, which may have a client's
-// reference_id, and no headers, which may have secrets.
+// reference_id, and of headers, which may have secrets, only the id of a trace.
 func (a *api) log(r *http.Request, w *answer, err error, route, id string, took time.Duration) {
 	level := slog.LevelInfo
 	if r.Method == http.MethodGet && w.status < http.StatusBadRequest && (strings.Contains(route, "{id}") || route == Base+HealthPath) {
@@ -160,6 +173,9 @@ func (a *api) log(r *http.Request, w *answer, err error, route, id string, took 
 		slog.String("account", w.caller.Account),
 		slog.String("key", w.caller.KeyID),
 		slog.String("request", w.request),
+	}
+	if trace := traceOf(r.Header.Get("X-Amzn-Trace-Id")); trace != "" {
+		attrs = append(attrs, slog.String("trace", trace))
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))

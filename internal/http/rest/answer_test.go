@@ -149,8 +149,12 @@ func TestLogNamesRequest(t *testing.T) {
 	post := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
 	post.Header.Set("Content-Type", "application/json")
 	var made generated
-	if err := json.Unmarshal(f.call(post, token).Body.Bytes(), &made); err != nil {
+	answer := f.call(post, token)
+	if err := json.Unmarshal(answer.Body.Bytes(), &made); err != nil {
 		t.Fatal(err)
+	}
+	if r, err := f.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.CallID != answer.Header().Get("X-Request-Id") || r.CallID == "" {
+		t.Errorf("the record has the call %q (%v), want %q", r.CallID, err, answer.Header().Get("X-Request-Id"))
 	}
 	f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/r", nil), token)
 	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
@@ -164,6 +168,24 @@ func TestLogNamesRequest(t *testing.T) {
 		}
 		if line.Request != made.RequestID || line.Request == "" || line.Account == "" || line.Key == "" {
 			t.Errorf("got %s, want request %s, its account and its key", text, made.RequestID)
+		}
+	}
+}
+
+// TestLogNamesTrace checks that the log has the id of a trace of X-Ray, and no other text of that header.
+func TestLogNamesTrace(t *testing.T) {
+	f := newFixture(t)
+	const trace = "1-5759e988-bd862e3fe1be46a994272793"
+	for header, want := range map[string]string{
+		"Root=" + trace: trace, "Root=" + trace + ";Parent=53995c3f42cd8ad8;Sampled=1": trace, "Self=secret;Root=" + trace: "", "Root=secret": "", "": "", "Root=" + trace + "secret": "",
+	} {
+		f.log.Reset()
+		r := httptest.NewRequest(http.MethodPut, "/api/health", nil)
+		r.Header.Set("X-Amzn-Trace-Id", header)
+		f.call(r, "")
+		var line struct{ Trace string }
+		if err := json.Unmarshal(f.log.Bytes(), &line); err != nil || line.Trace != want || strings.Contains(f.log.String(), "secret") {
+			t.Errorf("%q: got log %s (%v), want the trace %q", header, f.log, err, want)
 		}
 	}
 }

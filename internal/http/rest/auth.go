@@ -31,6 +31,7 @@ func protected(kind lipsync.CallKind, next handler) handler {
 		if err != nil {
 			return err
 		}
+		caller.CallID = w.Header().Get("X-Request-Id")
 		w.caller = caller
 		left, err := a.service.Take(r.Context(), caller, kind)
 		w.rate(kind, a.service.Rate(kind), left)

@@ -38,7 +38,7 @@ type stored struct {
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
 func (r *stored) fields() []field {
 	return []field{
-		{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
+		{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"keyID", &r.KeyID}, {"callID", &r.CallID}, {"referenceID", &r.ReferenceID},
 		{"status", (*string)(&r.Status)}, {"class", (*string)(&r.Class)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},

@@ -27,7 +27,7 @@ type column struct {
 // requestFields returns the columns of a request.
 func requestFields(r *lipsync.Request) []column {
 	return []column{
-		{"id", &r.ID}, {"account", &r.Account}, {"kind", &r.Kind}, {"key_id", &r.KeyID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status}, {"class", &r.Class},
+		{"id", &r.ID}, {"account", &r.Account}, {"kind", &r.Kind}, {"key_id", &r.KeyID}, {"call_id", &r.CallID}, {"reference_id", &r.ReferenceID}, {"status", &r.Status}, {"class", &r.Class},
 		{"video_url", &r.Video.URL}, {"video_object", &r.Video.Object}, {"video_name", &r.Video.Name},
 		{"audio_url", &r.Audio.URL}, {"audio_object", &r.Audio.Object}, {"audio_name", &r.Audio.Name},
 		{"tracks", asText(&r.Tracks, lipsync.ParseTracks)}, {"largest_face", &r.LargestFace}, {"engine", &r.Engine}, {"options", asText(&r.Options, order.ParseOptions)},

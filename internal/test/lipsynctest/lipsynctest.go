@@ -79,7 +79,7 @@ func (c *Clock) Elapsed() time.Duration {
 // newRequest returns a queued request of the account, made by its key.
 func newRequest(account, referenceID string) lipsync.Request {
 	return lipsync.Request{
-		ID: uuid.NewString(), Account: account, KeyID: "key of " + account, ReferenceID: referenceID,
+		ID: uuid.NewString(), Account: account, KeyID: "key of " + account, CallID: "call of " + account, ReferenceID: referenceID,
 		Status:    lipsync.Queued,
 		Engine:    "warp",
 		Video:     lipsync.Input{URL: "https://example.com/v.mp4?a=1&b=ü"},

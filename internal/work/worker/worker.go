@@ -157,7 +157,7 @@ func (w *Worker) claim(ctx context.Context, id string, except ...string) (r lips
 
 // finish makes an attempt at a claimed request in a slot; see Do.
 func (w *Worker) finish(ctx context.Context, r lipsync.Request, p *slot) (found bool, err error) {
-	log := w.Log.With("account", r.Account, "request", r.ID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
+	log := w.Log.With("account", r.Account, "request", r.ID, "call", r.CallID, "analysis", r.IsAnalysis(), "estimate", r.IsEstimate(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
 	err = w.do(lipsync.WithHeld(ctx, r), r, p, log)

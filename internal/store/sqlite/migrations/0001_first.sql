@@ -7,11 +7,12 @@ CREATE TABLE requests (
 	account           TEXT NOT NULL,
 	kind              TEXT NOT NULL,       -- '' asks for an output, others for an analysis or an estimate
 	key_id            TEXT NOT NULL,
+	call_id           TEXT NOT NULL,       -- of the call that made it
 	reference_id      TEXT NOT NULL,
 	seq               INTEGER NOT NULL,    -- 1, 2, … within account and kind
 	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account, kind and reference id, 0 without one
 	status            TEXT NOT NULL,
-	class             TEXT NOT NULL,       -- '' small, or large
+	class             TEXT NOT NULL,       -- '' small, large or neural
 
 	video_object      TEXT NOT NULL,
 	video_name        TEXT NOT NULL, -- that the file had where it came from
