@@ -101,7 +101,7 @@ run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 synth: build $(NODE)/done ## write the template for AWS to dist/cdk, without deploying it
 	cd infra && $(CDK) synth --quiet $(ARGS)
 
-deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cuda'
+deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:zones=2'
 	cd infra && go run ./deploy $(CDK) $(ARGS)
 
 cdk: build $(NODE)/done ## run any other command of the CDK, e.g. make cdk ARGS=diff
@@ -118,9 +118,9 @@ aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-
 sam: ## do make aws-local, and write dist/sam, with which the SAM CLI calls single functions
 	@$(MAKE) --no-print-directory aws-local SAM=dist/sam
 
-aws-smoke: build $(NODE)/done ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
+aws-smoke: build $(NODE)/done $(if $(GPU),$(NEURAL)/random.onnx) ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
 	@.ci/install ffmpeg espeak-ng chromium-headless-shell
-	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard $(if $(GPU),-gpu) $(CDK)
+	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard $(if $(GPU),-gpu $(CURDIR)/$(NEURAL)/random.onnx) $(CDK)
 
 aws-smoke-clean: ## remove the stacks that runs of make aws-smoke left on AWS
 	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard -clean

@@ -3,10 +3,13 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"lipsync/infra/smoke"
+	"lipsync/internal/test/onnxtest"
 )
 
 // TestSmoke_long runs the steps of make aws-smoke on the emulator. If they pass here but fail on AWS, AWS
@@ -40,4 +43,11 @@ func TestSmoke_long(t *testing.T) {
 			t.Run(step.Name, func(t *testing.T) { step.Try(t, s) })
 		}
 	}
+}
+
+// TestNetwork_long runs the step of make aws-smoke that needs a GPU on AWS, on the processor.
+func TestNetwork_long(t *testing.T) {
+	d := faulty(t)
+	s := &smoke.Stack{Config: d.config, Outputs: d.Outputs, Patience: patience, Video: read(t, fixtures.video), Audio: read(t, fixtures.speech)}
+	smoke.Network{File: onnxtest.AsItIs().File(t), Provider: "CPU", Log: func(time.Time) []string { return strings.Split(string(read(t, d.log)), "\n") }}.Step().Try(t, s)
 }

@@ -24,7 +24,7 @@ import (
 var (
 	cdk       = flag.String("cdk", "", "the CDK's command line, from the folder infra; without it only the plan is printed")
 	stackName = flag.String("name", "", "name of the stack")
-	gpu       = flag.Bool("gpu", false, "also deploy image=cuda, and do a job there")
+	gpu       = flag.String("gpu", "", "a network of wav2lip, to also deploy image=cuda and do a job with it")
 )
 
 // These are for the suite: rates low enough to be reached within a minute, and files that together
@@ -34,13 +34,16 @@ const (
 	maxVideoMiB, maxAudioMiB = 3, 1
 )
 
+// withGPU are the settings that a GPU needs besides.
+var withGPU = []string{"image=cuda", "engines=warp,wav2lip", "gpuSpotVcpus=4", "gpuOnDemandVcpus=4"}
+
 // settings returns the stack's settings: at most one instance of each kind, which does small requests too.
-func settings(name, image string) []string {
+func settings(name string, more ...string) []string {
 	var words []string
-	for _, pair := range []string{
-		"name=" + name, "keepData=false", "image=" + image, "spotVcpus=4", "onDemandVcpus=4", "maxVideoMiB=3", "maxAudioMiB=1",
+	for _, pair := range append([]string{
+		"name=" + name, "keepData=false", "spotVcpus=4", "onDemandVcpus=4", "maxVideoMiB=3", "maxAudioMiB=1",
 		"generateRate=30", "readRate=100", "logDays=1", "smallWorkers=0",
-	} {
+	}, more...) {
 		words = append(words, "-c", "lipsync:"+pair)
 	}
 	return words
@@ -50,12 +53,14 @@ func settings(name, image string) []string {
 func plan(name string, gpu bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("deploy     make deploy ARGS='%s'", strings.Join(settings(name, "cpu"), " "))
+	line("deploy     make deploy ARGS='%s'", strings.Join(settings(name), " "))
 	for _, s := range Steps() {
 		line("%-10s %s", s.Name, s.What)
 	}
 	if gpu {
-		line("gpu        make deploy with image=cuda, then a job as above: an instance with a GPU")
+		network := Network{}.Step()
+		line("gpu        make deploy with %s: an instance with a GPU", strings.Join(withGPU, " "))
+		line("%-10s %s: CUDA", network.Name, network.What)
 	}
 	line("remove     empties the bucket, deletes the stack, and looks whether it is gone")
 	return b.String()
@@ -66,7 +71,7 @@ func plan(name string, gpu bool) string {
 func TestPlan(t *testing.T) {
 	got := plan("LipsyncSmoke", true)
 	at := 0
-	for _, want := range []string{"deploy ", "contract ", "large ", "job ", "cancel ", "reclaim ", "sign-in ", "gpu ", "remove "} {
+	for _, want := range []string{"deploy ", "contract ", "large ", "job ", "cancel ", "reclaim ", "sign-in ", "gpu ", "network ", "remove "} {
 		i := strings.Index(got[at:], "\n"+want)
 		if at == 0 {
 			i = strings.Index(got, want)
@@ -77,7 +82,7 @@ func TestPlan(t *testing.T) {
 		at += i
 	}
 	if *cdk == "" {
-		fmt.Print("Without credentials this is only the plan.\n\n" + plan("LipsyncSmoke-…", *gpu))
+		fmt.Print("Without credentials this is only the plan.\n\n" + plan("LipsyncSmoke-…", *gpu != ""))
 	}
 }
 
@@ -92,7 +97,7 @@ func TestAWS(t *testing.T) {
 	}
 	started := time.Now()
 	s := &Stack{
-		Config: configured, Outputs: deploy(t, *stackName, "cpu"), Patience: 30 * time.Minute,
+		Config: configured, Outputs: deploy(t, *stackName), Patience: 30 * time.Minute,
 		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20,
 		Differs: map[string]string{
 			"list/bounds/limit=%zz":        "API Gateway reads the query itself",
@@ -102,7 +107,7 @@ func TestAWS(t *testing.T) {
 	}
 	s.Reclaim = func(t *testing.T, _ string) {
 		a := account.Account{Config: configured}
-		ids, err := a.Terminate(t.Context(), physical(t, configured, *stackName, "AWS::EC2::SecurityGroup"))
+		ids, err := a.Terminate(t.Context(), physical(t, configured, *stackName, "AWS::EC2::SecurityGroup", ""))
 		if err != nil || len(ids) == 0 {
 			t.Fatalf("terminated %q (%v), want the instance", ids, err)
 		}
@@ -118,19 +123,27 @@ func TestAWS(t *testing.T) {
 		t.Run(step.Name, func(t *testing.T) { step.Try(t, s) })
 		took(step.Name)
 	}
-	if *gpu {
-		s.Outputs = deploy(t, *stackName, "cuda")
+	if *gpu != "" {
+		s.Outputs = deploy(t, *stackName, withGPU...)
 		took("deploy with a GPU")
-		t.Run("gpu", func(t *testing.T) { whole(t, s) })
-		took("gpu")
+		step := Network{File: *gpu, Provider: "CUDA", Log: func(since time.Time) []string {
+			a := account.Account{Config: configured}
+			lines, err := a.Logged(t.Context(), physical(t, configured, *stackName, "AWS::Logs::LogGroup", "RunnerLog"), `"`+networkFile+`"`, since)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lines
+		}}.Step()
+		t.Run(step.Name, func(t *testing.T) { step.Try(t, s) })
+		took(step.Name)
 	}
 }
 
 // deploy runs make deploy's program, and returns the stack's outputs.
-func deploy(t *testing.T, name, image string) map[string]string {
+func deploy(t *testing.T, name string, more ...string) map[string]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "outputs.json")
-	command := append([]string{"run", "./deploy", *cdk}, settings(name, image)...)
+	command := append([]string{"run", "./deploy", *cdk}, settings(name, more...)...)
 	run(t, t.Context(), "go", append(command, "--require-approval", "never", "--outputs-file", file)...)
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -153,8 +166,8 @@ func run(t *testing.T, ctx context.Context, program string, arguments ...string)
 	}
 }
 
-// physical returns the id of the stack's only resource of a type.
-func physical(t *testing.T, configured aws.Config, stack, kind string) string {
+// physical returns the id of the stack's only resource of a type whose name in the template begins with the prefix.
+func physical(t *testing.T, configured aws.Config, stack, kind, prefix string) string {
 	t.Helper()
 	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(configured), &cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() { // the stack has more parts than DescribeStackResources gives
@@ -163,7 +176,7 @@ func physical(t *testing.T, configured aws.Config, stack, kind string) string {
 			t.Fatal(err)
 		}
 		for _, r := range page.StackResourceSummaries {
-			if aws.ToString(r.ResourceType) == kind {
+			if aws.ToString(r.ResourceType) == kind && strings.HasPrefix(aws.ToString(r.LogicalResourceId), prefix) {
 				return aws.ToString(r.PhysicalResourceId)
 			}
 		}

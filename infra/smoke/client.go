@@ -109,10 +109,16 @@ func (c client) upload(t *testing.T, kind string, content []byte) string {
 // start makes a request with the stack's video and a speech, and returns its id.
 func (c client) start(t *testing.T, audio []byte) string {
 	t.Helper()
+	return c.startWith(t, "warp", audio)
+}
+
+// startWith does what start does, with an engine.
+func (c client) startWith(t *testing.T, engine string, audio []byte) string {
+	t.Helper()
 	var made struct {
 		ID string `json:"request_id"`
 	}
-	c.json(t, http.MethodPost, "/v1/lipsync/generate", map[string]any{"inputs": []map[string]string{
+	c.json(t, http.MethodPost, "/v1/lipsync/generate", map[string]any{"model": engine, "inputs": []map[string]string{
 		{"type": "video", "url": c.upload(t, "video", c.Video)}, {"type": "audio", "url": c.upload(t, "audio", audio)},
 	}}, &made)
 	return made.ID

@@ -1,7 +1,7 @@
 // Command guard runs the tests on AWS, and removes their stack however they end: by failures, by a panic, by their time-out or by Ctrl-C. It is a process of
 // its own, because a test that is killed cleans nothing up. With -clean, it removes the stacks of earlier runs instead.
 //
-// usage: guard [-gpu] [-clean] CDK
+// usage: guard [-gpu NETWORK] [-clean] CDK
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 const prefix = "LipsyncSmoke-"
 
 func main() {
-	gpu, clean := flag.Bool("gpu", false, "also test a GPU"), flag.Bool("clean", false, "only remove the stacks of earlier runs")
+	gpu, clean := flag.String("gpu", "", "a network of wav2lip, to also test a GPU with"), flag.Bool("clean", false, "only remove the stacks of earlier runs")
 	flag.Parse()
 	if err := run(*gpu, *clean, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "aws-smoke:", err)
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-func run(gpu, clean bool, cdk string) error {
+func run(gpu string, clean bool, cdk string) error {
 	ctx := context.Background()
 	configured, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -85,13 +85,13 @@ func identity(ctx context.Context, configured aws.Config) (arn string, err error
 }
 
 // tests returns the command that runs the tests of package smoke.
-func tests(gpu bool, arguments ...string) *exec.Cmd {
+func tests(gpu string, arguments ...string) *exec.Cmd {
 	c := exec.Command("go", append([]string{"test", "-count", "1", "-v"}, arguments...)...)
-	if gpu {
+	if gpu != "" {
 		if arguments[len(arguments)-1] == "./infra/smoke" {
 			c.Args = append(c.Args, "-args")
 		}
-		c.Args = append(c.Args, "-gpu")
+		c.Args = append(c.Args, "-gpu", gpu)
 	}
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	return c
