@@ -232,11 +232,15 @@ func TestOutputs(t *testing.T) {
 		"DeadLetterQueueUrl": "DeadLetters",
 		"JobQueueArn":        "Jobs.JobQueueArn",
 		"AlarmTopicArn":      "Alarms",
+		"RollbackAlarmArn":   "ServerErrors.Arn",
 	}
 	for name, value := range want {
 		if got := deployed().Outputs[name]["Value"]; got != value {
 			t.Errorf("%s: got %v, want %s", name, got, value)
 		}
+	}
+	if got := other().Outputs["GPUJobQueueArn"]["Value"]; got != "GPUJobs.JobQueueArn" {
+		t.Errorf("GPUJobQueueArn: got %v", got)
 	}
 	if len(deployed().Outputs) != len(want) {
 		t.Errorf("got the outputs %v, want %d", deployed().Outputs, len(want))

@@ -52,8 +52,9 @@ func TestUnasked(t *testing.T) {
 // cloud answers as AWS does, by "service action". It records the calls that change something.
 // Answers that begin with a status are errors.
 type cloud struct {
-	answers map[string]string
-	changes []string
+	answers  map[string]string
+	changes  []string
+	triggers bool // see deployment
 }
 
 func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +128,7 @@ func (c *cloud) prepare(t *testing.T, given map[string]any) (added, said string,
 			Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
 			RetryMaxAttempts: 1,
 		}},
-		given: given, out: &out,
+		given: given, out: &out, triggers: c.triggers,
 	}
 	all, err := d.prepare(context.Background())
 	return fmt.Sprint(all), out.String(), err
@@ -208,6 +209,20 @@ func TestAgain(t *testing.T) {
 		wantChanges := []string{"iam CreateServiceLinkedRolebatch.amazonaws.com", "iam CreateServiceLinkedRolespot.amazonaws.com"}
 		if c.err == "" && !slices.Equal(c.cloud.changes, wantChanges) {
 			t.Errorf("%s: got the changes %q, want only %q, which do nothing here", name, c.cloud.changes, wantChanges)
+		}
+	}
+}
+
+// TestRollback checks that the alarm of the deployed stack takes a faulty deployment back, unless the operator names others.
+func TestRollback(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		c := made("UPDATE_COMPLETE", "{}")
+		c.triggers = own
+		c.answers["cloudformation DescribeStacks"] = strings.Replace(c.answers["cloudformation DescribeStacks"], "</member></Stacks>",
+			"<Outputs><member><OutputKey>RollbackAlarmArn</OutputKey><OutputValue>arn:alarm</OutputValue></member></Outputs></member></Stacks>", 1)
+		added, _, err := c.prepare(t, map[string]any{})
+		if got, want := strings.HasSuffix(added, " --rollback-trigger-alarm-arns=arn:alarm --monitoring-time-minutes=10]]"), !own; err != nil || got != want {
+			t.Errorf("got %s (%v), want it with the alarm: %t", added, err, want)
 		}
 	}
 }

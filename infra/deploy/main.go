@@ -59,7 +59,7 @@ func run(ctx context.Context, cdk string, arguments []string) error {
 	if configured.Region == "" {
 		return errors.New("AWS_REGION is not set, and the profile has no region")
 	}
-	d := deployment{account: account.Account{Config: configured}, given: given, out: os.Stderr}
+	d := deployment{account: account.Account{Config: configured}, given: given, out: os.Stderr, triggers: option(arguments, rollbackOption) != ""}
 	added, err := d.prepare(ctx)
 	if err != nil {
 		return err
@@ -80,7 +80,15 @@ type deployment struct {
 	account account.Account
 	given   map[string]any // settings of cdk.json and of the command line
 	out     io.Writer      // for messages to the operator
+	// triggers says that the operator names the alarms that take the deployment back.
+	triggers bool
 }
+
+// rollbackOption is the option of cdk with the alarms that take a deployment back.
+const rollbackOption = "--rollback-trigger-alarm-arns"
+
+// watchMinutes is the time for which a deployment waits, once all is deployed, for the alarm: two of its periods.
+const watchMinutes = 10
 
 // prepare prepares the account. It returns the arguments to add to each call of cdk deploy. A new
 // stack is first deployed without protection of its data, so that AWS can remove it if the
@@ -90,7 +98,7 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	deployed, exists, err := d.deployed(ctx, settings.Name.In(decided.Values))
+	deployed, alarm, exists, err := d.deployed(ctx, settings.Name.In(decided.Values))
 	if err != nil {
 		return nil, err
 	}
@@ -117,35 +125,43 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 	if !exists && settings.KeepData.In(decided.Values) {
 		added = append(added, slices.Concat(usual, []string{"-c", settings.FirstDeploy.Context() + "=true"}))
 	}
+	if alarm != "" && !d.triggers {
+		usual = append(usual, rollbackOption+"="+alarm, fmt.Sprint("--monitoring-time-minutes=", watchMinutes))
+	}
 	return append(added, usual), nil
 }
 
-// deployed returns the settings of the deployed stack, and whether there is one. It returns no
+// deployed returns the settings of the deployed stack, the ARN of its stack.RollbackAlarm, and whether there is one. It returns no
 // settings for a stack of a version that did not store them. A stack whose creation failed does
 // not count.
-func (d *deployment) deployed(ctx context.Context, name string) (inEffect map[string]string, exists bool, err error) {
+func (d *deployment) deployed(ctx context.Context, name string) (inEffect map[string]string, alarm string, exists bool, err error) {
 	client := cloudformation.NewFromConfig(d.account.Config)
 	found, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 	if e, ok := errors.AsType[smithy.APIError](err); ok && e.ErrorCode() == "ValidationError" {
-		return nil, false, nil // the error if the stack does not exist
+		return nil, "", false, nil // the error if the stack does not exist
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, "", false, err
 	}
 	switch found.Stacks[0].StackStatus {
 	case types.StackStatusReviewInProgress, types.StackStatusRollbackComplete, types.StackStatusRollbackFailed:
-		return nil, false, nil
+		return nil, "", false, nil
+	}
+	for _, o := range found.Stacks[0].Outputs {
+		if aws.ToString(o.OutputKey) == stack.RollbackAlarm {
+			alarm = aws.ToString(o.OutputValue)
+		}
 	}
 	out, err := client.GetTemplateSummary(ctx, &cloudformation.GetTemplateSummaryInput{StackName: &name})
 	if err != nil || out.Metadata == nil {
-		return nil, true, err
+		return nil, alarm, true, err
 	}
 	var metadata map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(aws.ToString(out.Metadata)), &metadata); err != nil {
-		return nil, true, fmt.Errorf("metadata of the deployed stack: %w", err)
+		return nil, alarm, true, fmt.Errorf("metadata of the deployed stack: %w", err)
 	}
 	if told := metadata[stack.SettingsMetadata]; told != nil {
 		err = json.Unmarshal(told, &inEffect)
 	}
-	return inEffect, true, err
+	return inEffect, alarm, true, err
 }

@@ -38,6 +38,9 @@ type alarm struct {
 	any, below, silence bool
 }
 
+// serverErrors is the alarm that a faulty release raises first.
+const serverErrors = "ServerErrors"
+
 // alarms returns the alarms that an operator must learn of at once.
 func (s *service) alarms() []alarm {
 	all := []alarm{
@@ -53,7 +56,7 @@ func (s *service) alarms() []alarm {
 			metric: s.ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
 			metric: s.unreachableHosts(), limit: 3, periods: 3},
-		{id: "ServerErrors", description: "The API answers 1 % of calls with 5xx, full accounts apart: see the logs of the access and the functions",
+		{id: serverErrors, description: "The API answers 1 % of calls with 5xx, full accounts apart: see the logs of the access and the functions",
 			metric: share("serverErrors", 5, s.serverErrors(), s.apiMetric("Count", "Sum")), limit: 1, periods: 1},
 		{id: "CallsSlow", description: "A hundredth of the API's calls take 15 s or more: see the log of the access",
 			metric: s.apiMetric("Latency", "p99"), limit: slowCall, periods: 3},
@@ -115,6 +118,9 @@ func (s *service) addAlarms() {
 		alarm.AddAlarmAction(action)
 		alarm.AddOkAction(action)
 		s.raised = append(s.raised, alarm)
+		if a.id == serverErrors {
+			s.rollback = alarm
+		}
 	}
 }
 

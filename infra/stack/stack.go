@@ -57,6 +57,7 @@ type service struct {
 	callsThrottled awscloudwatch.Metric // counts calls beyond the rate of all clients or of a route
 	alarmTopic     awssns.Topic
 	raised         []awscloudwatch.Alarm
+	rollback       awscloudwatch.Alarm // for RollbackAlarm
 }
 
 // costTag is the tag of all parts of the stack, by whose value an account's bill can be split.
@@ -102,6 +103,9 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 // deployment compares its own settings with them.
 const SettingsMetadata = "Lipsync::Settings"
 
+// RollbackAlarm is the output with the ARN of the alarm that, raised by an update of the stack, takes it back.
+const RollbackAlarm = "RollbackAlarmArn"
+
 // dataRemoval returns the removal policy of parts with data. They stay if the stack is deleted,
 // except if the stack could not be made, since they are empty then.
 func (s *service) dataRemoval() awscdk.RemovalPolicy {
@@ -130,6 +134,7 @@ func (s *service) addOutputs() {
 		{"QueueUrl", s.queue.QueueUrl()},
 		{"DeadLetterQueueUrl", s.dead.QueueUrl()},
 		{"AlarmTopicArn", s.alarmTopic.TopicArn()},
+		{RollbackAlarm, s.rollback.AlarmArn()},
 	}, append(s.targets(), s.jobQueues()...)...) {
 		awscdk.NewCfnOutput(s.stack, jsii.String(o.id), &awscdk.CfnOutputProps{Value: o.value})
 	}
