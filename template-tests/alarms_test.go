@@ -71,6 +71,20 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
+// TestHealthCheck checks that the API is called at the address that clients use, and that silence of the checkers is an alarm.
+func TestHealthCheck(t *testing.T) {
+	wantNames(t, "checks by default", deployed().all("AWS::Route53::HealthCheck"), nil)
+	other().check(t, []property{
+		{"HealthCheck", "HealthCheckConfig", `{"FailureThreshold":3,"FullyQualifiedDomainName":"lipsync.example.com","Regions":["us-east-1","eu-west-1","ap-southeast-1"],` +
+			`"RequestInterval":30,"ResourcePath":"/api/health","Type":"HTTPS"}`},
+		{"Unreachable", "MetricName", `"HealthCheckStatus"`},
+		{"Unreachable", "Dimensions", `[{"Name":"HealthCheckId","Value":"HealthCheck.HealthCheckId"}]`},
+		{"Unreachable", "ComparisonOperator", `"LessThanThreshold"`},
+		{"Unreachable", "Threshold", `1`},
+		{"Unreachable", "TreatMissingData", `"breaching"`},
+	})
+}
+
 // TestPages checks that each alarm has a part in the page for operators, and each part an alarm.
 func TestPages(t *testing.T) {
 	text, err := os.ReadFile("../infra/alarms.md")

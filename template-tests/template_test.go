@@ -76,7 +76,7 @@ var other = sync.OnceValue(func() template {
 		"lipsync:lambdaQuota": 1000, "lipsync:monthlyBudget": 200,
 		"lipsync:maxVideoMiB": 1024, "lipsync:jobTimeout": "1h", "lipsync:logDays": 7,
 		"lipsync:eventBus": otherBus, "lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
-		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:addressRate": 3000, "lipsync:selfSignUp": true,
+		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:addressRate": 3000, "lipsync:healthCheck": true, "lipsync:selfSignUp": true,
 		"lipsync:keepInputs": "49h", "lipsync:keepOutputs": "48h", "lipsync:keepRecords": "72h",
 		"lipsync:domain": "lipsync.example.com", "lipsync:certificate": certificate,
 		"lipsync:signInDomain": "auth.example.com", "lipsync:signInCertificate": signInCertificate,

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"lipsync/infra/account"
+	"lipsync/infra/stack"
 )
 
 func TestReadContext(t *testing.T) {
@@ -210,6 +211,19 @@ func TestAgain(t *testing.T) {
 		if c.err == "" && !slices.Equal(c.cloud.changes, wantChanges) {
 			t.Errorf("%s: got the changes %q, want only %q, which do nothing here", name, c.cloud.changes, wantChanges)
 		}
+	}
+}
+
+// TestHealthRegion refuses a check from outside whose alarm would never get a value.
+func TestHealthRegion(t *testing.T) {
+	d := deployment{account: account.Account{Config: aws.Config{Region: "eu-west-1"}}}
+	s, err := stack.ParseSettings(map[string]any{"lipsync:healthCheck": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "lipsync:healthCheck: Route 53 tells alarms of its checks only in us-east-1, and the stack is in eu-west-1"
+	if err := d.checkRegion(t.Context(), s); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

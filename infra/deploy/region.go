@@ -19,6 +19,9 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) error {
 	if err := d.checkBus(ctx, settings.EventBus.In(s.Values)); err != nil {
 		return fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
 	}
+	if region := d.account.Config.Region; settings.HealthCheck.In(s.Values) && region != stack.HealthRegion {
+		return fmt.Errorf("%s: Route 53 tells alarms of its checks only in %s, and the stack is in %s", settings.HealthCheck.Context(), stack.HealthRegion, region)
+	}
 	if err := d.checkRate(ctx, settings.RequestRate.In(s.Values)); err != nil {
 		return err
 	}

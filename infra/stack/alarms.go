@@ -83,6 +83,10 @@ func (s *service) alarms() []alarm {
 		all = append(all, alarm{id: "EventsRefused", description: "The bus will never take an event, so it is lost: see the log of publish",
 			metric: s.ours("EventsRefused", "Sum"), limit: 1, periods: 1})
 	}
+	if settings.HealthCheck.In(s.Values) {
+		all = append(all, alarm{id: "Unreachable", description: "The API can't be called from outside: see the log of the access, and AWS's health",
+			metric: s.health(), limit: 1, periods: 1, below: true, silence: true})
+	}
 	if arn := settings.Certificate.In(s.Values); arn != "" {
 		all = append(all, alarm{id: "CertificateExpires", description: "The API's certificate expires within three weeks: see Certificate Manager",
 			metric: expiry(arn), limit: soonExpired, periods: 1, below: true})

@@ -15,7 +15,7 @@ func defaults() map[string]string {
 		"lipsync:name": "Lipsync", "lipsync:keepData": "true",
 		"lipsync:image": "cpu", "lipsync:zones": "3", "lipsync:zoneNames": "", "lipsync:instanceTypes": "c6i.xlarge,c7i.xlarge,c6a.xlarge,c7a.xlarge,m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge",
 		"lipsync:spotVcpus": "64", "lipsync:onDemandVcpus": "16", "lipsync:gpuInstanceTypes": "g6.xlarge,g5.xlarge,g6e.xlarge", "lipsync:gpuSpotVcpus": "32", "lipsync:gpuOnDemandVcpus": "16", "lipsync:jobTimeout": "6h0m0s", "lipsync:engines": "warp", "lipsync:nvidiaEncode": "false",
-		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500", "lipsync:addressRate": "0", "lipsync:lambdaQuota": "10", "lipsync:monthlyBudget": "0",
+		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500", "lipsync:addressRate": "0", "lipsync:healthCheck": "false", "lipsync:lambdaQuota": "10", "lipsync:monthlyBudget": "0",
 		"lipsync:maxOpenRequests": "1000", "lipsync:maxStoredGiB": "1024", "lipsync:maxKeys": "1000", "lipsync:keepInputs": "24h0m0s", "lipsync:keepOutputs": "168h0m0s", "lipsync:keepRecords": "8760h0m0s",
 		"lipsync:maxVideoMiB": "5120", "lipsync:maxAudioMiB": "500", "lipsync:maxDuration": "1h0m0s", "lipsync:maxSide": "4096", "lipsync:maxFps": "120", "lipsync:maxGigapixels": "2000", "lipsync:keepFindings": "24h0m0s",
 		"lipsync:provenanceSecret": "", "lipsync:requireProvenance": "false",

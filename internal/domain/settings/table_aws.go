@@ -88,6 +88,11 @@ var (
 		Name: "address-rate", Where: Stack, Default: "0",
 		Help: "Calls of one address in a minute, 10 or more, as a firewall (WAF) counts them; 0 for none",
 	}})
+	HealthCheck = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
+		Name: "health-check", Where: Stack, Default: "false",
+		Help: "Let Route 53 call the API's health from three continents each 30 s, and raise an alarm when it can't",
+		More: "For stacks in us-east-1, since Route 53 tells only alarms there. Elsewhere let another service call it.",
+	}})
 	MonthlyBudget = add(Setting[int]{Kind: integerWithin(0, 100_000_000), Row: Row{
 		Name: "monthly-budget", Where: Stack, Default: "0",
 		Help: "US dollars that the whole AWS account may cost in a month before an alarm; 0 for none",
