@@ -83,6 +83,14 @@ func TestGPU(t *testing.T) {
 			{name, "Environment.Variables.LIPSYNC_MAX_NEURAL_WORKERS", `"10"`},
 		})
 	}
+	for name, of := range map[string]string{"DispatchRoleDefaultPolicy": "PolicyDocument", "JobFailed": "EventPattern", "JobBlocked": "EventPattern"} {
+		got := other().get(name, of)
+		for _, queue := range []string{`"Jobs.JobQueueArn"`, `"GPUJobs.JobQueueArn"`} {
+			if !strings.Contains(got, queue) {
+				t.Errorf("%s doesn't know the job queue %s: %s", name, queue, got)
+			}
+		}
+	}
 	for _, name := range []string{"Broker", "GetProgress"} {
 		other().check(t, []property{{name, "Environment.Variables.LIPSYNC_MAX_NEURAL_WORKERS", `"10"`}})
 	}
