@@ -24,7 +24,7 @@ const (
 	tiltCost   = 6   // × ((difference of the slope of the line through the corners from the usual one − askew) ÷ tiltUnit)²
 	tiltUnit   = .1  // slope
 	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
-	lopCost    = 20  // × squared difference of the openings of both halves of the mouth ÷ farOpen: an open grimace
+	lopCost    = 20  // × squared difference of the openings of both halves of the mouth, less the usual one, ÷ farOpen: an open grimace
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
@@ -321,7 +321,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	p, all := c.p, c.scratch[:0]
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
-			cost := p.misfit(w.shape, &e.shown) + w.own.unlike(&e.shown, p.tilt)
+			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}
@@ -345,12 +345,12 @@ func (p *person) misfit(to shape, shown *observation) float32 {
 	return cost
 }
 
-// unlike returns the cost of showing another frame's mouth in this frame: for a head that is turned differently, a smaller face, which
-// becomes blurred, and a mouth that is a grimace, whatever the frame's own does. usualTilt is the person's.
-func (o *observation) unlike(shown *observation, usualTilt float32) float32 {
-	slanted := max(abs(usualTilt-shown.tilt())-askew, 0)
+// unlike returns the cost of showing another frame's mouth in a frame: for a head that is turned differently, a smaller face, which
+// becomes blurred, and a mouth that is a grimace, whatever the frame's own does.
+func (p *person) unlike(o, shown *observation) float32 {
+	slanted := max(abs(shown.tilt()-p.tilt)-askew, 0)
 	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
-	lop := shown.lop() / farOpen
+	lop := (shown.lop() - p.lop*shown.gap()) / farOpen
 	return lopCost*square(lop) + poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
 }
 

@@ -112,7 +112,7 @@ func TestAskewMouthsCost(t *testing.T) {
 		rise := slope * shown.width() / 2
 		shown.left.Y -= rise
 		shown.right.Y += rise
-		return own.unlike(&shown, 0)
+		return (&person{}).unlike(&own, &shown)
 	}
 	if got := cost(.04); got != 0 {
 		t.Errorf("a slope of .04 costs %.2f, want 0", got)
@@ -144,8 +144,12 @@ func TestGrimacesCost(t *testing.T) {
 	for k := range grimace.lower {
 		grimace.lower[k] = grimace.upper[k] + (grimace.lower[k]-grimace.upper[k])*(1+place(k))
 	}
-	if a, b := own.unlike(&grimace, 0), own.unlike(&even, 0); a < b+gapCost {
+	if a, b := (&person{}).unlike(&own, &grimace), (&person{}).unlike(&own, &even); a < b+gapCost {
 		t.Errorf("a grimace costs %.2f, an even mouth %.2f", a, b)
+	}
+	usual := &person{lop: grimace.lop() / grimace.gap()} // of a person whose mouth always opens on one side
+	if a, b := usual.unlike(&own, &grimace), usual.unlike(&own, &even); b < a+gapCost {
+		t.Errorf("the usual mouth costs %.2f, an even one %.2f", a, b)
 	}
 }
 

@@ -162,12 +162,8 @@ func (f *field) at(p geom.Point) cell {
 	}
 }
 
-// free gives the cells of a field, which may be nil, to the next ones.
-func (f *field) free() {
-	if f != nil {
-		cellPool.put(f.cells)
-	}
-}
+// free gives the cells of a field to the next ones.
+func (f *field) free() { cellPool.put(f.cells) }
 
 // jawShare returns the share of the chin's movement at a distance of s half widths of the mouth to
 // the side of its middle. It is 1 in the middle.

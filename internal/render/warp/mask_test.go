@@ -44,7 +44,8 @@ func patchLayer(m order.Mask, own, shown float32, frame, picture *image.YCbCr) *
 	w := &wanted{target: target{track: &track{person: p}}, own: observation{lips: someLips(own), to: to}}
 	o := outlineOf(&w.own.lips, &lips, shown)
 	w.under = o.give(&w.own.lips, s)
-	return newLayer(frame, w, look{}, 0, s)
+	under := newField(&w.own.lips, w.under, fieldArea(&w.own.lips, w.under))
+	return newLayer(frame, w, under, look{}, 0, s)
 }
 
 // opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.
@@ -230,5 +231,52 @@ func TestOwnCornersDontShow(t *testing.T) {
 				t.Fatalf("luma %d at (%d, %d), %.2f beside the corner, want about %d", luma, x, y, far-shown.width()/2, skin)
 			}
 		}
+	}
+}
+
+// TestSkinMovesUnderPatch closes the mouth of a frame whose own mouth is open. A stripe under the chin rises with it,
+// and one on the forehead stays.
+func TestSkinMovesUnderPatch(t *testing.T) {
+	const skin, dark, gap = 150, 60, .3
+	own, shown := someLips(gap), someLips(0)
+	frame := plain(skin)
+	const under = .1 // the stripe is below the chin, so that it doesn't move under the patch
+	chin, forehead := own.level()+chinBelow+under, float32(.6)
+	stripe := func(y float32) {
+		for x := range 240 {
+			for dy := range 3 {
+				frame.Y[frame.YOffset(x, int(y*canonicalPixels)-1+dy)] = dark
+			}
+		}
+	}
+	stripe(chin)
+	stripe(forehead)
+	to := geom.Similarity{A: canonicalPixels}
+	p := &person{line: own.level()}
+	p.bank.examples = []example{{shown: observation{lips: shown, to: to}, pixels: plain(skin)}}
+	w := &wanted{target: target{track: &track{person: p}}, own: observation{lips: own, to: to}}
+	s := p.shape(speech.Articulation{}, own.width())
+	o := outlineOf(&own, &shown, 0)
+	w.shape, w.under = o.give(&shown, s), o.give(&own, s)
+	m, _ := paint(frame, w)
+	darkest := func(from, to float32) float32 {
+		least, at := uint8(255), 0
+		for y := int(from * canonicalPixels); y < int(to*canonicalPixels); y++ {
+			x := int(own.middle() * canonicalPixels)
+			luma := frame.Y[frame.YOffset(x, y)]
+			if (image.Point{X: x, Y: y}).In(m.Mask.Rect) && m.Mask.Pix[m.Mask.PixOffset(x, y)] > 0 {
+				luma = m.Image.Y[m.Image.YOffset(x, y)]
+			}
+			if luma < least {
+				least, at = luma, y
+			}
+		}
+		return float32(at) / canonicalPixels
+	}
+	if rises, want := chin-darkest(chin-.3, chin+.3), float32(chinShare*gap*(1-under/neckBelow)); abs(rises-want) > .02 {
+		t.Errorf("the chin rises by %.2f, want %.2f", rises, want)
+	}
+	if at := darkest(forehead-.1, forehead+.1); abs(at-forehead) > .02 {
+		t.Errorf("the forehead moves to %.2f from %.2f", at, forehead)
 	}
 }

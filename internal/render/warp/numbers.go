@@ -11,9 +11,8 @@ func smoothstep(x float32) float32 {
 	return x * x * (3 - 2*x)
 }
 
-// pow, sqrt and abs are those of package math for float32. pow is for an x of at least 0.
-func floor(x float32) float32 { return float32(math.Floor(float64(x))) }
-
+// floor, pow, sqrt and abs are those of package math for float32. pow is for an x of at least 0.
+func floor(x float32) float32  { return float32(math.Floor(float64(x))) }
 func pow(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(float64(x)))) }
 func sqrt(x float32) float32   { return float32(math.Sqrt(float64(x))) }
 func abs(x float32) float32    { return max(x, -x) }

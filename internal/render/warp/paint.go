@@ -17,7 +17,7 @@ type layer struct {
 	lips   *lips           // of the mouth
 	shape  shape           // that it gets
 	field  *field          // with a patch, only of the part that it covers
-	under  *field          // of the frame's own mouth under the patch; nil without one
+	under  *field          // of the frame's own mouth under a patch; nil without one
 	inside *inside
 	patch  *patch // nil if the mouth is the frame's own
 	tones  *tones // of the patch
@@ -28,9 +28,14 @@ type layer struct {
 // paint returns the mouth of one frame, and whether there is anything to paint.
 func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 	now := lookOf(frame, w.own.to)
-	layers := []*layer{newLayer(frame, w, now, w.example, w.shape)}
+	var under *field
+	if w.example >= 0 {
+		under = newField(&w.own.lips, w.under, fieldArea(&w.own.lips, w.under))
+		defer under.free()
+	}
+	layers := []*layer{newLayer(frame, w, under, now, w.example, w.shape)}
 	if w.share > 0 {
-		layers = append(layers, newLayer(frame, w, now, w.other, w.otherShape))
+		layers = append(layers, newLayer(frame, w, under, now, w.other, w.otherShape))
 	}
 	var area image.Rectangle
 	for _, l := range layers {
@@ -46,13 +51,13 @@ func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 	}
 	for _, l := range layers {
 		l.field.free()
-		l.under.free()
 	}
 	return m, true
 }
 
 // newLayer returns the layer of an example in a shape, as a frame that looks as now would show it. An example of -1 is the frame's own mouth.
-func newLayer(frame *image.YCbCr, w *wanted, now look, example int, to shape) *layer {
+// under is the field of the frame's own mouth under an example.
+func newLayer(frame *image.YCbCr, w *wanted, under *field, now look, example int, to shape) *layer {
 	p, own := w.track.person, &w.own
 	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to}
 	shown, usual := own, p.look // the edges and the inside that are drawn into a frame's own mouth are as sharp as usual
@@ -61,7 +66,7 @@ func newLayer(frame *image.YCbCr, w *wanted, now look, example int, to shape) *l
 		shown = &e.shown
 		usual = e.look
 		l.pixels, l.to = relightingOf(e.look.light, now.light).picture(e.pixels), shown.to
-		l.patch = newPatch(p, own, to)
+		l.patch, l.under = newPatch(p, own, to), under
 	}
 	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.lips, to
 	lip := colourOfLips(frame, own.to, &own.lips)
@@ -77,9 +82,7 @@ func newLayer(frame *image.YCbCr, w *wanted, now look, example int, to shape) *l
 		compared = within.union(u.region())
 	}
 	l.field = newField(&shown.lips, to, l.region.intersect(compared))
-	skin := fieldArea(&own.lips, w.under)
-	l.under = newField(&own.lips, w.under, skin)
-	l.region = within.union(skin)
+	l.region = within.union(fieldArea(&own.lips, w.under))
 	l.tones = l.match()
 	return l
 }

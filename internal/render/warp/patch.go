@@ -37,7 +37,7 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	bottom := max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast)
 	usual := &patch{
 		middle: own.middle(), top: top, bottom: bottom,
-		side: max(patchHalf, to.width/2/(1-patchSoft)), // keeps the corners of a wide mouth out of the soft edge
+		side: min(max(patchHalf, to.width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
 	}
 	if p.mask == (order.Mask{}) {
 		return usual
@@ -49,7 +49,7 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	grown.usual, grown.masks = usual, p.masks
 	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
 	grown.top, grown.bottom = max(top-more, own.nose-patchAbove), min(bottom+more, max(bottom, p.line+chinBelow+patchPastChin))
-	grown.side = max(min(patchHalf*size, patchMost), to.width/2/(1-soft), min(usual.side, (to.width/2+shadow)/(1-soft)))
+	grown.side = min(max(patchHalf*size, to.width/2/(1-soft), min(usual.side, (to.width/2+shadow)/(1-soft))), patchMost)
 	return &grown
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // person is a person in one or more tracks, with examples of the mouth. summarise sets the fields
-// from rest to tilt, and Plan sets mask and masks. Lengths are canonical.
+// from rest to lop, and Plan sets mask and masks. Lengths are canonical.
 type person struct {
 	tracks  []*track
 	bank    bank
@@ -18,6 +18,7 @@ type person struct {
 	speaks  bool                         // whether the person speaks in the source video: then examples replace the frames' own mouths
 	line    float32                      // median of the y of the mouth's level
 	tilt    float32                      // median of the mouth's tilt
+	lop     float32                      // median of the lop of open mouths, as a share of their gap
 	look    look                         // the usual one, also of frames in which the mouth is hidden
 	best    *example                     // shows most of the inside of the mouth; nil if none shows enough
 	chooser *chooser                     // nil until it is needed
@@ -46,10 +47,15 @@ func (p *person) observe(t *track, o observation, c *pixels.Crop) {
 func (p *person) hide(hidden func(track, source int) bool) {
 	p.hidden = hidden
 	for i := len(p.bank.examples) - 1; i >= 0; i-- {
-		if e := &p.bank.examples[i]; hidden(e.track.number, e.track.first+e.frame) {
+		if e := &p.bank.examples[i]; p.hides(e.track, e.frame) {
 			p.bank.remove(i)
 		}
 	}
+}
+
+// hides tells whether something is in front of the mouth in a frame of a track.
+func (p *person) hides(t *track, frame int) bool {
+	return p.hidden != nil && p.hidden(t.number, t.first+frame)
 }
 
 // settle sets rest, and takes it off the gaps of all frames.
@@ -94,8 +100,19 @@ func (p *person) summarise(fps float64) error {
 		return err
 	}
 	p.tilt = dsp.Quantile(tilts, .5)
+	lops, err := p.seen((*lips).lop)
+	if err != nil {
+		return err
+	}
+	shares := lops[:0]
+	for i, lop := range lops {
+		if gaps[i] > leastToCopy {
+			shares = append(shares, lop/gaps[i])
+		}
+	}
+	p.lop = dsp.Quantile(shares, .5)
 	for _, t := range p.tracks {
-		if err := t.measureWidths(fps, p.speaks); err != nil {
+		if err := t.measureWidths(fps); err != nil {
 			return err
 		}
 	}
@@ -128,7 +145,7 @@ func (p *person) seen(measure func(*lips) float32) ([]float32, error) {
 	all := make([]float32, 0, n)
 	for _, t := range p.tracks {
 		err := t.each(func(i int, o *observation) {
-			if p.hidden == nil || !p.hidden(t.number, t.first+i) {
+			if !p.hides(t, i) {
 				all = append(all, measure(&o.lips))
 			}
 		})

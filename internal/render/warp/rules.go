@@ -90,7 +90,7 @@ func (l *layer) rules() *ruleGrid {
 				changed = abs(r.dx) > still || abs(r.down()) > still || r.between() || r.seam > 0
 			} else {
 				if skin := l.under.cell(x-skinLeft, y-skinTop); skin != nil {
-					r.under = [2]float32{skin.dx, skin.down()}
+					r.under = [2]float32{skin.dx, skin.down()} // which jumps only between the lips, where the patch hides it
 				}
 				if r.mask = masks.at(across[x] + along); r.mask > 0 {
 					c.X = g.left + float32(x)/fieldScale

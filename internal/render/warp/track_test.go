@@ -32,3 +32,43 @@ func TestLastFrames(t *testing.T) {
 		t.Errorf("the last frame shows frame %d, want %d", got, want)
 	}
 }
+
+// TestWidthAtRest measures shots that begin with a rounded mouth, and one in which a hand is read as a mouth. Neither changes the width at
+// rest of the rest of the shot.
+func TestWidthAtRest(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		frames   int
+		from, to int // frames with a mouth that is 20 % narrower
+		hidden   bool
+		most     float32 // share of the width by which the middle may be off
+	}{
+		{"a second", 25, 0, 1, false, .02},
+		{"ten seconds", 250, 0, 1, false, .001},
+		{"a hand", 100, 40, 60, true, .001},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := talkingTrack(t, c.frames)
+			var usual float32
+			for i := range c.frames {
+				tr.change(t, i, func(o *observation) {
+					o.lips = someLips(.1)
+					usual = o.width()
+					if i >= c.from && i < c.to {
+						o.left.X += .2 * usual
+					}
+				})
+			}
+			tr.person.speaks = true
+			if c.hidden {
+				tr.person.hidden = func(_, frame int) bool { return frame-tr.first >= c.from && frame-tr.first < c.to }
+			}
+			if err := tr.measureWidths(fps); err != nil {
+				t.Fatal(err)
+			}
+			if got := tr.widths[c.frames/2]; abs(got-usual) > c.most*usual {
+				t.Errorf("width %.3f in the middle, want %.3f", got, usual)
+			}
+		})
+	}
+}

@@ -28,6 +28,28 @@ func GaussianOf(x []float32, sigma float64, from, to int) []float32 {
 	return out
 }
 
+// GaussianMean returns for each value of x the mean of the values around it, by their weights and a Gaussian with a standard deviation of
+// sigma samples. Nothing lies beyond the ends of x. A value without any weight around it stays.
+func GaussianMean(x, weights []float32, sigma float64) []float32 {
+	out := slices.Clone(x)
+	if sigma <= 0 {
+		return out
+	}
+	kernel := gaussian(sigma)
+	r := len(kernel) / 2
+	for i := range out {
+		var sum, total float32
+		for k := max(i-r, 0); k <= min(i+r, len(x)-1); k++ {
+			w := weights[k] * kernel[k-i+r]
+			sum, total = sum+w*x[k], total+w
+		}
+		if total > 0 {
+			out[i] = sum / total
+		}
+	}
+	return out
+}
+
 // Reach is the reach of the kernel of a Gaussian to each side, in standard deviations. Less than a
 // ten-thousandth of the sum of a Gaussian lies beyond it.
 const Reach = 4

@@ -147,3 +147,23 @@ func sum(x []float32) (s float64) {
 func near(a, b []float32, most float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= most })
 }
+
+func TestGaussianMean(t *testing.T) {
+	x, weights := make([]float32, 50), make([]float32, 50)
+	for i := range x {
+		x[i], weights[i] = 3, 1
+	}
+	x[20], weights[20] = 100, 0 // counts nowhere
+	for i, got := range dsp.GaussianMean(x, weights, 4) {
+		if math.Abs(float64(got-3)) > 1e-5 {
+			t.Errorf("value %d is %g, want 3", i, got)
+		}
+	}
+	x[0] = 13 // counts once, also at its end
+	if got := dsp.GaussianMean(x, weights, 4)[0]; got < 4 || got > 6 {
+		t.Errorf("the first value is %g, want about 3 + 10 × its share of .18", got)
+	}
+	if got := dsp.GaussianMean(x, make([]float32, 50), 4); !slices.Equal(got, x) {
+		t.Errorf("without weights: %v", got)
+	}
+}
