@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -70,10 +71,15 @@ func New(cfg aws.Config, table string) *Store {
 	return On(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 8
+			o.RateLimiter = ratelimit.NewTokenRateLimit(retryTokens)
 			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return rand.N(backoff(n)), nil })
 		}), "TransactionConflictException") // a write that met a transaction on the same item
 	}), table)
 }
+
+// retryTokens lets all the calls that count the waiting requests together, some 32, be tried 8 times each: a retry takes
+// retry.DefaultRetryCost tokens, which come back when a call succeeds. With the usual 500 a busy table failed the sweep.
+const retryTokens = 2000
 
 // retryTime is the time for which a change is retried while other changes conflict with it. The
 // API must answer within 29 seconds.
