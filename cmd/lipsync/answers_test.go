@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/http/rest"
 	"lipsync/internal/test/check"
+	"lipsync/internal/work/worker"
 )
 
 // wrongAnswers are those of a server that doesn't send the video, by the names in docs/measurements/answers.txt. nil is none.
@@ -47,7 +48,8 @@ func wrongAnswers(t *testing.T) map[string]http.HandlerFunc {
 		"a HEIC":                   answer(200, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"),
 		"Content-Encoding: br":     answer(200, "x", "Content-Encoding", "br"),
 		"gzip that is cut off":     answer(200, zipped.String()[:1000], "Content-Encoding", "gzip"),
-		"gzip that isn't":          answer(200, "video", "Content-Encoding", "gzip"),
+		"gzip that isn't":          answer(200, "not compressed", "Content-Encoding", "gzip"),
+		"gzip without a byte":      answer(200, "", "Content-Encoding", "gzip"),
 		"403":                      answer(403, ""),
 		"401":                      answer(401, ""),
 		"404":                      answer(404, ""),
@@ -57,8 +59,13 @@ func wrongAnswers(t *testing.T) map[string]http.HandlerFunc {
 		"500":                      answer(500, ""),
 		"a connection that closes": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"a body that is cut off":   answer(200, "123", "Content-Length", "9000000"),
-		"no connection":            nil,
-		"206, a part of the file":  answer(206, "123", "Content-Range", "bytes 0-2/9000"),
+		"a body that stops": func(w http.ResponseWriter, r *http.Request) {
+			answer(200, "123", "Content-Length", "9000000")(w, r)
+			http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+		"no connection":           nil,
+		"206, a part of the file": answer(206, "123", "Content-Range", "bytes 0-2/9000"),
 	}
 }
 
@@ -80,7 +87,8 @@ func TestWrongAnswers(t *testing.T) {
 	mux := http.NewServeMux()
 	files := httptest.NewServer(mux)
 	defer files.Close()
-	mux.HandleFunc("/page", wrongAnswers(t)["a web page"])
+	defer files.CloseClientConnections()
+	mux.HandleFunc("/page", answers["a web page"])
 	mux.HandleFunc("/audio", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, fixtures.speech) })
 	mux.HandleFunc("/x/", answers["redirects without end"])
 	ids, n := make(map[string]string), 0
@@ -97,7 +105,7 @@ func TestWrongAnswers(t *testing.T) {
 			t.Errorf("%s: no such answer is tried", name)
 		}
 	}
-	end := time.Now().Add(time.Minute)
+	end := time.Now().Add(time.Minute + worker.StallTime)
 	for name, id := range ids {
 		want := fmt.Sprint(table[name])
 		got := fmt.Sprint(said(t, c, browser, data, id))

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -29,12 +28,9 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.came.Add(int64(n))
 	if !b.stalled.Stop() {
-		err = fmt.Errorf("nothing came for %s", b.stall)
+		err = stallError(b.stall)
 	}
-	if err != nil && err != io.EOF {
-		b.failed = true
-		err = fmt.Errorf("cut off: %w", err)
-	}
+	b.failed = b.failed || err != nil && err != io.EOF
 	return n, err
 }
 

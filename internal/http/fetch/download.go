@@ -56,10 +56,15 @@ func (d *download) get(parent context.Context) error {
 	if err == nil && d.size >= 0 && d.done != d.size {
 		err = errors.New("the answer is only a part") // of the requested rest, which is a valid answer
 	}
-	if err != nil {
-		err = &cutError{d.done, d.size, err}
+	return d.cut(err)
+}
+
+// cut returns the error of a body that ended with err, nil for nil.
+func (d *download) cut(err error) error {
+	if err == nil {
+		return nil
 	}
-	return err
+	return &cutError{d.done, d.size, err}
 }
 
 // continues reports whether another connection could bring the rest of the file.
@@ -74,16 +79,21 @@ func (d *download) decoded(h http.Header, b *body) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		d.size, d.version = -1, ""
 		packed, err := gzip.NewReader(b)
-		if err != nil && !b.failed {
-			err = refused("the server said that it compressed the file, and didn't")
+		switch {
+		case err == nil:
+			return unpacked{packed, b}, nil
+		case b.failed:
+			return nil, d.cut(err)
+		case err == io.EOF, err == io.ErrUnexpectedEOF: // within the header
+			return nil, d.cut(errDamaged)
 		}
-		return unpacked{packed, b}, err
+		return nil, refused("the server said that it compressed the file, and didn't")
 	default:
 		return nil, refused(fmt.Sprintf("the server compressed the file by %.20q", encoding))
 	}
 }
 
-// unpacked reads a body that is compressed. What is no compressed data counts as the end of the body.
+// unpacked reads a body that is compressed. Data that can't be unpacked counts as a cut.
 type unpacked struct {
 	*gzip.Reader
 	body *body

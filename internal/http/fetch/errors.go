@@ -47,6 +47,11 @@ func (s *statusError) busy() bool {
 	}
 }
 
+// stallError says that a server sent nothing for a time.
+type stallError time.Duration
+
+func (s stallError) Error() string { return fmt.Sprintf("nothing came for %s", time.Duration(s)) }
+
 // writeError is an error of the writer that the file is copied to.
 type writeError struct{ error }
 
@@ -97,10 +102,11 @@ func details(err error) (d failure.Details) {
 		return d
 	}
 	if c, ok := errors.AsType[*cutError](err); ok {
-		d.Status, d.Cause = http.StatusOK, "the answer was cut off at "+megabytes(c.done)
-		if c.size > 0 {
-			d.Cause += " of " + megabytes(c.size)
+		if _, stalled := c.cause.(stallError); stalled { // as if the network failed: another time the server may send the rest
+			d.Cause = "the server stopped sending at " + c.place()
+			return d
 		}
+		d.Status, d.Cause = http.StatusOK, "the answer was cut off at "+c.place()
 		if c.cause == errDamaged {
 			d.Cause = errDamaged.Error()
 		}
@@ -151,7 +157,15 @@ type cutError struct {
 }
 
 func (c *cutError) Error() string {
-	return fmt.Sprintf("%d bytes of %d: %v", c.done, c.size, c.cause)
+	return fmt.Sprintf("at %s: %v", c.place(), c.cause)
+}
+
+// place returns how much came.
+func (c *cutError) place() string {
+	if c.size > 0 {
+		return megabytes(c.done) + " of " + megabytes(c.size)
+	}
+	return megabytes(c.done)
 }
 
 func (c *cutError) Unwrap() error { return c.cause }

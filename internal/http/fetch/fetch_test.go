@@ -168,6 +168,17 @@ func TestDetails(t *testing.T) {
 				http.NewResponseController(w).Flush()
 				panic(http.ErrAbortHandler)
 			}
+		case "/stall":
+			w.Header().Set("Content-Length", "9000000")
+			hang(strings.Repeat("0", 3_000_000))(w, r)
+		case "/stall-gzip":
+			w.Header().Set("Content-Encoding", "gzip")
+			hang("\x1f\x8b")(w, r)
+		case "/header-gzip":
+			w.Header().Set("Content-Encoding", "gzip")
+			io.WriteString(w, "\x1f\x8b")
+		case "/empty-gzip":
+			w.Header().Set("Content-Encoding", "gzip")
 		case "/old":
 			w.WriteHeader(http.StatusForbidden)
 		case "/brotli":
@@ -181,12 +192,17 @@ func TestDetails(t *testing.T) {
 		"/cut-chunks":      {Status: 200, Cause: "the answer was cut off at 3.0 MB"},
 		"/cut-gzip":        {Status: 200, Cause: "the compressed answer is damaged, or was cut off"},
 		"/cut-gzip-chunks": {Status: 200, Cause: "the answer was cut off at 1000 bytes"},
+		"/stall":           {Cause: "the server stopped sending at 3.0 MB of 9.0 MB"},
+		"/stall-gzip":      {Cause: "the server stopped sending at 0 bytes"},
+		"/header-gzip":     {Status: 200, Cause: "the compressed answer is damaged, or was cut off"},
+		"/empty-gzip":      {Status: 200, Cause: "the compressed answer is damaged, or was cut off"},
 		"/old":             {Status: 403, Cause: "the server answered 403; perhaps the URL has expired, or needs a sign-in"},
 		"/down":            {Status: 502, Cause: "the server answered 502"},
 		"/brotli":          {Cause: `the server compressed the file by "br"`},
 	} {
-		err := open().Fetch(t.Context(), origin+path, io.Discard, 1<<30)
-		if e, ok := errors.AsType[*failure.Error](err); !ok || e.Failure.Details != want {
+		client := New(Options{AllowPrivate: true, Total: time.Minute, Stall: time.Second})
+		err := client.Fetch(t.Context(), origin+path, io.Discard, 1<<30)
+		if e, ok := errors.AsType[*failure.Error](err); !ok || e.Failure.Details != want || strings.Contains(err.Error(), "-1") {
 			t.Errorf("%s: got %+v, want %+v", path, err, want)
 		}
 	}
