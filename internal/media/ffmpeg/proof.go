@@ -2,6 +2,7 @@ package ffmpeg
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -130,7 +131,7 @@ func (m *measured) pictures(v *Video, o order.Output, frames int) (wrong []strin
 	}
 	differs := func(what string, got, want any) {
 		if got != want {
-			wrong = append(wrong, fmt.Sprintf("%s: %v instead of %v", what, got, want))
+			wrong = append(wrong, fmt.Sprintf("%s: %s instead of %s", what, cmp.Or(fmt.Sprint(got), "none"), cmp.Or(fmt.Sprint(want), "none")))
 		}
 	}
 	differs("frames", len(p.times), frames)
