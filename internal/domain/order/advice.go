@@ -30,7 +30,7 @@ func Advice(code failure.Reason) string {
 	case failure.MediaTruncated:
 		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
 	case failure.NoFace:
-		return "The face has to be large enough to see the lips, not upside down, and look towards the camera for some of the time."
+		return "The face has to be large enough to see the lips, upright or tilted, and turned to the camera for some of the time."
 	case failure.FaceMissing:
 		return "Cut the part without a face, or choose that frames without a face stay as they are."
 	case failure.SpeedOutOfRange:
@@ -69,8 +69,10 @@ func Advice(code failure.Reason) string {
 		return "The storage failed or was too slow each time. Try again when it works, or leave out its address and download the output."
 	case failure.NoPicture, failure.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
-	case failure.MediaLargerThan, failure.MediaLongerThan, failure.PictureLargerThan, failure.FrameRateAbove, failure.TooManyPixels, failure.DiskTooSmall:
+	case failure.MediaLargerThan, failure.MediaLongerThan, failure.PictureLargerThan, failure.FrameRateAbove, failure.DiskTooSmall:
 		return "Cut it, or make it smaller, and send it again."
+	case failure.TooManyPixels:
+		return "Cut it, make it smaller, or ask for fewer frames a second by fps, and send it again."
 	case failure.ModelNotInstalled:
 		return "This service no longer has the model. Choose another one, or none, or ask the operator of this service."
 	case failure.ProcessingTooLong:
