@@ -154,7 +154,7 @@ func shape(v *ffmpeg.Video, o order.Output, limits Limits) error {
 		return f.Because(nil)
 	}
 	if o.FPS > 0 {
-		v.Rate, v.Resampled = ffmpeg.RateOf(int64(o.FPS)), true
+		v.Rate, v.KeepsLast = ffmpeg.RateOf(int64(o.FPS)), true
 	}
 	if o.Width == 0 {
 		return nil

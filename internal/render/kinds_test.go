@@ -2,8 +2,10 @@ package render
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,9 +85,10 @@ func hdr(transfer string) []string {
 		"log-level=none:colorprim=bt2020:colormatrix=bt2020nc:transfer=" + transfer}
 }
 
-// TestVariableRate checks that each picture is shown at its own time.
+// TestVariableRate checks that each picture is shown, and at its own time.
 func TestVariableRate(t *testing.T) {
-	const each = 60 // numbers a second
+	const each, seconds = 60, 3.5 // numbers a second, and the length of the output
+	const halved = "a screen that mostly stands"
 	for _, test := range []struct {
 		name, of, pictures string
 		rate               float64
@@ -93,7 +96,7 @@ func TestVariableRate(t *testing.T) {
 		{"each fifth of 30 is missing", "a.mp4", "select='not(mod(n,2))*mod(n,5)'", 30},
 		{"a camera in the dark", "a.mp4", "select='not(mod(n,2))*lt(t,1)+not(mod(n,4))'", 30},
 		{"a screen", "a.mp4", "select='lt(mod(t,1),.5)+not(mod(n,30))'", 60},
-		{"a screen that mostly stands", "a.mp4", "select='lt(t,.1)+not(mod(n,25))'", 30},
+		{halved, "a.mp4", "select='lt(t,.1)+not(mod(n,25))'", 30},
 		{"slow at first", "a.webm", "select='gte(t,1)+not(mod(n,12))'", 60},
 		{"slow and even, in a container that may say so of the first pictures only", "a.mkv", "fps=10:round=down", 30},
 		{"slow and even", "a.mp4", "fps=10:round=down", 10},
@@ -104,7 +107,8 @@ func TestVariableRate(t *testing.T) {
 			if strings.HasSuffix(test.of, "webm") {
 				args = append(args, "-c:v", "libvpx", "-b:v", "2M")
 			}
-			output, err := render(t, newRenderer(t, &numberer{}), ffmpegtest.Make(t, test.of, args...), sound(t, "a.wav", "3.5"))
+			video := ffmpegtest.Make(t, test.of, args...)
+			output, err := render(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", fmt.Sprint(seconds)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,6 +121,13 @@ func TestVariableRate(t *testing.T) {
 			for i, n := range source {
 				if late := float64(i)/rate - float64(n-source[0])/each; (i == 0 || n != source[i-1]) && math.Abs(late) > most {
 					t.Errorf("output frame %d shows the picture %d %.3f s late", i, n, late)
+				}
+			}
+			all, _, _ := numbers(t, ffmpegtest.Make(t, "all.mp4", "-i", video, "-vf", "settb=1/60,setpts=N", "-fps_mode", "passthrough"))
+			for _, n := range all {
+				near := func(m int) bool { return m == n || test.name == halved && max(m-n, n-m) == 1 }
+				if float64(n-all[0])/each < seconds-1/rate && !slices.ContainsFunc(source, near) {
+					t.Errorf("the picture %d is shown in no output frame", n)
 				}
 			}
 		})

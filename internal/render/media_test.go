@@ -92,7 +92,7 @@ func count(from, to int) (all []int) {
 func (m mediaTest) reads() {
 	ctx, part, half, video := m.Context(), *m.video, *m.video, *m.video.Video
 	part.Begin = ms(200)
-	video.Rate, video.Resampled = ffmpeg.RateOf(12500), true
+	video.Rate, video.KeepsLast = ffmpeg.RateOf(12500), true
 	half.Video = &video
 	m.want("some frames", m.numbers(m.media.OpenFrames(ctx, m.video, 7)), count(0, 7))
 	m.want("all frames", m.numbers(m.media.OpenFrames(ctx, m.video, 100)), count(0, 20))

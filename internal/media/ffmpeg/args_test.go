@@ -32,7 +32,7 @@ func TestFilters(t *testing.T) {
 		{"seek in a late one", func(v *Video) { v.lead = .4 }, span{from: 100, to: 110, seek: true},
 			"setpts=PTS-(512)+0.4/TB,showinfo=checksum=0,fps=25/1,trim=start_pts=100:end_pts=110" + end("yuv420p")},
 		{"odd", func(v *Video) { v.coded[0]++ }, span{to: 9}, "setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1281:720,fps=25/1,crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0" + end("yuv420p")},
-		{"resampled", func(v *Video) { v.Rate, v.Resampled = RateOf(23976), true }, span{to: 9},
+		{"resampled", func(v *Video) { v.Rate, v.KeepsLast = RateOf(23976), true }, span{to: 9},
 			"setpts=PTS-STARTPTS,showinfo=checksum=0,fps=24000/1001:eof_action=pass" + end("yuv420p")},
 		{"interlaced", func(v *Video) { v.interlaced = true }, span{to: 9},
 			"setpts=PTS-STARTPTS,showinfo=checksum=0,scale=1280:720,bwdif=mode=send_frame:deint=interlaced,fps=25/1" + end("yuv420p")},

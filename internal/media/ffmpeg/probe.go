@@ -48,11 +48,11 @@ type Info struct {
 // Video is a video stream as it will be shown: upright, with square pixels and even sides.
 type Video struct {
 	Width, Height int
-	Rate          Rate
+	Rate          Rate          // of the frames
 	Stated        time.Duration // length that the file states; 0 if it states none
 
-	// Resampled means that Rate is not that of the file. Probe doesn't set it.
-	Resampled bool
+	// KeepsLast keeps a frame of the last picture even if Rate is so low that the picture ends before the next frame. Probe doesn't set it.
+	KeepsLast bool
 	// Pixels is the pixel format of decoded and encoded frames. Probe leaves it at YUV420P; see Keep.
 	Pixels PixelFormat
 	// CRF is the crf in H.264 with which an output has bits enough for the file's pictures: see CRFOf. 0 means that it isn't known.
@@ -135,7 +135,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 
 // probeArgs returns ffprobe's arguments. demuxer is that of a picture, "" for other files.
 func probeArgs(path, demuxer string) []string {
-	const wanted = "format=format_name,start_time,duration,size:" +
+	const wanted = "format=format_name,start_time,duration,size:format_tags=major_brand:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,r_frame_rate,time_base," +
 		"start_pts,duration,bit_rate,channels,sample_rate,extradata_size:" +
@@ -160,6 +160,9 @@ type report struct {
 		Start    string `json:"start_time"` // of its first stream, in seconds
 		Duration string `json:"duration"`
 		Size     string `json:"size"` // of the file, in bytes
+		Tags     struct {
+			Brand string `json:"major_brand"` // of MOV, MP4 and AVIF
+		} `json:"tags"`
 	} `json:"format"`
 	Streams []stream `json:"streams"`
 	Read    []struct {
@@ -191,7 +194,7 @@ type stream struct {
 	picture
 	FieldOrder  string      `json:"field_order"`
 	AvgRate     string      `json:"avg_frame_rate"`
-	FitRate     string      `json:"r_frame_rate"` // on whose frames ffmpeg finds the first pictures
+	FitRate     string      `json:"r_frame_rate"` // lowest rate whose frames hold all of the first pictures
 	TimeBase    string      `json:"time_base"`
 	Start       int64       `json:"start_pts"`
 	Duration    string      `json:"duration"` // seconds
@@ -335,28 +338,44 @@ func (r *report) bits(s stream, v *Video) float64 {
 func (s stream) rate(format string, times []int64) Rate {
 	const (
 		smooth = 23  // frames a second, whose pictures are at most 22 ms off
+		usual  = 30  // frames a second, at least, instead of a rate that isn't smooth
 		most   = 60  // of a fitted rate: higher ones count clock ticks
 		alike  = .01 // of a rate
 	)
 	average := s.average(times)
-	if _, standard := average.snap(); standard {
+	if _, standard := average.snap(); standard && s.even(average, times) {
 		return average
 	}
 	fit, ok := parseRate(s.FitRate)
-	even := ok && math.Abs(fit.Float()/average.Float()-1) < alike
-	if even && (format == "mov" || format == "avi") { // in other containers ffmpeg may know the average of the first pictures only
+	fits := ok && math.Abs(fit.Float()/average.Float()-1) < alike
+	if fits && (format == "mov" || format == "avi") { // in other containers ffmpeg may know the average of the first pictures only
 		return fit
 	}
 	switch {
-	case even || ok && fit.Float() > average.Float() && fit.Float() <= most:
+	case fits || ok && fit.Float() > average.Float() && fit.Float() <= most:
 		for half := (Rate{fit.Num, 2 * fit.Den}); half.Float() >= max(smooth, 2*average.Float()); half.Den *= 2 {
 			fit = half
 		}
-		return Rate{fit.Num * int64(max(1, math.Ceil(smooth/fit.Float()))), fit.Den}
+		if fit.Float() < smooth {
+			fit.Num *= int64(math.Ceil(usual / fit.Float()))
+		}
+		return fit
 	case average.Float() < smooth:
-		return Rate{30, 1}
+		return Rate{usual, 1}
 	}
 	return average
+}
+
+// even reports whether each of the first pictures is nearest to its own frame of an average rate. Those of a higher rate, of which some are
+// missing later, aren't.
+func (s stream) even(average Rate, times []int64) bool {
+	timeBase, _ := parseRate(s.TimeBase)
+	for i, at := range times {
+		if math.Abs(float64(at-times[0])*timeBase.Float()*average.Float()-float64(i)) > .5 {
+			return false
+		}
+	}
+	return true
 }
 
 // average returns the average frame rate. If the container states none, or one that counts clock ticks

@@ -108,24 +108,49 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 
 // TestRateOfUnevenPictures has the average and the fitted rate that ffprobe told of media like these.
 func TestRateOfUnevenPictures(t *testing.T) {
-	for _, test := range []struct{ name, format, average, fit, want string }{
-		{"slow, even", "mov", "10/1", "10/1", "10/1"},
-		{"as slow at first, at least", "matroska", "10/1", "10/1", "30/1"},
-		{"a film, by its first pictures", "matroska", "1000/42", "24000/1001", "24000/1001"},
-		{"interlaced", "mpegts", "25/1", "50/1", "25/1"},
-		{"a phone's camera", "mov", "21600000/717109", "30/1", "30/1"},
-		{"a camera in the dark", "mov", "1100/53", "30/1", "30/1"},
-		{"a screen that moves most of the time", "mov", "960/41", "60/1", "60/1"},
-		{"a screen that mostly stands", "mov", "490000/75841", "60/1", "30/1"},
-		{"a screen that stands at first", "mov", "181/4", "5/1", "45250/1000"},
-		{"each third picture of 15 is missing", "mov", "10/1", "15/1", "30/1"},
-		{"nothing fits", "mov", "10800000/359047", "90000/1", "30080/1000"},
-		{"nothing fits, slow", "mov", "12/1", "90000/1", "30/1"},
-		{"slow motion", "mov", "2382/10", "240/1", "240/1"},
+	phone, film, telecined := []int64{0, 33, 67, 100, 133, 200}, []int64{0, 42, 83, 125, 167, 208}, []int64{0, 50, 83, 133, 167, 217}
+	for _, test := range []struct {
+		name, format, average, fit, want string
+		times                            []int64
+	}{
+		{"slow, even", "mov", "10/1", "10/1", "10/1", nil},
+		{"as slow at first, at least", "matroska", "10/1", "10/1", "30/1", nil},
+		{"a film, by its first pictures", "matroska", "1000/42", "24000/1001", "24000/1001", nil},
+		{"interlaced", "mpegts", "25/1", "50/1", "25/1", nil},
+		{"a phone's camera", "mov", "21600000/717109", "30/1", "30/1", nil},
+		{"a camera in the dark", "mov", "1100/53", "30/1", "30/1", nil},
+		{"a screen that moves most of the time", "mov", "960/41", "60/1", "60/1", nil},
+		{"a screen that mostly stands", "mov", "490000/75841", "60/1", "30/1", nil},
+		{"a screen that stands at first", "mov", "181/4", "5/1", "45250/1000", nil},
+		{"each third picture of 15 is missing", "mov", "10/1", "15/1", "30/1", nil},
+		{"nothing fits", "mov", "10800000/359047", "90000/1", "30080/1000", nil},
+		{"nothing fits, slow", "mov", "12/1", "90000/1", "30/1", nil},
+		{"slow motion", "mov", "2382/10", "240/1", "240/1", nil},
+		{"a phone, by chance of a film's average", "mov", "2402/100", "30/1", "30/1", phone},
+		{"a film", "mov", "2402/100", "120/1", "24/1", film},
+		{"a film of two and three fields", "mpegts", "24000/1001", "60000/1001", "24000/1001", telecined},
+		{"a screen that moves half of the time", "mov", "30/1", "60/1", "60/1", []int64{0, 17, 33, 50, 67}},
+		{"one picture a second", "matroska", "1/1", "1/1", "30/1", []int64{0, 1000, 2000}},
 	} {
 		s := stream{AvgRate: test.average, FitRate: test.fit, TimeBase: "1/1000"}
-		if got, _ := s.rate(test.format, []int64{0}).snap(); got.Float() != mustRate(t, test.want).Float() {
+		if got, _ := s.rate(test.format, append(test.times, 0)[:max(1, len(test.times))]).snap(); got.Float() != mustRate(t, test.want).Float() {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestStillBesideFilm takes the film of an AVIF that moves, beside which ffmpeg 7 lists a still picture, and keeps tracks of other files that state no
+// length.
+func TestStillBesideFilm(t *testing.T) {
+	for brand, want := range map[string]int{"avis": 1, "isom": 2} {
+		one := `{"codec_type": "video", "codec_name": "av1", "pix_fmt": "yuv420p", "width": 64, "height": 48, "time_base": "1/1000", "avg_frame_rate": "25/1"`
+		report := fmt.Sprintf(`{"format": {"format_name": "mov,mp4,m4a,3gp,3g2,mj2", "tags": {"major_brand": %q}}, "streams": [%s}, %[2]s, "index": 1, "duration": "2.0"}]}`, brand, one)
+		info, err := parseProbe([]byte(report), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.VideoTracks != want {
+			t.Errorf("%s: got %d tracks, want %d", brand, info.VideoTracks, want)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (r *report) info(video, audio int) (*Info, error) {
 			sounds = append(sounds, s)
 		}
 	}
-	if in.Format == "mov" && slices.ContainsFunc(films, lasts) { // ffmpeg 7 lists the still picture of an AVIF that moves beside its track
+	if r.Format.Tags.Brand == "avis" && slices.ContainsFunc(films, lasts) { // ffmpeg 7 lists the still picture of an AVIF that moves beside its track
 		films = slices.DeleteFunc(films, func(s stream) bool { return !lasts(s) })
 	}
 	if films == nil {
@@ -98,7 +98,7 @@ func (r *report) info(video, audio int) (*Info, error) {
 	return in, nil
 }
 
-// lasts reports whether a stream states how long it is, as tracks of MOV and MP4 do.
+// lasts reports whether a stream states how long it is.
 func lasts(s stream) bool { return parseSeconds(s.Duration) > 0 }
 
 // taken returns the number of the track that was asked for. 0 asks for the one that players take: the first that is a default, or else the first

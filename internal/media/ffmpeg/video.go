@@ -254,7 +254,7 @@ func (v *Video) filters(s span) string {
 		chain = append(chain, "bwdif=mode=send_frame:deint=interlaced")
 	}
 	chain = append(chain, v.turned...)
-	if v.Resampled { // otherwise a short video has no frame at a low rate
+	if v.KeepsLast {
 		rate += ":eof_action=pass"
 	}
 	chain = append(chain, rate)
