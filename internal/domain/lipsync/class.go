@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 )
 
@@ -96,11 +97,22 @@ func ClassOfWork(size int64) Class {
 }
 
 // Enlarged returns the request after its worker, which does only small ones, found it too large and gave it back: the attempt does not count,
-// and runners do it. It returns Conflict if the lease is lost.
+// and runners do it. It returns Conflict if the lease is lost, or if the request isn't small.
 func (r Request) Enlarged(token string) (Request, error) {
 	r, err := r.Released(token)
-	r.Class = Large
+	if err == nil && !r.enlarge() {
+		return Request{}, failure.New(failure.Conflict, "request is not small")
+	}
 	return r, err
+}
+
+// enlarge makes a small request Large. It reports whether the request was small; others stay as they are, since the same workers do them again.
+func (r *Request) enlarge() bool {
+	if r.Class != Small {
+		return false
+	}
+	r.Class = Large
+	return true
 }
 
 // Waiting has numbers of requests that are claimable, by their class.

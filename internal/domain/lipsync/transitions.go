@@ -31,14 +31,14 @@ func (r Request) Claimable(now time.Time) bool {
 }
 
 // Claimed returns the request as a worker with the token has claimed it until now+lease, or NotFound if it isn't Claimable. An attempt
-// whose lease ran out counts as one without a delay. Its worker may have lacked memory, so the request becomes Large.
+// whose lease ran out counts as one without a delay. Its worker may have lacked memory, so a small request becomes Large.
 func (r Request) Claimed(token string, now time.Time, lease time.Duration) (Request, error) {
 	if !r.Claimable(now) {
 		return Request{}, failure.New(failure.NotFound, "not found")
 	}
 	if r.Lease != "" {
 		r.EndDelays()
-		r.Class = Large
+		r.enlarge()
 	}
 	if r.StartedAt.IsZero() {
 		r.StartedAt = StoredTime(now)

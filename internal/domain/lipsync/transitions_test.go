@@ -59,6 +59,8 @@ func TestTransitions(t *testing.T) {
 	enlarge := func(token string) change {
 		return func(r lipsync.Request) (lipsync.Request, error) { return r.Enlarged(token) }
 	}
+	neural := delayed
+	neural.Class = lipsync.Neural
 	forget := func(r lipsync.Request) (lipsync.Request, error) { return r.WithoutMedia(at(50).Add(999)) }
 	type to func(*lipsync.Request)
 	none := to(func(*lipsync.Request) {})
@@ -78,17 +80,19 @@ func TestTransitions(t *testing.T) {
 		code failure.Code
 		to   to
 	}{
-		"claim nothing":         {lipsync.Request{}, claim(5), failure.NotFound, nil},
-		"claim a queued one":    {queued, claim(5), "", func(r *lipsync.Request) { claimed(5)(r); r.StartedAt = at(5) }},
-		"claim a held one":      {held, claim(60), failure.NotFound, nil},
-		"claim a dead one":      {delayed, claim(61), "", func(r *lipsync.Request) { claimed(61)(r); noDelays(r); r.Class = lipsync.Large }},
-		"claim a postponed one": {postponed, claim(99), failure.NotFound, nil},
-		"claim a due one":       {postponed, claim(100), "", claimed(100)},
-		"claim a final one":     {final, claim(999), failure.NotFound, nil},
+		"claim nothing":           {lipsync.Request{}, claim(5), failure.NotFound, nil},
+		"claim a queued one":      {queued, claim(5), "", func(r *lipsync.Request) { claimed(5)(r); r.StartedAt = at(5) }},
+		"claim a held one":        {held, claim(60), failure.NotFound, nil},
+		"claim a dead one":        {delayed, claim(61), "", func(r *lipsync.Request) { claimed(61)(r); noDelays(r); r.Class = lipsync.Large }},
+		"claim a dead neural one": {neural, claim(61), "", func(r *lipsync.Request) { claimed(61)(r); noDelays(r) }},
+		"claim a postponed one":   {postponed, claim(99), failure.NotFound, nil},
+		"claim a due one":         {postponed, claim(100), "", claimed(100)},
+		"claim a final one":       {final, claim(999), failure.NotFound, nil},
 
 		"release nothing":        {lipsync.Request{}, release("w"), failure.Conflict, nil},
 		"release a held one":     {delayed, release("w"), "", func(r *lipsync.Request) { idle(r); noDelays(r); r.Attempts-- }},
 		"enlarge a held one":     {delayed, enlarge("w"), "", func(r *lipsync.Request) { idle(r); noDelays(r); r.Attempts--; r.Class = lipsync.Large }},
+		"enlarge a neural one":   {neural, enlarge("w"), failure.Conflict, nil},
 		"enlarge another's":      {held, enlarge("x"), failure.Conflict, nil},
 		"enlarge a final one":    {final, enlarge("w"), failure.Conflict, nil},
 		"release another's":      {held, release("x"), failure.Conflict, nil},

@@ -111,6 +111,23 @@ func testEnlarge(t *testing.T, store lipsync.Store) {
 	claimIn(t, store, lipsync.DoesPlain, "the last", 126, dead)
 }
 
+// testDeadNeural has the worker of a neural request die, and another one release it. It stays neural.
+func testDeadNeural(t *testing.T, store lipsync.Store) {
+	r := createIn(t, store, "a", lipsync.Neural, 0)
+	claimIn(t, store, lipsync.DoesNeural, "dies", 1, r)
+	must(t, store.Leases.Upkeep(t.Context(), at(62)))
+	claimIn(t, store, lipsync.DoesPlain, "plain", 62, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesNeural, "releases", 62, r)
+	_, err := store.Leases.Change(t.Context(), r.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Enlarged("releases") })
+	wantCode(t, err, failure.Conflict)
+	r, err = store.Leases.Change(t.Context(), r.ID, func(r lipsync.Request) (lipsync.Request, error) { return r.Released("releases") })
+	must(t, err)
+	wantStored(t, store, r)
+	claimIn(t, store, lipsync.DoesSmall, "small", 63, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesPlain, "plain", 63, lipsync.Request{})
+	claimIn(t, store, lipsync.DoesNeural, "the last", 63, r)
+}
+
 // testPostponedLarge postpones a large request. Once it is due, no claim of a small one gets it.
 func testPostponedLarge(t *testing.T, store lipsync.Store) {
 	r := createIn(t, store, "a", lipsync.Large, 0)

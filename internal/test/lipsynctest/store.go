@@ -63,6 +63,7 @@ var (
 		{"line of a class", testLineApart},
 		{"one of a class behind many others", testSmallBehindMany},
 		{"enlarge", testEnlarge},
+		{"dead neural", testDeadNeural},
 		{"postponed large ones", testPostponedLarge},
 		{"kinds of requests", testKinds},
 		{"limits of each kind", testLimitsOfKinds},
