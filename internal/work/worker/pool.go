@@ -34,11 +34,15 @@ func (w *Worker) Stay(ctx, begin context.Context) (err error) {
 	claimed := time.Now() // time of the last answer
 	for begin.Err() == nil {
 		var o outcome
-		if busy == most || len(done) > 0 {
+		switch {
+		case busy == most || len(done) > 0:
 			o, busy = <-done, busy-1
-		} else if o = w.next(ctx, done); o.begun {
-			asked, claimed, busy = true, time.Now(), busy+1
-			continue
+		case w.failing.Load() != nil: // as one of its requests found, which may not have ended yet
+		default:
+			if o = w.next(ctx, done); o.begun {
+				asked, claimed, busy = true, time.Now(), busy+1
+				continue
+			}
 		}
 		w.note(ctx, &s, o)
 		if o.found || o.err == nil {

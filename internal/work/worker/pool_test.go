@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,6 +192,31 @@ func TestStayAtOnceFails(t *testing.T) {
 		if n := calls.Load(); n != 4 {
 			t.Errorf("it began %d, want 4", n)
 		}
+	})
+}
+
+// TestStayDiskFails has one of two requests find that the disk fails. While it can't report that, the worker claims none of those that come.
+func TestStayDiskFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := atomic.Int64{}
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if calls.Add(1) == 1 {
+				time.Sleep(time.Second)
+				return syscall.ENOSPC
+			}
+			time.Sleep(20 * time.Second)
+			return concatenate(ctx, j)
+		})
+		f.Service.Engines, f.Service.Duty = []string{"wav2lip"}, lipsync.DoesNeural
+		f.request(t, "v", "a")
+		f.request(t, "v", "a")
+		f.Service.Store.Leases = &broken{f.Service.Store.Leases, time.Now().Add(10 * time.Second), syscall.EIO}
+		var later string
+		time.AfterFunc(1500*time.Millisecond, func() { later = f.request(t, "v", "a") }) // before it asks for another one
+		if err := f.Stay(t.Context(), t.Context()); err == nil {
+			t.Error("it ends without an error, want that the disk fails")
+		}
+		f.want(t, later, lipsync.Queued, "", 0)
 	})
 }
 
