@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Standing is what decides when workers claim requests of one kind of an account.
+// Standing is what decides when workers with a duty claim requests of one kind of an account. It has only requests of the classes that they do: what other
+// workers hold makes no one wait.
 type Standing struct {
 	Account string
 	Kind    Kind

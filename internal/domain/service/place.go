@@ -95,7 +95,7 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Me
 	if own == 0 || ahead >= MostAhead {
 		return p
 	}
-	since, ready := s.heldBeside(r, *line), 0
+	since, ready := heldSince(*line), 0
 	if s.Working != nil {
 		since, ready = s.Working()
 	}
@@ -169,11 +169,11 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 	return n, quick
 }
 
-// heldBeside returns since when the workers that will do a request hold others, without estimates.
-func (s *Service) heldBeside(r lipsync.Request, l lipsync.Line) (since []time.Time) {
+// heldSince returns since when workers hold the requests of a line, without estimates.
+func heldSince(l lipsync.Line) (since []time.Time) {
 	for _, a := range l.Accounts {
 		for _, h := range a.Held {
-			if a.Kind != lipsync.ToEstimate && (slices.Contains(s.beside(r.Class), h.Class)) {
+			if a.Kind != lipsync.ToEstimate {
 				since = append(since, h.Since)
 			}
 		}

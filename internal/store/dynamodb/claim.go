@@ -124,7 +124,7 @@ func (s *Store) manyHeld(ctx context.Context, v *survey, now time.Time) (bool, e
 	switch {
 	case s.MostHeld <= 0:
 		return false, nil
-	case v.held() >= s.MostHeld:
+	case v.held >= s.MostHeld:
 		return true, nil
 	case !v.moreHeld:
 		return false, nil

@@ -20,7 +20,6 @@ const (
 	held      = "held/by"
 	postponed = "until/" // sorts after the entries of held requests
 	isHeld    = "held/"
-	anyPlace  = "~~~"
 )
 
 // beginOf begins the places of the requests of each class: those of small ones begin with a digest, which sorts before a tilde. The places of a class

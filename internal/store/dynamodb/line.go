@@ -59,6 +59,7 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func
 	for _, a := range v.accounts {
 		of := owner{a.Account, a.Kind}
 		a.Waiting, a.Oldest = 0, ""
+		a.Held = slices.DeleteFunc(slices.Clone(a.Held), func(h lipsync.Hold) bool { return !counts(h.Class) })
 		for _, e := range v.waiting[of] {
 			if counts(e.class) {
 				a.Waiting++

@@ -18,6 +18,7 @@ type survey struct {
 	waiting  map[owner][]entry   // each sorted by age once complete
 	known    map[string]bool     // ids of requests
 	aside    []entry             // requests that pick passed over
+	held     int                 // held requests of all classes
 	moreHeld bool                // whether held requests may be missing
 	whole    bool                // whether no waiting request is missing
 	cut      map[ownerClass]bool // those of which a shard may have more waiting requests
@@ -171,21 +172,17 @@ func (v *survey) wait(o owner, line []entry) {
 	}
 }
 
-// runs counts the lease of a held request.
+// runs counts a held request, and its lease if it is of the choice.
 func (v *survey) runs(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
+		v.held++
+		if !v.from.Duty.Does(e.class) {
+			return
+		}
 		of := v.of(e.owner)
 		of.Held = append(of.Held, lipsync.Hold{Since: e.until.Add(-lipsync.Lease), Class: e.class}) // a renewal doesn't change the entry
 	}
-}
-
-// held returns the number of held requests.
-func (v *survey) held() (n int) {
-	for _, a := range v.accounts {
-		n += len(a.Held)
-	}
-	return n
 }
 
 // add adds a waiting request of the choice, unless it is already there.

@@ -38,7 +38,7 @@ func list(of []lipsync.Class) any {
 }
 
 // standings returns what decides when workers claim requests of the classes, of the accounts and kinds with open requests.
-func standings(ctx context.Context, db querier, now time.Time, limit int, of []lipsync.Class) ([]lipsync.Standing, error) {
+func standings(ctx context.Context, db querier, now time.Time, limit int, among []lipsync.Class) ([]lipsync.Standing, error) {
 	type owner struct {
 		account string
 		kind    lipsync.Kind
@@ -48,13 +48,15 @@ func standings(ctx context.Context, db querier, now time.Time, limit int, of []l
 	_, err = collect(rows, err, func(columns row) (of owner, err error) {
 		var h lipsync.Hold
 		err = columns.Scan(&of.account, &of.kind, &h.Class, instant{&h.Since})
-		all[of] = append(all[of], h)
+		if slices.Contains(among, h.Class) {
+			all[of] = append(all[of], h)
+		}
 		return of, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	rows, err = db.QueryContext(ctx, inLine, micros(now), limit, list(of))
+	rows, err = db.QueryContext(ctx, inLine, micros(now), limit, list(among))
 	return collect(rows, err, func(columns row) (a lipsync.Standing, err error) {
 		err = columns.Scan(&a.Account, &a.Kind, &a.Waiting, instant{&a.Claimed}, &a.Oldest)
 		a.Held = all[owner{a.Account, a.Kind}]

@@ -62,6 +62,7 @@ var (
 		{"classes", testClasses},
 		{"line of a class", testLineApart},
 		{"one of a class behind many others", testSmallBehindMany},
+		{"fair by duty", testFairByDuty},
 		{"enlarge", testEnlarge},
 		{"dead neural", testDeadNeural},
 		{"postponed large ones", testPostponedLarge},
