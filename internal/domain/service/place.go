@@ -48,18 +48,29 @@ func (s *Service) Place(ctx context.Context, r lipsync.Request) (Place, error) {
 // beside returns the classes of the requests that the same workers do as those of the class, mostly: runners also do small requests, if small workers
 // don't.
 func (s *Service) beside(c lipsync.Class) (all []lipsync.Class) {
-	apart := map[lipsync.Class]bool{lipsync.Small: s.Pooled && s.SmallWorkers > 0, lipsync.Neural: s.Pooled && s.NeuralWorkers > 0}
+	apart := s.apart()
 	for _, other := range lipsync.Classes() {
-		if other == c || !apart[c] && !apart[other] {
+		if other == c || !slices.Contains(apart, c) && !slices.Contains(apart, other) {
 			all = append(all, other)
 		}
 	}
 	return all
 }
 
-// speed returns the Speed of requests like r: of its engine, and of its class if that has workers of its own and was measured.
+// apart returns the classes that have workers of their own.
+func (s *Service) apart() (some []lipsync.Class) {
+	if s.Pooled && s.SmallWorkers > 0 {
+		some = append(some, lipsync.Small)
+	}
+	if s.Pooled && s.NeuralWorkers > 0 {
+		some = append(some, lipsync.Neural)
+	}
+	return some
+}
+
+// speed returns the Speed of requests like r: of its engine, and of its class if that was measured and not all classes have the same workers.
 func (s *Service) speed(all lipsync.Measured, r lipsync.Request) lipsync.Speed {
-	if speed, known := all[lipsync.EngineClass{Engine: r.Engine, Class: r.Class}]; known && len(s.beside(r.Class)) < len(lipsync.Classes()) {
+	if speed, known := all[lipsync.EngineClass{Engine: r.Engine, Class: r.Class}]; known && len(s.apart()) > 0 {
 		return speed
 	}
 	return all.Sum(func(of lipsync.EngineClass) bool { return of.Engine == r.Engine })
@@ -85,7 +96,8 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Me
 	now := s.Now()
 	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
 	p := Place{Position: min(ahead+1, MostAhead)}
-	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return slices.Contains(s.beside(r.Class), of.Class) }).Mean()
+	beside := s.beside(r.Class)
+	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return slices.Contains(beside, of.Class) }).Mean()
 	if own == 0 {
 		own = mean
 	}

@@ -21,8 +21,6 @@ const (
 	scalingLockTime = 5 * time.Second
 	// smallWait is the time for which small requests may wait for running workers. Then they get small workers.
 	smallWait = 3 * time.Second
-	// roomWait is the time in which a runner with a GPU that does fewer requests than it can takes another one.
-	roomWait = 3 * time.Second
 	// smallLockTime is the time for which a process has the right to start workers of the SmallPool. Its Count includes them at once.
 	smallLockTime = time.Second
 	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
@@ -58,6 +56,7 @@ func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePa
 type round struct {
 	sweep bool // by the Sweep, once a minute
 	late  bool // a request has waited too long, so running workers do not count
+	again bool // running runners with a GPU didn't take the requests that were left to them
 }
 
 // scale does the work of Scale. While another process holds a lock, scale waits, but not
@@ -82,14 +81,14 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 		}
 		failed = err // runners start all the same
 	}
-	if s.NeuralPool != nil && !r.sweep { // a runner with a GPU that has room for another request takes it meanwhile
-		select {
-		case <-ctx.Done():
-			return errors.Join(failed, ctx.Err())
-		case <-time.After(roomWait):
-		}
+	var left bool
+	scale := func() (err error) { left, err = s.scaleOnce(ctx, r); return err }
+	failed = errors.Join(failed, s.await(ctx, end, scale))
+	if left { // this process has the scaling lock for a few seconds, in which running workers may take the requests
+		r.again = true
+		failed = errors.Join(failed, s.await(ctx, end, scale))
 	}
-	return errors.Join(failed, s.await(ctx, end, func() error { return s.scaleOnce(ctx, r) }))
+	return failed
 }
 
 // await calls f until it returns no Conflict, or until the time end.
@@ -131,15 +130,16 @@ func (s *Service) scaleSmall(ctx context.Context, again bool) (left, lacks bool,
 	return !again && all.small+n.small.waiting < n.requests[lipsync.Small], all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }
 
-// scaleOnce starts workers of the Pool and the NeuralPool. In a sweep it also starts those of the SmallPool, unless another process does. It returns Conflict while
-// another process holds the scaling lock.
-func (s *Service) scaleOnce(ctx context.Context, r round) error {
+// scaleOnce starts workers of the Pool and the NeuralPool. In a sweep it also starts those of the SmallPool, unless another process does. While workers of
+// the NeuralPool run, which may have room for further requests, it first leaves neural requests to them, and reports that. It returns Conflict while a
+// process holds the scaling lock.
+func (s *Service) scaleOnce(ctx context.Context, r round) (left bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
 	means, err := s.Demand.LockScaling(ctx, now, now.Add(scalingLockTime))
 	if err != nil {
-		return err
+		return false, err
 	}
 	first := firstMean
 	if r.late {
@@ -152,18 +152,21 @@ func (s *Service) scaleOnce(ctx context.Context, r round) error {
 	}
 	n, err := s.need(ctx, now, means, first)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if n.late = r.late; r.sweep && s.SmallPool != nil {
 		if n.steady, err = s.Demand.Steady(ctx, n.small.running); err != nil {
-			return err
+			return false, err
 		}
 	}
 	all := n.starts()
 	if !free {
 		all.small = 0
 	}
-	return errors.Join(s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n), s.start(ctx, lipsync.DoesPlain, s.Pool, all.runners, n),
+	if left = all.neural > 0 && n.neural.running > 0 && !r.again && !r.late; left {
+		all.neural = 0
+	}
+	return left, errors.Join(s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n), s.start(ctx, lipsync.DoesPlain, s.Pool, all.runners, n),
 		s.start(ctx, lipsync.DoesNeural, s.NeuralPool, all.neural, n))
 }
 

@@ -198,13 +198,13 @@ func TestScaleByClass(t *testing.T) {
 }
 
 // TestScaleNeural has requests whose engine needs a network, for which runners with a GPU start, and runners where there are none with a GPU.
-// A runner with a GPU does four at once. Before any starts, one that runs may take the requests.
+// A runner with a GPU does four at once. Before any starts, one that runs may take the requests; no other start waits for that.
 func TestScaleNeural(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
 		small, neural, most       int
 		waiting, running          int // runners with a GPU
-		runnersRunning, took      int // runners without, and requests that are taken within 3 s
+		runnersRunning, took      int // runners without, and requests that are taken within 5 s
 		startRunners, startNeural int
 	}{
 		{name: "nothing waits", most: 10},
@@ -213,6 +213,7 @@ func TestScaleNeural(t *testing.T) {
 		{name: "… which runners without a GPU don't do", neural: 1, most: 10, runnersRunning: 100, startNeural: 1},
 		{name: "… which one that runs takes", neural: 1, most: 10, running: 1, took: 1},
 		{name: "… and doesn't take", neural: 1, most: 10, running: 1, startNeural: 1},
+		{name: "… for which no runner of the others waits", small: 2, neural: 1, most: 10, running: 1, startRunners: 1, startNeural: 1},
 		{name: "six minutes of work, in three", neural: 12, most: 10, startNeural: 2},
 		{name: "as many as there may be", neural: 1000, most: 10, running: 3, startNeural: 7},
 		{name: "both", small: 2, neural: 1, most: 10, startRunners: 1, startNeural: 1},
@@ -225,7 +226,11 @@ func TestScaleNeural(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, NeuralWorkers: c.most}, ports)
-			time.AfterFunc(2*time.Second, func() { p.neural -= c.took })
+			time.AfterFunc(2*time.Second, func() {
+				check.Want(t, c.name+": runners at once", sum(p.started), c.startRunners)
+				check.Want(t, c.name+": runners with a GPU at once", sum(neural.started), map[bool]int{true: c.startNeural}[c.running == 0])
+				p.neural -= c.took
+			})
 			check.Must(t, s.Scale(t.Context()))
 			time.Sleep(2 * time.Second)
 		})
