@@ -410,7 +410,7 @@ func (s stub) Open(ctx context.Context, _ string) (io.ReadCloser, int64, error) 
 func TestObjects(t *testing.T) {
 	f := newFixture(t)
 	objects := NewObjects(f.records, nil, func(c aws.CredentialsProvider) lipsync.Objects { return stub{credentials: c} })
-	for n := range 2 * mostLeases {
+	for n := range 10 {
 		r := f.claimed(t, nil)
 		ctx := lipsync.WithHeld(t.Context(), r)
 		for _, key := range []string{r.OutputKey(1), r.Pieces() + "1/0", r.Pieces() + "1/1"} {
@@ -434,7 +434,29 @@ func TestObjects(t *testing.T) {
 		_, err := f.CancelByID(t.Context(), r.ID)
 		check.Must(t, err)
 	}
-	check.Want(t, "leases with sessions", len(objects.leases), mostLeases)
+	check.Want(t, "leases with sessions", len(objects.leases), 1)
+}
+
+// TestObjectsOfMany has a runner of several requests at once hold one while it does many others. That one keeps its session, and of the others only the
+// last ones do.
+func TestObjectsOfMany(t *testing.T) {
+	f := newFixtureFor(t, lipsync.DoesNeural)
+	objects := NewObjects(f.records, nil, func(c aws.CredentialsProvider) lipsync.Objects { return stub{credentials: c} })
+	claimed := func() lipsync.Request {
+		return f.claimed(t, func(p *requests.Params) { p.Engine = "wav2lip" })
+	}
+	open := func(r lipsync.Request) {
+		content, _, err := objects.Open(lipsync.WithHeld(t.Context(), r), r.OutputKey(1))
+		check.Must(t, err)
+		check.Must(t, content.Close())
+	}
+	long := claimed()
+	for n := range 10 {
+		open(long)
+		open(claimed())
+		check.Want(t, "sessions", len(f.opened), n+2)
+	}
+	check.Want(t, "leases with sessions", len(objects.leases), 4)
 }
 
 // FuzzMessage feeds the function what an attacker may send. It must answer, and change no request whose lease the text doesn't have.

@@ -140,7 +140,7 @@ type Objects struct {
 	open    func(aws.CredentialsProvider) lipsync.Objects
 
 	mu     sync.Mutex
-	leases []*leased // the last ones, the newest last
+	leases []*leased // as many as a runner holds, the last used one last
 }
 
 // leased has the sessions of a lease.
@@ -148,9 +148,6 @@ type leased struct {
 	lease  string
 	scopes map[string]lipsync.Objects // by the sessions for them
 }
-
-// mostLeases is the number of leases of which sessions are kept: several times as many as a runner holds.
-const mostLeases = 16
 
 // NewObjects returns the objects of a runner. own has those that the runner reaches by its own rights, and open returns them as a session reaches
 // them.
@@ -170,14 +167,19 @@ func (o *Objects) of(ctx context.Context, key string) lipsync.Objects {
 	return scopes[name]
 }
 
-// scopesOf returns the objects that sessions of the lease reach.
+// scopesOf returns the objects that sessions of the lease reach. It forgets those of the lease that was used the longest ago, if there are more than the
+// runner holds.
 func (o *Objects) scopesOf(lease string) map[string]lipsync.Objects {
+	last := &leased{lease, map[string]lipsync.Objects{}}
 	if i := slices.IndexFunc(o.leases, func(l *leased) bool { return l.lease == lease }); i >= 0 {
-		return o.leases[i].scopes
+		last = o.leases[i]
+		o.leases = slices.Delete(o.leases, i, i+1)
 	}
-	o.leases = append(o.leases, &leased{lease, map[string]lipsync.Objects{}})
-	o.leases = o.leases[max(0, len(o.leases)-mostLeases):]
-	return o.leases[len(o.leases)-1].scopes
+	o.leases = append(o.leases, last)
+	if len(o.leases) > o.records.duty.AtOnce() {
+		o.leases = slices.Delete(o.leases, 0, 1)
+	}
+	return last.scopes
 }
 
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
