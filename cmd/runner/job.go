@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
@@ -100,10 +99,16 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*wo
 		return fmt.Errorf("make a folder in %s: %w", settings.Scratch.Env(), err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) {
+	opening, stop := context.WithCancel(ctx)
+	renderer := &lazy{newOnce(opening, func(ctx context.Context) (*engines.Set, error) {
 		return j.open(ctx, j.own, deployment.Log)
-	}}
-	defer func() { err = errors.Join(err, renderer.close()) }()
+	})}
+	defer func() {
+		stop()
+		if set := renderer.opened(); set != nil {
+			err = errors.Join(err, set.Close())
+		}
+	}()
 	deployment.Service.RoomToWork = func(size int64) error { return disk.Room(folder, 0, size) }
 	w := j.worker(deployment, renderer, folder)
 	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {
@@ -113,17 +118,12 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*wo
 }
 
 // lazy is a renderer that is opened at its first job, so that a runner without work loads nothing.
-type lazy struct {
-	open func(context.Context) (*engines.Set, error)
-
-	mu  sync.Mutex
-	set *engines.Set // nil until then
-}
+type lazy struct{ *once[*engines.Set] }
 
 var _ worker.Renderer = (*lazy)(nil)
 
 func (l *lazy) Render(ctx context.Context, job render.Job, o render.Observer) (render.Result, error) {
-	set, err := l.ensure(ctx)
+	set, err := l.get(ctx)
 	if err != nil {
 		return render.Result{}, err
 	}
@@ -131,7 +131,7 @@ func (l *lazy) Render(ctx context.Context, job render.Job, o render.Observer) (r
 }
 
 func (l *lazy) Estimate(ctx context.Context, job render.Job) (order.Estimate, error) {
-	set, err := l.ensure(ctx)
+	set, err := l.get(ctx)
 	if err != nil {
 		return order.Estimate{}, err
 	}
@@ -139,28 +139,11 @@ func (l *lazy) Estimate(ctx context.Context, job render.Job) (order.Estimate, er
 }
 
 func (l *lazy) FindPeople(ctx context.Context, video string, o render.Observer) (order.Analysis, error) {
-	set, err := l.ensure(ctx)
+	set, err := l.get(ctx)
 	if err != nil {
 		return order.Analysis{}, err
 	}
 	return set.FindPeople(ctx, video, o)
-}
-
-// ensure returns the renderer, which it opens unless it is open.
-func (l *lazy) ensure(ctx context.Context) (set *engines.Set, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.set == nil {
-		l.set, err = l.open(ctx)
-	}
-	return l.set, err
-}
-
-func (l *lazy) close() error {
-	if l.set == nil {
-		return nil
-	}
-	return l.set.Close()
 }
 
 // open opens the renderer, on all cores that the process may use. If a kept model turns out to be

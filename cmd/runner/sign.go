@@ -28,8 +28,8 @@ func (j *job) signer(ctx context.Context, d *cloud.Deployment, folder string) (w
 		}
 		return nil, nil
 	}
-	s := &lazySigner{open: func(ctx context.Context) (*c2pa.Signer, error) { return openSigner(ctx, d.Config, j.secret, folder) }}
-	err := s.ensure(ctx)
+	s := &lazySigner{newOnce(ctx, func(ctx context.Context) (*c2pa.Signer, error) { return openSigner(ctx, d.Config, j.secret, folder) })}
+	_, err := s.get(ctx)
 	switch {
 	case err == nil:
 		d.Log.Info("outputs are signed", "secret", j.secret)
@@ -41,33 +41,25 @@ func (j *job) signer(ctx context.Context, d *cloud.Deployment, folder string) (w
 	return s, nil
 }
 
-// lazySigner is a signer that is opened as soon as that is possible. It signs one output at a time.
-type lazySigner struct {
-	open   func(context.Context) (*c2pa.Signer, error)
-	signer *c2pa.Signer // nil until then
-}
+// lazySigner is a signer that is opened as soon as that is possible.
+type lazySigner struct{ *once[*c2pa.Signer] }
 
 var _ worker.Signer = (*lazySigner)(nil)
 
 func (l *lazySigner) Sign(ctx context.Context, path string, o order.Origin) error {
-	if err := l.ensure(ctx); err != nil {
+	signer, err := l.get(ctx)
+	if err != nil {
 		return err
 	}
-	return l.signer.Sign(ctx, path, o)
+	return signer.Sign(ctx, path, o)
 }
 
 func (l *lazySigner) Check(ctx context.Context) error {
-	if err := l.ensure(ctx); err != nil {
+	signer, err := l.get(ctx)
+	if err != nil {
 		return err
 	}
-	return l.signer.Check(ctx)
-}
-
-func (l *lazySigner) ensure(ctx context.Context) (err error) {
-	if l.signer == nil {
-		l.signer, err = l.open(ctx)
-	}
-	return err
+	return signer.Check(ctx)
 }
 
 // openSigner reads the secret with the name, writes its certificates and its key to files in a new folder in folder, and returns a signer that uses
