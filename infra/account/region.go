@@ -27,19 +27,22 @@ func (a *Account) Offered(ctx context.Context, types []string) ([]string, error)
 	return slices.DeleteFunc(slices.Clone(types), func(name string) bool { return !slices.Contains(answer.Types, name) }), nil
 }
 
-// TypesByZone returns how many of the instance types each availability zone offers.
-func (a *Account) TypesByZone(ctx context.Context, types []string) (map[string]int, error) {
+// TypesByZone returns which of the instance types each availability zone offers.
+func (a *Account) TypesByZone(ctx context.Context, types []string) (map[string][]string, error) {
 	parameters := url.Values{"LocationType": {"availability-zone"}, "Filter.1.Name": {"instance-type"}}
 	for i, name := range types {
 		parameters.Set(fmt.Sprint("Filter.1.Value.", i+1), name)
 	}
 	var answer struct {
-		Zones []string `xml:"instanceTypeOfferingSet>item>location"`
+		Offers []struct {
+			Type string `xml:"instanceType"`
+			Zone string `xml:"location"`
+		} `xml:"instanceTypeOfferingSet>item"`
 	}
 	err := a.query(ctx, "ec2", ec2Version, "DescribeInstanceTypeOfferings", parameters, &answer)
-	all := map[string]int{}
-	for _, name := range answer.Zones {
-		all[name]++
+	all := map[string][]string{}
+	for _, o := range answer.Offers {
+		all[o.Zone] = append(all[o.Zone], o.Type)
 	}
 	return all, err
 }

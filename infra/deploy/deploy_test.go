@@ -241,6 +241,42 @@ func TestRollback(t *testing.T) {
 	}
 }
 
+// TestGPUZones chooses zones with GPUs before those with more types of other instances, and refuses zones of which none has any.
+func TestGPUZones(t *testing.T) {
+	for name, c := range map[string]struct {
+		cloud *cloud
+		zones string
+		n     int
+		want  string
+		err   string
+	}{
+		"new":                  {fresh(), "", 2, "us-east-1c,us-east-1d", ""},
+		"three":                {fresh(), "", 3, "us-east-1c,us-east-1d,us-east-1b", ""},
+		"named":                {fresh(), "us-east-1c,us-east-1b", 2, "", ""},
+		"none":                 {fresh(), "us-east-1b,us-east-1d", 2, "", "the zones us-east-1b, us-east-1d have no instances of the types g5.xlarge: name others in lipsync:gpuInstanceTypes, or zones in lipsync:zoneNames"},
+		"before":               {made("UPDATE_COMPLETE", `{"Lipsync::Settings":{"lipsync:zoneNames":"us-east-1a,us-east-1d"}}`), "", 2, "", "the zones us-east-1a, us-east-1d have no instances of the types g5.xlarge:"},
+		"one more, with a GPU": {made("UPDATE_COMPLETE", `{"Lipsync::Settings":{"lipsync:zoneNames":"us-east-1a,us-east-1d"}}`), "", 3, "us-east-1a,us-east-1d,us-east-1c", ""},
+	} {
+		c.cloud.answers["quota L-DB2E81BA"] = `{"Quota":{"Value":8.0}}`
+		by := "ec2 DescribeInstanceTypeOfferings by zone"
+		c.cloud.answers[by] = strings.Replace(c.cloud.answers[by], "</instanceTypeOfferingSet>", offer("us-east-1c", "g5.xlarge")+"</instanceTypeOfferingSet>", 1)
+		given := map[string]any{"lipsync:image": "cuda", "lipsync:engines": "wav2lip", "lipsync:zones": c.n}
+		if c.zones != "" {
+			given["lipsync:zoneNames"] = c.zones
+		}
+		added, _, err := c.cloud.prepare(t, given)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: got %v, want %s", name, err, c.err)
+			}
+			continue
+		}
+		if got := strings.Contains(added, "-c lipsync:zoneNames="+c.want+" "); err != nil || got != (c.want != "") {
+			t.Errorf("%s: got %s (%v), want the zones %q", name, added, err, c.want)
+		}
+	}
+}
+
 // TestGPU prepares a stack with GPUs, with types that the region offers and others.
 func TestGPU(t *testing.T) {
 	c := made("UPDATE_COMPLETE", "{}")

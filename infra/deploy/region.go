@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,16 +32,13 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) error {
 // choose decides the settings for which the region's or the account's state is the best value, unless the operator has named them. It returns them as arguments
 // of cdk, and adds them to the given ones, as if an operator had named them.
 func (d *deployment) choose(ctx context.Context, s stack.Settings, deployed map[string]string, exists bool) (arguments []string, err error) {
-	var all []string
-	types := map[settings.Entry]string{}
+	types := map[settings.Entry][]string{}
 	for _, of := range s.Fleets() {
-		some, err := d.types(ctx, s, of.Types)
-		if err != nil {
+		if types[of.Types], err = d.types(ctx, s, of.Types); err != nil {
 			return nil, err
 		}
-		types[of.Types], all = strings.Join(some, ","), append(all, some...)
 	}
-	zones, err := d.zones(ctx, s, all, deployed, exists)
+	zones, err := d.zones(ctx, s, types, deployed, exists)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +52,7 @@ func (d *deployment) choose(ctx context.Context, s stack.Settings, deployed map[
 	for _, of := range []struct {
 		setting settings.Entry
 		value   string
-	}{{settings.InstanceTypes, types[settings.InstanceTypes]}, {settings.GPUInstanceTypes, types[settings.GPUInstanceTypes]}, {settings.ZoneNames, strings.Join(zones, ",")}, {settings.LambdaQuota, strconv.Itoa(calls)}} {
+	}{{settings.InstanceTypes, strings.Join(types[settings.InstanceTypes], ",")}, {settings.GPUInstanceTypes, strings.Join(types[settings.GPUInstanceTypes], ",")}, {settings.ZoneNames, strings.Join(zones, ",")}, {settings.LambdaQuota, strconv.Itoa(calls)}} {
 		key := of.setting.Line().Context()
 		if _, named := d.given[key]; !named && of.value != "" {
 			d.given[key] = of.value
@@ -83,9 +81,10 @@ func (d *deployment) types(ctx context.Context, s stack.Settings, of *settings.S
 	return offered, nil
 }
 
-// zones returns the names of the availability zones: those of the deployed stack, since the zone of a subnet can't change, and then those that offer the
-// most of the instance types. It returns none if the deployed stack names none.
-func (d *deployment) zones(ctx context.Context, s stack.Settings, types []string, deployed map[string]string, exists bool) ([]string, error) {
+// zones returns the names of the availability zones: those that the operator names, or those of the deployed stack, since the zone of a subnet can't
+// change, and then those that offer the most of the fleets' instance types, of the last fleet first: fewer zones have GPUs. It returns none if the deployed
+// stack names none. It refuses zones of which none offers any type of a fleet.
+func (d *deployment) zones(ctx context.Context, s stack.Settings, types map[settings.Entry][]string, deployed map[string]string, exists bool) ([]string, error) {
 	n := settings.Zones.In(s.Values)
 	all, err := d.account.Zones(ctx)
 	if err != nil {
@@ -94,21 +93,41 @@ func (d *deployment) zones(ctx context.Context, s stack.Settings, types []string
 	if len(all) < n {
 		return nil, fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(all, ", "))
 	}
-	var kept []string
-	if exists {
-		names := deployed[settings.ZoneNames.Context()]
+	chosen := settings.ZoneNames.In(s.Values) // as many as wanted, or none
+	if names := deployed[settings.ZoneNames.Context()]; len(chosen) == 0 && exists {
 		if names == "" {
 			return nil, nil
 		}
-		kept = strings.Split(names, ",")
+		chosen = strings.Split(names, ",")
 	}
-	offers, err := d.account.TypesByZone(ctx, types)
+	fleets := s.Fleets()
+	offers, err := d.account.TypesByZone(ctx, slices.Concat(slices.Collect(maps.Values(types))...))
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(zone string) bool { return slices.Contains(kept, zone) })
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(offers[b]-offers[a], strings.Compare(a, b)) })
-	return append(kept, all...)[:n], nil
+	offered := func(f *stack.Fleet, zone string) (n int) {
+		for _, name := range offers[zone] {
+			if slices.Contains(types[f.Types], name) {
+				n++
+			}
+		}
+		return n
+	}
+	all = slices.DeleteFunc(all, func(zone string) bool { return slices.Contains(chosen, zone) })
+	slices.SortFunc(all, func(a, b string) (order int) {
+		for _, f := range slices.Backward(fleets) {
+			order = cmp.Or(order, offered(f, b)-offered(f, a))
+		}
+		return cmp.Or(order, strings.Compare(a, b))
+	})
+	chosen = append(chosen, all...)[:n]
+	for _, f := range fleets {
+		if !slices.ContainsFunc(chosen, func(zone string) bool { return offered(f, zone) > 0 }) {
+			return nil, fmt.Errorf("the zones %s have no instances of the types %s: name others in %s, or zones in %s",
+				strings.Join(chosen, ", "), strings.Join(types[f.Types], ", "), f.Types.Context(), settings.ZoneNames.Context())
+		}
+	}
+	return chosen, nil
 }
 
 // checkRate prints that API Gateway allows fewer calls than the settings.
