@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ func (j *job) read(d *cloud.Deployment) {
 	d.Wanted.KeepFindings = settings.KeepFindings.In(s)
 	cloud.Provenance(d)
 	cloud.Sizes(d)
-	d.Duty = cmp.Or(j.duty, lipsync.Duty(settings.Duty.In(s)))
+	d.Duty = settings.Duty.In(s)
 	*j = job{
 		duty:    d.Duty,
 		scratch: settings.Scratch.In(s),

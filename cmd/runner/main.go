@@ -18,7 +18,6 @@ import (
 
 	"lipsync/internal/aws/awsclient"
 	"lipsync/internal/aws/cloud"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/media/sandbox"
 )
@@ -59,9 +58,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return done
 	}
 	var j job
-	if flags.NArg() > 0 {
-		j.duty = lipsync.DoesSmall
-	}
 	configured, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)

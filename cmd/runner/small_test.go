@@ -30,8 +30,9 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 	for name, value := range a.environment {
 		t.Setenv(name, value)
 	}
-	j := job{duty: lipsync.DoesSmall}
-	d, err := cloud.New(cloud.Config(os.Getenv), a.getenv, log, j.read)
+	t.Setenv("LIPSYNC_DUTY", string(lipsync.DoesSmall)) // also for its processes
+	var j job
+	d, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, log, j.read)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,5 +7,5 @@
 // Inside: failure/page → failure, order; order → failure; order/page → order; lipsync → failure, order; requests → failure, order, lipsync;
 // webhooks → failure, order, lipsync; batches → failure, order, lipsync, requests; service → failure, order,
 // lipsync, requests, webhooks, batches; operator → lipsync, settings;
-// operator/limits → failure, lipsync, settings; settings → order; settings/page → settings.
+// operator/limits → failure, lipsync, settings; settings → order, lipsync; settings/page → settings.
 package domain

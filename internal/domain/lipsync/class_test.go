@@ -29,10 +29,11 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-// TestDuties checks that each class has a worker in a stack with and without GPUs, and that of the duties of one stack each class has one.
+// TestDuties checks which classes the workers of each duty do, and that an unknown duty does none.
 func TestDuties(t *testing.T) {
 	for duty, want := range map[lipsync.Duty]string{
 		lipsync.DoesAll: "true true true", lipsync.DoesSmall: "true false false", lipsync.DoesPlain: "true true false", lipsync.DoesNeural: "false false true",
+		"plane": "false false false",
 	} {
 		if got := fmt.Sprint(duty.Does(lipsync.Small), duty.Does(lipsync.Large), duty.Does(lipsync.Neural)); got != want {
 			t.Errorf("%q: got %s, want %s", duty, got, want)

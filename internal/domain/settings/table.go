@@ -172,7 +172,7 @@ var (
 	NVIDIAEncode = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
 		Name: "nvidia-encode", Where: Machine | Stack | Runner, Default: "false", Optional: true,
 		Help: "Encode video on an NVIDIA GPU that has an encoder, unlike A100, H100 and H200",
-		More: "Outputs of H.264 of high quality only; video with a side of less than 160 or more than 4096 pixels stays on the CPU.",
+		More: "Outputs of H.264 of high quality only; video with a side of less than 160 or more than 4096 pixels stays on the CPU. On AWS only requests of engines with networks are done where a GPU is, with `image=cuda`.",
 	}})
 	ProvenanceCertificate = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "provenance-certificate", Where: Machine, Without: "outputs aren't signed", Example: "FILE",

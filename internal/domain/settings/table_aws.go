@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 )
 
@@ -30,7 +31,7 @@ var (
 		More: "If your account has fewer in the region, such as in us-west-1, set that number. You can't change 2 to more later, since each of the two has half of the addresses.",
 	}})
 	ZoneNames = add(Setting[[]string]{Kind: noneOr(words(`[a-z]{2}-[a-z-]+-[0-9][a-z]`, "a zone such as us-east-1a")), Row: Row{
-		Name: "zone-names", Where: Stack, Without: "those with the most of `instanceTypes`, which `make deploy` finds; else the region's first `zones`",
+		Name: "zone-names", Where: Stack, Without: "those with the most of `instanceTypes`, which `make deploy` finds, with `image=cuda` of `gpuInstanceTypes` first; else the region's first `zones`",
 		Help: "Names of the availability zones, as many as `zones`",
 	}})
 	InstanceTypes = add(Setting[[]string]{
@@ -53,7 +54,7 @@ var (
 	GPUInstanceTypes = add(Setting[[]string]{Kind: instanceTypes(), Row: Row{
 		Name: "gpu-instance-types", Where: Stack, Default: "g6.xlarge,g5.xlarge,g6e.xlarge",
 		Help: "Types of instances with a GPU that Batch may start with `image=cuda`: x86, with 4 vCPUs, 16 GiB and one GPU each, or more",
-		More: "On demand Batch takes the cheapest for a vCPU. So `g4dn.xlarge`, the cheapest, isn't among them: see [what 1000 jobs cost](costs.md#with-a-network-of-full-size).",
+		More: "On a larger instance several jobs share a disk of the size for one. On demand Batch takes the cheapest for a vCPU. So `g4dn.xlarge`, the cheapest, isn't among them: see [what 1000 jobs cost](costs.md#with-a-network-of-full-size).",
 	}})
 	GPUSpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "gpu-spot-vcpus", Where: Stack, Default: "32",
@@ -185,7 +186,7 @@ var (
 	BrokerFunction   = add(Setting[string]{Kind: anyText(), Row: Row{Name: "broker-function", Where: Runner, Help: "Function by which runners do requests"}})
 	SignerRole       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
 	SignerPool       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool through which a function assumes that role"}})
-	Duty             = add(Setting[string]{Kind: anyText(), Row: Row{Name: "duty", Where: Runner, Optional: true, Help: "Which requests the runner does: plain, without networks of engines, or neural, with them; else all"}})
+	Duty             = add(Setting[lipsync.Duty]{Kind: duty(), Row: Row{Name: "duty", Where: Runner, Optional: true, Help: "Which requests the runner does: small ones, as the function does; plain, without networks of engines; or neural, with them; else all"}})
 	JobQueue         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
 	JobDefinition    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
 	NeuralQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "neural-queue", Where: Functions, Optional: true, Help: "Job queue of Batch with GPUs"}})

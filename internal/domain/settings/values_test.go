@@ -45,9 +45,9 @@ func TestEnvironment(t *testing.T) {
 func TestBadEnvironment(t *testing.T) {
 	v := environment(map[string]string{
 		"LIPSYNC_READ_RATE": "7.5", "LIPSYNC_MAX_VIDEO": "0", "LIPSYNC_MAX_FPS": "NaN", "LIPSYNC_MAX_GIGAPIXELS": "Inf", "LIPSYNC_MAX_DURATION": "90",
-		"LIPSYNC_KEEP_INPUTS": "1m", "LIPSYNC_NVIDIA_ENCODE": "maybe", "LIPSYNC_ISSUER": "example.com/x",
+		"LIPSYNC_KEEP_INPUTS": "1m", "LIPSYNC_NVIDIA_ENCODE": "maybe", "LIPSYNC_ISSUER": "example.com/x", "LIPSYNC_DUTY": "plane",
 	})
-	got := []any{ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxGigapixels.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIAEncode.In(v), Table.In(v)}
+	got := []any{Duty.In(v), ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxGigapixels.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIAEncode.In(v), Table.In(v)}
 	if u := Issuer.In(v); u != nil {
 		t.Errorf("got the issuer %s, want none", u)
 	}
@@ -57,6 +57,7 @@ func TestBadEnvironment(t *testing.T) {
 		}
 	}
 	want := []string{
+		`LIPSYNC_DUTY is "plane", want one of small, plain, neural`,
 		`LIPSYNC_READ_RATE is "7.5", want a whole number above 0`,
 		`LIPSYNC_MAX_VIDEO is "0", want a size above 0, such as 5GiB, 500MiB or 1048576`,
 		`LIPSYNC_MAX_FPS is "NaN", want a number above 0`,

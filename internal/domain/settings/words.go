@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"lipsync/internal/domain/lipsync"
 )
 
 // boolean is the kind of true and false, and of their other words in kong.
@@ -60,6 +62,20 @@ func words(pattern, want string) *Kind[[]string] {
 // instanceTypes is the kind of lists of types of instances.
 func instanceTypes() *Kind[[]string] {
 	return words(`[a-z][a-z0-9-]*\.[a-z0-9-]+`, "a type such as g5.xlarge")
+}
+
+// duty is the kind of the duties of workers.
+func duty() *Kind[lipsync.Duty] {
+	var names []string
+	for _, d := range lipsync.Duties() {
+		if d != lipsync.DoesAll {
+			names = append(names, string(d))
+		}
+	}
+	return &Kind[lipsync.Duty]{want: "one of " + strings.Join(names, ", "), parse: func(text string) (lipsync.Duty, bool) {
+		d := lipsync.Duty(text)
+		return d, slices.Contains(lipsync.Duties(), d)
+	}}
 }
 
 // noneOr is the kind of lists that may be empty.
