@@ -160,7 +160,7 @@ func (f *Fleet) machineImage() *awsbatch.EcsMachineImage {
 	return &awsbatch.EcsMachineImage{Image: awsecs.EcsOptimizedImage_AmazonLinux2023(hardware, nil), ImageType: kind}
 }
 
-// launchTemplate returns the template of a fleet's instances. Their disk has space for the media of one job.
+// launchTemplate returns the template of a fleet's instances. Their disk has space for the media of the requests that one job does at once.
 // Their metadata can be read only with a session token.
 func (s *service) launchTemplate(f *Fleet) awsec2.LaunchTemplate {
 	media := f.duty.AtOnce() * mediaFactor * int(settings.MaxVideo.In(s.Values)>>20) / 1024

@@ -22,8 +22,8 @@ import (
 const JobVCPUs = 4
 
 // Memory of one job in GiB. With the engine warp all its processes took up to .4 at 1080p, and .9 at 3840 × 1920 with two faces; the rest is for larger and
-// worse media. An instance of 8 GiB has 7 for jobs. With the networks of all engines, of full size, they took 6 with one request, also on a CPU, and 7.1 with
-// four at once, at 512 × 512.
+// worse media. An instance of 8 GiB has 7 for jobs. With the networks of all engines, of full size, they took 5.5 to 6.4 with one request, 5.9 on a CPU,
+// and 5.9 to 7.1 with four at once, all at 512 × 512. Four of large pictures at once were not measured.
 const (
 	plainGiB  = 6
 	neuralGiB = 12 // of the 16 of an instance

@@ -92,8 +92,8 @@ type Ports struct {
 	Bus Bus
 	// EventBody returns the body of a delivery's event as JSON, for the process with the Poster or the Bus.
 	EventBody func(d Delivery, about Subject) ([]byte, error)
-	// Pool, SmallPool and NeuralPool are for Scale. Workers of the SmallPool claim only small requests, and those of the NeuralPool only neural
-	// ones, which those of the Pool then leave to them. These two may be missing.
+	// Pool, SmallPool and NeuralPool are for Scale. Workers of the SmallPool claim only small requests. Those of the NeuralPool claim only
+	// neural ones, and then those of the Pool claim none of these. SmallPool and NeuralPool may be nil.
 	Pool, SmallPool, NeuralPool Pool
 	Demand                      Demand // for Scale, and for workers of a Pool
 	// Log receives failures that no caller learns of; by default they are discarded.

@@ -5,7 +5,8 @@ import "context"
 // heldKey is the key of a context's request.
 type heldKey struct{}
 
-// WithHeld returns a context for work on a claimed request. Objects that give each request other rights read there for which one they are called.
+// WithHeld returns a context for work on a claimed request. On AWS each request gives a runner rights to its own objects. So Objects read from the context
+// for which request they are called.
 func WithHeld(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, heldKey{}, r)
 }

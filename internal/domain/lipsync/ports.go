@@ -437,7 +437,7 @@ type Demand interface {
 	// Steady records how many workers of the SmallPool run, and returns the least of the last three numbers. Sweep calls it once a
 	// minute, with the scaling lock.
 	Steady(ctx context.Context, running int) (least int, err error)
-	// Worked records the time for which a worker held a request. It returns the sum of the times of all workers with its duty since the store was
-	// made. Small workers get that of the Pool.
+	// Worked records the time for which a worker held a request. It returns the sum of the times of all workers of the NeuralPool
+	// since the store was made if the worker is one of these, and else that of the Pool.
 	Worked(ctx context.Context, s Stint) (all time.Duration, err error)
 }
