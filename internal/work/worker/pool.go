@@ -109,6 +109,7 @@ type idling struct {
 	end  time.Time     // when the worker ends, if no request comes
 	all  time.Duration // total time for which all workers had requests
 	seen time.Time     // time at which all was read
+	over time.Duration // times of own requests before seen, of those that ended since
 	busy float64       // mean number of requests that all workers had at once; 0 if it isn't known
 }
 
@@ -128,11 +129,15 @@ func (w *Worker) note(ctx context.Context, s *idling, o outcome) {
 		return
 	}
 	now := time.Now()
-	if passed := now.Sub(s.seen); err == nil && passed > 0 && passed >= o.took { // in less time the worker's own request would count too much
+	switch passed := now.Sub(s.seen); {
+	case err != nil:
+	case passed < o.took:
+		s.over += o.took - passed
+	case passed > 0:
 		if !s.seen.IsZero() {
-			s.busy = (all - s.all).Seconds() / passed.Seconds()
+			s.busy = (all - s.all - s.over).Seconds() / passed.Seconds()
 		}
-		s.all, s.seen = all, now
+		s.all, s.seen, s.over = all, now, 0
 	}
 	s.end = now.Add(service.IdleTime(s.busy / float64(w.Work.Duty.AtOnce())))
 }

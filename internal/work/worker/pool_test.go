@@ -150,6 +150,46 @@ func TestStayAtOnce(t *testing.T) {
 	})
 }
 
+// summing is a demand that answers with the sum of all times.
+type summing struct {
+	demand
+	all time.Duration
+}
+
+func (d *summing) Worked(_ context.Context, s lipsync.Stint) (time.Duration, error) {
+	d.all += s.Took
+	return d.all, nil
+}
+
+// TestStayAfterLong has a worker of several at once do a request of 20 minutes beside short ones. It stays as a lone worker does: the long one, which began
+// before the last look, counts only since then.
+func TestStayAfterLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := atomic.Int64{}
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			took := 30 * time.Second
+			if calls.Add(1) == 1 {
+				took = 20 * time.Minute
+			}
+			time.Sleep(took)
+			return concatenate(ctx, j)
+		})
+		f.Service.Demand, f.Service.Pooled = &summing{}, true
+		f.Service.Engines, f.Service.Duty = []string{"wav2lip"}, lipsync.DoesNeural
+		f.request(t, "v", "a")
+		var last time.Time
+		for _, after := range []time.Duration{18 * time.Minute, 20*time.Minute + 10*time.Second} {
+			time.AfterFunc(after, func() { f.request(t, "v", "a"); last = time.Now().Add(30 * time.Second) })
+		}
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if idle := time.Since(last); idle < 3*time.Minute || idle > 3*time.Minute+5*time.Second {
+			t.Errorf("it stayed for %s after the last one, want 3 minutes", idle)
+		}
+	})
+}
+
 // TestStayHasRoom makes a request while a worker of several at once does its first one. It begins it meanwhile.
 func TestStayHasRoom(t *testing.T) {
 	stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
