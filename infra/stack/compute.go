@@ -57,14 +57,18 @@ func (s Settings) Fleets() []*Fleet {
 }
 
 // plain returns the fleet without GPUs.
-func (s *service) plain() *Fleet { return s.fleets[0] }
+func (s *service) plain() *Fleet { return s.fleet(false) }
 
 // neural returns the fleet with GPUs, or nil.
-func (s *service) neural() *Fleet {
-	if len(s.fleets) == 1 {
-		return nil
+func (s *service) neural() *Fleet { return s.fleet(true) }
+
+func (s *service) fleet(gpu bool) *Fleet {
+	for _, f := range s.fleets {
+		if f.GPU == gpu {
+			return f
+		}
 	}
-	return s.fleets[1]
+	return nil
 }
 
 // maxWorkers returns the largest number of runners of the fleet at a time. Without a fleet there are none.

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 )
 
@@ -50,16 +51,8 @@ func (s *service) deliverCalls() int {
 // quota: one for ten requests that are worked on. A runner makes somewhat more than a call a second, which takes some 20 ms.
 func (s *service) brokerCalls() int {
 	small := settings.SmallWorkers.In(s.Values)
-	return min(max(settings.LeastBrokerCalls, s.mostHeld()/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastBrokerCalls-small)
-}
-
-// mostHeld returns the largest number of requests that are worked on at a time.
-func (s *service) mostHeld() int {
-	most := settings.SmallWorkers.In(s.Values)
-	for _, f := range s.fleets {
-		most += s.maxWorkers(f) * f.duty.AtOnce()
-	}
-	return most
+	held := lipsync.MostHeld(s.maxWorkers(s.plain()), small, s.maxWorkers(s.neural()))
+	return min(max(settings.LeastBrokerCalls, held/10), settings.LambdaQuota.In(s.Values)-settings.Unreserved+settings.LeastBrokerCalls-small)
 }
 
 // reserved returns the number of calls that are kept for a function, so that it works while clients' calls use up the account's quota; nil for none.

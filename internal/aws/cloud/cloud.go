@@ -89,7 +89,7 @@ func Records(d *Deployment) {
 func Broker(d *Deployment) {
 	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
 	Pools(d)
-	d.Table.MostHeld = 2 * (d.Workers + d.SmallWorkers + d.NeuralWorkers*lipsync.DoesNeural.AtOnce())
+	d.Table.MostHeld = 2 * lipsync.MostHeld(d.Workers, d.SmallWorkers, d.NeuralWorkers)
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have

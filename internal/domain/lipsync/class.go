@@ -63,6 +63,9 @@ func (d Duty) AtOnce() int {
 	return 1
 }
 
+// MostHeld returns the largest number of requests that so many workers of each pool do at a time.
+func MostHeld(workers, small, neural int) int { return workers + small + neural*DoesNeural.AtOnce() }
+
 const (
 	// MostSmallBytes is the largest size of all inputs of a small request, in bytes, as far as it is known. It is fetched in seconds, and
 	// fits into a function's /tmp beside the frames that are kept.
