@@ -48,7 +48,7 @@ func (a *answering) run(_ context.Context, _ func([]float32), read func([][]floa
 
 // TestSearch has what the network sees in a picture: as it is, turned by a quarter each way, and upside down.
 func TestSearch(t *testing.T) {
-	const cell = 10 // pixels
+	const cell = 10                              // pixels
 	const first, last = 12, searchCells - 1 - 12 // places that are each other's when the picture is upside down
 	for _, test := range []struct {
 		name string

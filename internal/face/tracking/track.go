@@ -37,7 +37,7 @@ func newTrack(number int, frame *image.YCbCr, f detection.Face) *track {
 	return k
 }
 
-// A crop reaches this far from the point between the pupils, in units of their distance: from above the brows to below the
+// A crop reaches this far from the point between the pupils on the face, in units of their distance: from above the brows to below the
 // chin. That is all that registration, speaker detection and engines read.
 const cropAside, cropAbove, cropBelow = 1.35, .8, 2.15
 
@@ -50,7 +50,23 @@ func cropOf(frame *image.YCbCr, f detection.Face, moved geom.Point) *pixels.Crop
 	if r := frame.Rect; !(c.X > float32(r.Min.X)-eyes && c.X < float32(r.Max.X)+eyes && eyes < float32(r.Dx()+r.Dy())) {
 		return nil // for NaN too
 	}
-	return pixels.NewCrop(frame, image.Rect(int(c.X-cropAside*eyes), int(c.Y-cropAbove*eyes), int(c.X+cropAside*eyes), int(c.Y+cropBelow*eyes)), eyes)
+	left, right := f.Landmarks[detection.LeftPupil], f.Landmarks[detection.RightPupil]
+	return pixels.NewCrop(frame, around(c, geom.Point{X: right.X - left.X, Y: right.Y - left.Y}), eyes)
+}
+
+// around returns the pixels of a crop: an upright rectangle that holds the turned one of the face. c is the point between the pupils, and
+// across goes from the left one to the right one.
+func around(c, across geom.Point) (area image.Rectangle) {
+	for i, corner := range [4]geom.Point{{X: -cropAside, Y: -cropAbove}, {X: cropAside, Y: -cropAbove}, {X: -cropAside, Y: cropBelow}, {X: cropAside, Y: cropBelow}} {
+		x := int(c.X + corner.X*across.X - corner.Y*across.Y)
+		y := int(c.Y + corner.X*across.Y + corner.Y*across.X)
+		if i == 0 {
+			area = image.Rect(x, y, x, y)
+		}
+		area.Min.X, area.Min.Y = min(area.Min.X, x), min(area.Min.Y, y)
+		area.Max.X, area.Max.Y = max(area.Max.X, x), max(area.Max.Y, y)
+	}
+	return area
 }
 
 // learn sets the template to the face as it is now.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lipsync/internal/face/detection"
+	"lipsync/internal/signal/geom"
 	"lipsync/internal/test/facetest"
 )
 
@@ -188,4 +189,20 @@ func add(ctx context.Context, t *Tracker, frame *image.YCbCr) (faces []Face, cut
 		return nil, false, err
 	}
 	return seen.Faces, seen.Cut, nil
+}
+
+// TestCropHoldsTurnedFace turns a face in the plane. Its crop reaches from above the brows to below the chin at each angle.
+func TestCropHoldsTurnedFace(t *testing.T) {
+	c := geom.Point{X: 500, Y: 500}
+	for degrees := 0; degrees < 360; degrees += 30 {
+		sin, cos := math.Sincos(float64(degrees) * math.Pi / 180)
+		across := geom.Point{X: float32(60 * cos), Y: float32(60 * sin)}
+		area := around(c, across).Inset(-1)
+		for _, corner := range []geom.Point{{X: -cropAside, Y: -cropAbove}, {X: cropAside, Y: cropBelow}, {Y: cropBelow}} {
+			at := image.Pt(int(c.X+corner.X*across.X-corner.Y*across.Y), int(c.Y+corner.X*across.Y+corner.Y*across.X))
+			if !at.In(area) {
+				t.Errorf("%d degrees: the place %v of the face is not in the crop", degrees, corner)
+			}
+		}
+	}
 }

@@ -204,7 +204,8 @@ func TestOptions(t *testing.T) {
 		{"a face at a point", tone, "1", order.Options{Face: order.Face{By: order.FaceAt, Frame: 3, X: 160, Y: 150}}, map[int]int{0: 255, 24: 255}, 25, nil},
 		{"a face in boxes", tone, "1", order.Options{Face: order.Face{By: order.FaceInBoxes}}, map[int]int{0: 0, 9: 0, 10: 255, 23: 255, 24: 0}, 25, nil},
 		{"speech on after the end", paused, "1", order.Options{SyncMode: order.CutOff}, map[int]int{20: 255, 24: 255}, 25, nil},
-		{"WebM at half the rate", tone, "1", order.Options{Output: order.Output{Format: order.WebM, FPS: 12500}}, map[int]int{0: 255, 12: 255}, 13, nil},
+		{"half the rate", tone, "1", order.Options{Output: order.Output{FPS: 12500}}, map[int]int{0: 255, 12: 255}, 13, nil},
+		{"WebM at 24", tone, "1", order.Options{Output: order.Output{Format: order.WebM, FPS: 24000}}, map[int]int{0: 255, 23: 255}, 24, nil},
 		{"ProRes at twice the rate", tone, "1", order.Options{Output: order.Output{Format: order.MOV, Codec: order.ProRes, FPS: 50000}}, map[int]int{0: 255, 49: 255}, 50, nil},
 		{"HEVC", tone, "1", order.Options{Output: order.Output{Codec: order.HEVC, Quality: order.Medium}}, map[int]int{0: 255, 24: 255}, 25, nil},
 		{"segments", tone, "2", order.Options{}, map[int]int{9: 0, 15: 255, 24: 255, 30: 0, 40: 255, 49: 255}, 50, order.Segments{
