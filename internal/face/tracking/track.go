@@ -51,15 +51,15 @@ func cropOf(frame *image.YCbCr, f detection.Face, moved geom.Point) *pixels.Crop
 		return nil // for NaN too
 	}
 	left, right := f.Landmarks[detection.LeftPupil], f.Landmarks[detection.RightPupil]
-	return pixels.NewCrop(frame, around(c, geom.Point{X: right.X - left.X, Y: right.Y - left.Y}), eyes)
+	return pixels.NewCrop(frame, around(geom.Similarity{A: right.X - left.X, B: right.Y - left.Y, X: c.X, Y: c.Y}), eyes)
 }
 
-// around returns the pixels of a crop: an upright rectangle that holds the turned one of the face. c is the point between the pupils, and
-// across goes from the left one to the right one.
-func around(c, across geom.Point) (area image.Rectangle) {
+// around returns the pixels of a crop: an upright rectangle that holds the turned one of the face. to is the similarity to the frame
+// from coordinates whose origin lies between the pupils and whose unit is their distance.
+func around(to geom.Similarity) (area image.Rectangle) {
 	for i, corner := range [4]geom.Point{{X: -cropAside, Y: -cropAbove}, {X: cropAside, Y: -cropAbove}, {X: -cropAside, Y: cropBelow}, {X: cropAside, Y: cropBelow}} {
-		x := int(c.X + corner.X*across.X - corner.Y*across.Y)
-		y := int(c.Y + corner.X*across.Y + corner.Y*across.X)
+		at := to.Apply(corner)
+		x, y := int(at.X), int(at.Y)
 		if i == 0 {
 			area = image.Rect(x, y, x, y)
 		}

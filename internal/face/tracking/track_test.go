@@ -197,7 +197,7 @@ func TestCropHoldsTurnedFace(t *testing.T) {
 	for degrees := 0; degrees < 360; degrees += 30 {
 		sin, cos := math.Sincos(float64(degrees) * math.Pi / 180)
 		across := geom.Point{X: float32(60 * cos), Y: float32(60 * sin)}
-		area := around(c, across).Inset(-1)
+		area := around(geom.Similarity{A: across.X, B: across.Y, X: c.X, Y: c.Y}).Inset(-1)
 		for _, corner := range []geom.Point{{X: -cropAside, Y: -cropAbove}, {X: cropAside, Y: cropBelow}, {Y: cropBelow}} {
 			at := image.Pt(int(c.X+corner.X*across.X-corner.Y*across.Y), int(c.Y+corner.X*across.Y+corner.Y*across.X))
 			if !at.In(area) {

@@ -60,8 +60,8 @@ func (p *person) hides(t *track, frame int) bool {
 
 // settle sets rest, and takes it off the gaps of all frames.
 func (p *person) settle() error {
-	gaps, err := p.seen((*lips).gap)
-	if err != nil {
+	var gaps []float32
+	if err := p.eachSeen(func(m *lips) { gaps = append(gaps, m.gap()) }); err != nil {
 		return err
 	}
 	p.rest = alignment.RestGap(gaps)
@@ -83,34 +83,21 @@ func (p *person) summarise(fps float64) error {
 	if err := p.settle(); err != nil {
 		return err
 	}
-	gaps, err := p.seen((*lips).gap)
+	var gaps, levels, tilts, lops []float32
+	err := p.eachSeen(func(m *lips) {
+		gap := m.gap()
+		gaps, levels, tilts = append(gaps, gap), append(levels, m.level()), append(tilts, m.tilt())
+		if gap > leastToCopy {
+			lops = append(lops, m.lop()/gap)
+		}
+	})
 	if err != nil {
 		return err
 	}
 	widest := dsp.Quantile(gaps, usualGap)
 	p.speaks = widest-dsp.Quantile(gaps, restGap) > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	p.most = min(max(widest, mostAtRest), mostEver)
-	levels, err := p.seen((*lips).level)
-	if err != nil {
-		return err
-	}
-	p.line = dsp.Quantile(levels, .5)
-	tilts, err := p.seen((*lips).tilt)
-	if err != nil {
-		return err
-	}
-	p.tilt = dsp.Quantile(tilts, .5)
-	lops, err := p.seen((*lips).lop)
-	if err != nil {
-		return err
-	}
-	shares := lops[:0]
-	for i, lop := range lops {
-		if gaps[i] > leastToCopy {
-			shares = append(shares, lop/gaps[i])
-		}
-	}
-	p.lop = dsp.Quantile(shares, .5)
+	p.line, p.tilt, p.lop = dsp.Quantile(levels, .5), dsp.Quantile(tilts, .5), dsp.Quantile(lops, .5)
 	for _, t := range p.tracks {
 		if err := t.measureWidths(fps); err != nil {
 			return err
@@ -136,24 +123,19 @@ func (p *person) summarise(fps float64) error {
 	return nil
 }
 
-// seen returns a measure of the mouth in all frames in which it is not hidden.
-func (p *person) seen(measure func(*lips) float32) ([]float32, error) {
-	n := 0
-	for _, t := range p.tracks {
-		n += len(t.frames)
-	}
-	all := make([]float32, 0, n)
+// eachSeen calls f with the mouth in each frame in which it is not hidden.
+func (p *person) eachSeen(f func(*lips)) error {
 	for _, t := range p.tracks {
 		err := t.each(func(i int, o *observation) {
 			if !p.hides(t, i) {
-				all = append(all, measure(&o.lips))
+				f(&o.lips)
 			}
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // findBest sets best: of the examples that are not blurred, the one that is most open on both sides.
