@@ -7,8 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// components is the number of ways in which a mouth moves that count: it opens, widens, protrudes, and its lower lip goes to the teeth.
-const components = 4
+// components is the number of principal components of a mouth that count. A mouth has four or so ways to move: it opens, widens, protrudes,
+// and its lower lip goes to the teeth. The noise of a small or turning face moves as much, so that four components may miss the opening.
+// In parts of 3 s of ten other people four find the right offset in 87 %, ten in 95 %.
+const components = 10
 
 // rounding is the variance of a cell whose pixels change only by rounding.
 const rounding = 1. / 12 / (taps * taps)
