@@ -70,7 +70,7 @@ func (s *Service) CreateBatch(ctx context.Context, c lipsync.Caller, p Params) (
 		return lipsync.Batch{}, false, err
 	}
 	b = lipsync.Batch{
-		Account: c.Account, KeyID: c.KeyID, Lines: waitingLines(len(p.Lines)), Fingerprint: p.fingerprint(text),
+		Account: c.Account, KeyID: c.KeyID, CallID: c.CallID, Lines: waitingLines(len(p.Lines)), Fingerprint: p.fingerprint(text),
 		CreatedAt: lipsync.StoredTime(s.Now()), Version: 1,
 	}
 	if b.ID = s.NewID(); p.IdempotencyKey != nil {

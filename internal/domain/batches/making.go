@@ -196,7 +196,7 @@ func (s *Service) makeLine(ctx context.Context, b lipsync.Batch, n int, l Varian
 		return lipsync.LineUnoffered, nil
 	}
 	if err == nil {
-		err = s.Make(ctx, lipsync.Caller{Account: b.Account, KeyID: b.KeyID}, p, engine)
+		err = s.Make(ctx, lipsync.Caller{Account: b.Account, KeyID: b.KeyID, CallID: b.CallID}, p, engine)
 	}
 	if err == nil {
 		return lipsync.LineQueued, nil

@@ -16,6 +16,7 @@ type Batch struct {
 	ID      string // UUID, lower case
 	Account string
 	KeyID   string // the key that made it; "" if a person made it in the dashboard
+	CallID  string // the id of the call that made it, which its requests have too; "" if that was in the dashboard
 	Lines   string // a LineState for each line
 	Targets Targets
 	// Fingerprint is a SHA-256 of everything that the call asked for.

@@ -93,7 +93,7 @@ type Request struct {
 	Account     string
 	Kind        Kind
 	KeyID       string // the key that made it; "" if a person made it in the dashboard
-	CallID      string // the id of the call that made it, for logs; "" if that was in the dashboard, or made a batch
+	CallID      string // the id of the call that made it or its batch, for logs; "" if that was in the dashboard
 	ReferenceID string // the client's own name for it; may be ""
 	Status      Status
 	Class       Class

@@ -192,6 +192,27 @@ func TestBatchReplay(t *testing.T) {
 	}
 }
 
+// TestCallOfBatch makes a request in the call that makes a batch, one in a repeated call and one in a sweep. All name the first call.
+func TestCallOfBatch(t *testing.T) {
+	f := newFixture(t)
+	f.Limits.Open = 1
+	p := variants(3)
+	p.IdempotencyKey = new("k")
+	f.caller.CallID = "the call"
+	b := f.batch(t, p)
+	f.complete(t, b.RequestID(0))
+	f.caller.CallID = "another call"
+	f.batch(t, p)
+	f.wantLines(t, "after the repeated call", b, "qqw")
+	f.complete(t, b.RequestID(1))
+	f.later(t)
+	for n := range 3 {
+		r, err := f.Store.Requests.ByID(t.Context(), b.RequestID(n))
+		check.Must(t, err)
+		check.Want(t, "call", r.CallID, "the call")
+	}
+}
+
 // TestLinesRefusedLater has lines that could be made when the batch was, and can't be when their turn comes.
 func TestLinesRefusedLater(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -42,7 +42,7 @@ func batchSort(b lipsync.Batch) string { return padded(b.CreatedAt.UnixMicro()) 
 // batchFields returns the fields of a batch, with the text of its targets.
 func batchFields(b *lipsync.Batch, targets *string) []field {
 	return []field{
-		{"id", &b.ID}, {"account", &b.Account}, {"keyID", &b.KeyID}, {"lines", &b.Lines}, {"targets", targets},
+		{"id", &b.ID}, {"account", &b.Account}, {"keyID", &b.KeyID}, {"callID", &b.CallID}, {"lines", &b.Lines}, {"targets", targets},
 		{"fingerprint", &b.Fingerprint}, {"createdAt", &b.CreatedAt}, {"canceledAt", &b.CanceledAt}, {"finishedAt", &b.FinishedAt},
 		{"version", &b.Version},
 	}

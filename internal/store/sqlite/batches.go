@@ -11,11 +11,11 @@ import (
 
 type batches struct{ *Store }
 
-const batchColumns = "id, account, key_id, lines, targets, fingerprint, created_at, canceled_at, finished_at, version"
+const batchColumns = "id, account, key_id, call_id, lines, targets, fingerprint, created_at, canceled_at, finished_at, version"
 
 func scanBatch(row row) (b lipsync.Batch, err error) {
 	var sum []byte
-	err = row.Scan(&b.ID, &b.Account, &b.KeyID, &b.Lines, asText(&b.Targets, lipsync.ParseTargets), &sum,
+	err = row.Scan(&b.ID, &b.Account, &b.KeyID, &b.CallID, &b.Lines, asText(&b.Targets, lipsync.ParseTargets), &sum,
 		instant{&b.CreatedAt}, instant{&b.CanceledAt}, instant{&b.FinishedAt}, &b.Version)
 	copy(b.Fingerprint[:], sum)
 	return b, err
@@ -23,8 +23,8 @@ func scanBatch(row row) (b lipsync.Batch, err error) {
 
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	return s.update(ctx, "create_batch", func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			b.ID, b.Account, b.KeyID, b.Lines, b.Targets.Text(), b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
+		result, err := tx.ExecContext(ctx, "INSERT INTO batches ("+batchColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			b.ID, b.Account, b.KeyID, b.CallID, b.Lines, b.Targets.Text(), b.Fingerprint[:], micros(b.CreatedAt), micros(b.CanceledAt), micros(b.FinishedAt), b.Version)
 		err = changed(result, err, failure.New(failure.Conflict, "the batch is there"))
 		if err == nil && limits.Batches > 0 {
 			var unfinished int

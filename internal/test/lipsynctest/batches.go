@@ -15,7 +15,7 @@ import (
 
 // newBatch returns a batch of the account that was made n seconds after Start.
 func newBatch(account string, n int) lipsync.Batch {
-	b := lipsync.Batch{ID: uuid.NewString(), Account: account, KeyID: "key of " + account, Lines: "www", CreatedAt: at(n), Version: 1}
+	b := lipsync.Batch{ID: uuid.NewString(), Account: account, KeyID: "key of " + account, CallID: "call of " + account, Lines: "www", CreatedAt: at(n), Version: 1}
 	copy(b.Fingerprint[:], account)
 	return b
 }

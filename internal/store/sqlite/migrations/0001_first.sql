@@ -7,7 +7,7 @@ CREATE TABLE requests (
 	account           TEXT NOT NULL,
 	kind              TEXT NOT NULL,       -- '' asks for an output, others for an analysis or an estimate
 	key_id            TEXT NOT NULL,
-	call_id           TEXT NOT NULL,       -- of the call that made it
+	call_id           TEXT NOT NULL,       -- of the call that made it or its batch, for logs; '' if that was in the dashboard
 	reference_id      TEXT NOT NULL,
 	seq               INTEGER NOT NULL,    -- 1, 2, … within account and kind
 	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account, kind and reference id, 0 without one
@@ -244,6 +244,7 @@ CREATE TABLE batches (
 	id          TEXT PRIMARY KEY,
 	account     TEXT NOT NULL,
 	key_id      TEXT NOT NULL,
+	call_id     TEXT NOT NULL, -- as in requests
 	lines       TEXT NOT NULL, -- a letter for each line: see lipsync.LineState
 	targets     TEXT NOT NULL, -- JSON, as in requests
 	fingerprint BLOB NOT NULL,
