@@ -56,7 +56,7 @@ func TestAdapt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"LIPSYNC_TABLE", "LIPSYNC_MAX_DURATION"}; !reflect.DeepEqual(names, want) {
+	if want := map[string][]string{"Job": {"LIPSYNC_TABLE", "LIPSYNC_MAX_DURATION"}}; !reflect.DeepEqual(names, want) {
 		t.Errorf("got variables %q, want %q", names, want)
 	}
 	if want := []string{"GOMAXPROCS", "LIPSYNC_TABLE"}; !reflect.DeepEqual(smallNames, want) {
@@ -90,13 +90,13 @@ func TestAdapt(t *testing.T) {
 		t.Errorf("got more resources: %+v", tmpl.Resources)
 	}
 	for name, want := range map[string]string{
-		"ApiUrl":            `{"Value":{"Fn::Join":["",["at http://127.0.0.1:2","/api/",{"Ref":"Table"}]]}}`,
-		"LocalAPI":          `{"Value":{"Ref":"Api"}}`,
-		"TableName":         `{"Value":{"Ref":"Table"}}`,
-		"JobQueue":          `{"Value":{"Fn::Join":["",["queue ",` + queue + `]]}}`,
-		"LocalJobRole":      `{"Value":{"Fn::GetAtt":["JobRole","Arn"]}}`,
-		"LocalJobVariable0": `{"Value":{"Ref":"Table"}}`,
-		"LocalJobVariable1": `{"Value":"1h"}`,
+		"ApiUrl":               `{"Value":{"Fn::Join":["",["at http://127.0.0.1:2","/api/",{"Ref":"Table"}]]}}`,
+		"LocalAPI":             `{"Value":{"Ref":"Api"}}`,
+		"TableName":            `{"Value":{"Ref":"Table"}}`,
+		"JobQueue":             `{"Value":{"Fn::Join":["",["queue ",` + queue + `]]}}`,
+		"LocalJobRole":         `{"Value":{"Fn::GetAtt":["JobRole","Arn"]}}`,
+		"LocalJobVariableJob0": `{"Value":{"Ref":"Table"}}`,
+		"LocalJobVariableJob1": `{"Value":"1h"}`,
 
 		"LocalSmallRole":      `{"Value":{"Fn::GetAtt":["SmallRole","Arn"]}}`,
 		"LocalSmallVariable0": `{"Value":"2"}`,

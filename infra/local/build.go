@@ -15,8 +15,9 @@ import (
 
 // built has the paths of the programs and the template that were built from source.
 type built struct {
-	Assembly string // folder of the cloud assembly
-	Runner   string // program of a job
+	Assembly  string // folder of the cloud assembly
+	Functions string // folder of the functions
+	Runner    string // program of a job
 }
 
 // decisions are settings of the stack that a user of this command can choose.
@@ -33,13 +34,8 @@ func build(ctx context.Context, root, dir string, s decisions) (*built, error) {
 	if err := run(compile, root); err != nil {
 		return nil, err
 	}
-	b := &built{Assembly: filepath.Join(dir, "cdk.out"), Runner: runner}
-	all := map[string]any{
-		settings.KeepData.Context(): false, settings.RequestRate.Context(): 10_000,
-		settings.Repository.Context(): root, settings.FunctionsFolder.Context(): functions, settings.Architecture.Context(): architecture(),
-	}
-	maps.Copy(all, s)
-	return b, synth(ctx, root, b.Assembly, all)
+	b := &built{Functions: functions, Runner: runner}
+	return b, b.synth(ctx, root, filepath.Join(dir, "cdk.out"), s)
 }
 
 // architecture returns this machine's architecture, as Lambda names it.
@@ -50,14 +46,19 @@ func architecture() string {
 	return runtime.GOARCH
 }
 
-// synth runs the CDK app, which writes its cloud assembly to dir. It passes the settings of
+// synth runs the CDK app, which writes the cloud assembly of what was built to dir. It passes the settings of
 // cdk.json, which otherwise the cdk command reads, and those that were decided.
-func synth(ctx context.Context, root, dir string, decided map[string]any) error {
+func (b *built) synth(ctx context.Context, root, dir string, decided decisions) error {
 	var cdk struct{ Context map[string]any }
 	if err := readJSON(filepath.Join(root, "infra", "cdk.json"), &cdk); err != nil {
 		return err
 	}
+	maps.Copy(cdk.Context, map[string]any{
+		settings.KeepData.Context(): false, settings.RequestRate.Context(): 10_000,
+		settings.Repository.Context(): root, settings.FunctionsFolder.Context(): b.Functions, settings.Architecture.Context(): architecture(),
+	})
 	maps.Copy(cdk.Context, decided)
+	b.Assembly = dir
 	context, err := json.Marshal(cdk.Context)
 	if err != nil {
 		return err

@@ -20,31 +20,37 @@ const jobGrace = 30 * time.Second
 // them from their agent.
 const credentialsPath = "/local/credentials"
 
-// jobEnvironment returns the environment of a job's process: the job definition's, the addresses
-// of the services, and the credentials.
-func (d *deployment) jobEnvironment(names []string) []string {
-	env := []string{
+// jobEnvironment returns what the environments of all jobs' processes have besides their definitions': the addresses of the
+// services, the credentials, and this machine's folders.
+func (d *deployment) jobEnvironment() []string {
+	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 		"AWS_REGION=" + d.config.Region,
 		"AWS_ENDPOINT_URL=" + *d.config.BaseEndpoint,
 		"AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://" + d.batchAddress + credentialsPath,
+		settings.Scratch.Env() + "=" + d.scratch,
+		settings.Models.Env() + "=" + d.scratch,
 	}
-	for i, name := range names {
-		env = append(env, name+"="+d.Outputs[fmt.Sprint(outputJobValue, i)])
-	}
-	return append(env, settings.Scratch.Env()+"="+d.scratch, settings.Models.Env()+"="+d.scratch)
 }
 
-// newBatch returns the fake of Batch for the stack. Its jobs are processes of the runner.
-func (d *deployment) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
+// newBatch returns the fake of Batch for the stack, whose job definitions have variables with the names. Its jobs are processes of the runner.
+func (d *deployment) newBatch(names map[string][]string, attempts int, o options) *fakebatch.Fake {
+	definitions := map[string][]string{}
+	for definition, names := range names {
+		for i, name := range names {
+			definitions[definition] = append(definitions[definition], name+"="+d.Outputs[fmt.Sprint(outputJobValue, definition, i)])
+		}
+	}
 	return fakebatch.New(fakebatch.Options{
 		Command:  []string{o.Runner},
-		Env:      append(d.jobEnvironment(names), o.JobEnv...),
+		Env:      append(d.jobEnvironment(), o.JobEnv...),
 		Limit:    o.Jobs,
 		Attempts: attempts,
 		Grace:    jobGrace,
 		Log:      o.JobLog,
+
+		Definitions: definitions,
 	})
 }
 

@@ -30,7 +30,8 @@ const (
 
 // fixtures are shared by all tests.
 var fixtures struct {
-	dir           string
+	dir, root     string
+	decided       decisions
 	make          func() error // once
 	built         *built
 	video, speech string // of a small job
@@ -55,18 +56,18 @@ func TestMain(m *testing.M) {
 
 func makeFixtures() (err error) {
 	f := &fixtures
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
+	if f.root, err = filepath.Abs(filepath.Join("..", "..")); err != nil {
 		return err
 	}
-	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), decisions{
+	f.decided = decisions{
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
 		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
 		"lipsync:corsOrigins":               "https://example.com", // in addition to the dashboard
 		"lipsync:engines":                   "warp,wav2lip",
 		settings.ProvenanceSecret.Context(): signingSecret,
 		settings.EventBus.Context():         busName,
-	})
+	}
+	f.built, err = build(context.Background(), f.root, filepath.Join(f.dir, "built"), f.decided)
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,14 @@ func newDeploymentWith(t testing.TB, e *awstest.Emulator, runner string, small i
 	if err := fixtures.make(); err != nil {
 		t.Fatal(err)
 	}
+	b := *fixtures.built
+	b.Runner = cmp.Or(runner, b.Runner)
+	return deploy(t, e, b, small)
+}
+
+// deploy creates a deployment of what was built.
+func deploy(t testing.TB, e *awstest.Emulator, b built, small int) *testDeployment {
+	t.Helper()
 	dir, err := os.MkdirTemp(fixtures.dir, "deployment-")
 	if err != nil {
 		t.Fatal(err)
@@ -124,8 +133,6 @@ func newDeploymentWith(t testing.TB, e *awstest.Emulator, runner string, small i
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := *fixtures.built
-	b.Runner = cmp.Or(runner, b.Runner)
 	d := &testDeployment{between: newBetween(e.URL), log: log.Name()}
 	d.deployment, err = start(context.Background(), options{
 		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1, Small: small,

@@ -2,8 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,12 +32,7 @@ func TestSmall(t *testing.T) {
 	if large.token, _, err = d.service.CreateKey(t.Context(), large.account, "large", 1); err != nil {
 		t.Fatal(err)
 	}
-	var made struct {
-		ID string `json:"request_id"`
-	}
-	large.call(t, http.MethodPost, "/v1/lipsync/generate", "application/json", strings.NewReader(`{"model":"wav2lip","inputs":[
-		{"type":"video","url":"http://127.0.0.1:1/v.mp4"},{"type":"audio","url":"http://127.0.0.1:1/a.wav"}]}`), &made)
-	large.id = made.ID
+	large = large.generate(t, "wav2lip", "http://127.0.0.1:1/v.mp4", "http://127.0.0.1:1/a.wav")
 	await(t, "a job for the neural request", func() bool { return large.record(t).Claims > 0 })
 	if r := large.record(t); r.Class != lipsync.Neural || d.Batch.Started() == 0 {
 		t.Errorf("got the class %q and %d jobs, want a neural one that a job does", r.Class, d.Batch.Started())

@@ -41,16 +41,16 @@ func refused() []string {
 const (
 	outputAPI      = "LocalAPI"         // id of the API
 	outputJobRole  = "LocalJobRole"     // ARN of the role of jobs
-	outputJobValue = "LocalJobVariable" // followed by a number: a value of jobEnvironment
+	outputJobValue = "LocalJobVariable" // followed by the name of a job definition and a number: a value of its environment
 )
 
 // adapt adapts the template to the emulator. It removes resources that the emulator refuses, and
 // replaces references to them by ARNs without a resource, as it does with the function that is an image. It also removes policies that refuse plain
 // HTTP, and deletion policies. It replaces hosts of AWS by places, and sends the calls of Batch and of Lambda by
-// functions there. It also removes the resources whose types begin with another prefix. It returns the names of the environment variables of a job and of the
-// function that is an image; their values become outputs of the stack.
-func (t *template) adapt(others []string, p places) (jobs, small []string, err error) {
-	if jobs, err = t.exportJob(); err != nil {
+// functions there. It also removes the resources whose types begin with another prefix. It returns the names of the environment variables of the job definitions, by
+// their names, and of the function that is an image; their values become outputs of the stack.
+func (t *template) adapt(others []string, p places) (jobs map[string][]string, small []string, err error) {
+	if jobs, err = t.exportJobs(); err != nil {
 		return nil, nil, err
 	}
 	small, gone, err := t.takeSmall()
@@ -75,39 +75,42 @@ func (t *template) adapt(others []string, p places) (jobs, small []string, err e
 	return jobs, small, nil
 }
 
-// exportJob adds the job definition's environment to the stack's outputs.
-func (t *template) exportJob() ([]string, error) {
-	definition, err := t.only("AWS::Batch::JobDefinition")
-	if err != nil {
-		return nil, err
+// exportJobs adds the environments of the job definitions to the stack's outputs, and the role of all jobs.
+func (t *template) exportJobs() (map[string][]string, error) {
+	names, role := map[string][]string{}, any(nil)
+	for definition, r := range t.jobDefinitions() {
+		container, _ := r.Properties["ContainerProperties"].(map[string]any)
+		role = container["JobRoleArn"]
+		names[definition] = nil
+		list, _ := container["Environment"].([]any)
+		for i, item := range list {
+			variable, _ := item.(map[string]any)
+			name, _ := variable["Name"].(string)
+			names[definition] = append(names[definition], name)
+			t.export(fmt.Sprint(outputJobValue, definition, i), variable["Value"])
+		}
 	}
-	container, _ := definition.Properties["ContainerProperties"].(map[string]any)
-	if err := t.exportRole(outputJobRole, container["JobRoleArn"]); err != nil {
-		return nil, err
-	}
-	var names []string
-	list, _ := container["Environment"].([]any)
-	for i, item := range list {
-		variable, _ := item.(map[string]any)
-		name, _ := variable["Name"].(string)
-		names = append(names, name)
-		t.export(fmt.Sprint(outputJobValue, i), variable["Value"])
-	}
-	return names, nil
+	return names, t.exportRole(outputJobRole, role)
 }
 
-// jobAttempts returns the number of times that Batch starts a job, from the only job definition.
-func (t *template) jobAttempts() (int, error) {
-	definition, err := t.only("AWS::Batch::JobDefinition")
-	if err != nil {
-		return 0, err
+// jobDefinitions returns the job definitions by their names.
+func (t *template) jobDefinitions() map[string]*resource {
+	all := maps.Clone(t.Resources)
+	maps.DeleteFunc(all, func(_ string, r *resource) bool { return r.Type != "AWS::Batch::JobDefinition" })
+	return all
+}
+
+// jobAttempts returns the number of times that Batch starts a job, which all job definitions have.
+func (t *template) jobAttempts() (attempts int, err error) {
+	for name, r := range t.jobDefinitions() {
+		strategy, _ := r.Properties["RetryStrategy"].(map[string]any)
+		n, _ := strategy["Attempts"].(float64)
+		if n == 0 || attempts != 0 && attempts != int(n) {
+			return 0, fmt.Errorf("the job definition %s does not say how often a job is tried, or not as others do", name)
+		}
+		attempts = int(n)
 	}
-	strategy, _ := definition.Properties["RetryStrategy"].(map[string]any)
-	attempts, ok := strategy["Attempts"].(float64)
-	if !ok {
-		return 0, errors.New("the job definition does not say how often a job is tried")
-	}
-	return int(attempts), nil
+	return attempts, nil
 }
 
 // exportRole adds a role of the runner to the stack's outputs. It makes the role trust the whole

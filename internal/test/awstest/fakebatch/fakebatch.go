@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"sync"
 	"syscall"
@@ -17,14 +18,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options are the settings of a job queue, its compute environment and a job definition.
+// Options are the settings of job queues, their compute environments and job definitions.
 type Options struct {
 	Command  []string      // of each job
-	Env      []string      // NAME=value; a job sees only these and what Batch adds
+	Env      []string      // NAME=value; a job sees only these, those of its definition and what Batch adds
 	Limit    int           // most processes at once; other jobs are RUNNABLE
 	Attempts int           // tries to start a job
 	Grace    time.Duration // between SIGTERM and SIGKILL, when a job is terminated
 	Log      *os.File      // output of all jobs; nil discards it
+
+	// Definitions has the variables of job definitions by their names. Those of Env take their places.
+	Definitions map[string][]string
 }
 
 // Faults says what fails from now on.
@@ -124,6 +128,16 @@ func (f *Fake) Running() []string {
 		}
 	}
 	return ids
+}
+
+// Queue returns the name of the queue of the job with the id, or "" if there is no such job.
+func (f *Fake) Queue(id string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if j := f.find(id); j != nil {
+		return path.Base(j.queue)
+	}
+	return ""
 }
 
 // Started returns how many jobs were submitted. Each job of an array counts.

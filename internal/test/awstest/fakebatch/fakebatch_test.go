@@ -34,6 +34,7 @@ func newFixture(t *testing.T, limit int, script string) *fixture {
 	f.Fake = fakebatch.New(fakebatch.Options{
 		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + f.dir, "PATH=" + os.Getenv("PATH"), "COLOR=red"},
 		Limit: limit, Attempts: 3, Grace: 2 * time.Second, Log: os.Stderr,
+		Definitions: map[string][]string{"definition": {"COLOR=blue", "SIZE=large"}, "other": {"SHAPE=round"}},
 	})
 	t.Cleanup(f.Close)
 	server := httptest.NewServer(f)
@@ -92,7 +93,7 @@ func TestEnvironment(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(f.dir, "env"))
 	check.Must(t, err)
 	got := strings.Split(string(text), "\n")
-	for _, want := range []string{"COLOR=red", "AWS_BATCH_JOB_ATTEMPT=1", "AWS_BATCH_JOB_ID=" + id} {
+	for _, want := range []string{"COLOR=red", "SIZE=large", "AWS_BATCH_JOB_ATTEMPT=1", "AWS_BATCH_JOB_ID=" + id} {
 		if !slices.Contains(got, want) {
 			t.Errorf("got %q, want %s in it", got, want)
 		}
@@ -100,6 +101,10 @@ func TestEnvironment(t *testing.T) {
 	if slices.Contains(got, "OURS=alone") {
 		t.Error("the job has this process's environment")
 	}
+	if slices.Contains(got, "SHAPE=round") {
+		t.Error("the job has the environment of another definition")
+	}
+	check.Want(t, "queue", f.Queue(id), "queue")
 }
 
 // TestExits ends jobs in every way.

@@ -3,6 +3,8 @@ package fakebatch
 import (
 	"fmt"
 	"os/exec"
+	"path"
+	"slices"
 	"syscall"
 	"time"
 
@@ -42,7 +44,7 @@ func (a attempt) startedAt() int64 {
 func (f *Fake) start(j *job) {
 	j.status = types.JobStatusRunning
 	cmd := exec.Command(f.options.Command[0], f.options.Command[1:]...)
-	cmd.Env = append(cmd.Env, f.options.Env...)
+	cmd.Env = slices.Concat(f.options.Definitions[path.Base(j.definition)], f.options.Env)
 	cmd.Env = append(cmd.Env, "AWS_BATCH_JOB_ID="+j.id, fmt.Sprintf("AWS_BATCH_JOB_ATTEMPT=%d", len(j.attempts)+1))
 	if f.options.Log != nil {
 		cmd.Stdout, cmd.Stderr = f.options.Log, f.options.Log
