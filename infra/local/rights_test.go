@@ -164,7 +164,7 @@ func (o *takenOver) doOwn(t *testing.T, own lipsync.Request) {
 	if _, err := w.OpenPiece(ctx, own, own.Claims, 0); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.Worked(ctx, lipsync.Small, time.Second); err != nil {
+	if _, err := w.Worked(ctx, lipsync.Stint{Class: lipsync.Small, Took: time.Second}); err != nil {
 		t.Error(err)
 	}
 }

@@ -69,7 +69,7 @@ func (f *function) do(ctx context.Context, c message) (a answer, err error) {
 	case endSmall:
 		return a, f.small.EndSmall(ctx, c.Start)
 	case worked:
-		a.All, err = f.records.NoteStint(ctx, lipsync.Stint{Class: c.Class, Took: c.Took, Duty: c.Duty})
+		a.All, err = f.records.Worked(ctx, lipsync.Stint{Class: c.Class, Took: c.Took, Duty: c.Duty})
 		return a, err
 	case renew:
 		return a, f.records.Renew(ctx, r)

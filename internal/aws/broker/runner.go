@@ -127,8 +127,8 @@ func (r *Records) NoteSpeed(ctx context.Context, q lipsync.Request, size int64, 
 	return r.did(ctx, c)
 }
 
-func (r *Records) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
-	a, err := r.send(ctx, message{Do: worked, Duty: r.duty, Class: c, Took: min(took, maxTook)})
+func (r *Records) Worked(ctx context.Context, of lipsync.Stint) (all time.Duration, err error) {
+	a, err := r.send(ctx, message{Do: worked, Duty: of.Duty, Class: of.Class, Took: min(of.Took, maxTook)})
 	return a.All, err
 }
 

@@ -209,13 +209,8 @@ func (s *Service) start(ctx context.Context, d lipsync.Duty, p lipsync.Pool, wor
 	return p.Start(ctx, workers)
 }
 
-// Worked implements Records.
-func (s *Service) Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error) {
-	return s.NoteStint(ctx, lipsync.Stint{Class: c, Took: took, Duty: s.Duty})
-}
-
-// NoteStint records a worker's stint, as Demand.Worked does. Without a Pool it records nothing, and returns 0.
-func (s *Service) NoteStint(ctx context.Context, of lipsync.Stint) (all time.Duration, err error) {
+// Worked implements Records. Without a Pool it records nothing, and returns 0.
+func (s *Service) Worked(ctx context.Context, of lipsync.Stint) (all time.Duration, err error) {
 	if !s.Pooled {
 		return 0, nil
 	}

@@ -37,9 +37,8 @@ type Records interface {
 	Finish(ctx context.Context, r lipsync.Request, o lipsync.Outcome) error
 	// NoteSpeed records how long a worker took for a completed request of the size, as that of a Speed.
 	NoteSpeed(ctx context.Context, r lipsync.Request, size int64, took time.Duration) error
-	// Worked records that this worker held a request of the class for the time took, done or not. It returns the sum of these times of all workers
-	// of its pool; see Demand.Worked.
-	Worked(ctx context.Context, c lipsync.Class, took time.Duration) (all time.Duration, err error)
+	// Worked is Demand.Worked.
+	Worked(ctx context.Context, of lipsync.Stint) (all time.Duration, err error)
 }
 
 var _ Records = (*Service)(nil)

@@ -202,7 +202,10 @@ func testRoundTrips(t *testing.T) {
 		{"held", func() { ok(f.Held(t.Context(), held)) }, 1, 0, []string{query}},
 		{"complete", func() { ok(f.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
 		{"release", func() { r, _ := f.Claim(t.Context(), ""); f.wire.take(); ok(f.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
-		{"worked", func() { _, err := f.Worked(t.Context(), lipsync.Small, time.Second); ok(err) }, 1, 1, []string{update}},
+		{"worked", func() {
+			_, err := f.Worked(t.Context(), lipsync.Stint{Class: lipsync.Small, Took: time.Second})
+			ok(err)
+		}, 1, 1, []string{update}},
 		{"sweep", func() { f.clock.Advance(5 * time.Second); ok(f.Sweep(t.Context())) }, 13, 1,
 			[]string{survey, batch, times(2*8+16+1, query), get, update, times(1+32+8, query)}},
 	} {

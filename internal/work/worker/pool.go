@@ -121,7 +121,7 @@ func (w *Worker) note(ctx context.Context, s *idling, o outcome) {
 	}
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	all, err := w.Work.Worked(report, o.class, o.took)
+	all, err := w.Work.Worked(report, lipsync.Stint{Class: o.class, Took: o.took, Duty: w.Work.Duty})
 	if err != nil { // only a statistic is lost
 		w.Log.Warn("note the time of a request", "error", err)
 	}
