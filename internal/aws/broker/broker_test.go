@@ -64,10 +64,10 @@ func newFixtureFor(t testing.TB, d lipsync.Duty) *fixture {
 	return f
 }
 
-// BeginSmall implements SmallWorkers.
+// BeginSmall implements smallWorkers.
 func (f *fixture) BeginSmall(_ context.Context, start string) error { return f.count("begin", start) }
 
-// EndSmall implements SmallWorkers.
+// EndSmall implements smallWorkers.
 func (f *fixture) EndSmall(_ context.Context, start string) error { return f.count("end", start) }
 
 func (f *fixture) count(what, start string) error {

@@ -15,8 +15,8 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// Source is the source of all events.
-const Source = "lipsync"
+// source is the source of all events.
+const source = "lipsync"
 
 // Bounds of a call of PutEvents, from the API reference. Newer accounts may send 1 MiB.
 const (
@@ -81,7 +81,7 @@ func (b *Bus) Put(ctx context.Context, all []lipsync.BusEvent) (refused []int, e
 func first(all []lipsync.BusEvent, waiting []int) []int {
 	size := 0
 	for n, i := range waiting {
-		size += len(all[i].Body) + len(Source) + len(all[i].Type) + timeBytes
+		size += len(all[i].Body) + len(source) + len(all[i].Type) + timeBytes
 		if n > 0 && (n == maxEntries || size > maxBytes) {
 			return waiting[:n]
 		}
@@ -94,7 +94,7 @@ func (b *Bus) put(ctx context.Context, all []lipsync.BusEvent, part []int) (miss
 	entries := make([]types.PutEventsRequestEntry, len(part))
 	for n, i := range part {
 		entries[n] = types.PutEventsRequestEntry{
-			EventBusName: &b.name, Source: aws.String(Source), DetailType: aws.String(string(all[i].Type)), Time: &all[i].At,
+			EventBusName: &b.name, Source: aws.String(source), DetailType: aws.String(string(all[i].Type)), Time: &all[i].At,
 			Detail: aws.String(string(all[i].Body)),
 		}
 	}

@@ -28,14 +28,11 @@ const (
 	Failed     Status = "failed"
 )
 
-// Statuses returns all statuses, in the order in which a request passes them.
-func Statuses() []Status { return []Status{Queued, Processing, Completed, Failed} }
-
 // Canceled is a state of requests, and no status: that of those that their client canceled, whose status is Failed.
 const Canceled = Status(failure.Canceled)
 
-// States returns all states: the statuses, and Canceled. Lists select requests by them.
-func States() []Status { return append(Statuses(), Canceled) }
+// States returns all states: the statuses in the order in which a request passes them, and Canceled. Lists select requests by them.
+func States() []Status { return []Status{Queued, Processing, Completed, Failed, Canceled} }
 
 // Final reports whether a request keeps the status for good.
 func (s Status) Final() bool { return s == Completed || s == Failed || s == Canceled }

@@ -10,12 +10,12 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// MostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
-const MostAhead = 1000
+// mostAhead is the largest position in the queue that is told. It stands for itself and for all behind it.
+const mostAhead = 1000
 
 // Place is the place of a waiting request in the queue.
 type Place struct {
-	Position int           // 1 if a worker takes it next, at most MostAhead; 0 if it doesn't wait for a worker
+	Position int           // 1 if a worker takes it next, at most mostAhead; 0 if it doesn't wait for a worker
 	Left     time.Duration // expected time until the request is finished; 0 if unknown
 }
 
@@ -78,7 +78,7 @@ func (s *Service) speed(all lipsync.Measured, r lipsync.Request) lipsync.Speed {
 
 // line returns the Line for a request, or nil if the store is too busy: the rest of an answer matters more.
 func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, error) {
-	line, err := s.Store.Leases.Line(ctx, r, s.beside(r.Class), s.Now(), MostAhead)
+	line, err := s.Store.Leases.Line(ctx, r, s.beside(r.Class), s.Now(), mostAhead)
 	if err != nil && failure.Of(err).Code == failure.HostFailing {
 		s.Log.Warn("no place in the queue", "request_id", r.ID, "error", err)
 		return nil, nil
@@ -95,7 +95,7 @@ func (s *Service) line(ctx context.Context, r lipsync.Request) (*lipsync.Line, e
 func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Measured, own time.Duration, idle int) Place {
 	now := s.Now()
 	ahead, quick := countBefore(*line, r.Account, r.Kind, now)
-	p := Place{Position: min(ahead+1, MostAhead)}
+	p := Place{Position: min(ahead+1, mostAhead)}
 	beside := s.beside(r.Class)
 	mean := speeds.Sum(func(of lipsync.EngineClass) bool { return slices.Contains(beside, of.Class) }).Mean()
 	if own == 0 {
@@ -104,7 +104,7 @@ func (s *Service) place(r lipsync.Request, line *lipsync.Line, speeds lipsync.Me
 	if mean == 0 {
 		mean = own
 	}
-	if own == 0 || ahead >= MostAhead {
+	if own == 0 || ahead >= mostAhead {
 		return p
 	}
 	since, ready := heldSince(*line), 0
@@ -148,10 +148,10 @@ func (s *Service) free(class lipsync.Class, ends []time.Duration, ahead int, mea
 }
 
 // countBefore returns the number of requests that are claimed before the next request of the account and kind behind
-// l.Ahead others, if no request ends meanwhile: at most MostAhead. quick is the number of estimates among them, which take little time.
+// l.Ahead others, if no request ends meanwhile: at most mostAhead. quick is the number of estimates among them, which take little time.
 func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Time) (n, quick int) {
-	if l.Ahead >= MostAhead {
-		return MostAhead, 0
+	if l.Ahead >= mostAhead {
+		return mostAhead, 0
 	}
 	accounts, ahead := slices.Clone(l.Accounts), l.Ahead
 	for i, s := range accounts {
@@ -160,7 +160,7 @@ func countBefore(l lipsync.Line, account string, kind lipsync.Kind, now time.Tim
 			accounts[i].Waiting, accounts[i].Oldest = ahead+1, cmp.Or(s.Oldest, "~") // a request that isn't stored is the newest
 		}
 	}
-	for ; n < MostAhead; n++ {
+	for ; n < mostAhead; n++ {
 		i, ok := lipsync.Turn(accounts)
 		if !ok { // the account has no request of the kind in the line
 			break

@@ -80,11 +80,11 @@ func (r *Row) Env() string {
 	return "LIPSYNC_" + strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
 }
 
-// Prefix is the beginning of all keys in CDK's context that are settings of this service.
-const Prefix = "lipsync:"
+// prefix is the beginning of all keys in CDK's context that are settings of this service.
+const prefix = "lipsync:"
 
 // Context returns the setting's key in CDK's context, such as lipsync:maxSide.
-func (r *Row) Context() string { return Prefix + r.OnAWS() }
+func (r *Row) Context() string { return prefix + r.OnAWS() }
 
 // OnAWS returns the setting's name on AWS, such as maxSide.
 func (r *Row) OnAWS() string {

@@ -26,7 +26,7 @@ func Environment(getenv func(name string) string) *Values { return &Values{geten
 func Context(all map[string]any) (*Values, error) {
 	v := &Values{context: map[string]string{}}
 	for key, value := range all {
-		if strings.HasPrefix(key, Prefix) {
+		if strings.HasPrefix(key, prefix) {
 			v.context[key] = written(value)
 		}
 	}

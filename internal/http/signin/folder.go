@@ -30,8 +30,8 @@ type Folder struct {
 	now  func() time.Time
 }
 
-// Path is the path of the page to sign in, which the links name, after the deployment's prefix.
-const Path = "/dashboard/sign-in"
+// signInPath is the path of the page to sign in, which the links name, after the deployment's prefix.
+const signInPath = "/dashboard/sign-in"
 
 // Names in the folder.
 const (
@@ -117,7 +117,7 @@ func (f *Folder) newLink(content string, life time.Duration) (*url.URL, error) {
 	if err := f.root.WriteFile(path.Join(links, name), []byte(content), 0o600); err != nil {
 		return nil, err
 	}
-	return &url.URL{Path: Path, RawQuery: url.Values{"token": {token}}.Encode()}, nil
+	return &url.URL{Path: signInPath, RawQuery: url.Values{"token": {token}}.Encode()}, nil
 }
 
 func digest(text string) string {

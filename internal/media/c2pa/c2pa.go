@@ -27,8 +27,8 @@ import (
 	"lipsync/internal/media/sandbox"
 )
 
-// Program is the name of the program that signs.
-const Program = "c2patool"
+// tool is the name of the program that signs.
+const tool = "c2patool"
 
 // Signer signs outputs. It implements worker.Signer.
 type Signer struct {
@@ -42,9 +42,9 @@ type Signer struct {
 // above it, and key one with its private key, also in PEM. scratch is an existing folder for the files of trials. Find signs a small video. It
 // returns an error that says what is wrong if it can't.
 func Find(ctx context.Context, certificate, key, scratch string) (*Signer, error) {
-	program, err := exec.LookPath(Program)
+	program, err := exec.LookPath(tool)
 	if err != nil {
-		return nil, fmt.Errorf("outputs can't be signed: %s is not in PATH", Program)
+		return nil, fmt.Errorf("outputs can't be signed: %s is not in PATH", tool)
 	}
 	s := &Signer{program: program, scratch: scratch}
 	for _, file := range []struct {
@@ -166,7 +166,7 @@ func (s *Signer) run(ctx context.Context, folder string, args ...string) error {
 		if number := systemError(text); number != 0 {
 			err = fmt.Errorf("%w: %w", err, number)
 		}
-		return fmt.Errorf("%s: %w: %s", Program, err, text)
+		return fmt.Errorf("%s: %w: %s", tool, err, text)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func WithoutEngines(text []byte) []byte {
 	if err != nil {
 		return text
 	}
-	c.Models = slices.DeleteFunc(c.Models, func(m Model) bool { return m.Role.Paints() })
+	c.Models = slices.DeleteFunc(c.Models, func(m Model) bool { return m.Role.paints() })
 	less, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // can't happen: strings and numbers always encode

@@ -25,8 +25,8 @@ func Roles() []Role {
 	return []Role{Wav2Lip, MuseTalk, MuseTalkHearing, MuseTalkEncoder, MuseTalkDecoder, FaceDetector, FaceLandmarks, ActiveSpeaker}
 }
 
-// Paints reports whether an engine paints by the network of the role.
-func (r Role) Paints() bool {
+// paints reports whether an engine paints by the network of the role.
+func (r Role) paints() bool {
 	return slices.Contains([]Role{Wav2Lip, MuseTalk, MuseTalkHearing, MuseTalkEncoder, MuseTalkDecoder}, r)
 }
 

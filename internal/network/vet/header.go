@@ -109,7 +109,7 @@ func readShape(b []byte) (Shape, error) {
 			if f.number != 1 { // dim_value
 				return nil
 			}
-			if f.varint < 1 || f.varint > MaxElements {
+			if f.varint < 1 || f.varint > maxElements {
 				return errShape
 			}
 			size = int(f.varint)

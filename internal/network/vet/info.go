@@ -60,18 +60,18 @@ func (s Shape) String() string {
 	return strings.Join(sizes, "×")
 }
 
-// MaxElements bounds the number of elements of a tensor: 1 GiB of float32. The
+// maxElements bounds the number of elements of a tensor: 1 GiB of float32. The
 // largest tensors that the networks of this service take are batches of some hundred
 // faces of 384 × 384 pixels.
-const MaxElements = 1 << 28
+const maxElements = 1 << 28
 
 // Elements returns the number of elements of a tensor of the shape. It returns an error
-// if a size is not fixed, or if there would be more than MaxElements.
+// if a size is not fixed, or if there would be more than maxElements.
 func (s Shape) Elements() (int, error) {
 	n := 1
 	for _, size := range s {
-		if size < 1 || size > MaxElements/n {
-			return 0, fmt.Errorf("a tensor of %s: each size must be at least 1, and their product at most %d", s, MaxElements)
+		if size < 1 || size > maxElements/n {
+			return 0, fmt.Errorf("a tensor of %s: each size must be at least 1, and their product at most %d", s, maxElements)
 		}
 		n *= size
 	}

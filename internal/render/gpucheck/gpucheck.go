@@ -67,19 +67,19 @@ type Result struct {
 	Err  error // nil if it passed
 }
 
-// ErrNoTime is the error of a check that was not run, or not to its end, since the time was over.
-var ErrNoTime = errors.New("the time was over")
+// errNoTime is the error of a check that was not run, or not to its end, since the time was over.
+var errNoTime = errors.New("the time was over")
 
 // Run runs checks one after the other, and calls ended with the result of each. If ctx ends, the check that runs ends with it, and the
 // results of the checks after it say that there was no time.
 func Run(ctx context.Context, checks []Check, ended func(Result) error) error {
 	for _, c := range checks {
 		var rows [][]string
-		err := ErrNoTime
+		err := errNoTime
 		began := time.Now()
 		if ctx.Err() == nil {
 			if rows, err = c.Run(ctx); ctx.Err() != nil {
-				err = errors.Join(ErrNoTime, err)
+				err = errors.Join(errNoTime, err)
 			}
 		}
 		if err := ended(Result{c, rows, time.Since(began), err}); err != nil {

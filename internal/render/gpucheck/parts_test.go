@@ -168,7 +168,7 @@ func TestNoTime(t *testing.T) {
 		cancel()
 		return [][]string{{"half"}}, ctx.Err()
 	}), check("three", passes)}, func(r Result) error {
-		got = append(got, fmt.Sprint(r.Name, len(r.Rows), errors.Is(r.Err, ErrNoTime)))
+		got = append(got, fmt.Sprint(r.Name, len(r.Rows), errors.Is(r.Err, errNoTime)))
 		return nil
 	})
 	if want := []string{"one1 false", "two1 true", "three0 true"}; err != nil || !slices.Equal(got, want) {

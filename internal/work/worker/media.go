@@ -157,7 +157,7 @@ func Described(err error, job render.Job) error {
 	switch e.Failure.Code {
 	case failure.MediaUnsupported:
 	case failure.VideoIsPicture:
-		e.Failure.Cause = Accepted
+		e.Failure.Cause = accepted
 		return err
 	default:
 		return err
@@ -172,13 +172,13 @@ func Described(err error, job render.Job) error {
 		}
 	}
 	if e.Failure.Cause == "" {
-		e.Failure.Cause = Accepted
+		e.Failure.Cause = accepted
 	}
 	return err
 }
 
-// Accepted says which files can be rendered.
-const Accepted = "accepted are " + order.VideoFormats + ", the pictures " + order.PictureFormats + ", and for audio also " + order.SoundFormats
+// accepted says which files can be rendered.
+const accepted = "accepted are " + order.VideoFormats + ", the pictures " + order.PictureFormats + ", and for audio also " + order.SoundFormats
 
 // seems returns what a file is that is no medium, "" if that isn't known.
 func seems(path string) string {

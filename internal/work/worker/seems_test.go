@@ -19,14 +19,14 @@ func TestDescribed(t *testing.T) {
 		"\x1f\x8b\x08\x00":                                                "video is a compressed archive; unpack it first",
 		"1\n00:00:00 Hello":                                               "video is a text",
 		"%PDF-1.7":                                                        "video is a PDF",
-		"\x00\x01\x02\x03\x04":                                            Accepted,
+		"\x00\x01\x02\x03\x04":                                            accepted,
 	} {
 		path := filepath.Join(t.TempDir(), "video")
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		f := failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: failure.Video}}
-		if picture := (failure.Failure{Code: failure.VideoIsPicture}); failure.Of(Described(picture.Because(nil), render.Job{Video: path})).Cause != Accepted {
+		if picture := (failure.Failure{Code: failure.VideoIsPicture}); failure.Of(Described(picture.Because(nil), render.Job{Video: path})).Cause != accepted {
 			t.Errorf("%q as a picture: doesn't say what is accepted", content)
 		}
 		if got := failure.Of(Described(f.Because(nil), render.Job{Video: path})).Cause; got != want {

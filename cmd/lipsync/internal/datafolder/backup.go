@@ -71,7 +71,7 @@ type backup struct {
 
 // make makes the archive in the scratch folder, reads it again and returns its path.
 func (b *backup) make(ctx context.Context) (made string, err error) {
-	objects, err := disk.Open(filepath.Join(b.data, ObjectsFolder), time.Now, slog.New(slog.DiscardHandler))
+	objects, err := disk.Open(filepath.Join(b.data, objectsFolder), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ func (d *Folder) Belong(ctx context.Context) error {
 	if err != nil || known.Has(stamp) {
 		return err
 	}
-	database, objects := filepath.Join(d.Dir, DatabaseFile), filepath.Join(d.Dir, ObjectsFolder)
+	database, objects := filepath.Join(d.Dir, DatabaseFile), filepath.Join(d.Dir, objectsFolder)
 	if known.Stamp != "" {
 		if stamp == "" { // the operator deleted it, as the next message says
 			return nil

@@ -32,7 +32,7 @@ type Folder struct {
 // Names in a data folder.
 const (
 	DatabaseFile    = "lipsync.db"
-	ObjectsFolder   = "objects"
+	objectsFolder   = "objects"
 	dashboardFolder = "dashboard"
 )
 
@@ -46,7 +46,7 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := disk.Open(filepath.Join(dir, ObjectsFolder), time.Now, log)
+	objects, err := disk.Open(filepath.Join(dir, objectsFolder), time.Now, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

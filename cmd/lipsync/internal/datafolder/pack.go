@@ -41,7 +41,7 @@ func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.He
 // addOwn adds the secrets of links and cookies, and the files of ended sessions and of invited people, if they exist.
 func (b *backup) addOwn(w *archive.Writer) error {
 	data := os.DirFS(b.data)
-	names := []string{path.Join(ObjectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
+	names := []string{path.Join(objectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
 	for _, folder := range []string{"sessions", "people"} {
 		files, err := fs.Glob(data, path.Join(dashboardFolder, folder, "*"))
 		if err != nil {
@@ -82,7 +82,7 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 		if err != nil || !needed {
 			return err
 		}
-		return b.add(w, objects, key, path.Join(ObjectsFolder, "files", key))
+		return b.add(w, objects, key, path.Join(objectsFolder, "files", key))
 	})
 }
 

@@ -124,7 +124,7 @@ func extract(ctx context.Context, from io.Reader, dir string) (err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	err = archive.Read(from, func(name string, content io.Reader) error {
 		top, _, below := strings.Cut(name, "/")
-		if name != DatabaseFile && !(below && (top == ObjectsFolder || top == dashboardFolder)) {
+		if name != DatabaseFile && !(below && (top == objectsFolder || top == dashboardFolder)) {
 			return fmt.Errorf("the archive has the file %q, which no backup has", name)
 		}
 		return errors.Join(ctx.Err(), extractFile(root, name, content))
@@ -154,7 +154,7 @@ func extractFile(root *os.Root, name string, content io.Reader) error {
 // record names a file. SQLite may keep the last changes of endAll in its log.
 func publish(scratch, data string) error {
 	const log = DatabaseFile + "-wal"
-	for _, name := range []string{ObjectsFolder, dashboardFolder, log, DatabaseFile} {
+	for _, name := range []string{objectsFolder, dashboardFolder, log, DatabaseFile} {
 		err := os.Rename(filepath.Join(scratch, name), filepath.Join(data, name))
 		optional := name == dashboardFolder || name == log
 		if err != nil && !(optional && errors.Is(err, fs.ErrNotExist)) {

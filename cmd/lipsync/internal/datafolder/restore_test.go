@@ -9,7 +9,7 @@ import (
 // TestPublishLog restores a database whose last changes are in its log.
 func TestPublishLog(t *testing.T) {
 	scratch, data := t.TempDir(), t.TempDir()
-	if err := os.Mkdir(filepath.Join(scratch, ObjectsFolder), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(scratch, objectsFolder), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} {

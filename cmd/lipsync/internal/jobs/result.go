@@ -26,8 +26,8 @@ type Result struct {
 	Error    string      `json:"error,omitzero"`       // why there is no output
 }
 
-// Print prints what the user of an output should know, in the sentences that the dashboard has too.
-func (r Result) Print(w io.Writer) error {
+// print prints what the user of an output should know, in the sentences that the dashboard has too.
+func (r Result) print(w io.Writer) error {
 	var lines []string
 	if r.Synced < r.Frames {
 		lines = []string{fmt.Sprintf("Synced %d of %d frames", r.Synced, r.Frames), order.Unsynced{Gaps: r.Unsynced, LeftOut: r.LeftOut}.Says()}
@@ -58,7 +58,7 @@ func (r Result) Tell(asJSON bool, out, said io.Writer, err error) error {
 	case err != nil:
 		return err
 	}
-	return r.Print(said)
+	return r.print(said)
 }
 
 // Reasoned returns the error of a failure with a sentence, and what is known besides.
