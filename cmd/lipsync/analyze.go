@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"lipsync/cmd/lipsync/internal/jobs"
+	"lipsync/cmd/lipsync/internal/models"
 	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
@@ -18,7 +19,7 @@ import (
 )
 
 type analyzeCommand struct {
-	modelFlags
+	models.Flags
 	Video string `arg:"" help:"The video or picture."`
 	JSON  bool   `name:"json" help:"Print all that was found as JSON, with pictures of the faces in Base64."`
 	Quiet bool   `short:"q" help:"Print no progress."`
@@ -28,13 +29,13 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 	if _, err := jobs.Stat("analyze", "video", c.Video); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	renderer, err := renderFlags{modelFlags: c.modelFlags}.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	renderer, err := renderFlags{Flags: c.Flags}.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, renderer.Close()) }()
-	said := s.err
+	said := s.Err
 	if c.Quiet {
 		said = io.Discard
 	}
@@ -47,9 +48,9 @@ func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
 	case err != nil:
 		return err
 	case c.JSON:
-		return json.NewEncoder(s.out).Encode(found)
+		return json.NewEncoder(s.Out).Encode(found)
 	}
-	return printAnalysis(s.out, found)
+	return printAnalysis(s.Out, found)
 }
 
 // printAnalysis prints a video, and its faces as a table.

@@ -25,9 +25,9 @@ func (c *backupCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	for _, key := range made.Lost {
-		fmt.Fprintf(s.err, "lipsync: warning: a request waits for %s, which is gone\n", key)
+		fmt.Fprintf(s.Err, "lipsync: warning: a request waits for %s, which is gone\n", key)
 	}
-	_, err = fmt.Fprintf(s.out, "backup of %s: %d files, %d bytes\n", c.Data, made.Files, made.Bytes)
+	_, err = fmt.Fprintf(s.Out, "backup of %s: %d files, %d bytes\n", c.Data, made.Files, made.Bytes)
 	return err
 }
 
@@ -42,8 +42,8 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintf(s.out, "restored %s\n", c.Data); err == nil && c.Trial {
-		_, err = fmt.Fprintf(s.out, "for a trial: webhooks deleted: %d, requests canceled: %d, batches canceled: %d\n", ended.Webhooks, ended.Requests, ended.Batches)
+	if _, err = fmt.Fprintf(s.Out, "restored %s\n", c.Data); err == nil && c.Trial {
+		_, err = fmt.Fprintf(s.Out, "for a trial: webhooks deleted: %d, requests canceled: %d, batches canceled: %d\n", ended.Webhooks, ended.Requests, ended.Batches)
 	}
 	return err
 }

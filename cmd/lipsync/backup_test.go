@@ -248,7 +248,7 @@ func TestBackupIsConsistent(t *testing.T) {
 		dir := t.TempDir()
 		file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
 		var out, said strings.Builder
-		quiet := streams{out: &out, err: &said}
+		quiet := streams{Out: &out, Err: &said}
 		if err := (&backupCommand{dataFlag: dataFlag{data}, File: file}).Run(t.Context(), quiet); err != nil || said.Len() > 0 {
 			t.Fatalf("%v: %s", err, said.String())
 		}

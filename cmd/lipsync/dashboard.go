@@ -57,9 +57,9 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	case err != nil:
 		return sentence(err)
 	case c.JSON:
-		return json.NewEncoder(s.out).Encode(map[string]string{"account": c.Account, "url": string(base) + link.String()})
+		return json.NewEncoder(s.Out).Encode(map[string]string{"account": c.Account, "url": string(base) + link.String()})
 	}
-	return printLink(s.out, string(base), link)
+	return printLink(s.Out, string(base), link)
 }
 
 // announce writes the server's address to the address file, and prints how to sign in to its
@@ -69,14 +69,14 @@ func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Ad
 	if err := c.noteAddress(address); err != nil {
 		return err
 	}
-	if screen.IsTerminal(s.err) {
+	if screen.IsTerminal(s.Err) {
 		link, err := folder.NewLink(defaultAccount)
 		if err != nil {
 			return err
 		}
-		return printLink(s.err, base, link)
+		return printLink(s.Err, base, link)
 	}
-	_, err := fmt.Fprintf(s.err, "dashboard: %s%s (to sign in: lipsync dashboard %s %q)\n", base, dashboard.Root, settings.Data.Flag(), c.Data)
+	_, err := fmt.Fprintf(s.Err, "dashboard: %s%s (to sign in: lipsync dashboard %s %q)\n", base, dashboard.Root, settings.Data.Flag(), c.Data)
 	return err
 }
 

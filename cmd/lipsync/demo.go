@@ -40,7 +40,7 @@ func (c *demoCommand) Run(ctx context.Context, s streams) error {
 		output:  filepath.Join(c.Output, "output.mp4"),
 		picture: filepath.Join(c.Output, "before-after.png"),
 	}
-	bar := screen.NewProgress(s.err)
+	bar := screen.NewProgress(s.Err)
 	err := demo.Video(ctx, files.video, demo.Frames, func(done int) { bar.Show("drawing", done, demo.Frames) })
 	bar.End()
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *demoCommand) Run(ctx context.Context, s streams) error {
 	if err := demo.Picture(ctx, files.video, files.output, files.picture); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "The video before:     %s\nThe speech:           %s\nThe video after:      %s\n"+
+	_, err = fmt.Fprintf(s.Out, "The video before:     %s\nThe speech:           %s\nThe video after:      %s\n"+
 		"Before, above after:  %s\n", files.video, files.speech, files.output, files.picture)
 	return err
 }
@@ -88,7 +88,7 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	defer func() { stop(); err = errors.Join(err, <-served) }()
 	select {
 	case c := <-clients:
-		return f.send(ctx, c, s.err)
+		return f.send(ctx, c, s.Err)
 	case err := <-served:
 		served <- nil
 		return err

@@ -74,7 +74,7 @@ func (c *checks) end() error {
 
 // Run checks what a server needs, and prints a line for each check. It changes nothing but a file that it removes again.
 func (c *doctorCommand) Run(ctx context.Context, s streams) error {
-	checks := &checks{out: s.out}
+	checks := &checks{out: s.Out}
 	if c.JSON {
 		checks.out = nil
 	}
@@ -87,7 +87,7 @@ func (c *doctorCommand) Run(ctx context.Context, s streams) error {
 	}
 	checks.engines(ctx, c.renderFlags, c.Data)
 	if c.JSON {
-		if err := json.NewEncoder(s.out).Encode(checks.all); err != nil {
+		if err := json.NewEncoder(s.Out).Encode(checks.all); err != nil {
 			return err
 		}
 	}

@@ -40,8 +40,8 @@ func (c *eraseCommand) Run(ctx context.Context, s streams) error {
 		erased++
 	}
 	if c.JSON {
-		return errors.Join(err, json.NewEncoder(s.out).Encode(map[string]int{"erased": erased}))
+		return errors.Join(err, json.NewEncoder(s.Out).Encode(map[string]int{"erased": erased}))
 	}
-	fmt.Fprintf(s.err, "erased: %d\n", erased)
+	fmt.Fprintf(s.Err, "erased: %d\n", erased)
 	return err
 }

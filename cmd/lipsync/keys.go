@@ -50,16 +50,16 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return sentence(err)
 		}
-		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown only once.\n", c.deploymentFlags); err != nil {
+		if _, err := fmt.Fprintf(s.Err, "The key is in %s. It is shown only once.\n", c.deploymentFlags); err != nil {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(s.out).Encode(struct {
+			return json.NewEncoder(s.Out).Encode(struct {
 				Key string `json:"key"`
 				keyJSON
 			}{token, newKeyJSON(k)})
 		}
-		_, err = fmt.Fprintln(s.out, token)
+		_, err = fmt.Fprintln(s.Out, token)
 		return err
 	})
 }
@@ -76,9 +76,9 @@ func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
 			return err
 		}
 		if c.JSON {
-			return printJSON(s.out, keys)
+			return printJSON(s.Out, keys)
 		}
-		return printTable(s.out, keys)
+		return printTable(s.Out, keys)
 	})
 }
 

@@ -2,22 +2,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"lipsync/cmd/lipsync/internal/flags"
+	"lipsync/cmd/lipsync/internal/models"
 	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
@@ -42,8 +40,8 @@ type commands struct {
 	Doctor  doctorCommand  `cmd:"" help:"Check the folder, the database, the media, the clock, the disk, the engines and ffmpeg that a server would use."`
 	Health  healthCommand  `cmd:"" help:"Ask a server on this machine whether it answers: for the health checks of containers."`
 	Models  struct {
-		Check checkModelsCommand `cmd:"" help:"List the models, with their shapes, and check that they load."`
-		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
+		Check models.Check `cmd:"" help:"List the models, with their shapes, and check that they load."`
+		Add   models.Add   `cmd:"" help:"Copy a model into the folder of models."`
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
 	Sync     syncCommand    `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
 	Send     sendCommand    `cmd:"" help:"Make one video's lips follow a speech track, or each of several, by a service on another machine."`
@@ -63,21 +61,8 @@ func newCommands() *commands {
 	return &commands{Sync: syncCommand{Choices: flags.NewChoices()}, Send: sendCommand{Choices: flags.NewChoices()}}
 }
 
-// streams are the standard output, the standard error and the standard input of a command.
-type streams struct {
-	out, err io.Writer
-	in       io.Reader
-}
-
-// ask asks a question on a terminal, and reports whether the answer is y. Without a terminal it is no.
-func (s streams) ask(question string) bool {
-	if !screen.IsTerminal(s.in) || !screen.IsTerminal(s.err) {
-		return false
-	}
-	fmt.Fprint(s.err, "\n", question)
-	answer, _ := bufio.NewReader(s.in).ReadString('\n') // an answer that can't be read is no
-	return strings.EqualFold(strings.TrimSpace(answer), "y")
-}
+// streams are those of a command.
+type streams = screen.Streams
 
 // Exit statuses.
 const (
@@ -96,7 +81,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr, os.Stdin}))
+	os.Exit(run(ctx, os.Args[1:], streams{Out: os.Stdout, Err: os.Stderr, In: os.Stdin}))
 }
 
 // run runs the command line's arguments and returns the exit status.
@@ -106,7 +91,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.Name("lipsync"),
 		kong.Description("Make the lips of a video follow a speech track. The API is described at "+rest.Base+rest.DocumentPath+" of a server."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Writers(s.out, s.err),
+		kong.Writers(s.Out, s.Err),
 		kong.Exit(func(status int) { exited = status }),
 		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount, "segment_options": flags.SegmentOptions()},
 		flags.Describe(map[string]string{settings.Data.Name: defaultData(), settings.Models.Name: defaultModels()}),
@@ -124,14 +109,14 @@ func run(ctx context.Context, args []string, s streams) int {
 		if bad, is := errors.AsType[flags.BadValue](err); is {
 			say = bad
 		}
-		fmt.Fprintf(s.err, "lipsync: %v\nTry: %s --help\n", say, mistaken(err))
+		fmt.Fprintf(s.Err, "lipsync: %v\nTry: %s --help\n", say, mistaken(err))
 		return usage
 	}
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = errors.New("interrupted")
 		}
-		fmt.Fprintf(s.err, "lipsync: %v\n", explain(err))
+		fmt.Fprintf(s.Err, "lipsync: %v\n", explain(err))
 		return failed
 	}
 	return ok

@@ -43,13 +43,13 @@ type completionCommand struct {
 }
 
 func (c *completionCommand) Run(k *kong.Context, s streams) error {
-	_, err := fmt.Fprint(s.out, manual.Completion(k.Model, c.Shell))
+	_, err := fmt.Fprint(s.Out, manual.Completion(k.Model, c.Shell))
 	return err
 }
 
 type manCommand struct{}
 
 func (*manCommand) Run(k *kong.Context, s streams) error {
-	_, err := fmt.Fprint(s.out, manual.Page(k.Model, version.String(), examples))
+	_, err := fmt.Fprint(s.Out, manual.Page(k.Model, version.String(), examples))
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/models"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render/musetalk"
 	"lipsync/internal/test/onnxtest"
@@ -146,9 +147,9 @@ func (c testClient) waitPainting(t *testing.T, id string) {
 func TestFolder(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	usual := defaultModels()
-	want := func(models, want string) {
+	want := func(folder, want string) {
 		t.Helper()
-		if got := (modelFlags{Models: models}).folder(); got != want {
+		if got := (renderFlags{Flags: models.Flags{Models: folder}}).folder(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -31,7 +31,7 @@ func serveInPieces(data string) error {
 	c.Data = data
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	return c.Run(ctx, nil, streams{os.Stdout, os.Stderr, os.Stdin})
+	return c.Run(ctx, nil, streams{Out: os.Stdout, Err: os.Stderr, In: os.Stdin})
 }
 
 // TestResume_long kills a server in the middle of a rendering, twice. The next server goes on after the pieces that the last one kept. The output

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lipsync/cmd/lipsync/internal/models"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
@@ -15,7 +16,7 @@ import (
 
 // renderFlags are the options of commands that render.
 type renderFlags struct {
-	modelFlags
+	models.Flags
 	Engine       string
 	NVIDIAEncode bool `name:"nvidia-encode"`
 }
@@ -29,13 +30,13 @@ func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, 
 }
 
 // usesGPU tells whether networks may run on an NVIDIA GPU.
-func (f modelFlags) usesGPU() bool {
+func (f renderFlags) usesGPU() bool {
 	onCPU := len(f.Providers) > 0 && f.Providers[0] == onnx.CPU
 	return f.folder() != "" && !onCPU && onnx.HasGPU()
 }
 
 // folder returns the folder of models, "" if there are none: the default folder may be missing.
-func (f modelFlags) folder() string {
+func (f renderFlags) folder() string {
 	if _, err := os.Stat(filepath.Join(f.Models, catalog.FileName)); f.Models == defaultModels() && errors.Is(err, os.ErrNotExist) {
 		return ""
 	}

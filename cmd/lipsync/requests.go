@@ -72,11 +72,11 @@ func (c *listRequestsCommand) Run(ctx context.Context, s streams) error {
 		}
 		slices.SortStableFunc(all, func(a, b requestJSON) int { return b.CreatedAt.Compare(a.CreatedAt) })
 		if c.JSON {
-			encoder := json.NewEncoder(s.out)
+			encoder := json.NewEncoder(s.Out)
 			encoder.SetIndent("", "  ")
 			return encoder.Encode(all)
 		}
-		return printRequests(s.out, all)
+		return printRequests(s.Out, all)
 	})
 }
 

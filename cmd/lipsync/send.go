@@ -66,7 +66,7 @@ func (c *sendCommand) Validate() error {
 // Run sends the media, waits until the outputs are made, and gets them.
 func (c *sendCommand) Run(ctx context.Context, s streams) (err error) {
 	said := c.said(s)
-	found, err := c.outputFlags.order("send", &c.Choices).Jobs(s.out, said)
+	found, err := c.outputFlags.order("send", &c.Choices).Jobs(s.Out, said)
 	if err != nil {
 		return err
 	}

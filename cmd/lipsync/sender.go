@@ -46,10 +46,10 @@ func (s *sender) run(ctx context.Context, all []job) (err error) {
 		s.bar.End()
 		failed++
 		if s.command.JSON {
-			_ = s.result(j).Tell(true, s.streams.out, s.said, err)
+			_ = s.result(j).Tell(true, s.streams.Out, s.said, err)
 		}
 		if len(all) > 1 {
-			fmt.Fprintf(s.streams.err, "lipsync: %s: %v\n", j.Audio, err)
+			fmt.Fprintf(s.streams.Err, "lipsync: %s: %v\n", j.Audio, err)
 		}
 	}
 	err = s.share(ctx)
@@ -162,7 +162,7 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 		return err
 	}
 	s.bar.End()
-	if err := j.Deliver(finished, s.streams.out, s.said); err != nil {
+	if err := j.Deliver(finished, s.streams.Out, s.said); err != nil {
 		return err
 	}
 	d, err := s.client.Details(ctx, r.ID)
@@ -174,7 +174,7 @@ func (s *sender) finish(ctx context.Context, j *job) error {
 	if d.Sync != nil {
 		result.Score, result.Sync = d.Sync.Score, d.Sync.Text
 	}
-	return result.Tell(s.command.JSON, s.streams.out, s.said, nil)
+	return result.Tell(s.command.JSON, s.streams.Out, s.said, nil)
 }
 
 // result returns what is known of a job's output before it is made.
@@ -191,7 +191,7 @@ func (s *sender) leave(ctx context.Context, all []job) {
 	if len(open) == 0 {
 		return
 	}
-	cancel := s.streams.ask(fmt.Sprintf("Cancel %s? [y/N] ", counted(len(open))))
+	cancel := s.streams.Ask(fmt.Sprintf("Cancel %s? [y/N] ", counted(len(open))))
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
 	for _, j := range open {
@@ -199,7 +199,7 @@ func (s *sender) leave(ctx context.Context, all []job) {
 		if cancel {
 			says = s.cancel(ctx, j.id)
 		}
-		fmt.Fprintf(s.streams.err, "The request %s %s\n", j.id, says)
+		fmt.Fprintf(s.streams.Err, "The request %s %s\n", j.id, says)
 	}
 }
 

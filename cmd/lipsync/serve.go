@@ -63,10 +63,10 @@ func listen(address string, set *settings.Setting[string]) (net.Listener, error)
 }
 
 func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) error {
-	log := c.logger(s.err)
+	log := c.logger(s.Err)
 	unknown := flags.Unknown(os.Environ())
 	if c.Check {
-		return c.check(ctx, k, unknown, s.out)
+		return c.check(ctx, k, unknown, s.Out)
 	}
 	for _, sentence := range unknown {
 		log.Warn(sentence)
@@ -81,9 +81,9 @@ func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) erro
 			return c.noteAddress(address)
 		}
 		if !hasActive(keys) {
-			fmt.Fprintf(s.err, "There is no API key yet. Make one with: lipsync keys create %s %q --name NAME\n", settings.Data.Flag(), c.Data)
+			fmt.Fprintf(s.Err, "There is no API key yet. Make one with: lipsync keys create %s %q --name NAME\n", settings.Data.Flag(), c.Data)
 		}
-		if _, err := fmt.Fprintf(s.err, "listening on http://%s\n", address); err != nil {
+		if _, err := fmt.Fprintf(s.Err, "listening on http://%s\n", address); err != nil {
 			return err
 		}
 		return c.announce(s, d.data.SignIn, address)

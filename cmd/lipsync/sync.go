@@ -46,7 +46,7 @@ func (f *outputFlags) said(s streams) io.Writer {
 	if f.Quiet {
 		return io.Discard
 	}
-	return s.err
+	return s.Err
 }
 
 // order returns what the command is to make.
@@ -80,11 +80,11 @@ func (c *syncCommand) Validate() error {
 
 func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	said := c.said(s)
-	all, err := c.order("sync", &c.Choices, flags.Input{Kind: "boxes file", Path: c.Boxes}).Jobs(s.out, said)
+	all, err := c.order("sync", &c.Choices, flags.Input{Kind: "boxes file", Path: c.Boxes}).Jobs(s.Out, said)
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	renderer, err := c.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
 	if err != nil {
 		return err
@@ -95,14 +95,14 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	}
 	failed := 0
 	for _, j := range all {
-		result, err := c.make(ctx, renderer, j, s.out, said)
-		err = result.Tell(c.JSON, s.out, said, err)
+		result, err := c.make(ctx, renderer, j, s.Out, said)
+		err = result.Tell(c.JSON, s.Out, said, err)
 		switch {
 		case len(all) == 1 || ctx.Err() != nil:
 			return err
 		case err != nil:
 			failed++
-			fmt.Fprintf(s.err, "lipsync: %v\n", err)
+			fmt.Fprintf(s.Err, "lipsync: %v\n", err)
 		}
 	}
 	if failed > 0 {

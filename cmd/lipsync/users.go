@@ -20,10 +20,10 @@ func (c *endSessionsCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if !known {
-		_, err := fmt.Fprintf(s.err, "%s has no keys and no requests of the account %s. If its name is right, all its sessions have ended.\n", c.deploymentFlags, c.Account)
+		_, err := fmt.Fprintf(s.Err, "%s has no keys and no requests of the account %s. If its name is right, all its sessions have ended.\n", c.deploymentFlags, c.Account)
 		return err
 	}
-	_, err = fmt.Fprintf(s.err, "All sessions of the account %s in %s have ended.\n", c.Account, c.deploymentFlags)
+	_, err = fmt.Fprintf(s.Err, "All sessions of the account %s in %s have ended.\n", c.Account, c.deploymentFlags)
 	return err
 }
 

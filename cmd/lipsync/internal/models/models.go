@@ -1,4 +1,5 @@
-package main
+// Package models has the commands that check and add networks, and the flags for their folder.
+package models
 
 import (
 	"context"
@@ -10,13 +11,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"lipsync/cmd/lipsync/internal/screen"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render/engines"
 )
 
-// modelFlags are the options for the folder of networks, and for what runs them.
-type modelFlags struct {
+// Flags are the options for the folder of networks, and for what runs them.
+type Flags struct {
 	Models      string
 	Providers   []onnx.Provider
 	ONNXRuntime string `name:"onnxruntime"`
@@ -24,18 +26,19 @@ type modelFlags struct {
 
 // options returns the options with which serve loads a network. A try with the same options has
 // the same result.
-func (f *modelFlags) options(role catalog.Role) onnx.Options {
+func (f *Flags) options(role catalog.Role) onnx.Options {
 	return onnx.Options{Providers: f.Providers, Threads: engines.Threads(role)}
 }
 
-type addModelCommand struct {
-	modelFlags
+// Add is the command models add.
+type Add struct {
+	Flags
 	Role    string `arg:"" help:"The model's role: wav2lip, musetalk, musetalk-hearing, musetalk-encoder, musetalk-decoder, face-detector, face-landmarks or active-speaker."`
 	File    string `arg:"" help:"The model, an ONNX file. It is copied."`
 	Licence string `default:"not stated" placeholder:"TEXT" help:"The model's licence. The command models check shows it."`
 }
 
-func (c *addModelCommand) Run(ctx context.Context, s streams) error {
+func (c *Add) Run(ctx context.Context, s screen.Streams) error {
 	role, err := catalog.ParseRole(c.Role)
 	if err != nil {
 		return err
@@ -49,7 +52,7 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if size := content.Large(); size > 0 {
-		fmt.Fprintf(s.err, "The model has %d MB: without a GPU, loading and trying it takes a minute.\n", size/1_000_000)
+		fmt.Fprintf(s.Err, "The model has %d MB: without a GPU, loading and trying it takes a minute.\n", size/1_000_000)
 	}
 	session, err := runtime.LoadModel(content, c.options(role))
 	if err != nil {
@@ -63,16 +66,17 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "The model of the role %s is now %s\n", role, model.Path())
+	_, err = fmt.Fprintf(s.Out, "The model of the role %s is now %s\n", role, model.Path())
 	return err
 }
 
-type checkModelsCommand struct {
-	modelFlags
+// Check is the command models check.
+type Check struct {
+	Flags
 	JSON bool `help:"Print a JSON array."`
 }
 
-func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
+func (c *Check) Run(ctx context.Context, s screen.Streams) error {
 	models, err := catalog.Read(c.Models)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("no models in %s; add some with lipsync models add (warp needs none)", c.Models)
@@ -81,7 +85,7 @@ func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	runtime, err := onnx.Open(c.ONNXRuntime)
-	found := make([]modelJSON, len(models.Models))
+	found := make([]model, len(models.Models))
 	bad := 0
 	for i, m := range models.Models {
 		found[i] = c.check(ctx, runtime, err, m)
@@ -89,11 +93,11 @@ func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 			bad++
 		}
 	}
-	print := printModels
+	print := printTable
 	if c.JSON {
-		print = printModelsJSON
+		print = printJSON
 	}
-	if err := print(s.out, found); err != nil {
+	if err := print(s.Out, found); err != nil {
 		return err
 	}
 	if bad > 0 {
@@ -102,8 +106,8 @@ func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 	return engines.Incomplete(models)
 }
 
-// modelJSON is a model in the output of models check --json.
-type modelJSON struct {
+// model is one in the output of models check --json.
+type model struct {
 	Role     catalog.Role  `json:"role"`
 	File     string        `json:"file"`
 	Size     int           `json:"input_size,omitempty"` // side of the square pictures that it takes, in pixels
@@ -117,9 +121,9 @@ type modelJSON struct {
 }
 
 // check tries a model. If the runtime is nil, missing is the reason.
-func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, missing error, m catalog.Model) modelJSON {
-	found := modelJSON{Role: m.Role, File: m.File, Size: m.InputSize, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
-	problem := func(err error) modelJSON {
+func (c *Check) check(ctx context.Context, runtime *onnx.Runtime, missing error, m catalog.Model) model {
+	found := model{Role: m.Role, File: m.File, Size: m.InputSize, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
+	problem := func(err error) model {
 		found.Problem = err.Error()
 		return found
 	}
@@ -144,13 +148,13 @@ func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, m
 	return found
 }
 
-func printModelsJSON(w io.Writer, found []modelJSON) error {
+func printJSON(w io.Writer, found []model) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(found)
 }
 
-func printModels(w io.Writer, found []modelJSON) error {
+func printTable(w io.Writer, found []model) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ROLE\tFILE\tSIZE\tLICENCE\tDIGEST\tLOADS\tPROVIDER\tINPUTS\tOUTPUTS")
 	for _, m := range found {
