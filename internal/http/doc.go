@@ -3,5 +3,6 @@
 //
 // May import: docs for rest, domain.
 //
-// Inside: agents → client, rest; client → rest; dashboard → reference, shown, signin, static; openid → signin; site → static.
+// Inside: agents → client, rest, slots; client → rest; dashboard → reference, shown, signin, static; openid → signin; rest → slots;
+// site → static.
 package http

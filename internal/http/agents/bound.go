@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/client"
 	"lipsync/internal/http/rest"
+	"lipsync/internal/http/slots"
 )
 
 // The library of the protocol decodes a call several times, and needs up to 2 KiB of memory for a value in it. These bound what that takes.
@@ -32,7 +33,7 @@ const (
 // bounded returns a handler that passes calls on to next, but only a few large ones at a time, of all keys and of each, and none with too many values or
 // messages. A call is read before it takes a slot of all, so that no slow client keeps out others.
 func bounded(next http.Handler) http.Handler {
-	read, handled := rest.NewSlots(largeCalls, 0, 0), rest.NewSlots(largeOfKey, largeCalls, 0)
+	read, handled := slots.New(largeCalls, 0, 0), slots.New(largeOfKey, largeCalls, 0)
 	busy := &client.Error{Status: http.StatusTooManyRequests, Message: failure.TooManyCalls, After: retryTime}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, _ := rest.Token(r.Header) // Handler has checked it

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -15,6 +16,14 @@ type aboutRequest interface{ requestID() string }
 
 // call handles a call of a caller. Its result is the JSON answer.
 type call[Out any] func(a *api, r *http.Request, c lipsync.Caller) (Out, error)
+
+const (
+	// bodiesOfKey is the number of calls with a body that a key may have open at a time, so that no client collects connections. Such a
+	// call takes milliseconds, except for forms.
+	bodiesOfKey = 16
+	// slotWait is how long another call waits for a slot, and after which a client may try again.
+	slotWait = 5 * time.Second
+)
 
 // protected returns a handler that authenticates the caller, counts the call in the rate of the
 // kind, and calls next. If kind is "", the handler needs no key.

@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/version"
+	"lipsync/internal/http/slots"
 )
 
 // Options differ between one machine and AWS.
@@ -43,7 +44,7 @@ type Options struct {
 func New(service *service.Service, o Options) http.Handler {
 	a := &api{
 		service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)},
-		bodies: NewSlots(bodiesOfKey, 0, slotWait),
+		bodies: slots.New(bodiesOfKey, 0, slotWait),
 	}
 	a.mount()
 	return a
@@ -55,7 +56,7 @@ type api struct {
 	service  *service.Service
 	mux      *http.ServeMux
 	arrivals *arrivals
-	bodies   *Slots // of calls with a body
+	bodies   *slots.Slots // of calls with a body
 }
 
 // mount adds to the mux each endpoint, the methods of its path for OPTIONS, 405 for other methods, and 404 for all other

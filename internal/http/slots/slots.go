@@ -1,17 +1,10 @@
-package rest
+// Package slots bounds how many calls are open at a time.
+package slots
 
 import (
 	"context"
 	"sync"
 	"time"
-)
-
-const (
-	// bodiesOfKey is the number of calls with a body that a key may have open at a time, so that no client collects connections. Such a
-	// call takes milliseconds, except for forms.
-	bodiesOfKey = 16
-	// slotWait is how long another call waits for a slot, and after which a client may try again.
-	slotWait = 5 * time.Second
 )
 
 // Slots bounds how many calls are open at a time: those of each key, and those of all.
@@ -30,8 +23,8 @@ type keySlots struct {
 	calls int // that have a slot or wait for one
 }
 
-// NewSlots returns slots of which each key may have some, and all keys together some, 0 for any number. A call waits for one for the time.
-func NewSlots(ofKey, ofAll int, wait time.Duration) *Slots {
+// New returns slots of which each key may have some, and all keys together some, 0 for any number. A call waits for one for the time.
+func New(ofKey, ofAll int, wait time.Duration) *Slots {
 	s := &Slots{ofKey: ofKey, wait: wait, keys: make(map[string]*keySlots)}
 	if ofAll > 0 {
 		s.all = make(chan struct{}, ofAll)
