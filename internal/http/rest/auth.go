@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 // aboutRequest is an answer about one lip sync request.
@@ -79,6 +81,14 @@ func answers[Out any](do call[Out]) handler {
 			return w.tagged(r, out, a.service.Now())
 		}
 		return w.json(http.StatusOK, out)
+	}
+}
+
+// byID returns a call that does something with what its path names by an id, and answers with the view of that.
+func byID[In, Out any](do func(*service.Service, context.Context, lipsync.Caller, string) (In, error), view func(*api, In) Out) call[Out] {
+	return func(a *api, r *http.Request, c lipsync.Caller) (Out, error) {
+		in, err := do(a.service, r.Context(), c, r.PathValue("id"))
+		return view(a, in), err
 	}
 }
 

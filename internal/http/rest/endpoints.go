@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 )
 
 //go:generate go run ../../../infra/functions ../../..
@@ -68,15 +69,15 @@ func Endpoints() []Endpoint {
 		{post, GenerateWithMediaPath, generate, "generate-with-media", needs{CreateRequests, StoreInputs}, answers((*api).generateWithMedia)},
 		{get, RequestsPath, read, "list-requests", needs{ListRequests, SignURLs}, answers((*api).listRequests)},
 		{get, RequestsPath + "/{id}", read, "get-request", needs{ReadRequests, SignURLs}, answers((*api).getRequest)},
-		{del, RequestsPath + "/{id}", read, "cancel-request", needs{CancelRequests}, answers((*api).cancelRequest)},
+		{del, RequestsPath + "/{id}", read, "cancel-request", needs{CancelRequests}, answers(byID((*service.Service).Cancel, (*api).viewEnded))},
 		{get, RequestsPath + "/{id}" + ProgressPath, read, "get-progress", needs{ReadRequests, KnowQueue}, answers((*api).getProgress)},
 		{get, RequestsPath + "/{id}" + DetailsPath, read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
-		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers((*api).deleteMedia)},
+		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers(byID((*service.Service).DeleteMedia, (*api).viewEnded))},
 		{del, RequestsPath + "/{id}" + RecordPath, read, "delete-media", needs{DeleteMedia}, answers((*api).eraseRequest)},
 		{del, RecordsPath, read, "delete-media", needs{DeleteMedia}, answers((*api).eraseAccount)},
 		{post, AnalyzePath, generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
 		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadOutputs}, answers((*api).getAnalysis)},
-		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
+		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers(byID((*service.Service).DeleteAnalysis, (*api).viewDeleted))},
 		{post, EstimatePath, generate, "estimate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).estimate))},
 		{get, EstimatesPath + "/{id}", read, "get-estimate", needs{ReadOutputs, KnowQueue}, answers((*api).getEstimate)},
 		{post, BatchesPath, generate, "create-batch", needs{CreateRequests, ReadUploads, MakeBatches}, answers((*api).createBatch)},
@@ -87,10 +88,10 @@ func Endpoints() []Endpoint {
 		{post, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
 		{get, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers((*api).listWebhooks)},
 		{get, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).getWebhook)},
-		{del, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).deleteWebhook)},
-		{post, WebhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers((*api).rotateWebhook)},
-		{post, WebhooksPath + "/{id}/enable", read, "webhooks", needs{UseWebhooks}, answers((*api).enableWebhook)},
-		{post, WebhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers((*api).testWebhook)},
+		{del, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).DeleteWebhook, (*api).viewWebhook))},
+		{post, WebhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).RotateWebhook, (*api).withSecret))},
+		{post, WebhooksPath + "/{id}/enable", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).EnableWebhook, (*api).viewWebhook))},
+		{post, WebhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).TestWebhook, (*api).viewDelivery))},
 		{post, WebhooksPath + "/{id}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliverAll)},
 		{get, WebhooksPath + "/{id}/deliveries", read, "webhooks", needs{UseWebhooks}, answers((*api).listDeliveries)},
 		{post, WebhooksPath + "/{id}/deliveries/{delivery}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliver)},

@@ -79,21 +79,7 @@ func (a *api) getRequest(r *http.Request, c lipsync.Caller) (request, error) {
 	return a.view(r, q, output), nil
 }
 
-func (a *api) cancelRequest(r *http.Request, c lipsync.Caller) (request, error) {
-	q, err := a.service.Cancel(r.Context(), c, r.PathValue("id"))
-	if err != nil {
-		return request{}, err
-	}
-	return a.view(r, q, nil), nil
-}
-
-func (a *api) deleteMedia(r *http.Request, c lipsync.Caller) (request, error) {
-	q, err := a.service.DeleteMedia(r.Context(), c, r.PathValue("id"))
-	if err != nil {
-		return request{}, err
-	}
-	return a.view(r, q, nil), nil
-}
+func (*api) viewEnded(q lipsync.Request) request { return viewOf(q) }
 
 // erased says how many requests and batches a call erased, and whether more may be left.
 type erased struct {

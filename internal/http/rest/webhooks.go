@@ -40,21 +40,15 @@ func (a *api) viewWebhook(w lipsync.Webhook) webhook {
 }
 
 // withSecret returns the view of a webhook with a new secret.
-func (a *api) withSecret(w lipsync.Webhook, err error) (webhook, error) {
-	if err != nil {
-		return webhook{}, err
-	}
+func (a *api) withSecret(w lipsync.Webhook) webhook {
 	v := a.viewWebhook(w)
 	v.Secret = w.Secret
-	return v, nil
+	return v
 }
 
 func (a *api) createWebhook(r *http.Request, c lipsync.Caller, in sent[webhookBody]) (webhook, error) {
-	return a.withSecret(a.service.CreateWebhook(r.Context(), c, in.value.URL, in.value.Events))
-}
-
-func (a *api) rotateWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
-	return a.withSecret(a.service.RotateWebhook(r.Context(), c, r.PathValue("id")))
+	w, err := a.service.CreateWebhook(r.Context(), c, in.value.URL, in.value.Events)
+	return a.withSecret(w), err
 }
 
 // webhookList has all webhooks of an account.
@@ -80,16 +74,6 @@ func (a *api) getWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
 	return v, err
 }
 
-func (a *api) deleteWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
-	w, err := a.service.DeleteWebhook(r.Context(), c, r.PathValue("id"))
-	return a.viewWebhook(w), err
-}
-
-func (a *api) enableWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
-	w, err := a.service.EnableWebhook(r.Context(), c, r.PathValue("id"))
-	return a.viewWebhook(w), err
-}
-
 // delivery is an event for a webhook in an answer. Fields without a value are absent.
 type delivery struct {
 	ID            string                `json:"id"`
@@ -105,7 +89,7 @@ type delivery struct {
 	NextAttemptAt time.Time             `json:"next_attempt_at,omitzero"`
 }
 
-func viewDelivery(d lipsync.Delivery) delivery {
+func (*api) viewDelivery(d lipsync.Delivery) delivery {
 	v := delivery{
 		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC(), Status: d.State, Attempts: d.Attempts,
 		LastAttemptAt: d.AttemptedAt.UTC(), LastStatus: d.Status, LastError: d.Problem,
@@ -121,14 +105,9 @@ func viewDelivery(d lipsync.Delivery) delivery {
 	return v
 }
 
-func (a *api) testWebhook(r *http.Request, c lipsync.Caller) (delivery, error) {
-	d, err := a.service.TestWebhook(r.Context(), c, r.PathValue("id"))
-	return viewDelivery(d), err
-}
-
 func (a *api) redeliver(r *http.Request, c lipsync.Caller) (delivery, error) {
 	d, err := a.service.Redeliver(r.Context(), c, r.PathValue("id"), r.PathValue("delivery"))
-	return viewDelivery(d), err
+	return a.viewDelivery(d), err
 }
 
 // redelivered says how many events a call sends again, and whether more may be left.
@@ -155,7 +134,7 @@ func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (deliveryList, e
 	list, err := a.service.Deliveries(r.Context(), c, r.PathValue("id"), before, limit)
 	all := deliveryList{Data: []delivery{}}
 	for _, d := range list {
-		all.Data = append(all.Data, viewDelivery(d))
+		all.Data = append(all.Data, a.viewDelivery(d))
 	}
 	return all, err
 }
