@@ -91,22 +91,17 @@ func (l Limits) complete() Limits {
 // Explain gives an OpenLimit, BatchLimit, EventLimit or StorageLimit of a store the message for the client. It returns any
 // other error as it is.
 func (l Limits) Explain(err error) error {
-	switch failure.CodeOf(err) {
+	code := failure.CodeOf(err)
+	full := func(what string, most int, then string) error {
+		return &failure.Error{Code: code, Err: err, RetryAfter: openRetry, Message: fmt.Sprintf("account has as many %s as it may have, %d; %s", what, most, then)}
+	}
+	switch code {
 	case failure.OpenLimit:
-		return &failure.Error{
-			Code: failure.OpenLimit, Err: err, RetryAfter: openRetry,
-			Message: fmt.Sprintf("account has as many open requests as it may have, %d; try again when one is finished", l.Open),
-		}
+		return full("open requests", l.Open, "try again when one is finished")
 	case failure.BatchLimit:
-		return &failure.Error{
-			Code: failure.BatchLimit, Err: err, RetryAfter: openRetry,
-			Message: fmt.Sprintf("account has as many unfinished batches as it may have, %d; try again when one is finished", l.Batches),
-		}
+		return full("unfinished batches", l.Batches, "try again when one is finished")
 	case failure.EventLimit:
-		return &failure.Error{
-			Code: failure.EventLimit, Err: err, RetryAfter: openRetry,
-			Message: fmt.Sprintf("account has as many undelivered events as it may have, %d; delete the webhook that doesn't take them, or try again later", l.Undelivered),
-		}
+		return full("undelivered events", l.Undelivered, "delete the webhook that doesn't take them, or try again later")
 	case failure.StorageLimit:
 		return failure.Restate(err, failure.StorageLimit, fmt.Sprintf("account's uploads, outputs and records may take %s, and there is no room for more", failure.Spell(l.Stored)))
 	default:
