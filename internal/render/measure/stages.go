@@ -115,7 +115,7 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	err = m.add("plan", func() (err error) {
 		painter, err = analyser.Plan(ctx, render.Output{
 			Frames: m.Frames, Source: func(i int) int { return i },
-			Spoken: spoken, Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Largest(),
+			Spoken: spoken, Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Active(nil),
 		})
 		return err
 	})

@@ -120,16 +120,3 @@ func (a *Analyser) at(frame int) []observation {
 	}
 	return a.seen[from:a.ends[frame]]
 }
-
-// Largest returns a function that returns the track of the largest face of a frame, -1 for none.
-func (a *Analyser) Largest() func(frame int) int {
-	return func(frame int) int {
-		best := observation{track: -1}
-		for _, s := range a.at(frame) {
-			if s.size > best.size {
-				best = s
-			}
-		}
-		return int(best.track)
-	}
-}

@@ -197,18 +197,6 @@ func TestShortSound(t *testing.T) {
 	}
 }
 
-func TestLargest(t *testing.T) {
-	c := play(30, nil,
-		person{track: 0, size: 100, from: 2, to: 30, mouth: speaks, gone: []int{25, 26}},
-		person{track: 1, size: 140, from: 10, to: 20, mouth: rests})
-	largest := c.Largest()
-	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: -1, 26: -1, 29: 0} {
-		if got := largest(frame); got != want {
-			t.Errorf("frame %d: got %d, want %d", frame, got, want)
-		}
-	}
-}
-
 // tone returns the sound of the tests, as long as a number of frames.
 func tone(t *testing.T, frames int) *speech.Speech {
 	t.Helper()
