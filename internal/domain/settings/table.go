@@ -43,12 +43,11 @@ var (
 	CORSOrigins = add(Setting[[]string]{Kind: origins(), InStack: words(`\*|https?://[^/\s]+`, "* or an origin such as https://example.com"), Row: Row{
 		Name: "cors-origins", Where: Machine | Stack | Functions, Default: "*", Example: "ORIGIN",
 		Help: "Web sites whose pages may call the API, send uploads and fetch outputs; * for all",
-		More: "All of that needs an API key or a signed URL, which no browser sends by itself. The dashboard is open to no other site.",
+		More: "These need an API key or a signed URL, which no browser sends by itself. The dashboard is open to no other site.",
 	}})
 	LogLevel = add(Setting[slog.Level]{Kind: level(), Row: Row{
 		Name: "log-level", Where: Machine, Default: "info", Example: "LEVEL",
 		Help: "Lowest level that is logged: debug, info, warn or error",
-		More: "Calls that ask whether a request is finished are logged at debug.",
 	}})
 	LogFormat = add(Setting[string]{Kind: oneOf("text", "json"), Row: Row{
 		Name: "log-format", Where: Machine, Default: "text", Example: "FORMAT", Choices: []string{"text", "json"},
@@ -57,7 +56,7 @@ var (
 	TrustedProxies = add(Setting[[]string]{Kind: networks(), Row: Row{
 		Name: "trusted-proxies", Where: Machine, Without: "none", Example: "NETWORK,...",
 		Help: "Addresses or networks of proxies, such as 127.0.0.1 or 10.0.0.0/8, whose X-Forwarded-For, -Proto and -Host say who called, and how",
-		More: "Without it the log has the address of the connection, and links begin as the connection's call, or with `--public-url`.",
+		More: "See [behind a proxy](operations.md#behind-a-proxy).",
 	}})
 )
 
@@ -115,7 +114,6 @@ var (
 	KeepInputs = add(Setting[time.Duration]{Kind: duration(time.Hour, "1h or more"), InStack: durationWithin(time.Hour, 365*day), Row: Row{
 		Name: "keep-inputs", Where: Machine | Stack | Functions, Default: "24h", Example: "TIME",
 		Help: "How long an upload is kept after it was announced or last used",
-		More: "Files that come in a form are deleted when their request ends.",
 	}})
 	KeepOutputs = add(Setting[time.Duration]{
 		Kind: duration(time.Hour, "1h or more"), InStack: durationWithin(time.Hour, 10*365*day),
@@ -172,7 +170,7 @@ var (
 	NVIDIAEncode = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
 		Name: "nvidia-encode", Where: Machine | Stack | Runner, Default: "false", Optional: true,
 		Help: "Encode video on an NVIDIA GPU that has an encoder, unlike A100, H100 and H200",
-		More: "Outputs of H.264 of high quality only; video with a side of less than 160 or more than 4096 pixels stays on the CPU. On AWS only requests of engines with networks are done where a GPU is, with `image=cuda`.",
+		More: "On AWS only requests of engines with networks are done where a GPU is, with `image=cuda`. See [models](models.md#on-an-nvidia-gpu).",
 	}})
 	ProvenanceCertificate = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "provenance-certificate", Where: Machine, Without: "outputs aren't signed", Example: "FILE",

@@ -23,12 +23,12 @@ var (
 	Image = add(Setting[string]{Kind: oneOf("cpu", "cuda"), Row: Row{
 		Name: "image", Where: Stack, Default: "cpu",
 		Help: "Image of the runners of requests whose engine needs a network: cuda gives these requests a job queue of their own, of instances with a GPU",
-		More: "It needs such an engine among `engines`. All other requests are rendered on instances without a GPU.",
+		More: "It needs such an engine among `engines`. Instances without a GPU render all others.",
 	}})
 	Zones = add(Setting[int]{Kind: integerWithin(1, 6), Row: Row{
 		Name: "zones", Where: Stack, Default: "3",
 		Help: "Number of availability zones for the instances",
-		More: "If your account has fewer in the region, such as in us-west-1, set that number. You can't change 2 to more later, since each of the two has half of the addresses.",
+		More: "Set fewer where your account has fewer, as in us-west-1. 2 can't become more later, since each of the two has half of the addresses.",
 	}})
 	ZoneNames = add(Setting[[]string]{Kind: noneOr(words(`[a-z]{2}-[a-z-]+-[0-9][a-z]`, "a zone such as us-east-1a")), Row: Row{
 		Name: "zone-names", Where: Stack, Without: "those with the most of `instanceTypes`, which `make deploy` finds, with `image=cuda` of `gpuInstanceTypes` first; else the region's first `zones`",
@@ -40,7 +40,7 @@ var (
 		Row: Row{
 			Name: "instance-types", Where: Stack, Without: "`" + withCPU + "`; with `image=cpu` and engines besides warp `" + withNet + "`",
 			Help: "Types of instances without a GPU that Batch may start: x86, with 4 vCPUs each, and at least 8 GiB, or 16 GiB if they compute networks of engines",
-			More: "A job doesn't fit on a smaller instance. On a larger one several jobs run, each on 4 cores, but they share a disk of the size for one job.",
+			More: "On a larger one several jobs, each on 4 cores, share a disk of the size for one.",
 		},
 	})
 	SpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
@@ -54,7 +54,7 @@ var (
 	GPUInstanceTypes = add(Setting[[]string]{Kind: instanceTypes(), Row: Row{
 		Name: "gpu-instance-types", Where: Stack, Default: "g6.xlarge,g5.xlarge,g6e.xlarge",
 		Help: "Types of instances with a GPU that Batch may start with `image=cuda`: x86, with 4 vCPUs, 16 GiB and one GPU each, or more",
-		More: "On a larger instance several jobs share a disk of the size for one. On demand Batch takes the cheapest for a vCPU. So `g4dn.xlarge`, the cheapest, isn't among them: see [what 1000 jobs cost](costs.md#with-a-network-of-full-size).",
+		More: "On a larger instance several jobs share a disk of the size for one. On demand Batch takes the cheapest for a vCPU, so [`g4dn.xlarge`](decisions.md#types-with-a-gpu) isn't among them.",
 	}})
 	GPUSpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "gpu-spot-vcpus", Where: Stack, Default: "32",
@@ -71,14 +71,14 @@ var (
 	LambdaQuota = add(Setting[int]{Kind: integerWithin(1, 10_000_000), Row: Row{
 		Name: "lambda-quota", Where: Stack, Default: "10", Without: "the account's, which `make deploy` reads; else 10, as in new accounts",
 		Help: "Concurrent calls of functions that Lambda allows the account in the region",
-		More: "Deliveries to webhooks take a fifth of them, 20 at most. From 200 on, `sweep`, `dispatch` and `broker` have calls of their own.",
+		More: "See [quotas](../infra/README.md#quotas-for-instances).",
 	}})
 	SmallWorkers = add(Setting[int]{
 		Kind: integerWithin(0, 10_000), ContextDefault: defaultSmall,
 		Row: Row{
 			Name: "small-workers", Where: Stack | Functions, Default: "0", Optional: true, Without: "half of `lambdaQuota`, 500 at most; below 200 a fifth",
 			Help: "Largest number of small workers: invocations of the function that does small requests, which start in seconds; 0 for none",
-			More: "From a quota of 200 on, their invocations are reserved, so that they take none from the API. See [decisions](decisions.md#small-requests).",
+			More: "See [decisions](decisions.md#how-many-small-workers).",
 		},
 	})
 	RequestRate = add(Setting[int]{Kind: integerWithin(1, 10_000), Row: Row{
@@ -92,7 +92,7 @@ var (
 	HealthCheck = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "health-check", Where: Stack, Default: "false",
 		Help: "Let Route 53 call the API's health from three continents each 30 s, and raise an alarm when it can't",
-		More: "For stacks in us-east-1, since Route 53 tells only alarms there. Elsewhere let another service call it.",
+		More: "For stacks in us-east-1, since Route 53 tells only alarms there.",
 	}})
 	MonthlyBudget = add(Setting[int]{Kind: integerWithin(0, 100_000_000), Row: Row{
 		Name: "monthly-budget", Where: Stack, Default: "0",
@@ -154,7 +154,7 @@ var (
 	FirstDeploy = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "first-deploy", Where: Stack, Default: "false",
 		Help: "Deploy without protection of data, so that AWS can remove a stack that it failed to make",
-		More: "`make deploy` sets it for a new stack, and then deploys again without it.",
+		More: "`make deploy` sets it by itself.",
 	}})
 	Repository = add(Setting[string]{Kind: matching(`.+`, aPath), Row: Row{
 		Name: "repository", Where: Stack, Default: "..",

@@ -47,8 +47,9 @@ A refused call has a status, a sentence in the field ` + "`error`, and its code 
 const ofRequests = `
 ## Of requests
 
-A request that failed has a sentence in ` + "`error_message`" + `, and in its [details](api.md#read-the-result) the code as ` + "`failure_code`" + ` and what else is known as ` + "`reason`" + `. Codes and sentences don't change; new ones may come. A request that fails by a fault of the
-service doesn't count towards its key's limit. "It is tried again" says that the service tries for a time before the request fails.
+A request that failed has a sentence in ` + "`error_message`" + `, and in its [details](api.md#read-the-result) the code as ` + "`failure_code`" + ` and what else is known as ` + "`reason`" + `. Codes and sentences don't change; new ones may come.
+
+The fault is of the *input* or the call, or of the *service*, or *elsewhere*: of a server, the network or the machine. Only faults of the input count towards the key's limit. *Tried again*: for a time, before the request fails.
 
 | Code | Sentence | Fault of | What to do |
 |---|---|---|---|
@@ -59,21 +60,21 @@ var todo = map[failure.Code]string{
 	failure.Invalid:      "correct the call: the sentence names the field",
 	failure.Unauthorized: "use a key that is neither revoked nor expired",
 	failure.ReadOnlyKey:  "use a key that may do more",
-	failure.NotFound:     "compare the path with the sentence, or the id with your list",
-	failure.Finished:     "nothing: it has ended; a webhook has to be enabled first",
+	failure.NotFound:     "compare the id with your list",
+	failure.Finished:     "nothing: it has ended; enable a webhook first",
 	failure.Unfinished:   "wait for its end, or cancel it first",
-	failure.Reused:       "take a new idempotency key for another body",
+	failure.Reused:       "take a new key for another body",
 	failure.TokenLimit:   "ask the operator for another key",
 	failure.TooLarge:     "send less; a large file goes as an [upload](api.md#send-media)",
-	failure.RateLimited:  "wait as long as `Retry-After` says; `RateLimit` tells it before",
-	failure.OpenLimit:    "wait for the end of requests, as long as `Retry-After` says",
-	failure.BatchLimit:   "wait for the end of a batch, as long as `Retry-After` says",
+	failure.RateLimited:  "wait for `Retry-After`; `RateLimit` tells it before",
+	failure.OpenLimit:    "wait for the end of requests, or `Retry-After`",
+	failure.BatchLimit:   "wait for the end of a batch, or `Retry-After`",
 	failure.StorageLimit: "delete media, or ask the operator for more room",
 	failure.KeyLimit:     "revoke a key",
 	failure.WebhookLimit: "delete a webhook",
-	failure.SameWebhook:  "use the webhook that there is",
+	failure.SameWebhook:  "use that webhook",
 	failure.EventLimit:   "let a receiver answer, or delete its webhook",
-	failure.NoSpace:      "wait as long as `Retry-After` says; the operator has to make room",
+	failure.NoSpace:      "wait for `Retry-After`; the operator has to make room",
 	failure.Internal:     "try again later; tell the operator the answer's `X-Request-Id`",
 }
 
@@ -102,12 +103,12 @@ func page(root string) (string, error) {
 		if slices.Contains([]failure.Class{failure.OfInput, failure.OfOurs, failure.Transient}, failure.Class(c.value)) {
 			continue
 		}
-		by := map[failure.Class]string{failure.OfInput: "the input or the call", failure.OfOurs: "the service", failure.Transient: "a server, the network or the machine"}[code.Class()]
+		by := map[failure.Class]string{failure.OfInput: "input", failure.OfOurs: "service", failure.Transient: "elsewhere"}[code.Class()]
 		if example(code).Free() && code.Class() == failure.OfInput {
-			by = "the service"
+			by = "service"
 		}
 		if code.Postpones() {
-			by += "; it is tried again"
+			by += ", tried again"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.value, example(code).Sentence(), by, order.Advice(code))
 	}

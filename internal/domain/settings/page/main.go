@@ -50,9 +50,8 @@ const introduction = `# Settings
 
 On one machine a setting is an option of ` + "`lipsync serve`" + `, or a variable of its environment: ` + "`--max-side` is `LIPSYNC_MAX_SIDE`" + `.
 
-On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. An
-unknown name or a value that is not allowed is refused, with a message that says what is, before anything is deployed. A setting given with ` + "`-c`" + `
-holds for one deployment: see [deploy](../infra/README.md#deploy).
+On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. Unknown
+names and values that are not allowed are refused before anything is deployed. A setting given with ` + "`-c`" + ` holds for one deployment: see [deploy](../infra/README.md#deploy).
 `
 
 // page returns the page.
