@@ -61,7 +61,7 @@ func newCommands() *commands {
 	return &commands{Sync: syncCommand{Choices: flags.NewChoices()}, Send: sendCommand{Choices: flags.NewChoices()}}
 }
 
-// streams are those of a command.
+// streams is short for screen.Streams.
 type streams = screen.Streams
 
 // Exit statuses.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
@@ -67,11 +66,11 @@ func TestJobQueues_long(t *testing.T) {
 	if running := d.Batch.Running(); len(running) != 1 || d.queue(running[0]) != "GPUJobs" {
 		t.Errorf("the jobs %q hold %d requests of the network, want one of the queue with GPUs", running, len(neural))
 	}
+	close(host.release) // a runner waits for no answer longer than worker.StallTime
 	small := d.newJob(t)
 	await(t, "the small request to be done", func() bool { return small.record(t).Status.Final() })
 	large := account.generate(t, "warp", host.URL+"/large.mp4", host.URL+"/speech.wav")
 	await(t, "the large request to be done", func() bool { return large.record(t).Status.Final() })
-	close(host.release)
 	await(t, "the requests of the network to be done", func() bool {
 		return !slices.ContainsFunc(neural, func(j job) bool { return !j.record(t).Status.Final() })
 	})
@@ -112,7 +111,7 @@ func newSlowHost(t *testing.T) *slowHost {
 			http.ServeFile(w, r, fixtures.speech)
 		}
 	}))
-	t.Cleanup(h.CloseClientConnections)
+	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
 	return h
 }
 
@@ -140,9 +139,9 @@ func (d *testDeployment) wantWorkers(t *testing.T, j job, names ...string) {
 		t.Errorf("got %+v, want it completed", r)
 	}
 	var got []string
-	for lines := bufio.NewScanner(bytes.NewReader(read(t, d.log))); lines.Scan(); {
+	for text := range bytes.Lines(read(t, d.log)) {
 		var line struct{ Msg, Request, Job string }
-		if json.Unmarshal(lines.Bytes(), &line) != nil || line.Msg != "started" || line.Request != j.id {
+		if json.Unmarshal(text, &line) != nil || line.Msg != "started" || line.Request != j.id {
 			continue // some lines are no JSON
 		}
 		if line.Job == "" {

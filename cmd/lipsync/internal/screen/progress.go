@@ -1,4 +1,4 @@
-// Package screen shows what a command does, on a terminal and in a log.
+// Package screen shows what a command does, on a terminal and in a log, and asks its user.
 package screen
 
 import (

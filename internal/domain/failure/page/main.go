@@ -49,7 +49,7 @@ const ofRequests = `
 
 A request that failed has a sentence in ` + "`error_message`" + `, and in its [details](api.md#read-the-result) the code as ` + "`failure_code`" + ` and what else is known as ` + "`reason`" + `. Codes and sentences don't change; new ones may come.
 
-The fault is of the *input* or the call, or of the *service*, or *elsewhere*: of a server, the network or the machine. Only faults of the input count towards the key's limit. *Tried again*: for a time, before the request fails.
+The fault is of the *input* or the call, or of the *service*, or *elsewhere*: of a server, the network or the machine. A request that failed by a fault of the service or elsewhere doesn't count towards its key's limit. *Tried again*: for a time, before the request fails.
 
 | Code | Sentence | Fault of | What to do |
 |---|---|---|---|
