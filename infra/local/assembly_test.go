@@ -111,9 +111,18 @@ func TestJobAttempts(t *testing.T) {
 	if got, err := tmpl.jobAttempts(); err != nil || got != 7 {
 		t.Errorf("got %d attempts (error %v), want 7", got, err)
 	}
+	tmpl.Resources["Other"] = &resource{Type: tmpl.Resources["Job"].Type, Properties: map[string]any{"RetryStrategy": map[string]any{"Attempts": 8.}}}
+	if got, err := tmpl.jobAttempts(); err == nil {
+		t.Errorf("two definitions: got %d attempts, want an error", got)
+	}
+	delete(tmpl.Resources, "Other")
 	delete(tmpl.Resources["Job"].Properties, "RetryStrategy")
 	if got, err := tmpl.jobAttempts(); err == nil {
 		t.Errorf("no strategy: got %d attempts, want an error", got)
+	}
+	delete(tmpl.Resources, "Job")
+	if got, err := tmpl.jobAttempts(); err == nil {
+		t.Errorf("no definition: got %d attempts, want an error", got)
 	}
 }
 
@@ -123,6 +132,10 @@ func TestAdaptRefuses(t *testing.T) {
 		"job role":       func(t *template) { delete(t.Resources, "JobRole") },
 		"small function": func(t *template) { delete(t.Resources, "Small") },
 		"API":            func(t *template) { delete(t.Resources, "Api") },
+		"common role": func(t *template) {
+			role := map[string]any{"Fn::GetAtt": []any{"SmallRole", "Arn"}}
+			t.Resources["Other"] = &resource{Type: t.Resources["Job"].Type, Properties: map[string]any{"ContainerProperties": map[string]any{"JobRoleArn": role}}}
+		},
 	} {
 		tmpl := small(t).Template
 		change(&tmpl)

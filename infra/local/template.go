@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,9 @@ func (t *template) exportJobs() (map[string][]string, error) {
 	names, role := map[string][]string{}, any(nil)
 	for definition, r := range t.jobDefinitions() {
 		container, _ := r.Properties["ContainerProperties"].(map[string]any)
+		if role != nil && !reflect.DeepEqual(role, container["JobRoleArn"]) {
+			return nil, fmt.Errorf("the job definition %s has another role than others", definition)
+		}
 		role = container["JobRoleArn"]
 		names[definition] = nil
 		list, _ := container["Environment"].([]any)
@@ -109,6 +113,9 @@ func (t *template) jobAttempts() (attempts int, err error) {
 			return 0, fmt.Errorf("the job definition %s does not say how often a job is tried, or not as others do", name)
 		}
 		attempts = int(n)
+	}
+	if attempts == 0 {
+		return 0, errors.New("the template has no job definition")
 	}
 	return attempts, nil
 }

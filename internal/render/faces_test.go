@@ -189,6 +189,25 @@ func TestPersonOfTracks(t *testing.T) {
 	}
 }
 
+// TestLargest follows a person who is missed in two frames, while a larger one comes and goes.
+func TestLargest(t *testing.T) {
+	frames := make([][]seen, 30)
+	for i := range frames {
+		if i >= 2 && i != 25 && i != 26 {
+			frames[i] = append(frames[i], seen{track: 0, box: detection.Box{Size: 100}})
+		}
+		if i >= 10 && i < 20 {
+			frames[i] = append(frames[i], seen{track: 1, box: detection.Box{Size: 140}})
+		}
+	}
+	largest := facesOf(t, frames...).largest()
+	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: -1, 26: -1, 29: 0} {
+		if got := largest(frame); got != want {
+			t.Errorf("frame %d: got %d, want %d", frame, got, want)
+		}
+	}
+}
+
 // TestBestBox chooses the face whose box has the largest IoU with the client's, among those whose middles it contains.
 func TestBestBox(t *testing.T) {
 	all := facesOf(t, []seen{{track: 0, person: 0, box: detection.Box{X: 50, Y: 50, Size: 20}}, {track: 1, person: 1, box: detection.Box{X: 60, Y: 50, Size: 40}}, {track: 2, person: 2, box: detection.Box{X: 95, Y: 50, Size: 40}}})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,10 +65,10 @@ func newFixtureFor(t testing.TB, d lipsync.Duty) *fixture {
 	return f
 }
 
-// BeginSmall implements smallWorkers.
+// BeginSmall implements SmallWorkers.
 func (f *fixture) BeginSmall(_ context.Context, start string) error { return f.count("begin", start) }
 
-// EndSmall implements smallWorkers.
+// EndSmall implements SmallWorkers.
 func (f *fixture) EndSmall(_ context.Context, start string) error { return f.count("end", start) }
 
 func (f *fixture) count(what, start string) error {
@@ -278,6 +279,27 @@ func TestRefusals(t *testing.T) {
 	}
 	if !strings.Contains(f.log.String(), "a runner's message is refused") {
 		t.Errorf("the log doesn't tell of refusals: %s", &f.log)
+	}
+}
+
+// stints is a lipsync.Demand that keeps stints.
+type stints struct {
+	lipsync.Demand
+	all []lipsync.Stint
+}
+
+func (s *stints) Worked(_ context.Context, of lipsync.Stint) (time.Duration, error) {
+	s.all = append(s.all, of)
+	return time.Duration(len(s.all)) * time.Minute, nil
+}
+
+// TestWorked notes a stint as the worker tells it.
+func TestWorked(t *testing.T) {
+	f, noted, want := newFixture(t), &stints{}, lipsync.Stint{Class: lipsync.Neural, Took: time.Second, Duty: lipsync.DoesNeural}
+	f.Pooled, f.Demand = true, noted
+	all, err := f.records.Worked(t.Context(), want)
+	if err != nil || all != time.Minute || !slices.Equal(noted.all, []lipsync.Stint{want}) {
+		t.Errorf("got %v, %v and the stints %+v, want %+v", all, err, noted.all, want)
 	}
 }
 

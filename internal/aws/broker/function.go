@@ -16,8 +16,8 @@ type Sessions interface {
 	Open(ctx context.Context, name string, p policy) (*credentials, error)
 }
 
-// smallWorkers counts small workers that run. They return NotFound for a start that isn't known.
-type smallWorkers interface {
+// SmallWorkers counts small workers that run. They return NotFound for a start that isn't known.
+type SmallWorkers interface {
 	BeginSmall(ctx context.Context, start string) error
 	EndSmall(ctx context.Context, start string) error
 }
@@ -25,13 +25,13 @@ type smallWorkers interface {
 // function answers the messages of runners.
 type function struct {
 	records  *service.Service
-	small    smallWorkers
+	small    SmallWorkers
 	sessions Sessions
 	log      *slog.Logger
 }
 
 // Handler returns the function of Lambda that answers the messages of runners. It returns an error only if it can't tell the runner.
-func Handler(s *service.Service, small smallWorkers, sessions Sessions, log *slog.Logger) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+func Handler(s *service.Service, small SmallWorkers, sessions Sessions, log *slog.Logger) func(context.Context, json.RawMessage) (json.RawMessage, error) {
 	f := &function{s, small, sessions, log}
 	return func(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
 		c, err := parse(text)

@@ -19,7 +19,7 @@ import (
 	"lipsync/internal/domain/order"
 )
 
-// operation is what a runner asks for: a method of service.Records or smallWorkers, or a session.
+// operation is what a runner asks for: a method of service.Records or SmallWorkers, or a session.
 type operation string
 
 const (

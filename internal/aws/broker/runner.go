@@ -28,7 +28,7 @@ type Records struct {
 
 var (
 	_ service.Records = (*Records)(nil)
-	_ smallWorkers    = (*Records)(nil)
+	_ SmallWorkers    = (*Records)(nil)
 )
 
 // NewRecords returns the records behind the function, for a runner with the duty.

@@ -28,12 +28,12 @@ const atOnce = 32
 
 // Event is what the function gets of one invocation.
 type Event struct {
-	Start string // as the record names it
+	Start string // as the Record names it
 }
 
-// record keeps how many small workers were started, have begun and have ended. So one counts from the moment of its start, and one that died is
+// Record keeps how many small workers were started, have begun and have ended. So one counts from the moment of its start, and one that died is
 // forgotten some time later.
-type record interface {
+type Record interface {
 	// StartSmall records that n are started, and returns a name by which they record that they begin and end.
 	StartSmall(ctx context.Context, now time.Time, n int) (start string, err error)
 	// CountSmall returns the number of those that were started and have not begun, and of those that have begun and not ended.
@@ -45,7 +45,7 @@ type record interface {
 type Pool struct {
 	config   aws.Config
 	function string // name or ARN
-	record   record
+	record   Record
 	now      func() time.Time
 	signer   *v4.Signer
 }
@@ -53,7 +53,7 @@ type Pool struct {
 var _ lipsync.Pool = (*Pool)(nil)
 
 // New returns a pool that calls the function, by its name or ARN.
-func New(config aws.Config, function string, r record, now func() time.Time) *Pool {
+func New(config aws.Config, function string, r Record, now func() time.Time) *Pool {
 	return &Pool{config: config, function: function, record: r, now: now, signer: v4.NewSigner()}
 }
 

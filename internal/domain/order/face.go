@@ -12,7 +12,7 @@ import (
 
 // Face chooses the person whose mouth is synced. Its zero value is AutoFace.
 type Face struct {
-	By faceChoice
+	By FaceChoice
 
 	// If By is FaceAt, the person is the one at a point of a frame.
 	Frame int // of the video, from 0
@@ -21,12 +21,12 @@ type Face struct {
 	Boxes string // if By is FaceInBoxes: the URL of a file with a box for each frame
 }
 
-// faceChoice is the way in which the person is chosen.
-type faceChoice int
+// FaceChoice is the way in which the person is chosen.
+type FaceChoice int
 
 // The ways to choose a person.
 const (
-	AutoFace    faceChoice = iota // the person who speaks
+	AutoFace    FaceChoice = iota // the person who speaks
 	FaceAt                        // the person at a point of a frame
 	FaceInBoxes                   // in each frame the person in a box
 )

@@ -84,7 +84,7 @@ func answers[Out any](do call[Out]) handler {
 	}
 }
 
-// byID returns a call that does something with what its path names by an id, and answers with the view of that.
+// byID returns a call of a method of the service that takes only an id, that of the path. It answers with the view of the result.
 func byID[In, Out any](do func(*service.Service, context.Context, lipsync.Caller, string) (In, error), view func(*api, In) Out) call[Out] {
 	return func(a *api, r *http.Request, c lipsync.Caller) (Out, error) {
 		in, err := do(a.service, r.Context(), c, r.PathValue("id"))
