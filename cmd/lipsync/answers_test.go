@@ -81,7 +81,7 @@ func TestWrongAnswers(t *testing.T) {
 	c := testClient{s.url, newKey(t, data)}
 	jar, _ := cookiejar.New(nil)
 	browser := http.Client{Jar: jar}
-	if r, err := browser.Get(s.link(t)); err != nil || r.StatusCode != http.StatusOK {
+	if r, err := browser.PostForm(s.link(t), nil); err != nil || r.StatusCode != http.StatusOK {
 		t.Fatalf("sign in: %v, %v", r, err)
 	}
 	mux := http.NewServeMux()

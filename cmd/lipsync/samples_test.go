@@ -182,17 +182,17 @@ func (s *server) page(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar}
-	var body []byte
-	for _, address := range []string{s.link(t), s.url + path} {
-		response, err := browser.Get(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err = io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Fatalf("%s: got %s, %v", path, response.Status, err)
-		}
+	if _, err := browser.PostForm(s.link(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	response, err := browser.Get(s.url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: got %s, %v", path, response.Status, err)
 	}
 	return string(body)
 }

@@ -18,25 +18,24 @@ func TestEndSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar}
-	open := func(address string) (path string) {
+	path := func(response *http.Response, err error) string {
 		t.Helper()
-		response, err := browser.Get(address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		response.Body.Close()
 		return response.Request.URL.Path
 	}
-	if got := open(s.link(t)); got != "/dashboard" {
+	if got := path(browser.PostForm(s.link(t), nil)); got != "/dashboard" {
 		t.Fatalf("sign-in leads to %s", got)
 	}
 	if _, said, status := command(t, "users", "end-sessions", "--data", s.data); status != ok || !strings.Contains(said, "the account default") {
 		t.Fatalf("got status %d, %q", status, said)
 	}
-	if got := open(s.url + "/dashboard"); got != "/dashboard/sign-in" {
+	if got := path(browser.Get(s.url + "/dashboard")); got != "/dashboard/sign-in" {
 		t.Errorf("after the end of all sessions the browser gets %s", got)
 	}
-	if got := open(s.link(t)); got != "/dashboard" {
+	if got := path(browser.PostForm(s.link(t), nil)); got != "/dashboard" {
 		t.Errorf("a new sign-in leads to %s", got)
 	}
 }

@@ -21,8 +21,7 @@ import (
 func (f *fixture) signedIn(t *testing.T) *browsertest.Browser {
 	t.Helper()
 	b := browsertest.New(t)
-	b.Open(f.URL + f.newLink(t))
-	b.WaitText("h1", "Requests")
+	b.SignIn(f.URL+f.newLink(t), "Requests")
 	return b
 }
 
@@ -31,8 +30,7 @@ func TestLinkInBrowser(t *testing.T) {
 	f := newFixture(t)
 	link := f.URL + f.newLink(t)
 	first, second := browsertest.New(t), browsertest.New(t)
-	first.Open(link)
-	first.WaitText("h1", "Requests")
+	first.SignIn(link, "Requests")
 	if got := browsertest.Eval[string](first, "location.pathname + location.search"); got != "/dashboard" {
 		t.Errorf("the link leads to %s, want /dashboard", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,8 +32,7 @@ func TestListInBrowser(t *testing.T) {
 			f.fail(t, id, noFace)
 		}
 	}
-	b := browsertest.New(t)
-	b.Open(f.URL + f.newLink(t))
+	b := f.signedIn(t)
 	b.WaitText(".pager", "1–25 of 500")
 	b.Do(chromedp.Click("a[rel=next]"))
 	b.WaitText(".pager", "26–50 of 500")
@@ -54,8 +54,7 @@ func TestListInBrowser(t *testing.T) {
 func TestLiveInBrowser(t *testing.T) {
 	f := newFixture(t)
 	id := f.add(t, f.caller(t, account), "watched")
-	b := browsertest.New(t)
-	b.Open(f.URL + f.newLink(t))
+	b := f.signedIn(t)
 	b.Wait(`document.querySelector(".rows .queued")`)
 	browsertest.Eval[bool](b, `(document.querySelector(".rows .name a").focus(), true)`)
 	r := f.start(t, id, lipsync.Progress{Stage: order.Analyzing, Percent: 12})
@@ -212,11 +211,11 @@ func TestUploadInBrowser(t *testing.T) {
 	}
 }
 
-// stall delays the answers to all calls of a method until end is called.
+// stall delays the answers to all calls of a method, except for signing in, until end is called.
 func (f *fixture) stall(method string) (end func()) {
 	handler, over := f.Config.Handler, make(chan struct{})
 	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == method {
+		if r.Method == method && !strings.HasSuffix(r.URL.Path, "/sign-in") {
 			<-over
 		}
 		handler.ServeHTTP(w, r)

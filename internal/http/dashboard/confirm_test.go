@@ -70,7 +70,7 @@ func TestLargeProof(t *testing.T) {
 	f := newFixture(t)
 	f.change = func(o *Options) { o.SignIn = proven{f.folder, strings.Repeat("x", 4000)} }
 	w := httptest.NewRecorder()
-	f.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodGet, f.newLink(t), nil))
+	f.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodPost, f.newLink(t), nil))
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(f.log.String(), "more than the 3900 that browsers keep") {
 		t.Errorf("got %d, log %s", w.Code, f.log)
 	}

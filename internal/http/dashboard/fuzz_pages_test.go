@@ -85,13 +85,15 @@ func FuzzToken(f *testing.F) {
 	fx.newLink(f)
 	handler := fx.handler(f)
 	f.Fuzz(func(t *testing.T, query string) {
-		r := httptest.NewRequest(http.MethodGet, fx.URL+"/dashboard/sign-in", nil)
-		r.URL.RawQuery = query
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		fx.log.Reset()
-		if w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
-			t.Errorf("%q: got %d and the cookie %q", query, w.Code, w.Header().Get("Set-Cookie"))
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			r := httptest.NewRequest(method, fx.URL+"/dashboard/sign-in", nil)
+			r.URL.RawQuery = query
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			fx.log.Reset()
+			if w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
+				t.Errorf("%s %q: got %d and the cookie %q", method, query, w.Code, w.Header().Get("Set-Cookie"))
+			}
 		}
 	})
 }

@@ -25,10 +25,9 @@ func (f *fixture) invite(t *testing.T, name, role string) (browser *http.Client)
 	f.browser = f.newBrowser(t)
 	opened := strings.TrimPrefix(link, f.URL)
 	for range 2 { // programs that show a preview of the link open it too
-		f.get(t, opened).must(t, http.StatusOK, "Accept the invitation")
+		f.get(t, opened).must(t, http.StatusOK, "This link signs you in as <strong>"+name)
 	}
-	_, token, _ := strings.Cut(opened, "token=")
-	f.do(t, http.MethodPost, "/dashboard/sign-in", url.Values{"token": {token}}).mustLead(t, "/dashboard")
+	f.use(t, opened).mustLead(t, "/dashboard")
 	f.browser, browser = before, f.browser
 	return browser
 }

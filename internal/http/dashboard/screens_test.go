@@ -55,11 +55,13 @@ func lookAtAll(t *testing.T, windows ...browsertest.Window) {
 		a.b.Open(stage.URL + "/api/dashboard/signed-out")
 		a.look("provider-signed-out")
 		a.b.Open(empty.URL + empty.newLink(t))
+		a.look("sign-in-link")
+		a.b.SignIn(empty.URL+empty.newLink(t), "Requests")
 		for _, path := range everyPage {
 			a.b.Open(empty.URL + path)
 			a.look("empty-" + filepath.Base(path))
 		}
-		a.b.Open(full.URL + full.newLink(t))
+		a.b.SignIn(full.URL+full.newLink(t), "Requests")
 		for name, path := range paths {
 			a.b.Open(full.URL + path)
 			a.look(name)

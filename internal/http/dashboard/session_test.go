@@ -16,13 +16,18 @@ func TestSignIn(t *testing.T) {
 	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	f.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard", "--data")
 	link := f.newLink(t)
-	f.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
-	f.get(t, link).mustLead(t, "/dashboard")
+	for range 2 { // programs that show a preview of the link, or load it early, open it too
+		f.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
+		f.get(t, link).must(t, http.StatusOK, "This link signs you in to the account <strong>"+account+"</strong>")
+		f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	}
+	f.use(t, link).mustLead(t, "/dashboard")
 	f.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
 	f.get(t, link).mustLead(t, "/dashboard") // a person who is signed in needs no link
 
 	f.browser = f.newBrowser(t)
 	f.get(t, link).must(t, http.StatusForbidden, "used already")
+	f.use(t, link).must(t, http.StatusForbidden, "used already")
 	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	f.Close() // a call is logged after it was answered
 	if said := f.log.String(); strings.Contains(said, "token=") || strings.Contains(said, strings.TrimPrefix(link, "/dashboard/sign-in?token=")) {
@@ -45,13 +50,13 @@ func TestWanted(t *testing.T) {
 	f := newFixture(t)
 	const wanted = "/dashboard?status=failed&reference_id=a%20b"
 	f.get(t, wanted).mustLead(t, "/dashboard/sign-in")
-	f.get(t, f.newLink(t)).mustLead(t, wanted)
-	f.get(t, f.newLink(t)).mustLead(t, "/dashboard")
+	f.use(t, f.newLink(t)).mustLead(t, wanted)
+	f.use(t, f.newLink(t)).mustLead(t, "/dashboard")
 
 	f.browser = f.newBrowser(t)
 	f.get(t, wanted)
 	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // the last page that was asked for counts
-	f.get(t, f.newLink(t)).mustLead(t, "/dashboard")
+	f.use(t, f.newLink(t)).mustLead(t, "/dashboard")
 
 	signIn := f.address(t, "/dashboard/sign-in")
 	for _, planted := range []string{"", "/dashboard/usage", "https://example.com"} {
@@ -59,7 +64,7 @@ func TestWanted(t *testing.T) {
 		f.get(t, wanted)
 		kept := f.browser.Jar.Cookies(signIn)[0]
 		f.browser.Jar.SetCookies(signIn, []*http.Cookie{{Name: kept.Name, Value: planted, Path: signIn.Path}})
-		f.get(t, f.newLink(t)).mustLead(t, "/dashboard")
+		f.use(t, f.newLink(t)).mustLead(t, "/dashboard")
 	}
 }
 
@@ -79,7 +84,7 @@ func TestOneWinner(t *testing.T) {
 	won := make(chan bool)
 	for range 8 {
 		go func() {
-			r, _ := http.NewRequest(http.MethodGet, link, nil)
+			r, _ := http.NewRequest(http.MethodPost, link, nil)
 			_, _, err := f.folder.Identify(nil, r)
 			won <- err == nil
 		}()
@@ -174,7 +179,7 @@ func TestCookie(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := httptest.NewRecorder()
-		f.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodGet, f.newLink(t), nil))
+		f.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodPost, f.newLink(t), nil))
 		c := w.Result().Cookies()[0]
 		if c.Name != want || c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != Root || c.MaxAge != 12*60*60 {
 			t.Errorf("%s: got %+v", address, c)

@@ -11,15 +11,15 @@ import (
 // signIn signs a person in, or shows how to sign in. It shows errors on the same page, which never
 // redirects, so that no browser is redirected for ever.
 func (p *pages) signIn(v *visit) error {
-	if v.Method == http.MethodHead { // HEAD must not use up a link that works once
+	if v.Method == http.MethodHead { // HEAD must not use up the answer of a provider
 		return v.showSignIn(http.StatusForbidden, "")
 	}
 	who, answered, err := p.SignIn.Identify(v, v.Request)
 	if answered {
 		return nil
 	}
-	if errors.Is(err, signin.ErrInvited) {
-		return v.show(http.StatusOK, "sign-in", "Invitation", signInPage{Invitation: v.URL.Query().Get("token")})
+	if errors.Is(err, signin.ErrOpened) {
+		return v.show(http.StatusOK, "sign-in", "Sign in", signInPage{Token: v.URL.Query().Get("token"), Name: who.Name, Account: who.Account})
 	}
 	if err == nil {
 		err = v.begin(who)
@@ -70,11 +70,12 @@ func (v *visit) wanted() (path string) {
 
 // signInPage is the page that says how to sign in.
 type signInPage struct {
-	SignedOut  bool   // the person has just signed out
-	Invitation string // token of a link that invites the person, "" if there is none
-	Message    string // why signing in failed, "" if it was not tried
-	Elsewhere  bool   // people sign in at a provider
-	Insecure   bool   // browsers keep no session at this address
+	SignedOut     bool   // the person has just signed out
+	Token         string // of a good link, "" if there is none
+	Name, Account string // whom the link signs in, and to which account
+	Message       string // why signing in failed, "" if it was not tried
+	Elsewhere     bool   // people sign in at a provider
+	Insecure      bool   // browsers keep no session at this address
 }
 
 func (v *visit) showSignIn(status int, message string) error {

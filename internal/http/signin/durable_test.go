@@ -31,7 +31,7 @@ func TestFolderSynced(t *testing.T) {
 				t.Fatal(err)
 			}
 			return link.Query().Get("token")
-		}, func(token string) error { _, err := f.useLink(digest(token), false); return err }, links, unix.IN_DELETE},
+		}, func(token string) error { _, err := f.readLink(digest(token), true); return err }, links, unix.IN_DELETE},
 	} {
 		token := c.prepare()
 		events := watch(t, filepath.Join(dir, c.folder))

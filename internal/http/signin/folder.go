@@ -149,7 +149,8 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	if token == "" {
 		return Person{}, false, Refused("")
 	}
-	content, err := f.useLink(digest(token), r.Method == http.MethodPost)
+	use := r.Method == http.MethodPost
+	content, err := f.readLink(digest(token), use)
 	if err != nil {
 		return Person{}, false, fmt.Errorf("sign in: %w", err)
 	}
@@ -157,10 +158,13 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 		return Person{}, false, Refused("This link was used already, or is too old.")
 	}
 	account, name, invited := parseInvited(content)
-	if !invited {
-		return Person{Account: account, Name: account}, false, nil
+	who := Person{Account: account, Name: account}
+	if invited {
+		who, err = f.person(account, name)
 	}
-	who, err := f.person(account, name)
+	if err == nil && !use {
+		err = ErrOpened
+	}
 	return who, false, err
 }
 
@@ -175,21 +179,21 @@ func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) {
 // SignOutURL implements SignIn. It returns nil, since there is no provider.
 func (f *Folder) SignOutURL() *url.URL { return nil }
 
-// useLink returns for whom a link with the digest is, "" if it doesn't work, and ends it. If the link invites a person, who has not accepted, it
-// returns ErrInvited. If several processes try at the same time, only one of them can remove the link's file.
-func (f *Folder) useLink(digest string, accepted bool) (content string, err error) {
+// readLink returns for whom a link with the digest is, "" if it doesn't work, and ends it by its use. If several processes use it at the same
+// time, only one of them can remove the link's file.
+func (f *Folder) readLink(digest string, use bool) (content string, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), digest+".") && f.good(entry.Name()) {
 			name := path.Join(links, entry.Name())
 			of, err := f.root.ReadFile(name)
-			if _, _, invited := parseInvited(string(of)); err == nil && !accepted && invited {
-				return "", ErrInvited
+			if err == nil && use {
+				err = errors.Join(f.root.Remove(name), f.sync(links)) // otherwise the link could be used again after a power cut
 			}
-			if err = errors.Join(err, f.root.Remove(name)); err != nil {
+			if err != nil {
 				return "", ignore(err, fs.ErrNotExist)
 			}
-			return string(of), f.sync(links) // otherwise the link could be used again after a power cut
+			return string(of), nil
 		}
 	}
 	return "", err

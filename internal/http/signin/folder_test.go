@@ -80,7 +80,7 @@ func TestInviteAgain(t *testing.T) {
 	f := openFolder(t, t.TempDir(), lipsynctest.NewClock())
 	ann := Person{Account: "default", Name: "Ann", Role: Owner}
 	identify := func(link *url.URL) (Person, error) {
-		if _, _, err := f.Identify(nil, httptest.NewRequest(http.MethodGet, link.String(), nil)); failure.CodeOf(err) != failure.Unauthorized && !errors.Is(err, ErrInvited) {
+		if _, _, err := f.Identify(nil, httptest.NewRequest(http.MethodGet, link.String(), nil)); failure.CodeOf(err) != failure.Unauthorized && !errors.Is(err, ErrOpened) {
 			t.Errorf("got %v for a link that was opened", err)
 		}
 		who, _, err := f.Identify(nil, httptest.NewRequest(http.MethodPost, link.String(), nil))

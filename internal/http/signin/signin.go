@@ -17,7 +17,7 @@ type SignIn interface {
 	// Identify returns the person who calls the sign-in page. If it has answered the call by a
 	// redirect to a provider, from which the person comes back later, answered is true. The error
 	// is Unauthorized if the call doesn't identify the person, with a message for that person; it is
-	// ErrInvited if the person must accept their invitation by a POST of the link's token.
+	// ErrOpened, with who would sign in, if a POST of the link's token does so.
 	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
 	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
 	// Unauthorized if they may not, for example because an operator disabled them. Any other error
@@ -74,8 +74,8 @@ type Sessions interface {
 	EndAll(ctx context.Context, account string) error
 }
 
-// ErrInvited is the error of Identify for a link of an invitation that was only opened. Programs that show a preview of a link open it too.
-var ErrInvited = errors.New("an invitation is accepted by POST")
+// ErrOpened is the error of Identify for a good link that was only opened. Programs that show a preview of a link, or load it early, open it too.
+var ErrOpened = errors.New("a link signs in by POST")
 
 // Refused is the error of a person who may not sign in, with a message for them.
 func Refused(message string) error {

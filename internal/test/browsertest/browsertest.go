@@ -180,6 +180,14 @@ func (b *Browser) WaitText(selector, text string) {
 	b.Wait(fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, text))
 }
 
+// SignIn signs in to the dashboard by a link of one machine, and waits for the page with the heading.
+func (b *Browser) SignIn(link, heading string) {
+	b.t.Helper()
+	b.Open(link)
+	b.Do(chromedp.Click("form[action$=sign-in] button"))
+	b.WaitText("h1", heading)
+}
+
 // SignOut signs out of the dashboard in this browser, where a provider signs people in, and waits until the session has ended.
 func (b *Browser) SignOut() {
 	b.t.Helper()
