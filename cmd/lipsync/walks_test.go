@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"lipsync/internal/test/browsertest"
 	"lipsync/internal/test/ffmpegtest"
@@ -54,7 +55,7 @@ func newDub(t *testing.T) dub {
 }
 
 // TestWalks_long goes from an empty data folder to a video of two people who each speak another speech, with the video's music kept: by the
-// mouse in the dashboard, by curl, and by the command line. It prints the steps and seconds of each way.
+// mouse and by the keyboard in the dashboard, by curl, and by the command line. It prints the steps and seconds of each way.
 func TestWalks_long(t *testing.T) {
 	d := newDub(t)
 	var table, lists strings.Builder
@@ -62,21 +63,21 @@ func TestWalks_long(t *testing.T) {
 		name string
 		most int // steps
 		walk func(*walk, dub)
-	}{{"the mouse in the dashboard", 18, byMouse}, {"curl", 9, byCurl}, {"the command line", 3, byCommand}} {
+	}{{"the mouse in the dashboard", 16, byMouse}, {"the keyboard in the dashboard", 16, byKeyboard}, {"curl", 9, byCurl}, {"the command line", 3, byCommand}} {
 		w := &walk{t: t, way: way.name, began: time.Now()}
 		way.walk(w, d)
 		if w.seconds == 0 || len(w.steps) > way.most {
 			t.Errorf("%s: got %d steps in %.1f s, want at most %d", w.way, len(w.steps), w.seconds, way.most)
 		}
 		fmt.Fprintf(&table, "| %s | %d | %.0f |\n", w.way, len(w.steps), w.seconds)
-		fmt.Fprintf(&lists, "\nBy %s:\n\n", w.way)
+		fmt.Fprintf(&lists, "\nBy %s:\n\n", way.name)
 		for i, s := range w.steps {
 			fmt.Fprintf(&lists, "%d. %s\n", i+1, s)
 		}
 	}
 	text := "Printed by make walks: from an empty data folder to a video of 8 s in which two people speak for 1.6 s each, with the video's music kept.\n" +
-		"A step is a click, a drag, a field that is typed, a file that is chosen, a command or a call; asking until a request is finished is one. The seconds are\n" +
-		"those of the machine, most of them for rendering, of a test that does the steps without a pause.\n\n| Way | Steps | Seconds |\n|---|---|---|\n" + table.String() + lists.String()
+		"A step is a click, a drag, a field that is typed, a file that is chosen, a command or a call; asking until a request is finished is one, and so is a way\n" +
+		"by Tab with what is pressed at its end. The seconds are those of the machine, most of them for rendering, of a test that does the steps without a pause.\n\n| Way | Steps | Seconds |\n|---|---|---|\n" + table.String() + lists.String()
 	t.Log("\n" + text)
 	if *keepWalks {
 		if err := os.WriteFile(filepath.Join(sharedtest.Root(t), filepath.FromSlash(walksPage)), []byte(text), 0o644); err != nil {
@@ -102,15 +103,9 @@ func byMouse(w *walk, d dub) {
 		w.step("choose the file of " + what)
 		b.Do(chromedp.SetUploadFiles(field+" [data-file]", []string{file}))
 	}
-	// fill clicks a field, and types into it.
-	fill := func(selector, value, what string) {
-		w.t.Helper()
-		click(selector, what)
-		w.step("type " + value)
-		b.Do(chromedp.SendKeys(selector, value))
-	}
 	w.step("open the link that serve prints on a terminal")
-	b.Open(s.link(w.t))
+	w.step("click Sign in")
+	b.SignIn(s.link(w.t), "Requests")
 	click("a[href$='/new'].primary", "New request")
 	b.WaitText("h1", "New request")
 	choose("[data-drop=video]", d.video, "the video")
@@ -118,6 +113,7 @@ func byMouse(w *walk, d dub) {
 	b.Wait(`document.querySelectorAll(".people [type=radio]").length === 3`)
 	click("[data-add-audio]", "Add a speech")
 	choose(".more fieldset:not([hidden])", d.ben, "Ben's speech")
+	click("[name=original_gain]", "the middle of the slider to keep the video's own sound")
 	for i, face := range []string{"2", "3"} {
 		click("[data-add-segment]", "Add a segment")
 		b.Wait(fmt.Sprintf(`document.querySelectorAll(".timeline button").length === %d && document.querySelector("[data-segment] .people")`, i+1))
@@ -130,18 +126,79 @@ func byMouse(w *walk, d dub) {
 			})()`)
 		}
 		click(".people label:nth-child("+face+") img", "a face")
-		fill("[data-of=original_gain]", "\b.5", "the gain of the video's own sound")
 	}
 	click("[data-start]", "Start")
 	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2`)
 	id := browsertest.Eval[string](b, `location.pathname.split("/").pop()`)
 	click("a[download]", "Download")
 	w.ended()
-	w.wantDub(details(w.t, s, newKey(w.t, data), id))
+	w.wantDub(details(w.t, s, newKey(w.t, data), id), 1)
 }
 
-// wantDub checks the details of a request: each half has the face of another person, and keeps the music.
-func (w *walk) wantDub(text string) {
+// byKeyboard dubs in the dashboard by keys only.
+func byKeyboard(w *walk, d dub) {
+	data := w.t.TempDir()
+	w.step("lipsync serve")
+	s := startServer(w.t, data)
+	b := browsertest.New(w.t)
+	b.Look(1280, "light")
+	k := browsertest.Keyboard{Browser: b}
+	enter := func(selector, what string) {
+		w.t.Helper()
+		w.step("Tab to " + what + ", Enter")
+		k.To(selector)
+		k.Press(kb.Enter)
+	}
+	choose := func(field, file, what string) {
+		w.t.Helper()
+		w.step("Tab to the file of " + what + ", Space, and choose it")
+		k.To(field + " [data-file]")
+		k.Choose(file)
+	}
+	w.step("open the link that serve prints on a terminal")
+	b.Open(s.link(w.t))
+	w.step("Enter, on Sign in")
+	k.Press(kb.Enter)
+	b.WaitText("h1", "Requests")
+	enter("a[href$='/new'].primary", "New request")
+	b.WaitText("h1", "New request")
+	choose("[data-drop=video]", d.video, "the video")
+	choose("[data-drop=audio]", d.ana, "Ana's speech")
+	b.Wait(`document.querySelectorAll(".people [type=radio]").length === 3`)
+	enter("[data-add-audio]", "Add a speech")
+	choose(".more fieldset:not([hidden])", d.ben, "Ben's speech")
+	w.step("Shift and Tab to Add a segment, Enter")
+	k.BackTo("[data-add-segment]")
+	k.Press(kb.Enter)
+	b.Wait(`document.querySelectorAll(".timeline button").length === 1`)
+	w.step("Tab to the gain of the video's own sound, .5")
+	k.To("[data-of=original_gain]")
+	k.Press("\b.5")
+	w.step("Tab to the faces, Arrow down to the first")
+	k.To(".people [type=radio]")
+	k.Press(kb.ArrowDown)
+	enter("[data-add-segment]", "Add a segment")
+	b.Wait(`document.querySelectorAll(".timeline button").length === 2`)
+	w.step("Tab to the list of speeches, Arrow down")
+	k.To("[data-of=audio]")
+	k.Press(kb.ArrowDown)
+	w.step("Tab to the faces, Arrow down to the second")
+	k.To(".people [type=radio]")
+	k.Press(kb.ArrowDown + kb.ArrowDown)
+	enter("[data-start]", "Start")
+	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2`)
+	id := browsertest.Eval[string](b, `location.pathname.split("/").pop()`)
+	enter("a[download]", "Download")
+	w.ended()
+	w.way += fmt.Sprintf(", with %d keys", k.Pressed)
+	if k.Pressed > 100 {
+		w.t.Errorf("%d keys were pressed, want at most 100", k.Pressed)
+	}
+	w.wantDub(details(w.t, s, newKey(w.t, data), id), .5)
+}
+
+// wantDub checks the details of a request: each half has the face of another person, and keeps the music by the gain.
+func (w *walk) wantDub(text string, gain float64) {
 	w.t.Helper()
 	var got struct {
 		Status   string
@@ -162,7 +219,7 @@ func (w *walk) wantDub(text string) {
 		w.t.Fatalf("%s: got %s", w.way, text)
 	}
 	first, second := got.Segments[0], got.Segments[1]
-	if first.Options.Gain != .5 || second.Options.Gain != .5 || string(first.Options.Face) == string(second.Options.Face) || second.Audio == nil || second.Audio.Ref == "" {
+	if first.Options.Gain != gain || second.Options.Gain != gain || string(first.Options.Face) == string(second.Options.Face) || second.Audio == nil || second.Audio.Ref == "" {
 		w.t.Errorf("%s: got %s", w.way, text)
 	}
 }
@@ -234,7 +291,7 @@ func byCurl(w *walk, d dub) {
 		w.t.Fatalf("the output: %v, %v", info, err)
 	}
 	w.ended()
-	w.wantDub(details(w.t, s, strings.TrimPrefix(variables[0], "KEY="), id))
+	w.wantDub(details(w.t, s, strings.TrimPrefix(variables[0], "KEY="), id), .5)
 }
 
 // byCommand dubs without a server.

@@ -16,50 +16,31 @@ func TestKeyboardInBrowser(t *testing.T) {
 	b := f.signedIn(t)
 	b.Look(1280, "light")
 	b.Open(f.URL + "/dashboard")
-	pressed := 0
-	press := func(keys string) {
-		t.Helper()
-		pressed++
-		b.Do(chromedp.KeyEvent(keys))
-	}
-	// to presses Tab until an element of the selector has the focus, which must be seen.
-	to := func(selector string) {
-		t.Helper()
-		for range 60 {
-			press(kb.Tab)
-			if browsertest.Eval[bool](b, `document.activeElement.matches("`+selector+`")`) {
-				if !browsertest.Eval[bool](b, `document.activeElement.matches(":focus-visible") && document.activeElement.checkVisibility()`) {
-					t.Errorf("the focus on %s isn't seen", selector)
-				}
-				return
-			}
-		}
-		t.Fatalf("no Tab leads to %s", selector)
-	}
-	to("a.primary[href$='/new']")
-	press(kb.Enter)
+	k := browsertest.Keyboard{Browser: b}
+	k.To("a.primary[href$='/new']")
+	k.Press(kb.Enter)
 	b.WaitText("h1", "New request")
 	for _, name := range []string{"video", "audio"} {
-		to("input[name=" + name + "]")
+		k.To("input[name=" + name + "]")
 		b.Do(chromedp.KeyEvent("https://example.com/" + name))
 	}
-	to("[data-add-segment]")
-	press(kb.Enter)
+	k.To("[data-add-segment]")
+	k.Press(kb.Enter)
 	b.Wait(blocks("0–4 s pressed"))
-	to("[data-end-edge]")
-	press(kb.ArrowRight)
+	k.To("[data-end-edge]")
+	k.Press(kb.ArrowRight)
 	b.Wait(blocks("0–4.1 s pressed"))
-	to("[data-of=original_gain]")
+	k.To("[data-of=original_gain]")
 	b.Do(chromedp.KeyEvent("\b.5"))
-	to("[data-start]")
-	press(kb.Enter)
+	k.To("[data-start]")
+	k.Press(kb.Enter)
 	b.Wait(`document.querySelector(".facts code")`)
 	made := f.made(t)
 	if want := `{"segments":[{"start":0,"end":4.1,"options":{"original_gain":0.5}}]}`; len(made) != 1 || made[0].Options.Text() != want {
 		t.Errorf("got %s, want %s", made[0].Options.Text(), want)
 	}
-	t.Logf("%d keys, without those of the addresses", pressed)
-	if pressed > 60 {
-		t.Errorf("%d keys were pressed, want at most 60", pressed)
+	t.Logf("%d keys, without those of the addresses", k.Pressed)
+	if k.Pressed > 60 {
+		t.Errorf("%d keys were pressed, want at most 60", k.Pressed)
 	}
 }

@@ -101,6 +101,24 @@ func TestSegmentsInBrowser(t *testing.T) {
 	b.Wait(`document.querySelectorAll(".more fieldset:not([hidden])").length === 1 && document.querySelector(".more [data-file]").files.length === 1`)
 }
 
+// TestInheritedInBrowser adds a segment, which begins with the settings of the whole video, and one more, which has those of the first.
+func TestInheritedInBrowser(t *testing.T) {
+	b := newFixture(t).signedIn(t)
+	b.Open(strings.Replace(browsertest.Eval[string](b, "location.href"), "/dashboard", "/dashboard/new", 1))
+	set(b, "[name=original_gain]", "2")
+	b.Do(chromedp.Click("[name=silence]"), chromedp.Click("[data-add-segment]"))
+	b.Wait(blocks("0–4 s pressed"))
+	set(b, "[data-of=original_gain]", "0.25")
+	b.Do(chromedp.Click("[data-remove-segment]"), chromedp.Click("[data-add-segment]"))
+	set(b, "[data-of=voice_gain]", "1.5")
+	b.Do(chromedp.Click("[data-add-segment]"))
+	b.Wait(blocks("0–4 s", "4–8 s pressed"))
+	const options = `"options":{"silence":"keep","original_gain":2,"voice_gain":1.5}`
+	if got, want := browsertest.Eval[string](b, `document.querySelector("[name=segments]").value`), `[{"start":0,"end":4,`+options+"},\n{\"start\":4,\"end\":8,"+options+"}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // blocks returns an expression that is true if the timeline has these blocks.
 func blocks(texts ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".timeline button")].map((b) =>

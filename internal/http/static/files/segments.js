@@ -196,6 +196,19 @@ const pick = (s) => {
 	blocks.get(s).focus();
 };
 
+// inherited returns the options of a new segment: those of the segment before it, else those of the whole video, without its face.
+const inherited = (before) => {
+	if (before) {
+		const { face, ...rest } = before.options ?? {};
+		return rest;
+	}
+	return Object.fromEntries([...ofOptions].flatMap(({ dataset: { of: name, default: usual }, type }) => {
+		const field = form.elements[name];
+		const value = field.type === "checkbox" && !field.checked ? usual : field.value;
+		return value === usual ? [] : [[name, type === "number" ? Number(value) : value]];
+	}));
+};
+
 // addSegment adds a segment at the beginning of the longest part of the video that has none.
 const addSegment = () => {
 	const limit = video.seconds || total() + 10;
@@ -209,6 +222,8 @@ const addSegment = () => {
 		part("said").textContent = "The video has no room for another segment.";
 		return;
 	}
+	const options = inherited(list.findLast((s) => s.end <= added.start) ?? list[0]);
+	if (Object.keys(options).length) added.options = options;
 	list.push(added);
 	write();
 	pick(added);
