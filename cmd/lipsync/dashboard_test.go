@@ -222,7 +222,7 @@ func TestDashboardKeys(t *testing.T) {
 	b.WaitText("h1", "Sign in")
 }
 
-// TestDashboardSync sends two files by the browser, and plays the output to its end.
+// TestDashboardSync sends two files by the browser, and plays the output to its end. The form to run it again shows the video at once.
 func TestDashboardSync(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	b := browsertest.New(t)
@@ -242,6 +242,10 @@ func TestDashboardSync(t *testing.T) {
 	if rows := browsertest.Eval[int](b, `document.querySelectorAll(".rows tbody tr").length`); rows != 1 {
 		t.Errorf("got %d requests in the list, want 1", rows)
 	}
+	b.Do(chromedp.Click(".rows .name a"))
+	b.WaitText("h1", "first")
+	b.Do(chromedp.Click("a[href*='again=']"))
+	b.Wait(`document.querySelector(".screen video")?.videoWidth > 0 && /^[\d.]+ s$/.test(document.querySelector("[data-length]").textContent)`)
 }
 
 // TestDashboardPerson syncs a video of a person who speaks with the speech of another person. The
@@ -325,7 +329,7 @@ func TestDocs(t *testing.T) {
 	if page := get(t, s.url+"/docs/operations"); !strings.Contains(page, "<h1 id=\"operations-on-one-machine\">") {
 		t.Errorf("got %.200s", page)
 	}
-	if page := s.page(t, "/dashboard"); !strings.Contains(page, `<a href="/docs/">Documentation</a>`) {
+	if page := s.page(t, "/dashboard"); !strings.Contains(page, `<a href="/docs/">Docs</a>`) {
 		t.Error("the menu doesn't lead to the pages")
 	}
 }

@@ -21,7 +21,9 @@ import (
 
 // newPage is the form for a new request. If a sent form could not be used, it has the same content.
 type newPage struct {
-	Video, VideoName string // its URL, or that of an upload, and the name of a file that was sent before
+	Video, VideoName string   // its URL, or that of an upload, and the name of a file that was sent before
+	Stored           *url.URL // where a browser gets such a video; nil without one
+	Picture          bool     // it is a picture
 	Audio            audio
 	More             []audio // for segments
 	order.Order
@@ -75,8 +77,12 @@ func (p *pages) newRequest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if n.Video = video; video != "" {
+	if n.Video = video; video != "" && r.Video.Object != "" {
 		n.VideoName = r.Video.Name
+		n.Picture = requestPage{Request: r}.Picture()
+		if n.Stored, err = p.service.VideoURL(v.Context(), r); err != nil {
+			return err
+		}
 	}
 	if segments := firstUnnamed(audios, r.Options.Segments); segments != nil {
 		text, err := json.Marshal(segments)

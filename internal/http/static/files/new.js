@@ -305,7 +305,6 @@ const choose = (field) => {
 	}
 	if (field !== fields[0]) return;
 	forget(); // they are those of another video
-	measure(file);
 	showVideo(file);
 	faces.querySelector("[data-find]").hidden = Boolean(file);
 	if (file && !large) look(field, file);
@@ -353,7 +352,6 @@ if (form) {
 	faces.querySelector("[data-find]").addEventListener("click", find);
 	address(fields[0]).addEventListener("input", () => {
 		forget();
-		measure();
 		showVideo();
 	});
 	for (const field of fields) {
@@ -372,7 +370,6 @@ if (form) {
 		form.elements.once.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
 		busy(false);
 		fields.forEach(show);
-		measure(input(fields[0]).files[0]);
 		showVideo(input(fields[0]).files[0]);
 		listSpeeches();
 		hear(input(fields[1]).files[0]);

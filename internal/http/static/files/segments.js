@@ -29,20 +29,6 @@ const know = (more) => {
 	drawPeople();
 };
 
-// measure finds the length of a file that a person chose as video, if the browser can play it.
-const measure = (file) => {
-	know({ seconds: 0 });
-	if (!file) return;
-	const player = document.createElement("video");
-	player.preload = "metadata";
-	player.src = URL.createObjectURL(file);
-	player.onerror = () => URL.revokeObjectURL(player.src);
-	player.onloadedmetadata = () => {
-		URL.revokeObjectURL(player.src);
-		if (input(fields[0]).files[0] === file && Number.isFinite(player.duration)) know({ seconds: player.duration });
-	};
-};
-
 // write writes the segments into their field.
 const write = () => {
 	list.sort((a, b) => a.start - b.start);

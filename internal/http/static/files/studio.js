@@ -11,17 +11,19 @@ const release = (element) => {
 	element.removeAttribute("src");
 };
 
-// showVideo shows a file or an address. What this browser can't play stays hidden.
-const showVideo = (file, typed) => {
+// showVideo shows a file, or the video that was sent for a request before. What this browser can't play stays hidden.
+const showVideo = (file) => {
 	const player = screenOf.querySelector("video");
 	for (const shown of [player, picture]) release(shown);
 	player.load();
 	still.hidden = true;
 	screenOf.querySelectorAll("button").forEach((button) => button.remove());
 	mark(false);
-	const address = file ? URL.createObjectURL(file) : typed;
-	if (!address) return;
-	const flat = file?.type.startsWith("image/");
+	know({ seconds: 0 });
+	const field = address(fields[0]), { stored, picture: drawn } = fields[0].dataset;
+	const source = file ? URL.createObjectURL(file) : field.value && field.value === field.defaultValue && stored;
+	if (!source) return;
+	const flat = file ? file.type.startsWith("image/") : drawn !== undefined;
 	player.hidden = flat;
 	picture.hidden = !flat;
 	form.querySelector(".time").hidden = flat;
@@ -30,37 +32,46 @@ const showVideo = (file, typed) => {
 		still.hidden = false;
 		form.querySelector("[data-try]").hidden = flat;
 	}, { once: true });
-	shown.src = address;
+	shown.src = source;
 };
 
-// drawMarks shows the faces on the video where they are at its time. A click chooses one.
+// newMark returns the mark of a face on the video. A click chooses the face.
+const newMark = (id) => {
+	const button = Object.assign(document.createElement("button"), { type: "button", value: id });
+	button.append(document.createElement("span"));
+	button.addEventListener("click", () => {
+		chooseFace(id);
+		drawPeople();
+	});
+	return button;
+};
+
+// drawMarks shows the faces on the video where they are at its time.
 const drawMarks = () => {
-	screenOf.querySelectorAll("button").forEach((button) => button.remove());
-	const { faces: all, width, height, fps } = video;
-	if (!all || !width || still.hidden) return;
+	const { faces: all, width, height, fps } = video, before = [...screenOf.querySelectorAll("button")];
 	const player = screenOf.querySelector("video"), frame = player.hidden ? 0 : player.currentTime * fps;
 	const value = chosen ? faceOf(chosen) : form.elements.face.value;
-	all.forEach((f, i) => {
+	const marks = !all || !width || still.hidden ? [] : all.flatMap((f, i) => {
 		const near = (f.boxes ?? []).filter((b) => Math.abs(b.frame - frame) <= fps).sort((a, b) => Math.abs(a.frame - frame) - Math.abs(b.frame - frame))[0];
-		if (!near) return;
+		if (!near) return [];
 		const [left, top, right, bottom] = near.box;
-		const button = document.createElement("button");
-		button.type = "button";
+		const button = before.find((b) => b.value === f.id) ?? newMark(f.id); // the same one keeps the focus
 		button.setAttribute("aria-pressed", value === f.id);
 		button.setAttribute("aria-label", `Choose ${called.get(f.id) || `face ${i + 1}`}`);
-		button.append(Object.assign(document.createElement("span"), { textContent: called.get(f.id) || i + 1 }));
+		button.firstChild.textContent = called.get(f.id) || i + 1;
 		Object.assign(button.style, { left: `${left / width * 100}%`, top: `${top / height * 100}%`, width: `${(right - left) / width * 100}%`, height: `${(bottom - top) / height * 100}%` });
-		button.addEventListener("click", () => {
-			chooseFace(f.id);
-			drawPeople();
-		});
-		screenOf.append(button);
+		return [button];
 	});
+	for (const button of before) if (!marks.includes(button)) button.remove();
+	for (const button of marks) if (!button.isConnected) screenOf.append(button);
 };
 
 {
 	const player = screenOf.querySelector("video"), time = still.querySelector("[type=range]"), watch = still.querySelector("[data-watch]");
-	player.addEventListener("loadedmetadata", () => { time.max = player.duration; });
+	player.addEventListener("loadedmetadata", () => {
+		time.max = player.duration;
+		if (Number.isFinite(player.duration)) know({ seconds: player.duration });
+	});
 	player.addEventListener("timeupdate", () => { if (!player.paused) time.value = player.currentTime; });
 	for (const event of ["timeupdate", "seeked", "loadeddata"]) player.addEventListener(event, drawMarks);
 	time.addEventListener("input", () => {
