@@ -184,7 +184,7 @@ func TestDashboardAddress(t *testing.T) {
 	}
 }
 
-// TestDashboardKeys signs in, makes a key, calls the API with it, and revokes it.
+// TestDashboardKeys signs in, makes a key, calls the API with it, also by a sample with files of its own, and revokes it.
 func TestDashboardKeys(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	b := browsertest.New(t)
@@ -205,6 +205,11 @@ func TestDashboardKeys(t *testing.T) {
 	if want := `{"name":"From the browser"}`; err != nil || strings.TrimSpace(string(out)) != want {
 		t.Errorf("curl: got %s, %v, want %s", out, err, want)
 	}
+	b.Open(s.url + "/dashboard/api/lip-sync")
+	const form = "form.run[data-path$=generate-with-media]"
+	b.Do(chromedp.SendKeys("[data-key]", token), chromedp.SetUploadFiles(form+" [name=video]", []string{fixtures.video}),
+		chromedp.SetUploadFiles(form+" [name=audio]", []string{fixtures.speech}), chromedp.Click(form+" button"))
+	b.WaitText(form+" pre", `"status": "success"`)
 	b.Open(s.url + "/dashboard/settings/keys")
 	b.Wait(`!document.getElementById("token")`)
 	b.Do(chromedp.Click("a.danger"))

@@ -95,22 +95,28 @@ func (o Operation) Sample(base string) string {
 	if o.Keyed {
 		lines = append(lines, `-H "Authorization: Bearer $`+settings.Key.Env()+`"`)
 	}
-	switch {
-	case o.Example != "":
+	if o.Example != "" {
 		lines = append(lines, `-H "Content-Type: application/json"`, "-d '"+strings.ReplaceAll(o.Example, "'", `'\''`)+"'")
-	case strings.HasPrefix(o.Media, "multipart/"):
-		for _, p := range o.Body {
-			if p.Required {
-				lines = append(lines, "-F "+p.Name+"=@"+p.Name)
-			}
-		}
+	}
+	for _, name := range o.Files() {
+		lines = append(lines, "-F "+name+"=@"+name)
 	}
 	return strings.Join(lines, " \\\n  ")
 }
 
-// Runs reports whether a page can make the call: it changes nothing that can't be made again, and sends no file.
+// Runs reports whether a page can make the call: it changes nothing that can't be made again.
 func (o Operation) Runs() bool {
-	return o.Keyed && (o.Method == "GET" || o.Method == "POST" && o.Example != "")
+	return o.Keyed && (o.Method == "GET" || o.Method == "POST" && (o.Example != "" || o.Files() != nil))
+}
+
+// Files returns the names of the files that the form of the call must have, nil if its body is no form.
+func (o Operation) Files() (names []string) {
+	for _, p := range o.Body {
+		if p.Required && strings.HasPrefix(o.Media, "multipart/") {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // PathFields returns the names of the fields of the path.

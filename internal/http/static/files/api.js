@@ -33,7 +33,8 @@ if (key) {
 		run.hidden = false;
 		run.addEventListener("submit", async (event) => {
 			event.preventDefault();
-			const shown = run.querySelector("pre"), body = run.querySelector("textarea")?.value;
+			const shown = run.querySelector("pre"), text = run.querySelector("textarea")?.value;
+			const body = run.querySelector("[type=file]") ? new FormData(run) : text;
 			const tell = (text) => {
 				shown.hidden = false;
 				shown.textContent = text;
@@ -46,12 +47,11 @@ if (key) {
 			try {
 				const answer = await fetch(path, {
 					method: run.dataset.method, body, credentials: "omit",
-					headers: { Authorization: `Bearer ${key.value.trim()}`, ...(body && { "Content-Type": "application/json" }) },
+					headers: { Authorization: `Bearer ${key.value.trim()}`, ...(text && { "Content-Type": "application/json" }) },
 				});
-				const text = await answer.text();
-				let said = text;
+				let said = await answer.text();
 				try {
-					said = JSON.stringify(JSON.parse(text), null, 2);
+					said = JSON.stringify(JSON.parse(said), null, 2);
 				} catch {
 					// It isn't JSON.
 				}
