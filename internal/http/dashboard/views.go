@@ -93,6 +93,7 @@ func (v views) functions(root string) template.FuncMap {
 		"root":       func() string { return root },
 		"spell":      shown.Spell,
 		"sync":       shown.Sync,
+		"warnings":   shown.Warnings,
 		"short":      func(id string) string { return id[:min(8, len(id))] },
 		"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
@@ -140,7 +141,7 @@ func (p *pages) tabs(view string) []tab {
 		all = append(all, tab{p.root + t.path, t.name, slices.Contains(t.views, view)})
 	}
 	if p.Docs != "" {
-		all = append(all, tab{p.Docs + "/", "Documentation", false})
+		all = append(all, tab{p.Docs + "/", "Docs", false})
 	}
 	return all
 }

@@ -2,6 +2,7 @@
 package shown
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,15 +10,13 @@ import (
 	"lipsync/internal/domain/lipsync"
 )
 
-// Name returns a request's name for people: the client's own, else its files, else the begin of its id.
+// Name returns a request's name for people: the client's own, else its files, else the begin of its id. That of a preview says how long it is.
 func Name(r lipsync.Request) string {
-	if r.ReferenceID != "" {
-		return r.ReferenceID
+	name := cmp.Or(r.ReferenceID, Files(r), "Request "+r.ID[:min(8, len(r.ID))])
+	if p := r.Options.Preview; p.Length > 0 {
+		name += ", " + Spell(p.Length) + " of it"
 	}
-	if files := Files(r); files != "" {
-		return files
-	}
-	return "Request " + r.ID[:min(8, len(r.ID))]
+	return name
 }
 
 // Under returns what stands below the name: the files of a request with a name of its client.

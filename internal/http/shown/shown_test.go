@@ -1,6 +1,7 @@
 package shown
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,29 @@ func TestCurve(t *testing.T) {
 }
 
 // TestAgo writes times before and after now.
+// TestName names requests by what is known of them, and previews by their length too.
+func TestName(t *testing.T) {
+	r := lipsync.Request{ID: "0123456789", Video: lipsync.Input{Name: "talk.mp4"}, Audio: lipsync.Input{Name: "de.wav"}}
+	preview, own := r, r
+	preview.Options.Preview.Length = 5 * time.Second
+	own.ReferenceID = "order-7"
+	for want, got := range map[string]string{
+		"talk.mp4 with de.wav": Name(r), "talk.mp4 with de.wav, 5.0 s of it": Name(preview), "order-7": Name(own), "Request 01234567": Name(lipsync.Request{ID: r.ID}),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestWarnings checks that no warning names an option as the API does.
+func TestWarnings(t *testing.T) {
+	got := Warnings(order.DroppedSound.With(order.NobodySpeaks))
+	if want := []string{"the video's own sound is not heard: “Keep the video’s own sound, such as music” adds it", "nobody speaks in the audio"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAgo(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for by, want := range map[time.Duration]string{

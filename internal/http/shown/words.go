@@ -2,6 +2,7 @@ package shown
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"lipsync/internal/domain/order"
@@ -32,6 +33,18 @@ func Spell(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d h %02d min", d/time.Hour, d%time.Hour/time.Minute)
 	}
+}
+
+// Warnings returns what warnings say to people, with the labels of the form in place of names of options.
+func Warnings(w order.Warnings) []string {
+	all := w.Texts()
+	for i, text := range all {
+		for _, o := range order.OptionsAt(order.OfRequest | order.OfOutput) {
+			text = strings.ReplaceAll(text, "option "+o.Name+" ", "“"+o.Label+"” ")
+		}
+		all[i] = text
+	}
+	return all
 }
 
 // Sync returns a known sync score, and what it says.
