@@ -113,6 +113,7 @@ func byMouse(w *walk, d dub) {
 	b.Wait(`document.querySelectorAll(".people [type=radio]").length === 3`)
 	click("[data-add-audio]", "Add a speech")
 	choose(".more fieldset:not([hidden])", d.ben, "Ben's speech")
+	browsertest.Eval[bool](b, `(document.querySelector("[name=original_gain]").scrollIntoView({ block: "center" }), true)`) // Start is in front of it
 	click("[name=original_gain]", "the middle of the slider to keep the video's own sound")
 	for i, face := range []string{"2", "3"} {
 		click("[data-add-segment]", "Add a segment")

@@ -132,12 +132,7 @@ func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error
 
 // Picture reports whether the source is a stored picture, by the name of its file.
 func (r requestPage) Picture() bool {
-	switch strings.ToLower(path.Ext(r.Video.Name)) {
-	case ".png", ".jpg", ".jpeg", ".webp", ".avif":
-		return r.Video.Object != ""
-	default:
-		return false
-	}
+	return r.Video.Object != "" && slices.Contains([]string{".png", ".jpg", ".jpeg", ".webp", ".avif"}, strings.ToLower(path.Ext(r.Video.Name)))
 }
 
 // Preload returns how much of the source a browser loads before a person plays it. From an address
@@ -196,16 +191,11 @@ func (r requestPage) FPS() float64 {
 
 // Verdict returns sentences on how a completed request went.
 func (r requestPage) Verdict() string {
-	says := []string{}
+	says := "The output is done."
 	if !r.Sync.IsZero() {
-		says = append(says, r.Sync.Says())
-	} else {
-		says = append(says, "The output is done.")
+		says = r.Sync.Says()
 	}
-	if gaps := r.Unsynced.Says(); gaps != "" {
-		says = append(says, gaps)
-	}
-	return strings.Join(says, " ")
+	return strings.TrimSpace(says + " " + r.Unsynced.Says())
 }
 
 // Summary returns the numbers of a completed request in a line: 3.0 s · 75 frames · took 5.7 s.
