@@ -88,7 +88,7 @@ test-long: test-tools ## run the other tests, which take long: samples of faults
 	$(GOTEST) -run '_long$$' $$(grep -rl --include='*_test.go' '^func Test.*_long(' . | xargs -n 1 dirname | sort -u)
 
 test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/done
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell zsh fish
 	@command -v node >/dev/null || .ci/install nodejs
 
 $(FFMPEG)/done: .ci/ffmpeg

@@ -121,6 +121,9 @@ func tree(app *kong.Application) (below, after, values []completed) {
 			names = append(names, child.Name)
 			visit(path+" "+child.Name, child)
 		}
+		for _, argument := range n.Positional {
+			names = append(names, enum(argument)...)
+		}
 		if names != nil {
 			below = append(below, completed{path, names})
 		}
@@ -140,26 +143,50 @@ func tree(app *kong.Application) (below, after, values []completed) {
 	return below, after, values
 }
 
-// Completion returns the script by which a shell completes the command line.
+// enum returns the values that an argument may have, nil if they are not a few.
+func enum(argument *kong.Positional) []string {
+	return strings.FieldsFunc(argument.Enum, func(r rune) bool { return r == ',' })
+}
+
+// Completion returns the script by which a shell completes the command line. It completes files where there is nothing else.
 func Completion(app *kong.Application, shell string) string {
 	switch shell {
 	case "fish":
 		return fish(app)
-	case "zsh": // zsh runs completion of bash
-		return "#compdef lipsync\nautoload -U +X bashcompinit && bashcompinit\n" + bash(app)
+	case "zsh":
+		return "#compdef lipsync\n" + words(app) + zsh
 	default:
-		return bash(app)
+		return words(app) + bash
 	}
 }
 
-// bash returns the script for bash. It completes files where there is nothing else.
-func bash(app *kong.Application) string {
+// What bash and zsh call the function of words with. A file of completions is the body of a function that zsh calls at the first use.
+const (
+	bash = `_lipsync() {
+  local found
+  _lipsync_words "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[@]:1:COMP_CWORD-1}"
+  COMPREPLY=($(compgen -W "$found" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _lipsync lipsync
+`
+	zsh = `_lipsync() {
+  local found
+  _lipsync_words "${words[CURRENT]}" "${(@)words[2,CURRENT-1]}"
+  if [[ -n $found ]]; then compadd -- ${=found}; else _files; fi
+}
+if [[ ${funcstack[1]} == _lipsync ]]; then _lipsync; else compdef _lipsync lipsync; fi
+`
+)
+
+// words returns a function, for bash and zsh, that sets found to the words that may follow: its arguments are the word to complete, and
+// those before it.
+func words(app *kong.Application) string {
 	below, after, values := tree(app)
 	var b strings.Builder
 	cases := func(subject string, all []completed) {
 		fmt.Fprintf(&b, "  case \"%s\" in\n", subject)
 		for _, c := range all {
-			fmt.Fprintf(&b, "    %q) words=%q ;;\n", c.path, strings.Join(c.words, " "))
+			fmt.Fprintf(&b, "    %q) found=%q ;;\n", c.path, strings.Join(c.words, " "))
 		}
 		b.WriteString("  esac\n")
 	}
@@ -167,14 +194,14 @@ func bash(app *kong.Application) string {
 	for _, c := range after {
 		paths = append(paths, fmt.Sprintf("%q", c.path))
 	}
-	b.WriteString("_lipsync() {\n  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" path= words= word\n")
-	fmt.Fprintf(&b, "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case \"$path $word\" in\n      %s) path+=\" $word\" ;;\n    esac\n  done\n", strings.Join(paths, "|"))
-	cases("$path $prev", values)
-	b.WriteString("  if [ -n \"$words\" ]; then :\n  elif [[ $cur == -* ]]; then\n")
-	cases("$path", after)
-	b.WriteString("  else\n")
-	cases("$path", below)
-	b.WriteString("  fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _lipsync lipsync\n")
+	b.WriteString("_lipsync_words() {\n  local cur=\"$1\" prev= at= word\n  shift; found=\n")
+	fmt.Fprintf(&b, "  for word; do\n    case \"$at $word\" in\n      %s) at=\"$at $word\" ;;\n    esac\n    prev=$word\n  done\n", strings.Join(paths, "|"))
+	cases("$at $prev", values)
+	b.WriteString("  if [ -n \"$found\" ]; then return; fi\n  case \"$cur\" in -*)\n")
+	cases("$at", after)
+	b.WriteString("  return ;; esac\n")
+	cases("$at", below)
+	b.WriteString("}\n")
 	return b.String()
 }
 
@@ -192,6 +219,11 @@ func fish(app *kong.Application) string {
 		var seen []string
 		for word := range strings.FieldsSeq(c.path) {
 			seen = append(seen, "__fish_seen_subcommand_from "+word)
+		}
+		for _, a := range c.node.Positional {
+			if found := enum(a); found != nil {
+				fmt.Fprintf(&b, "complete -c lipsync -n %s -xa %s\n", quoted(strings.Join(seen, "; and ")), quoted(strings.Join(found, " ")))
+			}
 		}
 		for _, f := range c.options() {
 			fmt.Fprintf(&b, "complete -c lipsync -n %s -l %s -d %s", quoted(strings.Join(seen, "; and ")), f.Name, quoted(f.Help))
