@@ -100,7 +100,7 @@ var (
 		Shape: Number, Most: mostGain, Default: "0",
 		Label: "Keep the video’s own sound, such as music",
 		Flag:  "FACTOR",
-		Help:  "Mix the video's own sound with the speech track, by a factor from 0 (silence, the default) to 2.",
+		Help:  "Keep the video's own sound, such as music, under the speech track: a factor from 0 (silence, the default) to 2.",
 		Brief: "0 to 2",
 		Takes: "0 to 2, default 0", Meaning: "the same for the video's own sound, to keep music and ambience",
 		About: "A factor for the video's own sound: 0 is silence, 1 leaves it as loud as it is. Above 0, it is mixed with the\n" +
@@ -111,7 +111,7 @@ var (
 		Name: "duck", Group: InSound, Where: OfRequest | ToAssistants, Schema: "Duck",
 		Shape: Switch, Values: []Value{{"false", "As loud as elsewhere", ""}, {"true", "Lowered", ""}},
 		Label: "The video’s own sound under the speech", Tick: "Lower it while somebody speaks",
-		Help:  "Lower the video's own sound, if it has a factor, while the speech track is heard.",
+		Help:  "Lower the video's own sound, if it is kept, while the speech track is heard.",
 		Brief: "true, false",
 		Takes: "`true`, `false` (default)", Meaning: "the video's own sound, if it has an `original_gain`, is lowered while the speech track is heard",
 		About: "The video's own sound, if it has an `original_gain`, is lowered while the speech track is heard.\n",

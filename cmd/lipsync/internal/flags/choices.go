@@ -22,7 +22,7 @@ import (
 type Choices struct {
 	DisableActiveSpeakerDetection bool              `help:"Sync the largest face of each frame, no matter who speaks."`
 	Values                        kong.Plugins      `embed:""` // a struct with a pointer for each option that has a flag
-	Segments                      string            `placeholder:"FILE" help:"Give parts of the video speech of their own, and leave the rest as in the video. The file is a JSON list of {\"start\", \"end\", \"audio\": {\"ref\", \"start\", \"end\"}, \"options\": {${segment_options}}}, with times in seconds. audio and options may be absent."`
+	Segments                      string            `placeholder:"FILE" help:"Give parts of the video speech of their own, and leave the rest as in the video. The file is a JSON list of {\"start\", \"end\", \"audio\": {\"ref\", \"start\", \"end\"}, \"options\": {${segment_options}}}, with times in seconds. audio and options may be absent. face is {\"id\": FACE}, as analyze prints it."`
 	Ref                           map[string]string `placeholder:"NAME=FILE" mapsep:"none" help:"Give segments another speech track, which they name by ref. Without ref they have AUDIO."`
 }
 

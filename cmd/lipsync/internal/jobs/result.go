@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"lipsync/cmd/lipsync/internal/flags"
 	"lipsync/internal/domain/order"
 )
 
@@ -26,7 +27,7 @@ type Result struct {
 	Error    string      `json:"error,omitzero"`       // why there is no output
 }
 
-// print prints what the user of an output should know, in the sentences that the dashboard has too.
+// print prints what the user of an output should know, in the sentences that the dashboard has too, but with the names of flags.
 func (r Result) print(w io.Writer) error {
 	var lines []string
 	if r.Synced < r.Frames {
@@ -40,7 +41,7 @@ func (r Result) print(w io.Writer) error {
 		if line == "" {
 			continue
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
+		if _, err := fmt.Fprintln(w, flags.Words(line)); err != nil {
 			return err
 		}
 	}
