@@ -1,4 +1,4 @@
-// Command pages copies the pages of documentation, and the files for monitoring, to a folder of a release. A link that leads to a file
+// Command pages copies the pages of documentation, and the files that they offer, to a folder of a release. A link that leads to a file
 // which a release doesn't have becomes its words.
 //
 //	pages ROOT FOLDER
@@ -26,6 +26,7 @@ func main() {
 // shipped are the patterns of the files that a release has.
 var shipped = []string{
 	"README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs/*.md", "docs/measurements/*", "docs/pictures/*.jpg", "docs/pictures/*.png", "infra/README.md", "monitoring/*.*",
+	"packaging/compose.yaml",
 }
 
 // ship copies the files, with what else they need.

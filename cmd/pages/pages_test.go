@@ -36,7 +36,7 @@ func TestShip(t *testing.T) {
 	if err != nil || links < 100 {
 		t.Errorf("got %d links (%v), want more", links, err)
 	}
-	for _, name := range []string{"README.md", "docs/operations.md", "docs/settings.md", "docs/pictures/before-after.jpg", "monitoring/alerts.yaml", "monitoring/dashboard.json"} {
+	for _, name := range []string{"README.md", "docs/operations.md", "docs/settings.md", "docs/pictures/before-after.jpg", "monitoring/alerts.yaml", "monitoring/dashboard.json", "packaging/compose.yaml"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)
 		}
