@@ -7,8 +7,11 @@
 package sandbox
 
 import (
+	"cmp"
+	"fmt"
 	"log/slog"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -54,6 +57,21 @@ var _ slog.LogValuer = (*Sandbox)(nil)
 
 func (s Sandbox) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock", s.Landlock), slog.Bool("seccomp", s.Seccomp), slog.Bool("namespaces", s.Namespaces))
+}
+
+// String lists the layers, for people.
+func (s Sandbox) String() string {
+	var layers []string
+	if s.Landlock > 0 {
+		layers = append(layers, fmt.Sprint("Landlock ", s.Landlock))
+	}
+	if s.Seccomp {
+		layers = append(layers, "seccomp")
+	}
+	if s.Namespaces {
+		layers = append(layers, "namespaces")
+	}
+	return cmp.Or(strings.Join(layers, ", "), "no layer")
 }
 
 // Start starts a program that may open the files, and with Landlock no others. It takes the

@@ -273,6 +273,18 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestString(t *testing.T) {
+	for want, s := range map[string]Sandbox{
+		"Landlock 7, seccomp, namespaces": {Landlock: 7, Seccomp: true, Namespaces: true},
+		"seccomp":                         {Seccomp: true},
+		"no layer":                        {},
+	} {
+		if got := fmt.Sprint(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestLargest has trials that fail with some layers.
 func TestLargest(t *testing.T) {
 	all := Sandbox{Landlock: 4, Seccomp: true, Namespaces: true}
