@@ -180,8 +180,7 @@ func TestListensFirst(t *testing.T) {
 	s := startServer(t, data)
 	s.waitLog(t, "msg=tidy checked=1000", time.Minute)
 	lines := s.log.with("")
-	listens := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "listening on") })
-	if tidied := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "msg=tidy") }); tidied < listens {
+	if tidied := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "msg=tidy") }); tidied < slices.IndexFunc(lines, listens.MatchString) {
 		t.Errorf("it listens after it has tidied: %q", lines)
 	}
 	if left, err := os.ReadDir(outputs); err != nil || len(left) != 1000 {

@@ -62,33 +62,37 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	return printLink(s.Out, string(base), link)
 }
 
-// announce writes the server's address to the address file, and prints how to sign in to its
-// dashboard. It prints the sign-in link only to a terminal, since others may read a log.
-func (c *serveCommand) announce(s streams, folder *signin.Folder, address net.Addr) error {
-	base := c.dashboardURL(address)
-	if err := c.noteAddress(address); err != nil {
+// announce writes the server's address to the address file, and says where it listens, how to sign in to its dashboard, and how to make a
+// key if there is none. It prints the sign-in link only to a terminal, since others may read a log.
+func (c *serveCommand) announce(s streams, log *slog.Logger, folder *signin.Folder, address net.Addr, hasKey bool) error {
+	at, base := "http://"+address.String(), c.dashboardURL(address)
+	if err := os.WriteFile(datafolder.AddressFile(c.Data), []byte(base), 0o600); err != nil {
 		return err
 	}
-	if screen.IsTerminal(s.Err) {
-		link, err := folder.NewLink(defaultAccount)
-		if err != nil {
-			return err
+	data := fmt.Sprintf(" %s %q", settings.Data.Flag(), c.Data)
+	makeKey := "lipsync keys create" + data + " --name NAME"
+	if c.LogFormat == "json" || !screen.IsTerminal(s.Err) {
+		log.Info("listening", "address", at, "dashboard", base+dashboard.Root, "to_sign_in", "lipsync dashboard"+data)
+		if !hasKey {
+			log.Warn("there is no API key yet", "to_make_one", makeKey)
 		}
-		return printLink(s.Err, base, link)
+		return nil
 	}
-	_, err := fmt.Fprintf(s.Err, "dashboard: %s%s (to sign in: lipsync dashboard %s %q)\n", base, dashboard.Root, settings.Data.Flag(), c.Data)
-	return err
+	if !hasKey {
+		fmt.Fprintf(s.Err, "There is no API key yet. Make one with: %s\n", makeKey)
+	}
+	fmt.Fprintf(s.Err, "listening on %s\n", at)
+	link, err := folder.NewLink(defaultAccount)
+	if err != nil {
+		return err
+	}
+	return printLink(s.Err, base, link)
 }
 
 // dashboardURL returns the address of the service for the pages of the dashboard.
 func (c *serveCommand) dashboardURL(address net.Addr) string {
 	u := c.base(address)
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-}
-
-// noteAddress writes the server's address to the address file.
-func (c *serveCommand) noteAddress(address net.Addr) error {
-	return os.WriteFile(datafolder.AddressFile(c.Data), []byte(c.dashboardURL(address)), 0o600)
 }
 
 func printLink(w io.Writer, base string, link *url.URL) error {

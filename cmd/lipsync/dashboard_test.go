@@ -39,7 +39,7 @@ func (s *server) link(t *testing.T) string {
 func TestLinkOnlyOnTerminal(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	s.link(t)
-	hint := "dashboard: " + s.url + "/dashboard (to sign in: lipsync dashboard --data "
+	hint := "dashboard=" + s.url + `/dashboard to_sign_in="lipsync dashboard --data `
 	if said, hints := s.log.with("token"), s.log.with(hint); len(said) > 0 || len(hints) != 1 {
 		t.Errorf("log: got %q, want no link and a line %q", s.log.with(""), hint)
 	}

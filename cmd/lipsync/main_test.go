@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -164,13 +165,16 @@ func start(t *testing.T, data string, process *exec.Cmd) *server {
 	return s
 }
 
+// listens is in the line of a log of text, or of JSON, that says at which address a server listens.
+var listens = regexp.MustCompile(`msg"?[=:]"?listening"?[ ,]"?address"?[=:]"?(http://[^ "]+)`)
+
 // follow reads the server's messages until it ends.
 func (s *server) follow(stderr io.Reader, listening chan<- string) error {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		s.log.add(lines.Text())
-		if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
-			listening <- url
+		if found := listens.FindStringSubmatch(lines.Text()); found != nil {
+			listening <- found[1]
 		}
 	}
 	close(listening)

@@ -44,7 +44,7 @@ func TestSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	for lines := bufio.NewScanner(stderr); !strings.Contains(said.String(), "listening on ") && lines.Scan(); {
+	for lines := bufio.NewScanner(stderr); !listens.MatchString(said.String()) && lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
 	}
 	environment, err := os.Stat(fmt.Sprintf("/proc/%d/environ", c.Process.Pid))

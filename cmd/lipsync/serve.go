@@ -76,17 +76,7 @@ func (c *serveCommand) Run(ctx context.Context, k *kong.Context, s streams) erro
 		if err != nil {
 			return err
 		}
-		if c.LogFormat == "json" { // in which all lines are JSON
-			log.Info("listening", "address", "http://"+address.String(), "dashboard", c.dashboardURL(address))
-			return c.noteAddress(address)
-		}
-		if !hasActive(keys) {
-			fmt.Fprintf(s.Err, "There is no API key yet. Make one with: lipsync keys create %s %q --name NAME\n", settings.Data.Flag(), c.Data)
-		}
-		if _, err := fmt.Fprintf(s.Err, "listening on http://%s\n", address); err != nil {
-			return err
-		}
-		return c.announce(s, d.data.SignIn, address)
+		return c.announce(s, log, d.data.SignIn, address, hasActive(keys))
 	})
 }
 

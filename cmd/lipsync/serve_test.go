@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,9 +15,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"lipsync/cmd/lipsync/internal/datafolder"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
 	"lipsync/internal/test/onnxtest"
@@ -315,13 +318,54 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestLogLevel checks that --log-level decides whether a server logs lines of level INFO.
-func TestLogLevel(t *testing.T) {
-	for level, want := range map[string]bool{"info": true, "WARN": false} {
-		s := startServer(t, t.TempDir(), "--log-level", level)
-		if got := len(s.log.with("level=INFO")) > 0; got != want {
-			t.Errorf("%s: got lines of level INFO: %t, want %t", level, got, want)
+// TestLog reads all that a server says in both forms, after calls through a proxy: an answer that clients ask for again and again has a line
+// at the level debug only, and the others have the client's address.
+func TestLog(t *testing.T) {
+	for form, level := range map[string]string{"text": "info", "json": "debug"} {
+		data := t.TempDir()
+		s := startServer(t, data, "--log-format", form, "--log-level", level, "--trusted-proxies", "127.0.0.1")
+		for _, path := range []string{"/api/v1/users/me", "/api/health"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-Forwarded-For", "203.0.113.9")
+			if answer, err := http.DefaultClient.Do(r); err != nil || answer.Body.Close() != nil {
+				t.Fatal(err)
+			}
 		}
+		if err := s.stop(t); err != nil {
+			t.Error(err)
+		}
+		if got := len(s.log.with("203.0.113.9")); got != map[string]int{"info": 1, "debug": 2}[level] {
+			t.Errorf("%s: got %d lines of calls with the client: %q", level, got, s.log.with(""))
+		}
+		for _, line := range s.log.with("") {
+			if good := map[string]bool{"text": strings.HasPrefix(line, "time="), "json": json.Valid([]byte(line))}; !good[form] {
+				t.Errorf("%s: got the line %q", form, line)
+			}
+		}
+	}
+}
+
+// TestLogLevel checks that a server with --log-level WARN logs no lines of level INFO.
+func TestLogLevel(t *testing.T) {
+	data := t.TempDir()
+	var said bytes.Buffer
+	serve := exec.CommandContext(t.Context(), fixtures.program, serveArgs(data, []string{"--log-level", "WARN"})...)
+	serve.Stderr = &said
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitText(t, "http://", time.Minute, func() string {
+		address, _ := os.ReadFile(datafolder.AddressFile(data)) // absent until the server listens
+		return string(address)
+	})
+	if err := errors.Join(serve.Process.Signal(syscall.SIGTERM), serve.Wait()); err != nil {
+		t.Error(err)
+	}
+	if text := said.String(); strings.Contains(text, "level=INFO") || !strings.Contains(text, `level=WARN msg="there is no API key yet"`) {
+		t.Errorf("got %s, want warnings only", text)
 	}
 }
 

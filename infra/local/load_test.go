@@ -73,7 +73,8 @@ func startServe(b *testing.B, program, data string) string {
 	})
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {
-		if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
+		if _, rest, ok := strings.Cut(lines.Text(), " msg=listening address="); ok {
+			url, _, _ := strings.Cut(rest, " ")
 			go func() { _, _ = io.Copy(io.Discard, said) }() // otherwise the server would block
 			return url
 		}
