@@ -6,9 +6,9 @@ import (
 )
 
 func TestUnknown(t *testing.T) {
-	got := Unknown([]string{"LIPSYNC_MAX_VIDO=1", "LIPSYNC_MAX_VIDEO=1", "HOME=/", "LIPSYNC_ADRR=:1", "LIPSYNC_SOMETHING_ELSE=1", "LIPSYNC_TABLE=t"})
+	got := Unknown([]string{"LIPSYNC_MAX_VIDO=1", "LIPSYNC_MAX_VIDEO=1", "HOME=/", "LIPSYNC_ADRR=:1", "LIPSYNC_AXE=1", "LIPSYNC_SOMETHING_ELSE=1", "LIPSYNC_TABLE=t"})
 	want := []string{
-		"LIPSYNC_ADRR is no setting: did you mean LIPSYNC_ADDR?", "LIPSYNC_MAX_VIDO is no setting: did you mean LIPSYNC_MAX_VIDEO?",
+		"LIPSYNC_ADRR is no setting: did you mean LIPSYNC_ADDR?", "LIPSYNC_AXE is no setting", "LIPSYNC_MAX_VIDO is no setting: did you mean LIPSYNC_MAX_VIDEO?",
 		"LIPSYNC_SOMETHING_ELSE is no setting",
 	}
 	if !slices.Equal(got, want) {
