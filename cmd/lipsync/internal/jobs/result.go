@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ type Result struct {
 func (r Result) print(w io.Writer) error {
 	var lines []string
 	if r.Synced < r.Frames {
-		lines = []string{fmt.Sprintf("Synced %d of %d frames", r.Synced, r.Frames), order.Unsynced{Gaps: r.Unsynced, LeftOut: r.LeftOut}.Says()}
+		gaps := order.Unsynced{Gaps: r.Unsynced, LeftOut: r.LeftOut}.Says()
+		lines = []string{fmt.Sprintf("Synced %d of %d frames", r.Synced, r.Frames), cmp.Or(gaps, "The others stay as they are in the video, as asked.")}
 	}
 	sync := r.Sync
 	if r.Score != nil {
