@@ -89,7 +89,7 @@ func (f *Face) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return failure.New(failure.Invalid, "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url")
+	return failure.New(failure.Invalid, `face must be auto, {"id"}, {"frame", "point": [x, y]} with numbers from 0, or {"boxes_url"}`)
 }
 
 // textOf returns the text of a face in JSON, and nil for anything else. The id of an AnalyzedFace is

