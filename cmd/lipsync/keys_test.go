@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // createKey makes a key by the command line, and returns its token.
@@ -120,19 +121,45 @@ func TestRevokeWhileServing(t *testing.T) {
 	s := startServer(t, data)
 	token := createKey(t, data, "account", "name", 0)
 	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/users/me", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("x-api-key", token)
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode != want {
-			t.Errorf("got %s, want %d", response.Status, want)
+		if got := s.me(t, token); got != want {
+			t.Errorf("got %d, want %d", got, want)
 		}
 		revokeKey(t, data, "account")
+	}
+}
+
+// me returns the status with which the server answers the owner of a key.
+func (s *server) me(t *testing.T, key string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/users/me", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("x-api-key", key)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// TestExpiry makes a key that has expired by the time of its first call, and one that hasn't.
+func TestExpiry(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	for expires, want := range map[string]int{"1ms": http.StatusUnauthorized, "1h": http.StatusOK} {
+		key, said, status := command(t, "keys", "create", "--data", data, "--name", expires, "--expires", expires)
+		if got := s.me(t, strings.TrimSpace(key)); status != ok || got != want {
+			t.Errorf("%s: got status %d, %s and the answer %d, want %d", expires, status, said, got, want)
+		}
+	}
+	for _, k := range keyList(t, "--data", data) {
+		if k.ExpiresAt == nil || k.ExpiresAt.After(k.CreatedAt.Add(2*time.Hour)) || k.ReadOnly {
+			t.Errorf("got %+v, want it to expire", k)
+		}
+	}
+	if _, said, status := command(t, "keys", "create", "--data", data, "--name", "k", "--expires", "0s"); status != usage {
+		t.Errorf("got status %d, %s, want a refusal", status, said)
 	}
 }

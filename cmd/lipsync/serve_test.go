@@ -348,7 +348,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogLevel checks that a server with --log-level WARN logs no lines of level INFO.
+// TestLogLevel checks that a server with --log-level WARN logs no lines of level INFO, and warns of a proxy that no setting names.
 func TestLogLevel(t *testing.T) {
 	data := t.TempDir()
 	var said bytes.Buffer
@@ -357,15 +357,26 @@ func TestLogLevel(t *testing.T) {
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
 	}
+	var address []byte
 	waitText(t, "http://", time.Minute, func() string {
-		address, _ := os.ReadFile(datafolder.AddressFile(data)) // absent until the server listens
+		address, _ = os.ReadFile(datafolder.AddressFile(data)) // absent until the server listens
 		return string(address)
 	})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, string(address), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Forwarded-Proto", "https")
+	if answer, err := http.DefaultClient.Do(r); err != nil || answer.Body.Close() != nil {
+		t.Error(err)
+	}
 	if err := errors.Join(serve.Process.Signal(syscall.SIGTERM), serve.Wait()); err != nil {
 		t.Error(err)
 	}
-	if text := said.String(); strings.Contains(text, "level=INFO") || !strings.Contains(text, `level=WARN msg="there is no API key yet"`) {
-		t.Errorf("got %s, want warnings only", text)
+	for text, want := range map[string]bool{"level=INFO": false, `level=WARN msg="there is no API key yet"`: true, "see --public-url and --trusted-proxies": true} {
+		if strings.Contains(said.String(), text) != want {
+			t.Errorf("got %s, want %s: %t", said.String(), text, want)
+		}
 	}
 }
 

@@ -208,6 +208,24 @@ func TestDetails(t *testing.T) {
 	}
 }
 
+// TestCauses reads why there was no answer.
+func TestCauses(t *testing.T) {
+	plain, closed := serve(t, func(http.ResponseWriter, *http.Request) {}), httptest.NewServer(nil)
+	closed.Close()
+	distrusted := httptest.NewTLSServer(nil)
+	t.Cleanup(distrusted.Close)
+	for url, want := range map[string]string{
+		closed.URL: "the host accepts no connections",
+		"https://" + strings.TrimPrefix(plain, "http://"): "the server speaks no TLS; perhaps the URL should begin with http:",
+		distrusted.URL: "the certificate of the host can't be trusted",
+	} {
+		err := New(Options{AllowPrivate: true, Total: time.Minute}).Fetch(t.Context(), url, io.Discard, 1)
+		if e, ok := errors.AsType[*failure.Error](err); !ok || e.Failure.Details.Cause != want {
+			t.Errorf("%s: got %+v, want %s", url, err, want)
+		}
+	}
+}
+
 // TestPrivate fetches from this machine, with its address in every known notation.
 func TestPrivate(t *testing.T) {
 	asked := false
