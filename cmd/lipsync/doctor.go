@@ -27,7 +27,8 @@ type doctorCommand struct {
 
 // checks are what a command finds out about a machine.
 type checks struct {
-	out   io.Writer // nil if a list is printed at the end
+	out   io.Writer
+	json  bool // they are printed at the end
 	all   []checked
 	wrong int
 }
@@ -47,7 +48,7 @@ func (c *checks) tell(what, good string, err error) {
 		good = "WRONG: " + err.Error()
 	}
 	c.all = append(c.all, found)
-	if c.out != nil {
+	if !c.json {
 		fmt.Fprintf(c.out, "%-9s %s\n", what, good)
 	}
 }
@@ -66,6 +67,11 @@ func (c *checks) engines(ctx context.Context, f renderFlags, data string) {
 
 // end returns an error if a check failed.
 func (c *checks) end() error {
+	if c.json {
+		if err := json.NewEncoder(c.out).Encode(c.all); err != nil {
+			return err
+		}
+	}
 	if c.wrong > 0 {
 		return fmt.Errorf("checks that failed: %d", c.wrong)
 	}
@@ -74,10 +80,7 @@ func (c *checks) end() error {
 
 // Run checks what a server needs, and prints a line for each check. It changes nothing but a file that it removes again.
 func (c *doctorCommand) Run(ctx context.Context, s streams) error {
-	checks := &checks{out: s.Out}
-	if c.JSON {
-		checks.out = nil
-	}
+	checks := &checks{out: s.Out, json: c.JSON}
 	err := datafolder.Check(c.Data)
 	checks.tell("folder", c.Data, err)
 	if err == nil {
@@ -86,11 +89,6 @@ func (c *doctorCommand) Run(ctx context.Context, s streams) error {
 		c.checkFolder(ctx, checks.tell)
 	}
 	checks.engines(ctx, c.renderFlags, c.Data)
-	if c.JSON {
-		if err := json.NewEncoder(s.Out).Encode(checks.all); err != nil {
-			return err
-		}
-	}
 	return checks.end()
 }
 

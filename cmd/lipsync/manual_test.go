@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -91,6 +92,14 @@ func TestServeCheck(t *testing.T) {
 		if status != ok || !strings.Contains(stdout, want) {
 			t.Errorf("got status %d, %s%s, want %q", status, stdout, said, want)
 		}
+	}
+	var list []checked
+	stdout, _, status = command(t, "serve", "--check", "--json", "--data", data)
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || status != ok || len(list) != 5 || list[0] != (checked{What: "setting", Good: "--data " + data}) {
+		t.Errorf("got status %d, %s (%v), want two settings and three checks", status, stdout, err)
+	}
+	if _, said, status := command(t, "serve", "--json", "--data", data); status != usage || !strings.Contains(said, "there is no --check") {
+		t.Errorf("got status %d, %s, want a refusal", status, said)
 	}
 	t.Setenv("LIPSYNC_MAX_VIDO", "1")
 	if stdout, _, status := check(); status != failed || !strings.Contains(stdout, "LIPSYNC_MAX_VIDO is no setting: did you mean LIPSYNC_MAX_VIDEO?") {

@@ -33,6 +33,7 @@ type serveCommand struct {
 	renderFlags
 	operator.Settings
 	Check                 bool `help:"Check the settings and what a server needs, print the settings that differ from their defaults, and end."`
+	JSON                  bool `name:"json" help:"Print a JSON array of the checks. It needs --check."`
 	Addr                  string
 	LogLevel              slog.Level
 	LogFormat             string
@@ -51,6 +52,14 @@ type serveCommand struct {
 	ProvenanceKey         string
 
 	pieceTime time.Duration // see worker.Worker; tests set it
+}
+
+// Validate implements kong's check of a command's options.
+func (c *serveCommand) Validate() error {
+	if c.JSON && !c.Check {
+		return errors.New("--json is the form of the checks: there is no --check")
+	}
+	return nil
 }
 
 // listen listens at the address, which is the value of the setting.
@@ -91,12 +100,12 @@ func (c *serveCommand) logger(w io.Writer) *slog.Logger {
 
 // check prints the settings that differ from their defaults, and checks what a server needs.
 func (c *serveCommand) check(ctx context.Context, k *kong.Context, unknown []string, out io.Writer) error {
+	checks := &checks{out: out, json: c.JSON}
 	for _, line := range flags.Given(k) {
-		fmt.Fprintln(out, line)
+		checks.tell("setting", line, nil)
 	}
-	checks := &checks{out: out}
 	for _, sentence := range unknown {
-		checks.tell("settings", "", errors.New(sentence))
+		checks.tell("setting", "", errors.New(sentence))
 	}
 	if err := datafolder.Make(c.Data); err != nil {
 		checks.tell("folder", "", err)
