@@ -174,7 +174,8 @@ func TestFieldOpens(t *testing.T) {
 }
 
 // TestInside opens a mouth with teeth. While it opens a little it shows its own teeth, at their place. When it opens far it shows the inside of
-// the person's best example, as one piece, and without one a drawn inside, which is neither the lips' colour nor black.
+// the person's best example, as one piece, and without one a drawn inside, which is neither the lips' colour nor black. Of a mouth that becomes
+// wider it shows the drawn one near its ends, where the lips of an example may still touch that are read apart.
 func TestInside(t *testing.T) {
 	const dark = 60
 	m, open := someLips(.1), someLips(.28)
@@ -182,26 +183,31 @@ func TestInside(t *testing.T) {
 	p := &person{}
 	tr := &track{person: p}
 	best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
+	narrow := open
+	narrow.left.X, narrow.right.X = open.left.X+.05, open.right.X-.05
+	misread := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&narrow, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
 	p.look = lookOf(frame, to)
-	best.look = p.look
+	best.look, misread.look = p.look, p.look
 	for _, c := range []struct {
 		name        string
-		gap         float32
+		gap, width  float32 // of the new shape; 1: the width of the mouth
 		best        *example
-		depth       float32 // of the place that is looked at
+		aside       float32 // from the middle, of the place that is looked at
+		depth       float32 // likewise, 0 at the upper lip and 1 at the lower one
 		least, most uint8   // luma
 	}{
-		{"a little", .11, best, .5, teethColour[0] - 8, teethColour[0] + 8},
-		{"far", .26, best, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, best, .15, dark - 10, dark + 10},
-		{"far, teeth without an example", .26, nil, .25, lipColour[0] * 3 / 4, teethColour[0]},
-		{"far, the dark without an example", .26, nil, .6, black + 10, lipColour[0] * 2 / 3},
+		{"a little", .11, 1, best, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
+		{"far", .26, 1, best, .05, .5, dark - 10, dark + 10},
+		{"far, under its lip", .26, 1, best, .05, .15, dark - 10, dark + 10},
+		{"far, teeth without an example", .26, 1, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
+		{"far, the dark without an example", .26, 1, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
+		{"far and wider, at its end", .26, 1.15, misread, .37, .6, black, lipColour[0] * 2 / 3},
 	} {
 		p.best = c.best
-		s := shape{gap: c.gap, width: m.width(), upper: 1, lower: 1}
+		s := shape{gap: c.gap, width: c.width * m.width(), upper: 1, lower: 1}
 		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
-		x := m.middle() + .05
+		x := m.middle() + c.aside
 		k := newColumn(&m, s, x)
 		at := to.Apply(geom.Point{X: x, Y: k.upper + c.depth*(k.lower-k.upper)})
 		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
