@@ -98,7 +98,7 @@ func TestServeCheck(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || status != ok || len(list) != 5 || list[0] != (checked{What: "setting", Good: "--data " + data}) {
 		t.Errorf("got status %d, %s (%v), want two settings and three checks", status, stdout, err)
 	}
-	if _, said, status := command(t, "serve", "--json", "--data", data); status != usage || !strings.Contains(said, "there is no --check") {
+	if _, said, status := command(t, "serve", "--json", "--data", data); status != usage || !strings.Contains(said, "--json needs --check") {
 		t.Errorf("got status %d, %s, want a refusal", status, said)
 	}
 	t.Setenv("LIPSYNC_MAX_VIDO", "1")

@@ -57,7 +57,7 @@ type serveCommand struct {
 // Validate implements kong's check of a command's options.
 func (c *serveCommand) Validate() error {
 	if c.JSON && !c.Check {
-		return errors.New("--json is the form of the checks: there is no --check")
+		return errors.New("--json needs --check")
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestSyncOptions(t *testing.T) {
 		return path
 	}
 	_, said, status := command(t, "sync", fixtures.video, silence("1"), "-o", out, "--sync-mode", "cut_off", "--silence", "keep", "--no-face", "fail")
-	if end := "The output is " + out + "\nSynced 0 of 15 frames\nThe others stay as they are in the video, as asked.\nnobody speaks in the audio\n"; status != ok || !strings.HasSuffix(said, end) {
+	if end := "The output is " + out + "\nSynced 0 of 15 frames\nThe rest is as in the video, as asked.\nnobody speaks in the audio\n"; status != ok || !strings.HasSuffix(said, end) {
 		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
 	}
 	wantVideo(t, out, "480,270,25/1,15")
@@ -87,7 +87,7 @@ func TestSyncOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--boxes", boxes)
-	if end := "Synced 2 of 15 frames\nThe others stay as they are in the video, as asked.\n"; status != ok || !strings.HasSuffix(said, end) {
+	if end := "Synced 2 of 15 frames\nThe rest is as in the video, as asked.\n"; status != ok || !strings.HasSuffix(said, end) {
 		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
 	}
 	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
@@ -110,7 +110,7 @@ func TestSyncSegments(t *testing.T) {
 	}
 	const two = `[{"start": 0.4, "end": 0.5, "audio": {"ref": "anna", "start": 0.1, "end": 0.3}}, {"start": 0.08, "end": 0.32, "options": {"silence": "rest"}}]`
 	said, code := sync(two, "--ref", "anna="+fixtures.speech)
-	if code != ok || !strings.HasSuffix(said, "Synced 9 of 15 frames\nThe others stay as they are in the video, as asked.\n") {
+	if code != ok || !strings.HasSuffix(said, "Synced 9 of 15 frames\nThe rest is as in the video, as asked.\n") {
 		t.Errorf("got status %d, %q, want 9 synced frames", code, said)
 	}
 	wantVideo(t, out, "480,270,25/1,15")

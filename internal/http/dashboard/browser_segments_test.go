@@ -101,7 +101,8 @@ func TestSegmentsInBrowser(t *testing.T) {
 	b.Wait(`document.querySelectorAll(".more fieldset:not([hidden])").length === 1 && document.querySelector(".more [data-file]").files.length === 1`)
 }
 
-// TestInheritedInBrowser adds a segment, which begins with the settings of the whole video, and one more, which has those of the first.
+// TestInheritedInBrowser adds a segment, which begins with the settings of the whole video, one after it, which has those of the first, and one before all,
+// which has those of the video.
 func TestInheritedInBrowser(t *testing.T) {
 	b := newFixture(t).signedIn(t)
 	b.Open(strings.Replace(browsertest.Eval[string](b, "location.href"), "/dashboard", "/dashboard/new", 1))
@@ -113,10 +114,20 @@ func TestInheritedInBrowser(t *testing.T) {
 	set(b, "[data-of=voice_gain]", "1.5")
 	b.Do(chromedp.Click("[data-add-segment]"))
 	b.Wait(blocks("0–4 s", "4–8 s pressed"))
-	const options = `"options":{"silence":"keep","original_gain":2,"voice_gain":1.5}`
-	if got, want := browsertest.Eval[string](b, `document.querySelector("[name=segments]").value`), `[{"start":0,"end":4,`+options+"},\n{\"start\":4,\"end\":8,"+options+"}]"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	const whole, second = `"options":{"silence":"keep","original_gain":2}`, `"options":{"silence":"keep","original_gain":2,"voice_gain":1.5}`
+	segments := func(want string) {
+		t.Helper()
+		if got := browsertest.Eval[string](b, `document.querySelector("[name=segments]").value`); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
+	segments(`[{"start":0,"end":4,` + second + "},\n{\"start\":4,\"end\":8," + second + "}]")
+	b.Do(chromedp.Click(".timeline button"), chromedp.Click("[data-remove-segment]"))
+	b.Do(chromedp.Click(".timeline button"))
+	set(b, "[data-of=end]", "30")
+	set(b, "[data-of=start]", "20")
+	b.Do(chromedp.Click("[data-add-segment]"))
+	segments(`[{"start":0,"end":8,` + whole + "},\n{\"start\":20,\"end\":30," + second + "}]")
 }
 
 // blocks returns an expression that is true if the timeline has these blocks.

@@ -25,7 +25,7 @@ func (f *fixture) invite(t *testing.T, name, role string) (browser *http.Client)
 	f.browser = f.newBrowser(t)
 	opened := strings.TrimPrefix(link, f.URL)
 	for range 2 { // programs that show a preview of the link open it too
-		f.get(t, opened).must(t, http.StatusOK, "This link signs you in as <strong>"+name)
+		f.get(t, opened).must(t, http.StatusOK, "You are invited as <strong>"+name)
 	}
 	f.use(t, opened).mustLead(t, "/dashboard")
 	f.browser, browser = before, f.browser

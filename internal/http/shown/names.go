@@ -14,7 +14,7 @@ import (
 func Name(r lipsync.Request) string {
 	name := cmp.Or(r.ReferenceID, Files(r), "Request "+r.ID[:min(8, len(r.ID))])
 	if p := r.Options.Preview; p.Length > 0 {
-		name += ", " + Spell(p.Length) + " of it"
+		name += ", preview of " + Spell(p.Length)
 	}
 	return name
 }

@@ -72,15 +72,16 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestAgo writes times before and after now.
 // TestName names requests by what is known of them, and previews by their length too.
 func TestName(t *testing.T) {
 	r := lipsync.Request{ID: "0123456789", Video: lipsync.Input{Name: "talk.mp4"}, Audio: lipsync.Input{Name: "de.wav"}}
 	preview, own := r, r
 	preview.Options.Preview.Length = 5 * time.Second
 	own.ReferenceID = "order-7"
+	both := preview
+	both.ReferenceID = own.ReferenceID
 	for want, got := range map[string]string{
-		"talk.mp4 with de.wav": Name(r), "talk.mp4 with de.wav, 5.0 s of it": Name(preview), "order-7": Name(own), "Request 01234567": Name(lipsync.Request{ID: r.ID}),
+		"talk.mp4 with de.wav": Name(r), "talk.mp4 with de.wav, preview of 5.0 s": Name(preview), "order-7": Name(own), "order-7, preview of 5.0 s": Name(both), "Request 01234567": Name(lipsync.Request{ID: r.ID}),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -96,6 +97,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// TestAgo writes times before and after now.
 func TestAgo(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for by, want := range map[time.Duration]string{

@@ -16,8 +16,8 @@ import (
 type SignIn interface {
 	// Identify returns the person who calls the sign-in page. If it has answered the call by a
 	// redirect to a provider, from which the person comes back later, answered is true. The error
-	// is Unauthorized if the call doesn't identify the person, with a message for that person; it is
-	// ErrOpened, with who would sign in, if a POST of the link's token does so.
+	// is Unauthorized if the call doesn't identify the person, with a message for that person. Of a
+	// link that was only opened it is ErrOpened, and who is the person whom a POST of its token signs in.
 	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
 	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
 	// Unauthorized if they may not, for example because an operator disabled them. Any other error

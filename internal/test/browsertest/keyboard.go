@@ -47,13 +47,20 @@ func (k *Keyboard) tab(selector string, with ...chromedp.KeyOption) {
 		if !Eval[bool](k.Browser, fmt.Sprintf("document.activeElement.matches(%q)", selector)) {
 			continue
 		}
-		if !Eval[bool](k.Browser, `document.activeElement.matches(":focus-visible") && document.activeElement.checkVisibility()`) {
+		if !Eval[bool](k.Browser, seen) {
 			k.t.Errorf("the focus on %s isn't seen", selector)
 		}
 		return
 	}
 	k.t.Fatalf("no Tab leads to %s; the focus is on %s", selector, Eval[string](k.Browser, "document.activeElement.outerHTML"))
 }
+
+// seen tells whether the element with the focus shows that it has it, and nothing lies in front of its middle.
+const seen = `(() => {
+	const focused = document.activeElement, { x, y, width, height } = focused.getBoundingClientRect();
+	const front = document.elementFromPoint(x + width / 2, y + height / 2);
+	return focused.matches(":focus-visible") && focused.checkVisibility() && (focused.contains(front) || !!front?.contains(focused));
+})()`
 
 // Choose chooses a file in the dialog that the space bar opens on the element with the focus.
 func (k *Keyboard) Choose(file string) {

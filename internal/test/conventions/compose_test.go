@@ -30,7 +30,7 @@ func TestCompose(t *testing.T) {
 			t.Errorf(".ci/image has no %s", want)
 		}
 	}
-	if want := "lipsync:${VERSION:-" + version.Number + "}"; own.Image != want {
+	if want := "lipsync:${LIPSYNC_VERSION:-" + version.Number + "}"; own.Image != want {
 		t.Errorf("got the image %s, want %s", own.Image, want)
 	}
 	if !strings.HasSuffix(file.Services["caddy"].Command, " --to lipsync:8080") || !slices.Equal(own.Healthcheck.Test, []string{"CMD", "lipsync", "health"}) {
@@ -54,10 +54,10 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestReleaseNamed checks that the files of a release have the names in the pages that they have in the release of today.
+// TestReleaseNamed checks that pages name a release's files by the version of today.
 func TestReleaseNamed(t *testing.T) {
 	for _, path := range []string{"docs/operations.md", "packaging/compose.yaml"} {
-		all := regexp.MustCompile(`lipsync[-_:](?:\$\{VERSION:-)?([0-9]+\.[0-9]+\.[0-9]+)`).FindAllStringSubmatch(text(t, path), -1)
+		all := regexp.MustCompile(`lipsync[-_:](?:\$\{LIPSYNC_VERSION:-)?([0-9]+\.[0-9]+\.[0-9]+)`).FindAllStringSubmatch(text(t, path), -1)
 		if len(all) == 0 {
 			t.Errorf("%s names no file of a release", path)
 		}

@@ -33,7 +33,7 @@ func (r Result) print(w io.Writer) error {
 	var lines []string
 	if r.Synced < r.Frames {
 		gaps := order.Unsynced{Gaps: r.Unsynced, LeftOut: r.LeftOut}.Says()
-		lines = []string{fmt.Sprintf("Synced %d of %d frames", r.Synced, r.Frames), cmp.Or(gaps, "The others stay as they are in the video, as asked.")}
+		lines = []string{fmt.Sprintf("Synced %d of %d frames", r.Synced, r.Frames), cmp.Or(gaps, "The rest is as in the video, as asked.")}
 	}
 	sync := r.Sync
 	if r.Score != nil {

@@ -208,7 +208,7 @@ const addSegment = () => {
 		part("said").textContent = "The video has no room for another segment.";
 		return;
 	}
-	const options = inherited(list.findLast((s) => s.end <= added.start) ?? list[0]);
+	const options = inherited(list.findLast((s) => s.end <= added.start));
 	if (Object.keys(options).length) added.options = options;
 	list.push(added);
 	write();
