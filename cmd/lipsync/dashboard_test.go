@@ -334,6 +334,9 @@ func TestDocs(t *testing.T) {
 	if page := get(t, s.url+"/docs/operations"); !strings.Contains(page, "<h1 id=\"operations-on-one-machine\">") {
 		t.Errorf("got %.200s", page)
 	}
+	if page := s.page(t, "/dashboard/api"); !strings.Contains(page, `<a href="/docs/errors">Errors</a>`) {
+		t.Errorf("got %s, want a link to the page of errors", page)
+	}
 	if page := s.page(t, "/dashboard"); !strings.Contains(page, `<a href="/docs/">Docs</a>`) {
 		t.Error("the menu doesn't lead to the pages")
 	}

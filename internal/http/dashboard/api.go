@@ -11,6 +11,7 @@ import (
 type apiPage struct {
 	reference.Reference
 	Base  string
+	Docs  string            // path of the documentation's pages, "" if the service has none
 	Part  string            // the tag of the only calls that are shown; "" for the page with what concerns all calls
 	Calls []reference.Group // all calls, for the menu
 }
@@ -30,7 +31,7 @@ func (p *pages) showCalls(v *visit, slug string) error {
 	if err != nil {
 		return err
 	}
-	page, title := apiPage{Reference: ref, Base: p.apiURL(v.Request), Calls: ref.Groups}, "API"
+	page, title := apiPage{Reference: ref, Base: p.apiURL(v.Request), Docs: p.Docs, Calls: ref.Groups}, "API"
 	page.Groups = nil
 	if slug != "" {
 		i := slices.IndexFunc(page.Calls, func(g reference.Group) bool { return g.Slug() == slug })
