@@ -72,10 +72,10 @@ func (c *serveCommand) announce(s streams, log *slog.Logger, folder *signin.Fold
 	data := fmt.Sprintf(" %s %q", settings.Data.Flag(), c.Data)
 	makeKey := "lipsync keys create" + data + " --name NAME"
 	if c.LogFormat == "json" || !screen.IsTerminal(s.Err) {
-		log.Info("listening", "address", at, "dashboard", base+dashboard.Root, "to_sign_in", "lipsync dashboard"+data)
 		if !hasKey {
 			log.Warn("there is no API key yet", "to_make_one", makeKey)
 		}
+		log.Info("listening", "address", at, "dashboard", base+dashboard.Root, "to_sign_in", "lipsync dashboard"+data)
 		return nil
 	}
 	if !hasKey {
