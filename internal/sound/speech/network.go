@@ -15,7 +15,7 @@ import (
 // the last.
 const (
 	inputs   = bands + 1
-	channels = 96
+	channels = 80
 	outputs  = 6
 	reach    = 2 + 1 + 2 + 4 + 8 + 2 + 1 // hops to either side that an output depends on: 200 ms
 	piece    = 512                       // hops that are computed at a time, so that memory is bounded

@@ -25,7 +25,7 @@ import features, network, phones
 
 COLUMNS = ["n", "closed", "opened", "r", "rounded", "found", "right", "heard", "nasals"]
 HERE = Path(__file__).resolve().parent.parent
-GROUPS = {"readers": "human-", "German": "german", "English": "festival-ked", "Finnish": ("festival-lj", "festival-mv"), "Hindi, Telugu": "festival-nsk", "rms": "flite-rms", "LibriSpeech": "stops"}
+GROUPS = {"readers": "human-", "English": "festival-ked", "Finnish": ("festival-lj", "festival-mv"), "Hindi, Telugu": "festival-nsk", "rms": "flite-rms", "LibriSpeech": "stops"}
 OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE = range(6)
 
 
@@ -104,7 +104,7 @@ class Tally:
             if name in phones.SPREAD:
                 self.spread.append(y[a:b, ROUNDING].mean())
             if name in phones.NASALS:
-                self.nasal.append(closure[min(a + 1, b - 1):max(b - 1, a + 2)].max() > .5)
+                self.nasal.append(closure[a + 1:max(b - 1, a + 2)].max() > .5)
             if name in phones.TEETH:
                 self.found.append(teeth[a:b].any())
             if name in phones.TEETH | {"P", "M"}:

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from features import INPUTS, OUTPUTS
 from phones import CLASSES
 
-CHANNELS, FIRST, DILATIONS = 96, 5, (1, 2, 4, 8, 2, 1)
+CHANNELS, FIRST, DILATIONS = 80, 5, (1, 2, 4, 8, 2, 1)
 
 
 class Network(nn.Module):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Train the network that hears articulation.
 
-usage: train.py FOLDER [--steps 5000] [--threads 2]      (FOLDER is what data.py and people.py made; at most an hour on 2 cores)
+usage: train.py FOLDER [--steps 8000] [--threads 2]      (FOLDER is what data.py and people.py made; at most an hour on 2 cores)
 
 Writes ../articulation.bin, and ../testdata/network.bin, which holds inputs and outputs that Go's inference must reproduce.
 """
@@ -66,8 +66,9 @@ def train(net, batches, checks, quiet, steps, seed, keep_best):
         power, y, said, counts = batches.draw()
         x = features.mask(features.normalise(features.harm(power, quiet, g)), g)
         net.train()
-        z, named = net(x)
-        l = loss(z, y, counts) + NAMES * (names(named, said) * counts).sum() / counts.sum()
+        with torch.autocast("cpu", torch.bfloat16):
+            z, named = net(x)
+        l = loss(z.float(), y, counts) + NAMES * (names(named.float(), said) * counts).sum() / counts.sum()
         optimizer.zero_grad()
         l.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 2)
@@ -99,7 +100,7 @@ def golden(layers, path):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", type=Path)
-    p.add_argument("--steps", type=int, default=5000)
+    p.add_argument("--steps", type=int, default=8000)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--out", default=HERE / "articulation.bin")
