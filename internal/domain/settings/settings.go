@@ -75,9 +75,12 @@ func (r *Row) Line() *Row { return r }
 // Flag returns the setting's flag, such as --max-side.
 func (r *Row) Flag() string { return "--" + r.Name }
 
+// EnvPrefix is the beginning of the variables of all settings in the environment.
+const EnvPrefix = "LIPSYNC_"
+
 // Env returns the setting's variable in the environment, such as LIPSYNC_MAX_SIDE.
 func (r *Row) Env() string {
-	return "LIPSYNC_" + strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
 }
 
 // prefix is the beginning of all keys in CDK's context that are settings of this service.

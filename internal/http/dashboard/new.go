@@ -79,7 +79,7 @@ func (p *pages) newRequest(v *visit) error {
 	}
 	if n.Video = video; video != "" && r.Video.Object != "" {
 		n.VideoName = r.Video.Name
-		n.Picture = requestPage{Request: r}.Picture()
+		n.Picture = isPicture(r.Video)
 		if n.Stored, err = p.service.VideoURL(v.Context(), r); err != nil {
 			return err
 		}

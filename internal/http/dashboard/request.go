@@ -130,9 +130,12 @@ func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error
 	return r, output, err
 }
 
-// Picture reports whether the source is a stored picture, by the name of its file.
-func (r requestPage) Picture() bool {
-	return r.Video.Object != "" && slices.Contains([]string{".png", ".jpg", ".jpeg", ".webp", ".avif"}, strings.ToLower(path.Ext(r.Video.Name)))
+// Picture reports whether the source is a stored picture.
+func (r requestPage) Picture() bool { return isPicture(r.Video) }
+
+// isPicture reports whether an input is a stored picture, by the name of its file.
+func isPicture(in lipsync.Input) bool {
+	return in.Object != "" && slices.Contains([]string{".png", ".jpg", ".jpeg", ".webp", ".avif"}, strings.ToLower(path.Ext(in.Name)))
 }
 
 // Preload returns how much of the source a browser loads before a person plays it. From an address

@@ -146,9 +146,6 @@ func Words(sentence string) string {
 	return sentence
 }
 
-// prefix begins the name of each variable of a setting.
-const prefix = "LIPSYNC_"
-
 // Unknown returns, for each variable of an environment that looks like a setting and is none, a sentence that names it and perhaps the one
 // that was meant.
 func Unknown(environment []string) (all []string) {
@@ -158,7 +155,7 @@ func Unknown(environment []string) (all []string) {
 	}
 	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
-		if !strings.HasPrefix(name, prefix) || slices.Contains(known, name) {
+		if !strings.HasPrefix(name, settings.EnvPrefix) || slices.Contains(known, name) {
 			continue
 		}
 		sentence := name + " is no setting"
@@ -173,7 +170,7 @@ func Unknown(environment []string) (all []string) {
 
 // nearest returns the word with the fewest letters to change, a third of those after the prefix and 3 at most, "" if there is none.
 func nearest(name string, words []string) (near string) {
-	least := min(4, 1+len(strings.TrimPrefix(name, prefix))/3)
+	least := min(4, 1+len(strings.TrimPrefix(name, settings.EnvPrefix))/3)
 	for _, word := range words {
 		if n := distance(name, word); n < least {
 			least, near = n, word
