@@ -117,15 +117,15 @@ func (s *Service) sign(ctx context.Context, p *Page) (err error) {
 	return nil
 }
 
-// VideoURL returns a URL of the request's input video: the URL that the client gave, or a new signed
-// URL of the stored object. It returns nil if the object was deleted.
-func (s *Service) VideoURL(ctx context.Context, r lipsync.Request) (*url.URL, error) {
-	if r.Video.Object == "" {
-		return url.Parse(r.Video.URL)
+// VideoURL returns a URL of an input video: the one that the client gave, or a new signed URL of the stored object. It returns nil
+// if the object was deleted.
+func (s *Service) VideoURL(ctx context.Context, video lipsync.Input) (*url.URL, error) {
+	if video.Object == "" {
+		return url.Parse(video.URL)
 	}
-	switch _, err := s.Objects.Size(ctx, r.Video.Object); failure.CodeOf(err) {
+	switch _, err := s.Objects.Size(ctx, video.Object); failure.CodeOf(err) {
 	case "":
-		return s.Objects.SignGet(ctx, r.Video.Object, "video", s.Now().Add(lipsync.LinkLife))
+		return s.Objects.SignGet(ctx, video.Object, "video", s.Now().Add(lipsync.LinkLife))
 	case failure.NotFound:
 		return nil, nil
 	default:

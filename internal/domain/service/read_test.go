@@ -134,22 +134,22 @@ func TestRequestPage(t *testing.T) {
 // are deleted.
 func TestVideoURL(t *testing.T) {
 	f := newFixture(t)
-	stored := lipsync.Request{Video: lipsync.Input{Object: "uploads/x"}}
+	stored := lipsync.Input{Object: "uploads/x"}
 	for _, c := range []struct {
-		r    lipsync.Request
-		want string
+		video lipsync.Input
+		want  string
 	}{
-		{lipsync.Request{Video: lipsync.Input{URL: "https://example.com/v.mp4?a=1"}}, "https://example.com/v.mp4?a=1"},
+		{lipsync.Input{URL: "https://example.com/v.mp4?a=1"}, "https://example.com/v.mp4?a=1"},
 		{stored, "<nil>"},
 	} {
-		got, err := f.VideoURL(t.Context(), c.r)
+		got, err := f.VideoURL(t.Context(), c.video)
 		check.Must(t, err)
 		check.Want(t, "address", fmt.Sprint(got), c.want)
 	}
-	check.Must(t, f.Objects.Put(t.Context(), stored.Video.Object, strings.NewReader("video"), -1))
+	check.Must(t, f.Objects.Put(t.Context(), stored.Object, strings.NewReader("video"), -1))
 	got, err := f.VideoURL(t.Context(), stored)
 	check.Must(t, err)
-	check.Want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
+	check.Want(t, "path", got.Path, disk.Prefix+stored.Object)
 }
 
 // TestRequestDetails checks the data of a final request, and when its output expires.

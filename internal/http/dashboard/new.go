@@ -73,16 +73,9 @@ func (p *pages) newRequest(v *visit) error {
 	}
 	n := newPage{Order: r.Order()}
 	n.Output.UploadURL = "" // a signed URL is a secret, and is for one file
-	video, audios, err := p.sourcesAgain(v, r)
-	if err != nil {
+	var audios []audio
+	if n.Video, audios, err = p.sourcesAgain(v, r); err != nil {
 		return err
-	}
-	if n.Video = video; video != "" && r.Video.Object != "" {
-		n.VideoName = r.Video.Name
-		n.Picture = isPicture(r.Video)
-		if n.Stored, err = p.service.VideoURL(v.Context(), r); err != nil {
-			return err
-		}
 	}
 	if segments := firstUnnamed(audios, r.Options.Segments); segments != nil {
 		text, err := json.Marshal(segments)
@@ -105,9 +98,6 @@ func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video string, audios 
 		a := audio{Ref: in.Ref}
 		if a.Source, err = p.service.SourceAgain(v.Context(), v.caller(), failure.Audio, in.Input); err != nil {
 			return "", nil, err
-		}
-		if a.Source != "" {
-			a.Name = in.Name
 		}
 		audios = append(audios, a)
 	}
@@ -133,10 +123,45 @@ func firstUnnamed(audios []audio, segments order.Segments) order.Segments {
 
 // showNew shows the form. It has fields for as many audios as a request can have.
 func (p *pages) showNew(v *visit, status int, n newPage) error {
+	if err := p.recall(v, &n); err != nil {
+		return err
+	}
 	n.More = append(n.More, make([]audio, max(0, lipsync.MostTracks-1-len(n.More)))...)
 	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
 	n.MaxVideo, n.MaxAudio = p.service.MaxSize(failure.Video), p.service.MaxSize(failure.Audio)
 	return v.show(status, "new", "New", n)
+}
+
+// recall sets what the form shows of the uploads that it names: the names of their files, and the video.
+func (p *pages) recall(v *visit, n *newPage) error {
+	video, err := p.uploaded(v, failure.Video, n.Video)
+	if err != nil {
+		return err
+	}
+	if video.Object != "" {
+		n.VideoName, n.Picture = video.Name, isPicture(video)
+		if n.Stored, err = p.service.VideoURL(v.Context(), video); err != nil {
+			return err
+		}
+	}
+	in, err := p.uploaded(v, failure.Audio, n.Audio.Source)
+	n.Audio.Name = in.Name
+	for i := range n.More {
+		if err == nil {
+			in, err = p.uploaded(v, failure.Audio, n.More[i].Source)
+			n.More[i].Name = in.Name
+		}
+	}
+	return err
+}
+
+// uploaded returns the upload that a source names, as an input. It returns an empty one if the source names none that can be used.
+func (p *pages) uploaded(v *visit, kind failure.MediaKind, source string) (lipsync.Input, error) {
+	in, _, err := p.service.Input(v.Context(), v.caller(), kind, requests.Source{URL: source})
+	if failure.CodeOf(err) == failure.Invalid {
+		err = nil
+	}
+	return in, err
 }
 
 // startRequest makes a request of two URLs, of which each may be that of an upload, and leads to its

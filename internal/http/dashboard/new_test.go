@@ -106,7 +106,7 @@ func TestNew(t *testing.T) {
 	chosen := url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}, "face": {"120, 640, 360"}}
 	f.get(t, f.send(t, "/dashboard/new", chosen).header.Get("Location")).must(t, http.StatusOK, "120,640,360")
 	chosen.Set("largest_face", "on")
-	f.send(t, "/dashboard/new", chosen).must(t, http.StatusBadRequest, "face can&#39;t be chosen with disable_active_speaker_detection")
+	f.send(t, "/dashboard/new", chosen).must(t, http.StatusBadRequest, "face can&#39;t be chosen with disable_active_speaker_detection", "video é.mov, sent before", `data-stored="`)
 	f.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
 	f.clock.Advance(lipsync.Retention{}.InputLife())
 	f.signIn(t)

@@ -60,7 +60,7 @@ func (p *pages) showRequest(v *visit) error {
 	}
 	page.Segments = segmentsOf(r.Options.Segments)
 	if r.MediaDeletedAt.IsZero() {
-		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
+		if page.Source, err = p.service.VideoURL(v.Context(), r.Video); err != nil {
 			return err
 		}
 	}
