@@ -59,7 +59,7 @@ func makeFixtures(dir string) error {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}
 	large := filepath.Join(dir, "large.mp4")
-	if err := demo.Video(context.Background(), large, 15, func(int) {}); err != nil {
+	if err := demo.Small(context.Background(), large, 15); err != nil {
 		return err
 	}
 	return errors.Join(

@@ -156,7 +156,7 @@ func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence 
 func face(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "face.mp4")
-	if err := demo.Video(t.Context(), path, 6, func(int) {}); err != nil {
+	if err := demo.Small(t.Context(), path, 6); err != nil {
 		t.Fatal(err)
 	}
 	return path

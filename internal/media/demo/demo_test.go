@@ -19,7 +19,7 @@ func TestFaceIsFound(t *testing.T) {
 	}
 	tracker := tracking.NewTracker(detector, 25)
 	for i := range 12 {
-		faces, cut, err := tracktest.Add(t.Context(), tracker, planes(frame(i)))
+		faces, cut, err := tracktest.Add(t.Context(), tracker, planes(frame(i, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}

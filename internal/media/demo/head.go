@@ -41,20 +41,22 @@ func at(frame int) head {
 	return h
 }
 
-// frame paints a frame.
-func frame(index int) *image.RGBA {
+// frame paints a frame, or for a shrink above 1 every shrink-th pixel of each row and column of it, with edges as soft as these need.
+func frame(index, shrink int) *image.RGBA {
 	h := at(index)
-	picture := image.NewRGBA(image.Rect(0, 0, frameWidth, frameHeight))
+	h.pixel *= float64(shrink)
+	picture := image.NewRGBA(image.Rect(0, 0, frameWidth/shrink, frameHeight/shrink))
 	sin, cos := math.Sincos(h.tilt)
 	var rows sync.WaitGroup
 	const bands = 8
 	for band := range bands {
 		rows.Go(func() {
-			for y := band; y < frameHeight; y += bands {
-				for x := range frameWidth {
+			for row := band; row < picture.Rect.Dy(); row += bands {
+				for column := range picture.Rect.Dx() {
+					x, y := column*shrink, row*shrink
 					dx, dy := (float64(x)-h.x)/h.size, (float64(y)-h.y)/h.size
 					u, v := dx*cos+dy*sin, dy*cos-dx*sin
-					picture.SetRGBA(x, y, h.colour(u, v, x, y).rgba())
+					picture.SetRGBA(column, row, h.colour(u, v, x, y).rgba())
 				}
 			}
 		})
@@ -104,10 +106,14 @@ func (h head) body(p paint, u, v float64) paint {
 	if v < .9 {
 		return p
 	}
-	slope := 2.34 + .22*math.Pow(max(0, math.Abs(u)-.5), 1.6)
-	collar := 2.36 + .26*(1-u*u/.5)
-	top := max(slope, collar)
-	sweater := edge(top-v, 2*h.pixel)
+	const highest = 2.34 // of the sweater
+	top, sweater := highest, 0.0
+	if v > highest-h.pixel {
+		slope := highest + .22*math.Pow(max(0, math.Abs(u)-.5), 1.6)
+		collar := 2.36 + .26*(1-u*u/.5)
+		top = max(slope, collar)
+		sweater = edge(top-v, 2*h.pixel)
+	}
 	neck := edge(math.Abs(u)-.60-.12*max(0, v-2), 2*h.pixel) * edge(1-v, h.pixel)
 	if neck > 0 && sweater < 1 {
 		p = p.over(paint{.80, .59, .49}.lit(.86-.22*u-.45*glow(u, v, 0, 1.75, 1.1, .55)), neck)
@@ -120,7 +126,8 @@ func (h head) body(p paint, u, v float64) paint {
 	return p.over(wool, sweater)
 }
 
-// outline returns the distance of a position from the edge of the face. It is negative inside.
+// outline returns the distance of a position from the edge of the face. It is negative inside. Beyond .04 it is rough, since no shape has an edge
+// that is so soft there.
 func outline(u, v float64) float64 {
 	const middle, half = .1, 1.13
 	u, v = math.Abs(u)/half, v-middle
@@ -128,6 +135,9 @@ func outline(u, v float64) float64 {
 		return (math.Sqrt(u*u+v*v/(1.72*1.72)) - 1) * half
 	}
 	const power = 2.25 // the jaw is squarer than the forehead
+	if square := u*u + v*v/(1.80*1.80); square < .9 || square > 1.2 {
+		return (math.Sqrt(square) - 1) * half
+	}
 	return (math.Pow(math.Pow(u, power)+math.Pow(v/1.80, power), 1/power) - 1) * half
 }
 
@@ -136,7 +146,10 @@ func (h head) skin(p paint, u, v float64) (_ paint, inside float64) {
 	inside = edge(outline(u, v), 2.5*h.pixel)
 	tone := paint{.90, .69, .58}
 	for _, side := range []float64{-1, 1} {
-		if ear := oval(u, v, side*1.15, .2, .17, .36, 2*h.pixel); ear > 0 && inside < 1 {
+		if inside == 1 || math.Abs(v-.2) > .4 {
+			break
+		}
+		if ear := oval(u, v, side*1.15, .2, .17, .36, 2*h.pixel); ear > 0 {
 			p = p.over(tone.lit(.74-.1*side).over(paint{.52, .30, .25}, .6*glow(u, v, side*1.15, .2, .07, .2)), ear)
 		}
 	}
@@ -193,6 +206,9 @@ func (h head) mouth(p paint, u, v float64) paint {
 		return p
 	}
 	arch := max(0, 1-s*s)
+	if v < .6 || v > 1.4 {
+		return p.lit(1 + .025*grain(u, v*.3, .02)*arch) // the skin around it
+	}
 	seam := line - .012*math.Cos(3*math.Pi*s)*arch - .02*s*s // where the lips meet
 	bow := .035 * math.Exp(-s*s/.02)                         // the dip of the upper lip
 	top, bottom := seam-.115*math.Pow(arch, .75)+bow, seam+.155*math.Pow(arch, .62)

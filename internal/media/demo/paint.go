@@ -33,7 +33,11 @@ func edge(d, width float64) float64 {
 
 // oval returns the coverage of an ellipse around x, y with two radii.
 func oval(u, v, x, y, rx, ry, width float64) float64 {
-	return edge((math.Hypot((u-x)/rx, (v-y)/ry)-1)*min(rx, ry), width)
+	across, down := math.Abs(u-x)/rx, math.Abs(v-y)/ry
+	if (max(across, down)-1)*min(rx, ry) > width {
+		return 0
+	}
+	return edge((math.Hypot(across, down)-1)*min(rx, ry), width)
 }
 
 // glow returns a round light or shade that fades out from x, y.

@@ -26,7 +26,7 @@ func TestNewEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := render.Job{
-		Video:  ffmpegtest.Make(t, "small.mp4", "-i", drawn, "-vf", "scale=640:360", "-crf", "10"),
+		Video:  ffmpegtest.Make(t, "small.mp4", "-i", drawn, "-crf", "10"),
 		Audio:  ffmpegtest.Make(t, "late.wav", "-i", voice, "-af", "adelay=500", "-t", "1.2"),
 		Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: "toy",
 	}

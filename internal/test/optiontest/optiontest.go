@@ -106,7 +106,7 @@ func (m Media) film(t *testing.T, filter string) string {
 	t.Helper()
 	return ffmpegtest.Make(t, "in.mp4", "-i", m.drawn, "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames),
 		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.2*sin(%d*2*PI*t):d=1.2:s=48000", original),
-		"-filter_complex", fmt.Sprintf("[0:v]crop=640:720,scale=%d:%d[head];%s[all];[1:v]crop=%d:16:0:0[number];[all][number]overlay=0:0,format=yuv420p[v]", wide, high, filter, ffmpegtest.Width),
+		"-filter_complex", fmt.Sprintf("[0:v]crop=%d:%d[head];%s[all];[1:v]crop=%d:16:0:0[number];[all][number]overlay=0:0,format=yuv420p[v]", wide, high, filter, ffmpegtest.Width),
 		"-map", "[v]", "-map", "2:a", "-crf", "12")
 }
 
