@@ -39,11 +39,19 @@ func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t).Store })
 }
 
-// TestStoreOnEmulator runs the suite on an emulator of DynamoDB, whose authors are not those of the
-// table in memory.
-func TestStoreOnEmulator(t *testing.T) {
+// emulated returns a store on a new table of an emulator of DynamoDB, whose authors are not those of the table in memory.
+func emulated(t *testing.T) *dynamodb.Store {
 	e := awstest.Shared(t)
-	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)).Store })
+	return dynamodb.New(e.Config(), e.Table(t))
+}
+
+func TestStoreOnEmulator(t *testing.T) {
+	lipsynctest.TestStoreOfFew(t, func(t *testing.T) lipsync.Store { return emulated(t).Store })
+}
+
+func TestManyOnEmulator_long(t *testing.T) {
+	lipsynctest.TestStoreOfMany(t, func(t *testing.T) lipsync.Store { return emulated(t).Store })
+	lipsynctest.TestDemandOfMany(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(emulated(t)) })
 }
 
 func withDemand(s *dynamodb.Store) lipsynctest.DemandStore {
@@ -55,8 +63,7 @@ func TestDemand(t *testing.T) {
 }
 
 func TestDemandOnEmulator(t *testing.T) {
-	e := awstest.Shared(t)
-	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(dynamodb.New(e.Config(), e.Table(t))) })
+	lipsynctest.TestDemandOfFew(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(emulated(t)) })
 }
 
 func TestSessions(t *testing.T) {

@@ -57,30 +57,34 @@ func testClasses(t *testing.T, store lipsync.Store) {
 	claimIn(t, store, lipsync.DoesNeural, "none", 10, lipsync.Request{})
 }
 
-// testSmallBehindMany claims the only request of a class from behind many of another one.
-func testSmallBehindMany(t *testing.T, store lipsync.Store) {
-	for _, c := range []struct {
-		class, other lipsync.Class
-		duty         lipsync.Duty
-	}{
-		{lipsync.Small, lipsync.Large, lipsync.DoesSmall}, {lipsync.Large, lipsync.Small, lipsync.DoesAll}, {lipsync.Large, lipsync.Small, lipsync.DoesPlain},
-		{lipsync.Neural, lipsync.Small, lipsync.DoesAll}, {lipsync.Neural, lipsync.Large, lipsync.DoesNeural}, {lipsync.Large, lipsync.Neural, lipsync.DoesPlain},
-	} {
-		class, other := c.class, c.other
-		account := "many" + string(other)
-		_, err := claim(t, store, createIn(t, store, account, other, 0).ID, "first", 390)
-		must(t, err)
-		for i := range 300 {
-			createIn(t, store, account, other, i)
-		}
-		r := createIn(t, store, "one"+string(class), class, 301)
-		claimIn(t, store, c.duty, "w", 400, r)
-		open, err := store.Leases.Open(t.Context(), at(400), 1000)
-		must(t, err)
-		for _, r := range open {
-			_, err := Cancel(t.Context(), store.Leases, r.ID, at(400))
-			must(t, err)
-		}
+// oneOfAClass is the claim of the only request of a class from behind many of another one.
+type oneOfAClass struct {
+	class lipsync.Class
+	duty  lipsync.Duty
+}
+
+func testBehindManyLarge(t *testing.T, store lipsync.Store) {
+	testBehindMany(t, store, lipsync.Large, oneOfAClass{lipsync.Small, lipsync.DoesSmall}, oneOfAClass{lipsync.Neural, lipsync.DoesNeural})
+}
+
+func testBehindManySmall(t *testing.T, store lipsync.Store) {
+	testBehindMany(t, store, lipsync.Small, oneOfAClass{lipsync.Large, lipsync.DoesAll}, oneOfAClass{lipsync.Large, lipsync.DoesPlain}, oneOfAClass{lipsync.Neural, lipsync.DoesAll})
+}
+
+func testBehindManyNeural(t *testing.T, store lipsync.Store) {
+	testBehindMany(t, store, lipsync.Neural, oneOfAClass{lipsync.Large, lipsync.DoesPlain})
+}
+
+// testBehindMany does the claims, each for another account.
+func testBehindMany(t *testing.T, store lipsync.Store, other lipsync.Class, claims ...oneOfAClass) {
+	_, err := claim(t, store, createIn(t, store, "many", other, 0).ID, "first", 390)
+	must(t, err)
+	for i := range 300 {
+		createIn(t, store, "many", other, i)
+	}
+	for i, c := range claims {
+		r := createIn(t, store, fmt.Sprint("one", i), c.class, 301)
+		claimIn(t, store, c.duty, fmt.Sprint("w", i), 400, r)
 	}
 }
 

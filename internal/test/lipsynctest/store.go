@@ -9,14 +9,31 @@ import (
 
 // TestStore checks an implementation of the ports in lipsync.Store. open returns an empty store.
 func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
-	slices.Concat(
-		creating, listing, creatingOnce, claiming, leasing, limiting,
-		canceling, keeping, erasing, telling, batching,
-	).run(t, open)
+	slices.Concat(few, many).run(t, open)
 }
+
+// TestStoreOfFew is TestStore without what TestStoreOfMany checks.
+func TestStoreOfFew(t *testing.T, open func(t *testing.T) lipsync.Store) { few.run(t, open) }
+
+// TestStoreOfMany checks what a store does with hundreds of records, which a slow store writes in minutes.
+func TestStoreOfMany(t *testing.T, open func(t *testing.T) lipsync.Store) { many.run(t, open) }
+
+// few has the tests that write few records.
+var few = slices.Concat(
+	creating, listing, creatingOnce, claiming, leasing, limiting,
+	canceling, keeping, erasing, telling, batching,
+)
 
 // The parts of the suite.
 var (
+	// many has the tests that write many records.
+	many = suite[lipsync.Store]{
+		{"one of a class behind many large ones", testBehindManyLarge},
+		{"one of a class behind many small ones", testBehindManySmall},
+		{"one of a class behind many neural ones", testBehindManyNeural},
+		{"speeds are those of recent requests", testRecentSpeeds},
+		{"calls", testCalls},
+	}
 	// creating has the tests of making requests.
 	creating = suite[lipsync.Store]{
 		{"create and read back", testCreate},
@@ -61,7 +78,6 @@ var (
 		{"claims except those of accounts", testClaimExcept},
 		{"classes", testClasses},
 		{"line of a class", testLineApart},
-		{"one of a class behind many others", testSmallBehindMany},
 		{"fair by duty", testFairByDuty},
 		{"enlarge", testEnlarge},
 		{"dead neural", testDeadNeural},
@@ -71,7 +87,6 @@ var (
 		{"turns of each kind", testTurnsOfKinds},
 		{"largest requests", testLargest},
 		{"speeds", testSpeeds},
-		{"speeds are those of recent requests", testRecentSpeeds},
 		{"speeds at once", testConcurrentSpeeds},
 	}
 	// leasing has the tests of leases and of what ends them.
@@ -157,6 +172,5 @@ var (
 		{"rate", testRate},
 		{"rate at once", testConcurrentRate},
 		{"rates are apart", testRatesApart},
-		{"calls", testCalls},
 	}
 )
