@@ -17,14 +17,18 @@ import (
 	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
+	simulated "lipsync/internal/test/simulate/table"
 )
 
-// slowTable returns a table about as slow as one on AWS, with the limits of its partitions.
+// slow has the durations of a table on AWS, and the limits of its partitions.
+var slow = simulated.Limits{Call: 8 * time.Millisecond, Transaction: 12 * time.Millisecond, PartitionWrites: 1000}
+
+// slowTable returns a slow table for the SDK's client.
 func slowTable() *dynamodbtest.Table {
 	return &dynamodbtest.Table{
 		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
 		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
-		Call:  8 * time.Millisecond, Transaction: 12 * time.Millisecond, Units: 1000,
+		Call:  slow.Call, Transaction: slow.Transaction, Units: slow.PartitionWrites,
 	}
 }
 
@@ -42,9 +46,9 @@ type crowd struct {
 	created []string        // ids in the order in which the creates returned
 }
 
-func newCrowd(t *testing.T, table *dynamodbtest.Table) *crowd {
+func newCrowd(t *testing.T, store *dynamodb.Store) *crowd {
 	t.Helper()
-	c := &crowd{store: dynamodb.New(table.Config(), "t"), now: time.Now, open: 1_000_000}
+	c := &crowd{store: store, now: time.Now, open: 1_000_000}
 	if err := c.store.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +125,7 @@ func TestCrowd(t *testing.T) {
 	for _, clients := range []int{1, 10, 100, 200} {
 		synctest.Test(t, func(t *testing.T) {
 			table := slowTable()
-			c := newCrowd(t, table)
+			c := newCrowd(t, dynamodb.New(table.Config(), "t"))
 			c.open = lipsync.DefaultLimits().Open
 			c.create(t, clients, 0)
 			if tries := clients + table.Conflicts(); c.refused > 0 || len(c.created) != clients || tries > 10*clients {
@@ -140,18 +144,18 @@ func TestCrowdAtLimit(t *testing.T) {
 	for _, limit := range []int{lipsync.DefaultLimits().Open, 100} {
 		synctest.Test(t, func(t *testing.T) {
 			const clients = 40
-			table := slowTable()
-			c := newCrowd(t, table)
+			table := simulated.New(slow)
+			c := newCrowd(t, dynamodb.On(table, "t"))
 			c.open = limit
 			c.create(t, clients, time.Minute)
 			if len(c.created) != limit || c.full != clients {
 				t.Errorf("with a limit of %d: got %d requests, and %d of %d clients told that there are enough", limit, len(c.created), c.full, clients)
 			}
-			if tries := limit + clients + table.Conflicts(); c.refused > 0 || tries > 10*(limit+clients) {
+			if tries := limit + clients + int(table.Count().Conflicts); c.refused > 0 || tries > 10*(limit+clients) {
 				t.Errorf("with a limit of %d: %d were refused, by %d tries", limit, c.refused, tries)
 			}
 			c.wantListed(t)
-			t.Logf("a limit of %d: %d conflicts; half took up to %v, 99 of 100 up to %v, all %v", limit, table.Conflicts(),
+			t.Logf("a limit of %d: %d conflicts; half took up to %v, 99 of 100 up to %v, all %v", limit, table.Count().Conflicts,
 				c.took[len(c.took)/2], c.took[len(c.took)*99/100], c.took[len(c.took)-1])
 		})
 	}
@@ -162,15 +166,15 @@ func TestCrowdAtLimit(t *testing.T) {
 func TestCreatesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const length = 3 * time.Second
-		table := slowTable()
-		c := newCrowd(t, table)
+		table := simulated.New(slow)
+		c := newCrowd(t, dynamodb.On(table, "t"))
 		c.create(t, 120, length)
 		rate := float64(len(c.created)) / length.Seconds()
-		busiest := table.Busiest(3)
-		if rate < 500 || c.refused > 0 || busiest[0].Writes > 500 {
+		busiest := table.Partitions()[:3]
+		if rate < 500 || c.refused > 0 || busiest[0].Items > 500 {
 			t.Errorf("got %.0f creates a second, %d refused, and the busiest partitions %v; want 500, 0, and 500 writes", rate, c.refused, busiest)
 		}
-		t.Logf("%.0f creates a second, %d conflicts in %d; half took up to %v, 99 of 100 up to %v, all %v; busiest: %v", rate, table.Conflicts(), len(c.created),
+		t.Logf("%.0f creates a second, %d conflicts in %d; half took up to %v, 99 of 100 up to %v, all %v; busiest: %v", rate, table.Count().Conflicts, len(c.created),
 			c.took[len(c.took)/2], c.took[len(c.took)*99/100], c.took[len(c.took)-1], busiest)
 		c.wantListed(t)
 	})
@@ -181,7 +185,7 @@ func TestCreatesASecond(t *testing.T) {
 // returned when its own began. No request may be listed twice.
 func TestReadsWhileCreating(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(t, slowTable())
+		c := newCrowd(t, dynamodb.On(simulated.New(slow), "t"))
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
