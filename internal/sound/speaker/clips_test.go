@@ -105,26 +105,30 @@ var scenes = []struct {
 		panels: []string{man, manAstray}},
 }
 
-// TestScenes finds the speakers in each scene with the networks of package eyes, and in some with others.
-func TestScenes(t *testing.T) {
+// These are the scenes of TestScenes: for the built-in networks one of each kind, for others fewer.
+var (
+	quick        = []string{"turns", "50 frames/s", "three people", "close", "out of step", "two_people.mp4"}
+	withNetworks = []string{"out of step"}
+)
+
+// TestScenes finds the speakers in the quick scenes with the networks of package eyes, and in some with others.
+func TestScenes(t *testing.T) { testScenes(t, true) }
+
+// TestScenes_long finds the speakers in the other scenes.
+func TestScenes_long(t *testing.T) { testScenes(t, false) }
+
+func testScenes(t *testing.T, listed bool) {
+	in := func(list []string) func(string) bool {
+		return func(scene string) bool { return slices.Contains(list, scene) == listed }
+	}
 	t.Run("built in", func(t *testing.T) {
 		detector, err := detection.New(t.Context(), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		inScenes(t, detector, nil, func(string) bool { return true })
+		inScenes(t, detector, nil, in(quick))
 	})
-	t.Run("networks", func(t *testing.T) { inScenes(t, networks(t), lightASD(t), quick) })
-}
-
-// TestScenes_long finds the speakers in the other scenes with networks.
-func TestScenes_long(t *testing.T) {
-	inScenes(t, networks(t), lightASD(t), func(scene string) bool { return !quick(scene) })
-}
-
-// quick reports whether a scene is one of the few that TestScenes takes for networks.
-func quick(scene string) bool {
-	return slices.Contains([]string{"short turns", "out of step"}, scene)
+	t.Run("networks", func(t *testing.T) { inScenes(t, networks(t), lightASD(t), in(withNetworks)) })
 }
 
 // networks returns the detector of the networks.
