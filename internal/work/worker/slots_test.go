@@ -144,7 +144,7 @@ func TestMostAside(t *testing.T) {
 		f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
 			switch {
 			case strings.Contains(url, "later"):
-				time.Sleep(10 * time.Minute)
+				time.Sleep(4 * time.Minute)
 			case strings.Contains(url, "endless"):
 				time.Sleep(time.Hour)
 			}
@@ -160,10 +160,10 @@ func TestMostAside(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); f.Run(ctx, 1, nil) }()
-		time.Sleep(5 * time.Minute)
+		time.Sleep(150 * time.Second) // each of the 64 has kept its slot for 2 s
 		f.caller = lipsync.Caller{Account: "other"}
 		f.request(t, "endless", "audio")
-		time.Sleep(6 * time.Minute)
+		time.Sleep(2 * time.Minute)
 		f.caller = lipsync.Caller{Account: "0"}
 		if r := f.get(t, first); r.Status != lipsync.Completed {
 			t.Errorf("the first that was ready is %s", r.Status)
