@@ -35,7 +35,7 @@ func hdrTags(transfer string) []string {
 	return []string{"-color_primaries", "bt2020", "-color_trc", transfer, "-colorspace", "bt2020nc"}
 }
 
-// TestDepth renders videos of 10 bits in each codec that can keep them, and in H.264.
+// TestDepth renders videos of 10 bits in each codec that can keep them, and in H.264; those of PQ in each container too.
 func TestDepth(t *testing.T) {
 	sdr := []string{"-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709"}
 	for name, tags := range map[string][]string{"SDR": sdr, "PQ": hdrTags("smpte2084"), "HLG": hdrTags("arib-std-b67")} {
@@ -51,6 +51,9 @@ func TestDepth(t *testing.T) {
 			{order.Output{Format: order.MOV, Codec: order.ProRes}, "HQ,yuv422p10le"},
 			{order.Output{}, "High,yuv420p"},
 		} {
+			if other := c.output.Format == order.MOV && c.output.Codec == order.HEVC || c.output.Format == order.WebM; other && name != "PQ" {
+				continue
+			}
 			t.Run(fmt.Sprint(name, " ", c.output.Format, " ", c.output.VideoCodec()), func(t *testing.T) {
 				t.Parallel()
 				options, seconds := order.Options{Output: c.output}, "0.48"
@@ -58,7 +61,9 @@ func TestDepth(t *testing.T) {
 					options.SyncMode, seconds = order.Remap, "0.72"
 				}
 				r := newRenderer(t, &numberer{})
-				r.Media = ffmpegtest.InstalledTools(t) // the quick ffmpeg encodes VP9 with 8 bits only
+				if c.output.VideoCodec() == order.VP9 {
+					r.Media = ffmpegtest.InstalledTools(t) // the quick ffmpeg encodes it with 8 bits only
+				}
 				output, result, err := renderBy(t, r, video, sound(t, "a.wav", seconds), options)
 				if err != nil {
 					t.Fatal(err)

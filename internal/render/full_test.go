@@ -49,7 +49,7 @@ func (s *space) Fits(int64) error { return nil }
 // TestSpaceOfJob asks for the space of an output before a frame is read, then for that of the frames that are kept, which the disk may not have, and
 // again for that of the output when its length is known.
 func TestSpaceOfJob(t *testing.T) {
-	video, audio := ffmpegtest.Make(t, "v.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20)), sound(t, "a.wav", "1")
+	video, audio := numbered(t, "25", 20), tone(t, "1")
 	prores := order.Output{Format: order.MOV, Codec: order.ProRes}
 	var last int64
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestSpaceOfJob(t *testing.T) {
 		s := &space{has: c.has}
 		job := Job{Video: video, Audio: audio, Output: t.TempDir() + "/o" + c.output.Format.Extension(), Scratch: t.TempDir(), Signed: c.signed, Stored: c.stored, Options: order.Options{Output: c.output}}
 		job.Space = s
-		if _, err := newRenderer(t, &numberer{}).Render(t.Context(), job, nil); !errors.Is(err, c.want) {
+		if _, err := inMemory(t, &numberer{}).Render(t.Context(), job, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		frames := int64(20 * ffmpegtest.Width * ffmpegtest.Height * 3 / 2)
@@ -89,10 +89,9 @@ func TestSpaceOfJob(t *testing.T) {
 		t.Errorf("signed ProRes takes %d bytes", last)
 	}
 
-	unstated := ffmpegtest.Make(t, "n.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 200), "-f", "matroska", "-live", "1")
 	s := &space{has: 2}
-	job := Job{Video: unstated, Audio: audio, Output: t.TempDir() + "/o.mov", Scratch: t.TempDir(), Space: s, Options: order.Options{Output: prores, SyncMode: order.Pad}}
-	if _, err := newRenderer(t, &numberer{}).Render(t.Context(), job, nil); err != nil || s.asked[2] < 4*s.asked[0] {
+	job := Job{Video: unstated(t, 200), Audio: audio, Output: t.TempDir() + "/o.mov", Scratch: t.TempDir(), Space: s, Options: order.Options{Output: prores, SyncMode: order.Pad}}
+	if _, err := inMemory(t, &numberer{}).Render(t.Context(), job, nil); err != nil || s.asked[2] < 4*s.asked[0] {
 		t.Errorf("no stated length: asked for %d bytes (%v)", s.asked, err)
 	}
 }
