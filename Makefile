@@ -118,7 +118,7 @@ aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-
 sam: ## do make aws-local, and write dist/sam, with which the SAM CLI calls single functions
 	@$(MAKE) --no-print-directory aws-local SAM=dist/sam
 
-aws-smoke: build $(NODE)/done $(if $(GPU),$(NEURAL)/random.onnx) ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
+aws-smoke: build $(NODE)/done $(if $(GPU),$(NEURAL)/random.onnx) ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes two hours and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
 	@.ci/install ffmpeg espeak-ng chromium-headless-shell
 	@go build -o bin/guard ./infra/smoke/guard && exec bin/guard $(if $(GPU),-gpu $(CURDIR)/$(NEURAL)/random.onnx) $(CDK)
 

@@ -113,22 +113,29 @@ func (a *Account) FindBus(ctx context.Context, name string) error {
 	}, map[string]string{"Name": name}, &answer)
 }
 
-// Terminate terminates all instances of a security group, as AWS does when it reclaims Spot
-// instances. It returns their ids.
-func (a *Account) Terminate(ctx context.Context, group string) (ids []string, err error) {
+// Instance is an instance that runs.
+type Instance struct {
+	ID    string `xml:"instanceId"`
+	Image string `xml:"imageId"` // that it started from
+}
+
+// Instances returns the instances of a security group that run.
+func (a *Account) Instances(ctx context.Context, group string) ([]Instance, error) {
 	var answer struct {
-		IDs []string `xml:"reservationSet>item>instancesSet>item>instanceId"`
+		Instances []Instance `xml:"reservationSet>item>instancesSet>item"`
 	}
-	err = a.query(ctx, "ec2", ec2Version, "DescribeInstances", url.Values{
+	err := a.query(ctx, "ec2", ec2Version, "DescribeInstances", url.Values{
 		"Filter.1.Name": {"instance.group-id"}, "Filter.1.Value.1": {group},
 		"Filter.2.Name": {"instance-state-name"}, "Filter.2.Value.1": {"running"},
 	}, &answer)
-	if err != nil || len(answer.IDs) == 0 {
-		return nil, err
-	}
+	return answer.Instances, err
+}
+
+// Terminate terminates instances, as AWS does when it reclaims Spot instances.
+func (a *Account) Terminate(ctx context.Context, instances []Instance) error {
 	parameters := url.Values{}
-	for i, id := range answer.IDs {
-		parameters.Set(fmt.Sprint("InstanceId.", i+1), id)
+	for i, one := range instances {
+		parameters.Set(fmt.Sprint("InstanceId.", i+1), one.ID)
 	}
-	return answer.IDs, a.query(ctx, "ec2", ec2Version, "TerminateInstances", parameters, nil)
+	return a.query(ctx, "ec2", ec2Version, "TerminateInstances", parameters, nil)
 }

@@ -106,22 +106,22 @@ func (c client) upload(t *testing.T, kind string, content []byte) string {
 	return made.URL
 }
 
-// start makes a request with the stack's video and a speech, and returns its id.
-func (c client) start(t *testing.T, audio []byte) string {
-	t.Helper()
-	return c.startWith(t, "warp", audio)
-}
-
-// startWith does what start does, with an engine.
-func (c client) startWith(t *testing.T, engine string, audio []byte) string {
+// start makes a request with an engine, a video and a speech, and returns its id.
+func (c client) start(t *testing.T, engine string, video, audio []byte) string {
 	t.Helper()
 	var made struct {
 		ID string `json:"request_id"`
 	}
 	c.json(t, http.MethodPost, "/v1/lipsync/generate", map[string]any{"model": engine, "inputs": []map[string]string{
-		{"type": "video", "url": c.upload(t, "video", c.Video)}, {"type": "audio", "url": c.upload(t, "audio", audio)},
+		{"type": "video", "url": c.upload(t, "video", video)}, {"type": "audio", "url": c.upload(t, "audio", audio)},
 	}}, &made)
 	return made.ID
+}
+
+// startLarge makes a request that no small worker does.
+func (c client) startLarge(t *testing.T) string {
+	t.Helper()
+	return c.start(t, "warp", c.Large, c.Long)
 }
 
 // request is a lip sync request, with the members that the steps read.

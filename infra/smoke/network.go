@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,39 +19,18 @@ import (
 // networkFile is the name of the network in the bucket.
 const networkFile = "smoke.onnx"
 
-// Network is a step for a stack that has the engine wav2lip: it does a job with a network.
-type Network struct {
-	File     string                         // the network
-	Provider string                         // what must compute it
-	Log      func(since time.Time) []string // lines of the log of runners that name the network
+// network does a job with the stack's network.
+func network(t *testing.T, s *Stack) {
+	c, began := s.client(t), time.Now()
+	s.putNetwork(t)
+	c.wantOutput(t, c.start(t, "wav2lip", c.Video, c.Audio))
+	s.wantLine(t, machines, began, networkFile, `"provider":"`+s.Provider+`"`)
 }
 
-// Step returns the step.
-func (n Network) Step() Step {
-	return Step{"network", "puts a network of wav2lip into the bucket, does a job with it, and reads in the runner's log what computed it", n.try}
-}
-
-func (n Network) try(t *testing.T, s *Stack) {
-	c, started := s.client(t), time.Now()
-	n.put(t, s)
-	c.wantOutput(t, c.startWith(t, "wav2lip", s.Audio))
-	t.Logf("completed after %s", time.Since(started).Round(time.Second))
-	want := `"provider":"` + n.Provider + `"`
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // a log may be late
-		lines := strings.Join(n.Log(started), "\n")
-		if strings.Contains(lines, want) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the runner's log has no %s:\n%s", want, lines)
-		}
-	}
-}
-
-// put puts the network into the bucket, and then the list that names it.
-func (n Network) put(t *testing.T, s *Stack) {
+// putNetwork puts the network into the bucket, and then the list that names it.
+func (s *Stack) putNetwork(t *testing.T) {
 	t.Helper()
-	content, err := os.ReadFile(n.File)
+	content, err := os.ReadFile(s.Network)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,12 @@ package smoke
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 )
 
-func large(t *testing.T, s *Stack) {
+func bodies(t *testing.T, s *Stack) {
 	c := s.client(t)
 	for _, megabytes := range []int{5, 7, 11} {
 		got := c.do(t, http.MethodPost, "/v1/lipsync/generate-with-media", "multipart/form-data; boundary=x", make([]byte, megabytes<<20))
@@ -26,9 +27,23 @@ func large(t *testing.T, s *Stack) {
 
 func whole(t *testing.T, s *Stack) {
 	c := s.client(t)
-	started := time.Now()
-	c.wantOutput(t, c.start(t, s.Audio))
-	t.Logf("completed after %s", time.Since(started).Round(time.Second))
+	c.wantOutput(t, c.start(t, "warp", c.Video, c.Audio))
+}
+
+// pools has each pool do its request. The large one is not done to its end.
+func pools(t *testing.T, s *Stack) {
+	c, began := s.client(t), time.Now()
+	id := c.start(t, "warp", c.Video, c.Audio)
+	c.wantOutput(t, id)
+	t.Logf("the small request was completed after %s", since(began))
+	s.wantLine(t, function, began, id, `"started"`)
+	began = time.Now()
+	id = c.startLarge(t)
+	c.rendering(t, id)
+	t.Logf("the large request was rendered after %s", since(began))
+	c.cancel(t, id)
+	s.wantLine(t, function, began, id, `"started"`) // which gave it back
+	s.wantLine(t, machines, began, id, `"started"`)
 }
 
 // wantOutput waits until a request ends, and fetches its output.
@@ -50,22 +65,54 @@ func (c client) rendering(t *testing.T, id string) {
 	c.await(t, "/v1/lipsync/requests/"+id+"/progress", func(r request) bool { return r.Status == "processing" && r.Percent > 0 })
 }
 
-func cancel(t *testing.T, s *Stack) {
-	c := s.client(t)
-	id := c.start(t, s.Long)
-	c.rendering(t, id)
+// cancel cancels a request.
+func (c client) cancel(t *testing.T, id string) {
+	t.Helper()
 	var r request
 	c.json(t, http.MethodDelete, "/v1/lipsync/requests/"+id, nil, &r)
 	if r.Status != "failed" || r.Error != "canceled by the client" {
 		t.Errorf("got %+v, want it canceled", r)
 	}
-	c.wantOutput(t, c.start(t, s.Audio)) // the runner goes on, or another does
+}
+
+func cancel(t *testing.T, s *Stack) {
+	c := s.client(t)
+	id := c.start(t, "warp", c.Video, c.Long)
+	c.rendering(t, id)
+	c.cancel(t, id)
+	c.wantOutput(t, c.start(t, "warp", c.Video, c.Audio)) // the worker goes on, or another does
 }
 
 func reclaim(t *testing.T, s *Stack) {
 	c := s.client(t)
-	id := c.start(t, s.Long)
+	id := c.startLarge(t)
 	c.rendering(t, id)
 	s.Reclaim(t, id)
 	c.wantOutput(t, id)
 }
+
+// image deploys beside a request, with another machine image if there are any.
+func image(t *testing.T, s *Stack) {
+	c := s.client(t)
+	id := c.startLarge(t)
+	c.rendering(t, id)
+	var other string
+	var arguments []string
+	if s.Images != nil {
+		other, arguments = s.Images.Other(t)
+	}
+	began := time.Now()
+	s.Deploy(t, arguments...)
+	t.Logf("beside a job, the deployment took %s", since(began))
+	c.wantOutput(t, id)
+	if s.Images == nil {
+		return
+	}
+	id = c.startLarge(t)
+	within(t, s.Patience, "an instance with "+other, func() bool { return slices.Contains(s.Images.Running(t), other) })
+	c.rendering(t, id)
+	c.cancel(t, id)
+}
+
+// since returns the time since another, in seconds.
+func since(began time.Time) time.Duration { return time.Since(began).Round(time.Second) }

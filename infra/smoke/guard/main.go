@@ -58,7 +58,10 @@ func run(gpu string, clean bool, cdk string) error {
 	name := prefix + strings.ToLower(rand.Text()[:8])
 	err = guarded(tests(gpu, "-timeout", "4h", "-run", "^(TestPlan|TestAWS)$", "./infra/smoke", "-args", "-cdk", cdk, "-name", name), signals)
 	fmt.Println("Removing the stack", name, "- make aws-smoke-clean does that too, if this is cut off.")
-	return errors.Join(err, r.stack(ctx, name))
+	began := time.Now()
+	err = errors.Join(err, r.stack(ctx, name))
+	fmt.Println("remove took", time.Since(began).Round(time.Second))
+	return err
 }
 
 // errNobody is the error of identity if there are no credentials at all.

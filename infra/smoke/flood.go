@@ -1,0 +1,87 @@
+package smoke
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A flood: strangers call at once, from one address, until so many calls are refused; and then a client makes some.
+const (
+	strangers  = 50
+	refusals   = 200
+	clientsOwn = 20
+	floodTime  = 2 * time.Minute
+)
+
+func flood(t *testing.T, s *Stack) {
+	c := s.client(t)
+	call := func(path, token string) func(context.Context) int {
+		return func(ctx context.Context) int {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Outputs["ApiUrl"]+path, nil)
+			if err != nil {
+				return 0
+			}
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				return 0
+			}
+			response.Body.Close()
+			return response.StatusCode
+		}
+	}
+	answered, refused, err := besideFlood(t.Context(), call("/health", ""), call("/v1/users/me", c.token))
+	t.Logf("strangers got %d answers, and %d refusals", answered, refused)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// besideFlood makes calls of strangers, and once enough are refused, calls of a client beside them, all of which must be answered.
+func besideFlood(ctx context.Context, stranger, client func(context.Context) (status int)) (answered, refused int64, err error) {
+	ctx, stop := context.WithTimeout(ctx, floodTime)
+	var yes, no atomic.Int64
+	var all sync.WaitGroup
+	defer func() {
+		stop()
+		all.Wait()
+		answered, refused = yes.Load(), no.Load()
+	}()
+	flooded := make(chan struct{})
+	for range strangers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				switch stranger(ctx) {
+				case http.StatusOK:
+					yes.Add(1)
+				case http.StatusTooManyRequests:
+					if no.Add(1) == refusals {
+						close(flooded)
+					}
+				}
+			}
+		})
+	}
+	select {
+	case <-flooded:
+	case <-ctx.Done():
+		return 0, 0, fmt.Errorf("of the calls of strangers %d were answered, and only %d refused", yes.Load(), no.Load())
+	}
+	for n := range clientsOwn {
+		before := no.Load()
+		if status := client(ctx); status != http.StatusOK {
+			return 0, 0, fmt.Errorf("the client's call %d beside the flood got %d, want 200", n+1, status)
+		}
+		for no.Load() == before && ctx.Err() == nil { // the flood goes on
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return 0, 0, ctx.Err()
+}

@@ -1,0 +1,57 @@
+package smoke
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestFlood checks that the step passes only if strangers are refused and a client is not.
+func TestFlood(t *testing.T) {
+	refuse := func(context.Context) int { return http.StatusTooManyRequests }
+	answer := func(context.Context) int { return http.StatusOK }
+	for name, c := range map[string]struct {
+		strangers func() func(context.Context) int
+		client    func(context.Context) int
+		want      string
+	}{
+		"strangers have a rate of their own": {func() func(context.Context) int { return bucket(100, 200) }, answer, ""},
+		"no rate":                            {func() func(context.Context) int { return answer }, answer, "only 0 refused"},
+		"one rate for all":                   {func() func(context.Context) int { return bucket(100, 200) }, refuse, "the client's call 1 beside the flood got 429, want 200"},
+		"the functions have no room":         {func() func(context.Context) int { return bucket(100, 200) }, func(context.Context) int { return http.StatusInternalServerError }, "got 500, want 200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stranger := c.strangers()
+				slow := func(ctx context.Context) int {
+					time.Sleep(50 * time.Millisecond)
+					return stranger(ctx)
+				}
+				answered, refused, err := besideFlood(t.Context(), slow, c.client)
+				if c.want == "" && (err != nil || answered < 200 || refused < refusals) {
+					t.Errorf("got %d answers and %d refusals (%v)", answered, refused, err)
+				}
+				if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("got %v, want %q", err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// bucket answers so many calls a second, and so many more at once, as API Gateway does.
+func bucket(rate, burst int64) func(context.Context) int {
+	var calls atomic.Int64
+	began := time.Now()
+	return func(context.Context) int {
+		if calls.Add(1) > burst+rate*int64(time.Since(began)/time.Second) {
+			calls.Add(-1)
+			return http.StatusTooManyRequests
+		}
+		return http.StatusOK
+	}
+}
