@@ -423,10 +423,9 @@ type Pool interface {
 
 // Demand stores what Scale needs to know how many workers of a Pool to start.
 type Demand interface {
-	// Waiting returns the numbers of requests that are claimable at now, each at most limit. The last
-	// changes may be missing. Requests whose lease ran out may be missing until the next Upkeep.
-	// The cost depends only on limit.
-	Waiting(ctx context.Context, now time.Time, limit int) (Waiting, error)
+	// Waiting returns the numbers of requests that are claimable at now, each at most limit, and how many of these had been made by a
+	// time. The last changes may be missing. Requests whose lease ran out may be missing until the next Upkeep. The cost depends only on limit.
+	Waiting(ctx context.Context, now, by time.Time, limit int) (all, old Waiting, err error)
 	// LockScaling gives the caller the scaling lock, the sole right to count and start workers,
 	// until the time until. It returns the mean times of the last requests of each class that Worked was called
 	// for, some hundreds or more, if it was called for any. While another process holds the lock, it

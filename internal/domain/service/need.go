@@ -10,13 +10,13 @@ import (
 // need is what decides how many workers start: the waiting requests, and the workers of all pools.
 type need struct {
 	requests lipsync.Waiting
-	means    lipsync.Means // times that a worker needs for a request, or with a GPU for one of those that it does at once
-	again    bool          // running workers didn't take small requests soon
-	late     bool          // running workers do not count, and small workers didn't do the small requests
-	runners  staff         // of the Pool
-	small    staff         // of the SmallPool
-	neural   staff         // of the NeuralPool
-	steady   int           // small workers that have worked for minutes
+	old      lipsync.Waiting // those of them that have waited for smallStart
+	means    lipsync.Means   // times that a worker needs for a request, or with a GPU for one of those that it does at once
+	late     bool            // running workers do not count, and small workers didn't do the small requests
+	runners  staff           // of the Pool
+	small    staff           // of the SmallPool
+	neural   staff           // of the NeuralPool
+	steady   int             // small workers that have worked for minutes
 }
 
 // staff has the numbers of the workers of a pool: those that are starting and running, and the most that there may be.
@@ -30,7 +30,7 @@ type starting struct{ runners, small, neural int }
 // runnersForSmall is the number of runners that do as much as a small worker: these have 4 processors, and that 1.7.
 const runnersForSmall = .6
 
-// starts returns how many workers of each pool to start. Each small request that no running worker takes soon gets a small worker. Large ones need
+// starts returns how many workers of each pool to start. Each small request that running workers don't take soon, or didn't, gets a small worker. Large ones need
 // runners, and so do small ones that all small workers together don't do in the time that a runner takes to start.
 func (n need) starts() (s starting) {
 	left := lipsync.Waiting{lipsync.Small: n.requests[lipsync.Small], lipsync.Large: n.requests[lipsync.Large]} // for runners
@@ -41,7 +41,7 @@ func (n need) starts() (s starting) {
 	}
 	if n.small.most > 0 {
 		small, others := left[lipsync.Small], left[lipsync.Large]+left[lipsync.Neural]
-		s.small = min(max(0, min(small, small+others-n.soon(n.runners.running+n.small.running))-n.small.waiting), n.small.free())
+		s.small = min(max(0, max(n.old[lipsync.Small], min(small, small+others-n.soon(n.runners.running+n.small.running)))-n.small.waiting), n.small.free())
 		if mean := n.means[lipsync.Small]; !n.late {
 			left[lipsync.Small] = max(0, small-int(float64(n.small.waiting+n.small.running+s.small)*partOf(mean)/mean.Seconds()))
 		}
@@ -50,12 +50,12 @@ func (n need) starts() (s starting) {
 	return s
 }
 
-// soon returns how many small requests running workers take within smallWait.
+// soon returns how many small requests running workers take while a small worker starts.
 func (n need) soon(running int) int {
-	if n.late || n.again {
+	if n.late {
 		return 0
 	}
-	return int(float64(running) * smallWait.Seconds() / n.means[lipsync.Small].Seconds())
+	return int(float64(running) * smallStart.Seconds() / n.means[lipsync.Small].Seconds())
 }
 
 // most returns a number of requests of each class that keep all workers busy for the time that a runner takes to start.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -14,13 +15,12 @@ const (
 	// StartTime is about the time that a worker of the Pool takes to start. An instance boots and
 	// fetches the image in two to five minutes. On a running instance it takes less.
 	StartTime = 3 * time.Minute
-	// smallStart is about the time that a worker of the SmallPool takes to start.
+	// smallStart is about the time that a worker of the SmallPool takes to start. For as long small requests may wait for running workers. Then they
+	// get small workers.
 	smallStart = 2 * time.Second
 	// scalingLockTime is the time for which a process holds the scaling lock. It is longer than the
 	// time until Count includes workers that were just started.
 	scalingLockTime = 5 * time.Second
-	// smallWait is the time for which small requests may wait for running workers. Then they get small workers.
-	smallWait = 3 * time.Second
 	// smallLockTime is the time for which a process has the right to start workers of the SmallPool. Its Count includes them at once.
 	smallLockTime = time.Second
 	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
@@ -66,13 +66,13 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 	var failed error
 	if s.SmallPool != nil && !r.sweep {
 		var left, lacks bool
-		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx, left); return err }
+		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx); return err }
 		err := s.await(ctx, end, scale)
 		if err == nil && left { // to running workers, which may take longer than expected
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(smallWait):
+			case <-time.After(smallStart):
 			}
 			err = s.await(ctx, end, scale)
 		}
@@ -111,23 +111,25 @@ func (s *Service) await(ctx context.Context, end time.Time, f func() error) erro
 	}
 }
 
-// scaleSmall starts workers of the SmallPool. It reports whether it left small requests to running workers, which it does not again, and whether
+// scaleSmall starts workers of the SmallPool. It reports whether it left small requests to running workers, and whether
 // workers of the Pool are needed too. It returns Conflict while another process has the right to start them.
-func (s *Service) scaleSmall(ctx context.Context, again bool) (left, lacks bool, err error) {
+func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
 	means, err := s.Demand.LockSmall(ctx, now, now.Add(smallLockTime))
 	if err != nil {
-		return again, false, err
+		return false, false, err
 	}
 	n, err := s.need(ctx, now, means, firstMean)
 	if err != nil {
-		return again, false, err
+		return false, false, err
 	}
-	n.again = again
 	all := n.starts()
-	return !again && all.small+n.small.waiting < n.requests[lipsync.Small], all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
+	if all.small > 0 && s.Now().Sub(now) > smallLockTime { // others may have started some meanwhile
+		return false, false, &failure.Error{Code: failure.Conflict, Message: "counting took too long", RetryAfter: smallLockTime}
+	}
+	return all.small+n.small.waiting < n.requests[lipsync.Small], all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }
 
 // scaleOnce starts workers of the Pool and the NeuralPool. In a sweep it also starts those of the SmallPool, unless another process does. While workers of
@@ -179,18 +181,22 @@ func (s *Service) need(ctx context.Context, now time.Time, means lipsync.Means, 
 	if s.NeuralPool != nil {
 		n.means[lipsync.Neural] /= time.Duration(lipsync.DoesNeural.AtOnce())
 	}
-	for _, of := range []struct {
-		pool  lipsync.Pool
-		staff *staff
-	}{{s.Pool, &n.runners}, {s.SmallPool, &n.small}, {s.NeuralPool, &n.neural}} {
-		if of.pool == nil {
-			continue
-		}
-		if of.staff.waiting, of.staff.running, err = of.pool.Count(ctx); err != nil {
-			return n, err
+	pools := []struct {
+		lipsync.Pool
+		*staff
+	}{{s.Pool, &n.runners}, {s.SmallPool, &n.small}, {s.NeuralPool, &n.neural}}
+	errs := make([]error, len(pools))
+	var all sync.WaitGroup
+	for i, of := range pools {
+		if of.Pool != nil {
+			all.Go(func() { of.waiting, of.running, errs[i] = of.Count(ctx) })
 		}
 	}
-	n.requests, err = s.Demand.Waiting(ctx, now, n.most())
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return n, err
+	}
+	n.requests, n.old, err = s.Demand.Waiting(ctx, now, now.Add(-smallStart), n.most())
 	return n, err
 }
 

@@ -28,7 +28,9 @@ type pool struct {
 	mean             time.Duration // of small ones, and of those whose mean is 0
 	meanLarge        time.Duration
 	meanNeural       time.Duration
-	requests         int // all small
+	requests         int       // all small
+	made             time.Time // of them; zero if they are new
+	newer            int       // small ones that came later
 	large, neural    int
 	least            int // that Steady returns
 }
@@ -56,8 +58,11 @@ func (p *pool) Start(_ context.Context, n int) error {
 	return nil
 }
 
-func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (lipsync.Waiting, error) {
-	return lipsync.Waiting{lipsync.Small: min(p.requests, limit), lipsync.Large: min(p.large, limit), lipsync.Neural: min(p.neural, limit)}, nil
+func (p *pool) Waiting(_ context.Context, _, by time.Time, limit int) (all, old lipsync.Waiting, err error) {
+	if !p.made.IsZero() && !p.made.After(by) {
+		old = lipsync.Waiting{lipsync.Small: min(p.requests, limit)}
+	}
+	return lipsync.Waiting{lipsync.Small: min(p.requests+p.newer, limit), lipsync.Large: min(p.large, limit), lipsync.Neural: min(p.neural, limit)}, old, nil
 }
 
 func (p *pool) Steady(_ context.Context, running int) (int, error) { return min(p.least, running), nil }
@@ -157,6 +162,7 @@ func TestScaleBoth(t *testing.T) {
 			ports.SmallPool = small
 		}
 		synctest.Test(t, func(t *testing.T) {
+			p.made = time.Now()
 			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
 			check.Must(t, s.Scale(t.Context()))
 		})
@@ -179,7 +185,7 @@ func TestScaleByClass(t *testing.T) {
 		{name: "large ones", large: 10, most: 100, startRunners: 10},
 		{name: "of both, without small workers", small: 1000, large: 10, startRunners: 66},
 		{name: "… while runners do a little", small: 1000, large: 10, running: 20, startRunners: 66},
-		{name: "small ones, which ten runners take soon", small: 3, running: 10, most: 100, startSmall: 3},
+		{name: "small ones, which ten runners take soon", small: 2, running: 10, most: 100, startSmall: 2},
 	} {
 		p, small := &pool{requests: c.small, large: c.large, running: c.running, mean: 10 * time.Second, meanLarge: time.Hour}, &pool{running: c.runningSmall}
 		ports := lipsync.Ports{Pool: p, Demand: p}
@@ -187,6 +193,7 @@ func TestScaleByClass(t *testing.T) {
 			ports.SmallPool = small
 		}
 		synctest.Test(t, func(t *testing.T) {
+			p.made = time.Now()
 			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: c.most}, ports)
 			time.AfterFunc(time.Second, func() { check.Want(t, c.name+": small workers at once", sum(small.started), 0) })
 			check.Must(t, s.Scale(t.Context()))
@@ -239,6 +246,25 @@ func TestScaleNeural(t *testing.T) {
 	}
 }
 
+// lateCount is a Pool that takes long to count its workers.
+type lateCount struct{ *pool }
+
+func (s lateCount) Count(ctx context.Context) (waiting, running int, err error) {
+	time.Sleep(1500 * time.Millisecond)
+	return s.pool.Count(ctx)
+}
+
+// TestScaleSlowly has a process that counts for longer than it has the right to start small workers. Another starts the one that is needed meanwhile.
+func TestScaleSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, small := &pool{requests: 1, mean: 30 * time.Second}, &pool{}
+		s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: lateCount{p}, SmallPool: small, Demand: p})
+		time.AfterFunc(time.Second, func() { check.Must(t, small.Start(t.Context(), 1)) })
+		check.Must(t, s.Scale(t.Context()))
+		check.Want(t, "small workers", sum(small.started), 1)
+	})
+}
+
 // unable is a Pool that starts none.
 type unable struct{ pool }
 
@@ -263,27 +289,31 @@ func sum(all []int) (n int) {
 	return n
 }
 
-// TestScaleLeavesToRunners leaves small requests to running workers for three seconds, if these take as many, and starts small workers for others at once.
+// TestScaleLeavesToRunners leaves small requests to running workers for two seconds, if these take as many, and starts small workers for others at once.
 func TestScaleLeavesToRunners(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
 		small, large, running int
 		atOnce, took, started int // small workers; requests that the workers took meanwhile
+		came                  int // meanwhile, which have not waited for two seconds
 	}{
 		{name: "one, which one of 15 takes", small: 1, running: 15, took: 1},
 		{name: "one, which none takes", small: 1, running: 15, started: 1},
+		{name: "… and one that came meanwhile", small: 1, running: 15, came: 1, started: 1},
+		{name: "one, which one takes, and one that came meanwhile", small: 1, running: 15, took: 1, came: 1},
 		{name: "three, of which one of 15 takes one", small: 3, running: 15, atOnce: 2, took: 1, started: 2},
 		{name: "one, and a large one", small: 1, large: 1, running: 15, atOnce: 1, started: 1},
 		{name: "one, with a few workers", small: 1, running: 9, atOnce: 1, started: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p, small := &pool{requests: c.small, large: c.large, running: c.running, waiting: c.large, mean: 30 * time.Second}, &pool{}
+			p, small := &pool{requests: c.small, made: time.Now(), large: c.large, running: c.running, waiting: c.large, mean: 30 * time.Second}, &pool{}
 			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 1000, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: small, Demand: p})
 			time.AfterFunc(time.Second, func() {
 				check.Want(t, c.name+": small workers at once", sum(small.started), c.atOnce)
-				p.requests -= c.took
+				p.requests, p.newer = p.requests-c.took, c.came
 			})
 			check.Must(t, s.Scale(t.Context()))
+			time.Sleep(time.Millisecond)
 			check.Want(t, c.name+": small workers", sum(small.started), c.started)
 			time.Sleep(time.Second)
 		})

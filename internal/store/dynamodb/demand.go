@@ -18,20 +18,24 @@ import (
 
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
 // postponed ones that are due, of which upkeep leaves few.
-func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (lipsync.Waiting, error) {
-	all, classes := lipsync.Waiting{}, lipsync.Classes()
-	var mu sync.Mutex // of all
-	add := func(c lipsync.Class, n int) {
+func (s *Store) Waiting(ctx context.Context, now, by time.Time, limit int) (all, old lipsync.Waiting, err error) {
+	all, old = lipsync.Waiting{}, lipsync.Waiting{}
+	classes := lipsync.Classes()
+	var mu sync.Mutex // of all and old
+	add := func(c lipsync.Class, n, aged int) {
 		mu.Lock()
 		defer mu.Unlock()
-		all[c] = min(all[c]+n, limit)
+		all[c], old[c] = min(all[c]+n, limit), min(old[c]+aged, limit)
 	}
 	queries := len(classes) + 1 // of a shard
-	err := together(queries*queueShards, func(i int) error {
+	err = together(queries*queueShards, func(i int) error {
 		shard, kind := i/queries, i%queries
 		if kind < len(classes) {
-			n, err := s.count(ctx, limit, inQueue(shard, beginOf[classes[kind]], endOf(classes[kind])))
-			add(classes[kind], n)
+			in := inQueue(shard, beginOf[classes[kind]], endOf(classes[kind]))
+			in.FilterExpression = aws.String("#createdAt <= :by")
+			in.ExpressionAttributeValues[":by"] = micros(by)
+			n, aged, err := s.countBoth(ctx, limit, in)
+			add(classes[kind], n, aged)
 			return err
 		}
 		if limit <= 0 {
@@ -39,29 +43,35 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (lipsync.
 		}
 		due, err := s.readEntries(ctx, len(classes)*limit, dueAt(shard, now))
 		for _, e := range due {
-			add(e.class, 1)
+			add(e.class, 1, 1) // they have been claimed before
 		}
 		return err
 	})
-	return all, err
+	return all, old, err
 }
 
 // count returns how many items the query finds, at most limit.
 func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (n int, err error) {
+	n, _, err = s.countBoth(ctx, limit, in)
+	return n, err
+}
+
+// countBoth returns how many items the query reads, at most limit, and how many of these its filter leaves.
+func (s *Store) countBoth(ctx context.Context, limit int, in *dynamodb.QueryInput) (n, left int, err error) {
 	if limit <= 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
 	in.TableName, in.Select = &s.table, types.SelectCount
 	in.Limit = aws.Int32(int32(min(limit, math.MaxInt32))) // the size of a page: the paginator sets it again
-	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression))
+	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression))
 	for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && n < limit; {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return 0, s.explain(err)
+			return 0, 0, s.explain(err)
 		}
-		n += int(page.Count)
+		n, left = n+int(page.ScannedCount), left+int(page.Count)
 	}
-	return n, nil
+	return n, left, nil
 }
 
 // recentWork is the largest number of requests whose times count in full in the mean. Beyond it,

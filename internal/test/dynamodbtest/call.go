@@ -112,7 +112,7 @@ func (t *Table) query(ctx context.Context, c call) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := map[string]any{"Count": out.Count}
+	answer := map[string]any{"Count": out.Count, "ScannedCount": out.ScannedCount}
 	if c.Select != types.SelectCount {
 		answer["Items"] = wiredAll(out.Items)
 	}

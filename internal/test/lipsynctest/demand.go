@@ -47,9 +47,12 @@ func testWaiting(t *testing.T, s DemandStore) {
 	const n = 20
 	waits := func(when string, now time.Time, limit, small int) {
 		t.Helper()
-		got, err := s.Waiting(t.Context(), now, limit)
+		got, old, err := s.Waiting(t.Context(), now, at(n/2), limit)
 		must(t, err)
 		want(t, when, got[lipsync.Small], small)
+		if when == "all" {
+			want(t, "made by a half of the time", old[lipsync.Small], n/2+1)
+		}
 	}
 	waits("none", at(0), 10, 0)
 	addKey(t, s.Store, "a", 0)
@@ -85,10 +88,11 @@ func testWaiting(t *testing.T, s DemandStore) {
 }
 
 func testWaitingClasses(t *testing.T, s DemandStore) {
-	waits := func(when string, now time.Time, limit, small, large, neural int) {
+	waits := func(when string, now time.Time, limit, small, large, neural, claimed int) {
 		t.Helper()
-		got, err := s.Waiting(t.Context(), now, limit)
+		got, old, err := s.Waiting(t.Context(), now, at(-1), limit)
 		must(t, err)
+		want(t, when+", of those that were claimed before", old[lipsync.Small]+old[lipsync.Large]+old[lipsync.Neural], claimed)
 		want(t, when, fmt.Sprint(got), fmt.Sprint(lipsync.Waiting{lipsync.Small: small, lipsync.Large: large, lipsync.Neural: neural}))
 	}
 	for i := range 14 {
@@ -100,9 +104,9 @@ func testWaitingClasses(t *testing.T, s DemandStore) {
 		must(t, err)
 		must(t, Postpone(t.Context(), s.Leases, r, at(30)))
 	}
-	waits("before half are due", at(20), 100, 1, 3, 3)
-	waits("after it", at(30), 100, 3, 5, 6)
-	waits("at most", at(30), 3, 3, 3, 3)
+	waits("before half are due", at(20), 100, 1, 3, 3, 0)
+	waits("after it", at(30), 100, 3, 5, 6, 7)
+	waits("at most", at(30), 3, 3, 3, 3, 7)
 }
 
 func testSteady(t *testing.T, s DemandStore) {

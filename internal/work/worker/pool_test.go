@@ -28,8 +28,8 @@ func (d *demand) Worked(_ context.Context, s lipsync.Stint) (time.Duration, erro
 	return time.Duration(d.busy * float64(time.Since(d.since))), nil
 }
 
-func (d *demand) Waiting(context.Context, time.Time, int) (w lipsync.Waiting, err error) {
-	return w, nil
+func (d *demand) Waiting(context.Context, time.Time, time.Time, int) (all, old lipsync.Waiting, err error) {
+	return nil, nil, nil
 }
 
 func (d *demand) Steady(context.Context, int) (int, error) { return 0, nil }

@@ -237,6 +237,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*O
 				}
 			}
 		}
+		out.ScannedCount = int32(looked)
 		if n < len(matching) && n > 0 {
 			out.LastEvaluatedKey = t.keyOf(at(n - 1))
 		}
