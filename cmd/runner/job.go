@@ -110,13 +110,14 @@ func (j *job) with(ctx context.Context, deployment *cloud.Deployment, f func(*wo
 	}()
 	deployment.Service.RoomToWork = func(size int64) error { return disk.Room(folder, 0, size) }
 	w := j.worker(deployment, renderer, folder)
+	w.Claimed = func() { renderer.begin() } // while media are fetched
 	if w.Signer, err = j.signer(ctx, deployment, folder); err != nil {
 		return err
 	}
 	return f(w)
 }
 
-// lazy is a renderer that is opened at its first job, so that a runner without work loads nothing.
+// lazy is a renderer that is opened once there is a request, so that a runner without work loads nothing.
 type lazy struct{ *once[*engines.Set] }
 
 var _ worker.Renderer = (*lazy)(nil)

@@ -100,6 +100,9 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter, b *bound, log *slog.Logger) (r lipsync.Request, err error) {
 	r = claimed
 	began := time.Now()
+	if w.Claimed != nil {
+		w.Claimed()
+	}
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return r, err

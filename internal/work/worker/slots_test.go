@@ -201,3 +201,19 @@ func TestFailedFetch(t *testing.T) {
 		<-done
 	})
 }
+
+// TestClaimed is told of a claim before the media of the request are fetched.
+func TestClaimed(t *testing.T) {
+	f, claimed := setup(t, concatenate), 0
+	f.Claimed = func() { claimed++ }
+	f.Fetcher = fetchFunc(func(ctx context.Context, url string, w io.Writer, limit int64) error {
+		if claimed != 1 {
+			t.Errorf("fetches after %d calls, want 1", claimed)
+		}
+		return web{}.Fetch(ctx, url, w, limit)
+	})
+	f.request(t, "v", "a")
+	if found, err := f.Do(t.Context(), ""); !found || err != nil || claimed != 1 {
+		t.Errorf("got %t, %v after %d calls, want one request, and one call", found, err, claimed)
+	}
+}

@@ -52,6 +52,8 @@ type Worker struct {
 	Log      *slog.Logger
 	// PieceTime is the time after which a piece of an output ends; see render.Job.
 	PieceTime time.Duration
+	// Claimed is called for each request before its media are fetched. It may be nil.
+	Claimed func()
 	// Rendered is called for each output with its length and the time that its rendering took. It
 	// may be nil.
 	Rendered func(length, took time.Duration)
