@@ -45,8 +45,8 @@ func TestEvents(t *testing.T) {
 		{sources[0], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
 		{sources[1], "EventSourceArn", `"Queue.Arn"`},
 		{sources[1], "FunctionName", `"Dispatch"`},
-		{sources[1], "BatchSize", `10000`},
-		{sources[1], "MaximumBatchingWindowInSeconds", `1`},
+		{sources[1], "BatchSize", `10`},
+		{sources[1], "MaximumBatchingWindowInSeconds", ""}, // calls at once
 		{sources[1], "ScalingConfig", `{"MaximumConcurrency":2}`},
 		{sources[1], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
 		{sources[2], "EventSourceArn", `"Table.StreamArn"`},

@@ -17,10 +17,9 @@ import (
 func (s *service) addEvents() {
 	s.functions["dispatch"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.queue,
 		&awslambdaeventsources.SqsEventSourceProps{
-			// One call gets many messages, because the table has the number of waiting requests.
-			// One call starts workers, and at most one other call waits for the right to do so.
-			BatchSize:               jsii.Number(10_000),
-			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(1)),
+			// One call starts workers for all requests that wait in the table, and at most one other call waits for the right to do so. So it doesn't
+			// matter that messages of a burst wait for long. Larger batches would be collected for a second.
+			BatchSize:               jsii.Number(10),
 			MaxConcurrency:          jsii.Number(settings.DispatchCalls),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))

@@ -70,6 +70,7 @@ func (l *ledger) check(ctx context.Context, id string) {
 	case r.Failure.Code == failure.Canceled && !j.canceled:
 		l.errors = append(l.errors, id+": canceled without a cancel")
 	}
+	j.neural = r.Class == lipsync.Neural
 	j.done, j.failed, j.claims = r.FinishedAt, r.Status == lipsync.Failed, r.Claims
 	if j.started.IsZero() {
 		j.started = r.StartedAt

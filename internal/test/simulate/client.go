@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
 )
 
@@ -26,7 +27,10 @@ func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 			n++
 			c := client{
 				World: w, name: fmt.Sprint("job-", n), account: w.pick(arrivals), after: arrivals.between(0, time.Second),
-				cancels: arrivals.happens(w.Canceled), reads: arrivals.happens(w.Polled), patience: arrivals.between(0, time.Minute),
+				engine: warp, cancels: arrivals.happens(w.Canceled), reads: arrivals.happens(w.Polled), patience: arrivals.between(0, time.Minute),
+			}
+			if arrivals.happens(w.Neural.Share) {
+				c.engine = wav2lip
 			}
 			clients.Go(func() { c.run(ctx) })
 		}
@@ -49,6 +53,7 @@ type client struct {
 	*World
 	name     string // of the job, unique for this client
 	account  int
+	engine   string
 	after    time.Duration // before its first call
 	cancels  bool
 	patience time.Duration // after which it cancels, if cancels
@@ -78,7 +83,7 @@ const maxTries = 100
 func (c client) create(ctx context.Context) (id string) {
 	for n := range maxTries {
 		err := c.functions.call(ctx, "generate", apiTimeout, func(ctx context.Context) (err error) {
-			id, err = c.generate(ctx, c.account, c.name)
+			id, err = c.generate(ctx, c.account, c.name, c.engine)
 			return err
 		})
 		if err == nil && !c.dice.happens(c.Functions.Lost) {
@@ -113,14 +118,14 @@ func (w *World) authenticate(ctx context.Context, account int, kind lipsync.Call
 }
 
 // generate makes one call of the generate endpoint.
-func (w *World) generate(ctx context.Context, account int, name string) (string, error) {
+func (w *World) generate(ctx context.Context, account int, name, engine string) (string, error) {
 	caller, err := w.authenticate(ctx, account, lipsync.GenerateCall)
 	if err != nil {
 		return "", err
 	}
 	return w.service.Generate(ctx, caller, requests.Params{
 		Video: requests.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audio: requests.Source{URL: "https://media.example.com/" + name + "/audio.wav"},
-		IdempotencyKey: new(name),
+		Order: order.Order{Engine: engine}, IdempotencyKey: new(name),
 	})
 }
 

@@ -14,6 +14,7 @@ type job struct {
 	account                string
 	created, started, done time.Time
 	failed                 bool
+	neural                 bool // its engine needs a network
 	canceled               bool // at its client's wish
 	accepted, checked      bool
 	finishes               int

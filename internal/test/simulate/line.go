@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -17,9 +18,9 @@ var errDead = errors.New("the process was killed")
 // a worker makes every second take no simulated time, since nothing waits for them. While the
 // worker has its lease, they only look up the lease, since nobody reads the progress.
 type line struct {
-	table *table.Table
-	p     *process
-	token *string // of the lease that Claim returned
+	table  *table.Table
+	p      *process
+	tokens *sync.Map // of the leases that Claim returned, by request
 }
 
 // to returns the store as the worker reaches it.
@@ -58,13 +59,14 @@ func (l line) over(f func() error) error {
 
 func (l lineLeases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration, from lipsync.Choice) (r lipsync.Request, err error) {
 	err = l.over(func() (err error) { r, err = l.Leases.Claim(ctx, id, token, now, lease, from); return err })
-	*l.token = token
+	l.tokens.Store(r.ID, token)
 	return r, err
 }
 
 func (l lineRequests) ByID(ctx context.Context, id string) (r lipsync.Request, err error) {
-	if !l.p.killed() && l.table.Holds(id, *l.token, false) {
-		return lipsync.Request{ID: id, Lease: *l.token}, nil
+	token, _ := l.tokens.Load(id)
+	if token, ok := token.(string); ok && !l.p.killed() && l.table.Holds(id, token, false) {
+		return lipsync.Request{ID: id, Lease: token}, nil
 	}
 	err = l.over(func() (err error) { r, err = l.Requests.ByID(table.Instant(ctx), id); return err })
 	return r, err

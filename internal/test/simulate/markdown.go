@@ -25,6 +25,10 @@ func (r *Report) write(w *World, p polls) {
 	if r.DoneBurst.All > 0 {
 		r.line("| … of the burst until its requests are done | %v |", r.DoneBurst)
 	}
+	if r.StartNeural.All > 0 {
+		r.line("| time to start of requests of networks | %v |", r.StartNeural)
+		r.line("| instances with a GPU: launched, at most; workers started | %d, %d; %d |", w.neural.launched, w.neural.most, w.neural.started)
+	}
 	r.line("| small workers: started, cold, at most, throttled, lost | %d, %d, %d, %d, %d |", w.small.started, w.small.cold, w.small.most, w.small.throttled, w.small.lost)
 	r.line("| utilisation | %.3f |", r.Utilisation)
 	r.line("| attempts for each job | %.4f |", float64(r.Attempts)/float64(max(1, r.Jobs)))

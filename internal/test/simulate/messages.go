@@ -92,7 +92,6 @@ func (m *messages) run(ctx context.Context) {
 				select {
 				case <-ctx.Done():
 				case <-m.arrived:
-					time.Sleep(m.Window)
 					if batch := m.take(); len(batch) > 0 {
 						m.wake() // there may be more
 						m.deliver(ctx, batch)

@@ -42,13 +42,23 @@ type Plan struct {
 	Messages  Messages
 	Fleet     Fleet
 	Small     Small
+	Neural    Neural
 }
 
-// Small has the properties of the function of small requests. All requests are small.
+// Neural has the properties of requests whose engine needs a network, and of their runners with a GPU.
+type Neural struct {
+	Share  float64 // of requests; 0 for no such runners
+	Fleet  Fleet
+	Render []time.Duration // mean time to render one request, if its runner does one, two, … at once
+	Load   time.Duration   // of the networks
+	Hour   float64         // price of an instance
+}
+
+// Small has the properties of the function of small requests. All requests without a network are small.
 type Small struct {
 	Most             int           // small workers at a time; 0 for no such function
 	Render           time.Duration // mean time to render one request
-	Load             time.Duration // start of a request's process, and of its engines
+	Process, Load    time.Duration // start of a request's process, and of its engines
 	Invoke, Warm     time.Duration // until Lambda has taken a call, and until the call begins
 	ColdMin, ColdMax time.Duration // start of an environment
 	Idle             time.Duration // until an idle environment ends
@@ -65,7 +75,6 @@ type Functions struct {
 type Messages struct {
 	Lost, Doubled, Late float64       // share of messages
 	Batch, Concurrency  int           // messages in a call, and concurrent calls, of the function
-	Window              time.Duration // how long messages are collected for a call
 	Hidden              time.Duration // until a failed message comes again
 }
 
@@ -89,6 +98,17 @@ type Fleet struct {
 // within one minute of the morning.
 func Day(jobs float64, seed uint64) Plan {
 	peak := int(math.Ceil(jobs * peakFactor / 86400 * 9)) // busy workers, with 9 s a job
+	fleet := Fleet{
+		Slots: 1, Instances: 3 * max(peak, 16), Evaluate: 5 * time.Second, StartMin: 2 * time.Minute, StartMax: 5 * time.Minute,
+		Container: 3 * time.Second, Idle: 2 * time.Minute, Submits: 50, Reclaims: .05, Notice: 2 * time.Minute, Kills: 1. / 200,
+		Call: 50 * time.Millisecond,
+	}
+	neural := Neural{Share: .1, Fleet: fleet, Load: 10 * time.Second, Hour: g6Hour}
+	neural.Fleet.Instances = 3 * max(int(float64(peak)*neural.Share), 4)
+	for _, rate := range []float64{341, 519, 566, 612} { // frames a second of one to four requests at once, measured with 16 processors, but those of three
+		at := len(neural.Render) + 1
+		neural.Render = append(neural.Render, time.Duration(750*float64(at)/(rate/4)*float64(time.Second))) // with 4
+	}
 	return Plan{
 		Stop: func() bool { return false }, Log: func(string, ...any) {},
 		Seed: seed, Jobs: jobs, Length: 24 * time.Hour,
@@ -99,14 +119,10 @@ func Day(jobs float64, seed uint64) Plan {
 			PartitionWrites: 1000, PartitionReads: 3000, TableWrites: 40_000, StartWrites: 4000, Lost: 1e-6,
 		},
 		Functions: Functions{Concurrency: 1000, Cold: 200 * time.Millisecond, Own: 3 * time.Millisecond, Lost: .001},
-		Messages:  Messages{Lost: 1e-4, Doubled: 1e-3, Late: 1e-3, Batch: 10_000, Concurrency: 2, Window: time.Second, Hidden: 210 * time.Second},
-		Fleet: Fleet{
-			Slots: 1, Instances: 3 * max(peak, 16), Evaluate: 5 * time.Second, StartMin: 2 * time.Minute, StartMax: 5 * time.Minute,
-			Container: 3 * time.Second, Idle: 2 * time.Minute, Submits: 50, Reclaims: .05, Notice: 2 * time.Minute, Kills: 1. / 200,
-			Call: 50 * time.Millisecond,
-		},
+		Messages:  Messages{Lost: 1e-4, Doubled: 1e-3, Late: 1e-3, Batch: 10, Concurrency: 2, Hidden: 210 * time.Second},
+		Fleet:     fleet, Neural: neural,
 		Small: Small{
-			Most: 500, Render: 10 * time.Second, Load: 300 * time.Millisecond, Invoke: 20 * time.Millisecond, Warm: 100 * time.Millisecond,
+			Most: 500, Render: 10 * time.Second, Process: 100 * time.Millisecond, Load: 200 * time.Millisecond, Invoke: 20 * time.Millisecond, Warm: 100 * time.Millisecond,
 			ColdMin: 1500 * time.Millisecond, ColdMax: 3 * time.Second, Idle: 6 * time.Minute,
 		},
 	}

@@ -25,7 +25,7 @@ func TestPollAfter(t *testing.T) {
 			if err := w.open(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			id, err := w.generate(t.Context(), 0, "any")
+			id, err := w.generate(t.Context(), 0, "any", warp)
 			if err != nil {
 				t.Fatal(err)
 			}

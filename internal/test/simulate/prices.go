@@ -17,6 +17,7 @@ const (
 	instanceHour = .192 * .4          // m6i.xlarge, Spot
 	extrasHour   = .011 + .007 + .005 // disk, its throughput, and a public address
 	onDemandHour = .192
+	g6Hour       = .805 * .4 // g6.xlarge, Spot
 )
 
 // cost is the cost of one service.

@@ -17,10 +17,11 @@ type Report struct {
 	Open                      int // when the simulation was stopped
 	Lost, Doubled, Wrong      []string
 	Abandoned                 int     // clients that gave up
-	Start                     Waits   // of all jobs except those of the burst's hour
+	Start                     Waits   // of all jobs except those of the burst's hour, and those of networks
+	StartNeural               Waits   // of all jobs of networks
 	StartBurst, StartAfter    Waits   // of the burst, and of the rest of its hour
 	DoneBurst                 Waits   // of the burst, until its requests are done
-	Runners                   int64   // that were started
+	Runners, Small            int64   // runners without a GPU, and small workers, that were started
 	Utilisation               float64 // rendering time ÷ paid time of machines
 	Hours                     []Hour
 	Attempts                  int
@@ -117,7 +118,7 @@ func (w *World) report() *Report {
 
 // measureWaits groups the jobs by the time at which their clients came.
 func (w *World) measureWaits(r *Report) {
-	var rest, burst, after, done []time.Duration
+	var rest, burst, after, done, neural []time.Duration
 	var byHour [24][]time.Duration
 	for _, j := range w.ledger.jobs {
 		switch {
@@ -131,6 +132,10 @@ func (w *World) measureWaits(r *Report) {
 			continue // canceled before any claim
 		}
 		wait := j.started.Sub(j.created)
+		if j.neural {
+			neural = append(neural, wait)
+			continue
+		}
 		hour := hourOf(j.created)
 		byHour[hour] = append(byHour[hour], wait)
 		switch at := j.created.Sub(midnight()) - w.BurstAt; {
@@ -146,7 +151,8 @@ func (w *World) measureWaits(r *Report) {
 		}
 	}
 	r.Start, r.StartBurst, r.StartAfter, r.DoneBurst = waits(rest), waits(burst), waits(after), waits(done)
-	r.Runners = w.fleet.started
+	r.StartNeural = waits(neural)
+	r.Runners, r.Small = w.fleet.started, w.small.started
 	r.Utilisation = w.ledger.useful.Seconds() / max(1, w.fleet.paid.Seconds()*float64(w.Fleet.Slots))
 	for hour, all := range byHour {
 		paid := w.fleet.paidBy[hour]
@@ -177,10 +183,11 @@ func (w *World) costs(p polls) []cost {
 	m := w.messages
 	queue := m.sent + m.received + m.deleted
 	o := w.objects
-	hours := w.fleet.paid.Hours()
+	hours, neural := w.fleet.paid.Hours(), w.neural.paid.Hours()
 	return []cost{
 		{"Lambda, small requests", fmt.Sprintf("%.0f GB-s", w.small.paid.Seconds()*callGB), float64(w.small.started)*functionCall + w.small.paid.Seconds()*callGB*functionGBs},
 		{"EC2 (Spot)", fmt.Sprintf("%.0f instance hours", hours), hours * (instanceHour + extrasHour)},
+		{"EC2 with a GPU (Spot)", fmt.Sprintf("%.0f instance hours", neural), neural * (w.Neural.Hour + extrasHour)},
 		{"DynamoDB", fmt.Sprintf("%.1f M write units, %.1f M read units", writes/1e6, reads/1e6), writes*writeUnit + reads*readUnit},
 		{"API Gateway", fmt.Sprintf("%.2f M calls", float64(api)/1e6), float64(api) * gatewayCall},
 		{"Lambda", fmt.Sprintf("%.2f M calls, %.0f GB-s", float64(calls)/1e6, took.Seconds()*functionGB), float64(calls)*functionCall + took.Seconds()*functionGB*functionGBs},

@@ -13,7 +13,7 @@ func sample() simulate.Plan {
 	p := simulate.Day(4000, 1)
 	p.From, p.Length, p.BurstAt, p.Burst = 13*time.Hour, time.Hour, 13*time.Hour+20*time.Minute, 100
 	p.Accounts, p.Canceled, p.Polled, p.Render = 10, .05, .2, 80*time.Second
-	p.Small.Most = 0
+	p.Small.Most, p.Neural.Share = 0, 0
 	p.MaxWorkers, p.Fleet.Instances, p.Fleet.Slots = 60, 30, 2
 	// More faults than on a real day.
 	p.Table.Lost, p.Functions.Lost = 1e-3, .02

@@ -72,7 +72,7 @@ func (c *smallPool) call(ctx context.Context, start string) {
 	defer end()
 	begin, cancel := context.WithTimeout(work, callTime/2)
 	defer cancel()
-	c.stay(work, begin, &process{dead: make(chan struct{}), end: end}, true)
+	c.stay(work, begin, &process{dead: make(chan struct{}), end: end}, lipsync.DoesSmall)
 	c.note(c.store.EndSmall(context.WithoutCancel(ctx), start))
 }
 

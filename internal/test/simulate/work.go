@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
@@ -27,7 +28,7 @@ const (
 const jobTime = 3 * time.Hour
 
 // work does the work of one job of Batch, as cmd/runner does, with a renderer that only waits.
-func (w *World) work(ctx context.Context, p *process) {
+func (w *World) work(ctx context.Context, p *process, d lipsync.Duty) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	begin, cancel := context.WithTimeout(ctx, jobTime)
@@ -39,25 +40,33 @@ func (w *World) work(ctx context.Context, p *process) {
 			stop()
 		}
 	})()
-	w.stay(ctx, begin, p, false)
+	w.stay(ctx, begin, p, d)
 }
 
-// stay does requests, or only small ones, in a process.
-func (w *World) stay(ctx, begin context.Context, p *process, small bool) {
+// stay does requests with the duty in a process. Those of a small worker have a process each, which claims them.
+func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) {
 	ports, config := w.service.Ports, w.service.Config
-	ports.Store, ports.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
+	ports.Store, ports.Demand = line{table: w.table, p: p, tokens: new(sync.Map)}.to(w.store)
 	ports.Objects = w.objects
-	if small {
-		config.Duty = lipsync.DoesSmall
-	}
+	config.Duty = d
 	service, err := service.New(config, ports)
 	if err != nil {
 		panic(err) // can't happen: the World's own service has the same ports
 	}
-	r := &renderer{World: w, p: p, small: small}
-	_ = (&worker.Worker{
-		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
-	}).Stay(ctx, begin)
+	r := &renderer{World: w, p: p, duty: d}
+	one := &worker.Worker{
+		Work: service.Work, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler), Claimed: r.load,
+	}
+	if d != lipsync.DoesSmall {
+		_ = one.Stay(ctx, begin)
+		return
+	}
+	_ = (&worker.Worker{Work: service.Work, Log: one.Log, Apart: func(ctx context.Context) (bool, error) {
+		if err := sleep(ctx, w.Small.Process); err != nil {
+			return false, err
+		}
+		return one.Do(ctx, "")
+	}}).Stay(ctx, begin)
 }
 
 // fetcher fetches media in half a second each.
@@ -72,9 +81,43 @@ func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error 
 // renderer takes the time of a render, and writes an output of one byte.
 type renderer struct {
 	*World
-	p      *process
-	small  bool // a small worker, in which each request has a process of its own
-	loaded bool
+	p    *process
+	duty lipsync.Duty
+
+	mu     sync.Mutex
+	loaded time.Time // when the engines are there
+	busy   int       // requests that are rendered
+}
+
+// load begins to load the engines, unless the process has.
+func (r *renderer) load() {
+	took := map[lipsync.Duty]time.Duration{lipsync.DoesSmall: r.Small.Load, lipsync.DoesPlain: loadTime, lipsync.DoesNeural: r.Neural.Load}[r.duty]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.loaded.IsZero() || r.duty == lipsync.DoesSmall {
+		r.loaded = time.Now().Add(took)
+	}
+}
+
+// begin returns the mean time of a render that begins now.
+func (r *renderer) begin() (length time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy++
+	switch r.duty {
+	case lipsync.DoesSmall:
+		return r.Small.Render
+	case lipsync.DoesNeural:
+		return r.Neural.Render[r.busy-1]
+	default:
+		return r.Plan.Render
+	}
+}
+
+func (r *renderer) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy--
 }
 
 // loadTime is the time that a runner takes to load the engines.
@@ -94,16 +137,10 @@ func (*renderer) FindPeople(context.Context, string, render.Observer) (order.Ana
 
 // Render reports progress every second.
 func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer) (made render.Result, err error) {
-	start := time.Now()
-	load, length := loadTime, r.Plan.Render
-	if r.small {
-		load, length = r.Small.Load, r.Small.Render
-	}
-	if !r.loaded {
-		if err := sleep(ctx, load); err != nil {
-			return made, err
-		}
-		r.loaded = !r.small
+	start, length := time.Now(), r.begin()
+	defer r.end()
+	if err := sleep(ctx, time.Until(r.loaded)); err != nil {
+		return made, err
 	}
 	o.Measured(length, length, 0)
 	took := r.dice.between(length*7/10, length*13/10)
@@ -124,7 +161,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job, o render.Observer
 	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
 		return made, err
 	}
-	if !r.p.killed() && !r.small {
+	if !r.p.killed() && r.duty == lipsync.DoesPlain {
 		r.ledger.rendered(start, time.Now())
 	}
 	return render.Result{Length: length, Size: 1000}, nil

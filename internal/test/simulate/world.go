@@ -27,6 +27,7 @@ type World struct {
 	functions *functions
 	messages  *messages
 	fleet     *fleet
+	neural    *fleet // with GPUs
 	small     *smallPool
 	ledger    *ledger
 	service   *service.Service
@@ -63,6 +64,7 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 	w.background = background
 	var all sync.WaitGroup
 	all.Go(func() { w.fleet.run(background) })
+	all.Go(func() { w.neural.run(background) })
 	all.Go(func() { w.messages.run(background) })
 	all.Go(func() { w.sweep(background) })
 	all.Go(func() { w.ledger.run(background) })
@@ -100,7 +102,8 @@ func newWorld(p Plan) (_ *World, err error) {
 	}
 	w.store = dynamodb.On(w.table, "t")
 	w.ledger = &ledger{World: w, jobs: make(map[string]*job)}
-	w.fleet = &fleet{Fleet: p.Fleet, dice: newDice(p.Seed, 2), work: w.work, instances: make(map[*instance]bool), refilled: time.Now()}
+	w.fleet = w.newFleet(p.Fleet, 2, lipsync.DoesPlain)
+	w.neural = w.newFleet(p.Neural.Fleet, 8, lipsync.DoesNeural)
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
 	w.small = &smallPool{World: w, dice: newDice(p.Seed, 7)}
 	ports := lipsync.Ports{
@@ -110,15 +113,30 @@ func newWorld(p Plan) (_ *World, err error) {
 	if p.Small.Most > 0 {
 		ports.SmallPool = w.small
 	}
+	if p.Neural.Share > 0 {
+		ports.NeuralPool = w.neural
+	}
 	w.service, err = service.New(lipsync.Config{
-		Engines: []string{"warp"}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
-		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
+		Engines: []string{warp, wav2lip}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
+		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, NeuralWorkers: p.Neural.Fleet.Instances, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
 	}, ports)
 	w.messages.handle = sqs.Handler(w.service.Scale, func(int) {}, slog.New(slog.DiscardHandler))
 	w.messages.call = func(ctx context.Context, do func(context.Context) error) error {
 		return w.functions.call(ctx, "dispatch", dispatchTimeout, do)
 	}
 	return w, err
+}
+
+// These are the engines; wav2lip needs a network.
+const (
+	warp    = "warp"
+	wav2lip = "wav2lip"
+)
+
+// newFleet returns a fleet of runners with the duty. part is that of its random values.
+func (w *World) newFleet(f Fleet, part uint64, d lipsync.Duty) *fleet {
+	work := func(ctx context.Context, p *process) { w.work(ctx, p, d) }
+	return &fleet{Fleet: f, dice: newDice(w.Seed, part), work: work, instances: make(map[*instance]bool), refilled: time.Now()}
 }
 
 // These are the functions' timeouts, as in infra/stack.
@@ -193,7 +211,7 @@ func measurePoll(ctx context.Context) (table.Count, error) {
 	if err := w.open(ctx); err != nil {
 		return table.Count{}, err
 	}
-	id, err := w.generate(ctx, 0, "any")
+	id, err := w.generate(ctx, 0, "any", warp)
 	for range 20 * dynamodb.RateLanes(w.service.ReadRate) {
 		if err == nil {
 			_, err = w.readOnce(ctx, 0, id) // the first read of a minute in each lane of the rate costs more
