@@ -15,8 +15,8 @@ const (
 	// StartTime is about the time that a worker of the Pool takes to start. An instance boots and
 	// fetches the image in two to five minutes. On a running instance it takes less.
 	StartTime = 3 * time.Minute
-	// smallStart is about the time that a worker of the SmallPool takes to start. For as long small requests may wait for running workers. Then they
-	// get small workers.
+	// smallStart is about the time that a worker of the SmallPool takes to start. Small requests may wait as long for running workers; then
+	// they get small workers.
 	smallStart = 2 * time.Second
 	// scalingLockTime is the time for which a process holds the scaling lock. It is longer than the
 	// time until Count includes workers that were just started.
