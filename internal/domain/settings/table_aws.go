@@ -54,7 +54,7 @@ var (
 	GPUInstanceTypes = add(Setting[[]string]{Kind: instanceTypes(), Row: Row{
 		Name: "gpu-instance-types", Where: Stack, Default: "g6.xlarge,g5.xlarge,g6e.xlarge",
 		Help: "Types of instances with a GPU that Batch may start with `image=cuda`: x86, with 4 vCPUs, 16 GiB and one GPU each, or more",
-		More: "On a larger instance several jobs share a disk of the size for one. On demand Batch takes the cheapest for a vCPU, so [`g4dn.xlarge`](decisions.md#types-with-a-gpu) isn't among them.",
+		More: "On a larger instance several jobs share a disk of the size for one. On demand Batch takes the cheapest for a vCPU, so [`g4dn.xlarge`](costs.md#with-a-network-of-full-size) isn't among them.",
 	}})
 	GPUSpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 100_000), Row: Row{
 		Name: "gpu-spot-vcpus", Where: Stack, Default: "32",

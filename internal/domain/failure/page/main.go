@@ -38,7 +38,7 @@ const introduction = `# Errors
 
 ## Of calls
 
-A refused call has a status, a sentence in the field ` + "`error`, and its code in the header `Lipsync-Error-Code`; `Lipsync-Error-Detail`" + ` says more where the sentence is short. Codes don't change; new ones may come.
+The sentence is in the field ` + "`error`, the code in the header `Lipsync-Error-Code`; `Lipsync-Error-Detail`" + ` may say more. Codes don't change; new ones may come.
 
 | Code | Status | Meaning | What to do |
 |---|---|---|---|
@@ -47,9 +47,9 @@ A refused call has a status, a sentence in the field ` + "`error`, and its code 
 const ofRequests = `
 ## Of requests
 
-A request that failed has a sentence in ` + "`error_message`" + `, and in its [details](api.md#read-the-result) the code as ` + "`failure_code`" + ` and what else is known as ` + "`reason`" + `. Codes and sentences don't change; new ones may come.
+The sentence is the request's ` + "`error_message`" + `; its [details](api.md#read-the-result) have the code as ` + "`failure_code`" + ` and what else is known as ` + "`reason`" + `. Neither code nor sentence changes.
 
-The fault is of the *input* or the call, or of the *service*, or *elsewhere*: of a server, the network or the machine. A request that failed by a fault of the service or elsewhere doesn't count towards its key's limit. *Tried again*: for a time, before the request fails.
+The fault is of the *input* or the call; or of the *service*, or *elsewhere*, of a server, the network or the machine: then the request doesn't count towards its key's limit. *Tried again*: for a time, before the request fails.
 
 | Code | Sentence | Fault of | What to do |
 |---|---|---|---|
