@@ -1,6 +1,7 @@
 package smoke
 
 import (
+	"crypto/rand"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,7 +14,7 @@ import (
 
 // TestFormer finds the newest machine image but the one in use, among those for other processors and devices.
 func TestFormer(t *testing.T) {
-	config, below := awstest.Shared(t).Config(), "/images"
+	config, below := awstest.Shared(t).Config(), "/"+rand.Text()
 	client := ssm.NewFromConfig(config)
 	put := func(name, value string) {
 		_, err := client.PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String(below + name), Value: &value, Type: types.ParameterTypeString})

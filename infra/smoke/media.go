@@ -9,7 +9,8 @@ import (
 	"lipsync/internal/media/demo"
 )
 
-// Draw sets the stack's media: a large video and a small one, and two speeches, the long one of ten minutes.
+// Draw sets the stack's media: two videos of .6 s, and two speeches, the long one of ten minutes. With that, the larger video has too many pixels for
+// a small worker.
 func (s *Stack) Draw(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -22,7 +23,7 @@ func (s *Stack) Draw(t *testing.T) {
 		t.Fatal(err)
 	}
 	ffmpeg(t, "-i", path("demo.mp4"), "-vf", "scale=480:270", path("video.mp4"))
-	ffmpeg(t, "-i", path("demo.mp4"), "-vf", "scale=1920:1080", path("large.mp4")) // for ten minutes
+	ffmpeg(t, "-i", path("demo.mp4"), "-vf", "scale=1920:1080", path("large.mp4"))
 	speech("0.6", "audio.mp3")
 	speech("600", "long.mp3")
 	for name, into := range map[string]*[]byte{"large.mp4": &s.Large, "video.mp4": &s.Video, "audio.mp3": &s.Audio, "long.mp3": &s.Long} {

@@ -70,9 +70,9 @@ type Step struct {
 
 // Prices in US dollars an hour: look them up.
 const (
-	// instance is the dearest of the usual types without a GPU on demand, with its disk and address; and small workers, which work instead of it.
+	// instance is the dearest of the usual types without a GPU, on demand, with its disk and address. Small workers, which then have the work, cost less.
 	instance = .26
-	// gpuInstance is that of the usual types with a GPU.
+	// gpuInstance is the same with a GPU.
 	gpuInstance = 1.90
 	// flooded are the 100 calls a second that a route without a key takes, at 4.70 a million.
 	flooded = 1.70
@@ -82,10 +82,11 @@ const (
 func Steps(gpu bool) []Step {
 	all := []Step{
 		{"deploy", "makes the stack by make deploy", 0, func(t *testing.T, s *Stack) { s.Deploy(t) }},
+		// Before the others, since an instance that is idle would take both requests.
+		{"pools", "has the function do a small request, and give a large one back, which an instance does", instance, pools},
 		{"contract", "the suite of the HTTP API, with small jobs", instance, contract},
 		{"bodies", "bodies of 5, 7 and 11 MB, and a call without a key: what API Gateway answers by itself", instance, bodies},
 		{"job", "uploads a video and a speech, waits as Retry-After asks, fetches the output", instance, whole},
-		{"pools", "has the function do a small request, and give a large one back, which an instance does", instance, pools},
 		{"cancel", "cancels a request while it renders", instance, cancel},
 		{"reclaim", "terminates the instance (TerminateInstances) that renders a request, which must still complete", 2 * instance, reclaim},
 		{"sign-in", "invites a user, who signs in at the dashboard with a browser", instance, signIn},
@@ -132,17 +133,22 @@ const late = 2 * time.Minute
 // wantLine checks that a line of a log group has a word and a text.
 func (s *Stack) wantLine(t *testing.T, group string, since time.Time, word, text string) {
 	t.Helper()
-	within(t, late, "a line of "+group+" with "+word+" and "+text, func() bool {
-		return slices.ContainsFunc(s.Log(t, group, since, word), func(line string) bool { return strings.Contains(line, text) })
+	var lines []string
+	found := within(late, func() bool {
+		lines = s.Log(t, group, since, word)
+		return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
 	})
+	if !found {
+		t.Fatalf("no line of %s with %s has %s:\n%s", group, word, text, strings.Join(lines, "\n"))
+	}
 }
 
-// within tries until it is done, and fails after the time.
-func within(t *testing.T, limit time.Duration, what string, done func() bool) {
-	t.Helper()
+// within asks each second whether something is done, and reports whether it was before the limit.
+func within(limit time.Duration, done func() bool) bool {
 	for deadline := time.Now().Add(limit); !done(); time.Sleep(time.Second) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after %s there is not %s", limit, what)
+			return false
 		}
 	}
+	return true
 }

@@ -108,11 +108,17 @@ func image(t *testing.T, s *Stack) {
 	if s.Images == nil {
 		return
 	}
+	// An idle instance with the former image would take the next request.
+	if !within(s.Patience, func() bool { return len(s.Images.Running(t)) == 0 }) {
+		t.Fatal("the instances don't end")
+	}
 	id = c.startLarge(t)
-	within(t, s.Patience, "an instance with "+other, func() bool { return slices.Contains(s.Images.Running(t), other) })
 	c.rendering(t, id)
+	if running := s.Images.Running(t); !slices.Contains(running, other) {
+		t.Errorf("instances with %q run, want one with %s", running, other)
+	}
 	c.cancel(t, id)
 }
 
-// since returns the time since another, in seconds.
+// since returns how long ago something began, in whole seconds.
 func since(began time.Time) time.Duration { return time.Since(began).Round(time.Second) }
