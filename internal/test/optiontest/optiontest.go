@@ -1,5 +1,5 @@
 // Package optiontest renders small media by each option of a request, and looks at the pixels and samples of the
-// outputs. One engine passes all of it, the others those of the painted jobs. A deployment renders a few, and hands all of them on unchanged.
+// outputs. One engine passes all of it, the others those that reach an engine. A deployment renders a few, and hands all of them on unchanged.
 package optiontest
 
 import (
@@ -159,42 +159,27 @@ type option struct {
 }
 
 // Run renders a job for each option, and checks its output. render may be called at the same time.
-func Run(t *testing.T, m Media, render Render) {
-	var names []string
-	for _, c := range options(m) {
-		names = append(names, c.name)
-	}
-	run(t, m, render, names)
-}
+func Run(t *testing.T, m Media, render Render) { run(t, options(m), render) }
 
-// painted are the jobs whose options reach an engine: which frames it paints, whose mouth, where and how often. The others are about
-// sound, containers, codecs and what is refused, of which no engine knows.
-var painted = []string{
-	"none", "sync_mode bounce", "sync_mode remap", "silence keep", "no_face keep", "preview", "face at a point", "face in boxes", "largest face",
-	"mask wide", "mask narrow", "output fps", "output width", "picture", "segments, pictures",
-}
-
-// RunPainted is Run with the painted jobs.
-func RunPainted(t *testing.T, m Media, render Render) { run(t, m, render, painted) }
+// RunPainted is Run with the options that reach an engine.
+func RunPainted(t *testing.T, m Media, render Render) { run(t, painted(m), render) }
 
 // Few renders some of the jobs: those with the names of options, whose media makeFew makes.
-func Few(t *testing.T, render Render, names ...string) { run(t, makeFew(t), render, names) }
+func Few(t *testing.T, render Render, names ...string) {
+	few := slices.DeleteFunc(options(makeFew(t)), func(c option) bool { return !slices.Contains(names, c.name) })
+	if len(few) != len(names) {
+		t.Errorf("found %d of the jobs %q", len(few), names)
+	}
+	run(t, few, render)
+}
 
-// run renders the jobs with the names.
-func run(t *testing.T, m Media, render Render, names []string) {
+func run(t *testing.T, jobs []option, render Render) {
 	s := &shared{figures: map[string]float64{}, videos: map[string][]*image.YCbCr{}}
-	found := 0
 	t.Run("options", func(t *testing.T) {
-		for _, c := range options(m) {
-			if slices.Contains(names, c.name) {
-				found++
-				c.run(t, s, render)
-			}
+		for _, c := range jobs {
+			c.run(t, s, render)
 		}
 	})
-	if found != len(names) {
-		t.Errorf("found %d of the jobs %q", found, names)
-	}
 	for larger, smaller := range map[string]string{"wide mask": "narrow mask", "high quality": "low quality"} {
 		if s.figures[larger] < 1.1*s.figures[smaller] {
 			t.Errorf("%s: got %.0f, and %.0f with %s", larger, s.figures[larger], s.figures[smaller], smaller)
@@ -216,24 +201,27 @@ func (c option) run(t *testing.T, s *shared, render Render) {
 	})
 }
 
+// of returns a job with options.
+func of(video, audio, options string) Job {
+	return Job{Video: video, Audios: map[string]string{"": audio}, Options: options}
+}
+
+// made returns a job with an output.
+func (m Media) made(video, output string) Job {
+	j := of(video, m.speech, "")
+	j.Output = output
+	return j
+}
+
 // options returns all options.
-func options(m Media) []option {
-	of := func(video, audio, options string) Job {
-		return Job{Video: video, Audios: map[string]string{"": audio}, Options: options}
-	}
-	made := func(video, output string) Job {
-		j := of(video, m.speech, "")
-		j.Output = output
-		return j
-	}
-	as := func(output string) Job { return made(m.head, output) }
+func options(m Media) []option { return slices.Concat(painted(m), unpainted(m)) }
+
+// painted returns the options that reach an engine: which frames it paints, whose mouth, where and how often.
+func painted(m Media) []option {
 	boxes := of(m.two, m.speech, `{"face":{"boxes_url":"`+BoxesURL+`"}}`)
 	boxes.Boxes = m.boxes
 	largest := of(m.head, m.speech, "")
 	largest.LargestFace = true
-	segments := of(m.head, m.tone, "")
-	segments.Audios["ana"] = m.otherTone
-	segments.Segments = `[{"start":0.2,"end":0.6},{"start":0.8,"end":1,"audio":{"ref":"ana","start":0.5,"end":0.7},"options":{"original_gain":0.5}}]`
 	spoken := of(m.head, m.speech, "")
 	spoken.Segments = `[{"start":0.4,"end":1}]`
 	return []option{
@@ -242,6 +230,33 @@ func options(m Media) []option {
 			o.shows(50, func(i int) int { return min(i, 2*(frames-1)-i) })
 			o.speaks(0, 0, 50)
 		}},
+		{"sync_mode remap", of(m.head, m.long, `{"sync_mode":"remap"}`), "", func(o output) { o.shows(50, func(i int) int { return (2*i + 1) * frames / 100 }) }},
+		{"silence keep", of(m.head, m.late, `{"silence":"keep"}`), "", func(o output) { o.stays(0, 1, 12); o.speaks(0, 15, frames) }},
+		{"no_face keep", of(m.vanishing, m.speech, `{"no_face":"keep"}`), "", func(o output) { o.speaks(0, 0, 15); o.stays(0, 18, frames) }},
+		{"preview", of(m.head, m.speech, `{"preview":{"start":0.4,"seconds":0.4}}`), "", func(o output) { o.shows(10, func(i int) int { return i + 10 }) }},
+		{"face at a point", of(m.two, m.speech, `{"face":{"frame":3,"point":[480,180]}}`), "", func(o output) { o.speaks(1, 0, frames); o.stays(0, 0, frames) }},
+		{"face in boxes", boxes, "", func(o output) { o.speaks(1, 0, frames); o.stays(0, 0, frames) }},
+		{"largest face", largest, "", func(o output) { o.speaks(0, 0, frames) }},
+		{"mask wide", of(m.head, m.speech, `{"mask":{"feather":2,"expand":1.25}}`), "", func(o output) { o.speaks(0, 0, frames); o.keep("wide mask", o.painted()) }},
+		{"mask narrow", of(m.head, m.speech, `{"mask":{"feather":0.25,"expand":0.85}}`), "", func(o output) { o.speaks(0, 0, frames); o.keep("narrow mask", o.painted()) }},
+		{"output fps", m.made(m.head, `{"fps":50}`), "", func(o output) { o.shows(2*frames, func(i int) int { return i / 2 }); o.lasts(1.2) }},
+		{"output width", m.made(m.head, `{"width":160}`), "", func(o output) {
+			if v := o.info.Video; v.Width != 160 || v.Height != 180 || len(o.frames) != frames {
+				o.Errorf("got %d frames of %d × %d pixels", len(o.frames), v.Width, v.Height)
+			}
+		}},
+		{"picture", of(m.picture, m.speech, ""), "", func(o output) { o.shows(frames, func(int) int { return 0 }); o.speaks(0, 0, frames) }},
+		{"segments, pictures", spoken, "", func(o output) { o.stays(0, 0, 10); o.speaks(0, 10, 25); o.stays(0, 25, frames) }},
+	}
+}
+
+// unpainted returns the others: of sound, tracks, containers, codecs, refusals, and what reaches an engine as one of the painted does.
+func unpainted(m Media) []option {
+	as := func(output string) Job { return m.made(m.head, output) }
+	segments := of(m.head, m.tone, "")
+	segments.Audios["ana"] = m.otherTone
+	segments.Segments = `[{"start":0.2,"end":0.6},{"start":0.8,"end":1,"audio":{"ref":"ana","start":0.5,"end":0.7},"options":{"original_gain":0.5}}]`
+	return []option{
 		{"sync_mode loop", of(m.head, m.long, `{"sync_mode":"loop"}`), "", func(o output) { o.shows(50, func(i int) int { return i % frames }) }},
 		{"sync_mode cut_off", of(m.head, m.long, `{"sync_mode":"cut_off"}`), "", func(o output) { o.shows(frames, same); o.lasts(1.2) }},
 		{"sync_mode silence", of(m.head, m.short, `{"sync_mode":"silence"}`), "", func(o output) {
@@ -251,9 +266,6 @@ func options(m Media) []option {
 				o.Errorf("after the audio there is a sound of %.3f", loudest)
 			}
 		}},
-		{"sync_mode remap", of(m.head, m.long, `{"sync_mode":"remap"}`), "", func(o output) { o.shows(50, func(i int) int { return (2*i + 1) * frames / 100 }) }},
-		{"silence keep", of(m.head, m.late, `{"silence":"keep"}`), "", func(o output) { o.stays(0, 1, 12); o.speaks(0, 15, frames) }},
-		{"no_face keep", of(m.vanishing, m.speech, `{"no_face":"keep"}`), "", func(o output) { o.speaks(0, 0, 15); o.stays(0, 18, frames) }},
 		{"no_face fail", of(m.vanishing, m.speech, `{"no_face":"fail"}`), "face_missing", nil},
 		{"voice_gain", of(m.head, m.tone, `{"voice_gain":0.5}`), "", func(o output) { o.sounds(.5, .15, voice); o.sounds(.5, 0, original) }},
 		{"original_gain", of(m.head, m.tone, `{"original_gain":0.5}`), "", func(o output) { o.sounds(.5, .3, voice); o.sounds(.5, .1, original) }},
@@ -262,13 +274,7 @@ func options(m Media) []option {
 				o.Errorf("the original has an amplitude of %.3f under the voice, want it lowered from .2", got)
 			}
 		}},
-		{"preview", of(m.head, m.speech, `{"preview":{"start":0.4,"seconds":0.4}}`), "", func(o output) { o.shows(10, func(i int) int { return i + 10 }) }},
-		{"face at a point", of(m.two, m.speech, `{"face":{"frame":3,"point":[480,180]}}`), "", func(o output) { o.speaks(1, 0, frames); o.stays(0, 0, frames) }},
 		{"face by id", of(m.two, m.speech, `{"face":{"id":"0,160,180"}}`), "", func(o output) { o.speaks(0, 0, frames); o.stays(1, 0, frames) }},
-		{"face in boxes", boxes, "", func(o output) { o.speaks(1, 0, frames); o.stays(0, 0, frames) }},
-		{"largest face", largest, "", func(o output) { o.speaks(0, 0, frames) }},
-		{"mask wide", of(m.head, m.speech, `{"mask":{"feather":2,"expand":1.25}}`), "", func(o output) { o.speaks(0, 0, frames); o.keep("wide mask", o.painted()) }},
-		{"mask narrow", of(m.head, m.speech, `{"mask":{"feather":0.25,"expand":0.85}}`), "", func(o output) { o.speaks(0, 0, frames); o.keep("narrow mask", o.painted()) }},
 		{"default audio_track", of(m.head, m.tracks, ""), "", func(o output) { o.sounds(.5, .3, voice); o.sounds(.5, 0, other) }},
 		{"audio_track", of(m.head, m.tracks, `{"audio_track":1}`), "", func(o output) { o.sounds(.5, 0, voice); o.sounds(.5, .3, other) }},
 		{"audio_track missing", of(m.head, m.tracks, `{"audio_track":3}`), "track_missing", nil},
@@ -279,18 +285,11 @@ func options(m Media) []option {
 		{"output mov", as(`{"format":"mov"}`), "", func(o output) { o.encoded("h264") }},
 		{"output mov, prores", as(`{"format":"mov","codec":"prores"}`), "", func(o output) { o.encoded("prores") }},
 		{"output webm", as(`{"format":"webm"}`), "", func(o output) { o.encoded("vp9") }},
-		{"output mp4, hevc, HDR", made(m.bright, `{"codec":"hevc"}`), "", func(o output) { o.encoded("hevc"); o.has("a high dynamic range", o.info.Video.HDR()) }},
-		{"output mov, prores, alpha", made(m.clear, `{"format":"mov","codec":"prores"}`), "", func(o output) { o.encoded("prores"); o.has("alpha", o.info.Video.Alpha()) }},
-		{"output webm, alpha", made(m.clear, `{"format":"webm"}`), "", func(o output) { o.encoded("vp9"); o.has("alpha", o.info.Video.Alpha()) }},
+		{"output mp4, hevc, HDR", m.made(m.bright, `{"codec":"hevc"}`), "", func(o output) { o.encoded("hevc"); o.has("a high dynamic range", o.info.Video.HDR()) }},
+		{"output mov, prores, alpha", m.made(m.clear, `{"format":"mov","codec":"prores"}`), "", func(o output) { o.encoded("prores"); o.has("alpha", o.info.Video.Alpha()) }},
+		{"output webm, alpha", m.made(m.clear, `{"format":"webm"}`), "", func(o output) { o.encoded("vp9"); o.has("alpha", o.info.Video.Alpha()) }},
 		{"output quality high", as(`{"quality":"high"}`), "", func(o output) { o.encoded("h264"); o.keep("high quality", float64(o.size)) }},
 		{"output quality low", as(`{"quality":"low"}`), "", func(o output) { o.encoded("h264"); o.keep("low quality", float64(o.size)) }},
-		{"output fps", as(`{"fps":50}`), "", func(o output) { o.shows(2*frames, func(i int) int { return i / 2 }); o.lasts(1.2) }},
-		{"output width", as(`{"width":160}`), "", func(o output) {
-			if v := o.info.Video; v.Width != 160 || v.Height != 180 || len(o.frames) != frames {
-				o.Errorf("got %d frames of %d × %d pixels", len(o.frames), v.Width, v.Height)
-			}
-		}},
-		{"picture", of(m.picture, m.speech, ""), "", func(o output) { o.shows(frames, func(int) int { return 0 }); o.speaks(0, 0, frames) }},
 		{"segments, sound", segments, "", func(o output) {
 			o.shows(frames, same)
 			for at, want := range map[float64][3]float64{.05: {.2}, .35: {0, .3}, .65: {.2}, .85: {.1, 0, .3}, 1.05: {.2}} {
@@ -299,7 +298,6 @@ func options(m Media) []option {
 				}
 			}
 		}},
-		{"segments, pictures", spoken, "", func(o output) { o.stays(0, 0, 10); o.speaks(0, 10, 25); o.stays(0, 25, frames) }},
 	}
 }
 
