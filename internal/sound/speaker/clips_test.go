@@ -111,14 +111,23 @@ var (
 	withNetworks = []string{"out of step"}
 )
 
-// TestScenes finds the speakers in the quick scenes with the networks of package eyes, and in some with others.
+// TestScenes finds the speakers in the quick scenes with the networks of package eyes, and in one with others.
 func TestScenes(t *testing.T) { testScenes(t, true) }
 
 // TestScenes_long finds the speakers in the other scenes.
 func TestScenes_long(t *testing.T) { testScenes(t, false) }
 
 func testScenes(t *testing.T, listed bool) {
+	known := []string{"two_people.mp4"}
+	for _, s := range scenes {
+		known = append(known, s.name)
+	}
 	in := func(list []string) func(string) bool {
+		for _, scene := range list {
+			if !slices.Contains(known, scene) {
+				t.Errorf("there is no scene %q", scene)
+			}
+		}
 		return func(scene string) bool { return slices.Contains(list, scene) == listed }
 	}
 	t.Run("built in", func(t *testing.T) {
