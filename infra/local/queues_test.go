@@ -138,7 +138,14 @@ func (d *testDeployment) wantWorkers(t *testing.T, j job, names ...string) {
 	if r := j.record(t); r.Status != lipsync.Completed {
 		t.Errorf("got %+v, want it completed", r)
 	}
-	var got []string
+	if got := d.begun(t, j); !slices.Equal(got, names) {
+		t.Errorf("the %s request %s was begun by %q, want %q", j.record(t).Class, j.id, got, names)
+	}
+}
+
+// begun returns where a request was begun.
+func (d *testDeployment) begun(t *testing.T, j job) (got []string) {
+	t.Helper()
 	for text := range bytes.Lines(read(t, d.log)) {
 		var line struct{ Msg, Request, Job string }
 		if json.Unmarshal(text, &line) != nil || line.Msg != "started" || line.Request != j.id {
@@ -150,7 +157,5 @@ func (d *testDeployment) wantWorkers(t *testing.T, j job, names ...string) {
 			got = append(got, d.queue(line.Job))
 		}
 	}
-	if !slices.Equal(got, names) {
-		t.Errorf("the %s request %s was begun by %q, want %q", j.record(t).Class, j.id, got, names)
-	}
+	return got
 }
