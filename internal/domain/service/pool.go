@@ -126,8 +126,10 @@ func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) 
 		return false, false, err
 	}
 	all := n.starts()
-	if all.small > 0 && s.Now().Sub(now) > smallLockTime { // others may have started some meanwhile
-		return false, false, &failure.Error{Code: failure.Conflict, Message: "counting took too long", RetryAfter: smallLockTime}
+	if later := s.Now(); all.small > 0 && later.Sub(now) > smallLockTime { // another process may start some now
+		if _, err := s.Demand.LockSmall(ctx, later, later.Add(smallLockTime)); err != nil {
+			return false, false, err
+		}
 	}
 	return all.small+n.small.waiting < n.requests[lipsync.Small], all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }

@@ -246,23 +246,43 @@ func TestScaleNeural(t *testing.T) {
 	}
 }
 
-// lateCount is a Pool that takes long to count its workers.
-type lateCount struct{ *pool }
+// lateCount is a Pool that takes long to count its workers, and a Demand that gives one process at a time the right to start small ones.
+type lateCount struct {
+	*pool
+	until *time.Time // of that right
+}
+
+func (s lateCount) LockSmall(_ context.Context, now, until time.Time) (lipsync.Means, error) {
+	if left := s.until.Sub(now); left > 0 {
+		return nil, &failure.Error{Code: failure.Conflict, RetryAfter: left}
+	}
+	*s.until = until
+	return s.means(), nil
+}
 
 func (s lateCount) Count(ctx context.Context) (waiting, running int, err error) {
 	time.Sleep(1500 * time.Millisecond)
 	return s.pool.Count(ctx)
 }
 
-// TestScaleSlowly has a process that counts for longer than it has the right to start small workers. Another starts the one that is needed meanwhile.
+// TestScaleSlowly has a process that counts for longer than it has the right to start small workers. It starts the one that is needed, unless another
+// process has that right meanwhile and starts it.
 func TestScaleSlowly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, small := &pool{requests: 1, mean: 30 * time.Second}, &pool{}
-		s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: lateCount{p}, SmallPool: small, Demand: p})
-		time.AfterFunc(time.Second, func() { check.Must(t, small.Start(t.Context(), 1)) })
-		check.Must(t, s.Scale(t.Context()))
-		check.Want(t, "small workers", sum(small.started), 1)
-	})
+	for _, alone := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			late, small := lateCount{&pool{requests: 1, mean: 30 * time.Second}, new(time.Time)}, &pool{}
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: late, SmallPool: small, Demand: late})
+			if !alone {
+				time.AfterFunc(1100*time.Millisecond, func() {
+					_, err := late.LockSmall(t.Context(), time.Now(), time.Now().Add(time.Second))
+					check.Must(t, err)
+					check.Must(t, small.Start(t.Context(), 1))
+				})
+			}
+			check.Must(t, s.Scale(t.Context()))
+			check.Want(t, fmt.Sprintf("small workers, alone %v", alone), sum(small.started), 1)
+		})
+	}
 }
 
 // unable is a Pool that starts none.

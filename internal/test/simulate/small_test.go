@@ -28,14 +28,14 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestNetworks has 40 requests of networks at once. The first runners with a GPU start for what a minute each would take; all requests are done within
-// ten minutes, and the other pools start nothing.
+// TestNetworks has 40 requests of networks at once. As many runners with a GPU start as if each request took a minute; all requests start within ten
+// minutes and are done, and the other pools start nothing.
 func TestNetworks(t *testing.T) {
 	p := quiet(40)
 	p.Neural.Share = 1
 	r := run(t, p)
 	if r.Completed != r.Jobs || r.StartNeural.All == 0 || r.StartNeural.All > 10*time.Minute {
-		t.Errorf("%d of %d are done, and start after %v; want all within ten minutes", r.Completed, r.Jobs, r.StartNeural)
+		t.Errorf("%d of %d are done, and the last starts after %v; want all done, started within ten minutes", r.Completed, r.Jobs, r.StartNeural)
 	}
 	if r.Runners > 0 || r.Small > 0 {
 		t.Errorf("%d runners without a GPU and %d small workers started, want none", r.Runners, r.Small)
