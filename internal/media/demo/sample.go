@@ -16,12 +16,9 @@ func Video(ctx context.Context, path string, n int, progress func(done int)) err
 	return video(ctx, path, n, 1, progress)
 }
 
-// SmallHeight is the height in pixels of the frames of Small.
-const SmallHeight = frameHeight / 2
-
 // Small draws the frames in half the width and height, in a quarter of the time.
 func Small(ctx context.Context, path string, n int) error {
-	return video(ctx, path, n, frameHeight/SmallHeight, func(int) {})
+	return video(ctx, path, n, 2, func(int) {})
 }
 
 func video(ctx context.Context, path string, n, shrink int, progress func(done int)) error {
