@@ -144,15 +144,18 @@ func (p *pages) recall(v *visit, n *newPage) error {
 			return err
 		}
 	}
-	in, err := p.uploaded(v, failure.Audio, n.Audio.Source)
-	n.Audio.Name = in.Name
+	audios := []*audio{&n.Audio}
 	for i := range n.More {
-		if err == nil {
-			in, err = p.uploaded(v, failure.Audio, n.More[i].Source)
-			n.More[i].Name = in.Name
-		}
+		audios = append(audios, &n.More[i])
 	}
-	return err
+	for _, a := range audios {
+		in, err := p.uploaded(v, failure.Audio, a.Source)
+		if err != nil {
+			return err
+		}
+		a.Name = in.Name
+	}
+	return nil
 }
 
 // uploaded returns the upload that a source names, as an input. It returns an empty one if the source names none that can be used.
