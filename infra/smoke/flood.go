@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// A flood: strangers call at once, from one address, until so many calls are refused; and then a client makes some.
 const (
-	strangers  = 50
-	refusals   = 200
-	clientsOwn = 20
-	floodTime  = 2 * time.Minute
+	strangers  = 50              // that call at the same time, from one address
+	refusals   = 200             // of strangers, before the client calls
+	clientsOwn = 20              // calls of the client
+	floodTime  = 2 * time.Minute // after which the step fails
 )
 
 func flood(t *testing.T, s *Stack) {

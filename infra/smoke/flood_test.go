@@ -43,7 +43,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// bucket answers so many calls a second, and so many more at once, as API Gateway does.
+// bucket returns calls of which burst are answered at once and rate in each second, as API Gateway does. The others are refused.
 func bucket(rate, burst int64) func(context.Context) int {
 	var calls atomic.Int64
 	began := time.Now()

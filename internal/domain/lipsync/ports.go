@@ -423,8 +423,9 @@ type Pool interface {
 
 // Demand stores what Scale needs to know how many workers of a Pool to start.
 type Demand interface {
-	// Waiting returns the numbers of requests that are claimable at now, each at most limit, and how many of these were made
-	// at by or before, or were postponed. The last changes may be missing. Requests whose lease ran out may be missing until the next Upkeep. The cost depends only on limit.
+	// Waiting returns the numbers of requests that are claimable at now, each at most limit. In old are those of them that
+	// were made at the time by or before, or were postponed. The last changes may be missing. Requests whose lease ran out
+	// may be missing until the next Upkeep. The cost depends only on limit.
 	Waiting(ctx context.Context, now, by time.Time, limit int) (all, old Waiting, err error)
 	// LockScaling gives the caller the scaling lock, the sole right to count and start workers,
 	// until the time until. It returns the mean times of the last requests of each class that Worked was called
