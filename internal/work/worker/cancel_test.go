@@ -137,7 +137,7 @@ func TestNextAfterCanceled(t *testing.T) {
 		defer stop()
 		done := make(chan struct{})
 		go func() { defer close(done); f.Run(ctx, 1, nil) }()
-		time.Sleep(3 * time.Second)
+		time.Sleep(3500 * time.Millisecond) // between two checks, a second apart: the worker then sees both cancels at once
 		for _, id := range []string{endless, queued} {
 			if _, err := f.Service.Cancel(t.Context(), f.caller, id); err != nil {
 				t.Fatal(err)
