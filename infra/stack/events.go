@@ -17,8 +17,8 @@ import (
 func (s *service) addEvents() {
 	s.functions["dispatch"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.queue,
 		&awslambdaeventsources.SqsEventSourceProps{
-			// One call starts workers for all requests that wait in the table, and at most one other call waits for the right to do so. So it doesn't
-			// matter that messages of a burst wait for long. Larger batches would be collected for a second.
+			// One call starts workers for all requests that wait in the table, and the calls after it answer older messages at once. Larger batches
+			// would be collected for a second.
 			BatchSize:               jsii.Number(10),
 			MaxConcurrency:          jsii.Number(settings.DispatchCalls),
 			ReportBatchItemFailures: jsii.Bool(true),

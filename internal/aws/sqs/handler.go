@@ -3,17 +3,24 @@ package sqs
 import (
 	"context"
 	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 )
 
+// shown is the time after which the queue's index shows a request. The index lags, mostly by less than .1 s.
+const shown = time.Second
+
 // Handler returns a function of Lambda that calls scale once for all messages of an event, if any
-// of them names a request. SQS delivers a message again that names none, or all messages if scale
+// of them names a request that the last scale may not have counted. So old messages of a burst take no time. SQS delivers a message again that names none, or all messages if scale
 // fails, and finally moves them to the dead-letter queue. The function's event source must have
 // ReportBatchItemFailures. AWS then counts no error, so the handler calls failed with the number of
 // messages that failed, if any did.
 func Handler(scale func(ctx context.Context) error, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	var counted atomic.Int64 // time in ms: scale has counted the requests of messages that were sent before
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 		// It must not be nil, which would be null in JSON and mean that all failed.
 		failures := []events.SQSBatchItemFailure{}
@@ -21,10 +28,14 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 			failures = append(failures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
 		}
 		var good []events.SQSMessage
+		var received int64
 		for _, m := range e.Records {
-			if isID(m.Body) {
+			switch sent := millis(m, "SentTimestamp"); {
+			case isID(m.Body) && sent > 0 && sent < counted.Load():
+			case isID(m.Body):
 				good = append(good, m)
-			} else {
+				received = max(received, millis(m, "ApproximateFirstReceiveTimestamp"))
+			default:
 				log.ErrorContext(ctx, "message is not a request id", "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
 				fail(m)
 			}
@@ -35,6 +46,8 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 				for _, m := range good {
 					fail(m)
 				}
+			} else {
+				counted.Store(max(counted.Load(), received-shown.Milliseconds()))
 			}
 		}
 		if len(failures) > 0 {
@@ -42,6 +55,15 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 		}
 		return events.SQSEventResponse{BatchItemFailures: failures}, nil
 	}
+}
+
+// millis returns an attribute of a message that is a Unix time in milliseconds, by the clock of SQS; 0 if it has none.
+func millis(m events.SQSMessage, attribute string) int64 {
+	n, err := strconv.ParseInt(m.Attributes[attribute], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func isID(body string) bool {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"lipsync/internal/aws/sqs"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/check"
 )
 
 func TestSend(t *testing.T) {
@@ -95,6 +98,52 @@ func TestHandler(t *testing.T) {
 		if want := strings.Count(c.answer, "itemIdentifier"); failed != want {
 			t.Errorf("%s: got %d messages reported as failed, want %d", name, failed, want)
 		}
+	}
+}
+
+// TestHandlerCounted sends messages about requests that the scale before has counted, and others. A message was sent and received some
+// milliseconds after the beginning; 0 means that it has no such attribute.
+func TestHandlerCounted(t *testing.T) {
+	type message struct{ sent, received int }
+	broken := errors.New("out of order")
+	for name, c := range map[string]struct {
+		before []message
+		err    error
+		then   []message
+		scaled int
+	}{
+		"older than the scale":              {[]message{{5000, 9000}}, nil, []message{{7999, 12000}}, 0},
+		"not surely shown then":             {[]message{{5000, 9000}}, nil, []message{{8000, 12000}}, 1},
+		"younger":                           {[]message{{5000, 9000}}, nil, []message{{9500, 12000}}, 1},
+		"one of ten is younger":             {[]message{{5000, 9000}}, nil, append(slices.Repeat([]message{{6000, 12000}}, 9), message{9500, 12000}), 1},
+		"by the newest of the scale before": {[]message{{5000, 9000}, {6000, 9500}}, nil, []message{{8400, 12000}}, 0},
+		"the scale failed":                  {[]message{{5000, 9000}}, broken, []message{{5000, 9000}}, 1},
+		"without times":                     {[]message{{}}, nil, []message{{}}, 1},
+		"without a time of the scale":       {[]message{{5000, 0}}, nil, []message{{5000, 9000}}, 1},
+		"without a time of the message":     {[]message{{5000, 9000}}, nil, []message{{0, 12000}}, 1},
+	} {
+		scaled := 0
+		handler := sqs.Handler(func(context.Context) error { scaled++; return c.err }, func(int) {}, slog.New(slog.DiscardHandler))
+		send := func(all []message) {
+			t.Helper()
+			var e events.SQSEvent
+			for _, m := range all {
+				times := map[string]string{}
+				for name, at := range map[string]int{"SentTimestamp": m.sent, "ApproximateFirstReceiveTimestamp": m.received} {
+					if at > 0 {
+						times[name] = strconv.Itoa(1_700_000_000_000 + at)
+					}
+				}
+				e.Records = append(e.Records, events.SQSMessage{MessageId: "m", Body: one, Attributes: times})
+			}
+			answer, err := handler(t.Context(), e)
+			check.Must(t, err)
+			check.Want(t, name+": failures of", len(answer.BatchItemFailures), map[bool]int{true: len(all)}[c.err != nil && scaled > 0])
+		}
+		send(c.before)
+		scaled = 0
+		send(c.then)
+		check.Want(t, name+": scales", scaled, c.scaled)
 	}
 }
 

@@ -22,7 +22,15 @@ type need struct {
 // staff has the numbers of the workers of a pool: those that are starting and running, and the most that there may be.
 type staff struct{ waiting, running, most int }
 
-func (s staff) free() int { return max(0, s.most-s.waiting-s.running) }
+func (s staff) all() int { return s.waiting + s.running }
+
+func (s staff) free() int { return max(0, s.most-s.all()) }
+
+// idle reports whether no request waits and there is no worker that could have taken one: then the count was made before the store showed the request
+// for which it was made.
+func (n need) idle() bool {
+	return n.requests[lipsync.Small]+n.requests[lipsync.Large]+n.requests[lipsync.Neural] == 0 && n.runners.all()+n.small.all()+n.neural.all() == 0
+}
 
 // starting has the numbers of workers of each pool to start.
 type starting struct{ runners, small, neural int }

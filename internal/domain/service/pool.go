@@ -68,7 +68,7 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 		var left, lacks bool
 		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx); return err }
 		err := s.await(ctx, end, scale)
-		if err == nil && left { // to running workers, which may take longer than expected
+		if err == nil && left {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -111,7 +111,7 @@ func (s *Service) await(ctx context.Context, end time.Time, f func() error) erro
 	}
 }
 
-// scaleSmall starts workers of the SmallPool. It reports whether it left small requests to running workers, and whether
+// scaleSmall starts workers of the SmallPool. It reports whether it left small requests to running workers, or may not have seen some yet, and whether
 // workers of the Pool are needed too. It returns Conflict while another process has the right to start them.
 func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
@@ -131,7 +131,8 @@ func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) 
 			return false, false, err
 		}
 	}
-	return all.small+n.small.waiting < n.requests[lipsync.Small], all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
+	left = all.small+n.small.waiting < n.requests[lipsync.Small] || n.idle()
+	return left, all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }
 
 // scaleOnce starts workers of the Pool and the NeuralPool. In a sweep it also starts those of the SmallPool, unless another process does. While workers of

@@ -340,6 +340,20 @@ func TestScaleLeavesToRunners(t *testing.T) {
 	}
 }
 
+// TestScaleBeforeShown makes a request that the store shows a second later. If a worker runs, that takes it.
+func TestScaleBeforeShown(t *testing.T) {
+	for running, started := range []int{1, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			p, small := &pool{made: time.Now(), running: running, mean: 30 * time.Second}, &pool{}
+			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: small, Demand: p})
+			time.AfterFunc(time.Second, func() { p.requests = 1 })
+			check.Must(t, s.Scale(t.Context()))
+			check.Want(t, fmt.Sprintf("small workers, of %d that run", running), sum(small.started), started)
+			time.Sleep(time.Second)
+		})
+	}
+}
+
 // TestSweepScalesBoth has small workers that are busy for minutes, for which a sweep starts runners, and a small request that waits too long for a small
 // worker, for which it starts a runner too.
 func TestSweepScalesBoth(t *testing.T) {

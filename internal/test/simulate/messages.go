@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -38,17 +39,18 @@ func (m *messages) Send(ctx context.Context, r lipsync.Request) error {
 	m.mu.Lock()
 	m.sent++
 	m.mu.Unlock()
+	message := events.SQSMessage{Body: r.ID, Attributes: map[string]string{sentAt: millis()}}
 	if m.dice.happens(m.Lost) {
 		return nil
 	}
 	if m.dice.happens(m.Doubled) {
-		m.later(m.dice.between(0, time.Minute), events.SQSMessage{Body: r.ID})
+		m.later(m.dice.between(0, time.Minute), message)
 	}
 	if m.dice.happens(m.Late) {
-		m.later(m.dice.between(time.Second, time.Minute), events.SQSMessage{Body: r.ID})
+		m.later(m.dice.between(time.Second, time.Minute), message)
 		return nil
 	}
-	m.put(events.SQSMessage{Body: r.ID})
+	m.put(message)
 	return nil
 }
 
@@ -106,8 +108,12 @@ func (m *messages) run(ctx context.Context) {
 // deliver calls the function with one event. Messages that fail are delivered again.
 func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
 	var response events.SQSEventResponse
-	for i := range batch {
+	for i, message := range batch {
 		batch[i].MessageId = strconv.Itoa(i)
+		batch[i].Attributes = maps.Clone(message.Attributes)
+		if receives(message) == 1 {
+			batch[i].Attributes[receivedAt] = millis()
+		}
 	}
 	err := m.call(ctx, func(ctx context.Context) (err error) {
 		response, err = m.handle(ctx, events.SQSEvent{Records: batch})
@@ -128,13 +134,21 @@ func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
 		m.failed++
 		m.mu.Unlock()
 		if n := receives(message); n < maxReceives {
-			message.Attributes = map[string]string{receiveCount: strconv.Itoa(n)}
+			message.Attributes[receiveCount] = strconv.Itoa(n)
 			m.later(m.Hidden, message)
 		}
 	}
 }
 
-const receiveCount = "ApproximateReceiveCount"
+// These are attributes of messages.
+const (
+	receiveCount = "ApproximateReceiveCount"
+	sentAt       = "SentTimestamp"
+	receivedAt   = "ApproximateFirstReceiveTimestamp"
+)
+
+// millis returns the time of now as SQS tells it.
+func millis() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
 
 // receives returns the number of deliveries of the message, including this one.
 func receives(m events.SQSMessage) int {
