@@ -108,12 +108,7 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		return r, err
 	}
 	defer os.RemoveAll(folder)
-	// A panic in one request must not end the others.
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer recovered(&err)
 	m.enter(order.Fetching)
 	b.wait()
 	job, errs := w.fetchAll(ctx, r, folder, b)
@@ -153,6 +148,13 @@ func (w *Worker) attempt(ctx context.Context, claimed lipsync.Request, m *meter,
 		w.noteSpeed(ctx, r, made.Size, time.Since(began)-b.apart(), log)
 	}
 	return r, nil
+}
+
+// recovered makes an error of a panic, since that in one request must not end the others.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
 }
 
 // store signs and stores what was made, and completes the request.

@@ -15,7 +15,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -31,9 +34,17 @@ const (
 	Patience  = time.Minute
 )
 
-// moreTime is added to twice FetchTime for each file of an attempt after the second. The sum bounds the fetches of all, so that servers of one client
-// that are slow on purpose don't keep a worker from the others.
-const moreTime = 5 * time.Minute
+// mediaAtOnce is the number of media of an attempt that are copied at a time. So clients' servers that are slow on purpose keep an attempt for about
+// FetchTime for each four files.
+const mediaAtOnce = 4
+
+// medium is an input of a request, and where it is copied to.
+type medium struct {
+	kind failure.MediaKind
+	from lipsync.Input
+	path string
+	also io.Writer
+}
 
 // fetchAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in a folder, and returns the
 // job with them. It stops at the first error, except for an estimate, which tells all problems.
@@ -47,75 +58,102 @@ func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string,
 		LargestFace: r.LargestFace, Engine: r.Engine, Options: r.Options,
 		Signed: w.Signer != nil && w.Work.RequireProvenance, Poster: true,
 	}
-	face, files := r.Options.Face, len(r.Inputs())
-	if face.By == order.FaceInBoxes {
-		files++
-	}
-	left := allowance{2*FetchTime + time.Duration(max(0, files-2))*moreTime, math.MaxInt64}
-	if w.Work.Duty == lipsync.DoesSmall {
-		left.bytes = lipsync.MostSmallBytes
-	}
-	get := func(kind failure.MediaKind, in lipsync.Input, path string, writers ...io.Writer) {
-		if errs != nil && !r.IsEstimate() {
-			return
-		}
-		b.set(transferTime, errSlow)
-		if err := w.get(ctx, kind, in, path, &left, writers...); err != nil {
-			errs = append(errs, err)
-		}
+	if errs != nil && !r.IsEstimate() {
+		return job, errs
 	}
 	sum := sha256.New()
-	get(failure.Video, r.Video, job.Video, sum)
-	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
+	media := []medium{{failure.Video, r.Video, job.Video, sum}}
 	for i, audio := range r.Audios() {
 		job.Audios[audio.Ref] = filepath.Join(folder, fmt.Sprintf("audio-%d", i))
-		get(failure.Audio, audio.Input, job.Audios[audio.Ref])
+		media = append(media, medium{failure.Audio, audio.Input, job.Audios[audio.Ref], io.Discard})
 	}
 	job.Audio = job.Audios[""]
-	if face.By == order.FaceInBoxes {
-		get(failure.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes)
+	if face := r.Options.Face; face.By == order.FaceInBoxes {
+		media = append(media, medium{failure.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes, io.Discard})
 	}
+	errs = append(errs, w.getAll(ctx, media, r.IsEstimate(), b)...)
+	job.VideoSum = [sha256.Size]byte(sum.Sum(nil))
 	if job.Segments = r.Options.Segments; r.Options.Unread != nil {
 		errs = append(errs, r.Options.Unread)
 	}
 	return job, errs
 }
 
-// allowance is what is left for the media of an attempt: the time for fetches, and the bytes of all files, of which only a worker of small requests
-// has a limit.
-type allowance struct {
-	time  time.Duration
-	bytes int64
+// getAll copies media, and returns the errors in their order. Unless all are wanted, an error ends the copies of those after it, but not of those
+// before it, whose error is told instead: so the first error doesn't depend on which comes sooner.
+func (w *Worker) getAll(ctx context.Context, media []medium, all bool, b *bound) []error {
+	var left allowance
+	left.Store(math.MaxInt64)
+	if w.Work.Duty == lipsync.DoesSmall {
+		left.Store(lipsync.MostSmallBytes)
+	}
+	errs := make([]error, len(media))
+	var copies errgroup.Group
+	copies.SetLimit(mediaAtOnce)
+	for i, m := range media {
+		own := ctx
+		next, end := context.WithCancel(ctx)
+		defer end()
+		copies.Go(func() error {
+			if errs[i] = w.get(own, m, &left); errs[i] != nil && !all {
+				end()
+			}
+			return nil
+		})
+		ctx = next
+		b.set(transferTime, errSlow)
+	}
+	_ = copies.Wait()
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// get copies an input of a request to a new file, and to the writers. It takes from left what that needs.
-func (w *Worker) get(ctx context.Context, kind failure.MediaKind, in lipsync.Input, path string, left *allowance, writers ...io.Writer) (err error) {
-	created, err := os.Create(path)
+// allowance is the number of bytes that the media of an attempt may still have, of which only a worker of small requests has a limit.
+type allowance struct{ atomic.Int64 }
+
+// take takes n bytes, or returns errTooBig if fewer are left.
+func (a *allowance) take(n int64) error {
+	if a.Add(-n) < 0 {
+		return errTooBig
+	}
+	return nil
+}
+
+// counted takes what is written from an allowance.
+type counted struct {
+	io.Writer
+	left *allowance
+}
+
+func (c counted) Write(p []byte) (int, error) {
+	if err := c.left.take(int64(len(p))); err != nil {
+		return 0, err
+	}
+	return c.Writer.Write(p)
+}
+
+// get copies a medium to a new file. It takes its bytes from left.
+func (w *Worker) get(ctx context.Context, m medium, left *allowance) (err error) {
+	defer recovered(&err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	created, err := os.Create(m.path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		info, failed := created.Stat()
-		if failed == nil {
-			left.bytes -= info.Size()
-		}
-		err = errors.Join(err, failed, created.Close())
-	}()
-	var file io.Writer = &lipsync.RoomWriter{W: created, Room: w.roomToWork}
-	if len(writers) > 0 {
-		file = io.MultiWriter(append(writers, file)...)
+	defer func() { err = errors.Join(err, created.Close()) }()
+	file := io.MultiWriter(m.also, &lipsync.RoomWriter{W: created, Room: w.roomToWork})
+	if m.from.URL == "" {
+		return w.copyObject(ctx, m.from, file, left)
 	}
-	if in.URL == "" {
-		return w.copyObject(ctx, in, file, left.bytes)
+	limit, large := w.Work.MaxSize(m.kind), false
+	if most := left.Load(); limit > most {
+		limit, large = most, true
 	}
-	limit, large := w.Work.MaxSize(kind), false
-	if limit > left.bytes {
-		limit, large = left.bytes, true
-	}
-	err = w.fetch(ctx, in.URL, file, limit, &left.time)
-	f := failure.Failure{Details: failure.Details{Kind: kind}}
+	err = w.fetch(ctx, m.from.URL, counted{file, left}, limit)
+	f := failure.Failure{Details: failure.Details{Kind: m.kind}}
 	if e, ok := errors.AsType[*failure.Error](err); ok && e.Failure.Cause != "" {
-		f.Status, f.Cause = e.Failure.Status, string(kind)+" from "+hostOf(in.URL)+": "+e.Failure.Cause
+		f.Status, f.Cause = e.Failure.Status, string(m.kind)+" from "+hostOf(m.from.URL)+": "+e.Failure.Cause
 	}
 	switch failure.CodeOf(err) {
 	case failure.NotFound:
@@ -209,19 +247,12 @@ func seems(path string) string {
 	return ""
 }
 
-// fetch copies the file at a client's URL, of at most limit bytes. It returns TooSlow after the time left, from which it takes the time that it needs.
-func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit int64, left *time.Duration) error {
-	bounded, end := context.WithTimeout(ctx, *left)
-	defer end()
+// fetch copies the file at a client's URL, of at most limit bytes.
+func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit int64) error {
 	began := time.Now()
-	err := w.Fetcher.Fetch(bounded, url, file, limit)
-	took := time.Since(began)
-	*left -= took
+	err := w.Fetcher.Fetch(ctx, url, file, limit)
 	if w.Fetched != nil {
-		w.Fetched(bounded, took, err)
-	}
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return &failure.Error{Code: failure.TooSlow, Message: "files come too slowly", Err: err}
+		w.Fetched(ctx, time.Since(began), err)
 	}
 	return err
 }
@@ -229,15 +260,15 @@ func (w *Worker) fetch(ctx context.Context, url string, file io.Writer, limit in
 // chunk is the number of bytes of an object that are copied between two checks of the context.
 const chunk = 64 << 20
 
-// copyObject copies an object of at most limit bytes.
-func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer, limit int64) error {
+// copyObject copies an object. It takes its bytes from left.
+func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file io.Writer, left *allowance) error {
 	object, size, err := w.Work.OpenMedia(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer object.Close()
-	if size > limit {
-		return errTooBig
+	if err := left.take(size); err != nil {
+		return err
 	}
 	for ctx.Err() == nil {
 		if _, err := io.CopyN(file, object, chunk); err == io.EOF {

@@ -113,35 +113,21 @@ func (trickling) Fetch(ctx context.Context, url string, w io.Writer, limit int64
 	}
 }
 
-// TestTricklingServer has requests with files that arrive slowly, each in time. Two of them may take 40 minutes together, and each further one 5 more. A
-// request fails after an hour of that.
+// TestTricklingServer has requests with files that arrive slowly, each in time. They keep a worker as long as one file for each four of them.
 func TestTricklingServer(t *testing.T) {
-	tracks := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/0"}, AudioRef: "0"}
-	for n := 1; n < 5; n++ {
-		tracks.More = append(tracks.More, requests.Track{Ref: fmt.Sprint(n), Source: requests.Source{URL: fmt.Sprint("http://web/", n)}})
-	}
-	tracks.Segments = segments(t, 5)
-	boxes := requests.Params{Video: requests.Source{URL: "http://web/video"}, Audio: requests.Source{URL: "http://web/audio"}}
-	boxes.Options.Face = order.Face{By: order.FaceInBoxes, Boxes: "http://web/boxes"}
-	for _, c := range []struct {
-		p    requests.Params
-		took time.Duration
-		want failure.Failure
-	}{
-		{tracks, time.Hour, failure.Failure{Code: failure.MediaTooSlow, Details: failure.Details{Kind: failure.Audio}}},
-		{boxes, 45 * time.Minute, failure.Failure{}},
-	} {
+	for n, want := range map[int]time.Duration{1: 19 * time.Minute, 5: 38 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			f := setup(t, concatenate)
+			f := setup(t, makeNothing)
 			f.Fetcher = trickling{}
-			id, err := f.Service.Generate(t.Context(), f.caller, c.p)
+			id, err := f.Service.Generate(t.Context(), f.caller, tracks(t, "video", "audio", n))
 			if err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
 			f.Do(t.Context(), id)
-			if took, r := time.Since(began).Round(time.Minute), f.get(t, id); took != c.took || r.Failure.Code != c.want.Code {
-				t.Errorf("held for %v, then %+v, want %v and %+v", took, r.Failure, c.took, c.want)
+			f.want(t, id, lipsync.Completed, "", 1)
+			if took := time.Since(began).Round(time.Minute); took != want {
+				t.Errorf("%d speech tracks: held for %v, want %v", n, took, want)
 			}
 		})
 	}

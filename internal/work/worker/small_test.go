@@ -81,43 +81,29 @@ func (o weighed) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 	return io.NopCloser(strings.NewReader("a")), o.size, nil
 }
 
-// TestSmallBytes has a worker of small requests do one whose inputs have as many bytes in all as they may have, and others that have one more.
+// TestSmallBytes has a worker of small requests do one whose inputs have as many bytes in all as they may have, and one that has one more.
 func TestSmallBytes(t *testing.T) {
 	const left = lipsync.MostSmallBytes - 3 // after the video
-	upload := requests.Source{Object: "inputs/a"}
-	for name, c := range map[string]struct {
-		audio requests.Source
-		size  int64
-		class lipsync.Class
+	for size, c := range map[int64]struct {
+		class  lipsync.Class
+		status lipsync.Status
 	}{
-		"an upload as large":     {upload, left, lipsync.Small},
-		"a larger upload":        {upload, left + 1, lipsync.Large},
-		"a file at a URL":        {requests.Source{URL: "http://web/a"}, left, lipsync.Small},
-		"a larger file at a URL": {requests.Source{URL: "http://web/a"}, left + 1, lipsync.Large},
+		left:     {lipsync.Small, lipsync.Completed},
+		left + 1: {lipsync.Large, lipsync.Processing},
 	} {
 		f := setup(t, concatenate)
-		f.Service.Duty, f.Service.Objects = lipsync.DoesSmall, weighed{f.Service.Objects, c.size}
-		f.Fetcher = fetchFunc(func(_ context.Context, url string, w io.Writer, limit int64) error {
-			size, text := int64(3), "vvv"
-			if url == "http://web/a" {
-				size, text = c.size, "a"
-			}
-			if size > limit {
-				return failure.New(failure.TooLarge, "too large")
-			}
-			_, err := io.WriteString(w, text)
-			return err
+		f.Service.Duty, f.Service.Objects = lipsync.DoesSmall, weighed{f.Service.Objects, size}
+		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{
+			Video: requests.Source{URL: "http://web/vvv"}, Audio: requests.Source{Object: "inputs/a"}, ID: f.Service.NewRequestID(),
 		})
-		id, err := f.Service.Generate(t.Context(), f.caller, requests.Params{Video: requests.Source{URL: "http://web/v"}, Audio: c.audio, ID: f.Service.NewRequestID()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Stay(t.Context(), t.Context()); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%d: %v", size, err)
 		}
-		want := map[lipsync.Class]lipsync.Status{lipsync.Small: lipsync.Completed, lipsync.Large: lipsync.Processing}[c.class]
-		if r, err := f.Service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != c.class || r.Status != want {
-			t.Errorf("%s: got the class %q and %s (%v), want %q and %s", name, r.Class, r.Status, err, c.class, want)
+		if r, err := f.Service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != c.class || r.Status != c.status {
+			t.Errorf("%d: got the class %q and %s (%v), want %q and %s", size, r.Class, r.Status, err, c.class, c.status)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -193,9 +194,9 @@ func TestRoomForOutput(t *testing.T) {
 func TestNoRoomToFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
-		calls := 0
+		var calls atomic.Int64
 		f.Service.RoomToWork = func(int64) error {
-			if calls++; calls == 1 {
+			if calls.Add(1) == 1 {
 				return failure.ErrNoSpace(nil)
 			}
 			return nil

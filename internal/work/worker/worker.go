@@ -57,7 +57,7 @@ type Worker struct {
 	// Rendered is called for each output with its length and the time that its rendering took. It
 	// may be nil.
 	Rendered func(length, took time.Duration)
-	// Fetched is called after each fetch, with its context, the time that it took, and its error. It may be nil.
+	// Fetched is called after each fetch, with its context, the time that it took, and its error; also for several at a time. It may be nil.
 	Fetched func(ctx context.Context, took time.Duration, err error)
 	// End is the time at which this process will be killed because it ran for too long; zero if it
 	// never will be. An attempt that is not done by then fails, and is not released.

@@ -111,8 +111,10 @@ func TestEstimate(t *testing.T) {
 		{"missing", "sound", "video " + inaccessible, 0},
 		{"nohost", "unreachable", "video " + inaccessible + ", audio " + inaccessible, 0},
 		{"slow", "huge", "video " + inaccessible + ", audio is larger than 500 MiB", 0},
+		{"missing", "9ms/missing", "video " + inaccessible + ", audio " + inaccessible, 0},
 	} {
 		f := setup(t, nil)
+		f.Fetcher = fetchFunc(delayed)
 		id, err := f.Service.Estimate(t.Context(), f.caller, requests.Params{
 			Video: requests.Source{URL: "http://web/" + c.video}, Audio: requests.Source{URL: "http://web/" + c.audio},
 		})
