@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -9,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/aws/cloud"
+	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/service"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/test/onnxtest"
+	"lipsync/internal/work/worker"
 )
 
 // TestCores checks that the runner uses the number of cores that the job definition gives it by
@@ -32,6 +38,39 @@ func TestCores(t *testing.T) {
 	defer r.Close()
 	if threads, workers := r.Tools.Threads, r.Engines["warp"].Workers(); threads != all+1 || workers != all+1 {
 		t.Errorf("got %d threads of ffmpeg and %d workers, want %d", threads, workers, all+1)
+	}
+}
+
+// TestOpensAtClaim has a worker tell of a claim. The renderer must open at once, before anything is rendered.
+func TestOpensAtClaim(t *testing.T) {
+	log, lines := io.Pipe()
+	opened := make(chan struct{})
+	go func() {
+		for all := bufio.NewScanner(log); all.Scan(); {
+			if strings.Contains(all.Text(), "sandbox of ffmpeg") {
+				close(opened)
+			}
+		}
+	}()
+	defer log.Close()
+	j := &job{scratch: t.TempDir(), duty: lipsync.DoesSmall}
+	d := &cloud.Deployment{Service: &service.Service{Base: &lipsync.Base{}}, Log: slog.New(slog.NewTextHandler(lines, nil))}
+	err := j.with(t.Context(), d, func(w *worker.Worker) error {
+		select {
+		case <-opened:
+			t.Error("it opened without a claim")
+		case <-time.After(10 * time.Millisecond):
+		}
+		w.Claimed()
+		select {
+		case <-opened:
+		case <-time.After(time.Minute):
+			t.Error("it didn't open in a minute")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
