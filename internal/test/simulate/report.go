@@ -155,15 +155,14 @@ func (w *World) measureWaits(r *Report) {
 	r.Runners, r.Small = w.fleet.started, w.small.started
 	r.Utilisation = w.ledger.useful.Seconds() / max(1, w.fleet.paid.Seconds()*float64(w.Fleet.Slots))
 	for hour, all := range byHour {
-		paid := w.fleet.paidBy[hour]
-		if len(all) > 0 && paid > 0 {
-			r.Hours = append(r.Hours, Hour{hour, len(all), waits(all), paid * time.Duration(w.Fleet.Slots), w.ledger.busyBy[hour]})
+		if len(all) > 0 {
+			r.Hours = append(r.Hours, Hour{hour, len(all), waits(all), w.fleet.paidBy[hour] * time.Duration(w.Fleet.Slots), w.ledger.busyBy[hour]})
 		}
 	}
 }
 
-// Utilisation returns the utilisation in the hour.
-func (h Hour) Utilisation() float64 { return h.Rendered.Seconds() / h.Paid.Seconds() }
+// Utilisation returns the utilisation in the hour, 0 without instances.
+func (h Hour) Utilisation() float64 { return h.Rendered.Seconds() / max(1, h.Paid.Seconds()) }
 
 // costs returns the costs of the services.
 func (w *World) costs(p polls) []cost {

@@ -26,6 +26,9 @@ func TestOne(t *testing.T) {
 	if r.DoneBurst.All == 0 || r.Completed != r.Jobs || r.DoneBurst.Half > 8*time.Second || r.DoneBurst.All > 10*time.Second {
 		t.Errorf("%d of %d are done, after %v; want half within 8 s, and all within 10 s", r.Completed, r.Jobs, r.DoneBurst)
 	}
+	if len(r.Hours) != 1 || r.Hours[0].Jobs != r.Jobs || r.Hours[0].Utilisation() != 0 {
+		t.Errorf("got the hours %+v, want one with all requests, without instances", r.Hours)
+	}
 }
 
 // TestNetworks has 40 requests of networks at once. As many runners with a GPU start as if each request took a minute; all requests start within ten
