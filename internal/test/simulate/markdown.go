@@ -29,7 +29,7 @@ func (r *Report) write(w *World, p polls) {
 		r.line("| time to start of requests of networks | %v |", r.StartNeural)
 		r.line("| instances with a GPU: launched, at most; workers started | %d, %d; %d |", w.neural.launched, w.neural.most, w.neural.started)
 	}
-	r.line("| small workers: started, cold, at most, throttled, lost | %d, %d, %d, %d, %d |", w.small.started, w.small.cold, w.small.most, w.small.throttled, w.small.lost)
+	r.line("| small workers: started, in vain, cold, at most, throttled, lost | %d, %d, %d, %d, %d, %d |", w.small.started, w.small.vain, w.small.cold, w.small.most, w.small.throttled, w.small.lost)
 	r.line("| utilisation | %.3f |", r.Utilisation)
 	r.line("| attempts for each job | %.4f |", float64(r.Attempts)/float64(max(1, r.Jobs)))
 	r.line("| instances: launched, at most, reclaimed; workers started, killed | %d, %d, %d; %d, %d |", w.fleet.launched, w.fleet.most, w.fleet.reclaimed, w.fleet.started, w.fleet.killed)

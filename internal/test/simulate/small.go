@@ -19,6 +19,7 @@ type smallPool struct {
 	running, most            int
 	started, cold, throttled int64
 	lost                     int64 // those for which Lambda found no room in time
+	vain                     int64 // those that found no request
 	paid                     time.Duration
 }
 
@@ -72,7 +73,11 @@ func (c *smallPool) call(ctx context.Context, start string) {
 	defer end()
 	begin, cancel := context.WithTimeout(work, callTime/2)
 	defer cancel()
-	c.stay(work, begin, &process{dead: make(chan struct{}), end: end}, lipsync.DoesSmall)
+	if !c.stay(work, begin, &process{dead: make(chan struct{}), end: end}, lipsync.DoesSmall) {
+		c.mu.Lock()
+		c.vain++
+		c.mu.Unlock()
+	}
 	c.note(c.store.EndSmall(context.WithoutCancel(ctx), start))
 }
 

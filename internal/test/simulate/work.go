@@ -43,8 +43,8 @@ func (w *World) work(ctx context.Context, p *process, d lipsync.Duty) {
 	w.stay(ctx, begin, p, d)
 }
 
-// stay does requests with the duty in a process. Those of a small worker have a process each, which claims them.
-func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) {
+// stay does requests with the duty in a process, and reports whether there was one. Those of a small worker have a process each, which claims them.
+func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) (did bool) {
 	ports, config := w.service.Ports, w.service.Config
 	ports.Store, ports.Demand = line{table: w.table, p: p, tokens: new(sync.Map)}.to(w.store)
 	ports.Objects = w.objects
@@ -59,14 +59,17 @@ func (w *World) stay(ctx, begin context.Context, p *process, d lipsync.Duty) {
 	}
 	if d != lipsync.DoesSmall {
 		_ = one.Stay(ctx, begin)
-		return
+		return true
 	}
 	_ = (&worker.Worker{Work: service.Work, Log: one.Log, Apart: func(ctx context.Context) (bool, error) {
 		if err := sleep(ctx, w.Small.Process); err != nil {
 			return false, err
 		}
-		return one.Do(ctx, "")
+		found, err := one.Do(ctx, "")
+		did = did || found
+		return found, err
 	}}).Stay(ctx, begin)
+	return did
 }
 
 // fetcher fetches media in half a second each.
