@@ -2,8 +2,11 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/batch"
@@ -45,33 +48,44 @@ func (p *Pool) Start(ctx context.Context, n int) error {
 	return nil
 }
 
-// statuses are those of jobs that have not ended, in the order in which a job goes through them.
-// So a job that moves on while they are listed is not missed. The status of an unfinished array is
-// PENDING.
+// statuses are those of jobs that have not ended. The status of an unfinished array is PENDING.
 var statuses = []types.JobStatus{
 	types.JobStatusSubmitted, types.JobStatusPending, types.JobStatusRunnable, types.JobStatusStarting, types.JobStatusRunning,
 }
 
-// Count implements lipsync.Pool. It counts all jobs of the queue, no matter who submitted them. A page
-// of the list has 1000 jobs; an array counts as one.
+// Count implements lipsync.Pool. It counts all jobs of the queue, no matter who submitted them; an array counts as one. It lists all statuses at the
+// same time, since small requests wait for it. A single job that moves on in just that moment may be missed: then one worker too many starts.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
+	lists, errs := make([][]types.JobSummary, len(statuses)), make([]error, len(statuses))
+	var all sync.WaitGroup
+	for i, status := range statuses {
+		all.Go(func() { lists[i], errs[i] = p.list(ctx, status) })
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return 0, 0, fmt.Errorf("list jobs: %w", err)
+	}
 	seen := make(map[string]bool)
-	for _, status := range statuses {
-		for pages := batch.NewListJobsPaginator(p.client, &batch.ListJobsInput{JobQueue: &p.queue, JobStatus: status}); pages.HasMorePages(); {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return 0, 0, fmt.Errorf("list jobs: %w", err)
-			}
-			for _, job := range page.JobSummaryList {
-				if id := aws.ToString(job.JobId); !seen[id] {
-					seen[id] = true
-					w, r := count(job)
-					waiting, running = waiting+w, running+r
-				}
-			}
+	for _, job := range slices.Concat(lists...) {
+		if id := aws.ToString(job.JobId); !seen[id] {
+			seen[id] = true
+			w, r := count(job)
+			waiting, running = waiting+w, running+r
 		}
 	}
 	return waiting, running, nil
+}
+
+// list returns the jobs with the status. A page of the list has 1000.
+func (p *Pool) list(ctx context.Context, s types.JobStatus) (jobs []types.JobSummary, err error) {
+	for pages := batch.NewListJobsPaginator(p.client, &batch.ListJobsInput{JobQueue: &p.queue, JobStatus: s}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, page.JobSummaryList...)
+	}
+	return jobs, nil
 }
 
 // count returns how many workers an unfinished job stands for.

@@ -2,9 +2,12 @@ package batch_test
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,6 +89,26 @@ func TestCount(t *testing.T) {
 	for deadline := time.Now().Add(30 * time.Second); !f.fake.Idle() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 	}
 	f.want(t, "after all ended", 0, 0)
+}
+
+// TestCountAtOnce has a server that answers a list only once it was asked for all five.
+func TestCountAtOnce(t *testing.T) {
+	var asked atomic.Int64
+	all := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 5 {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-time.After(5 * time.Second):
+			t.Error("a list waits for another one")
+		}
+		_, _ = io.WriteString(w, `{"jobSummaryList": []}`)
+	}))
+	defer server.Close()
+	_, _, err := batch.New(awstest.Config(server.URL), "queue", "definition").Count(t.Context())
+	check.Must(t, err)
 }
 
 // TestStart starts more jobs than one call can, in as few calls as possible.

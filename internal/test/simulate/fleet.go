@@ -40,10 +40,10 @@ type fleet struct {
 var _ lipsync.Pool = (*fleet)(nil)
 
 func (f *fleet) Count(context.Context) (waiting, running int, err error) {
-	time.Sleep(5 * f.Call) // one call for each status of jobs
+	time.Sleep(f.Call)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.calls[0] += 5
+	f.calls[0] += 5 // one for each status of jobs, at the same time
 	return f.waiting + f.placed, f.running, nil
 }
 

@@ -15,16 +15,16 @@ func quiet(burst int) simulate.Plan {
 	return p
 }
 
-// TestOne has a request of 10 s of video each minute, and each has a new environment. Half are done within 8 s, all within 10: 2.8 s until a call has
-// started, 1 s to fetch, 3.3 s to render.
+// TestOne has a request of 10 s of video each minute, and each has a new environment. Half are done within 7 s, all within 8.5: 2.5 s until a call has
+// started and claimed it, .5 s to fetch, 2.3 to 4.3 s to render, and .3 s to store.
 func TestOne(t *testing.T) {
 	p := quiet(30)
 	p.Length, p.BurstFor = 30*time.Minute, 30*time.Minute
 	p.Small.Render /= 3 // 10 s instead of 30
 	p.Small.Idle = 0
 	r := run(t, p)
-	if r.DoneBurst.All == 0 || r.Completed != r.Jobs || r.DoneBurst.Half > 8*time.Second || r.DoneBurst.All > 10*time.Second {
-		t.Errorf("%d of %d are done, after %v; want half within 8 s, and all within 10 s", r.Completed, r.Jobs, r.DoneBurst)
+	if r.DoneBurst.All == 0 || r.Completed != r.Jobs || r.DoneBurst.Half > 7*time.Second || r.DoneBurst.All > 8500*time.Millisecond {
+		t.Errorf("%d of %d are done, after %v; want half within 7 s, and all within 8.5 s", r.Completed, r.Jobs, r.DoneBurst)
 	}
 	if len(r.Hours) != 1 || r.Hours[0].Jobs != r.Jobs || r.Hours[0].Utilisation() != 0 {
 		t.Errorf("got the hours %+v, want one with all requests, without instances", r.Hours)
