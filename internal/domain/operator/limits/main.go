@@ -120,7 +120,7 @@ func attempt(c *constants) []row {
 		{"attempts of an account that wait for servers, beside those that work, on one machine", c.number(worker, "asideOfOne"), nil, "claimed later"},
 		{fmt.Sprintf("fetching a file: in all, without a byte, below %d kB/s", lipsync.LeastSpeed/1000),
 			strings.Join([]string{c.time(worker, "FetchTime"), c.time(worker, "StallTime"), c.time(worker, "Patience")}, ", "), nil, "postponed, at last " + fails(failure.MediaTooSlow)},
-		{"media of a request that are fetched at a time", c.number(worker, "mediaAtOnce"), nil, "fetched later"},
+		{"media fetched at a time", c.number(worker, "mediaAtOnce"), nil, "fetched later"},
 		{"trying again: a host that is missing, a server that answers in the same way each time, other faults of servers, those of the machine",
 			strings.Join([]string{c.time(retry, "missingPatience"), c.time(retry, "answerPatience"), c.time(retry, "serverPatience"), c.time(retry, "hostPatience")}, ", "), nil, "failed"},
 		{"rendering", fmt.Sprintf("%s and %d times the length", c.time(worker, "leastRender"), c.of(worker, "renderFactor")), nil, fails(failure.ProcessingTooLong)},
