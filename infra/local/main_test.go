@@ -137,6 +137,7 @@ func deploy(t testing.TB, e *awstest.Emulator, b built, small int) *testDeployme
 	d.deployment, err = start(context.Background(), options{
 		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1, Small: small,
 		JobEnv: []string{
+			"PATH=" + os.Getenv("PATH"), // with the quick ffmpeg
 			"AWS_ENDPOINT_URL=" + d.between.URL, settings.AllowPrivateNetworks.Env() + "=true", settings.ONNXRuntime.Env() + "=" + onnxtest.Library(t),
 			settings.ProvenanceSecret.Env() + "=", // only TestProvenance signs
 		}, JobLog: log,
