@@ -48,7 +48,7 @@ type colours struct{ matrix, primaries, transfer, rang string }
 
 // TestColours makes videos whose tags are a sample of all combinations, and checks the tags and the colours of their outputs.
 func TestColours(t *testing.T) {
-	for name, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+	for name, tools := range bothTools(t) {
 		t.Run(name, func(t *testing.T) { testColours(t, tools, 61) })
 	}
 }
@@ -159,7 +159,7 @@ func TestToSDR(t *testing.T) {
 		{"PQ darker than SDR", "bt2020nc", "bt2020", "smpte2084", "max-cll=60,30", sdrWhite},
 		{"HLG", "bt2020nc", "bt2020", "arib-std-b67", "", hdrBright},
 	} {
-		for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+		for by, tools := range bothTools(t) {
 			t.Run(c.name+" "+by, func(t *testing.T) {
 				t.Parallel()
 				source, made := filepath.Join(t.TempDir(), "in.mkv"), filepath.Join(t.TempDir(), "out.mp4")
@@ -215,7 +215,7 @@ func TestMatrixChanges(t *testing.T) {
 		return "format=gbrp,scale=out_color_matrix=" + matrix + ",format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=" + matrix
 	}
 	path := join(t, [2]string{part("bt709"), part("smpte170m")}, lossless...)
-	for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+	for by, tools := range bothTools(t) {
 		info, err := tools.Probe(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
@@ -249,9 +249,9 @@ func TestColoursChange(t *testing.T) {
 	} {
 		part := func(tags string) string { return "format=yuv420p,setparams=range=tv:colorspace=" + tags }
 		path := join(t, [2]string{part(c.first), part(c.then)}, lossless...)
-		all := map[string]*ffmpeg.Tools{"in PATH": ffmpegtest.Tools(t)}
-		if i == 0 {
-			all["installed"] = ffmpegtest.InstalledTools(t)
+		all := bothTools(t)
+		if i > 0 {
+			delete(all, "quick")
 		}
 		for by, tools := range all {
 			info, err := tools.Probe(t.Context(), path)
@@ -313,7 +313,7 @@ func TestSizeChangesSoon(t *testing.T) {
 
 // TestOddColours decodes videos of odd sizes whose colours are converted.
 func TestOddColours(t *testing.T) {
-	for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+	for by, tools := range bothTools(t) {
 		for tags, pixels := range map[string]string{"fcc:color_primaries=bt709:color_trc=bt709": "yuv444p", "bt2020nc:color_primaries=bt2020:color_trc=smpte2084": "yuv420p10le",
 			"bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67": "yuva444p10le"} {
 			path := filepath.Join(t.TempDir(), "in.mkv")

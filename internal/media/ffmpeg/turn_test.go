@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -38,7 +37,7 @@ func TestTurned(t *testing.T) {
 		path := filepath.Join(dir, turn+".mp4")
 		run(ffmpegtest.Installed("ffmpeg"), "-f", "concat", "-i", "list", "-c", "copy", "-metadata:s:v", "rotate="+turn, path)
 		want := run(ffmpegtest.Installed("ffmpeg"), "-i", path, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-")
-		for by, tools := range map[string]*ffmpeg.Tools{"installed": ffmpegtest.InstalledTools(t), "in PATH": ffmpegtest.Tools(t)} {
+		for by, tools := range bothTools(t) {
 			info, err := tools.Probe(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)

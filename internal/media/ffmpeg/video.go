@@ -239,11 +239,14 @@ func (v *Video) filters(s span) string {
 			rate += ":start_time=0"
 		}
 	}
+	switch { // the filter scale of ffmpeg 7 refuses matrices that it can't convert
+	case v.converts():
+		chain = append(chain, "setparams=colorspace=bt709")
+	case v.matrix != v.fileMatrix:
+		chain = append(chain, "setparams=colorspace="+v.matrix)
+	}
 	odd := (v.coded[0]|v.coded[1])&1 != 0
 	if v.interlaced || odd || v.turned != nil || v.LosesAlpha() || v.LosesHDR() || v.converts() || v.Pixels.Deep() {
-		if v.converts() { // the filter scale of ffmpeg 7 refuses matrices that it can't convert
-			chain = append(chain, "setparams=colorspace=bt709")
-		}
 		w, h := v.coded[0], v.coded[1]
 		if v.quarter {
 			w, h = h, w

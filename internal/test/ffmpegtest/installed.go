@@ -39,3 +39,12 @@ func InstalledTools(t testing.TB) *ffmpeg.Tools {
 	tools.FFmpeg, tools.FFprobe, tools.Sandbox = Installed("ffmpeg"), Installed("ffprobe"), sandbox.Sandbox{}
 	return tools
 }
+
+// QuickTools returns the tools of the machine with the quick ffmpeg, outside of the sandbox too.
+func QuickTools(t testing.TB) *ffmpeg.Tools {
+	tools := Tools(t)
+	if folder := os.Getenv(quick); folder != "" {
+		tools.FFmpeg, tools.FFprobe, tools.Sandbox = filepath.Join(folder, "ffmpeg"), filepath.Join(folder, "ffprobe"), sandbox.Sandbox{}
+	}
+	return tools
+}
