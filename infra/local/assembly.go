@@ -108,8 +108,8 @@ func (f file) content() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	// The functions have 350 MB, and the emulator is on this machine.
-	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
+	// The functions have 350 MB, and the emulator, which unpacks them, is on this machine.
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.NoCompression) })
 	if err := w.AddFS(os.DirFS(f.Path)); err != nil {
 		return nil, err
 	}
