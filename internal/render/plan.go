@@ -63,7 +63,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 		Samples: p.samples(), Speaker: p.speaker, Mask: in.job.Options.Mask,
 	}
 	if seen.hidden.Covers() > 0 {
-		out.Hidden = func(track, source int) bool { return seen.hidden.Cover(track, source) != nil }
+		out.Hidden = func(track, source int) bool { return seen.hidden.Cover(track, source).HidesLips() }
 	}
 	p.shares = in.shares(p.spoken, frames)
 	p.islands = p.findIslands()
@@ -106,7 +106,7 @@ func (p plan) cover(output int) *occlusion.Cover {
 
 // face returns the face whose mouth can be measured in an output frame, nil if there is none: nobody speaks, or the mouth isn't painted as a whole.
 func (p plan) face(output int) *seen {
-	if p.share(output) < 255 || p.cover(output) != nil || p.island(output) {
+	if p.share(output) < 255 || p.cover(output).HidesLips() || p.island(output) {
 		return nil
 	}
 	source := p.line.source(output)

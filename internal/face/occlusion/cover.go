@@ -12,16 +12,21 @@ import (
 type Cover struct {
 	from  geom.Similarity // from the frame's pixels to cells
 	cells [cells]uint8    // how much of each cell is hidden: 255 is all of it
+	lips  bool            // whether an object hides lips, not only graphics other parts
 }
 
 // If an object hides more than hiddenSome of the lips, the rest of the mouth counts as hidden too: from nothing of it, there, to all of it at
 // hiddenMost. Half a mouth says nothing, and next to an object its movement looks wrong.
 const hiddenSome, hiddenMost = .25, .5
 
-// newCover returns the cover of a frame, nil if nothing is hidden. hidden has the hidden cells of all frames. The cover is a cell larger
-// than the object and lasts a frame longer. Beyond that its edge is soft.
-func newCover(to geom.Similarity, hidden [][cells]bool, frame int, lips []int) *Cover {
-	if !slices.ContainsFunc(hidden[max(frame-2, 0):min(frame+3, len(hidden))], func(h [cells]bool) bool { return slices.Contains(h[:], true) }) {
+// newCover returns the cover of a frame, nil if nothing is hidden. hidden has the cells of all frames that objects hide, and graphics those that have
+// graphics; it is nil if none has. The cover is a cell larger than the object and lasts a frame longer. Beyond that its edge is soft.
+func newCover(to geom.Similarity, hidden, graphics [][cells]bool, frame int, lips []int) *Cover {
+	near := func(h [][cells]bool) bool {
+		return h != nil && slices.ContainsFunc(h[max(frame-2, 0):min(frame+3, len(h))], func(h [cells]bool) bool { return slices.Contains(h[:], true) })
+	}
+	byObject := near(hidden)
+	if !byObject && !near(graphics) {
 		return nil
 	}
 	var sum [cells]float32
@@ -30,12 +35,19 @@ func newCover(to geom.Similarity, hidden [][cells]bool, frame int, lips []int) *
 			sum[c] += widened(hidden, i, c) / 3
 		}
 	}
-	k := &Cover{from: to.Inverse().Then(geom.Similarity{A: 1 / side, X: -left/side - .5, Y: -top/side - .5})}
+	k := &Cover{lips: byObject, from: to.Inverse().Then(geom.Similarity{A: 1 / side, X: -left/side - .5, Y: -top/side - .5})}
 	var share float32
 	for _, c := range lips {
 		share += around(c, func(n int) float32 { return sum[n] }) / float32(len(lips))
 	}
 	all := min(max((share-hiddenSome)/(hiddenMost-hiddenSome), 0), 1)
+	if graphics != nil {
+		for c := range sum {
+			for i := frame - 1; i <= frame+1; i++ {
+				sum[c] = max(sum[c], widened(graphics, i, c))
+			}
+		}
+	}
 	for c := range k.cells {
 		k.cells[c] = level(255 * max(all, around(c, func(n int) float32 { return sum[n] })))
 	}
@@ -53,6 +65,9 @@ func widened(hidden [][cells]bool, frame, c int) float32 {
 	}
 	return 0
 }
+
+// HidesLips tells whether an object hides lips. Otherwise only other parts of the mouth region are hidden, by graphics.
+func (k *Cover) HidesLips() bool { return k != nil && k.lips }
 
 // Hidden returns how much is hidden of the part of the mouth that is seen best: 255 is all of it.
 func (k *Cover) Hidden() uint8 { return slices.Min(k.cells[:]) }

@@ -5,7 +5,7 @@ import "slices"
 // An object hides the lips in leastFrames frames, and is seen to reach the edge of the region in leastComing of them.
 const leastFrames, leastComing = 4, 2
 
-// covers returns the cover of each view, nil if nothing hides the mouth in it.
+// covers returns the cover of each view, nil if nothing hides the mouth and there are no graphics in it.
 func covers(views []view) []*Cover {
 	u := usualOf(views)
 	scene := make([][cells]degree, len(views))
@@ -19,17 +19,18 @@ func covers(views []view) []*Cover {
 			scene[i] = scene[i-1]
 		}
 	}
-	if !found {
-		return nil
-	}
+	graphics := graphicsIn(views)
 	lips := lipsOf(views)
-	if len(lips) == 0 {
+	if found = found && len(lips) > 0; !found && graphics == nil {
 		return nil
 	}
-	hidden := objects(views, scene, shadeOf(u, lips), lips)
+	var hidden [][cells]bool
+	if found {
+		hidden = objects(views, scene, shadeOf(u, lips), lips)
+	}
 	out := make([]*Cover, len(views))
 	for i := range views {
-		out[i] = newCover(views[i].to, hidden, i, lips)
+		out[i] = newCover(views[i].to, hidden, graphics, i, lips)
 	}
 	return out
 }

@@ -5,6 +5,8 @@
 // of the region, joined in the same frame: a hand and a microphone have to come from somewhere, but an open mouth, a smile or a tongue do
 // not. Nor does the background beside a head that turns, or the neck below one that tilts back, hide the lips. A joined thing has other
 // colours than the face, all the way; or the lips' own colour is no longer seen, as behind a hand.
+//
+// It also finds captions and logos beside the lips, which are kept as they are while the mouth moves.
 package occlusion
 
 import (

@@ -23,5 +23,6 @@ func (a *Analyser) Code(c *serial.Coder) {
 		}
 		c.Floats(&k.from.A, &k.from.B, &k.from.X, &k.from.Y)
 		c.Bytes(k.cells[:])
+		c.Bool(&k.lips)
 	})
 }

@@ -26,6 +26,7 @@ type view struct {
 	seen    bool            // whether the tracker has seen the face; otherwise only to is set
 	lips    [4]float32      // canonical: x of the left and the right corner, y of the upper and the lower edge
 	colours [cells]colour   // row by row
+	letters [cells]bool     // the cells in which there may be graphics
 }
 
 // colour is the mean Y, Cb and Cr of a cell, as in the light of the track's first view, and its contrast: the range of its luma.
@@ -59,6 +60,7 @@ func (t *track) add(f *alignment.Face) {
 	}
 	v.seen = true
 	v.look(f.Crop, skin, t.skin)
+	v.findGraphics(f.Crop)
 }
 
 // The places that are sampled in each cell: lumaTaps × lumaTaps of luma, chromaTaps × chromaTaps of chroma.
