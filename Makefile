@@ -257,7 +257,7 @@ walks: test-tools ## dub two people by the mouse, by curl and by the command lin
 	$(TESTENV) go test -timeout 20m -count 1 -run '^TestWalks_long$$' -v ./cmd/lipsync -args -keep-walks
 
 # It runs on one processor, since nearly all of it waits for one table. Its memory grows with the number of jobs.
-simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; SMALL= the largest number of small workers; JOBS= simulates only one day (100,000 take 10 minutes, 1,000,000 take 45 and 10 GB); Ctrl-C ends a day with its report so far
+simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; SMALL= the largest number of small workers; JOBS= simulates only one day (100,000 take 10 minutes, 1,000,000 some hours and 10 GB); Ctrl-C ends a day with its report so far
 	@mkdir -p dist
 	go test -c -o dist/simulate.test ./internal/test/simulate
 	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h57m -length 3m"); do \
