@@ -20,7 +20,7 @@ type Cover struct {
 const hiddenSome, hiddenMost = .25, .5
 
 // newCover returns the cover of a frame, nil if nothing is hidden. hidden has the cells of all frames that objects hide, and graphics those that have
-// graphics; it is nil if none has. The cover is a cell larger than the object and lasts a frame longer. Beyond that its edge is soft.
+// graphics; either is nil if there are none. The cover is a cell larger than these and lasts a frame longer, by graphics two. Beyond that its edge is soft.
 func newCover(to geom.Similarity, hidden, graphics [][cells]bool, frame int, lips []int) *Cover {
 	near := func(h [][cells]bool) bool {
 		return h != nil && slices.ContainsFunc(h[max(frame-2, 0):min(frame+3, len(h))], func(h [cells]bool) bool { return slices.Contains(h[:], true) })

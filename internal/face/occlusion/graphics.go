@@ -17,9 +17,9 @@ const (
 	leastContrast        = 40 // levels of a cell, else it isn't scanned
 )
 
-// Graphics are there in most of the frames around one, since nobody reads faster. Where they are in a share of oftenGraphics of the frames,
-// examples have them too, so these cells are kept in all frames.
-const aroundGraphics, oftenGraphics = 2, .1
+// Graphics are there in most of the frames from aroundGraphics before one to as many after it: nobody reads faster. Where they are in a share of
+// oftenGraphics of all frames, for a second of a minute, examples may have them, so these cells are kept in all frames.
+const aroundGraphics, oftenGraphics = 2, 1. / 60
 
 // Beside the lips, teeth and shadows turn as letters do: so no cell up to lipsClear from the lips has graphics. Canonical.
 const lipsClear = 1.5 * side
@@ -44,7 +44,7 @@ func (v *view) findGraphics(c *pixels.Crop) {
 		}
 		row := i - i%columns
 		for n := max(i-scanCells/2, row); n <= min(i+scanCells/2, row+columns-1); n++ {
-			v.letters[n] = v.letters[n] || v.mayHaveGraphics(n)
+			v.graphics[n] = v.graphics[n] || v.mayHaveGraphics(n)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func turnsAlong(picture *image.YCbCr, from geom.Point, width float32) (n int) {
 	if y < picture.Rect.Min.Y || y >= picture.Rect.Max.Y {
 		return 0
 	}
-	least, most, rises := 255, 0, 0 // since the last turn; rises is 0 before the first one
+	least, most, rises := 255, 0, 0 // since the last turn; rises is 1 or -1, and 0 before the first one
 	for i := range scanSteps {
 		x := int(from.X + width*float32(i)/(scanSteps-1) + .5)
 		if x < picture.Rect.Min.X || x >= picture.Rect.Max.X {
@@ -73,12 +73,10 @@ func turnsAlong(picture *image.YCbCr, from geom.Point, width float32) (n int) {
 		}
 		l := int(picture.Y[picture.YOffset(x, y)])
 		switch least, most = min(least, l), max(most, l); {
-		case rises <= 0 && l >= least+turnBy, rises >= 0 && l <= most-turnBy:
-			n++
-			if rises = -1; l == most {
-				rises = 1
-			}
-			least, most = l, l
+		case rises <= 0 && l >= least+turnBy:
+			n, rises, least, most = n+1, 1, l, l
+		case rises >= 0 && l <= most-turnBy:
+			n, rises, least, most = n+1, -1, l, l
 		}
 	}
 	return n
@@ -97,7 +95,7 @@ func graphicsIn(views []view) [][cells]bool {
 		for c := range cells {
 			n := 0
 			for k := max(i-aroundGraphics, 0); k <= min(i+aroundGraphics, len(views)-1); k++ {
-				if views[k].letters[c] {
+				if views[k].graphics[c] {
 					n++
 				}
 			}

@@ -26,7 +26,8 @@ type view struct {
 	seen    bool            // whether the tracker has seen the face; otherwise only to is set
 	lips    [4]float32      // canonical: x of the left and the right corner, y of the upper and the lower edge
 	colours [cells]colour   // row by row
-	letters [cells]bool     // the cells in which there may be graphics
+	// graphics tells in which cells there may be some.
+	graphics [cells]bool
 }
 
 // colour is the mean Y, Cb and Cr of a cell, as in the light of the track's first view, and its contrast: the range of its luma.
