@@ -48,18 +48,22 @@ func (p *Pool) Start(ctx context.Context, n int) error {
 	return nil
 }
 
-// statuses are those of jobs that have not ended. The status of an unfinished array is PENDING.
-var statuses = []types.JobStatus{
-	types.JobStatusSubmitted, types.JobStatusPending, types.JobStatusRunnable, types.JobStatusStarting, types.JobStatusRunning,
-}
+// statuses are those of jobs that have not ended. The status of an unfinished array is PENDING, after SUBMITTED: these two are listed one after the
+// other, so that no array is missed.
+var statuses = [][]types.JobStatus{{types.JobStatusSubmitted, types.JobStatusPending}, {types.JobStatusRunnable}, {types.JobStatusStarting}, {types.JobStatusRunning}}
 
-// Count implements lipsync.Pool. It counts all jobs of the queue, no matter who submitted them; an array counts as one. It lists all statuses at the
-// same time, since small requests wait for it. A single job that moves on in just that moment may be missed: then one worker too many starts.
+// Count implements lipsync.Pool. It counts all jobs of the queue, no matter who submitted them. It lists most statuses at the same time, since
+// small requests wait for it. Jobs without an array that move on in just that moment may be missed: then as many workers too many start.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	lists, errs := make([][]types.JobSummary, len(statuses)), make([]error, len(statuses))
 	var all sync.WaitGroup
-	for i, status := range statuses {
-		all.Go(func() { lists[i], errs[i] = p.list(ctx, status) })
+	for i, some := range statuses {
+		all.Go(func() {
+			for _, status := range some {
+				jobs, err := p.list(ctx, status)
+				lists[i], errs[i] = append(lists[i], jobs...), cmp.Or(errs[i], err)
+			}
+		})
 	}
 	all.Wait()
 	if err := cmp.Or(errs...); err != nil {

@@ -2,12 +2,13 @@ package batch_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,24 +92,35 @@ func TestCount(t *testing.T) {
 	f.want(t, "after all ended", 0, 0)
 }
 
-// TestCountAtOnce has a server that answers a list only once it was asked for all five.
+// TestCountAtOnce has a server that answers the first list of each way only once it was asked for all four. Meanwhile an array moves from SUBMITTED to
+// PENDING, and is counted.
 func TestCountAtOnce(t *testing.T) {
-	var asked atomic.Int64
-	all := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if asked.Add(1) == 5 {
+	var mu sync.Mutex
+	asked, all := map[string]bool{}, make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var list struct{ JobStatus string }
+		check.Must(t, json.NewDecoder(r.Body).Decode(&list))
+		mu.Lock()
+		if asked[list.JobStatus] = true; len(asked) == 4 {
 			close(all)
 		}
+		mu.Unlock()
 		select {
 		case <-all:
-		case <-time.After(5 * time.Second):
-			t.Error("a list waits for another one")
+		case <-time.After(time.Minute):
+			t.Errorf("%s waits for another list", list.JobStatus)
 		}
-		_, _ = io.WriteString(w, `{"jobSummaryList": []}`)
+		jobs := "[]"
+		if list.JobStatus == "PENDING" {
+			jobs = `[{"jobId": "a", "jobName": "runner", "arrayProperties": {"size": 3, "statusSummary": {"RUNNABLE": 2, "RUNNING": 1}}}]`
+		}
+		_, _ = io.WriteString(w, `{"jobSummaryList": `+jobs+`}`)
 	}))
 	defer server.Close()
-	_, _, err := batch.New(awstest.Config(server.URL), "queue", "definition").Count(t.Context())
+	waiting, running, err := batch.New(awstest.Config(server.URL), "queue", "definition").Count(t.Context())
 	check.Must(t, err)
+	check.Want(t, "waiting and running", [2]int{waiting, running}, [2]int{2, 1})
+	check.Want(t, "listed", len(asked), 5)
 }
 
 // TestStart starts more jobs than one call can, in as few calls as possible.

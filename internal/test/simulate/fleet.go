@@ -40,10 +40,10 @@ type fleet struct {
 var _ lipsync.Pool = (*fleet)(nil)
 
 func (f *fleet) Count(context.Context) (waiting, running int, err error) {
-	time.Sleep(f.Call)
+	time.Sleep(2 * f.Call) // two of the lists one after the other
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.calls[0] += 5 // one for each status of jobs, at the same time
+	f.calls[0] += 5 // one for each status of jobs
 	return f.waiting + f.placed, f.running, nil
 }
 
