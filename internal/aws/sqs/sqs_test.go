@@ -117,6 +117,7 @@ func TestHandlerCounted(t *testing.T) {
 		"younger":                           {[]message{{5000, 9000}}, nil, []message{{9500, 12000}}, 1},
 		"one of ten is younger":             {[]message{{5000, 9000}}, nil, append(slices.Repeat([]message{{6000, 12000}}, 9), message{9500, 12000}), 1},
 		"by the newest of the scale before": {[]message{{5000, 9000}, {6000, 9500}}, nil, []message{{8400, 12000}}, 0},
+		"a message that came before again":  {[]message{{5000, 9000}, {5000, 3000}}, nil, []message{{7500, 12000}}, 0},
 		"the scale failed":                  {[]message{{5000, 9000}}, broken, []message{{5000, 9000}}, 1},
 		"without times":                     {[]message{{}}, nil, []message{{}}, 1},
 		"without a time of the scale":       {[]message{{5000, 0}}, nil, []message{{5000, 9000}}, 1},

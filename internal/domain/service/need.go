@@ -26,9 +26,9 @@ func (s staff) all() int { return s.waiting + s.running }
 
 func (s staff) free() int { return max(0, s.most-s.all()) }
 
-// idle reports whether no request waits and there is no worker that could have taken one: then the count was made before the store showed the request
-// for which it was made.
-func (n need) idle() bool {
+// unseen reports whether no request waits and there is no worker that could have taken one: the store may not show yet the request for which it was
+// counted.
+func (n need) unseen() bool {
 	return n.requests[lipsync.Small]+n.requests[lipsync.Large]+n.requests[lipsync.Neural] == 0 && n.runners.all()+n.small.all()+n.neural.all() == 0
 }
 

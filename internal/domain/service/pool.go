@@ -131,7 +131,7 @@ func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) 
 			return false, false, err
 		}
 	}
-	left = all.small+n.small.waiting < n.requests[lipsync.Small] || n.idle()
+	left = all.small+n.small.waiting < n.requests[lipsync.Small] || n.unseen()
 	return left, all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }
 

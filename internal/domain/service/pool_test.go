@@ -340,15 +340,15 @@ func TestScaleLeavesToRunners(t *testing.T) {
 	}
 }
 
-// TestScaleBeforeShown makes a request that the store shows a second later. If a worker runs, that takes it.
+// TestScaleBeforeShown makes a request that the store shows a second later. If there is a worker, that takes it.
 func TestScaleBeforeShown(t *testing.T) {
-	for running, started := range []int{1, 0} {
+	for _, c := range []struct{ runners, small, smallStarting, started int }{{started: 1}, {runners: 1}, {small: 1}, {smallStarting: 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			p, small := &pool{made: time.Now(), running: running, mean: 30 * time.Second}, &pool{}
+			p, small := &pool{made: time.Now(), running: c.runners, mean: 30 * time.Second}, &pool{running: c.small, waiting: c.smallStarting}
 			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p, SmallPool: small, Demand: p})
 			time.AfterFunc(time.Second, func() { p.requests = 1 })
 			check.Must(t, s.Scale(t.Context()))
-			check.Want(t, fmt.Sprintf("small workers, of %d that run", running), sum(small.started), started)
+			check.Want(t, fmt.Sprintf("small workers of %+v", c), sum(small.started), c.started)
 			time.Sleep(time.Second)
 		})
 	}
