@@ -39,7 +39,7 @@ func newWatch(v *Video, errors io.Writer) *watch {
 		primaries: constant{what: "primaries change", value: v.primaries, alike: alikePrimaries, usual: usualPrimaries},
 		transfer:  constant{what: "transfer function changes", value: v.transfer, alike: alikeTransfers, usual: usualTransfers},
 	}
-	if v.LosesHDR() || v.converts() {
+	if v.LosesHDR() || v.converts() || v.matrix != v.fileMatrix {
 		w.matrix = &constant{what: "matrix changes", value: v.fileMatrix, usual: matricesKept}
 	}
 	return w

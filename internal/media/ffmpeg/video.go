@@ -239,7 +239,7 @@ func (v *Video) filters(s span) string {
 			rate += ":start_time=0"
 		}
 	}
-	switch { // the filter scale of ffmpeg 7 refuses matrices that it can't convert
+	switch { // all pictures get one name; the filter scale of ffmpeg 7 refuses those of matrices that it can't convert
 	case v.converts():
 		chain = append(chain, "setparams=colorspace=bt709")
 	case v.matrix != v.fileMatrix:

@@ -40,11 +40,14 @@ func InstalledTools(t testing.TB) *ffmpeg.Tools {
 	return tools
 }
 
-// QuickTools returns the tools of the machine with the quick ffmpeg, outside of the sandbox too.
+// QuickTools returns the tools of the machine with the quick ffmpeg, outside of the sandbox too; nil if there is none.
 func QuickTools(t testing.TB) *ffmpeg.Tools {
-	tools := Tools(t)
-	if folder := os.Getenv(quick); folder != "" {
-		tools.FFmpeg, tools.FFprobe, tools.Sandbox = filepath.Join(folder, "ffmpeg"), filepath.Join(folder, "ffprobe"), sandbox.Sandbox{}
+	folder := os.Getenv(quick)
+	if folder == "" {
+		t.Logf("%s isn't set: the ffmpeg of the image isn't tried", quick)
+		return nil
 	}
+	tools := Tools(t)
+	tools.FFmpeg, tools.FFprobe, tools.Sandbox = filepath.Join(folder, "ffmpeg"), filepath.Join(folder, "ffprobe"), sandbox.Sandbox{}
 	return tools
 }
