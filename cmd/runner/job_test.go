@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,10 +46,11 @@ func TestCores(t *testing.T) {
 func TestOpensAtClaim(t *testing.T) {
 	log, lines := io.Pipe()
 	opened := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(opened) })
 	go func() {
 		for all := bufio.NewScanner(log); all.Scan(); {
 			if strings.Contains(all.Text(), "sandbox of ffmpeg") {
-				close(opened)
+				tell()
 			}
 		}
 	}()

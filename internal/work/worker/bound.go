@@ -10,7 +10,7 @@ import (
 
 const (
 	// transferTime bounds two parts of an attempt: before the length of its media is known, and
-	// after its output exists. The first starts again with each file.
+	// after its output exists. The first starts again as each file begins.
 	// To read or store 5 GiB takes 24 minutes at 30 Mbit/s.
 	transferTime = 80 * time.Minute
 	// leastRender is the time that rendering may take for the shortest media. TensorRT, if it is

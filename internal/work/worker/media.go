@@ -35,7 +35,7 @@ const (
 )
 
 // mediaAtOnce is the number of media of an attempt that are copied at a time. So clients' servers that are slow on purpose keep an attempt for about
-// FetchTime for each four files.
+// FetchTime for each four.
 const mediaAtOnce = 4
 
 // medium is an input of a request, and where it is copied to.
@@ -43,11 +43,11 @@ type medium struct {
 	kind failure.MediaKind
 	from lipsync.Input
 	path string
-	also io.Writer
+	also io.Writer // also gets the bytes
 }
 
 // fetchAll checks that the output of a request can be signed if it must be. It copies the inputs of the request to files in a folder, and returns the
-// job with them. It stops at the first error, except for an estimate, which tells all problems.
+// job with them. It tells the first error, and for an estimate all.
 func (w *Worker) fetchAll(ctx context.Context, r lipsync.Request, folder string, b *bound) (job render.Job, errs []error) {
 	if err := w.checkProvenance(ctx, r); err != nil {
 		errs = append(errs, err)
