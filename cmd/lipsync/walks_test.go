@@ -160,6 +160,7 @@ func byKeyboard(w *walk, d dub) {
 	w.step("open the link that serve prints on a terminal")
 	b.Open(s.link(w.t))
 	w.step("Enter, on Sign in")
+	b.Wait(`document.activeElement.matches("form[action$=sign-in] button")`) // which has the focus once the page is drawn
 	k.Press(kb.Enter)
 	b.WaitText("h1", "Requests")
 	enter("a[href$='/new'].primary", "New request")
