@@ -31,7 +31,7 @@ func (v *view) findGraphics(c *pixels.Crop) {
 		if !v.mayHaveGraphics(i) {
 			continue
 		}
-		at := v.to.Apply(geom.Point{X: left + side*(float32(i%columns)+.5), Y: top + side*(float32(i/columns)+.5)})
+		at := v.to.Apply(middleOf(i))
 		found := 0
 		for k := range scanLines {
 			line := geom.Point{X: at.X - scanCells*cell/2, Y: at.Y + cell*(float32(k)-(scanLines-1)/2.)/scanLines}
@@ -51,8 +51,8 @@ func (v *view) findGraphics(c *pixels.Crop) {
 
 // mayHaveGraphics tells whether a cell has contrast and is no part of the lips.
 func (v *view) mayHaveGraphics(c int) bool {
-	x, y := left+side*(float32(c%columns)+.5), top+side*(float32(c/columns)+.5)
-	onLips := x > v.lips[0]-lipsClear && x < v.lips[1]+lipsClear && y > v.lips[2]-lipsClear && y < v.lips[3]+lipsClear
+	m := middleOf(c)
+	onLips := m.X > v.lips[0]-lipsClear && m.X < v.lips[1]+lipsClear && m.Y > v.lips[2]-lipsClear && m.Y < v.lips[3]+lipsClear
 	return v.colours[c][contrast] >= leastContrast && !onLips
 }
 

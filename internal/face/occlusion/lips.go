@@ -21,8 +21,7 @@ func lipsOf(views []view) (lips []int) {
 		edges[k] = dsp.Quantile(all, .5)
 	}
 	for c := range cells {
-		x, y := left+side*(float32(c%columns)+.5), top+side*(float32(c/columns)+.5)
-		if x > edges[0] && x < edges[1] && y > edges[2] && y < edges[3] {
+		if m := middleOf(c); m.X > edges[0] && m.X < edges[1] && m.Y > edges[2] && m.Y < edges[3] {
 			lips = append(lips, c)
 		}
 	}

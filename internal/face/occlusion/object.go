@@ -19,14 +19,17 @@ func covers(views []view) []*Cover {
 			scene[i] = scene[i-1]
 		}
 	}
-	graphics := graphicsIn(views)
-	lips := lipsOf(views)
-	if found = found && len(lips) > 0; !found && graphics == nil {
-		return nil
+	var lips []int
+	if found {
+		lips = lipsOf(views)
 	}
 	var hidden [][cells]bool
-	if found {
+	if len(lips) > 0 {
 		hidden = objects(views, scene, shadeOf(u, lips), lips)
+	}
+	graphics := graphicsIn(views)
+	if hidden == nil && graphics == nil {
+		return nil
 	}
 	out := make([]*Cover, len(views))
 	for i := range views {

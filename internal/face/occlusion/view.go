@@ -19,6 +19,11 @@ const (
 	left, top     = 1.2 - columns*side/2, 1.04
 )
 
+// middleOf returns the middle of a cell, canonical.
+func middleOf(c int) geom.Point {
+	return geom.Point{X: left + side*(float32(c%columns)+.5), Y: top + side*(float32(c/columns)+.5)}
+}
+
 // view is a mouth region in one frame.
 type view struct {
 	track   int             // its number by the tracker, or nobody
