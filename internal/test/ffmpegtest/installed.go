@@ -32,22 +32,24 @@ func Installed(program string) string {
 	return program
 }
 
-// InstalledTools returns the tools of the machine with the programs of InstalledPath, outside of the sandbox: it lets them read
-// only the libraries of those in PATH.
+// InstalledTools returns the tools of the machine with the programs of InstalledPath.
 func InstalledTools(t testing.TB) *ffmpeg.Tools {
+	return toolsOf(t, Installed("ffmpeg"), Installed("ffprobe"))
+}
+
+// toolsOf returns the tools of the machine with these programs, outside of the sandbox: it lets them read only the libraries of those in PATH.
+func toolsOf(t testing.TB, transcoder, prober string) *ffmpeg.Tools {
 	tools := Tools(t)
-	tools.FFmpeg, tools.FFprobe, tools.Sandbox = Installed("ffmpeg"), Installed("ffprobe"), sandbox.Sandbox{}
+	tools.FFmpeg, tools.FFprobe, tools.Sandbox = transcoder, prober, sandbox.Sandbox{}
 	return tools
 }
 
-// QuickTools returns the tools of the machine with the quick ffmpeg, outside of the sandbox too; nil if there is none.
+// QuickTools returns the tools of the machine with the quick ffmpeg; nil if there is none.
 func QuickTools(t testing.TB) *ffmpeg.Tools {
 	folder := os.Getenv(quick)
 	if folder == "" {
 		t.Logf("%s isn't set: the ffmpeg of the image isn't tried", quick)
 		return nil
 	}
-	tools := Tools(t)
-	tools.FFmpeg, tools.FFprobe, tools.Sandbox = filepath.Join(folder, "ffmpeg"), filepath.Join(folder, "ffprobe"), sandbox.Sandbox{}
-	return tools
+	return toolsOf(t, filepath.Join(folder, "ffmpeg"), filepath.Join(folder, "ffprobe"))
 }
