@@ -14,11 +14,11 @@ import (
 // shown is the time after which the table's index surely shows a request; it lags by some .03 s. One that shows later waits for the sweep.
 const shown = time.Second
 
-// Handler returns a function of Lambda that calls scale once for an event, unless an earlier scale has counted all requests that
-// it names, or left them to another process that counted. So old messages of a burst take no time. SQS delivers a message again that names none, or all messages if scale
-// fails, and finally moves them to the dead-letter queue. The function's event source must have
-// ReportBatchItemFailures. AWS then counts no error, so the handler calls failed with the number of
-// messages that failed, if any did.
+// Handler returns a function of Lambda that calls scale once for an event, unless an earlier scale has counted all
+// requests that it names, or left them to another process that counted. So old messages of a burst take no time. SQS
+// delivers a message again that names none, or all messages if scale fails, and finally moves them to the dead-letter
+// queue. The function's event source must have ReportBatchItemFailures. AWS then counts no error, so the handler calls
+// failed with the number of messages that failed, if any did.
 func Handler(scale func(ctx context.Context) error, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	var counted atomic.Int64 // time in ms: scale has counted the requests of messages that were sent before. Lambda gives one event at a time
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
