@@ -11,12 +11,13 @@ import (
 
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/cloud/media"
+	"lipsync/internal/aws/cloud/messages"
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/http/rest"
 )
 
 func main() {
-	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Limits, cloud.Origins, cloud.Reading, cloud.Records, cloud.Retention, cloud.Sizes, media.Signed)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Limits, cloud.Origins, cloud.Reading, cloud.Records, cloud.Retention, cloud.Sizes, media.Signed, messages.Queue)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,5 +16,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(sqs.Handler(deployment.Service.Scale, deployment.Metrics.MessagesFailed, deployment.Log))
+	lambda.Start(sqs.Handler(deployment.Service, deployment.Metrics.MessagesFailed, deployment.Log))
 }

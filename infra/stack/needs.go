@@ -67,8 +67,8 @@ var needs = map[rest.Need]need{
 		},
 	},
 	rest.CreateUploads: {
-		parts:  parts{cloud.Sizes, cloud.Limits, cloud.Retention},
-		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query", "UpdateItem")} },
+		parts:  parts{messages.Queue, cloud.Sizes, cloud.Limits, cloud.Retention},
+		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query", "UpdateItem"), s.send()} },
 	},
 	rest.StoreInputs: {
 		parts: parts{media.Kept},

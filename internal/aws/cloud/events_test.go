@@ -287,7 +287,7 @@ func TestDispatch(t *testing.T) {
 	d.generate(t)
 	program := d.open(t, cloud.Records, cloud.Demand, jobs.Pool)
 	for range 2 {
-		answer, err := invoke(t, "dispatch", sqs.Handler(program.Service.Scale, program.Metrics.MessagesFailed, program.Log))
+		answer, err := invoke(t, "dispatch", sqs.Handler(program.Service, program.Metrics.MessagesFailed, program.Log))
 		if want := `{"batchItemFailures":[{"itemIdentifier":"059f36b4-87a3-44ab-83d2-661975830a7d"}]}`; err != nil || string(answer) != want {
 			t.Errorf("got %s (%v), want %s", answer, err, want)
 		}

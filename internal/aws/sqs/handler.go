@@ -14,13 +14,19 @@ import (
 // shown is the time after which the table's index surely shows a request; it lags by some .03 s. One that shows later waits for the sweep.
 const shown = time.Second
 
-// Handler returns a function of Lambda that calls scale once for an event, unless an earlier scale has counted all
-// requests that it names, or left them to another process that counted. So old messages of a burst take no time. SQS
-// delivers a message again that names none, or all messages if scale fails, and finally moves them to the dead-letter
-// queue. The function's event source must have ReportBatchItemFailures. AWS then counts no error, so the handler calls
-// failed with the number of messages that failed, if any did.
-func Handler(scale func(ctx context.Context) error, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
-	var counted atomic.Int64 // time in ms: scale has counted the requests of messages that were sent before. Lambda gives one event at a time
+// Scaler starts workers, as service.Service does.
+type Scaler interface {
+	Scale(context.Context) error
+	Expect(context.Context) error
+}
+
+// Handler returns a function of Lambda that calls Scale once for an event, unless an earlier Scale has counted all
+// requests that it names, or left them to another process that counted. So old messages of a burst take no time. It calls
+// Expect if requests may come soon. SQS delivers a message again that is neither, or all messages of requests if Scale
+// fails, and finally moves them to the dead-letter queue. The function's event source must have ReportBatchItemFailures.
+// AWS then counts no error, so the handler calls failed with the number of messages that failed, if any did.
+func Handler(s Scaler, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	var counted atomic.Int64 // time in ms: Scale has counted the requests of messages that were sent before. Lambda gives one event at a time
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 		// It must not be nil, which would be null in JSON and mean that all failed.
 		failures := []events.SQSBatchItemFailure{}
@@ -29,25 +35,33 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 		}
 		var good []events.SQSMessage
 		var received int64
+		expected := false
 		for _, m := range e.Records {
 			switch sent := millis(m, "SentTimestamp"); {
+			case m.Body == Foretold:
+				expected = true
 			case isID(m.Body) && sent > 0 && sent < counted.Load():
 			case isID(m.Body):
 				good = append(good, m)
 				received = max(received, millis(m, "ApproximateFirstReceiveTimestamp"))
 			default:
-				log.ErrorContext(ctx, "message is not a request id", "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
+				log.ErrorContext(ctx, "message is neither a request id nor "+Foretold, "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
 				fail(m)
 			}
 		}
 		if len(good) > 0 {
-			if err := scale(ctx); err != nil {
+			if err := s.Scale(ctx); err != nil {
 				log.ErrorContext(ctx, "messages failed", "messages", len(good), "error", err)
 				for _, m := range good {
 					fail(m)
 				}
 			} else {
 				counted.Store(max(counted.Load(), received-shown.Milliseconds()))
+			}
+		}
+		if expected { // later it is of no use
+			if err := s.Expect(ctx); err != nil {
+				log.WarnContext(ctx, "no worker waits for the next request", "error", err)
 			}
 		}
 		if len(failures) > 0 {

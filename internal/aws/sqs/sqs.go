@@ -1,5 +1,5 @@
 // Package sqs announces waiting requests and deliveries in SQS queues. The body of a message about a request is its
-// id and nothing else.
+// id and nothing else, or Foretold if a request may come soon.
 package sqs
 
 import (
@@ -11,6 +11,9 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 )
+
+// Foretold is the body of a message that a small request may come soon.
+const Foretold = "foretold"
 
 // Queue implements lipsync.Queue.
 type Queue struct {
@@ -26,9 +29,16 @@ func New(cfg aws.Config, url string) *Queue {
 var _ lipsync.Queue = (*Queue)(nil)
 
 func (q *Queue) Send(ctx context.Context, r lipsync.Request) error {
-	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &r.ID})
+	return q.send(ctx, r.ID)
+}
+
+// Foretell sends a message that a small request may come soon.
+func (q *Queue) Foretell(ctx context.Context) error { return q.send(ctx, Foretold) }
+
+func (q *Queue) send(ctx context.Context, body string) error {
+	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &body})
 	if err != nil {
-		return fmt.Errorf("send %s to the queue: %w", r.ID, err)
+		return fmt.Errorf("send %s to the queue: %w", body, err)
 	}
 	return nil
 }

@@ -38,6 +38,19 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// TestForetell sends a message that the handler takes for one about a request that may come.
+func TestForetell(t *testing.T) {
+	e := awstest.Shared(t)
+	url := e.Queue(t)
+	check.Must(t, sqs.New(e.Config(), url).Foretell(t.Context()))
+	out, err := sdk.NewFromConfig(e.Config()).ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url})
+	check.Must(t, err)
+	check.Want(t, "messages", len(out.Messages), 1)
+	s, _, answer, _ := run(t, nil, *out.Messages[0].Body)
+	check.Want(t, "answer", answer, `{"batchItemFailures":[]}`)
+	check.Want(t, "calls", s, scaler{expected: 1})
+}
+
 func TestSendFails(t *testing.T) {
 	e := awstest.Shared(t)
 	if err := sqs.New(e.Config(), e.URL+"/000000000000/never").Send(t.Context(), lipsync.Request{ID: uuid.NewString()}); err == nil {
@@ -45,20 +58,26 @@ func TestSendFails(t *testing.T) {
 	}
 }
 
-// run passes an event with the bodies to a handler whose scale returns err. It returns the number
-// of calls of scale, the number of messages that the handler reported as failed, and the answer in
-// JSON.
-func run(t *testing.T, err error, bodies ...string) (scaled, failed int, answer, log string) {
+// scaler counts the calls of a handler, and returns an error.
+type scaler struct {
+	err              error
+	scaled, expected int
+}
+
+func (s *scaler) Scale(context.Context) error  { s.scaled++; return s.err }
+func (s *scaler) Expect(context.Context) error { s.expected++; return s.err }
+
+// run passes an event with the bodies to a handler whose scaler returns err. It returns the scaler without the error,
+// the number of messages that the handler reported as failed, and the answer in JSON.
+func run(t *testing.T, err error, bodies ...string) (s scaler, failed int, answer, log string) {
 	t.Helper()
 	var e events.SQSEvent
 	for i, body := range bodies {
 		e.Records = append(e.Records, events.SQSMessage{MessageId: string(rune('a' + i)), Body: body})
 	}
 	var text bytes.Buffer
-	handler := sqs.Handler(func(context.Context) error {
-		scaled++
-		return err
-	}, func(n int) { failed += n }, slog.New(slog.NewJSONHandler(&text, nil)))
+	s.err = err
+	handler := sqs.Handler(&s, func(n int) { failed += n }, slog.New(slog.NewJSONHandler(&text, nil)))
 	out, err := handler(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +86,8 @@ func run(t *testing.T, err error, bodies ...string) (scaled, failed int, answer,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scaled, failed, string(raw), text.String()
+	s.err = nil
+	return s, failed, string(raw), text.String()
 }
 
 const (
@@ -78,22 +98,29 @@ const (
 func TestHandler(t *testing.T) {
 	broken := errors.New("out of order")
 	for name, c := range map[string]struct {
-		bodies []string
-		err    error
-		scaled int
-		answer string
+		bodies   []string
+		err      error
+		scaled   int
+		answer   string
+		expected int
 	}{
-		"none":             {nil, broken, 0, `{"batchItemFailures":[]}`},
-		"all succeed":      {[]string{one, two}, nil, 1, `{"batchItemFailures":[]}`},
-		"twice":            {[]string{one, one}, nil, 1, `{"batchItemFailures":[]}`},
-		"scaling fails":    {[]string{one, two}, broken, 1, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`},
-		"poison":           {[]string{"poison"}, broken, 0, `{"batchItemFailures":[{"itemIdentifier":"a"}]}`},
-		"poison between":   {[]string{one, "poison", two}, nil, 1, `{"batchItemFailures":[{"itemIdentifier":"b"}]}`},
-		"poison and fails": {[]string{"poison", two}, broken, 1, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`},
+		"none":                {nil, broken, 0, `{"batchItemFailures":[]}`, 0},
+		"foretold":            {[]string{"foretold"}, nil, 0, `{"batchItemFailures":[]}`, 1},
+		"… and it fails":      {[]string{"foretold"}, broken, 0, `{"batchItemFailures":[]}`, 1},
+		"… twice":             {[]string{"foretold", "foretold"}, nil, 0, `{"batchItemFailures":[]}`, 1},
+		"… and made":          {[]string{"foretold", one}, nil, 1, `{"batchItemFailures":[]}`, 1},
+		"… and scaling fails": {[]string{"foretold", one}, broken, 1, `{"batchItemFailures":[{"itemIdentifier":"b"}]}`, 1},
+		"all succeed":         {[]string{one, two}, nil, 1, `{"batchItemFailures":[]}`, 0},
+		"twice":               {[]string{one, one}, nil, 1, `{"batchItemFailures":[]}`, 0},
+		"scaling fails":       {[]string{one, two}, broken, 1, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`, 0},
+		"poison":              {[]string{"poison"}, broken, 0, `{"batchItemFailures":[{"itemIdentifier":"a"}]}`, 0},
+		"poison between":      {[]string{one, "poison", two}, nil, 1, `{"batchItemFailures":[{"itemIdentifier":"b"}]}`, 0},
+		"poison and fails":    {[]string{"poison", two}, broken, 1, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`, 0},
 	} {
-		scaled, failed, answer, _ := run(t, c.err, c.bodies...)
-		if scaled != c.scaled || answer != c.answer {
-			t.Errorf("%s: got %d and %s, want %d and %s", name, scaled, answer, c.scaled, c.answer)
+		s, failed, answer, _ := run(t, c.err, c.bodies...)
+		check.Want(t, name+": calls", s, scaler{scaled: c.scaled, expected: c.expected})
+		if answer != c.answer {
+			t.Errorf("%s: got %s, want %s", name, answer, c.answer)
 		}
 		if want := strings.Count(c.answer, "itemIdentifier"); failed != want {
 			t.Errorf("%s: got %d messages reported as failed, want %d", name, failed, want)
@@ -123,8 +150,8 @@ func TestHandlerCounted(t *testing.T) {
 		"without a time of the scale":       {[]message{{5000, 0}}, nil, []message{{5000, 9000}}, 1},
 		"without a time of the message":     {[]message{{5000, 9000}}, nil, []message{{0, 12000}}, 1},
 	} {
-		scaled := 0
-		handler := sqs.Handler(func(context.Context) error { scaled++; return c.err }, func(int) {}, slog.New(slog.DiscardHandler))
+		s := &scaler{err: c.err}
+		handler := sqs.Handler(s, func(int) {}, slog.New(slog.DiscardHandler))
 		send := func(all []message) {
 			t.Helper()
 			var e events.SQSEvent
@@ -139,12 +166,12 @@ func TestHandlerCounted(t *testing.T) {
 			}
 			answer, err := handler(t.Context(), e)
 			check.Must(t, err)
-			check.Want(t, name+": failures of", len(answer.BatchItemFailures), map[bool]int{true: len(all)}[c.err != nil && scaled > 0])
+			check.Want(t, name+": failures of", len(answer.BatchItemFailures), map[bool]int{true: len(all)}[c.err != nil && s.scaled > 0])
 		}
 		send(c.before)
-		scaled = 0
+		s.scaled = 0
 		send(c.then)
-		check.Want(t, name+": scales", scaled, c.scaled)
+		check.Want(t, name+": scales", s.scaled, c.scaled)
 	}
 }
 
@@ -153,9 +180,9 @@ func TestPoison(t *testing.T) {
 		"", "x", `"` + one + `"`, one + "\n", strings.ToUpper(one), "{" + one + "}", "urn:uuid:" + one,
 		strings.ReplaceAll(one, "-", ""), `{"id":"` + one + `"}`,
 	} {
-		scaled, _, answer, log := run(t, nil, body)
-		if scaled > 0 || answer != `{"batchItemFailures":[{"itemIdentifier":"a"}]}` {
-			t.Errorf("%q: got %s, and scaled %d times", body, answer, scaled)
+		s, _, answer, log := run(t, nil, body)
+		if s != (scaler{}) || answer != `{"batchItemFailures":[{"itemIdentifier":"a"}]}` {
+			t.Errorf("%q: got %s and the calls %+v", body, answer, s)
 		}
 		if !strings.Contains(log, `"message":"a"`) {
 			t.Errorf("%q: got log %s, want the message's id in it", body, log)
@@ -163,17 +190,22 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// FuzzHandler sends any body. The handler must treat it as a failure or as an id.
+// FuzzHandler sends any body. The handler must treat it as a failure, as an id or as foretold.
 func FuzzHandler(f *testing.F) {
-	for _, body := range []string{one, "", "poison", "urn:uuid:" + one, "{" + one + "}", strings.ToUpper(one)} {
+	for _, body := range []string{one, "foretold", "", "poison", "urn:uuid:" + one, "{" + one + "}", strings.ToUpper(one)} {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		scaled, _, answer, _ := run(t, nil, body)
+		s, _, answer, _ := run(t, nil, body)
 		id, err := uuid.Parse(body)
-		good := err == nil && id.String() == body
-		if good != (scaled == 1) || good == strings.Contains(answer, "itemIdentifier") {
-			t.Errorf("%q: got %s, and scaled %d times", body, answer, scaled)
+		want := scaler{}
+		if err == nil && id.String() == body {
+			want.scaled = 1
+		} else if body == "foretold" {
+			want.expected = 1
+		}
+		if s != want || (want == scaler{}) != strings.Contains(answer, "itemIdentifier") {
+			t.Errorf("%q: got %s and the calls %+v", body, answer, s)
 		}
 	})
 }

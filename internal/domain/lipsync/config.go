@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"context"
 	"crypto/rand"
 	"io"
 	"log/slog"
@@ -84,7 +85,9 @@ type Ports struct {
 	Store   Store
 	Objects Objects
 	Queue   Queue
-	Watcher Watcher // by default nobody watches
+	// Foretell tells the process that calls Scale that a small request may come soon; by default none is told.
+	Foretell func(context.Context) error
+	Watcher  Watcher // by default nobody watches
 	// Announcer tells the process that makes deliveries about them; by default none is told. Poster is for that process.
 	Announcer Announcer
 	Poster    Poster
@@ -118,6 +121,9 @@ type Ports struct {
 
 // complete returns the ports with the defaults of those that are missing.
 func (p Ports) complete() Ports {
+	if p.Foretell == nil {
+		p.Foretell = func(context.Context) error { return nil }
+	}
 	if p.Watcher == nil {
 		p.Watcher = nobody{}
 	}

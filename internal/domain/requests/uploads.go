@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -49,7 +50,21 @@ func (s *Service) CreateUpload(ctx context.Context, c lipsync.Caller, p UploadPa
 	if err != nil {
 		return SignedUpload{}, err
 	}
+	s.foretell(ctx, now, p.Size)
 	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: lipsync.UploadScheme + u.ID}, nil
+}
+
+// foretellEvery is the time in seconds between two hints of one process that small requests may come. A small worker's environment stays for
+// some minutes, so one start serves many uploads.
+const foretellEvery = 60
+
+// foretell tells that a small request may come once an upload of size bytes is sent, so that a small worker's environment starts meanwhile.
+func (s *Service) foretell(ctx context.Context, now time.Time, size int64) {
+	last := s.foretold.Load()
+	if size > lipsync.MostSmallBytes || now.Unix() < last+foretellEvery || !s.foretold.CompareAndSwap(last, now.Unix()) {
+		return
+	}
+	_ = s.Foretell(ctx) // if this fails, the request only waits for the start
 }
 
 func (s *Service) validUpload(p UploadParams) error {

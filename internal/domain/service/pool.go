@@ -52,6 +52,18 @@ func IdleTime(busy float64) time.Duration {
 // only for the work that they do within mayWait.
 func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, round{}) }
 
+// Expect starts a small worker for a small request that may come soon, unless one is starting or another process starts some. If it finds none, its
+// environment stays for a while, and the request's worker starts in it at once.
+func (s *Service) Expect(ctx context.Context) error {
+	if s.SmallPool == nil {
+		return nil
+	}
+	return s.await(ctx, time.Now(), func() error {
+		_, _, err := s.scaleSmall(ctx, 1)
+		return err
+	})
+}
+
 // round says on which occasion scale is called.
 type round struct {
 	sweep bool // by the Sweep, once a minute
@@ -66,7 +78,7 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, r round) er
 	var failed error
 	if s.SmallPool != nil && !r.sweep {
 		var left, lacks bool
-		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx); return err }
+		scale := func() (err error) { left, lacks, err = s.scaleSmall(ctx, 0); return err }
 		err := s.await(ctx, end, scale)
 		if err == nil && left {
 			select {
@@ -111,9 +123,9 @@ func (s *Service) await(ctx context.Context, end time.Time, f func() error) erro
 	}
 }
 
-// scaleSmall starts workers of the SmallPool. It reports whether it left small requests to running workers, or may not have seen some yet, and whether
+// scaleSmall starts workers of the SmallPool, for as many small requests as are expected at least. It reports whether it left small requests to running workers, or may not have seen some yet, and whether
 // workers of the Pool are needed too. It returns Conflict while another process has the right to start them.
-func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) {
+func (s *Service) scaleSmall(ctx context.Context, expected int) (left, lacks bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
@@ -125,6 +137,7 @@ func (s *Service) scaleSmall(ctx context.Context) (left, lacks bool, err error) 
 	if err != nil {
 		return false, false, err
 	}
+	n.requests[lipsync.Small] = max(n.requests[lipsync.Small], expected)
 	all := n.starts()
 	if later := s.Now(); all.small > 0 && later.Sub(now) > smallLockTime { // another process may start some now
 		if _, err := s.Demand.LockSmall(ctx, later, later.Add(smallLockTime)); err != nil {

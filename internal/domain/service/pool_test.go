@@ -354,6 +354,23 @@ func TestScaleBeforeShown(t *testing.T) {
 	}
 }
 
+// TestExpect expects a small request. A small worker starts for it, unless one is starting that has nothing else to do.
+func TestExpect(t *testing.T) {
+	for _, c := range []struct{ requests, waiting, running, most, started int }{
+		{most: 10, started: 1}, {waiting: 1, most: 10}, {running: 1, most: 10, started: 1}, {running: 1, most: 1}, {requests: 2, waiting: 1, most: 10, started: 1}, {},
+	} {
+		p, small := &pool{requests: c.requests, mean: 30 * time.Second}, &pool{waiting: c.waiting, running: c.running}
+		ports := lipsync.Ports{Pool: p, Demand: p}
+		if c.most > 0 {
+			ports.SmallPool = small
+		}
+		s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: c.most}, ports)
+		check.Must(t, s.Expect(t.Context()))
+		check.Want(t, fmt.Sprintf("small workers of %+v", c), sum(small.started), c.started)
+		check.Want(t, "runners", sum(p.started), 0)
+	}
+}
+
 // TestSweepScalesBoth has small workers that are busy for minutes, for which a sweep starts runners, and a small request that waits too long for a small
 // worker, for which it starts a runner too.
 func TestSweepScalesBoth(t *testing.T) {

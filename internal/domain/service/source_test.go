@@ -1,6 +1,9 @@
 package service_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -162,6 +165,23 @@ func TestUploadReplay(t *testing.T) {
 	again, err := f.Generate(t.Context(), f.caller, n)
 	check.Must(t, err)
 	check.Want(t, "replayed id", again, id)
+}
+
+// TestForetell creates uploads for which a small request may come. One a minute tells that, and nobody gets an error if it can't.
+func TestForetell(t *testing.T) {
+	f := newFixture(t)
+	foretold := 0
+	f.Foretell = func(context.Context) error { foretold++; return errors.New("queue is down") }
+	for _, c := range []struct {
+		after time.Duration
+		size  int64
+		told  int
+	}{{0, 300 << 20, 0}, {0, 256 << 20, 1}, {59 * time.Second, 1, 1}, {time.Second, 300 << 20, 1}, {0, 1, 2}, {time.Second, 1, 2}} {
+		f.clock.Advance(c.after)
+		_, err := f.CreateUpload(t.Context(), f.caller, requests.UploadParams{Kind: failure.Video, Size: c.size})
+		check.Must(t, err)
+		check.Want(t, fmt.Sprintf("times that it was told, with %+v", c), foretold, c.told)
+	}
 }
 
 func TestCreateUpload(t *testing.T) {

@@ -62,6 +62,9 @@ type client struct {
 
 func (c client) run(ctx context.Context) {
 	time.Sleep(c.after)
+	if c.Sent > 0 {
+		c.upload(ctx)
+	}
 	came := time.Now()
 	id := c.create(ctx)
 	if id == "" {
@@ -74,6 +77,21 @@ func (c client) run(ctx context.Context) {
 	if c.cancels && sleep(ctx, c.patience) == nil {
 		c.cancel(ctx, id)
 	}
+}
+
+// upload creates an upload and sends it. The request doesn't name it.
+func (c client) upload(ctx context.Context) {
+	err := c.functions.call(ctx, "create-upload", apiTimeout, func(ctx context.Context) error {
+		caller, err := c.authenticate(ctx, c.account, lipsync.ReadCall)
+		if err == nil {
+			_, err = c.service.CreateUpload(ctx, caller, requests.UploadParams{Kind: failure.Video, Size: 1})
+		}
+		return err
+	})
+	if err != nil {
+		c.ledger.refused(err)
+	}
+	_ = sleep(ctx, c.Sent)
 }
 
 // maxTries is the most calls that a client makes for one answer.

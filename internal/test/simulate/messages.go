@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lipsync/internal/aws/sqs"
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -34,24 +35,34 @@ const perCall = 10
 
 var _ lipsync.Queue = (*messages)(nil)
 
-func (m *messages) Send(ctx context.Context, r lipsync.Request) error {
+func (m *messages) Send(_ context.Context, r lipsync.Request) error {
+	m.send(r.ID)
+	return nil
+}
+
+// Foretell is the Foretell of lipsync.Ports.
+func (m *messages) Foretell(context.Context) error {
+	m.send(sqs.Foretold)
+	return nil
+}
+
+func (m *messages) send(body string) {
 	time.Sleep(5 * time.Millisecond)
 	m.mu.Lock()
 	m.sent++
 	m.mu.Unlock()
-	message := events.SQSMessage{Body: r.ID, Attributes: map[string]string{sentAt: millis()}}
+	message := events.SQSMessage{Body: body, Attributes: map[string]string{sentAt: millis()}}
 	if m.dice.happens(m.Lost) {
-		return nil
+		return
 	}
 	if m.dice.happens(m.Doubled) {
 		m.later(m.dice.between(0, time.Minute), message)
 	}
 	if m.dice.happens(m.Late) {
 		m.later(m.dice.between(time.Second, time.Minute), message)
-		return nil
+		return
 	}
 	m.put(message)
-	return nil
 }
 
 func (m *messages) later(d time.Duration, message events.SQSMessage) {

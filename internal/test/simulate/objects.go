@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"io"
+	"net/http"
 	"net/url"
 	"sync"
 	"time"
@@ -58,6 +59,11 @@ func (o *objects) take(key string) bool {
 // SignGet implements lipsync.Objects. Signing takes no call.
 func (o *objects) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
 	return new(url.URL), nil
+}
+
+// SignPut implements lipsync.Objects. Signing takes no call.
+func (o *objects) SignPut(context.Context, string, int64, string, time.Time) (*url.URL, http.Header, error) {
+	return new(url.URL), nil, nil
 }
 
 // sleep waits for the duration, or returns the error of ctx.

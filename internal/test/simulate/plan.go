@@ -30,9 +30,10 @@ type Plan struct {
 	BurstAt  time.Duration
 	BurstFor time.Duration // how long the burst takes to come
 	Accounts int
-	BigShare float64 // share of the requests that the first account makes
-	Canceled float64 // share of requests
-	Polled   float64 // share of requests whose clients read them by calls; the reads of others are only counted
+	BigShare float64       // share of the requests that the first account makes
+	Canceled float64       // share of requests
+	Sent     time.Duration // that clients take to send uploads, before their requests; 0 if they send none
+	Polled   float64       // share of requests whose clients read them by calls; the reads of others are only counted
 
 	Render     time.Duration // mean time to render one request on one machine
 	MaxWorkers int

@@ -9,7 +9,7 @@ import (
 
 // quiet returns a plan in which only a burst comes, within two seconds, to a stack without any worker.
 func quiet(burst int) simulate.Plan {
-	p := simulate.Day(0, 1)
+	p := simulate.Day(0, *seed)
 	p.From, p.Length, p.BurstAt, p.BurstFor, p.Burst, p.Canceled = time.Hour, time.Minute, time.Hour, 2*time.Second, burst, 0
 	p.Neural.Share = 0
 	return p
@@ -28,6 +28,19 @@ func TestOne(t *testing.T) {
 	}
 	if len(r.Hours) != 1 || r.Hours[0].Jobs != r.Jobs || r.Hours[0].Utilisation() != 0 {
 		t.Errorf("got the hours %+v, want one with all requests, without instances", r.Hours)
+	}
+}
+
+// TestUploaded has a request of 10 s of video each three minutes, whose media are sent first: 3 MB at 20 Mbit/s, the upload speed of broadband by the FCC's
+// definition of 2024. Environments are kept for a minute. One starts while the media are sent, so all are done within 8 s of the request.
+func TestUploaded(t *testing.T) {
+	p := quiet(30)
+	p.Length, p.BurstFor = 90*time.Minute, 90*time.Minute
+	p.Small.Render /= 3 // 10 s instead of 30
+	p.Small.Idle, p.Sent = time.Minute, 1200*time.Millisecond
+	r := run(t, p)
+	if r.DoneBurst.All == 0 || r.Completed != r.Jobs || r.DoneBurst.Half > 5500*time.Millisecond || r.DoneBurst.All > 8*time.Second {
+		t.Errorf("%d of %d are done, after %v; want half within 5.5 s, and all within 8 s", r.Completed, r.Jobs, r.DoneBurst)
 	}
 }
 

@@ -107,7 +107,7 @@ func newWorld(p Plan) (_ *World, err error) {
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
 	w.small = &smallPool{World: w, dice: newDice(p.Seed, 7)}
 	ports := lipsync.Ports{
-		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger, Pool: w.fleet, Demand: w.store,
+		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Foretell: w.messages.Foretell, Watcher: w.ledger, Pool: w.fleet, Demand: w.store,
 		NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5),
 	}
 	if p.Small.Most > 0 {
@@ -120,7 +120,7 @@ func newWorld(p Plan) (_ *World, err error) {
 		Engines: []string{warp, wav2lip}, GenerateRate: 1_000_000, ReadRate: 1_000_000,
 		Pooled: true, Workers: p.MaxWorkers, SmallWorkers: p.Small.Most, NeuralWorkers: p.Neural.Fleet.Instances, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},
 	}, ports)
-	w.messages.handle = sqs.Handler(w.service.Scale, func(int) {}, slog.New(slog.DiscardHandler))
+	w.messages.handle = sqs.Handler(w.service, func(int) {}, slog.New(slog.DiscardHandler))
 	w.messages.call = func(ctx context.Context, do func(context.Context) error) error {
 		return w.functions.call(ctx, "dispatch", dispatchTimeout, do)
 	}

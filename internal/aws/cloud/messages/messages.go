@@ -10,7 +10,8 @@ import (
 
 // Queue adds the queue to which hints are sent.
 func Queue(d *cloud.Deployment) {
-	d.Ports.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
+	queue := sqs.New(d.Config, settings.QueueURL.In(d.Settings))
+	d.Ports.Queue, d.Ports.Foretell = queue, queue.Foretell
 }
 
 // Deliveries adds the queue to which deliveries are announced.
