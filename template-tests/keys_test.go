@@ -30,14 +30,67 @@ import (
 // guard passes the calls of DynamoDB on to a table in memory, and records those that the role of the function that makes them does not allow.
 type guard struct {
 	table aws.HTTPClient
+	store *dynamodb.Store
 	roles map[string][]statement // by functions
 
 	mu      sync.Mutex
 	refused map[string]bool
-	allowed map[string]bool // functions with an allowed call
+	used    map[string]map[string]bool // the rights that functions used
+	written map[string]bool            // the kinds of partitions that the tests themselves wrote
+}
+
+// newGuard returns a guard of an empty table for the functions.
+func newGuard(t *testing.T, functions ...string) *guard {
+	g := &guard{roles: map[string][]statement{}, refused: map[string]bool{}, used: map[string]map[string]bool{}, written: map[string]bool{}}
+	for _, f := range functions {
+		g.roles[f], g.used[f] = deployed().statements(t, logical(f)+"RoleDefaultPolicy"), map[string]bool{}
+	}
+	table := &dynamodbtest.Table{
+		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
+		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+	}
+	config := table.Config()
+	g.table, config.HTTPClient = config.HTTPClient, g
+	g.store = dynamodb.New(config, "t")
+	return g
+}
+
+// check fails the test for each call that a role does not allow, and for each function that made none.
+func (g *guard) check(t *testing.T) {
+	for refused := range g.refused {
+		t.Error(refused)
+	}
+	for function := range g.roles {
+		if len(g.used[function]) == 0 {
+			t.Errorf("%s made no call that it may make", function)
+		}
+	}
+}
+
+// checkUsed fails the test for each right to the table that the function did not use.
+func (g *guard) checkUsed(t *testing.T, function string) {
+	for _, s := range g.roles[function] {
+		for _, action := range list(s.Action) {
+			for _, resource := range list(s.Resource) {
+				if !strings.HasPrefix(short(resource), "Table") {
+					continue
+				}
+				for _, pattern := range leadingKeys(s) {
+					if right := fmt.Sprint(action, " ", short(resource), " of ", pattern); !g.used[function][right] {
+						t.Errorf("%s never used its right to %s", function, right)
+					}
+				}
+			}
+		}
+	}
 }
 
 type functionOf struct{}
+
+// as returns a context in which the function makes the calls.
+func as(ctx context.Context, function string) context.Context {
+	return context.WithValue(ctx, functionOf{}, function)
+}
 
 // access is an action of IAM on an item, or on a part of the table's index.
 type access struct {
@@ -90,77 +143,91 @@ func accesses(operation string, body []byte) (all []access) {
 	return all
 }
 
-// allows reports whether one of the statements allows the access.
-func allows(statements []statement, a access) bool {
-	return slices.ContainsFunc(statements, func(s statement) bool {
+// leadingKeys returns the patterns of partition keys to which a statement is restricted, or "*".
+func leadingKeys(s statement) []string {
+	text, err := json.Marshal(s.Condition)
+	must(err)
+	if string(text) == "null" {
+		return []string{"*"}
+	}
+	var condition map[string]map[string][]string
+	must(json.Unmarshal(text, &condition))
+	return condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+}
+
+// allowing returns the rights of the statements that allow the access.
+func allowing(statements []statement, a access) (rights []string) {
+	for _, s := range statements {
 		if !slices.Contains(list(s.Action), a.action) || !slices.ContainsFunc(list(s.Resource), func(r string) bool { return short(r) == a.resource }) {
-			return false
+			continue
 		}
-		var condition map[string]map[string][]string
-		text, err := json.Marshal(s.Condition)
-		must(err)
-		if string(text) == "null" {
-			return true
+		for _, pattern := range leadingKeys(s) {
+			if prefix, star := strings.CutSuffix(pattern, "*"); star && strings.HasPrefix(a.key, prefix) || pattern == a.key {
+				rights = append(rights, fmt.Sprint(a.action, " ", a.resource, " of ", pattern))
+			}
 		}
-		must(json.Unmarshal(text, &condition))
-		return slices.ContainsFunc(condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"], func(pattern string) bool {
-			prefix, star := strings.CutSuffix(pattern, "*")
-			return star && strings.HasPrefix(a.key, prefix) || pattern == a.key
-		})
-	})
+	}
+	return rights
 }
 
 // Do implements the SDK's HTTP client.
 func (g *guard) Do(r *http.Request) (*http.Response, error) {
-	function, _ := r.Context().Value(functionOf{}).(string)
-	if function == "" { // a call of the tests themselves
-		return g.table.Do(r)
-	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	function, _ := r.Context().Value(functionOf{}).(string)
 	g.mu.Lock()
 	for _, a := range accesses(operation, body) {
-		if g.allowed[function] = true; !allows(g.roles[function], a) {
-			kind, _, _ := strings.Cut(a.key, "/")
-			g.refused[fmt.Sprint(function, " may not ", a.action, " ", a.resource, " of ", kind)] = true
-		}
+		g.note(function, a)
 	}
 	g.mu.Unlock()
 	return g.table.Do(r)
 }
 
+// note records an access of a function, or of the tests themselves for "".
+func (g *guard) note(function string, a access) {
+	kind, _, _ := strings.Cut(a.key, "/")
+	if function == "" {
+		if a.action == "dynamodb:PutItem" || a.action == "dynamodb:UpdateItem" {
+			g.written[kind] = true
+		}
+		return
+	}
+	rights := allowing(g.roles[function], a)
+	if len(rights) == 0 {
+		g.refused[fmt.Sprint(function, " may not ", a.action, " ", a.resource, " of ", kind)] = true
+	}
+	for _, right := range rights {
+		g.used[function][right] = true
+	}
+}
+
 // TestLeadingKeys calls all of the API, and checks that the role of each endpoint's function allows what the function does with the table, item by item.
 func TestLeadingKeys(t *testing.T) {
-	g := &guard{roles: map[string][]statement{}, refused: map[string]bool{}, allowed: map[string]bool{}}
+	var functions []string
 	for _, e := range rest.Endpoints() {
 		if e.Calls != "" {
-			g.roles[e.Function] = deployed().statements(t, logical(e.Function)+"RoleDefaultPolicy")
+			functions = append(functions, e.Function)
 		}
 	}
-	table := &dynamodbtest.Table{
-		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
-		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
-	}
-	config := table.Config()
-	g.table, config.HTTPClient = config.HTTPClient, g
+	g := newGuard(t, functions...)
 	objects, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer objects.Close()
 	service := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}},
-		lipsync.Ports{Store: dynamodb.New(config, "t").Store, Objects: objects, Queue: lossy{}})
+		lipsync.Ports{Store: g.store.Store, Objects: objects, Queue: lossy{}})
 	api := rest.AllowOrigins([]string{"*"}, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
 	mux.Handle(disk.Prefix, objects.Handler())
 	for _, e := range rest.Endpoints() {
 		mux.HandleFunc(e.Method+" "+rest.Base+e.Path, func(w http.ResponseWriter, r *http.Request) {
-			api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), functionOf{}, e.Function)))
+			api.ServeHTTP(w, r.WithContext(as(r.Context(), e.Function)))
 		})
 	}
 	server := httptest.NewServer(mux)
@@ -170,14 +237,7 @@ func TestLeadingKeys(t *testing.T) {
 		GenerateRate: service.GenerateRate, ReadRate: service.ReadRate, MaxVideo: service.MaxVideo, MaxAudio: service.MaxAudio,
 		Differs: map[string]string{"routes/unknown_path///health": "the test's own router", "routes/unknown_path//v1//users/me": "the test's own router"},
 	})
-	for refused := range g.refused {
-		t.Error(refused)
-	}
-	for function := range g.roles {
-		if !g.allowed[function] {
-			t.Errorf("%s was never called", function)
-		}
-	}
+	g.check(t)
 }
 
 // lossy is a queue that loses all messages.

@@ -43,8 +43,8 @@ func (s *service) lambdas() []lambda {
 		s.tools(),
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
-			policy: append(s.deleteMedia(),
-				s.create(), s.send(), s.announce(), s.readSecret(),
+			policy: append(append(s.exercise(dynamodb.DashboardRights()), s.deleteObjects()...),
+				s.send(), s.announce(), s.readSecret(),
 				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject"),
 				s.useObjects("batches", "PutObject", "AbortMultipartUpload", "DeleteObject")),
 		},
@@ -64,13 +64,11 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			policy: policy{
-				s.queryOpen(), s.read(), s.change(), s.submit(), listJobs(),
-				s.announce(), s.send(),
+			policy: append(s.exercise(dynamodb.SweepRights()),
+				s.submit(), listJobs(), s.announce(), s.send(),
 				s.useObjects("batches", "GetObject", "DeleteObject"),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "GetObject", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
-				s.useObjects("pieces", "DeleteObject"), s.missObjects(),
-			},
+				s.useObjects("pieces", "DeleteObject"), s.missObjects()),
 		},
 	}...)
 }
@@ -96,11 +94,11 @@ func (s *service) create() awsiam.PolicyStatement {
 	return s.useTable("BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
 }
 
-// deleteMedia allows to delete all media of a request, with the parts of unfinished uploads, and to
-// record that. It allows to read the lines of batches, which may wait to use an upload.
-func (s *service) deleteMedia() policy {
+// deleteObjects allows to delete all media of a request, with the parts of unfinished uploads. It allows
+// to read the lines of batches, which may wait to use an upload.
+func (s *service) deleteObjects() policy {
 	return policy{
-		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
+		s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
 		s.useObjects("pieces", "DeleteObject", "AbortMultipartUpload"), s.useObjects("uploads", "DeleteObject"),
 		s.useObjects("findings", "DeleteObject", "AbortMultipartUpload"), s.useObjects("batches", "GetObject"),

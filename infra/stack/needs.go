@@ -85,7 +85,10 @@ var needs = map[rest.Need]need{
 	rest.CloseBatches: {
 		policy: func(s *service) policy { return policy{s.useObjects("batches", "DeleteObject")} },
 	},
-	rest.DeleteMedia:   {parts: parts{media.Kept}, policy: (*service).deleteMedia},
+	rest.DeleteMedia: {
+		parts:  parts{media.Kept},
+		policy: func(s *service) policy { return append(s.deleteObjects(), s.read(), s.change(), s.queryOpen()) },
+	},
 	rest.SignURLs:      {parts: parts{media.Signed, cloud.Retention}}, // a separate role has the rights: see signers
 	rest.KnowRetention: {parts: parts{cloud.Retention}},
 	rest.UseWebhooks: {

@@ -1,6 +1,9 @@
 package stack
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
@@ -49,6 +52,18 @@ func (s *service) useTable(actions ...string) awsiam.PolicyStatement {
 // onKeys restricts the statement to items whose partition keys match the patterns.
 func onKeys(p awsiam.PolicyStatement, patterns []string) awsiam.PolicyStatement {
 	p.AddCondition(jsii.String("ForAllValues:StringLike"), map[string]any{"dynamodb:LeadingKeys": patterns})
+	return p
+}
+
+// exercise allows what a program does with the table.
+func (s *service) exercise(rights dynamodb.Rights) (p policy) {
+	for _, action := range slices.Sorted(maps.Keys(rights)) {
+		statement := s.queryOpen()
+		if action != dynamodb.IndexQuery {
+			statement = s.useTable(action)
+		}
+		p = append(p, onKeys(statement, rights[action]))
+	}
 	return p
 }
 

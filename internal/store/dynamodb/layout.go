@@ -53,6 +53,48 @@ func DelivererKeys() []string { return []string{delivered + "*", allWebhooks + "
 // of IAM.
 func BrokerQueries() []string { return []string{queue + "*", held + "*"} }
 
+// IndexQuery stands for a query of the index in Rights.
+const IndexQuery = "Query of the index"
+
+// Rights has what a program does with the table: for each action of DynamoDB, the partition keys of the items as patterns of IAM.
+type Rights map[string][]string
+
+// SweepRights returns the rights of the program that sweeps. It neither reads nor changes calls, sessions, and what came of idempotency keys, and
+// it only adds deliveries.
+func SweepRights() Rights {
+	return Rights{
+		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", "upload/*", "used/*", allWebhooks + "/*"},
+		"GetItem":      {PoolKey, UploadKeys()},
+		"Query":        {allKeys + "/*", PoolKey, "request/*", "usage/*"},
+		IndexQuery:     {"account/*", unfinishedBatches, due + "*", held + "*", queue + "*", openUploads + "*", allWebhooks},
+		"PutItem":      {delivered + "*", "request/*"},
+		"UpdateItem": {
+			"account/*", "batch/*", unfinishedBatches + "/*", "claimed/*", "freed/*", "key/*", PoolKey, "request/*", UploadKeys(), "usage/*", "used/*",
+			allWebhooks + "/*",
+		},
+		"DeleteItem": {"batch/*", "request/*", UploadKeys()},
+	}
+}
+
+// DashboardRights returns the rights of the program with the pages for people. It lists no records of all accounts.
+func DashboardRights() Rights {
+	return Rights{
+		"BatchGetItem": {
+			"account/*", "claimed/*", "freed/*", "idempotency/*", "key/*", "keyid/*", "rate/*", "request/*", "used/*", allWebhooks + "/*",
+		},
+		"GetItem": {
+			"batch/*", unfinishedBatches + "/*", delivered + "*", "idempotency/*", "keyid/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
+		},
+		"Query":    {"calls/*", delivered + "*", allKeys + "/*", PoolKey, "request/*", "usage/*"},
+		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", held + "*", queue + "*"},
+		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", "key/*", "keyid/*", allKeys + "/*", "request/*", UploadKeys()},
+		"UpdateItem": {
+			"account/*", "batch/*", unfinishedBatches + "/*", delivered + "*", "key/*", "rate/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
+		},
+		"DeleteItem": {"batch/*", "request/*", UploadKeys()},
+	}
+}
+
 // Partitions and items that many clients write are split into this many, by a hash of the id of
 // the request, key or upload. These numbers must not change: stored data depends on them.
 const (
