@@ -22,6 +22,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/resttest"
@@ -237,6 +238,16 @@ func TestLeadingKeys(t *testing.T) {
 		GenerateRate: service.GenerateRate, ReadRate: service.ReadRate, MaxVideo: service.MaxVideo, MaxAudio: service.MaxAudio,
 		Differs: map[string]string{"routes/unknown_path///health": "the test's own router", "routes/unknown_path//v1//users/me": "the test's own router"},
 	})
+	service.Limits.Stored = 2 << 20 // so that this is more than half of it
+	token, _, err := service.CreateKey(t.Context(), "half", "test", 0)
+	check.Must(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+rest.Base+rest.UploadsPath, strings.NewReader(`{"type": "video", "size": 1500000}`))
+	check.Must(t, err)
+	r.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
+	response, err := server.Client().Do(r)
+	check.Must(t, err)
+	response.Body.Close()
+	check.Want(t, "status of an upload", response.StatusCode, http.StatusOK)
 	g.check(t)
 }
 

@@ -63,8 +63,10 @@ var needed = map[rest.Need]struct {
 	rest.ReadOutputs: {retention: true, rights: []string{
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
 	}},
-	rest.ReadUploads:   {rights: []string{"dynamodb:GetItem Table on upload/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
-	rest.CreateUploads: {retention: true, rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sqs:SendMessage Queue"}},
+	rest.ReadUploads: {rights: []string{"dynamodb:GetItem Table on upload/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
+	rest.CreateUploads: {retention: true, rights: []string{
+		"dynamodb:GetItem Table on usage/*", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sqs:SendMessage Queue",
+	}},
 	rest.StoreInputs: {rights: []string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
 	}},

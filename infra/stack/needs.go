@@ -67,8 +67,10 @@ var needs = map[rest.Need]need{
 		},
 	},
 	rest.CreateUploads: {
-		parts:  parts{messages.Queue, cloud.Sizes, cloud.Limits, cloud.Retention},
-		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query", "UpdateItem"), s.send()} },
+		parts: parts{messages.Queue, cloud.Sizes, cloud.Limits, cloud.Retention},
+		policy: func(s *service) policy {
+			return policy{onKeys(s.useTable("GetItem"), []string{"usage/*"}), s.useTable("PutItem", "Query", "UpdateItem"), s.send()}
+		},
 	},
 	rest.StoreInputs: {
 		parts: parts{media.Kept},
