@@ -1,6 +1,7 @@
 package smoke
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -19,21 +20,21 @@ const (
 
 func flood(t *testing.T, s *Stack) {
 	c := s.client(t)
-	call := func(path, token string) func(context.Context) int {
-		return func(ctx context.Context) int {
+	call := func(path, token string) caller {
+		return func(ctx context.Context) (status int, err error) {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Outputs["ApiUrl"]+path, nil)
 			if err != nil {
-				return 0
+				return 0, err
 			}
 			if token != "" {
 				r.Header.Set("Authorization", "Bearer "+token)
 			}
 			response, err := http.DefaultClient.Do(r)
 			if err != nil {
-				return 0
+				return 0, err
 			}
 			response.Body.Close()
-			return response.StatusCode
+			return response.StatusCode, nil
 		}
 	}
 	answered, refused, err := besideFlood(t.Context(), call("/health", ""), call("/v1/users/me", c.token))
@@ -43,13 +44,18 @@ func flood(t *testing.T, s *Stack) {
 	}
 }
 
+// caller makes a call. It returns an error if there is no answer.
+type caller func(context.Context) (status int, err error)
+
 // besideFlood makes calls of strangers, and once enough are refused, calls of a client beside them, all of which must be answered.
-func besideFlood(ctx context.Context, stranger, client func(context.Context) (status int)) (answered, refused int64, err error) {
+func besideFlood(ctx context.Context, stranger, client caller) (answered, refused int64, err error) {
+	ctx, fail := context.WithCancelCause(ctx)
 	ctx, stop := context.WithTimeout(ctx, floodTime)
 	var yes, no atomic.Int64
 	var all sync.WaitGroup
 	defer func() {
 		stop()
+		fail(nil)
 		all.Wait()
 		answered, refused = yes.Load(), no.Load()
 	}()
@@ -57,7 +63,11 @@ func besideFlood(ctx context.Context, stranger, client func(context.Context) (st
 	for range strangers {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				switch stranger(ctx) {
+				status, err := stranger(ctx)
+				if err != nil {
+					fail(err)
+				}
+				switch status {
 				case http.StatusOK:
 					yes.Add(1)
 				case http.StatusTooManyRequests:
@@ -71,16 +81,20 @@ func besideFlood(ctx context.Context, stranger, client func(context.Context) (st
 	select {
 	case <-flooded:
 	case <-ctx.Done():
-		return 0, 0, fmt.Errorf("of the calls of strangers %d were answered, and only %d refused", yes.Load(), no.Load())
+		return 0, 0, fmt.Errorf("of the calls of strangers %d were answered, and only %d refused: %w", yes.Load(), no.Load(), context.Cause(ctx))
 	}
 	for n := range clientsOwn {
 		before := no.Load()
-		if status := client(ctx); status != http.StatusOK {
+		status, err := client(ctx)
+		if err != nil {
+			return 0, 0, fmt.Errorf("the client's call %d beside the flood: %w", n+1, cmp.Or(context.Cause(ctx), err))
+		}
+		if status != http.StatusOK {
 			return 0, 0, fmt.Errorf("the client's call %d beside the flood got %d, want 200", n+1, status)
 		}
 		for no.Load() == before && ctx.Err() == nil { // the flood goes on
 			time.Sleep(time.Millisecond)
 		}
 	}
-	return 0, 0, ctx.Err()
+	return 0, 0, context.Cause(ctx)
 }
