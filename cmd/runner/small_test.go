@@ -145,14 +145,17 @@ func TestFunctionTooLong(t *testing.T) {
 	}
 }
 
-// TestCross checks the names of compilers and processors for the image.
+// TestCross checks the names of compilers, packages and processors for the image, for ffmpeg and for a release.
 func TestCross(t *testing.T) {
-	for _, c := range []struct{ from, to, compiler, processor string }{
-		{"amd64", "amd64", "gcc", "x86_64"},
-		{"amd64", "arm64", "aarch64-linux-gnu-gcc", "aarch64"},
-		{"arm64", "amd64", "x86_64-linux-gnu-gcc", "x86_64"},
+	for _, c := range []struct{ from, to, compiler, packages, processor string }{
+		{"amd64", "amd64", "gcc", "gcc libc6-dev", "x86_64"},
+		{"x86_64", "amd64", "gcc", "gcc libc6-dev", "x86_64"},
+		{"arm64", "aarch64", "gcc", "gcc libc6-dev", "aarch64"},
+		{"amd64", "arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross", "aarch64"},
+		{"x86_64", "aarch64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross", "aarch64"},
+		{"arm64", "amd64", "x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "x86_64"},
 	} {
-		for what, want := range map[string]string{"compiler": c.compiler, "processor": c.processor} {
+		for what, want := range map[string]string{"compiler": c.compiler, "packages": c.packages, "processor": c.processor} {
 			out, err := exec.Command(filepath.Join("..", "..", ".ci", "cross"), c.from, c.to, what).CombinedOutput()
 			if err != nil || strings.TrimSpace(string(out)) != want {
 				t.Errorf("%s for %s on %s: got %q (%v), want %s", what, c.to, c.from, out, err, want)
