@@ -35,7 +35,7 @@ func drawnFootages(b *testing.B) (pictures []footage, speech string) {
 	b.Helper()
 	dir := b.TempDir()
 	one, two, speech := filepath.Join(dir, "one.mp4"), filepath.Join(dir, "two.mp4"), filepath.Join(dir, "speech.wav")
-	if err := demo.Video(b.Context(), one, demo.Frames, func(int) {}); err != nil {
+	if err := demo.Video(b.Context(), one, demo.Frames, 1, func(int) {}); err != nil {
 		b.Fatal(err)
 	}
 	if err := demo.Speech(b.Context(), speech); err != nil {

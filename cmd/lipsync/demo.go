@@ -41,7 +41,7 @@ func (c *demoCommand) Run(ctx context.Context, s streams) error {
 		picture: filepath.Join(c.Output, "before-after.png"),
 	}
 	bar := screen.NewProgress(s.Err)
-	err := demo.Video(ctx, files.video, demo.Frames, func(done int) { bar.Show("drawing", done, demo.Frames) })
+	err := demo.Video(ctx, files.video, demo.Frames, 1, func(done int) { bar.Show("drawing", done, demo.Frames) })
 	bar.End()
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/media/demo"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // The tests of this package run the program as its users do, as a process.
@@ -59,7 +59,7 @@ func makeFixtures(dir string) error {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}
 	large := filepath.Join(dir, "large.mp4")
-	if err := demo.Small(context.Background(), large, 15); err != nil {
+	if err := ffmpegtest.DrawHead(context.Background(), large, 15); err != nil {
 		return err
 	}
 	return errors.Join(

@@ -32,7 +32,7 @@ func (l *layout) makeVideo(ctx context.Context, v video) error {
 
 // draw writes the video of package demo: a drawn head at rest.
 func draw(ctx context.Context, l *layout, path string) error {
-	return demo.Video(ctx, path, demo.Frames, func(int) {})
+	return demo.Video(ctx, path, demo.Frames, 1, func(int) {})
 }
 
 // repeatFrame repeats the first frame of the woman for 4 s.

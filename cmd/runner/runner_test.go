@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +20,6 @@ import (
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/version"
-	"lipsync/internal/media/demo"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
@@ -153,14 +151,7 @@ func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence 
 }
 
 // face makes a video with a face.
-func face(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "face.mp4")
-	if err := demo.Small(t.Context(), path, 6); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+func face(t *testing.T) string { return ffmpegtest.Head(t, 6) }
 
 // noFace makes a video without a face, which fails soon.
 func noFace(t *testing.T) string {

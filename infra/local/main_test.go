@@ -15,8 +15,8 @@ import (
 
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/media/demo"
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
 	"lipsync/internal/test/resttest"
 )
@@ -74,7 +74,7 @@ func makeFixtures() (err error) {
 	large := filepath.Join(f.dir, "large.mp4")
 	f.video, f.speech, f.long = filepath.Join(f.dir, "video.mp4"), filepath.Join(f.dir, "speech.wav"), filepath.Join(f.dir, "long.wav")
 	return errors.Join(
-		demo.Small(context.Background(), large, 15),
+		ffmpegtest.DrawHead(context.Background(), large, 15),
 		ffmpeg("-i", large, "-vf", "scale=480:270", f.video),
 		ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech),
 		ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=8", f.long))

@@ -10,18 +10,9 @@ import (
 // text is the text that the head says.
 const text = "Hello! I am only a drawing, and a moment ago I could not speak. Now my lips follow every word."
 
-// Video draws the first n frames of the sample video into a new file. It calls progress after
+// Video draws the first n frames of the sample video into a new file, with their width and height divided by shrink. It calls progress after
 // each.
-func Video(ctx context.Context, path string, n int, progress func(done int)) error {
-	return video(ctx, path, n, 1, progress)
-}
-
-// Small draws the frames in half the width and height, in a quarter of the time.
-func Small(ctx context.Context, path string, n int) error {
-	return video(ctx, path, n, 2, func(int) {})
-}
-
-func video(ctx context.Context, path string, n, shrink int, progress func(done int)) error {
+func Video(ctx context.Context, path string, n, shrink int, progress func(done int)) error {
 	encoder := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y",
 		"-f", "rawvideo", "-pixel_format", "rgba", "-video_size", fmt.Sprintf("%dx%d", frameWidth/shrink, frameHeight/shrink),
 		"-framerate", fmt.Sprint(fps), "-i", "pipe:0",

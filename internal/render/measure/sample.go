@@ -15,7 +15,7 @@ import (
 func Sample(ctx context.Context, dir string, height, seconds int) (video, speech string, err error) {
 	drawn, spoken := filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
 	video, speech = filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav")
-	if err := demo.Video(ctx, drawn, demo.Frames, func(int) {}); err != nil {
+	if err := demo.Video(ctx, drawn, demo.Frames, 1, func(int) {}); err != nil {
 		return "", "", err
 	}
 	if err := demo.Speech(ctx, spoken); err != nil {

@@ -29,13 +29,18 @@ func Make(t testing.TB, name string, args ...string) string {
 // heads has the videos that Head has drawn in this process, by their numbers of frames, as made has files.
 var heads sync.Map
 
-// Head draws the first frames of the sample's video, of 640 × 360 pixels, into a file in the test's temporary folder, and returns its path. To draw
-// a frame takes .04 s, so it draws each number of frames only once in a process.
+// DrawHead draws the first frames of the sample's video, of 640 × 360 pixels, into a new file. A frame takes .04 s.
+func DrawHead(ctx context.Context, path string, frames int) error {
+	return demo.Video(ctx, path, frames, 2, func(int) {})
+}
+
+// Head draws the first frames of the sample's video, as DrawHead does, into a file in the test's temporary folder, and returns its path. It draws each number of
+// frames only once in a process.
 func Head(t testing.TB, frames int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drawn.mp4")
 	content, _ := heads.LoadOrStore(frames, sync.OnceValues(func() ([]byte, error) {
-		if err := demo.Small(context.Background(), path, frames); err != nil {
+		if err := DrawHead(context.Background(), path, frames); err != nil {
 			return nil, err
 		}
 		return os.ReadFile(path)
