@@ -33,7 +33,7 @@ MUSETALK    := internal/render/musetalk/export
 export GOFLAGS += -trimpath -tags=netgo,osusergo
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-tools run synth deploy cdk aws-local sam aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures walks clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test test-long test-all test-tools run synth deploy cdk aws-local sam aws-smoke aws-smoke-clean lint release image release-check pins bench bench-neural bench-musetalk gpu-check gpu-bundle gpu-libraries bench-aws soak batch deliveries flake race fuzz hostile outage siege simulate estimates quality engine-pictures walks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,13 +80,18 @@ TESTENV = NODE_OPTIONS="--max-semi-space-size=128 $$NODE_OPTIONS" \
 	LIPSYNC_QUICK_FFMPEG=$(CURDIR)/$(FFMPEG) PATH=$(CURDIR)/$(FFMPEG):$$PATH
 GOTEST  = $(TESTENV) go run ./cmd/slowest -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m
 
-# A test is in one of two tiers, by its name: test-long runs those whose names end with _long, test all others.
+# A test is in one of two tiers, by its name: test-long runs those whose names end with _long, test all others. One run of both is faster,
+# since each program is linked, and each stack made, once.
 test: test-tools ## install what is missing, run every test that a change is likely to break, and list the slowest
 	.ci/vet ./...
 	$(GOTEST) -skip '_long$$' ./...
 
 test-long: test-tools ## run the other tests, which take long: samples of faults, hostile media and soak, generated clients
 	$(GOTEST) -run '_long$$' $$(grep -rl --include='*_test.go' '^func Test.*_long(' . | xargs -n 1 dirname | sort -u)
+
+test-all: test-tools ## run both in one
+	.ci/vet ./...
+	$(GOTEST) ./...
 
 test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/done
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell zsh fish

@@ -48,6 +48,7 @@ func TestMemory_long(t *testing.T) {
 	r := newRenderer(t, &numberer{})
 	r.Media = rendertest.Looped{Times: 60 * *minutes}
 	r.Limits.Duration = time.Duration(*minutes+1) * time.Minute
+	check.ResetPeak(t)
 	result, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: filepath.Join(t.TempDir(), "o.mp4"), Scratch: t.TempDir()}, nil)
 	if err != nil || result.Frames.Synced != 1800**minutes {
 		t.Fatalf("got %+v (%v), want %d frames", result.Frames, err, 1800**minutes)
@@ -67,6 +68,7 @@ func TestDrift_long(t *testing.T) {
 	path := filepath.Join(dir, "m.mp4")
 	r, output := newRenderer(t, &numberer{}), filepath.Join(dir, "o.mp4")
 	r.Limits.Duration = time.Duration(minutes+1) * time.Minute
+	check.ResetPeak(t)
 	if _, err := r.Render(t.Context(), Job{Video: path, Audio: path, Output: output, Scratch: dir}, nil); err != nil {
 		t.Fatal(err)
 	}

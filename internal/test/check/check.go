@@ -2,10 +2,12 @@
 package check
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"runtime"
-	"syscall"
+	"runtime/debug"
+	"strings"
 	"testing"
 
 	"lipsync/internal/domain/failure"
@@ -48,12 +50,23 @@ func Scratch(t testing.TB) *os.File {
 	return f
 }
 
-// PeakMemory returns the largest memory that this process ever had, in bytes.
+// ResetPeak gives memory back that tests before left, so that PeakMemory counts from here on.
+func ResetPeak(t testing.TB) {
+	t.Helper()
+	debug.FreeOSMemory()
+	Must(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // see proc(5)
+}
+
+// PeakMemory returns the largest memory that this process had since ResetPeak, in bytes.
 func PeakMemory(t testing.TB) int64 {
 	t.Helper()
-	var used syscall.Rusage
-	Must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return used.Maxrss << 10
+	status, err := os.ReadFile("/proc/self/status")
+	Must(t, err)
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	var kib int64
+	_, err = fmt.Sscan(after, &kib)
+	Must(t, err)
+	return kib << 10
 }
 
 // Heap returns the number of bytes in use on the heap.

@@ -203,8 +203,8 @@ func TestReleaseOfTag(t *testing.T) {
 
 // TestLinted checks that continuous integration runs the linters.
 func TestLinted(t *testing.T) {
-	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake lint\n") || !strings.Contains(got, "make test") {
-		t.Errorf("got %s, want make lint and make test", got)
+	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake lint\n") {
+		t.Errorf("got %s, want make lint", got)
 	}
 	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake release-check\n") {
 		t.Errorf("got %s, want make release-check", got)
