@@ -216,6 +216,45 @@ func TestInside(t *testing.T) {
 	}
 }
 
+// TestInsideOfASmile opens closed lips onto the inside of a mouth that smiles: its teeth lie as far from the lips as they do in the mouth
+// that is as open, whose corners aren't raised.
+func TestInsideOfASmile(t *testing.T) {
+	const dark, raised, high = 60, .12, .1 // luma behind the teeth; height of the corners; of the teeth
+	closed, to := someLips(0), geom.Similarity{A: canonicalPixels}
+	frame := drawLips(&closed, teethColour)
+	for _, c := range []struct {
+		name   string
+		corner float32
+	}{{"no smile", 0}, {"a smile", raised}} {
+		open := someLips(.25)
+		open.left.Y, open.right.Y = open.left.Y-c.corner, open.right.Y-c.corner
+		for _, e := range []*edge{&open.top, &open.upper, &open.lower, &open.bottom} {
+			for k := range e {
+				e[k] -= c.corner * square(place(k))
+			}
+		}
+		best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
+		for x := range best.pixels.Rect.Dx() {
+			upper, lower := open.inner(float32(x) / canonicalPixels)
+			for y := int(upper*canonicalPixels + .5); y < int(min(upper+high, lower)*canonicalPixels+.5); y++ {
+				best.pixels.Y[best.pixels.YOffset(x, y)] = teethColour[0]
+			}
+		}
+		p := &person{best: best, look: lookOf(frame, to)}
+		best.look = p.look
+		s := shape{gap: .16, width: closed.width(), upper: 1, lower: 1}
+		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
+		k := newColumn(&closed, s, closed.middle())
+		end := open.upper.middle() + high - open.meet() + closed.meet() // of the teeth
+		for _, v := range []struct{ y, luma float32 }{{(k.upper + end) / 2, float32(teethColour[0])}, {(end + k.lower) / 2, dark}} {
+			at := to.Apply(geom.Point{X: closed.middle(), Y: v.y})
+			if got := float32(painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]); abs(got-v.luma) > 15 {
+				t.Errorf("%s: luma %.0f at %.3f, want %.0f", c.name, got, v.y, v.luma)
+			}
+		}
+	}
+}
+
 // TestFieldCloses checks that the lips of an open mouth meet, and that nothing of the inside is taken for a lip.
 func TestFieldCloses(t *testing.T) {
 	m := someLips(.2)

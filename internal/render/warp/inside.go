@@ -53,7 +53,7 @@ func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *insi
 	if b := p.best; b != nil && shown.share < 1 {
 		o := &b.shown
 		best := pane{pixels: relightingOf(b.look.light, now).picture(b.pixels), to: o.to, lips: &o.lips, share: 1}
-		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: o.level() - shown.lips.level()}
+		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: o.meet() - shown.lips.meet()}
 		in.add(best)
 	}
 	if shown.share > 0 {

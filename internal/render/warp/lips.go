@@ -52,8 +52,13 @@ func (m *lips) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X)
 // lip rises by more than the upper lip comes down; by another closed lips lie on the axis. The level
 // is the mean of both rules, and lies between the lips.
 func (m *lips) level() float32 {
+	return min(max((m.meet()+m.axis(m.middle()))/2, m.upper.middle()), m.lower.middle())
+}
+
+// meet returns the y at which the lips would meet in the middle of the mouth, by their edges alone: corners that smile don't move it.
+func (m *lips) meet() float32 {
 	upper, lower := m.upper.middle(), m.lower.middle()
-	return min(max((upper+upperShare*(lower-upper)+m.axis(m.middle()))/2, upper), lower)
+	return upper + upperShare*(lower-upper)
 }
 
 // above returns the share of the gap between the lips that is above the level.
