@@ -62,9 +62,6 @@ func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	return p.record.CountSmall(ctx, p.now())
 }
 
-// startTime is the longest time of the invocations of Start.
-const startTime = 10 * time.Second
-
 // Start implements lipsync.Pool. Lambda takes each invocation into a queue of its own. Those that it doesn't take count as waiting for a while; then the
 // sweep starts others.
 func (p *Pool) Start(ctx context.Context, n int) error {
@@ -72,8 +69,6 @@ func (p *Pool) Start(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
-	defer cancel()
 	payload, err := json.Marshal(Event{Start: start})
 	if err != nil {
 		return err

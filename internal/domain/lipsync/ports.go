@@ -417,7 +417,7 @@ type Pool interface {
 	// workers that run. Workers that started or ended a moment ago may not be counted yet, or may
 	// still be counted.
 	Count(ctx context.Context) (waiting, running int, err error)
-	// Start starts n workers, at least one. The SmallPool starts none if ctx ends before Count would include them, and else all.
+	// Start starts n workers, at least one.
 	Start(ctx context.Context, n int) error
 }
 

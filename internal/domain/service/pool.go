@@ -139,29 +139,13 @@ func (s *Service) scaleSmall(ctx context.Context, expected int) (left, lacks boo
 	}
 	n.requests[lipsync.Small] = max(n.requests[lipsync.Small], expected)
 	all := n.starts()
-	left = all.small+n.small.waiting < n.requests[lipsync.Small] || n.unseen()
-	return left, all.runners+all.neural > 0, s.startSmall(ctx, now, all.small, n)
-}
-
-// startSmall starts workers of the SmallPool by the right that this process took at a time, or takes it again if it is over. It returns Conflict, and
-// starts none, if another process has it, or if Count would include them only after its end: then that other starts as many.
-func (s *Service) startSmall(ctx context.Context, taken time.Time, workers int, n need) error {
-	if workers == 0 {
-		return nil
-	}
-	if now := s.Now(); now.Sub(taken) > smallLockTime {
-		if _, err := s.Demand.LockSmall(ctx, now, now.Add(smallLockTime)); err != nil {
-			return err
+	if later := s.Now(); all.small > 0 && later.Sub(now) > smallLockTime { // another process may start some now
+		if _, err := s.Demand.LockSmall(ctx, later, later.Add(smallLockTime)); err != nil {
+			return false, false, err
 		}
-		taken = now
 	}
-	within, cancel := context.WithTimeout(ctx, taken.Add(smallLockTime).Sub(s.Now()))
-	defer cancel()
-	err := s.start(within, lipsync.DoesSmall, s.SmallPool, workers, n)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return &failure.Error{Code: failure.Conflict, Message: "the start of small workers took too long", RetryAfter: smallLockTime, Err: err}
-	}
-	return err
+	left = all.small+n.small.waiting < n.requests[lipsync.Small] || n.unseen()
+	return left, all.runners+all.neural > 0, s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n)
 }
 
 // scaleOnce starts workers of the Pool and the NeuralPool. In a sweep it also starts those of the SmallPool, unless another process does. While workers of
@@ -200,7 +184,7 @@ func (s *Service) scaleOnce(ctx context.Context, r round) (left bool, err error)
 	if left = all.neural > 0 && n.neural.running > 0 && !r.again && !r.late; left {
 		all.neural = 0
 	}
-	return left, errors.Join(failure.Unless(failure.Conflict, s.startSmall(ctx, now, all.small, n)), s.start(ctx, lipsync.DoesPlain, s.Pool, all.runners, n),
+	return left, errors.Join(s.start(ctx, lipsync.DoesSmall, s.SmallPool, all.small, n), s.start(ctx, lipsync.DoesPlain, s.Pool, all.runners, n),
 		s.start(ctx, lipsync.DoesNeural, s.NeuralPool, all.neural, n))
 }
 

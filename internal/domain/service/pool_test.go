@@ -285,43 +285,6 @@ func TestScaleSlowly(t *testing.T) {
 	}
 }
 
-// slowStart is a Pool that starts workers 1.5 s later, unless ctx ends before, and then at once.
-type slowStart struct {
-	*pool
-	slow bool
-}
-
-func (s *slowStart) Start(ctx context.Context, n int) error {
-	if s.slow {
-		s.slow = false
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(1500 * time.Millisecond):
-		}
-	}
-	return s.pool.Start(ctx, n)
-}
-
-// TestScaleThrottled has a process that can't start a small worker while it has the right to. It does so later, unless another process did meanwhile.
-func TestScaleThrottled(t *testing.T) {
-	for _, alone := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			p, small := lateCount{&pool{requests: 1, mean: 30 * time.Second}, new(time.Time)}, &slowStart{&pool{}, true}
-			s := lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, SmallWorkers: 10}, lipsync.Ports{Pool: p.pool, SmallPool: small, Demand: p})
-			if !alone {
-				time.AfterFunc(1100*time.Millisecond, func() {
-					_, err := p.LockSmall(t.Context(), time.Now(), time.Now().Add(time.Second))
-					check.Must(t, err)
-					check.Must(t, small.pool.Start(t.Context(), 1))
-				})
-			}
-			check.Must(t, s.Scale(t.Context()))
-			check.Want(t, fmt.Sprintf("small workers, alone %v", alone), sum(small.started), 1)
-		})
-	}
-}
-
 // unable is a Pool that starts none.
 type unable struct{ pool }
 
