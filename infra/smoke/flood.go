@@ -1,7 +1,6 @@
 package smoke
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,10 +11,11 @@ import (
 )
 
 const (
-	strangers  = 50              // that call at the same time, from one address
-	refusals   = 200             // of strangers, before the client calls
-	clientsOwn = 20              // calls of the client
-	floodTime  = 2 * time.Minute // after which the step fails
+	strangers  = 50                     // that call at the same time, from one address
+	refusals   = 200                    // of strangers, before the client calls
+	clientsOwn = 20                     // calls of the client
+	floodTime  = 2 * time.Minute        // after which the step fails
+	lostPause  = 100 * time.Millisecond // of a stranger after a call without an answer
 )
 
 func flood(t *testing.T, s *Stack) {
@@ -49,13 +49,12 @@ type caller func(context.Context) (status int, err error)
 
 // besideFlood makes calls of strangers, and once enough are refused, calls of a client beside them, all of which must be answered.
 func besideFlood(ctx context.Context, stranger, client caller) (answered, refused int64, err error) {
-	ctx, fail := context.WithCancelCause(ctx)
 	ctx, stop := context.WithTimeout(ctx, floodTime)
 	var yes, no atomic.Int64
+	var lost atomic.Pointer[error] // of the last call of a stranger that got no answer
 	var all sync.WaitGroup
 	defer func() {
 		stop()
-		fail(nil)
 		all.Wait()
 		answered, refused = yes.Load(), no.Load()
 	}()
@@ -65,7 +64,8 @@ func besideFlood(ctx context.Context, stranger, client caller) (answered, refuse
 			for ctx.Err() == nil {
 				status, err := stranger(ctx)
 				if err != nil {
-					fail(err)
+					lost.Store(&err)
+					time.Sleep(lostPause)
 				}
 				switch status {
 				case http.StatusOK:
@@ -81,13 +81,17 @@ func besideFlood(ctx context.Context, stranger, client caller) (answered, refuse
 	select {
 	case <-flooded:
 	case <-ctx.Done():
-		return 0, 0, fmt.Errorf("of the calls of strangers %d were answered, and only %d refused: %w", yes.Load(), no.Load(), context.Cause(ctx))
+		err := ctx.Err()
+		if last := lost.Load(); last != nil {
+			err = *last
+		}
+		return 0, 0, fmt.Errorf("of the calls of strangers %d were answered, and only %d refused: %w", yes.Load(), no.Load(), err)
 	}
 	for n := range clientsOwn {
 		before := no.Load()
 		status, err := client(ctx)
 		if err != nil {
-			return 0, 0, fmt.Errorf("the client's call %d beside the flood: %w", n+1, cmp.Or(context.Cause(ctx), err))
+			return 0, 0, fmt.Errorf("the client's call %d beside the flood: %w", n+1, err)
 		}
 		if status != http.StatusOK {
 			return 0, 0, fmt.Errorf("the client's call %d beside the flood got %d, want 200", n+1, status)
@@ -96,5 +100,5 @@ func besideFlood(ctx context.Context, stranger, client caller) (answered, refuse
 			time.Sleep(time.Millisecond)
 		}
 	}
-	return 0, 0, context.Cause(ctx)
+	return 0, 0, ctx.Err()
 }

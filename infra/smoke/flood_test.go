@@ -26,6 +26,7 @@ func TestFlood(t *testing.T) {
 		"one rate for all":                   {func() caller { return bucket(100, 200) }, refuse, "the client's call 1 beside the flood got 429, want 200"},
 		"the functions have no room":         {func() caller { return bucket(100, 200) }, func(context.Context) (int, error) { return http.StatusInternalServerError, nil }, "got 500, want 200"},
 		"strangers get no answer":            {func() caller { return lost }, answer, "only 0 refused: no route to host"},
+		"a call in ten is lost":              {func() caller { return flaky(bucket(100, 200)) }, answer, ""},
 		"the client gets no answer":          {func() caller { return bucket(100, 200) }, lost, "the client's call 1 beside the flood: no route to host"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +45,17 @@ func TestFlood(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// flaky returns calls of which each tenth gets no answer.
+func flaky(c caller) caller {
+	var calls atomic.Int64
+	return func(ctx context.Context) (int, error) {
+		if calls.Add(1)%10 == 0 {
+			return 0, errors.New("connection reset")
+		}
+		return c(ctx)
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 // shown is the time after which the table's index surely shows a request; it lags by some .03 s. One that shows later waits for the sweep.
 const shown = time.Second
 
+// stale is the age from which a message that a request may come is of no use: the request came, or doesn't come.
+const stale = time.Minute
+
 // Scaler starts workers, as service.Service does.
 type Scaler interface {
 	Scale(context.Context) error
@@ -22,7 +25,7 @@ type Scaler interface {
 
 // Handler returns a function of Lambda that calls Scale once for an event, unless an earlier Scale has counted all
 // requests that it names, or left them to another process that counted. So old messages of a burst take no time. It calls
-// Expect if requests may come soon. SQS delivers a message again that is neither, or all messages of requests if Scale
+// Expect for an event that only tells that requests may come soon. SQS delivers a message again that is neither, or all messages of requests if Scale
 // fails, and finally moves them to the dead-letter queue. The function's event source must have ReportBatchItemFailures.
 // AWS then counts no error, so the handler calls failed with the number of messages that failed, if any did.
 func Handler(s Scaler, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
@@ -37,13 +40,14 @@ func Handler(s Scaler, failed func(n int), log *slog.Logger) func(context.Contex
 		var received int64
 		expected := false
 		for _, m := range e.Records {
-			switch sent := millis(m, "SentTimestamp"); {
+			sent, came := millis(m, "SentTimestamp"), millis(m, "ApproximateFirstReceiveTimestamp")
+			switch {
 			case m.Body == Foretold:
-				expected = true
+				expected = expected || came-sent < stale.Milliseconds()
 			case isID(m.Body) && sent > 0 && sent < counted.Load():
 			case isID(m.Body):
 				good = append(good, m)
-				received = max(received, millis(m, "ApproximateFirstReceiveTimestamp"))
+				received = max(received, came)
 			default:
 				log.ErrorContext(ctx, "message is neither a request id nor "+Foretold, "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
 				fail(m)
@@ -59,7 +63,7 @@ func Handler(s Scaler, failed func(n int), log *slog.Logger) func(context.Contex
 				counted.Store(max(counted.Load(), received-shown.Milliseconds()))
 			}
 		}
-		if expected { // later it is of no use
+		if expected && len(good) == 0 { // else workers were just counted
 			if err := s.Expect(ctx); err != nil {
 				log.WarnContext(ctx, "no worker waits for the next request", "error", err)
 			}

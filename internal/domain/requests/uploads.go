@@ -54,17 +54,25 @@ func (s *Service) CreateUpload(ctx context.Context, c lipsync.Caller, p UploadPa
 	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: lipsync.UploadScheme + u.ID}, nil
 }
 
-// foretellEvery is the time in seconds between two hints of one process that small requests may come. A small worker's environment stays for
-// some minutes, so one start serves many uploads.
-const foretellEvery = 60
+const (
+	// foretellEvery is the time between two hints of one process that small requests may come. A small worker's environment stays for some minutes, so
+	// one start serves many uploads.
+	foretellEvery = time.Minute
+	// foretellTime bounds the sending of a hint, since the client waits for it.
+	foretellTime = time.Second
+)
 
 // foretell tells that a small request may come once an upload of size bytes is sent, so that a small worker's environment starts meanwhile.
 func (s *Service) foretell(ctx context.Context, now time.Time, size int64) {
 	last := s.foretold.Load()
-	if size > lipsync.MostSmallBytes || now.Unix() < last+foretellEvery || !s.foretold.CompareAndSwap(last, now.Unix()) {
+	if size > lipsync.MostSmallBytes || now.Sub(time.Unix(last, 0)).Abs() < foretellEvery || !s.foretold.CompareAndSwap(last, now.Unix()) {
 		return
 	}
-	_ = s.Foretell(ctx) // if this fails, the request only waits for the start
+	ctx, cancel := context.WithTimeout(ctx, foretellTime)
+	defer cancel()
+	if err := s.Foretell(ctx); err != nil { // the request only waits for the start
+		s.Log.WarnContext(ctx, "foretell a request", "error", err)
+	}
 }
 
 func (s *Service) validUpload(p UploadParams) error {

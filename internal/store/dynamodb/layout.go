@@ -60,7 +60,7 @@ const IndexQuery = "Query of the index"
 type Rights map[string][]string
 
 // SweepRights returns the rights of the program that sweeps. It neither reads nor changes calls, sessions, and what came of idempotency keys, and
-// it only adds deliveries.
+// it changes no deliveries.
 func SweepRights() Rights {
 	return Rights{
 		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", "upload/*", "used/*", allWebhooks + "/*"},
@@ -76,7 +76,7 @@ func SweepRights() Rights {
 	}
 }
 
-// DashboardRights returns the rights of the program with the pages for people. It lists no records of all accounts.
+// DashboardRights returns the rights of the program with the pages for people. It lists no keys, uploads and webhooks of all accounts.
 func DashboardRights() Rights {
 	return Rights{
 		"BatchGetItem": {

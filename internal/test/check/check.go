@@ -54,7 +54,9 @@ func Scratch(t testing.TB) *os.File {
 func ResetPeak(t testing.TB) {
 	t.Helper()
 	debug.FreeOSMemory()
-	Must(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // see proc(5)
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // see proc(5)
+		t.Skipf("this machine can't reset a peak of memory: %v", err)
+	}
 }
 
 // PeakMemory returns the largest memory that this process had since ResetPeak, in bytes.

@@ -31,7 +31,7 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestUploaded has a request of 10 s of video each three minutes, whose media are sent first: 3 MB at 20 Mbit/s, the upload speed of broadband by the FCC's
+// TestUploaded has a request of 10 s of video in three minutes on average, whose media are sent first: 3 MB at 20 Mbit/s, the upload speed of broadband by the FCC's
 // definition of 2024. Environments are kept for a minute. One starts while the media are sent, so all are done within 8 s of the request.
 func TestUploaded(t *testing.T) {
 	p := quiet(30)
