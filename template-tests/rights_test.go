@@ -39,6 +39,9 @@ func rights() map[string][]string {
 	return all
 }
 
+// changed has the keys of the items that functions of endpoints change, except those of CallerKeys: no API keys and no sessions.
+const changed = " on account/* batch/* batches/* claimed/* delivery/* freed/* idempotency/* request/* upload/* usage/* used/* webhooks/*"
+
 // needed is the tests' own table of needs. For each need of an endpoint, it has the rights of the
 // endpoint's function, and whether the function uses the retention of media. All functions of
 // endpoints with a key may also read and update items, to check keys.
@@ -52,20 +55,20 @@ var needed = map[rest.Need]struct {
 	rest.KnowQueue:     {rights: []string{"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
 	rest.ListRequests:  {rights: []string{"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
 	rest.CreateRequests: {retention: true, rights: []string{
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table" + changed, "dynamodb:Query Table", "dynamodb:UpdateItem Table" + changed, "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
 	}},
 	rest.CancelRequests: {rights: []string{
-		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table",
+		"dynamodb:DeleteItem Table" + changed, "dynamodb:PutItem Table" + changed, "dynamodb:UpdateItem Table" + changed, "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:ListBucket Media",
 		"sqs:SendMessage Deliveries",
 	}},
-	rest.UseWebhooks: {rights: []string{"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Deliveries"}},
+	rest.UseWebhooks: {rights: []string{"dynamodb:GetItem Table", "dynamodb:PutItem Table" + changed, "dynamodb:Query Table", "dynamodb:UpdateItem Table" + changed, "dynamodb:Query Table/index/open", "sqs:SendMessage Deliveries"}},
 	rest.ReadOutputs: {retention: true, rights: []string{
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
 	}},
 	rest.ReadUploads: {rights: []string{"dynamodb:GetItem Table on upload/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
 	rest.CreateUploads: {retention: true, rights: []string{
-		"dynamodb:GetItem Table on usage/*", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sqs:SendMessage Queue",
+		"dynamodb:GetItem Table on usage/*", "dynamodb:PutItem Table" + changed, "dynamodb:Query Table", "dynamodb:UpdateItem Table" + changed, "sqs:SendMessage Queue",
 	}},
 	rest.StoreInputs: {rights: []string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
@@ -75,7 +78,8 @@ var needed = map[rest.Need]struct {
 	}},
 	rest.CloseBatches: {rights: []string{"s3:DeleteObject Media/batches/*"}},
 	rest.DeleteMedia: {rights: []string{
-		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
+		"dynamodb:DeleteItem Table" + changed, "dynamodb:PutItem Table" + changed, "dynamodb:UpdateItem Table" + changed, "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
+		"dynamodb:DeleteItem Table on calls/*",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*", "s3:AbortMultipartUpload Media/pieces/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/pieces/*", "s3:DeleteObject Media/uploads/*",
 		"s3:AbortMultipartUpload Media/findings/*", "s3:DeleteObject Media/findings/*", "s3:GetObject Media/batches/*",

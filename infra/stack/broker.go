@@ -15,7 +15,7 @@ func (s *service) broker() lambda {
 		policy: policy{
 			onKeys(s.queryOpen(), dynamodb.BrokerQueries()),
 			onKeys(s.useTable("BatchGetItem", "Query"), dynamodb.BrokerReads()),
-			onKeys(s.change(), dynamodb.BrokerWrites()),
+			onKeys(s.useTable("DeleteItem", "PutItem", "UpdateItem"), dynamodb.BrokerWrites()),
 			onKeys(s.useTable("PutItem"), dynamodb.BrokerPuts()), s.announce(), s.send(),
 			s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"), s.useObjects("pieces", "DeleteObject"), s.missObjects(),
 		},

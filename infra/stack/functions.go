@@ -83,15 +83,14 @@ func (s *service) read() awsiam.PolicyStatement {
 	return s.useTable("BatchGetItem", "GetItem", "Query")
 }
 
-// change allows to change requests and the items that change with them.
-func (s *service) change() awsiam.PolicyStatement {
-	return s.useTable("DeleteItem", "PutItem", "UpdateItem")
+// add allows to make and change requests and the items that change with them.
+func (s *service) add() awsiam.PolicyStatement {
+	return onKeys(s.useTable("PutItem", "UpdateItem"), dynamodb.ChangedKeys())
 }
 
-// create allows to write a new request with its items, and to read what the account stores.
-// queryOpen allows to read its open requests.
-func (s *service) create() awsiam.PolicyStatement {
-	return s.useTable("BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
+// change allows to delete them too.
+func (s *service) change() awsiam.PolicyStatement {
+	return onKeys(s.useTable("DeleteItem", "PutItem", "UpdateItem"), dynamodb.ChangedKeys())
 }
 
 // deleteObjects allows to delete all media of a request, with the parts of unfinished uploads. It allows

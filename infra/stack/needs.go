@@ -39,7 +39,7 @@ var needs = map[rest.Need]need{
 	rest.ReadRequests: {policy: func(s *service) policy { return policy{s.read()} }},
 	rest.CreateRequests: {
 		parts:  parts{messages.Queue, cloud.Sizes, cloud.Limits, cloud.Retention},
-		policy: func(s *service) policy { return policy{s.create(), s.queryOpen(), s.send()} },
+		policy: func(s *service) policy { return policy{s.read(), s.add(), s.queryOpen(), s.send()} },
 	},
 	rest.ReadOutputs: {
 		parts: parts{media.Kept, cloud.Retention},
@@ -69,7 +69,7 @@ var needs = map[rest.Need]need{
 	rest.CreateUploads: {
 		parts: parts{messages.Queue, cloud.Sizes, cloud.Limits, cloud.Retention},
 		policy: func(s *service) policy {
-			return policy{onKeys(s.useTable("GetItem"), []string{"usage/*"}), s.useTable("PutItem", "Query", "UpdateItem"), s.send()}
+			return policy{onKeys(s.useTable("GetItem"), []string{"usage/*"}), s.useTable("Query"), s.add(), s.send()}
 		},
 	},
 	rest.StoreInputs: {
@@ -88,15 +88,17 @@ var needs = map[rest.Need]need{
 		policy: func(s *service) policy { return policy{s.useObjects("batches", "DeleteObject")} },
 	},
 	rest.DeleteMedia: {
-		parts:  parts{media.Kept},
-		policy: func(s *service) policy { return append(s.deleteObjects(), s.read(), s.change(), s.queryOpen()) },
+		parts: parts{media.Kept},
+		policy: func(s *service) policy {
+			return append(s.deleteObjects(), s.read(), s.change(), onKeys(s.useTable("DeleteItem"), []string{dynamodb.CallKeys()}), s.queryOpen())
+		},
 	},
 	rest.SignURLs:      {parts: parts{media.Signed, cloud.Retention}}, // a separate role has the rights: see signers
 	rest.KnowRetention: {parts: parts{cloud.Retention}},
 	rest.UseWebhooks: {
 		parts: parts{messages.Deliveries},
 		policy: func(s *service) policy {
-			return policy{s.useTable("GetItem", "PutItem", "Query", "UpdateItem"), s.queryOpen(), s.announce()}
+			return policy{s.useTable("GetItem", "Query"), s.add(), s.queryOpen(), s.announce()}
 		},
 	},
 }

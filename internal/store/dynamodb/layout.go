@@ -27,10 +27,22 @@ const PoolKey = "pool"
 
 // CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys, of the counts
 // of their calls, and of the calls that are noted.
-func CallerKeys() []string { return []string{"calls/*", "key/*", "keyid/*", "rate/*"} }
+func CallerKeys() []string { return []string{CallKeys(), "key/*", "keyid/*", "rate/*"} }
+
+// CallKeys returns the partition keys of the calls that are noted, as a pattern of IAM.
+func CallKeys() string { return "calls/*" }
 
 // UploadKeys returns the partition keys of uploads, as a pattern of IAM.
 func UploadKeys() string { return "upload/*" }
+
+// ChangedKeys returns the partition keys of the items that calls of the API make, change and delete, as patterns of IAM. Sessions and
+// API keys are not among the patterns. To note the use of a key, which CallerKeys allows, programs update it, so a fault in one could still make a key.
+func ChangedKeys() []string {
+	return []string{
+		"account/*", "batch/*", unfinishedBatches + "/*", "claimed/*", delivered + "*", "freed/*", "idempotency/*", "request/*", UploadKeys(), "usage/*", "used/*",
+		allWebhooks + "/*",
+	}
+}
 
 // BrokerReads returns the partition keys that a program reads which claims, holds and ends requests for runners, as patterns of IAM. API keys and
 // uploads are not among the patterns, so a fault in the program that answers runners can't reach them.
