@@ -25,9 +25,10 @@ type Scaler interface {
 
 // Handler returns a function of Lambda that calls Scale once for an event, unless an earlier Scale has counted all
 // requests that it names, or left them to another process that counted. So old messages of a burst take no time. It calls
-// Expect for an event that only tells that requests may come soon. SQS delivers a message again that is neither, or all messages of requests if Scale
-// fails, and finally moves them to the dead-letter queue. The function's event source must have ReportBatchItemFailures.
-// AWS then counts no error, so the handler calls failed with the number of messages that failed, if any did.
+// Expect for an event that only tells that requests may come soon. SQS delivers a message again that is neither, or all
+// messages of requests if Scale fails, and finally moves them to the dead-letter queue. The function's event source must
+// have ReportBatchItemFailures. AWS then counts no error, so the handler calls failed with the number of messages that
+// failed, if any did.
 func Handler(s Scaler, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	var counted atomic.Int64 // time in ms: Scale has counted the requests of messages that were sent before. Lambda gives one event at a time
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {

@@ -123,8 +123,9 @@ func (s *Service) await(ctx context.Context, end time.Time, f func() error) erro
 	}
 }
 
-// scaleSmall starts workers of the SmallPool, for as many small requests as are expected at least. It reports whether it left small requests to running workers, or may not have seen some yet, and whether
-// workers of the Pool are needed too. It returns Conflict while another process has the right to start them.
+// scaleSmall starts workers of the SmallPool, for as many small requests as are expected at least. It reports whether it left small requests to running
+// workers, or may not have seen some yet, and whether workers of the Pool are needed too. It returns Conflict while another process has the right to
+// start them.
 func (s *Service) scaleSmall(ctx context.Context, expected int) (left, lacks bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()

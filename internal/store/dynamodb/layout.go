@@ -75,7 +75,7 @@ type Rights map[string][]string
 // it changes no deliveries.
 func SweepRights() Rights {
 	return Rights{
-		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", "upload/*", "used/*", allWebhooks + "/*"},
+		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", UploadKeys(), "used/*", allWebhooks + "/*"},
 		"GetItem":      {PoolKey, UploadKeys()},
 		"Query":        {allKeys + "/*", PoolKey, "request/*", "usage/*"},
 		IndexQuery:     {"account/*", unfinishedBatches, due + "*", held + "*", queue + "*", openUploads + "*", allWebhooks},
@@ -97,7 +97,7 @@ func DashboardRights() Rights {
 		"GetItem": {
 			"batch/*", unfinishedBatches + "/*", delivered + "*", "idempotency/*", "keyid/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
 		},
-		"Query":    {"calls/*", delivered + "*", allKeys + "/*", PoolKey, "request/*", "usage/*"},
+		"Query":    {CallKeys(), delivered + "*", allKeys + "/*", PoolKey, "request/*", "usage/*"},
 		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", held + "*", queue + "*"},
 		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", "key/*", "keyid/*", allKeys + "/*", "request/*", UploadKeys()},
 		"UpdateItem": {
