@@ -47,7 +47,8 @@ func architecture() string {
 }
 
 // synth runs the CDK app, which writes the cloud assembly of what was built to dir. It passes the settings of
-// cdk.json, which otherwise the cdk command reads, and those that were decided.
+// cdk.json, which otherwise the cdk command reads, and those that were decided. CDK's own validation only warns, and takes longer
+// than all the rest.
 func (b *built) synth(ctx context.Context, root, dir string, decided decisions) error {
 	var cdk struct{ Context map[string]any }
 	if err := readJSON(filepath.Join(root, "infra", "cdk.json"), &cdk); err != nil {
@@ -64,7 +65,7 @@ func (b *built) synth(ctx context.Context, root, dir string, decided decisions) 
 		return err
 	}
 	return run(exec.CommandContext(ctx, "go", "run", "."), filepath.Join(root, "infra"),
-		"CDK_OUTDIR="+dir, "CDK_CONTEXT_JSON="+string(context))
+		"CDK_OUTDIR="+dir, "CDK_CONTEXT_JSON="+string(context), "CDK_VALIDATION=false")
 }
 
 func run(c *exec.Cmd, dir string, environment ...string) error {
