@@ -159,6 +159,7 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 		KeepOutputs: 7 * 24 * time.Hour,
 		Video:       read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
 		FetchesHere: true, Differs: differences(),
+		Sample: true, // TestContract of package rest has all
 		NewKey: resttest.KeysOf(d.service), NewReadOnly: resttest.ReadOnlyOf(d.service),
 	}
 }

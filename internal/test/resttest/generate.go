@@ -130,7 +130,7 @@ func (s *suite) refusedBodies(t *testing.T) {
 	}
 	rows = append(rows, row{"too large", generateCall("application/json", good(reference(strings.Repeat("x", 1<<20)))),
 		413, "request body is larger than 1 MiB"})
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 func (s *suite) refusedInputs(t *testing.T) {
@@ -174,5 +174,5 @@ func (s *suite) refusedInputs(t *testing.T) {
 			row{fmt.Sprintf("video %.30s", url), generateCall("application/json", inputs([]string{"video " + url, audio})), 400, "video" + rule},
 			row{fmt.Sprintf("audio %.30s", url), generateCall("application/json", inputs([]string{video, "audio " + url})), 400, "audio" + rule})
 	}
-	s.table(t, rows)
+	s.values(t, rows)
 }

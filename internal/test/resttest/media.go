@@ -85,7 +85,7 @@ func (s *suite) refusedForms(t *testing.T) {
 	for range 101 {
 		many = append(many, text("x", ""))
 	}
-	s.table(t, []row{
+	s.values(t, []row{
 		{"no parts", formOf(t), 400, "video file is required"},
 		{"no video", formOf(t, audio()), 400, "video file is required"},
 		{"no audio", formOf(t, video()), 400, "audio file is required"},
@@ -128,7 +128,7 @@ func (s *suite) malformedForms(t *testing.T) {
 	} {
 		rows = append(rows, row{name, c, 400, "invalid request body"})
 	}
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 // formFields checks that a reference_id in a form works as in JSON.

@@ -8,8 +8,10 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"hash/crc32"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +48,10 @@ type Target struct {
 	// FetchesHere says that the service fetches from this machine, and delivers events to it. Otherwise
 	// options with a URL and the receipt of events are skipped.
 	FetchesHere bool
+
+	// Sample leaves out three in four of the values of fields. It is for a service that reads and refuses them by the same code as one
+	// that is tested with all.
+	Sample bool
 
 	// Differs has the subtests whose part of the contract the service can't keep, and the reasons.
 	// They are skipped. Their names are those that go test -v shows, without the name of the test.
@@ -253,6 +259,14 @@ func (s *suite) table(t *testing.T, rows []row) {
 		})
 	}
 }
+
+// values is like table, for rows that differ in the values of fields.
+func (s *suite) values(t *testing.T, rows []row) {
+	s.table(t, slices.DeleteFunc(rows, func(r row) bool { return !s.tries(r.name) }))
+}
+
+// tries reports whether a value of a field is tried: see Sample.
+func (s *suite) tries(name string) bool { return !s.Sample || crc32.ChecksumIEEE([]byte(name))%4 == 0 }
 
 // run runs a subtest, unless Differs has it.
 func (s *suite) run(t *testing.T, name string, test func(*testing.T)) {

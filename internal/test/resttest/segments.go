@@ -76,7 +76,7 @@ func (s *suite) segments(t *testing.T) {
 		"form ": formOf(t, video(), part{"audio[a]", "a.wav", "an audio"}),
 	})
 	refuse("no JSON", list+", as JSON", map[string]call{"form ": segmentCalls(t, "0-1", "")["form "]})
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 // isDubbed checks a request with two segments that have speech tracks of their own. Its output is as long as the video, and its
