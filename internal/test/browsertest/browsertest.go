@@ -24,7 +24,7 @@ const program = "chromium-headless-shell"
 // patience is the longest time that a test waits for one event.
 const patience = 2 * time.Minute
 
-// Browser is a Chromium with an empty profile, for one test.
+// Browser is a Chromium, or a part of one, with an empty profile, for one test.
 type Browser struct {
 	ctx context.Context
 	t   testing.TB
@@ -34,7 +34,34 @@ type Browser struct {
 	problems []string
 }
 
-// New starts a browser. It skips the test if Chromium is missing, unless LIPSYNC_REQUIRE_CHROMIUM
+// shared returns the Chromium of all tests that Main runs. Elsewhere it is nil: each test starts its own.
+var shared func() (context.Context, error)
+
+// Main runs the tests of a package, which share one Chromium: to start one takes as long as a test. It returns the exit status.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "lipsync-browser-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	ctx, stop := launcher(context.Background(), dir)
+	defer stop()
+	ctx, stop = chromedp.NewContext(ctx)
+	defer stop()
+	defer func() { _ = chromedp.Cancel(ctx) }() // waits for the browser's end, so that its folder can be removed
+	shared = sync.OnceValues(func() (context.Context, error) { return ctx, chromedp.Do(ctx) })
+	return m.Run()
+}
+
+// launcher returns a context that starts a Chromium with a profile in the folder.
+func launcher(ctx context.Context, dir string) (context.Context, context.CancelFunc) {
+	return chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("mute-audio", true))...)
+}
+
+// New returns a browser. It skips the test if Chromium is missing, unless LIPSYNC_REQUIRE_CHROMIUM
 // is 1. At its end the test fails if a script failed, or tried something that a page's policy
 // forbids.
 func New(t testing.TB) *Browser {
@@ -45,13 +72,7 @@ func New(t testing.TB) *Browser {
 		}
 		t.Skip("there is no chromium to look at pages with")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("mute-audio", true))
-	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
+	ctx := open(t)
 	b := &Browser{ctx: ctx, t: t, axe: sync.OnceValue(func() string { return readAxe(t) })}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
@@ -65,6 +86,26 @@ func New(t testing.TB) *Browser {
 		}
 	})
 	return b
+}
+
+// open returns a context of a browser for the time of the test.
+func open(t testing.TB) context.Context {
+	t.Helper()
+	var options []chromedp.ContextOption
+	ctx, stop := context.Context(nil), context.CancelFunc(nil)
+	if shared == nil {
+		ctx, stop = launcher(context.WithoutCancel(t.Context()), t.TempDir())
+		t.Cleanup(stop)
+	} else {
+		var err error
+		if ctx, err = shared(); err != nil {
+			t.Fatal(err)
+		}
+		options = append(options, chromedp.WithNewBrowserContext())
+	}
+	ctx, stop = chromedp.NewContext(ctx, options...)
+	t.Cleanup(stop)
+	return ctx
 }
 
 // listen notes exceptions of scripts, violations of a page's policy, and dialogs, since no page of
