@@ -82,17 +82,18 @@ TESTENV = NODE_OPTIONS="--max-semi-space-size=128 $$NODE_OPTIONS" CDK_VALIDATION
 GOTEST  = $(TESTENV) go run ./cmd/slowest -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m
 
 # A test is in one of two tiers, by its name: test-long runs those whose names end with _long, test all others. One run of both is faster,
-# since each program is linked, and each stack made, once.
+# since each program is linked, and each stack made, once. The tests of the template come first: they would run alone at the end.
+FIRST = ./template-tests
 test: test-tools ## install what is missing, run every test that a change is likely to break, and list the slowest
 	.ci/vet ./...
-	$(GOTEST) -skip '_long$$' ./...
+	$(GOTEST) -skip '_long$$' $(FIRST) ./...
 
 test-long: test-tools ## run the other tests, which take long: samples of faults, hostile media and soak, generated clients
 	$(GOTEST) -run '_long$$' $$(grep -rl --include='*_test.go' '^func Test.*_long(' . | xargs -n 1 dirname | sort -u)
 
 test-all: test-tools ## run both in one
 	.ci/vet ./...
-	$(GOTEST) ./...
+	$(GOTEST) $(FIRST) ./...
 
 test-tools: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done $(FFMPEG)/done
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell zsh fish
