@@ -15,7 +15,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 // TestStoreOfFew is TestStore without what TestStoreOfMany checks.
 func TestStoreOfFew(t *testing.T, open func(t *testing.T) lipsync.Store) { few.run(t, open) }
 
-// TestStoreOfMany checks what a store does with hundreds of records, which a slow store writes in minutes.
+// TestStoreOfMany checks what a store does with many records, some hundreds, which a slow store writes in minutes.
 func TestStoreOfMany(t *testing.T, open func(t *testing.T) lipsync.Store) { many.run(t, open) }
 
 // few has the tests that write few records.
@@ -28,6 +28,9 @@ var few = slices.Concat(
 var (
 	// many has the tests that write many records.
 	many = suite[lipsync.Store]{
+		{"100 creates at once", testConcurrentCreates},
+		{"walk from place to place", testWalk},
+		{"places in the queue", testPlaces},
 		{"one of a class behind many large ones", testBehindManyLarge},
 		{"one of a class behind many small ones", testBehindManySmall},
 		{"one of a class behind many neural ones", testBehindManyNeural},
@@ -38,12 +41,10 @@ var (
 	creating = suite[lipsync.Store]{
 		{"create and read back", testCreate},
 		{"create without a key", testCreateWithoutKey},
-		{"100 creates at once", testConcurrentCreates},
 	}
 	// listing has the tests of lists, usage and accounts.
 	listing = suite[lipsync.Store]{
 		{"page at any offset", testPages},
-		{"walk from place to place", testWalk},
 		{"page by reference id", testReferencePages},
 		{"latest by reference id", testLatest},
 		{"by status", testByStatus},
@@ -73,7 +74,6 @@ var (
 		{"postponed requests do not run", testPostponedDoesNotRun},
 		{"claims at once", testConcurrentClaims},
 		{"claim one by id at once", testConcurrentClaimByID},
-		{"places in the queue", testPlaces},
 		{"numbers of a line have a limit", testLineLimit},
 		{"claims except those of accounts", testClaimExcept},
 		{"classes", testClasses},
