@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,4 +35,24 @@ func TestWait(t *testing.T) {
 	b.Open(server.URL)
 	b.Do(chromedp.Click("#on"))
 	b.WaitText("p", "Second")
+}
+
+// TestProblems opens a page with one problem that axe-core calls critical, one that it calls serious, and two lighter ones: no heading,
+// and a text outside of landmarks.
+func TestProblems(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>Page</title><p style="color:#ddd">Pale</p><button></button>`)
+	}))
+	t.Cleanup(server.Close)
+	b := New(t)
+	if b.axe() == "" {
+		t.Skip("axe-core is not installed")
+	}
+	b.Open(server.URL)
+	want := []string{`button-name: <button></button>`, `color-contrast: <p style="color:#ddd">Pale</p>`}
+	for range 2 { // the second time with the script of the first
+		if got := b.Problems(); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }
