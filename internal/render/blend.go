@@ -17,20 +17,30 @@ type blender struct {
 	alpha   []uint8     // of one row
 }
 
-func newBlender(v *ffmpeg.Video, t *tones) *blender {
-	b := &blender{video: v, tones: t}
+func newBlender(v *ffmpeg.Video) *blender {
+	b := &blender{video: v, tones: newTones(v)}
 	if v.Pixels.Deep() {
 		b.picture = *v.NewFrame()
 	}
 	return b
 }
 
-// see sets the picture to what engines see of a frame.
-func (b *blender) see(frame []byte) {
+// see returns what engines see of a frame, until the next call.
+func (b *blender) see(frame []byte) *image.YCbCr {
 	if b.video.Pixels.Deep() {
 		b.tones.see(&b.picture, b.video, frame)
 	} else {
 		b.picture = b.video.Picture(frame)
+	}
+	return &b.picture
+}
+
+// add blends a mouth into the frame that was last seen.
+func (b *blender) add(frame []byte, m Mouth, share uint8) {
+	if b.video.Pixels.Deep() {
+		b.blendDeep(frame, m, share)
+	} else {
+		b.blend(&b.picture, m, share)
 	}
 }
 
@@ -227,7 +237,15 @@ type tones struct {
 // The black and the white of luma of limited range, in 10 bits.
 const black, white = 64, 940
 
-func newTones(transfer ffmpeg.Transfer) *tones {
+// newTones returns the tones of a video, nil if its frames don't have 10 bits.
+func newTones(v *ffmpeg.Video) *tones {
+	if !v.Pixels.Deep() {
+		return nil
+	}
+	return tonesOf(v.Transfer())
+}
+
+func tonesOf(transfer ffmpeg.Transfer) *tones {
 	curve, from, to := func(value float64) float64 { return value / 4 }, 0, 1023
 	if transfer != ffmpeg.SDR {
 		curve, from, to = func(value float64) float64 {
@@ -236,13 +254,15 @@ func newTones(transfer ffmpeg.Transfer) *tones {
 		}, black, white
 	}
 	t := &tones{}
+	var seen [1024]float64
 	for i := range t.down {
-		t.down[i] = uint8(min(math.Round(curve(float64(i))), 255))
+		seen[i] = curve(float64(i))
+		t.down[i] = uint8(min(math.Round(seen[i]), 255))
 	}
 	for i := range t.up {
 		best := math.Inf(1)
 		for value := from; value <= to; value++ {
-			if d := math.Abs(curve(float64(value)) - float64(i)); d < best {
+			if d := math.Abs(seen[value] - float64(i)); d < best {
 				t.up[i], best = uint16(value), d
 			}
 		}

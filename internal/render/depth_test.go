@@ -229,9 +229,9 @@ func checkPainted(t *testing.T, path string, o order.Output) {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	b, frame := newBlender(info.Video, newTones(info.Video.Transfer())), newFrame(info.Video)
+	b, frame := newBlender(info.Video), newFrame(info.Video)
 	for i := 0; frames.ReadPixels(frame) == nil; i++ {
-		if b.see(frame); ffmpegtest.Number(&b.picture, paintedAt) != i {
+		if ffmpegtest.Number(b.see(frame), paintedAt) != i {
 			t.Fatalf("frame %d is painted %d", i, ffmpegtest.Number(&b.picture, paintedAt))
 		}
 	}
@@ -240,7 +240,7 @@ func checkPainted(t *testing.T, path string, o order.Output) {
 // TestTones checks that engines see the tones of a conversion by ffmpeg, and that they come back.
 func TestTones(t *testing.T) {
 	for _, transfer := range []ffmpeg.Transfer{ffmpeg.SDR, ffmpeg.PQ, ffmpeg.HLG} {
-		tones := newTones(transfer)
+		tones := tonesOf(transfer)
 		for i, up := range tones.up {
 			if back := int(tones.down[up]); i >= 16 && i <= 235 && (back < i-1 || back > i+1) {
 				t.Errorf("transfer function %d: %d becomes %d, and that %d", transfer, i, up, back)
@@ -250,14 +250,14 @@ func TestTones(t *testing.T) {
 			}
 		}
 	}
-	if sdr := newTones(ffmpeg.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
+	if sdr := tonesOf(ffmpeg.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
 		t.Error("tones of SDR change")
 	}
 	for transfer, tags := range map[ffmpeg.Transfer][]string{ffmpeg.PQ: hdrTags("smpte2084"), ffmpeg.HLG: hdrTags("arib-std-b67")} {
 		grey := "color=gray:s=256x64:d=0.04:r=25,format=yuv420p10,geq=lum='64+876*X/W':cb=512:cr=512"
 		video := ffmpegtest.Make(t, "a.mkv", append([]string{"-f", "lavfi", "-i", grey, "-c:v", "ffv1", "-color_range", "tv"}, tags...)...)
 		_, frames := ffmpegtest.Frames(t, video)
-		converted, tones := frames[0], newTones(transfer)
+		converted, tones := frames[0], tonesOf(transfer)
 		for x, value := range deepPixels(t, video, "yuv420p10le")[:256] {
 			if got, want := int(tones.down[value]), int(converted.Y[x]); got < want-1 || got > want+1 {
 				t.Errorf("transfer function %d: %d becomes %d, want %d", transfer, value, got, want)
@@ -271,7 +271,7 @@ func TestBlendDeep(t *testing.T) {
 	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P10, ffmpeg.YUV422P10, ffmpeg.YUVA444P10} {
 		v := &ffmpeg.Video{Width: 40, Height: 32, Pixels: format}
 		hx, hy := format.Halvings()
-		b := newBlender(v, newTones(ffmpeg.SDR))
+		b := newBlender(v)
 		for _, r := range []image.Rectangle{
 			image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
 			image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
@@ -330,7 +330,7 @@ func TestPlayDeep(t *testing.T) {
 	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
 		info.Video.Pixels = format
 		for _, most := range []int{deepFrames, 5} {
-			s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: most, expected: deepFrames, limit: 1000, tones: newTones(ffmpeg.SDR)})
+			s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: most, expected: deepFrames, limit: 1000})
 			if kept := s.kept != nil; kept != (most == deepFrames) || s.frames != deepFrames {
 				t.Errorf("%s: kept %t, %d frames", format, kept, s.frames)
 			}

@@ -39,6 +39,9 @@ type seen struct {
 	gap           float32         // between the lips, as it is read
 }
 
+// sizeOfSeen returns the bytes that a face in a frame takes in the file.
+func sizeOfSeen() int64 { return int64(serial.Size(func(c *serial.Coder, s *seen) { s.code(c) })) }
+
 func (s *seen) code(c *serial.Coder) {
 	c.Int32(&s.track)
 	c.Int32(&s.person)
@@ -65,6 +68,9 @@ func (f *faces) append(all []seen) error {
 	f.ends = append(f.ends, int32(f.rows.Len()))
 	return nil
 }
+
+// any tells whether there is a face in the first frames.
+func (f *faces) any(frames int) bool { return frames > 0 && f.ends[frames-1] > 0 }
 
 // frames returns the number of source frames.
 func (f *faces) frames() int { return len(f.ends) }
@@ -110,6 +116,20 @@ func (f *faces) of(track, source int) *seen {
 		}
 	}
 	return nil
+}
+
+// restGaps returns what the lips of each person that touch are read apart.
+func (f *faces) restGaps() map[int32]float32 {
+	gaps, rests := map[int32][]float32{}, map[int32]float32{}
+	for i := range f.frames() {
+		for _, s := range f.at(i) {
+			gaps[s.person] = append(gaps[s.person], s.gap)
+		}
+	}
+	for person, all := range gaps {
+		rests[person] = alignment.RestGap(all)
+	}
+	return rests
 }
 
 // chosen returns a function that returns the track of the person whom the choice means in a source frame, -1 for none.

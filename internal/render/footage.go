@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,8 @@ import (
 type source struct {
 	media Media
 	video *ffmpeg.Info
-	tones *tones // of a video whose frames have 10 bits; otherwise nil
 	dir   string // for stretches
-	most  int    // largest number of frames of a stretch
+	most  int    // largest number of frames of a stretch; 0: as many as stretchSize allows
 
 	expected int // number of frames, as the file states
 	needed   int // largest number of frames that the output may show
@@ -45,14 +45,11 @@ type footage struct {
 }
 
 func (w work) source(in input) source {
-	v := in.video.Video
-	s := source{media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), limit: int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
-		most: max(1, stretchSize/v.FrameSize()), crowded: in.crowded, tooMany: in.checkSize(in.video.First()+in.most(), 0)}
-	if v.Pixels.Deep() {
-		s.tones = newTones(v.Transfer())
+	return source{
+		media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), output: &in.job.Options.Output, crowded: in.crowded,
+		limit:   int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
+		tooMany: in.checkSize(in.video.First()+in.most(), 0),
 	}
-	s.output = &in.job.Options.Output
-	return s
 }
 
 // decode sends what engines see of the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file. The caller
@@ -64,7 +61,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 	}
 	defer frames.Close()
 	f.source = s
-	if !s.crowded && s.expected <= s.most {
+	if !s.crowded && s.expected <= s.longest() {
 		f.kept, _ = newStretch(s.dir) // if that fails, the frames are decoded again
 	}
 	defer func() {
@@ -77,6 +74,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 		return f, err
 	}
 	defer sampled.close()
+	tones := newTones(s.video.Video)
 	var own []byte // a frame, if engines don't see it as it is
 	if s.video.Video.Pixels != ffmpeg.YUV420P {
 		own = newFrame(s.video.Video)
@@ -126,13 +124,16 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			return f, err
 		}
 		if own != nil {
-			s.tones.see(frame, s.video.Video, own)
+			tones.see(frame, s.video.Video, own)
 		}
 		if err := send(ctx, decoded, frame); err != nil {
 			return f, err
 		}
 	}
 }
+
+// longest returns the largest number of frames of a stretch.
+func (s source) longest() int { return cmp.Or(s.most, max(1, stretchSize/s.video.Video.FrameSize())) }
 
 // whole returns an error if the file states far more frames than it has, which are n, of those that are needed: if a
 // quarter of them is missing, and half a second. A whole file may state a few more. Lengths are rounded; and if it was
@@ -156,7 +157,7 @@ func (f *footage) keep(n int, frame []byte) {
 	if f.kept == nil {
 		return
 	}
-	if n == f.most || f.kept.write(n, frame) != nil {
+	if n == f.longest() || f.kept.write(n, frame) != nil {
 		f.close()
 		return
 	}

@@ -33,17 +33,17 @@ type readLips struct {
 }
 
 // newScoredLips chooses the frames in which lips are read: none without a reader.
-func (p plan) newScoredLips(read LipReader) scoredLips {
-	l := scoredLips{read: read, lips: map[int]*readLips{}, due: p.due()}
-	if read == nil {
+func newScoredLips(o facts) scoredLips {
+	l := scoredLips{read: o.read, lips: map[int]*readLips{}, due: o.due}
+	if o.read == nil {
 		return l
 	}
-	l.closures, l.vowels = score.Visemes(p.spoken, p.input.video.Video.Rate.Float())
-	rests := p.seen.faces.restGaps()
+	l.closures, l.vowels = score.Visemes(o.spoken, o.fps)
+	rests := o.rests()
 	for _, v := range slices.Concat(l.closures, l.vowels) {
-		for o := v.From; o < v.To; o++ {
-			if f := p.face(o); f != nil {
-				l.lips[o] = &readLips{seen: *f, rest: rests[f.person]}
+		for i := v.From; i < v.To; i++ {
+			if f := o.face(i); f != nil {
+				l.lips[i] = &readLips{seen: *f, rest: rests[f.person]}
 			}
 		}
 	}
@@ -134,42 +134,4 @@ func (l *scoredLips) count(all []score.Viseme, by tally, fps float64, shown func
 		}
 	}
 	return p
-}
-
-// restGaps returns what the lips of each person that touch are read apart.
-func (f *faces) restGaps() map[int32]float32 {
-	gaps, rests := map[int32][]float32{}, map[int32]float32{}
-	for i := range f.frames() {
-		for _, s := range f.at(i) {
-			gaps[s.person] = append(gaps[s.person], s.gap)
-		}
-	}
-	for person, all := range gaps {
-		rests[person] = alignment.RestGap(all)
-	}
-	return rests
-}
-
-// due tells of each output frame whether a mouth should be painted in it: somebody speaks, and there is a face in it or both before and after
-// it in its shot.
-func (p plan) due() []bool {
-	there := make([]bool, p.seen.frames()) // in source frames
-	from := 0
-	for _, to := range append(slices.Clone(p.seen.cuts), len(there)) {
-		first, last := to, from
-		for i := from; i < to; i++ {
-			if p.seen.count(i) > 0 {
-				first, last = min(first, i), i
-			}
-		}
-		for i := first; i <= last && i < to; i++ {
-			there[i] = true
-		}
-		from = to
-	}
-	due := make([]bool, p.line.frames)
-	for o := range due {
-		due[o] = p.share(o) == 255 && p.spoken[o].Silence <= silentOver && there[p.line.source(o)]
-	}
-	return due
 }

@@ -131,13 +131,11 @@ func TestLipsOfPieces(t *testing.T) {
 		}
 	}
 	for from := 0; from < 300; from += 60 {
-		p := pieceFacts{From: from, To: from + 60}
-		whole.tell(&p)
-		text, err := json.Marshal(p)
+		text, err := json.Marshal(whole.tell(from, from+60))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var told pieceFacts
+		var told measured
 		if err := json.Unmarshal(text, &told); err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func (w work) see(ctx context.Context, in input) (observation, error) {
 		}
 		w.keep(ctx, in, o)
 	}
-	if o.shown == 0 || o.ends[o.shown-1] == 0 {
+	if !o.faces.any(o.shown) {
 		o.footage.close()
 		return o, failure.Failure{Code: failure.NoFace}.Because(nil)
 	}

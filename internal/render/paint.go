@@ -56,10 +56,12 @@ type painting struct {
 func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	v := p.input.video.Video
 	workers, frames := w.workers(v)
-	free := newBuffers(frames, func() []byte { return newFrame(v) })
+	free := newBuffers(frames, func() []byte { return make([]byte, v.FrameSize()) })
 	// Each task goes both to a free worker and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
-	scored := p.newScored(w.ReadLips)
+	scored := newScored(facts{
+		frames: p.line.frames, fps: v.Rate.Float(), spoken: p.spoken, due: p.due(), face: p.face, rests: p.seen.faces.restGaps, read: w.ReadLips,
+	})
 
 	g, ctx := newGroup(ctx)
 	rec, err := w.newRecorder(ctx, p, scored)
@@ -80,13 +82,15 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	})
 	for range workers {
 		g.Go(func() error {
-			b := newBlender(v, p.seen.footage.tones)
+			b := newBlender(v)
 			for t := range work {
-				if err := b.paint(ctx, p.painter, t); err != nil {
+				if err := t.paint(ctx, p.painter, b); err != nil {
 					return err
 				}
-				if err := scored.add(ctx, t, b); err != nil {
-					return err
+				if t.synced && scored.measures(t.output) {
+					if err := scored.add(ctx, t.output, b.see(t.frame)); err != nil {
+						return err
+					}
 				}
 				t.done <- struct{}{}
 			}
@@ -109,7 +113,7 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 // play makes a task of each output frame from one on, and sends it to both channels.
 func (p plan) play(ctx context.Context, from int, free buffers[[]byte], tasks []task, line, work chan<- *task) error {
 	output := from
-	return (&player{p.seen.footage, p.line}).play(ctx, from, free, func(frame []byte) error {
+	return p.seen.footage.play(ctx, p.line, from, free, func(frame []byte) error {
 		t := &tasks[output%len(tasks)]
 		t.output, t.frame, t.share, t.cover = output, frame, p.share(output), p.cover(output)
 		if p.island(output) || p.sight(output) == nothing {
@@ -123,23 +127,18 @@ func (p plan) play(ctx context.Context, from int, free buffers[[]byte], tasks []
 	})
 }
 
-// paint makes a frame's mouths and blends them where they are seen, unless the task's share is 0.
-func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err error) {
+// paint makes a frame's mouths and blends them where they are seen, unless the share is 0.
+func (t *task) paint(ctx context.Context, painter Painter, b *blender) (err error) {
 	var mouths []Mouth
 	if t.share > 0 {
-		b.see(t.frame)
-		if mouths, err = painter.Paint(ctx, t.output, &b.picture); err != nil {
+		if mouths, err = painter.Paint(ctx, t.output, b.see(t.frame)); err != nil {
 			return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 		}
 	}
 	t.synced = false
 	for _, m := range mouths {
 		if t.cover == nil || t.cover.Uncover(m.Mask) {
-			if b.video.Pixels.Deep() {
-				b.blendDeep(t.frame, m, t.share)
-			} else {
-				b.blend(&b.picture, m, t.share)
-			}
+			b.add(t.frame, m, t.share)
 			t.synced = true
 		}
 		if m.Release != nil {

@@ -56,12 +56,12 @@ func noGarbage(t *testing.T, v *ffmpeg.Video) {
 	r := image.Rect(8, 8, 40, 32)
 	painter := &still{mouths: []Mouth{{Image: noise(r, 2), Mask: image.NewAlpha(r)}}}
 	tasks := newTasks(make(buffers[[]byte], 3))
-	frame, b := newFrame(v), newBlender(v, newTones(v.Transfer()))
+	frame, b := newFrame(v), newBlender(v)
 	output := 0
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]
 		next.output, next.frame, next.share = output, frame, 255
-		if err := b.paint(t.Context(), painter, next); err != nil {
+		if err := next.paint(t.Context(), painter, b); err != nil {
 			t.Fatal(err)
 		}
 		output++

@@ -56,8 +56,8 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 	v := in.video.Video
 	fps := v.Rate.Float()
 	s := w.source(in)
-	s.most, s.expected, s.output = 0, 1, nil // there is no second pass, so no frame is kept or encoded
-	found := people{byPerson: map[int]*person{}, every: max(1, int(math.Round(fps)))}
+	s.crowded, s.output = true, nil // there is no second pass, so no frame is kept or encoded
+	found := newPeople(max(1, int(math.Round(fps))))
 
 	g, ctx := newGroup(ctx)
 	var f footage
@@ -89,6 +89,8 @@ type people struct {
 	byPerson map[int]*person
 	every    int // number of frames from one box of a person to the next
 }
+
+func newPeople(every int) *people { return &people{byPerson: map[int]*person{}, every: every} }
 
 // person is one person of a video.
 type person struct {

@@ -77,7 +77,7 @@ func TestFindNobody(t *testing.T) {
 
 // TestManyPeople keeps the people who are seen longest, and not more boxes than an answer can have.
 func TestManyPeople(t *testing.T) {
-	p := people{byPerson: map[int]*person{}, every: 1}
+	p := newPeople(1)
 	crop := wholeOf(image.NewYCbCr(image.Rect(0, 0, 160, 96), image.YCbCrSubsampleRatio420))
 	for frame := range 400 {
 		f := alignment.Frame{Index: frame}
@@ -99,7 +99,7 @@ func TestManyPeople(t *testing.T) {
 
 // TestShare counts frames that are not tracked, which have no crop, except before the first one that is.
 func TestShare(t *testing.T) {
-	p := people{byPerson: map[int]*person{}, every: 60}
+	p := newPeople(60)
 	crop := wholeOf(image.NewYCbCr(image.Rect(0, 0, 160, 96), image.YCbCrSubsampleRatio420))
 	for frame := range 60 {
 		face := alignment.Face{Box: detection.Box{X: 80, Y: 48, Size: 40}}
@@ -116,7 +116,7 @@ func TestShare(t *testing.T) {
 
 // TestForgetPeople keeps a bounded number of people of a video that shows another one in each frame, and one in all frames.
 func TestForgetPeople(t *testing.T) {
-	p := people{byPerson: map[int]*person{}, every: 60}
+	p := newPeople(60)
 	crop := wholeOf(image.NewYCbCr(image.Rect(0, 0, 160, 96), image.YCbCrSubsampleRatio420))
 	for frame := range 3 * mostKnown {
 		face := alignment.Face{Box: detection.Box{X: 80, Y: 48, Size: 40}, Crop: crop}

@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"lipsync/internal/sound/score"
 )
 
 // Pieces keeps the finished pieces of an output, so that a later attempt at the same job goes on after them. A job can do without: it
@@ -48,11 +46,10 @@ type piece struct {
 
 // pieceFacts is what a kept piece tells of itself.
 type pieceFacts struct {
-	Plan     string              // see work.planSum
-	From, To int                 // the first frame of the output in it, and the first one after it
-	Unsynced []int               // the frames of the output in it in which no mouth was painted, in their order
-	Mouths   map[int]score.Mouth // of frames of the output that are measured for the score
-	Gaps     map[int]float32     // between the lips, of frames of the output in which they are read for the score
+	Plan     string // see work.planSum
+	From, To int    // the first frame of the output in it, and the first one after it
+	Unsynced []int  // the frames of the output in it in which no mouth was painted, in their order
+	measured
 }
 
 // mostFacts bounds the facts of a piece as JSON, in bytes. Those of mostScored mouths take about 1.5 MB.

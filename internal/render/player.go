@@ -18,7 +18,8 @@ type player struct {
 func newFrame(v *ffmpeg.Video) []byte { return make([]byte, v.FrameSize()) }
 
 // play calls emit with the pixels of each output frame from one on, each in a free buffer.
-func (p *player) play(ctx context.Context, from int, free buffers[[]byte], emit func(frame []byte) error) error {
+func (f footage) play(ctx context.Context, line timeline, from int, free buffers[[]byte], emit func(frame []byte) error) error {
+	p := &player{f, line}
 	c := composer{video: p.video.Video, line: p.line, free: free, emit: emit}
 	if p.kept != nil {
 		return c.emitAll(ctx, from, p.line.frames, p.kept)
@@ -137,7 +138,7 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 // seek returns a stream of the source frames in [first, most). It returns nil if these must be decoded from the beginning of the video on: because
 // they are near to it, or because a seek in the file leads to another frame.
 func (p *player) seek(ctx context.Context, first, most int) *stream {
-	if first < p.most {
+	if first < p.longest() {
 		return nil
 	}
 	frames, err := p.media.OpenFramesAt(ctx, p.video, first, most)
@@ -172,9 +173,9 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 	g.Go(func() error {
 		defer close(full)
 		first := p.line.at(to - 1).source
-		for i, end := 0, p.line.at(from).source+1; end > first; i, end = i+1, end-p.most {
+		for i, end := 0, p.line.at(from).source+1; end > first; i, end = i+1, end-p.longest() {
 			s := pair[i%2]
-			if err := p.decodeStretch(ctx, s, max(first, end-p.most), end); err != nil {
+			if err := p.decodeStretch(ctx, s, max(first, end-p.longest()), end); err != nil {
 				return err
 			}
 			if err := send(ctx, full, s); err != nil {

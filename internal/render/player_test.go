@@ -140,7 +140,7 @@ func checkPlay(t *testing.T, p *player) {
 	for _, from := range []int{0, 45, p.line.frames - 20} {
 		var got, want []uint32
 		free := newBuffers(1, func() []byte { return newFrame(v) })
-		err := p.play(t.Context(), from, free, func(frame []byte) error {
+		err := p.play(t.Context(), p.line, from, free, func(frame []byte) error {
 			got = append(got, sum(frame, v))
 			free.put(frame)
 			return nil

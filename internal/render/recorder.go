@@ -39,7 +39,7 @@ func (w work) newRecorder(ctx context.Context, p plan, s *scored) (*recorder, er
 	r := &recorder{work: w, plan: p, scored: s, more: make(chan struct{}, 1)}
 	r.done = r.resume(ctx)
 	for _, p := range r.done {
-		s.recall(p.pieceFacts)
+		s.recall(p.measured)
 	}
 	if r.kept = len(r.done); r.kept > 0 {
 		r.now.To = r.done[r.kept-1].To
@@ -109,7 +109,7 @@ func (r *recorder) end(ctx context.Context) error {
 		return err
 	}
 	p := piece{r.now, r.path}
-	r.scored.tell(&p.pieceFacts)
+	p.measured = r.scored.tell(p.From, p.To)
 	if len(r.done) == 0 {
 		p.path = r.piecePath(0)
 		err := r.Media.TakeReel(ctx, r.input.video.Video, r.input.job.Options.Output, r.path, p.path)

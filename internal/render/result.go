@@ -11,7 +11,6 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/sound/score"
 )
 
 // finish returns the facts about an output that is complete.
@@ -26,27 +25,13 @@ func (w work) finish(ctx context.Context, p plan, made painting) (r Result, err 
 		return r, err
 	}
 	r.Warnings = in.warnings().With(heard).With(in.cutWarning(frames)).With(p.warning)
-	if r.Sync, err = p.syncScore(made); err != nil {
+	if r.Sync, err = made.scored.sum(made.unsynced, p.samples()); err != nil {
 		return r, err
 	}
 	if in.job.Poster {
 		r.Poster, r.NoPoster = w.Media.Poster(ctx, in.video.Video, in.job.Output, r.Length/2)
 	}
 	return r, nil
-}
-
-// syncScore returns the sync score of an output.
-func (p plan) syncScore(made painting) (order.SyncScore, error) {
-	fps := p.input.video.Video.Rate.Float()
-	s := made.scored.parts(made.unsynced, fps)
-	sound, err := score.Read(p.samples())
-	if err != nil {
-		return s, fmt.Errorf("score: %w", err)
-	}
-	if follows, ok := score.Of(made.scored.measured(), sound, fps); ok {
-		s.Known, s.Confidence, s.Offset = true, round(follows.Confidence), follows.Offset
-	}
-	return s, nil
 }
 
 // These are the levels of usual speech, as roots of mean squares of its loud tenths of a second: -46 and -3 dB of full scale. Broadcasts

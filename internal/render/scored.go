@@ -2,8 +2,13 @@ package render
 
 import (
 	"context"
+	"fmt"
+	"image"
+	"io"
 
+	"lipsync/internal/domain/order"
 	"lipsync/internal/sound/score"
+	"lipsync/internal/sound/speech"
 )
 
 const (
@@ -14,10 +19,22 @@ const (
 	scoredPiece = 256
 )
 
+// facts are what is known of an output before it is painted.
+type facts struct {
+	frames int
+	fps    float64
+	spoken []speech.Articulation    // the articulation of the speech in each frame
+	due    []bool                   // whether a mouth should be painted in a frame
+	face   func(output int) *seen   // whose mouth can be measured in a frame, nil if there is none
+	rests  func() map[int32]float32 // see faces.restGaps
+	read   LipReader                // nil: no lips are read
+}
+
 // scored holds what is measured of the frames of an output, for its score. Their pixels are those that the encoder gets.
 type scored struct {
 	faces  map[int]*scoredFace // by frame of the output
 	frames []int               // of the output, in their order
+	fps    float64
 	scoredLips
 }
 
@@ -29,16 +46,16 @@ type scoredFace struct {
 }
 
 // newScored chooses the frames to measure.
-func (p plan) newScored(read LipReader) *scored {
-	s := &scored{faces: map[int]*scoredFace{}, scoredLips: p.newScoredLips(read)}
-	for o := range p.line.frames {
-		if p.face(o) != nil {
-			s.frames = append(s.frames, o)
+func newScored(o facts) *scored {
+	s := &scored{faces: map[int]*scoredFace{}, fps: o.fps, scoredLips: newScoredLips(o)}
+	for i := range o.frames {
+		if o.face(i) != nil {
+			s.frames = append(s.frames, i)
 		}
 	}
 	s.frames = spread(s.frames)
-	for _, o := range s.frames {
-		s.faces[o] = &scoredFace{seen: *p.face(o)}
+	for _, i := range s.frames {
+		s.faces[i] = &scoredFace{seen: *o.face(i)}
 	}
 	return s
 }
@@ -57,38 +74,42 @@ func spread(frames []int) []int {
 	return kept
 }
 
-// add measures the mouth of a painted frame, if it is one of the frames to measure. The blender painted
-// it. add may be called concurrently for different frames.
-func (s *scored) add(ctx context.Context, t *task, b *blender) error {
-	f, l := s.faces[t.output], s.lips[t.output]
-	if f == nil && l == nil || !t.synced {
-		return nil
+// measures tells whether a frame is one of those to measure.
+func (s *scored) measures(output int) bool { return s.faces[output] != nil || s.lips[output] != nil }
+
+// add measures the mouth of a painted frame. It may be called concurrently for different frames.
+func (s *scored) add(ctx context.Context, output int, picture *image.YCbCr) error {
+	if f := s.faces[output]; f != nil {
+		f.synced, f.mouth = true, score.MouthOf(picture, f.toMouth)
 	}
-	b.see(t.frame)
-	if f != nil {
-		f.synced, f.mouth = true, score.MouthOf(&b.picture, f.toMouth)
-	}
-	if l != nil {
-		return s.scoredLips.add(ctx, l, &b.picture)
+	if l := s.lips[output]; l != nil {
+		return s.scoredLips.add(ctx, l, picture)
 	}
 	return nil
 }
 
-// tell sets what a piece tells of what was measured in its frames.
-func (s *scored) tell(p *pieceFacts) {
-	p.Mouths, p.Gaps = map[int]score.Mouth{}, map[int]float32{}
-	for o := p.From; o < p.To; o++ {
+// measured is what was measured in some frames of an output.
+type measured struct {
+	Mouths map[int]score.Mouth // by frame
+	Gaps   map[int]float32     // between the lips, by frame in which they are read
+}
+
+// tell returns what was measured in the frames in [from, to).
+func (s *scored) tell(from, to int) measured {
+	m := measured{map[int]score.Mouth{}, map[int]float32{}}
+	for o := from; o < to; o++ {
 		if f := s.faces[o]; f != nil && f.synced {
-			p.Mouths[o] = f.mouth
+			m.Mouths[o] = f.mouth
 		}
 		if l := s.lips[o]; l != nil && l.read {
-			p.Gaps[o] = l.gap
+			m.Gaps[o] = l.gap
 		}
 	}
+	return m
 }
 
 // recall adds what an earlier attempt measured.
-func (s *scored) recall(p pieceFacts) {
+func (s *scored) recall(p measured) {
 	for o, m := range p.Mouths {
 		if f := s.faces[o]; f != nil {
 			f.synced, f.mouth = true, m
@@ -101,12 +122,25 @@ func (s *scored) recall(p pieceFacts) {
 	}
 }
 
-// measured returns the mouths that were measured.
-func (s *scored) measured() (all []score.Frame) {
+// mouths returns the mouths that were measured.
+func (s *scored) mouths() (all []score.Frame) {
 	for _, o := range s.frames {
 		if f := s.faces[o]; f.synced {
 			all = append(all, score.Frame{Number: o, Person: int(f.person), Mouth: f.mouth})
 		}
 	}
 	return all
+}
+
+// sum returns the sync score of the output, in some frames of which no mouth was painted. sound has the samples of the speech, and of silence after it.
+func (s *scored) sum(unsynced []int, sound io.Reader) (order.SyncScore, error) {
+	all := s.parts(unsynced, s.fps)
+	heard, err := score.Read(sound)
+	if err != nil {
+		return all, fmt.Errorf("score: %w", err)
+	}
+	if follows, ok := score.Of(s.mouths(), heard, s.fps); ok {
+		all.Known, all.Confidence, all.Offset = true, round(follows.Confidence), follows.Offset
+	}
+	return all, nil
 }

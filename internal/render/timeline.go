@@ -7,7 +7,6 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/signal/serial"
 )
 
 // timeline maps the frames of the output to those of the video.
@@ -308,7 +307,7 @@ func (in input) space(source, frames int) int64 {
 	if in.job.Options.SyncMode == order.Bounce && frames > source {
 		size += 2 * min(stretchSize, float64(source)*float64(v.FrameSize()))
 	}
-	kept := int64(source) * int64(serial.Size(func(c *serial.Coder, s *seen) { s.code(c) }))
+	kept := int64(source) * sizeOfSeen()
 	if e, ok := in.engine.(Scratcher); ok {
 		kept += e.Scratch(source, frames)
 	}

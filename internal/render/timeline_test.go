@@ -120,7 +120,7 @@ func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
 	t.Helper()
 	output := 0
 	free := newBuffers(2, func() []byte { return newFrame(p.video.Video) })
-	err := p.play(t.Context(), 0, free, func(frame []byte) error {
+	err := p.play(t.Context(), p.line, 0, free, func(frame []byte) error {
 		m, want := p.line.at(output), p.video.Video.NewFrame()
 		copy(ffmpeg.Bytes(want), ffmpeg.Bytes(all[m.source]))
 		if m.next > 0 {

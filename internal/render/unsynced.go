@@ -128,3 +128,27 @@ func islands(frames, least int, cut func(int) bool, at func(int) sight) []bool {
 	}
 	return found
 }
+
+// due tells of each output frame whether a mouth should be painted in it: somebody speaks, and there is a face in it or both before and after
+// it in its shot.
+func (p plan) due() []bool {
+	there := make([]bool, p.seen.frames()) // in source frames
+	from := 0
+	for _, to := range append(slices.Clone(p.seen.cuts), len(there)) {
+		first, last := to, from
+		for i := from; i < to; i++ {
+			if p.seen.count(i) > 0 {
+				first, last = min(first, i), i
+			}
+		}
+		for i := first; i <= last && i < to; i++ {
+			there[i] = true
+		}
+		from = to
+	}
+	due := make([]bool, p.line.frames)
+	for o := range due {
+		due[o] = p.share(o) == 255 && p.spoken[o].Silence <= silentOver && there[p.line.source(o)]
+	}
+	return due
+}
