@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"image"
 	"path/filepath"
 	"testing"
@@ -70,7 +69,7 @@ func BenchmarkEncode(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			line := bounce(len(moving), 100)
+			line := newTimeline(order.Bounce, len(moving), 100, nil)
 			for o := range line.frames {
 				if err := encoder.Write(moving[line.source(o)]); err != nil {
 					b.Fatal(err)
@@ -83,21 +82,4 @@ func BenchmarkEncode(b *testing.B) {
 		}
 		report(b, n)
 	})
-}
-
-// BenchmarkBlend paints a mouth of a usual size, and one of half a picture.
-func BenchmarkBlend(b *testing.B) {
-	frame := noise(image.Rect(0, 0, 1920, 1080), 1)
-	for _, r := range []image.Rectangle{image.Rect(800, 600, 1000, 760), image.Rect(0, 0, 1920, 540)} {
-		b.Run(fmt.Sprintf("%dx%d", r.Dx(), r.Dy()), func(b *testing.B) {
-			m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
-			for i := range m.Mask.Pix {
-				m.Mask.Pix[i] = byte(i)
-			}
-			var painter blender
-			for b.Loop() {
-				painter.blend(frame, m, 255)
-			}
-		})
-	}
 }

@@ -1,11 +1,17 @@
 package render
 
 import (
+	"encoding/binary"
+	"fmt"
 	"image"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/test/check"
+	"lipsync/internal/test/ffmpegtest"
 )
 
 // noise makes a picture of random pixels.
@@ -95,5 +101,113 @@ func TestFade(t *testing.T) {
 	}
 	if !slices.Equal(m.Mask.Pix, mask) {
 		t.Error("the mask changed")
+	}
+}
+
+// TestTones checks that engines see the tones of a conversion by ffmpeg, and that they come back.
+func TestTones(t *testing.T) {
+	for _, transfer := range []ffmpeg.Transfer{ffmpeg.SDR, ffmpeg.PQ, ffmpeg.HLG} {
+		tones := tonesOf(transfer)
+		for i, up := range tones.up {
+			if back := int(tones.down[up]); i >= 16 && i <= 235 && (back < i-1 || back > i+1) {
+				t.Errorf("transfer function %d: %d becomes %d, and that %d", transfer, i, up, back)
+			}
+			if i > 0 && up < tones.up[i-1] {
+				t.Errorf("transfer function %d: %d becomes %d, less than %d", transfer, i, up, tones.up[i-1])
+			}
+		}
+	}
+	if sdr := tonesOf(ffmpeg.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
+		t.Error("tones of SDR change")
+	}
+	for transfer, name := range map[ffmpeg.Transfer]string{ffmpeg.PQ: "smpte2084", ffmpeg.HLG: "arib-std-b67"} {
+		grey := "color=gray:s=256x64:d=0.04:r=25,format=yuv420p10,geq=lum='64+876*X/W':cb=512:cr=512"
+		path := ffmpegtest.Make(t, "a.mkv", "-f", "lavfi", "-i", grey, "-c:v", "ffv1", "-color_range", "tv",
+			"-color_primaries", "bt2020", "-color_trc", name, "-colorspace", "bt2020nc")
+		info, frames := ffmpegtest.Frames(t, path)
+		info.Video.Pixels = ffmpeg.YUV420P10
+		deep, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), info, 1)
+		check.Must(t, err)
+		defer deep.Close()
+		frame := make([]byte, info.Video.FrameSize())
+		check.Must(t, deep.ReadPixels(frame))
+		converted, tones := frames[0], tonesOf(transfer)
+		for x := range 256 {
+			value := valueAt(frame, x)
+			if got, want := int(tones.down[value]), int(converted.Y[x]); got < want-1 || got > want+1 {
+				t.Errorf("transfer function %d: %d becomes %d, want %d", transfer, value, got, want)
+			}
+		}
+	}
+}
+
+// TestBlendDeep compares with the definition, for mouths inside, across each edge and outside the frame.
+func TestBlendDeep(t *testing.T) {
+	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P10, ffmpeg.YUV422P10, ffmpeg.YUVA444P10} {
+		v := &ffmpeg.Video{Width: 40, Height: 32, Pixels: format}
+		hx, hy := format.Halvings()
+		b := newBlender(v)
+		for _, r := range []image.Rectangle{
+			image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
+			image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
+		} {
+			for _, share := range []uint8{0, 100, 255} {
+				m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+				for i := range m.Mask.Pix {
+					m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[i%7]
+				}
+				frame := make([]byte, v.FrameSize())
+				for i := range len(frame) / 2 {
+					binary.LittleEndian.PutUint16(frame[2*i:], uint16(i*37%1024))
+				}
+				at := 0
+				compare := func(hx, hy int, mouth func(x, y int) uint8, painted bool) {
+					for y := range v.Height >> hy {
+						for x := range v.Width >> hx {
+							sum := 0
+							for dy := range 1 << hy {
+								for dx := range 1 << hx {
+									sum += int(m.Mask.AlphaAt(x<<hx+dx, y<<hy+dy).A)
+								}
+							}
+							alpha := math.Round(float64(sum)/float64(int(1)<<(hx+hy))) * float64(share) / 255
+							before, got := float64(at*37%1024), float64(valueAt(frame, at))
+							want := before
+							if painted && (image.Point{x << hx, y << hy}).In(r) {
+								want += (4*float64(mouth(x<<hx, y<<hy)) - before) * alpha / 255
+							}
+							if math.Abs(got-want) > 4 || alpha == 0 && got != before {
+								t.Fatalf("%s, %v, share %d: (%d, %d) in halves of %d and %d is %.0f, want %.1f", format, r, share, x, y, hx, hy, got, want)
+							}
+							at++
+						}
+					}
+				}
+				b.blendDeep(frame, m, share)
+				compare(0, 0, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Y }, true)
+				compare(hx, hy, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Cb }, true)
+				compare(hx, hy, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Cr }, true)
+				if format.Alpha() {
+					compare(0, 0, nil, false)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkBlend paints a mouth of a usual size, and one of half a picture.
+func BenchmarkBlend(b *testing.B) {
+	frame := noise(image.Rect(0, 0, 1920, 1080), 1)
+	for _, r := range []image.Rectangle{image.Rect(800, 600, 1000, 760), image.Rect(0, 0, 1920, 540)} {
+		b.Run(fmt.Sprintf("%dx%d", r.Dx(), r.Dy()), func(b *testing.B) {
+			m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+			for i := range m.Mask.Pix {
+				m.Mask.Pix[i] = byte(i)
+			}
+			var painter blender
+			for b.Loop() {
+				painter.blend(frame, m, 255)
+			}
+		})
 	}
 }

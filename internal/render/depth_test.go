@@ -3,14 +3,12 @@ package render
 import (
 	"encoding/binary"
 	"fmt"
-	"image"
 	"math"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"lipsync/internal/domain/order"
-	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -229,113 +227,10 @@ func checkPainted(t *testing.T, path string, o order.Output) {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	b, frame := newBlender(info.Video), newFrame(info.Video)
+	b, frame := newBlender(info.Video), make([]byte, info.Video.FrameSize())
 	for i := 0; frames.ReadPixels(frame) == nil; i++ {
-		if ffmpegtest.Number(b.see(frame), paintedAt) != i {
-			t.Fatalf("frame %d is painted %d", i, ffmpegtest.Number(&b.picture, paintedAt))
-		}
-	}
-}
-
-// TestTones checks that engines see the tones of a conversion by ffmpeg, and that they come back.
-func TestTones(t *testing.T) {
-	for _, transfer := range []ffmpeg.Transfer{ffmpeg.SDR, ffmpeg.PQ, ffmpeg.HLG} {
-		tones := tonesOf(transfer)
-		for i, up := range tones.up {
-			if back := int(tones.down[up]); i >= 16 && i <= 235 && (back < i-1 || back > i+1) {
-				t.Errorf("transfer function %d: %d becomes %d, and that %d", transfer, i, up, back)
-			}
-			if i > 0 && up < tones.up[i-1] {
-				t.Errorf("transfer function %d: %d becomes %d, less than %d", transfer, i, up, tones.up[i-1])
-			}
-		}
-	}
-	if sdr := tonesOf(ffmpeg.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
-		t.Error("tones of SDR change")
-	}
-	for transfer, tags := range map[ffmpeg.Transfer][]string{ffmpeg.PQ: hdrTags("smpte2084"), ffmpeg.HLG: hdrTags("arib-std-b67")} {
-		grey := "color=gray:s=256x64:d=0.04:r=25,format=yuv420p10,geq=lum='64+876*X/W':cb=512:cr=512"
-		video := ffmpegtest.Make(t, "a.mkv", append([]string{"-f", "lavfi", "-i", grey, "-c:v", "ffv1", "-color_range", "tv"}, tags...)...)
-		_, frames := ffmpegtest.Frames(t, video)
-		converted, tones := frames[0], tonesOf(transfer)
-		for x, value := range deepPixels(t, video, "yuv420p10le")[:256] {
-			if got, want := int(tones.down[value]), int(converted.Y[x]); got < want-1 || got > want+1 {
-				t.Errorf("transfer function %d: %d becomes %d, want %d", transfer, value, got, want)
-			}
-		}
-	}
-}
-
-// TestBlendDeep compares with the definition, for mouths inside, across each edge and outside the frame.
-func TestBlendDeep(t *testing.T) {
-	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P10, ffmpeg.YUV422P10, ffmpeg.YUVA444P10} {
-		v := &ffmpeg.Video{Width: 40, Height: 32, Pixels: format}
-		hx, hy := format.Halvings()
-		b := newBlender(v)
-		for _, r := range []image.Rectangle{
-			image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
-			image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
-		} {
-			for _, share := range []uint8{0, 100, 255} {
-				m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
-				for i := range m.Mask.Pix {
-					m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[i%7]
-				}
-				frame := newFrame(v)
-				for i := range len(frame) / 2 {
-					binary.LittleEndian.PutUint16(frame[2*i:], uint16(i*37%1024))
-				}
-				at := 0
-				check := func(hx, hy int, mouth func(x, y int) uint8, painted bool) {
-					for y := range v.Height >> hy {
-						for x := range v.Width >> hx {
-							sum := 0
-							for dy := range 1 << hy {
-								for dx := range 1 << hx {
-									sum += int(m.Mask.AlphaAt(x<<hx+dx, y<<hy+dy).A)
-								}
-							}
-							alpha := math.Round(float64(sum)/float64(int(1)<<(hx+hy))) * float64(share) / 255
-							before, got := float64(at*37%1024), float64(valueAt(frame, at))
-							want := before
-							if painted && (image.Point{x << hx, y << hy}).In(r) {
-								want += (4*float64(mouth(x<<hx, y<<hy)) - before) * alpha / 255
-							}
-							if math.Abs(got-want) > 4 || alpha == 0 && got != before {
-								t.Fatalf("%s, %v, share %d: (%d, %d) in halves of %d and %d is %.0f, want %.1f", format, r, share, x, y, hx, hy, got, want)
-							}
-							at++
-						}
-					}
-				}
-				b.blendDeep(frame, m, share)
-				check(0, 0, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Y }, true)
-				check(hx, hy, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Cb }, true)
-				check(hx, hy, func(x, y int) uint8 { return m.Image.YCbCrAt(x, y).Cr }, true)
-				if format.Alpha() {
-					check(0, 0, nil, false)
-				}
-			}
-		}
-	}
-}
-
-// TestPlayDeep plays frames of 10 bits forward and backward, kept and decoded again, and compares them with those of a straight read.
-func TestPlayDeep(t *testing.T) {
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), deepVideo(t, true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
-		info.Video.Pixels = format
-		for _, most := range []int{deepFrames, 5} {
-			s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: most, expected: deepFrames, limit: 1000})
-			if kept := s.kept != nil; kept != (most == deepFrames) || s.frames != deepFrames {
-				t.Errorf("%s: kept %t, %d frames", format, kept, s.frames)
-			}
-			checkPlay(t, &player{s, bounce(deepFrames, 40)})
-			s.close()
+		if n := ffmpegtest.Number(b.see(frame), paintedAt); n != i {
+			t.Fatalf("frame %d is painted %d", i, n)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
+	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/serial"
 )
@@ -184,10 +185,8 @@ func (in input) boxOf(source int) *rect {
 	if n >= len(in.boxes) || in.boxes[n] == nil {
 		return nil
 	}
-	b := in.boxes[n]
 	across, down := in.scale()
-	// What is outside the frame would only make the IoU smaller.
-	return &rect{max(b.left*across, 0), max(b.top*down, 0), min(b.right*across, float32(in.video.Video.Width)), min(b.bottom*down, float32(in.video.Video.Height))}
+	return in.boxes[n].in(in.video.Video, across, down)
 }
 
 // readBoxes reads the file of boxes, if the option face has one.
@@ -200,7 +199,7 @@ func (in input) readBoxes(ctx context.Context) ([]*rect, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return parseBoxes(reader{ctx, file}, in.fileFrame(in.limit())+1)
+	return parseBoxes(newReader(ctx, file), in.fileFrame(in.limit())+1)
 }
 
 // largest returns a function that returns the track of the largest face in a source frame, -1 for none.
@@ -263,6 +262,12 @@ func (f *faces) tracks(weight func(frame int, s seen) float32) []int {
 // rect is a rectangle that a client sent, in pixels.
 type rect struct{ left, top, right, bottom float32 }
 
+// in returns the rectangle in the frames of a video, whose pixels of the file are across wide and down high. What is outside the frame would only
+// make the IoU smaller.
+func (r *rect) in(v *ffmpeg.Video, across, down float32) *rect {
+	return &rect{max(r.left*across, 0), max(r.top*down, 0), min(r.right*across, float32(v.Width)), min(r.bottom*down, float32(v.Height))}
+}
+
 func (r *rect) contains(p geom.Point) bool {
 	return p.X >= r.left && p.X < r.right && p.Y >= r.top && p.Y < r.bottom
 }
@@ -285,7 +290,7 @@ func parseBoxes(r io.Reader, n int) (boxes []*rect, err error) {
 	d := json.NewDecoder(r)
 	frame := 0
 	invalid := func(cause error) error {
-		return refuse(failure.Failure{Code: failure.BoxInvalid, Details: failure.Details{Value: failure.Quantity{Frame: frame}}}, cause)
+		return ffmpeg.Refuse(failure.Failure{Code: failure.BoxInvalid, Details: failure.Details{Value: failure.Quantity{Frame: frame}}}, cause)
 	}
 	if start, err := d.Token(); start != json.Delim('[') {
 		return nil, invalid(err)

@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
@@ -226,12 +227,15 @@ func TestBestBox(t *testing.T) {
 // TestChosenFaceScaled finds points and boxes of the file in frames of half its size.
 func TestChosenFaceScaled(t *testing.T) {
 	rate := ffmpeg.Rate{Num: 25, Den: 1}
+	boxes, err := parseBoxes(strings.NewReader("[[180,60,300,140]]"), 1)
+	check.Must(t, err)
 	in := input{
 		video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 160, Height: 96, Rate: rate}},
 		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
-		boxes: []*rect{{180, 60, 300, 140}},
+		boxes: boxes,
 	}
-	all := facesOf(t, []seen{{track: 0, person: 0, box: detection.Box{X: 40, Y: 48, Size: 48}}, {track: 1, person: 1, box: detection.Box{X: 120, Y: 48, Size: 48}}})
+	all := newFaces(check.Scratch(t))
+	check.Must(t, all.add(alignment.Frame{Faces: []alignment.Face{{Box: detection.Box{X: 40, Y: 48, Size: 48}}, {Track: 1, Person: 1, Box: detection.Box{X: 120, Y: 48, Size: 48}}}}))
 	if got, err := in.personAt(all, order.Face{By: order.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
 		t.Errorf("at a point: got %v, %v, want track 1", got, err)
 	}

@@ -87,7 +87,7 @@ func (w work) readFindings(ctx context.Context, in input, engine Serial) (o obse
 	defer file.Close()
 	o = observation{footage: footage{source: w.source(in), recalled: true}, faces: newFaces(w.faces), hidden: occlusion.New(), analyser: engine}
 	err = failure.Guard(func() error {
-		return serial.Read(io.LimitReader(reader{ctx, file}, mostFindings), func(c *serial.Coder) { o.code(c, engine) })
+		return serial.Read(io.LimitReader(newReader(ctx, file), mostFindings), func(c *serial.Coder) { o.code(c, engine) })
 	})
 	o.shown = min(o.footage.frames, in.most())
 	return o, err == nil && o.footage.frames >= 1 && o.footage.frames <= o.footage.limit

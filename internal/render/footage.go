@@ -15,9 +15,22 @@ import (
 	"lipsync/internal/media/ffmpeg"
 )
 
+// pictures reads and writes the pictures of files.
+type pictures interface {
+	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as Video.CRFOf needs. It
+	// returns 0 if the file doesn't tell.
+	CountBits(ctx context.Context, in *ffmpeg.Info, most int) (bits float64, err error)
+	// OpenFrames decodes a video from its Begin on, at most a number of frames.
+	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
+	// OpenFramesAt decodes the frames in [from, to), counted from Begin on. They may be others, after a seek in a file that is odd.
+	OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error)
+	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
+	Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
+}
+
 // source is the part of a video that an output may show.
 type source struct {
-	media Media
+	media pictures
 	video *ffmpeg.Info
 	dir   string // for stretches
 	most  int    // largest number of frames of a stretch; 0: as many as stretchSize allows
@@ -42,14 +55,6 @@ type footage struct {
 	damaged  bool     // decoding failed after the frames that are needed
 	crf      int      // see sample
 	recalled bool     // the frames were not decoded: an earlier job found their number and their sums
-}
-
-func (w work) source(in input) source {
-	return source{
-		media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), output: &in.job.Options.Output, crowded: in.crowded,
-		limit:   int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
-		tooMany: in.checkSize(in.video.First()+in.most(), 0),
-	}
 }
 
 // decode sends what engines see of the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file. The caller
@@ -103,7 +108,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 		}
 		switch {
 		case err == io.EOF && n == 0 && s.video.Begin > 0:
-			return f, afterEnd(failure.Video)
+			return f, ffmpeg.AfterEnd(failure.Video)
 		case err == io.EOF && n > 0:
 			f.frames = n
 			if f.crf, err = sampled.finish(); err != nil {
@@ -115,7 +120,7 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			f.crf, err = sampled.finish()
 			return f, err
 		case err != nil && (n == 0 || errors.As(err, new(ffmpeg.ColoursError))) && ctx.Err() == nil:
-			return f, unsupported(failure.Video, err)
+			return f, ffmpeg.Unsupported(failure.Video, err)
 		case err != nil:
 			return f, fmt.Errorf("decode video: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
@@ -105,13 +106,16 @@ func (*scratching) Scratch(faces, frames int) int64 { return int64(3*faces + 5*f
 func TestSpaceOfFaces(t *testing.T) {
 	const more, frames = 1000, 600
 	in := input{limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 16, Height: 16, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}
-	kept := newFaces(check.Scratch(t))
+	file := check.Scratch(t)
+	kept := newFaces(file)
 	for range more {
-		check.Must(t, kept.append([]seen{{}}))
+		check.Must(t, kept.add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
 	}
+	taken, err := file.Stat()
+	check.Must(t, err)
 	plain := in.space(more, frames)
-	if got := in.space(2*more, frames) - plain; got != kept.rows.End() {
-		t.Errorf("%d more frames take %d bytes, and their faces %d", more, got, kept.rows.End())
+	if got := in.space(2*more, frames) - plain; got != taken.Size() {
+		t.Errorf("%d more frames take %d bytes, and their faces %d", more, got, taken.Size())
 	}
 	in.engine = &scratching{}
 	if got, want := in.space(more, frames)-plain, int64(3*more+5*frames); got != want {

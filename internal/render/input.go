@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -24,25 +23,6 @@ type Limits struct {
 // DefaultLimits returns the limits that the service documents.
 func DefaultLimits() Limits {
 	return Limits{Duration: time.Hour, Width: order.MostWidth, Height: 4096, FPS: order.MostFPS, Gigapixels: 2000}
-}
-
-// refuse returns the error of media that are at fault. If the cause is rather a fault of the
-// machine, refuse returns the cause: a program found no space for its output, couldn't be run,
-// was killed by the system, or got no processor time.
-func refuse(f failure.Failure, cause error) error {
-	if failure.IsHostFault(cause) || ffmpeg.OfMachine(cause) {
-		return cause
-	}
-	return f.Because(cause)
-}
-
-// unsupported returns the error of a file that can't be decoded.
-func unsupported(kind failure.MediaKind, cause error) error {
-	f := failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: kind}}
-	if colours, ok := errors.AsType[ffmpeg.ColoursError](cause); ok {
-		f.Cause = "its " + colours.Error()
-	}
-	return refuse(f, cause)
 }
 
 // input is what is known of a job before a frame of its video is decoded.
@@ -122,7 +102,7 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 		return in, err
 	}
 	if info.Unusable != nil {
-		return in, unsupported(failure.Video, info.Unusable)
+		return in, ffmpeg.Unsupported(failure.Video, info.Unusable)
 	}
 	if info.Video == nil {
 		return in, failure.Failure{Code: failure.NoPicture}.Because(nil)
@@ -136,7 +116,7 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 	}
 	info.Begin = in.length(int(math.Round(job.Options.Preview.Start.Seconds() * info.Video.Rate.Float())))
 	if stated := info.Video.Stated; stated > 0 && info.Begin > stated+statedError {
-		return in, afterEnd(failure.Video)
+		return in, ffmpeg.AfterEnd(failure.Video)
 	}
 	if stated := info.Video.Stated; stated > 0 {
 		return in, in.checkSegments(stated + statedError)
@@ -172,21 +152,16 @@ func shape(v *ffmpeg.Video, o order.Output, limits Limits) error {
 // statedError is by how much a file may state too short a length.
 const statedError = 2 * time.Second
 
-// afterEnd returns the error of a medium that ends before the preview begins.
-func afterEnd(kind failure.MediaKind) error {
-	return failure.Failure{Code: failure.PreviewAfterEnd, Details: failure.Details{Kind: kind}}.Because(nil)
-}
-
 // probe inspects the file of one kind.
 func (w work) probe(ctx context.Context, kind failure.MediaKind, path string) (*ffmpeg.Info, error) {
 	info, err := w.Media.Probe(ctx, path)
 	switch {
 	case errors.Is(err, ffmpeg.ErrPicture) && kind == failure.Video:
-		return nil, refuse(failure.Failure{Code: failure.VideoIsPicture}, err)
+		return nil, ffmpeg.Refuse(failure.Failure{Code: failure.VideoIsPicture}, err)
 	case errors.Is(err, ffmpeg.ErrUnsupported):
-		return nil, unsupported(kind, err)
+		return nil, ffmpeg.Unsupported(kind, err)
 	case err == nil && kind == failure.Audio && info.Still:
-		return nil, unsupported(kind, ffmpeg.ErrPicture)
+		return nil, ffmpeg.Unsupported(kind, ffmpeg.ErrPicture)
 	case err != nil:
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
 	}
@@ -260,17 +235,4 @@ func (in input) warnings() (all order.Warnings) {
 		all = all.With(order.TookAudio(speech.AudioTrack))
 	}
 	return all
-}
-
-// reader reads until the context ends.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r reader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(b)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lipsync/internal/domain/order"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -69,7 +70,7 @@ func TestVideoKinds(t *testing.T) {
 			if v := info.Video; v.Width != test.width || v.Height != test.height || v.Rate.String() != test.rate {
 				t.Errorf("%d × %d at %s, want %d × %d at %s", v.Width, v.Height, v.Rate, test.width, test.height, test.rate)
 			}
-			line := bounce(frames, len(source))
+			line := newTimeline(order.Bounce, frames, len(source), nil)
 			for i := range source {
 				if source[i] != line.source(i) || painted[i] != i {
 					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)

@@ -10,8 +10,6 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/sound/score"
-	"lipsync/internal/sound/speech"
-	"lipsync/internal/test/check"
 )
 
 // someLips returns lips with closures in each tenth frame and vowels between them, and the gaps of both. The frames from 0 until before
@@ -146,39 +144,5 @@ func TestLipsOfPieces(t *testing.T) {
 	}
 	if got, want := resumed.parts(dueFrames(9), 25), whole.parts(dueFrames(9), 25); !reflect.DeepEqual(got, want) || got.Closures.All == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
-// TestDue checks in which frames a mouth should be painted: in x a face is seen, in - none, and a bar is a cut. Then, whether one is due.
-func TestDue(t *testing.T) {
-	for _, c := range []struct{ source, want string }{
-		{"xxxx", "1111"}, {"-xx-", "0110"}, {"x--x", "1111"}, {"x-|-x", "1001"}, {"--|--", "0000"}, {"|x-x|---|-x", "11100001"},
-	} {
-		var p plan
-		p.seen.faces = facesOf(t)
-		for _, k := range c.source {
-			switch k {
-			case '|':
-				p.seen.cuts = append(p.seen.cuts, p.seen.frames())
-			case 'x':
-				check.Must(t, p.seen.faces.append([]seen{{}}))
-			default:
-				check.Must(t, p.seen.faces.append(nil))
-			}
-		}
-		p.line = loop(p.seen.frames(), p.seen.frames())
-		p.spoken = make([]speech.Articulation, p.line.frames)
-		got := ""
-		for _, due := range p.due() {
-			got += map[bool]string{true: "1", false: "0"}[due]
-		}
-		if got != c.want {
-			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
-		}
-		p.spoken[0], p.shares = speech.Rest, slices.Repeat([]uint8{255}, p.line.frames)
-		p.shares[1] = 254
-		if due := p.due(); due[0] || due[1] {
-			t.Errorf("%s: a mouth is due in silence, or in a fade", c.source)
-		}
 	}
 }

@@ -12,15 +12,10 @@ import (
 // Media reads and writes files of pictures and sound. The values are those of package ffmpeg, whose Tools does it by programs. One Media serves any
 // number of jobs at once.
 type Media interface {
+	pictures
+
 	// Probe inspects a file. ErrUnsupported and ErrPicture are the fault of the file.
 	Probe(ctx context.Context, path string) (*ffmpeg.Info, error)
-	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as Video.CRFOf needs. It
-	// returns 0 if the file doesn't tell.
-	CountBits(ctx context.Context, in *ffmpeg.Info, most int) (bits float64, err error)
-	// OpenFrames decodes a video from its Begin on, at most a number of frames.
-	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
-	// OpenFramesAt decodes the frames in [from, to), counted from Begin on. They may be others, after a seek in a file that is odd.
-	OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error)
 	// OpenSound decodes the sound of a file, in the format of speech.Read. Close tells whether all was well.
 	OpenSound(ctx context.Context, in *ffmpeg.Info, most time.Duration) (io.ReadCloser, error)
 	// Samples writes the samples of the sound to pcm, at most those of a time. It returns their number, also with an error.
@@ -36,8 +31,6 @@ type Media interface {
 
 	// CheckOutput returns ErrNoEncoder if outputs can't be encoded so.
 	CheckOutput(ctx context.Context, o order.Output) error
-	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
-	Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
 	TakeReel(ctx context.Context, v *ffmpeg.Video, o order.Output, from, to string) error
 	// Join joins reels and a sound to a file.

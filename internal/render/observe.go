@@ -105,6 +105,14 @@ func (w work) newAnalyser(in input) (Analyser, error) {
 	return engine, nil
 }
 
+func (w work) source(in input) source {
+	return source{
+		media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), output: &in.job.Options.Output, crowded: in.crowded,
+		limit:   int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
+		tooMany: in.checkSize(in.video.First()+in.most(), 0),
+	}
+}
+
 // firstPass decodes, tracks and aligns each frame that the output may show, and analyses faces and sound, each in a goroutine of its own.
 func (w work) firstPass(ctx context.Context, in input) (o observation, err error) {
 	fps, network := in.video.Video.Rate.Float(), w.network(in)
@@ -179,7 +187,7 @@ func (w work) hear(ctx context.Context, in input) ([]speech.Articulation, error)
 		return nil, err
 	}
 	defer features.Close()
-	s, err := speech.Read(reader{ctx, f}, features)
+	s, err := speech.Read(newReader(ctx, f), features)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +315,7 @@ func (w work) ownSound(ctx context.Context, in input, features *os.File, mfcc *s
 	if err != nil {
 		return nil, nil
 	}
-	var samples io.Reader = reader{ctx, sound}
+	var samples io.Reader = newReader(ctx, sound)
 	if mfcc != nil {
 		samples = io.TeeReader(samples, mfcc)
 	}

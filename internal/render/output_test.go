@@ -59,7 +59,7 @@ func TestOutputFormats(t *testing.T) {
 			if len(source) != frames {
 				t.Fatalf("got %d frames, want %d", len(source), frames)
 			}
-			line := bounce(20, frames)
+			line := newTimeline(order.Bounce, 20, frames, nil)
 			for i := range source {
 				if source[i] != line.source(i) || painted[i] != i {
 					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)

@@ -54,9 +54,9 @@ func TestNoGarbage(t *testing.T) {
 
 func noGarbage(t *testing.T, v *ffmpeg.Video) {
 	r := image.Rect(8, 8, 40, 32)
-	painter := &still{mouths: []Mouth{{Image: noise(r, 2), Mask: image.NewAlpha(r)}}}
+	painter := &still{mouths: []Mouth{{Image: image.NewYCbCr(r, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(r)}}}
 	tasks := newTasks(make(buffers[[]byte], 3))
-	frame, b := newFrame(v), newBlender(v)
+	frame, b := make([]byte, v.FrameSize()), newBlender(v)
 	output := 0
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]

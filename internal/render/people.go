@@ -79,8 +79,8 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 	if err := in.checkSize(f.frames, 0); err != nil {
 		return a, err
 	}
-	a.Video = order.AnalyzedVideo{Seconds: round(in.length(f.frames).Seconds()), FPS: round(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
-	a.Faces, err = found.faces(f.frames, in.length)
+	a.Video = order.AnalyzedVideo{Seconds: order.Rounded(in.length(f.frames).Seconds()), FPS: order.Rounded(fps), Width: v.Width, Height: v.Height, Frames: f.frames}
+	a.Faces, err = found.found(f.frames, in.length)
 	return a, err
 }
 
@@ -155,7 +155,7 @@ func (p *people) forget() {
 }
 
 // faces returns the people in order of appearance. frames is the number of frames of the video.
-func (p *people) faces(frames int, length func(frames int) time.Duration) ([]order.AnalyzedFace, error) {
+func (p *people) found(frames int, length func(frames int) time.Duration) ([]order.AnalyzedFace, error) {
 	var all []*person
 	for _, number := range slices.Sorted(maps.Keys(p.byPerson)) {
 		all = append(all, p.byPerson[number])
@@ -172,8 +172,8 @@ func (p *people) faces(frames int, length func(frames int) time.Duration) ([]ord
 	for i, q := range all {
 		f := &faces[i]
 		f.ID = faceAt(q.boxes[0]).String()
-		f.First, f.Last = round(length(q.first).Seconds()), round(length(q.last+1).Seconds())
-		f.Share = round(float64(q.frames) / float64(frames))
+		f.First, f.Last = order.Rounded(length(q.first).Seconds()), order.Rounded(length(q.last+1).Seconds())
+		f.Share = order.Rounded(float64(q.frames) / float64(frames))
 		for k := 0; k < len(q.boxes); k += step {
 			f.Boxes = append(f.Boxes, q.boxes[k])
 		}
@@ -196,9 +196,6 @@ func placeOf(frame int, b detection.Box) order.FaceBox {
 	half := b.Size / 2
 	return order.FaceBox{Frame: frame, Box: [4]int{int(b.X - half), int(b.Y - half), int(b.X + half), int(b.Y + half)}}
 }
-
-// round rounds to thousandths.
-func round(n float64) float64 { return math.Round(n*1000) / 1000 }
 
 // thumbnailOf returns a small picture of a face: its box, and a little more.
 func thumbnailOf(f *alignment.Face) *image.RGBA {

@@ -167,7 +167,7 @@ func (r *recorder) resume(ctx context.Context) (all []piece) {
 func (r *recorder) find(ctx context.Context, n int, read func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
-	return r.input.job.Pieces.Find(ctx, n, func(content io.Reader) error { return read(reader{ctx, content}) })
+	return r.input.job.Pieces.Find(ctx, n, func(content io.Reader) error { return read(newReader(ctx, content)) })
 }
 
 // inPieces tells whether the output may be made in pieces.

@@ -155,7 +155,7 @@ func addFile(ctx context.Context, to io.Writer, path string) error {
 	}
 	defer file.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, reader{ctx, file}); err != nil {
+	if _, err := io.Copy(sum, newReader(ctx, file)); err != nil {
 		return err
 	}
 	_, err = to.Write(sum.Sum(nil))
@@ -208,7 +208,7 @@ func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error)
 		}
 	}
 	return order.Estimate{
-		VideoSeconds: round(in.video.Duration.Seconds()), AudioSeconds: round(in.audioLength().Seconds()),
-		OutputSeconds: round(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),
+		VideoSeconds: order.Rounded(in.video.Duration.Seconds()), AudioSeconds: order.Rounded(in.audioLength().Seconds()),
+		OutputSeconds: order.Rounded(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),
 	}, in.checkSize(source, line.frames)
 }

@@ -38,8 +38,8 @@ func (f footage) play(ctx context.Context, line timeline, from int, free buffers
 	return nil
 }
 
-// pictures holds source frames. read fills a frame with the source frame of an index.
-type pictures interface {
+// framesOf holds source frames. read fills a frame with the source frame of an index.
+type framesOf interface {
 	read(source int, frame []byte) error
 }
 
@@ -53,7 +53,7 @@ type composer struct {
 }
 
 // emitAll emits the output frames in [from, to).
-func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error {
+func (c *composer) emitAll(ctx context.Context, from, to int, p framesOf) error {
 	for o := from; o < to; o++ {
 		frame, err := c.free.get(ctx)
 		if err != nil {

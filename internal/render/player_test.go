@@ -2,15 +2,18 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
+	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -82,7 +85,7 @@ func (l lost) OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (
 // TestPlayWithoutSeeking plays a clip from media that bring the wrong frames, or none, after a seek.
 func TestPlayWithoutSeeking(t *testing.T) {
 	media := rendertest.Media{}
-	path := numbered(t, "25", 60)
+	path := rendertest.Numbered(ffmpeg.RateOf(25_000), 60).File(t, "numbered")
 	info, err := media.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -110,15 +113,13 @@ func TestPlayPreview(t *testing.T) {
 			with, part := *tools, *info
 			if part.Begin = time.Second; !seeks {
 				with.Sandbox = sandbox.Sandbox{} // the script runs other programs
-				with.FFmpeg = write(t, "ffmpeg", []byte("#!/bin/sh\ncase \"$*\" in *trim=*) exit 1;; esac\nexec "+tools.FFmpeg+" \"$@\"\n"))
-				if err := os.Chmod(with.FFmpeg, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				with.FFmpeg = filepath.Join(t.TempDir(), "ffmpeg")
+				check.Must(t, os.WriteFile(with.FFmpeg, []byte("#!/bin/sh\ncase \"$*\" in *trim=*) exit 1;; esac\nexec "+tools.FFmpeg+" \"$@\"\n"), 0o700))
 			}
 			s := source{media: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, limit: 50}
 			if !seeks {
-				s.tooMany = errFull
-				if _, err := s.decode(t.Context(), newBuffers(1, part.Video.NewFrame), nil); err != errFull {
+				s.tooMany = errors.New("too many")
+				if _, err := s.decode(t.Context(), newBuffers(1, part.Video.NewFrame), nil); err != s.tooMany {
 					t.Errorf("too many frames before the preview: got %v", err)
 				}
 				s.tooMany = nil
@@ -160,7 +161,7 @@ func checkPlay(t *testing.T, p *player) {
 // TestKept plays a clip whose frames are kept, without decoding it again.
 func TestKept(t *testing.T) {
 	tools := rendertest.Media{}
-	path := numbered(t, "25", 20)
+	path := rendertest.Numbered(ffmpeg.RateOf(25_000), 20).File(t, "numbered")
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -184,6 +185,27 @@ func TestKept(t *testing.T) {
 		}
 		checkPlay(t, &player{s, bounce(20, 57)})
 		s.close()
+	}
+}
+
+// TestPlayDeep plays frames of 10 bits forward and backward, kept and decoded again, and compares them with those of a straight read.
+func TestPlayDeep(t *testing.T) {
+	const frames = 12
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "deep.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames)+",format=yuva444p10", "-c:v", "ffv1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
+		info.Video.Pixels = format
+		for _, most := range []int{frames, 5} {
+			s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: most, expected: frames, limit: 1000})
+			if kept := s.kept != nil; kept != (most == frames) || s.frames != frames {
+				t.Errorf("%s: kept %t, %d frames", format, kept, s.frames)
+			}
+			checkPlay(t, &player{s, bounce(frames, 40)})
+			s.close()
+		}
 	}
 }
 

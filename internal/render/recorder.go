@@ -159,7 +159,7 @@ func (r *recorder) keep(ctx context.Context, n int, p piece) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
 	return p.write(func(content io.Reader, size int64) error {
-		return r.input.job.Pieces.Keep(ctx, n, reader{ctx, content}, size)
+		return r.input.job.Pieces.Keep(ctx, n, newReader(ctx, content), size)
 	})
 }
 

@@ -29,7 +29,7 @@ func TestRefuse(t *testing.T) {
 		{fmt.Errorf("start ffmpeg: %w: not found", ffmpeg.ErrNotRun), failure.InternalFault},
 		{fmt.Errorf("read frame: %w: i/o timeout", ffmpeg.ErrStarved), failure.InternalFault},
 	} {
-		if got := failure.Of(unsupported(failure.Audio, c.cause)).Code; got != c.want {
+		if got := failure.Of(ffmpeg.Unsupported(failure.Audio, c.cause)).Code; got != c.want {
 			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)
 		}
 	}

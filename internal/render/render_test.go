@@ -239,7 +239,7 @@ func TestRenderKeepsFramesInStep(t *testing.T) {
 			if len(source) != test.frames {
 				t.Fatalf("%d frames, want %d", len(source), test.frames)
 			}
-			line := bounce(60, test.frames)
+			line := newTimeline(order.Bounce, 60, test.frames, nil)
 			for i := range source {
 				if source[i] != line.source(i) || painted[i] != i {
 					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)

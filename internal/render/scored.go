@@ -140,7 +140,7 @@ func (s *scored) sum(unsynced []int, sound io.Reader) (order.SyncScore, error) {
 		return all, fmt.Errorf("score: %w", err)
 	}
 	if follows, ok := score.Of(s.mouths(), heard, s.fps); ok {
-		all.Known, all.Confidence, all.Offset = true, round(follows.Confidence), follows.Offset
+		all.Known, all.Confidence, all.Offset = true, order.Rounded(follows.Confidence), follows.Offset
 	}
 	return all, nil
 }

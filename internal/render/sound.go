@@ -66,11 +66,11 @@ func (w work) decodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 	samples, err := w.Media.Samples(ctx, audio, pcm, w.mostSpeech(part))
 	switch {
 	case err != nil && samples == 0 && ctx.Err() == nil:
-		return 0, unsupported(failure.Audio, err)
+		return 0, ffmpeg.Unsupported(failure.Audio, err)
 	case err != nil:
 		return 0, fmt.Errorf("decode audio: %w", err)
 	case samples == 0 && audio.Begin > 0:
-		return 0, afterEnd(failure.Audio)
+		return 0, ffmpeg.AfterEnd(failure.Audio)
 	case samples == 0:
 		return 0, failure.Failure{Code: failure.NoSoundTrack}.Because(nil)
 	case samples > limit:
@@ -94,7 +94,7 @@ func (w work) encodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 	err := w.Media.Transcode(ctx, s.info, s.encoded, w.mostSpeech(part))
 	switch {
 	case errors.Is(err, ffmpeg.ErrUnsupported):
-		return unsupported(failure.Audio, err)
+		return ffmpeg.Unsupported(failure.Audio, err)
 	case err != nil:
 		return fmt.Errorf("encode audio: %w", err)
 	}
@@ -160,7 +160,7 @@ func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.I
 	got, err := w.Media.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: first.Start, Length: last.Start - first.Start + heard(last)})
 	switch {
 	case err != nil && got == 0 && ctx.Err() == nil:
-		return unsupported(failure.Audio, err)
+		return ffmpeg.Unsupported(failure.Audio, err)
 	case err != nil:
 		return fmt.Errorf("decode audio: %w", err)
 	}

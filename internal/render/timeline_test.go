@@ -93,7 +93,7 @@ func TestRuns(t *testing.T) {
 func TestPlayModes(t *testing.T) {
 	media := rendertest.Media{}
 	for _, length := range []int{1, 23} {
-		info, all := ffmpegtest.FramesBy(t, media, numbered(t, "25", length))
+		info, all := ffmpegtest.FramesBy(t, media, rendertest.Numbered(ffmpeg.RateOf(25_000), length).File(t, "numbered"))
 		if len(all) != length || ffmpegtest.Number(all[length-1], 0) != length-1 {
 			t.Fatalf("got %d frames, want %d", len(all), length)
 		}

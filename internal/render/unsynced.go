@@ -11,7 +11,7 @@ import (
 // unsynced returns where the output isn't synced, and why. frames are those in which no mouth was painted.
 func (p plan) unsynced(frames []int) order.Unsynced {
 	var gaps []order.Gap
-	at := func(output int) float64 { return round(p.input.length(output).Seconds()) }
+	at := func(output int) float64 { return order.Rounded(p.input.length(output).Seconds()) }
 	last := -1 // frame of the last gap
 	for _, o := range frames {
 		if !p.asked(o) {

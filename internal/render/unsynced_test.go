@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/signal/geom"
+	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -102,15 +104,15 @@ func TestFindIslands(t *testing.T) {
 		{"on the way back after a cut", ".##.#.", []int{0, 4}, order.Bounce, 11, ".##.....##."},
 	} {
 		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
-		p.seen.faces = facesOf(t)
+		p.seen.faces = newFaces(check.Scratch(t))
 		for _, face := range c.faces {
 			switch face {
 			case '#':
-				check.Must(t, p.seen.faces.append(make([]seen, 1)))
+				check.Must(t, p.seen.faces.add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
 			case 'o':
-				check.Must(t, p.seen.faces.append([]seen{{toMouth: geom.Similarity{X: 2}}}))
+				check.Must(t, p.seen.faces.add(alignment.Frame{Faces: []alignment.Face{{To: geom.Similarity{X: 2}}}}))
 			default:
-				check.Must(t, p.seen.faces.append(nil))
+				check.Must(t, p.seen.faces.add(alignment.Frame{}))
 			}
 		}
 		p.seen.hidden = occlusion.New()
@@ -216,5 +218,39 @@ func TestUnsyncedModes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDue checks in which frames a mouth should be painted: in x a face is seen, in - none, and a bar is a cut. Then, whether one is due.
+func TestDue(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{"xxxx", "1111"}, {"-xx-", "0110"}, {"x--x", "1111"}, {"x-|-x", "1001"}, {"--|--", "0000"}, {"|x-x|---|-x", "11100001"},
+	} {
+		var p plan
+		p.seen.faces = newFaces(check.Scratch(t))
+		for _, k := range c.source {
+			switch k {
+			case '|':
+				p.seen.cuts = append(p.seen.cuts, p.seen.frames())
+			case 'x':
+				check.Must(t, p.seen.faces.add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
+			default:
+				check.Must(t, p.seen.faces.add(alignment.Frame{}))
+			}
+		}
+		p.line = newTimeline(order.Loop, p.seen.frames(), p.seen.frames(), nil)
+		p.spoken = make([]speech.Articulation, p.line.frames)
+		got := ""
+		for _, due := range p.due() {
+			got += map[bool]string{true: "1", false: "0"}[due]
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
+		}
+		p.spoken[0], p.shares = speech.Rest, slices.Repeat([]uint8{255}, p.line.frames)
+		p.shares[1] = 254
+		if due := p.due(); due[0] || due[1] {
+			t.Errorf("%s: a mouth is due in silence, or in a fade", c.source)
+		}
 	}
 }

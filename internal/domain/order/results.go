@@ -1,6 +1,7 @@
 package order
 
 import (
+	"math"
 	"time"
 
 	"lipsync/internal/domain/failure"
@@ -16,6 +17,9 @@ const (
 	Rendering Stage = "rendering" // the output
 	Storing   Stage = "storing"   // the output
 )
+
+// Rounded rounds to thousandths.
+func Rounded(n float64) float64 { return math.Round(n*1000) / 1000 }
 
 // Analysis describes a video and the people in it. Places are in pixels of the video as displayed, from its
 // top left corner.
