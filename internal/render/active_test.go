@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/network/onnx"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/test/facetest"
@@ -60,7 +61,7 @@ func filmCompany(t *testing.T) (path string) {
 // companyTracker finds the three people at the places where they are drawn.
 type companyTracker struct{ faces []tracking.Face }
 
-func newCompanyTracker(float64) Tracker {
+func newCompanyTracker(float64) people.Tracker {
 	_, heads := company(0)
 	var c companyTracker
 	for track, h := range heads {

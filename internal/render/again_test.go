@@ -12,12 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -27,14 +27,14 @@ type faulty struct {
 	err error
 }
 
-func (e *faulty) Analyse(v Video) (Analyser, error) {
+func (e *faulty) Analyse(v engine.Video) (engine.Analyser, error) {
 	_, err := e.numberer.Analyse(v)
 	return e, err
 }
 
-func (e *faulty) Plan(context.Context, Output) (Painter, error) { return e, nil }
+func (e *faulty) Plan(context.Context, engine.Output) (engine.Painter, error) { return e, nil }
 
-func (e *faulty) Paint(context.Context, int, *image.YCbCr) ([]Mouth, error) { return nil, e.err }
+func (e *faulty) Paint(context.Context, int, *image.YCbCr) ([]engine.Mouth, error) { return nil, e.err }
 
 // TestStartAgain goes on after a piece, and then fails. It starts again only if that could help.
 func TestStartAgain(t *testing.T) {
@@ -257,28 +257,4 @@ func TestKeepAgain(t *testing.T) {
 	if want := []int{0, 0, 1}; !slices.Equal(s.asked, want) || s.pieces[0] == nil || s.pieces[1] == nil {
 		t.Errorf("asked to keep the pieces %v, kept %d, want %v and both", s.asked, len(s.pieces), want)
 	}
-}
-
-// stalled is a store that answers only when its context ends.
-type stalled struct{}
-
-func (stalled) Find(ctx context.Context, _ int, _ func(io.Reader) error) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (stalled) Keep(ctx context.Context, _ int, _ io.Reader, _ int64) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// TestStalledPieces looks for pieces in a store that doesn't answer. After a time it goes on without them.
-func TestStalledPieces(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		r := recorder{work: work{Renderer: &Renderer{Basis: "this program"}}, plan: plan{input: input{job: Job{Pieces: stalled{}}, video: &ffmpeg.Info{Video: &ffmpeg.Video{}}}}}
-		if all := r.resume(t.Context()); all != nil || time.Since(began) != keepTime {
-			t.Errorf("found %v after %v, want nothing after %v", all, time.Since(began), keepTime)
-		}
-	})
 }

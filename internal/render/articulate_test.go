@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/rendertest"
 )
 
 // mute is an engine that needs no articulation of the source.
 type mute struct{ numberer }
 
-func (m *mute) Analyse(Video) (Analyser, error) { return m, nil }
+func (m *mute) Analyse(engine.Video) (engine.Analyser, error) { return m, nil }
 
 func (m *mute) Articulates() bool { return false }
 
@@ -30,7 +31,7 @@ func TestArticulation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &mute{}
-			var engine Engine = &m.numberer
+			var engine engine.Engine = &m.numberer
 			if c.mute {
 				engine = m
 			}

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -69,16 +70,16 @@ func BenchmarkEncode(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			line := newTimeline(order.Bounce, len(moving), 100, nil)
-			for o := range line.frames {
-				if err := encoder.Write(moving[line.source(o)]); err != nil {
+			line := footage.NewTimeline(order.Bounce, len(moving), 100, nil)
+			for o := range line.Frames {
+				if err := encoder.Write(moving[line.Source(o)]); err != nil {
 					b.Fatal(err)
 				}
 			}
 			if err := encoder.Finish(); err != nil {
 				b.Fatal(err)
 			}
-			n += line.frames
+			n += line.Frames
 		}
 		report(b, n)
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/render/blend"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -227,9 +228,9 @@ func checkPainted(t *testing.T, path string, o order.Output) {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	b, frame := newBlender(info.Video), make([]byte, info.Video.FrameSize())
+	b, frame := blend.New(info.Video), make([]byte, info.Video.FrameSize())
 	for i := 0; frames.ReadPixels(frame) == nil; i++ {
-		if n := ffmpegtest.Number(b.see(frame), paintedAt); n != i {
+		if n := ffmpegtest.Number(b.See(frame), paintedAt); n != i {
 			t.Fatalf("frame %d is painted %d", i, n)
 		}
 	}

@@ -1,11 +1,8 @@
 package render
 
 import (
-	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,13 +13,13 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
-	"lipsync/internal/signal/geom"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
 )
 
 // couple is a tracker that sees two people: track 0 on the left in all frames, and track 1 on the right from frame 10 on.
-func couple(float64) Tracker {
+func couple(float64) people.Tracker {
 	at := func(track int, x float64) tracking.Face {
 		head := facetest.Head{X: x, Y: 36, Eyes: 20}
 		return tracking.Face{Track: track, Face: detection.Face{Box: detection.Box{X: float32(x), Y: 48, Size: 48}, Landmarks: head.Landmarks()}}
@@ -159,129 +156,22 @@ func TestChosenFaceMissing(t *testing.T) {
 	}
 }
 
-// facesOf returns the faces of frames.
-func facesOf(t testing.TB, frames ...[]seen) *faces {
-	t.Helper()
-	f := newFaces(check.Scratch(t))
-	for _, all := range frames {
-		check.Must(t, f.append(all))
-	}
-	return f
-}
-
-// TestPersonOfTracks chooses a person whom several tracks show, one of them twice as large as another of the same frame.
-func TestPersonOfTracks(t *testing.T) {
-	box := func(x, size float32) detection.Box { return detection.Box{X: x, Y: 50, Size: size} }
-	all := facesOf(t,
-		[]seen{{track: 0, person: 0, box: box(50, 40)}, {track: 1, person: 1, box: box(80, 40)}},
-		[]seen{{track: 1, person: 1, box: box(80, 40)}},
-		nil,
-		[]seen{{track: 2, person: 1, box: box(50, 40)}, {track: 3, person: 0, box: box(90, 40)}},
-		[]seen{{track: 4, person: 1, box: box(50, 20)}, {track: 5, person: 1, box: box(90, 40)}},
-	)
-	for x, want := range map[int][]int{
-		52: {0, -1, -1, 3, -1}, // in both boxes of their overlap, nearer to the left one
-		66: {1, 1, -1, 2, 5},
-		75: {1, 1, -1, 2, 5},
-	} {
-		if got := all.personAt(0, geom.Point{X: float32(x), Y: 40}); !slices.Equal(got, want) {
-			t.Errorf("at %d: got %v, want %v", x, got, want)
-		}
-	}
-}
-
-// TestLargest follows a person who is missed in two frames, while a larger one comes and goes.
-func TestLargest(t *testing.T) {
-	frames := make([][]seen, 30)
-	for i := range frames {
-		if i >= 2 && i != 25 && i != 26 {
-			frames[i] = append(frames[i], seen{track: 0, box: detection.Box{Size: 100}})
-		}
-		if i >= 10 && i < 20 {
-			frames[i] = append(frames[i], seen{track: 1, box: detection.Box{Size: 140}})
-		}
-	}
-	largest := facesOf(t, frames...).largest()
-	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: -1, 26: -1, 29: 0} {
-		if got := largest(frame); got != want {
-			t.Errorf("frame %d: got %d, want %d", frame, got, want)
-		}
-	}
-}
-
-// TestBestBox chooses the face whose box has the largest IoU with the client's, among those whose middles it contains.
-func TestBestBox(t *testing.T) {
-	all := facesOf(t, []seen{{track: 0, person: 0, box: detection.Box{X: 50, Y: 50, Size: 20}}, {track: 1, person: 1, box: detection.Box{X: 60, Y: 50, Size: 40}}, {track: 2, person: 2, box: detection.Box{X: 95, Y: 50, Size: 40}}})
-	for box, want := range map[rect]int{
-		{40, 40, 60, 60}:  0,
-		{35, 30, 80, 70}:  1,
-		{75, 30, 115, 70}: 2,
-		{61, 51, 94, 70}:  -1,
-	} {
-		if got, err := all.inBoxes(func(int) *rect { return &box }); (err == nil) != (want >= 0) || err == nil && got[0] != want {
-			t.Errorf("%v: got %v, %v, want %d", box, got, err, want)
-		}
-	}
-}
-
 // TestChosenFaceScaled finds points and boxes of the file in frames of half its size.
 func TestChosenFaceScaled(t *testing.T) {
 	rate := ffmpeg.Rate{Num: 25, Den: 1}
-	boxes, err := parseBoxes(strings.NewReader("[[180,60,300,140]]"), 1)
+	boxes, err := people.ParseBoxes(strings.NewReader("[[180,60,300,140]]"), 1)
 	check.Must(t, err)
 	in := input{
 		video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 160, Height: 96, Rate: rate}},
 		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
 		boxes: boxes,
 	}
-	all := newFaces(check.Scratch(t))
-	check.Must(t, all.add(alignment.Frame{Faces: []alignment.Face{{Box: detection.Box{X: 40, Y: 48, Size: 48}}, {Track: 1, Person: 1, Box: detection.Box{X: 120, Y: 48, Size: 48}}}}))
+	all := people.NewFaces(check.Scratch(t))
+	check.Must(t, all.Add(alignment.Frame{Faces: []alignment.Face{{Box: detection.Box{X: 40, Y: 48, Size: 48}}, {Track: 1, Person: 1, Box: detection.Box{X: 120, Y: 48, Size: 48}}}}))
 	if got, err := in.personAt(all, order.Face{By: order.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
 		t.Errorf("at a point: got %v, %v, want track 1", got, err)
 	}
-	if got, err := all.inBoxes(in.boxOf); err != nil || got[0] != 1 {
+	if got, err := all.InBoxes(in.boxOf); err != nil || got[0] != 1 {
 		t.Errorf("in a box: got %v, %v, want track 1", got, err)
-	}
-}
-
-// FuzzBoxes reads files of boxes.
-func FuzzBoxes(f *testing.F) {
-	for _, text := range []string{"[]", "[null,[1,2,3,4]]", "[[1,2,3,4.5e1]", `{"a":1}`, "[[1,2,null,4]]", "[1]", "[[[]]]", "[[1e999,2,3,4]]", "[[4,3,2,1]]", "[" + strings.Repeat("[", 20000)} {
-		f.Add(text, 2)
-	}
-	f.Fuzz(func(t *testing.T, text string, n int) {
-		n = min(max(n, 0), 1000)
-		boxes, err := parseBoxes(strings.NewReader(text), n)
-		if err != nil {
-			if failure.Of(err).Code != failure.BoxInvalid {
-				t.Errorf("got %v", err)
-			}
-			return
-		}
-		if len(boxes) > n {
-			t.Errorf("got %d boxes, want %d at most", len(boxes), n)
-		}
-		for _, b := range boxes {
-			if b != nil && !(b.left < b.right && b.top < b.bottom && math.Abs(float64(b.right)) < math.Inf(1)) {
-				t.Errorf("got %s", fmt.Sprint(*b))
-			}
-		}
-	})
-}
-
-// TestFacesUnread tells that faces can't be read from their file.
-func TestFacesUnread(t *testing.T) {
-	file := check.Scratch(t)
-	f := newFaces(file)
-	check.Must(t, f.append([]seen{{track: 3}}))
-	if got := f.of(3, 0); got == nil || f.failed() != nil {
-		t.Errorf("got %v (%v), want a face", got, f.failed())
-	}
-	file.Close()
-	if got := f.of(3, 0); got != nil || f.failed() == nil {
-		t.Errorf("of a closed file: got %v (%v), want an error", got, f.failed())
-	}
-	if err := f.append([]seen{{}}); err == nil {
-		t.Error("a face was kept in a closed file")
 	}
 }

@@ -11,6 +11,10 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/flow"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speech"
 )
@@ -22,13 +26,6 @@ type Findings interface {
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 	// Keep keeps what it reads under a name.
 	Keep(ctx context.Context, name string, r io.Reader) error
-}
-
-// Serial is an Analyser whose findings can be kept for later jobs.
-type Serial interface {
-	Analyser
-	// Code codes what Plan needs, after the last Add. Read into a new Analyser, it makes Plan plan the same.
-	Code(*serial.Coder)
 }
 
 // mostFindings bounds the findings of a video, in bytes. Those of an hour with 25 frames/s and one face take about 130 MB, most of them
@@ -67,7 +64,7 @@ func (w work) recall(ctx context.Context, in input) (o observation, found bool, 
 	if err != nil {
 		return o, false, err
 	}
-	engine, ok := analyser.(Serial)
+	engine, ok := analyser.(engine.Serial)
 	if !ok {
 		return o, false, nil
 	}
@@ -77,7 +74,7 @@ func (w work) recall(ctx context.Context, in input) (o observation, found bool, 
 	return o, found, err
 }
 
-func (w work) readFindings(ctx context.Context, in input, engine Serial) (o observation, found bool) {
+func (w work) readFindings(ctx context.Context, in input, engine engine.Serial) (o observation, found bool) {
 	ctx, cancel := context.WithTimeout(ctx, findingsTime)
 	defer cancel()
 	file, err := in.job.Findings.Open(ctx, w.findingsName(in))
@@ -85,18 +82,18 @@ func (w work) readFindings(ctx context.Context, in input, engine Serial) (o obse
 		return o, false
 	}
 	defer file.Close()
-	o = observation{footage: footage{source: w.source(in), recalled: true}, faces: newFaces(w.faces), hidden: occlusion.New(), analyser: engine}
+	o = observation{footage: footage.Footage{Source: w.source(in), Recalled: true}, Faces: people.NewFaces(w.faces), hidden: occlusion.New(), analyser: engine}
 	err = failure.Guard(func() error {
-		return serial.Read(io.LimitReader(newReader(ctx, file), mostFindings), func(c *serial.Coder) { o.code(c, engine) })
+		return serial.Read(io.LimitReader(flow.NewReader(ctx, file), mostFindings), func(c *serial.Coder) { o.code(c, engine) })
 	})
-	o.shown = min(o.footage.frames, in.most())
-	return o, err == nil && o.footage.frames >= 1 && o.footage.frames <= o.footage.limit
+	o.shown = min(o.footage.Frames, in.most())
+	return o, err == nil && o.footage.Frames >= 1 && o.footage.Frames <= o.footage.Limit
 }
 
 // keep keeps what the first pass found out for later jobs.
 func (w work) keep(ctx context.Context, in input, o observation) {
-	engine, ok := o.analyser.(Serial)
-	if !ok || !w.usesFindings(in) || o.footage.damaged || o.unheard {
+	engine, ok := o.analyser.(engine.Serial)
+	if !ok || !w.usesFindings(in) || o.footage.Damaged || o.unheard {
 		return
 	}
 	r, out := io.Pipe()
@@ -128,38 +125,22 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // code codes the findings.
-func (o *observation) code(c *serial.Coder, engine Serial) {
-	serial.Slice(c, &o.footage.sums, c.Uint32)
-	frames := len(o.footage.sums)
+func (o *observation) code(c *serial.Coder, engine engine.Serial) {
+	serial.Slice(c, &o.footage.Sums, c.Uint32)
+	frames := len(o.footage.Sums)
 	c.Int(&o.crf)
 	serial.Slice(c, &o.cuts, func(cut *int) {
 		c.Int(cut)
 		c.Check(*cut >= 0 && *cut < frames)
 	})
-	o.faces.code(c)
+	o.Faces.Code(c)
 	serial.Slice(c, &o.lost, func(l *tracking.Lost) { c.Int32((*int32)(l)) })
 	serial.Slice(c, &o.active, c.Int32)
 	serial.Slice(c, &o.heard, func(h *speech.Articulation) {
 		c.Floats(&h.Opening, &h.Closure, &h.Labiodental, &h.Rounding, &h.Spread, &h.Silence)
 	})
-	c.Check(o.faces.frames() == frames && len(o.lost) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
-	o.footage.frames = frames
+	c.Check(o.Faces.Frames() == frames && len(o.lost) == frames && len(o.active) == frames && (o.heard == nil || len(o.heard) == frames))
+	o.footage.Frames = frames
 	o.hidden.Code(c)
 	engine.Code(c)
-}
-
-func (f *faces) code(c *serial.Coder) {
-	frames := f.frames()
-	c.Int(&frames)
-	for i := 0; i < frames && !c.Failed(); i++ {
-		var all []seen
-		if !c.Reading() {
-			all = f.at(i)
-			c.Fail(f.failed())
-		}
-		if serial.Slice(c, &all, func(s *seen) { s.code(c) }); c.Reading() && !c.Failed() {
-			c.Fail(f.append(all))
-		}
-	}
-	c.Check(f.frames() == frames)
 }

@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
@@ -48,14 +49,14 @@ func TestStalledFindings(t *testing.T) {
 }
 
 // coded is an Analyser whose findings are empty.
-type coded struct{ Analyser }
+type coded struct{ engine.Analyser }
 
 func (coded) Code(*serial.Coder) {}
 
 // shown is an engine whose findings can be kept.
 type shown struct{ numberer }
 
-func (e *shown) Analyse(v Video) (Analyser, error) {
+func (e *shown) Analyse(v engine.Video) (engine.Analyser, error) {
 	_, err := e.numberer.Analyse(v)
 	return e, err
 }

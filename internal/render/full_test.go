@@ -8,6 +8,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -107,9 +108,9 @@ func TestSpaceOfFaces(t *testing.T) {
 	const more, frames = 1000, 600
 	in := input{limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 16, Height: 16, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}
 	file := check.Scratch(t)
-	kept := newFaces(file)
+	kept := people.NewFaces(file)
 	for range more {
-		check.Must(t, kept.add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
+		check.Must(t, kept.Add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
 	}
 	taken, err := file.Stat()
 	check.Must(t, err)

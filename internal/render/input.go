@@ -10,6 +10,8 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/people"
 )
 
 // Limits bound the media of a job.
@@ -28,12 +30,12 @@ func DefaultLimits() Limits {
 // input is what is known of a job before a frame of its video is decoded.
 type input struct {
 	job    Job
-	engine Engine
+	engine engine.Engine
 	limits Limits
 	video  *ffmpeg.Info // of the size, the rate and the pixel format of the output
 	given  ffmpeg.Video // the video as it is in its file
 	speech soundtrack
-	boxes  []*rect // of the option face, one for each frame of the file
+	boxes  []*people.Box // of the option face, one for each frame of the file
 
 	crowded bool // whether the disk has no space to keep the frames of the video
 }
@@ -67,10 +69,10 @@ func (w work) inspect(ctx context.Context, job Job) (in input, err error) {
 		source = max(1, in.expected())
 	}
 	if line, wrong := in.timelineFor(source, nil); wrong == nil { // else the plan, which knows more, refuses it
-		if err := in.checkSize(source, line.frames); err != nil {
+		if err := in.checkSize(source, line.Frames); err != nil {
 			return in, err
 		}
-		if err := in.takeRoom(source, line.frames); err != nil {
+		if err := in.takeRoom(source, line.Frames); err != nil {
 			return in, err
 		}
 		in.crowded = in.crowds(source)

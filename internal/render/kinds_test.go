@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -70,10 +71,10 @@ func TestVideoKinds(t *testing.T) {
 			if v := info.Video; v.Width != test.width || v.Height != test.height || v.Rate.String() != test.rate {
 				t.Errorf("%d × %d at %s, want %d × %d at %s", v.Width, v.Height, v.Rate, test.width, test.height, test.rate)
 			}
-			line := newTimeline(order.Bounce, frames, len(source), nil)
+			line := footage.NewTimeline(order.Bounce, frames, len(source), nil)
 			for i := range source {
-				if source[i] != line.source(i) || painted[i] != i {
-					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
+				if source[i] != line.Source(i) || painted[i] != i {
+					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.Source(i), i)
 				}
 			}
 			checkOutput(t, output, 1)

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -50,10 +51,10 @@ func TestSyncModes(t *testing.T) {
 			if want := time.Duration(c.frames) * time.Second / fps; result.Length != want {
 				t.Errorf("told of %v, want %v", result.Length, want)
 			}
-			line := newTimeline(c.mode, length, c.speech, nil)
+			line := footage.NewTimeline(c.mode, length, c.speech, nil)
 			for i := range source {
-				if source[i] != line.source(i) || painted[i] != i {
-					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
+				if source[i] != line.Source(i) || painted[i] != i {
+					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.Source(i), i)
 				}
 			}
 			if got, want := len(engine.seen), min(length, map[order.SyncMode]int{order.Pad: length, order.Remap: length}[c.mode]+c.speech); got != want {

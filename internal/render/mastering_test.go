@@ -34,7 +34,7 @@ func TestMastering(t *testing.T) {
 			t.Errorf("%s tells %v, want %v", path, got, want)
 		}
 	}
-	joined, _ := kept(t, Job{Video: video, Audio: speech, Options: order.Options{Output: order.Output{Codec: order.HEVC}}}, leastPiece, 1)
+	joined, _ := kept(t, Job{Video: video, Audio: speech, Options: order.Options{Output: order.Output{Codec: order.HEVC}}}, 8, 1)
 	if got := masteringOf(t, joined); !reflect.DeepEqual(got, want) {
 		t.Errorf("the output from pieces tells %v, want %v", got, want)
 	}

@@ -7,12 +7,15 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/recording"
 )
 
 // Media reads and writes files of pictures and sound. The values are those of package ffmpeg, whose Tools does it by programs. One Media serves any
 // number of jobs at once.
 type Media interface {
-	pictures
+	footage.Media
+	recording.Media
 
 	// Probe inspects a file. ErrUnsupported and ErrPicture are the fault of the file.
 	Probe(ctx context.Context, path string) (*ffmpeg.Info, error)
@@ -31,10 +34,6 @@ type Media interface {
 
 	// CheckOutput returns ErrNoEncoder if outputs can't be encoded so.
 	CheckOutput(ctx context.Context, o order.Output) error
-	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
-	TakeReel(ctx context.Context, v *ffmpeg.Video, o order.Output, from, to string) error
-	// Join joins reels and a sound to a file.
-	Join(ctx context.Context, v *ffmpeg.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
 	// Prove measures an output. The error is ErrUnproved if it is not what was to be made.
 	Prove(ctx context.Context, v *ffmpeg.Video, o order.Output, want ffmpeg.Proof, path string) error
 	// Poster returns a small picture of a video at a time, as a JPEG.

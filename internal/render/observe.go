@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"fmt"
-	"image"
 	"io"
 	"math"
 	"os"
@@ -14,38 +13,30 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/flow"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/people"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/sound/speech"
 )
 
 // observation is what the first pass found out, or the findings of an earlier job.
 type observation struct {
-	footage  footage
-	shown    int                 // number of source frames that the output may show
-	crf      int                 // see ffmpeg.Video.CRF
-	cuts     []int               // the source frames that begin a shot
-	*faces                       // in each source frame
-	lost     []tracking.Lost     // why there is no face, for each source frame
-	active   []int32             // the track of the speaker in each source frame, -1 for none
-	hidden   *occlusion.Analyser // finds what hides mouths
-	analyser Analyser            // the engine's
+	footage       footage.Footage
+	shown         int                 // number of source frames that the output may show
+	crf           int                 // see ffmpeg.Video.CRF
+	cuts          []int               // the source frames that begin a shot
+	*people.Faces                     // in each source frame
+	lost          []tracking.Lost     // why there is no face, for each source frame
+	active        []int32             // the track of the speaker in each source frame, -1 for none
+	hidden        *occlusion.Analyser // finds what hides mouths
+	analyser      engine.Analyser     // the engine's
 	// The video's own sound couldn't be read. Another time it may be.
 	unheard bool
 	spoken  []speech.Articulation // of the speech in each frame
 	heard   []speech.Articulation // of the video's own sound in each frame of the video; nil if the engine doesn't need it
 }
-
-// In the first pass the mouths of aheadMost frames or fewer are placed at once, so that a network sees several of them together. So
-// many full frames are in memory, and those that are decoded and tracked meanwhile. Of large frames there are fewer.
-const (
-	aheadMost  = 16
-	aheadBytes = 64 << 20
-	besides    = 4
-)
-
-// ahead returns the number of full frames in memory in the first pass.
-func ahead(v *ffmpeg.Video) int { return besides + min(aheadMost, aheadBytes/v.FrameSize()) }
 
 // waitingWindows is the largest number of windows of faces that wait for the video's own sound. Each takes 1.3 MB. The sound
 // is analysed much faster than the pictures.
@@ -55,7 +46,7 @@ const waitingWindows = 32
 // track. The caller closes the footage of what it returns, unless there is an error.
 func (w work) observe(ctx context.Context, in input) (o observation, err error) {
 	var unsaid error
-	g, seeing := newGroup(ctx)
+	g, seeing := flow.NewGroup(ctx)
 	g.Go(func() error {
 		unsaid = w.encodeSpeech(ctx, in.speech, in.job.Options.Preview.Length)
 		return unsaid
@@ -67,9 +58,9 @@ func (w work) observe(ctx context.Context, in input) (o observation, err error) 
 	if err = g.Wait(); err == nil {
 		return o, nil
 	}
-	o.footage.close()
+	o.footage.Close()
 	if unsaid != nil { // no matter which came first: findings are not to blame
-		o.footage.recalled = false
+		o.footage.Recalled = false
 		return o, unsaid
 	}
 	return o, err
@@ -82,45 +73,45 @@ func (w work) see(ctx context.Context, in input) (observation, error) {
 	case err != nil:
 		return o, err
 	case found:
-		w.progress(order.Analyzing, o.footage.frames).done(o.footage.frames)
+		w.progress(order.Analyzing, o.footage.Frames).done(o.footage.Frames)
 	default:
 		if o, err = w.firstPass(ctx, in); err != nil {
 			return o, err
 		}
 		w.keep(ctx, in, o)
 	}
-	if !o.faces.any(o.shown) {
-		o.footage.close()
+	if !o.Faces.Any(o.shown) {
+		o.footage.Close()
 		return o, failure.Failure{Code: failure.NoFace}.Because(nil)
 	}
 	return o, nil
 }
 
-func (w work) newAnalyser(in input) (Analyser, error) {
+func (w work) newAnalyser(in input) (engine.Analyser, error) {
 	v := in.video.Video
-	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float(), Scratch: w.scratch})
+	engine, err := w.engine.Analyse(engine.Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float(), Scratch: w.scratch})
 	if err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
 	return engine, nil
 }
 
-func (w work) source(in input) source {
-	return source{
-		media: w.Media, video: in.video, dir: w.dir, expected: in.expected(), needed: in.most(), output: &in.job.Options.Output, crowded: in.crowded,
-		limit:   int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
-		tooMany: in.checkSize(in.video.First()+in.most(), 0),
+func (w work) source(in input) footage.Source {
+	return footage.Source{
+		Media: w.Media, Video: in.video, Dir: w.dir, Expected: in.expected(), Needed: in.most(), Output: &in.job.Options.Output, Crowded: in.crowded,
+		Limit:   int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
+		TooMany: in.checkSize(in.video.First()+in.most(), 0),
 	}
 }
 
 // firstPass decodes, tracks and aligns each frame that the output may show, and analyses faces and sound, each in a goroutine of its own.
 func (w work) firstPass(ctx context.Context, in input) (o observation, err error) {
 	fps, network := in.video.Video.Rate.Float(), w.network(in)
-	o = observation{faces: newFaces(w.faces), hidden: occlusion.New()}
+	o = observation{Faces: people.NewFaces(w.faces), hidden: occlusion.New()}
 	if o.analyser, err = w.newAnalyser(in); err != nil {
 		return o, err
 	}
-	rows, err := newScratch(w.dir) // of the MFCC of the video's own sound
+	rows, err := flow.Scratch(w.dir) // of the MFCC of the video's own sound
 	if err != nil {
 		return o, err
 	}
@@ -129,14 +120,14 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 	var sound *speech.Speech // the video's own, nil if it has none
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
-	g, ctx := newGroup(ctx)
+	g, ctx := flow.NewGroup(ctx)
 	g.Go(func() (err error) {
 		o.spoken, err = w.hear(ctx, in)
 		return err
 	})
 	g.Go(func() error {
 		defer close(heard)
-		features, err := newScratch(w.dir)
+		features, err := flow.Scratch(w.dir)
 		if err != nil {
 			return err
 		}
@@ -155,21 +146,21 @@ func (w work) firstPass(ctx context.Context, in input) (o observation, err error
 		}
 		return err
 	})
-	aligned := w.aligned(ctx, g, w.source(in), &o.footage, &o.lost)
+	aligned := people.Align(ctx, g, w.source(in), w.NewTracker, &o.footage, &o.lost)
 	g.Go(func() error {
 		defer close(windows)
 		return w.addAll(ctx, &o, w.progress(order.Analyzing, in.expected()), speakers, aligned, windows)
 	})
 	g.Go(func() error { return speakers.Score(ctx, windows, <-heard) })
 	if err := g.Wait(); err != nil {
-		o.footage.close()
+		o.footage.Close()
 		return o, err
 	}
-	o.crf = o.footage.crf
-	o.heard = extend(o.heard, o.footage.frames)
-	o.shown = min(o.footage.frames, in.most())
+	o.crf = o.footage.CRF
+	o.heard = extend(o.heard, o.footage.Frames)
+	o.shown = min(o.footage.Frames, in.most())
 	active := speakers.Active(sound)
-	for i := range o.footage.frames {
+	for i := range o.footage.Frames {
 		o.active = append(o.active, int32(active(i)))
 	}
 	return o, nil
@@ -182,12 +173,12 @@ func (w work) hear(ctx context.Context, in input) ([]speech.Articulation, error)
 		return nil, err
 	}
 	defer f.Close()
-	features, err := newScratch(w.dir)
+	features, err := flow.Scratch(w.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer features.Close()
-	s, err := speech.Read(newReader(ctx, f), features)
+	s, err := speech.Read(flow.NewReader(ctx, f), features)
 	if err != nil {
 		return nil, err
 	}
@@ -205,94 +196,26 @@ func extend(a []speech.Articulation, frames int) []speech.Articulation {
 	return a[:frames]
 }
 
-// aligned decodes the source's frames, and tracks and aligns their faces, in goroutines of the group. It returns the channel of the
-// aligned frames, and sets the footage and why each frame has no face.
-func (w work) aligned(ctx context.Context, g group, s source, f *footage, lost *[]tracking.Lost) <-chan alignment.Frame {
-	fps := s.video.Video.Rate.Float()
-	free := newBuffers(ahead(s.video.Video), s.video.Video.NewFrame)
-	decoded, tracked, aligned := make(chan *image.YCbCr, besides-1), make(chan placing, cap(free)), make(chan alignment.Frame)
-	g.Go(func() (err error) {
-		defer close(decoded)
-		*f, err = s.decode(ctx, free, decoded)
-		return err
-	})
-	g.Go(func() error {
-		defer close(tracked)
-		return track(ctx, g, w.NewTracker(fps), decoded, free, tracked)
-	})
-	g.Go(func() error {
-		defer close(aligned)
-		return align(ctx, alignment.NewAligner(fps), tracked, aligned, lost)
-	})
-	return aligned
-}
-
-// placing is a tracked frame whose mouths are being placed.
-type placing struct {
-	*tracking.Seen
-	done chan struct{} // closed when they are
-}
-
-// track follows the faces of decoded frames, and places their mouths in goroutines of the group. It puts the decoded frames back into
-// free.
-func track(ctx context.Context, g group, tracker Tracker, decoded <-chan *image.YCbCr, free buffers[*image.YCbCr], tracked chan<- placing) error {
-	for frame := range decoded {
-		seen, err := tracker.Add(ctx, frame)
-		if err != nil {
-			return fmt.Errorf("find faces: %w", err)
-		}
-		p := placing{seen, make(chan struct{})}
-		g.Go(func() error {
-			if err := p.Place(ctx, frame); err != nil {
-				return fmt.Errorf("find mouths: %w", err)
-			}
-			free.put(frame)
-			close(p.done)
-			return nil
-		})
-		if err := send(ctx, tracked, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// align aligns the faces of tracked frames, and sends the aligned frames. It appends to lost why each has no face.
-func align(ctx context.Context, aligner *alignment.Aligner, tracked <-chan placing, aligned chan<- alignment.Frame, lost *[]tracking.Lost) error {
-	for p := range tracked {
-		select {
-		case <-p.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		*lost = append(*lost, p.Lost)
-		if err := sendAll(ctx, aligned, aligner.Add(p.Faces, p.Cut)); err != nil {
-			return err
-		}
-	}
-	return sendAll(ctx, aligned, aligner.End())
-}
-
 // addAll adds aligned frames to the engine's analyser and to those of speakers and of what hides mouths.
 func (w work) addAll(ctx context.Context, o *observation, progress *progress, speakers *speaker.Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	for f := range aligned {
 		if f.Cut {
 			o.cuts = append(o.cuts, f.Index)
 		}
-		if err := o.faces.add(f); err != nil {
+		if err := o.Faces.Add(f); err != nil {
 			return err
 		}
 		o.hidden.Add(f)
 		if err := o.analyser.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}
-		if err := sendAll(ctx, windows, speakers.Add(f)); err != nil {
+		if err := flow.SendAll(ctx, windows, speakers.Add(f)); err != nil {
 			return err
 		}
 		progress.done(f.Index + 1)
 	}
 	o.hidden.End()
-	return sendAll(ctx, windows, speakers.End())
+	return flow.SendAll(ctx, windows, speakers.End())
 }
 
 // network returns the network that finds the speaker. It is nil if there is none, or if the job doesn't need it.
@@ -315,7 +238,7 @@ func (w work) ownSound(ctx context.Context, in input, features *os.File, mfcc *s
 	if err != nil {
 		return nil, nil
 	}
-	var samples io.Reader = newReader(ctx, sound)
+	samples := flow.NewReader(ctx, sound)
 	if mfcc != nil {
 		samples = io.TeeReader(samples, mfcc)
 	}

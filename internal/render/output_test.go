@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -59,10 +60,10 @@ func TestOutputFormats(t *testing.T) {
 			if len(source) != frames {
 				t.Fatalf("got %d frames, want %d", len(source), frames)
 			}
-			line := newTimeline(order.Bounce, 20, frames, nil)
+			line := footage.NewTimeline(order.Bounce, 20, frames, nil)
 			for i := range source {
-				if source[i] != line.source(i) || painted[i] != i {
-					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
+				if source[i] != line.Source(i) || painted[i] != i {
+					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.Source(i), i)
 				}
 			}
 			if info.Video.Rate != (ffmpeg.Rate{Num: 25, Den: 1}) || info.Video.Width != ffmpegtest.Width || info.Video.Height != ffmpegtest.Height {

@@ -4,25 +4,28 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
-	"lipsync/internal/domain/failure"
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/blend"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/flow"
+	"lipsync/internal/render/recording"
+	"lipsync/internal/render/syncscore"
 )
 
 // task is one output frame that is being painted or encoded.
 type task struct {
 	output int
 	frame  []byte
-	share  uint8            // see blender.blend
+	share  uint8            // see blend.Blender
 	cover  *occlusion.Cover // what hides the mouth; nil if nothing does
 	synced bool             // whether a mouth was blended
 	done   chan struct{}    // gets a value when the frame is painted
 }
 
 // newTasks returns a task for each buffer. No more frames can be on their way, so the tasks are used again in turn.
-func newTasks(frames buffers[[]byte]) []task {
+func newTasks(frames flow.Buffers[[]byte]) []task {
 	tasks := make([]task, cap(frames))
 	for i := range tasks {
 		tasks[i].done = make(chan struct{}, 1)
@@ -48,7 +51,7 @@ func (w work) workers(v *ffmpeg.Video) (painted, all int) {
 type painting struct {
 	resumed  int   // number of frames in pieces of earlier attempts
 	unsynced []int // the frames in which no mouth was painted
-	scored   *scored
+	scored   *syncscore.Scorer
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
@@ -56,23 +59,25 @@ type painting struct {
 func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	v := p.input.video.Video
 	workers, frames := w.workers(v)
-	free := newBuffers(frames, func() []byte { return make([]byte, v.FrameSize()) })
+	free := flow.NewBuffers(frames, func() []byte { return make([]byte, v.FrameSize()) })
 	// Each task goes both to a free worker and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
-	scored := newScored(facts{
-		frames: p.line.frames, fps: v.Rate.Float(), spoken: p.spoken, due: p.due(), face: p.face, rests: p.seen.faces.restGaps, read: w.ReadLips,
+	scored := syncscore.New(syncscore.Output{
+		Frames: p.line.Frames, FPS: v.Rate.Float(), Spoken: p.spoken, Due: p.due(), Seen: p.face, Rests: p.seen.Faces.RestGaps, Read: w.ReadLips,
 	})
 
-	g, ctx := newGroup(ctx)
-	rec, err := w.newRecorder(ctx, p, scored)
-	made.resumed = rec.now.From
+	g, ctx := flow.NewGroup(ctx)
+	rec, err := w.record(ctx, p, scored)
+	if made.resumed = rec.Next(); made.resumed > 0 {
+		w.by.Resumed(made.resumed, p.line.Frames)
+	}
 	if err != nil {
 		return made, err
 	}
 	keeping, stop := context.WithCancel(ctx)
 	defer stop()
 	g.Go(func() error {
-		rec.keepAll(keeping)
+		rec.KeepAll(keeping)
 		return nil
 	})
 	g.Go(func() error {
@@ -82,13 +87,13 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	})
 	for range workers {
 		g.Go(func() error {
-			b := newBlender(v)
+			b := blend.New(v)
 			for t := range work {
 				if err := t.paint(ctx, p.painter, b); err != nil {
 					return err
 				}
-				if t.synced && scored.measures(t.output) {
-					if err := scored.add(ctx, t.output, b.see(t.frame)); err != nil {
+				if t.synced && scored.Measures(t.output) {
+					if err := scored.Add(ctx, t.output, b.See(t.frame)); err != nil {
 						return err
 					}
 				}
@@ -99,46 +104,82 @@ func (w work) paint(ctx context.Context, p plan) (made painting, err error) {
 	}
 	g.Go(func() error {
 		defer stop()
-		return rec.write(ctx, line, free)
+		return w.write(ctx, rec, p.line.Frames, line, free)
 	})
 	if err := g.Wait(); err != nil {
-		rec.encoder.Abort()
+		rec.Abort()
 		return made, err
 	}
 	made.scored = scored
-	made.unsynced = rec.unsynced()
+	made.unsynced = rec.Unsynced()
 	return made, nil
 }
 
+// record begins to record an output. It is made in pieces if the job keeps them, and if the disk has room for both the pieces and the joined file.
+func (w work) record(ctx context.Context, p plan, s *syncscore.Scorer) (*recording.Recorder, error) {
+	in, frames := p.input, p.line.Frames
+	o := recording.Output{
+		Media: w.Media, Video: in.video.Video, Form: in.job.Options.Output, Frames: frames, Sound: p.sound.encoded, Path: in.job.Output, Scorer: s, Dir: w.dir,
+		Plan:      func(ctx context.Context) (string, error) { return w.planSum(ctx, in, frames) },
+		PieceTime: in.job.PieceTime, Now: w.clock, Unkept: w.by.Unkept,
+	}
+	if w.Basis != "" && in.inPieces(frames) {
+		o.Pieces = in.job.Pieces
+	}
+	return recording.New(ctx, o)
+}
+
+// write records painted frames in their order.
+func (w work) write(ctx context.Context, rec *recording.Recorder, frames int, line <-chan *task, free flow.Buffers[[]byte]) error {
+	progress := w.progress(order.Rendering, frames)
+	for t := range line {
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := rec.Add(ctx, t.frame, t.synced); err != nil {
+			return err
+		}
+		output := t.output
+		free.Put(t.frame) // and the task with it
+		progress.done(output + 1)
+	}
+	if err := ctx.Err(); err != nil {
+		return err // the frames ended early
+	}
+	return rec.Finish(ctx)
+}
+
 // play makes a task of each output frame from one on, and sends it to both channels.
-func (p plan) play(ctx context.Context, from int, free buffers[[]byte], tasks []task, line, work chan<- *task) error {
+func (p plan) play(ctx context.Context, from int, free flow.Buffers[[]byte], tasks []task, line, work chan<- *task) error {
 	output := from
-	return p.seen.footage.play(ctx, p.line, from, free, func(frame []byte) error {
+	return p.seen.footage.Play(ctx, p.line, from, free, func(frame []byte) error {
 		t := &tasks[output%len(tasks)]
 		t.output, t.frame, t.share, t.cover = output, frame, p.share(output), p.cover(output)
 		if p.island(output) || p.sight(output) == nothing {
 			t.share = 0
 		}
 		output++
-		if err := send(ctx, line, t); err != nil {
+		if err := flow.Send(ctx, line, t); err != nil {
 			return err
 		}
-		return send(ctx, work, t)
+		return flow.Send(ctx, work, t)
 	})
 }
 
 // paint makes a frame's mouths and blends them where they are seen, unless the share is 0.
-func (t *task) paint(ctx context.Context, painter Painter, b *blender) (err error) {
-	var mouths []Mouth
+func (t *task) paint(ctx context.Context, painter engine.Painter, b *blend.Blender) (err error) {
+	var mouths []engine.Mouth
 	if t.share > 0 {
-		if mouths, err = painter.Paint(ctx, t.output, b.see(t.frame)); err != nil {
+		if mouths, err = painter.Paint(ctx, t.output, b.See(t.frame)); err != nil {
 			return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 		}
 	}
 	t.synced = false
 	for _, m := range mouths {
 		if t.cover == nil || t.cover.Uncover(m.Mask) {
-			b.add(t.frame, m, t.share)
+			b.Blend(t.frame, m, t.share)
 			t.synced = true
 		}
 		if m.Release != nil {
@@ -147,57 +188,3 @@ func (t *task) paint(ctx context.Context, painter Painter, b *blender) (err erro
 	}
 	return nil
 }
-
-// buffers holds the free frames of one pass. Their number is fixed, so a stage that is ahead waits for the stages after it.
-type buffers[F any] chan F
-
-func newBuffers[F any](n int, newFrame func() F) buffers[F] {
-	b := make(buffers[F], n)
-	for range n {
-		b <- newFrame()
-	}
-	return b
-}
-
-// get waits for a free frame.
-func (b buffers[F]) get(ctx context.Context) (f F, err error) {
-	select {
-	case f = <-b:
-		return f, nil
-	case <-ctx.Done():
-		return f, ctx.Err()
-	}
-}
-
-func (b buffers[F]) put(f F) { b <- f }
-
-// send sends v, unless the context ends first.
-func send[T any](ctx context.Context, c chan<- T, v T) error {
-	select {
-	case c <- v:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// sendAll sends each of the values, unless the context ends first.
-func sendAll[T any](ctx context.Context, c chan<- T, values []T) error {
-	for _, v := range values {
-		if err := send(ctx, c, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// group is an errgroup.Group in which a panic becomes an error: a panic that the media of one job cause must not end other jobs.
-type group struct{ *errgroup.Group }
-
-func newGroup(ctx context.Context) (group, context.Context) {
-	g, ctx := errgroup.WithContext(ctx)
-	return group{g}, ctx
-}
-
-// Go calls f in a goroutine.
-func (g group) Go(f func() error) { g.Group.Go(func() error { return failure.Guard(f) }) }

@@ -6,11 +6,14 @@ import (
 	"testing"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/blend"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/flow"
 )
 
 // eager is an engine that wants many frames at once.
 type eager struct {
-	Engine
+	engine.Engine
 	workers int
 }
 
@@ -38,11 +41,13 @@ func TestWorkers(t *testing.T) {
 
 // still is a painter whose mouths are always the same.
 type still struct {
-	Painter
-	mouths []Mouth
+	engine.Painter
+	mouths []engine.Mouth
 }
 
-func (s *still) Paint(context.Context, int, *image.YCbCr) ([]Mouth, error) { return s.mouths, nil }
+func (s *still) Paint(context.Context, int, *image.YCbCr) ([]engine.Mouth, error) {
+	return s.mouths, nil
+}
 
 // TestNoGarbage checks that a frame on its way takes no new memory, after the
 // first.
@@ -54,9 +59,9 @@ func TestNoGarbage(t *testing.T) {
 
 func noGarbage(t *testing.T, v *ffmpeg.Video) {
 	r := image.Rect(8, 8, 40, 32)
-	painter := &still{mouths: []Mouth{{Image: image.NewYCbCr(r, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(r)}}}
-	tasks := newTasks(make(buffers[[]byte], 3))
-	frame, b := make([]byte, v.FrameSize()), newBlender(v)
+	painter := &still{mouths: []engine.Mouth{{Image: image.NewYCbCr(r, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(r)}}}
+	tasks := newTasks(make(flow.Buffers[[]byte], 3))
+	frame, b := make([]byte, v.FrameSize()), blend.New(v)
 	output := 0
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]

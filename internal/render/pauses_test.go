@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -47,7 +48,7 @@ func TestKeepSilent(t *testing.T) {
 	audio := ffmpegtest.Make(t, "pause.wav", "-i", "../sound/speech/testdata/human-librivox.wav", "-f", "lavfi", "-t", "1.4", "-i", "anullsrc=r=16000:cl=mono",
 		"-filter_complex", "[0]asplit[a][b];[a][1][b]concat=n=3:v=0:a=1")
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 200))
-	for name, engine := range map[string]Engine{"articulates": &numberer{}, "mute": &mute{}} {
+	for name, engine := range map[string]engine.Engine{"articulates": &numberer{}, "mute": &mute{}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			output, result, err := renderBy(t, newRenderer(t, engine), video, audio, order.Options{Silence: order.KeepSilent})

@@ -16,6 +16,10 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/flow"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/people"
 	"lipsync/internal/sound/speech"
 )
 
@@ -23,14 +27,14 @@ import (
 type plan struct {
 	input   input
 	seen    observation
-	line    timeline
+	line    footage.Timeline
 	sound   soundtrack
 	spoken  []speech.Articulation // the articulation of the speech in each frame of the output
 	pcm     *os.File              // samples of the speech; the caller closes it
 	warning order.Warnings
-	painter Painter
+	painter engine.Painter
 	speaker func(source int) int // the track of the speaker in a source frame, -1 for none
-	shares  []uint8              // see blender.blend, of each frame of the output; nil means 255 for all
+	shares  []uint8              // see blend.Blender, of each frame of the output; nil means 255 for all
 	islands []bool               // see findIslands
 }
 
@@ -41,7 +45,7 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 	if p.line, err = in.timeline(seen); err != nil {
 		return p, err
 	}
-	frames := p.line.frames
+	frames := p.line.Frames
 	if err := in.checkSize(seen.shown, frames); err != nil {
 		return p, err
 	}
@@ -58,8 +62,8 @@ func (w work) plan(ctx context.Context, in input, seen observation) (p plan, err
 		return p, err
 	}
 	p.spoken = extend(seen.spoken, frames)
-	out := Output{
-		Frames: frames, Source: p.line.source, Spoken: p.spoken, Heard: seen.heard,
+	out := engine.Output{
+		Frames: frames, Source: p.line.Source, Spoken: p.spoken, Heard: seen.heard,
 		Samples: p.samples(), Speaker: p.speaker, Mask: in.job.Options.Mask,
 	}
 	if seen.hidden.Covers() > 0 {
@@ -84,7 +88,7 @@ func (in input) encodedBy(crf int) input {
 // samples returns the samples of the speech, and of silence after it if the output is longer.
 func (p plan) samples() *io.SectionReader { return io.NewSectionReader(p.pcm, 0, 2*p.sound.samples) }
 
-// share returns the share of an output frame for blender.blend.
+// share returns the share of an output frame for blend.Blender.
 func (p plan) share(output int) uint8 {
 	if p.shares == nil {
 		return 255
@@ -100,17 +104,17 @@ func (p plan) cover(output int) *occlusion.Cover {
 	if p.seen.hidden.Covers() == 0 {
 		return nil
 	}
-	source := p.line.source(output)
+	source := p.line.Source(output)
 	return p.seen.hidden.Cover(p.speaker(source), source)
 }
 
 // face returns the face whose mouth can be measured in an output frame, nil if there is none: nobody speaks, or the mouth isn't painted as a whole.
-func (p plan) face(output int) *seen {
+func (p plan) face(output int) *people.Seen {
 	if p.share(output) < 255 || p.cover(output).HidesLips() || p.island(output) {
 		return nil
 	}
-	source := p.line.source(output)
-	if face := p.seen.of(p.speaker(source), source); face != nil && !p.outside(face) {
+	source := p.line.Source(output)
+	if face := p.seen.Of(p.speaker(source), source); face != nil && !p.outside(face) {
 		return face
 	}
 	return nil
@@ -155,7 +159,7 @@ func addFile(ctx context.Context, to io.Writer, path string) error {
 	}
 	defer file.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, newReader(ctx, file)); err != nil {
+	if _, err := io.Copy(sum, flow.NewReader(ctx, file)); err != nil {
 		return err
 	}
 	_, err = to.Write(sum.Sum(nil))
@@ -203,12 +207,12 @@ func (w work) estimate(ctx context.Context, j Job) (e order.Estimate, err error)
 		return e, err
 	}
 	if s := in.job.Space; s != nil {
-		if err := s.Fits(in.space(source, line.frames)); err != nil {
+		if err := s.Fits(in.space(source, line.Frames)); err != nil {
 			return e, err
 		}
 	}
 	return order.Estimate{
 		VideoSeconds: order.Rounded(in.video.Duration.Seconds()), AudioSeconds: order.Rounded(in.audioLength().Seconds()),
-		OutputSeconds: order.Rounded(in.length(line.frames).Seconds()), Frames: line.frames, Size: in.size(source, line.frames),
-	}, in.checkSize(source, line.frames)
+		OutputSeconds: order.Rounded(in.length(line.Frames).Seconds()), Frames: line.Frames, Size: in.size(source, line.Frames),
+	}, in.checkSize(source, line.Frames)
 }

@@ -5,27 +5,30 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"image"
 	"os"
 	"slices"
 	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
-	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/flow"
+	"lipsync/internal/render/people"
+	"lipsync/internal/render/recording"
+	"lipsync/internal/render/syncscore"
 	"lipsync/internal/sound/speaker"
 )
 
 // Renderer renders any number of jobs at once. Its fields are set once.
 type Renderer struct {
 	Media   Media
-	Engines map[string]Engine // by the names that jobs give
+	Engines map[string]engine.Engine // by the names that jobs give
 	Limits  Limits
 	// NewTracker makes the tracker of one video. fps is its frame rate.
-	NewTracker func(fps float64) Tracker
+	NewTracker func(fps float64) people.Tracker
 	// ReadLips reads the lips of painted mouths, for the score; nil: they aren't read.
-	ReadLips LipReader
+	ReadLips syncscore.LipReader
 	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
 	// Basis tells the program, the networks, and what computes these. Findings and pieces of another basis are not used. If it is
@@ -40,11 +43,6 @@ func (r *Renderer) clock() time.Time {
 		return time.Now()
 	}
 	return r.Now()
-}
-
-// Tracker follows faces; see tracking.Tracker.
-type Tracker interface {
-	Add(ctx context.Context, frame *image.YCbCr) (*tracking.Seen, error)
 }
 
 // Job is one video to make. All its files are local.
@@ -64,7 +62,7 @@ type Job struct {
 	Signed   bool              // the output must be signed later, which takes four times its size on the disk
 	Poster   bool              // the result has a poster
 	// Pieces keeps pieces of the output, and has those of earlier attempts at the job. If it is nil, the output isn't made in pieces.
-	Pieces Pieces
+	Pieces recording.Pieces
 	Space  Space // on the disk; nil: always enough
 	Stored bool  // the output is stored on the same disk later
 	// VideoSum is the SHA-256 of the video. Pieces of jobs with another one aren't used.
@@ -100,9 +98,12 @@ type Observer interface {
 type ProgressFunc func(Progress)
 
 func (ProgressFunc) Measured(_, _ time.Duration, _ int64) {}
-func (ProgressFunc) Resumed(_, _ int)                     {}
-func (ProgressFunc) Unkept(int, error)                    {}
-func (f ProgressFunc) Progress(p Progress)                { f(p) }
+
+func (ProgressFunc) Resumed(_, _ int) {}
+
+func (ProgressFunc) Unkept(int, error) {}
+
+func (f ProgressFunc) Progress(p Progress) { f(p) }
 
 // observed returns o, or an Observer that does nothing if o is nil.
 func observed(o Observer) Observer {
@@ -141,7 +142,7 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 	defer os.RemoveAll(w.dir)
 	j = j.normal()
 	made, err := w.try(ctx, j)
-	if (made.Reused != Reused{} || slices.ContainsFunc([]error{errPieces, ffmpeg.ErrGPU, ffmpeg.ErrUnproved}, func(e error) bool { return errors.Is(err, e) })) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings, pieces or the GPU are to blame
+	if (made.Reused != Reused{} || slices.ContainsFunc([]error{recording.ErrPieces, ffmpeg.ErrGPU, ffmpeg.ErrUnproved}, func(e error) bool { return errors.Is(err, e) })) && mayDiffer(err) && ctx.Err() == nil { // perhaps the findings, pieces or the GPU are to blame
 		if j.Pieces = nil; j.Findings != nil && !errors.Is(err, ffmpeg.ErrGPU) {
 			j.Findings = unread{j.Findings}
 		}
@@ -154,7 +155,7 @@ func (r *Renderer) Render(ctx context.Context, j Job, o Observer) (Result, error
 // try makes one try at a job. With an error, the result tells only what the try has reused.
 func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 	for _, f := range []**os.File{&w.scratch, &w.faces} {
-		if *f, err = newScratch(w.dir); err != nil {
+		if *f, err = flow.Scratch(w.dir); err != nil {
 			return made, err
 		}
 		defer (*f).Close()
@@ -166,12 +167,12 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		}
 		w.by.Measured(in.video.Duration, in.audioLength(), in.size(in.expected(), in.spoken()))
 		seen, err := w.observe(ctx, in)
-		made.Reused.Findings = seen.footage.recalled
+		made.Reused.Findings = seen.footage.Recalled
 		if err != nil {
 			return err
 		}
-		defer seen.footage.close()
-		defer func() { err = cmp.Or(seen.faces.failed(), err) }() // what followed from faces that couldn't be read doesn't count
+		defer seen.footage.Close()
+		defer func() { err = cmp.Or(seen.Faces.Failed(), err) }() // what followed from faces that couldn't be read doesn't count
 		p, err := w.plan(ctx, in, seen)
 		if err != nil {
 			return err
@@ -182,7 +183,7 @@ func (w work) try(ctx context.Context, j Job) (made Result, err error) {
 		if err != nil {
 			return err
 		}
-		proof := ffmpeg.Proof{Frames: p.line.frames, Sound: p.sound.length}
+		proof := ffmpeg.Proof{Frames: p.line.Frames, Sound: p.sound.length}
 		if err := w.Media.Prove(ctx, in.video.Video, j.Options.Output, proof, j.Output); err != nil {
 			return errors.Join(err, os.Remove(j.Output))
 		}
@@ -201,7 +202,7 @@ func mayDiffer(err error) bool {
 // work is what all stages of a job work with. It doesn't change.
 type work struct {
 	*Renderer
-	engine  Engine
+	engine  engine.Engine
 	by      Observer
 	dir     string   // for temporary files
 	scratch *os.File // the engine's

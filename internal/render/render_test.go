@@ -16,6 +16,9 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
@@ -26,12 +29,12 @@ import (
 // source's own, and checks that it is called as the port promises.
 type numberer struct {
 	seen []int // numbers in the frames, in order; -1 where no crop showed it
-	out  Output
+	out  engine.Output
 }
 
 const paintedAt = 48 // row of the painted number
 
-func (e *numberer) Analyse(Video) (Analyser, error) {
+func (e *numberer) Analyse(engine.Video) (engine.Analyser, error) {
 	e.seen = nil
 	return e, nil
 }
@@ -52,12 +55,12 @@ func (e *numberer) Add(f alignment.Frame) error {
 	return nil
 }
 
-func (e *numberer) Plan(_ context.Context, out Output) (Painter, error) {
+func (e *numberer) Plan(_ context.Context, out engine.Output) (engine.Painter, error) {
 	e.out = out
 	return e, nil
 }
 
-func (e *numberer) Paint(_ context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
+func (e *numberer) Paint(_ context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	got, want := ffmpegtest.Number(frame, 0), e.seen[e.out.Source(output)]
 	if got != want && want >= 0 {
 		return nil, fmt.Errorf("output %d shows source frame %d, want %d", output, got, want)
@@ -66,7 +69,7 @@ func (e *numberer) Paint(_ context.Context, output int, frame *image.YCbCr) ([]M
 		return nil, nil
 	}
 	r := image.Rect(0, paintedAt, ffmpegtest.Width, paintedAt+16)
-	m := Mouth{Image: image.NewYCbCr(r, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(r)}
+	m := engine.Mouth{Image: image.NewYCbCr(r, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(r)}
 	for i := range m.Mask.Pix {
 		m.Mask.Pix[i] = 255
 	}
@@ -74,7 +77,7 @@ func (e *numberer) Paint(_ context.Context, output int, frame *image.YCbCr) ([]M
 		m.Image.Cb[i], m.Image.Cr[i] = 128, 128
 	}
 	ffmpegtest.Draw(m.Image, paintedAt, output)
-	return []Mouth{m}, nil
+	return []engine.Mouth{m}, nil
 }
 
 // fixedTracker sees one face, always at the same place.
@@ -96,16 +99,16 @@ func someone(track int, size float32) tracking.Face {
 // wholeOf copies a frame, from which an engine can then read its number.
 func wholeOf(frame *image.YCbCr) *pixels.Crop { return pixels.NewCrop(frame, frame.Rect, 25) }
 
-func newRenderer(t testing.TB, engine Engine) *Renderer {
+func newRenderer(t testing.TB, e engine.Engine) *Renderer {
 	return &Renderer{
-		Media: ffmpegtest.Tools(t), Engines: map[string]Engine{"": engine}, Limits: DefaultLimits(),
-		NewTracker: func(float64) Tracker { return &fixedTracker{} }, Basis: "this program",
+		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"": e}, Limits: DefaultLimits(),
+		NewTracker: func(float64) people.Tracker { return &fixedTracker{} }, Basis: "this program",
 	}
 }
 
 // inMemory returns a renderer of clips of package rendertest.
-func inMemory(t testing.TB, engine Engine) *Renderer {
-	r := newRenderer(t, engine)
+func inMemory(t testing.TB, e engine.Engine) *Renderer {
+	r := newRenderer(t, e)
 	r.Media = rendertest.Media{}
 	return r
 }
@@ -161,9 +164,12 @@ type notes struct {
 func (n *notes) Measured(video, audio time.Duration, size int64) {
 	n.measured, n.size = append(n.measured, [2]time.Duration{video, audio}), size
 }
+
 func (n *notes) Unkept(piece int, _ error) { n.unkept = append(n.unkept, piece) }
-func (n *notes) Resumed(frames, _ int)     { n.resumed = frames }
-func (n *notes) Progress(p Progress)       { n.progress = append(n.progress, p) }
+
+func (n *notes) Resumed(frames, _ int) { n.resumed = frames }
+
+func (n *notes) Progress(p Progress) { n.progress = append(n.progress, p) }
 
 // render renders a job and returns the path of its output.
 func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
@@ -239,10 +245,10 @@ func TestRenderKeepsFramesInStep(t *testing.T) {
 			if len(source) != test.frames {
 				t.Fatalf("%d frames, want %d", len(source), test.frames)
 			}
-			line := newTimeline(order.Bounce, 60, test.frames, nil)
+			line := footage.NewTimeline(order.Bounce, 60, test.frames, nil)
 			for i := range source {
-				if source[i] != line.source(i) || painted[i] != i {
-					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
+				if source[i] != line.Source(i) || painted[i] != i {
+					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.Source(i), i)
 				}
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -25,7 +26,7 @@ func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (*tracking.Seen, e
 	return &tracking.Seen{Faces: faces, Cut: cut}, nil
 }
 
-func (f trackFunc) new(float64) Tracker { return f }
+func (f trackFunc) new(float64) people.Tracker { return f }
 
 // TestFacesInSomeFrames checks that frames without a face stay as they are.
 func TestFacesInSomeFrames(t *testing.T) {

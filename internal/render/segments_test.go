@@ -14,6 +14,8 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -105,9 +107,9 @@ type listener struct {
 	heard []float64
 }
 
-func (l *listener) Analyse(Video) (Analyser, error) { return l, nil }
+func (l *listener) Analyse(engine.Video) (engine.Analyser, error) { return l, nil }
 
-func (l *listener) Plan(ctx context.Context, out Output) (Painter, error) {
+func (l *listener) Plan(ctx context.Context, out engine.Output) (engine.Painter, error) {
 	pcm, err := io.ReadAll(out.Samples)
 	if err != nil {
 		return nil, err
@@ -205,7 +207,7 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 	t.Parallel()
 	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 30))
 	r := newRenderer(t, &numberer{})
-	r.NewTracker = func(fps float64) Tracker {
+	r.NewTracker = func(fps float64) people.Tracker {
 		all := couple(fps).(trackFunc)
 		return trackFunc(func(frame int) ([]tracking.Face, bool) {
 			if frame >= 20 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -21,7 +22,7 @@ type hook struct {
 	add, plan, paint func() error
 }
 
-func (h *hook) Analyse(Video) (Analyser, error) { return h, nil }
+func (h *hook) Analyse(engine.Video) (engine.Analyser, error) { return h, nil }
 
 func (h *hook) Workers() int { return 3 }
 
@@ -29,12 +30,12 @@ func (h *hook) Add(f alignment.Frame) error {
 	return errors.Join(h.numberer.Add(f), call(h.add))
 }
 
-func (h *hook) Plan(ctx context.Context, out Output) (Painter, error) {
+func (h *hook) Plan(ctx context.Context, out engine.Output) (engine.Painter, error) {
 	_, err := h.numberer.Plan(ctx, out)
 	return h, errors.Join(err, call(h.plan))
 }
 
-func (h *hook) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
+func (h *hook) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	m, err := h.numberer.Paint(ctx, output, frame)
 	return m, errors.Join(err, call(h.paint))
 }

@@ -7,126 +7,19 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/people"
 )
 
-// timeline maps the frames of the output to those of the video.
-type timeline struct {
-	frames int // of the output
-	at     func(output int) moment
-}
-
-// moment is a time of the video: that of a source frame, or one between a source frame and the next.
-type moment struct {
-	source int
-	next   uint8 // share of the next frame, of 255
-}
-
-// newTimeline returns the timeline of a sync mode. source and speech are the lengths of the video and of the speech track in
-// frames, at least 1. cuts has the source frames that begin a shot, in their order.
-func newTimeline(mode order.SyncMode, source, speech int, cuts []int) timeline {
-	switch mode {
-	case order.Loop:
-		return loop(source, speech)
-	case order.CutOff:
-		return hold(source, min(source, speech))
-	case order.Pad:
-		return hold(source, max(source, speech))
-	case order.Remap:
-		return remap(source, speech, cuts)
-	default:
-		return bounce(source, speech)
-	}
-}
-
-// bounce plays the source forward, backward, forward and so on.
-func bounce(source, output int) timeline {
-	period := max(1, 2*(source-1))
-	return timeline{output, func(output int) moment {
-		i := output % period
-		return moment{source: min(i, period-i)}
-	}}
-}
-
-// loop plays the source again and again.
-func loop(source, output int) timeline {
-	return timeline{output, func(output int) moment { return moment{source: output % source} }}
-}
-
-// hold plays the source once, and then shows its last frame.
-func hold(source, output int) timeline {
-	return timeline{output, func(output int) moment { return moment{source: min(output, source-1)} }}
-}
-
-// remap plays the source once, faster or slower, so that it fills the output. The middle of each output frame, as a share of the
-// output's length, is the time in the source that it shows. If the source plays slower, neighbouring frames of a shot are mixed.
-func remap(source, output int, cuts []int) timeline {
-	if source >= output {
-		return timeline{output, func(o int) moment { return moment{source: (2*o + 1) * source / (2 * output)} }}
-	}
-	cut := make(map[int]bool, len(cuts))
-	for _, c := range cuts {
-		cut[c] = true
-	}
-	return timeline{output, func(o int) moment {
-		// The time is at ÷ unit, counted in source frames from the middle of the first one.
-		at, unit := max((2*o+1)*source-output, 0), 2*output
-		m := moment{source: at / unit, next: uint8(255 * (at % unit) / unit)}
-		if m.source >= source-1 {
-			return moment{source: source - 1}
-		}
-		if cut[m.source+1] {
-			return moment{source: m.nearest()}
-		}
-		return m
-	}}
-}
-
-// nearest returns the source frame that is nearest in time.
-func (m moment) nearest() int {
-	if m.next >= 128 {
-		return m.source + 1
-	}
-	return m.source
-}
-
-// source returns the source frame that an output frame shows, or the one with the larger share of it.
-func (t timeline) source(output int) int { return t.at(output).nearest() }
-
-// run returns the end of the longest run that begins with the output frame from, and whether the run plays backward. In a run the
-// source frames descend one by one, or they don't descend.
-func (t timeline) run(from int) (to int, backward bool) {
-	descends := func(o int) bool { return t.at(o).source < t.at(o-1).source }
-	to = from + 1
-	if to == t.frames {
-		return to, from > 0 && descends(from)
-	}
-	for backward = descends(to); to < t.frames && descends(to) == backward; to++ {
-	}
-	return to, backward
-}
-
-// shownOnce reports whether each of the output frames in [from, to) shows a whole source frame that comes
-// after that of the frame before.
-func (t timeline) shownOnce(from, to int) bool {
-	last := -1
-	for o := from; o < to; o++ {
-		m := t.at(o)
-		if m.next > 0 || m.source <= last {
-			return false
-		}
-		last = m.source
-	}
-	return true
-}
-
 // timeline returns the timeline of the output. It fails if the options don't allow an output of these media.
-func (in input) timeline(seen observation) (line timeline, err error) {
+func (in input) timeline(seen observation) (line footage.Timeline, err error) {
 	if line, err = in.timelineFor(seen.shown, seen.cuts); err != nil || in.job.Options.NoFace != order.FailFaceless {
 		return line, err
 	}
-	face := seen.largest()
-	for o := range line.frames {
-		if i := line.source(o); face(i) < 0 && (len(in.job.Segments) == 0 || in.segmentAt(o) != nil) {
+	face := seen.Largest()
+	for o := range line.Frames {
+		if i := line.Source(o); face(i) < 0 && (len(in.job.Segments) == 0 || in.segmentAt(o) != nil) {
 			f := failure.Failure{Code: failure.FaceMissing}
 			f.Value.Seconds = (in.video.Begin + in.length(i)).Seconds()
 			return line, f.Because(nil)
@@ -137,7 +30,7 @@ func (in input) timeline(seen observation) (line timeline, err error) {
 
 // timelineFor returns the timeline for a video of a number of frames, in some of which shots begin. It fails if the options don't allow an output of
 // these lengths.
-func (in input) timelineFor(source int, cuts []int) (line timeline, err error) {
+func (in input) timelineFor(source int, cuts []int) (line footage.Timeline, err error) {
 	mode := in.job.Options.SyncMode
 	switch {
 	case in.video.Still: // it has no length, so each mode shows it as long as somebody speaks
@@ -158,7 +51,7 @@ func (in input) timelineFor(source int, cuts []int) (line timeline, err error) {
 			speech = source // the output is as long as the video
 		}
 	}
-	return newTimeline(mode, source, speech, cuts), nil
+	return footage.NewTimeline(mode, source, speech, cuts), nil
 }
 
 // tooFast returns the failure of a video that would have to play too fast or too slowly. If the video is long, not all of its
@@ -305,10 +198,10 @@ func (in input) space(source, frames int) int64 {
 	}
 	size := files*output + soundBytes*in.length(frames).Seconds()
 	if in.job.Options.SyncMode == order.Bounce && frames > source {
-		size += 2 * min(stretchSize, float64(source)*float64(v.FrameSize()))
+		size += 2 * min(footage.StretchSize, float64(source)*float64(v.FrameSize()))
 	}
-	kept := int64(source) * sizeOfSeen()
-	if e, ok := in.engine.(Scratcher); ok {
+	kept := int64(source) * people.SizeOfSeen()
+	if e, ok := in.engine.(engine.Scratcher); ok {
 		kept += e.Scratch(source, frames)
 	}
 	return int64(size) + kept
@@ -325,7 +218,16 @@ func (in input) takeRoom(source, frames int) error {
 // crowds reports whether the disk has no space to keep so many frames of the video too.
 func (in input) crowds(source int) bool {
 	all := int64(source) * int64(in.video.Video.FrameSize())
-	return in.job.Space != nil && (all > stretchSize || !in.job.Space.Spare(all))
+	return in.job.Space != nil && (all > footage.StretchSize || !in.job.Space.Spare(all))
+}
+
+// mostInPieces bounds the outputs of ProRes that are made in pieces, in bytes: for a moment the scratch folder has both the
+// pieces and the joined file.
+const mostInPieces = mostBytes / 2
+
+// inPieces tells whether an output with a number of frames may be made in pieces.
+func (in input) inPieces(frames int) bool {
+	return in.job.Pieces != nil && in.proResSize(frames) <= mostInPieces
 }
 
 // proResSize returns the size in bytes of an output of ProRes of a number of frames, 0 of other codecs.

@@ -5,6 +5,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/geom"
 )
 
@@ -29,7 +30,7 @@ func (p plan) unsynced(frames []int) order.Unsynced {
 // asked tells whether the client wants a mouth to be synced in an output frame.
 func (p plan) asked(output int) bool {
 	inBoxes := p.input.job.Options.Face.By == order.FaceInBoxes
-	return p.share(output) > 0 && (!inBoxes || p.input.boxOf(p.line.source(output)) != nil)
+	return p.share(output) > 0 && (!inBoxes || p.input.boxOf(p.line.Source(output)) != nil)
 }
 
 // cause returns why no mouth is painted in an output frame.
@@ -37,13 +38,13 @@ func (p plan) cause(output int) order.Cause {
 	for p.island(output) {
 		output++ // to the gap after the island
 	}
-	source := p.line.source(output)
-	switch face := p.seen.of(p.speaker(source), source); {
+	source := p.line.Source(output)
+	switch face := p.seen.Of(p.speaker(source), source); {
 	case face != nil && p.outside(face):
 		return order.OutOfPicture
 	case face != nil:
 		return order.MouthHidden
-	case p.seen.count(source) > 0:
+	case p.seen.Count(source) > 0:
 		return order.OtherPerson
 	}
 	return map[tracking.Lost]order.Cause{
@@ -63,8 +64,8 @@ const (
 
 // sight returns that of an output frame.
 func (p plan) sight(output int) sight {
-	source := p.line.source(output)
-	face, cover := p.seen.of(p.speaker(source), source), p.cover(output)
+	source := p.line.Source(output)
+	face, cover := p.seen.Of(p.speaker(source), source), p.cover(output)
 	switch {
 	case !p.asked(output):
 		return unasked
@@ -80,8 +81,8 @@ func (p plan) sight(output int) sight {
 var mouthCentre = geom.Point{X: 1.2, Y: 1.55}
 
 // outside tells whether the middle of a mouth is outside of the picture. Then the rest of it stays as it is: half a mouth says nothing.
-func (p plan) outside(face *seen) bool {
-	c, v := face.toMouth.Apply(mouthCentre), p.input.video.Video
+func (p plan) outside(face *people.Seen) bool {
+	c, v := face.ToMouth.Apply(mouthCentre), p.input.video.Video
 	return !(c.X >= 0 && c.Y >= 0 && c.X < float32(v.Width) && c.Y < float32(v.Height))
 }
 
@@ -95,12 +96,12 @@ func (p plan) findIslands() []bool {
 		if o == 0 {
 			return true
 		}
-		from, to := p.line.source(o-1), p.line.source(o)
+		from, to := p.line.Source(o-1), p.line.Source(o)
 		next, _ := slices.BinarySearch(p.seen.cuts, min(from, to)+1)
 		again := to < from-1 // the video starts again
 		return again || next < len(p.seen.cuts) && p.seen.cuts[next] <= max(from, to)
 	}
-	return islands(p.line.frames, int(leastIsland*p.input.video.Video.Rate.Float()), cut, p.sight)
+	return islands(p.line.Frames, int(leastIsland*p.input.video.Video.Rate.Float()), cut, p.sight)
 }
 
 // islands finds the runs of frames between two in which nothing of a mouth is seen, without a cut within, if most of the mouth is seen in fewer
@@ -132,12 +133,12 @@ func islands(frames, least int, cut func(int) bool, at func(int) sight) []bool {
 // due tells of each output frame whether a mouth should be painted in it: somebody speaks, and there is a face in it or both before and after
 // it in its shot.
 func (p plan) due() []bool {
-	there := make([]bool, p.seen.frames()) // in source frames
+	there := make([]bool, p.seen.Frames()) // in source frames
 	from := 0
 	for _, to := range append(slices.Clone(p.seen.cuts), len(there)) {
 		first, last := to, from
 		for i := from; i < to; i++ {
-			if p.seen.count(i) > 0 {
+			if p.seen.Count(i) > 0 {
 				first, last = min(first, i), i
 			}
 		}
@@ -146,9 +147,9 @@ func (p plan) due() []bool {
 		}
 		from = to
 	}
-	due := make([]bool, p.line.frames)
+	due := make([]bool, p.line.Frames)
 	for o := range due {
-		due[o] = p.share(o) == 255 && p.spoken[o].Silence <= silentOver && there[p.line.source(o)]
+		due[o] = p.share(o) == 255 && p.spoken[o].Silence <= silentOver && there[p.line.Source(o)]
 	}
 	return due
 }

@@ -14,6 +14,8 @@ import (
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/footage"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
@@ -53,16 +55,16 @@ func TestUnsynced(t *testing.T) {
 	})
 	for _, c := range []struct {
 		name   string
-		new    func(float64) Tracker
+		new    func(float64) people.Tracker
 		face   order.Face
 		large  bool // whether the largest face is synced
 		frames int
 		synced int
 		want   []order.Gap
 	}{
-		{"one who comes and goes", func(float64) Tracker { return comes }, order.Face{}, true, 90, 35,
+		{"one who comes and goes", func(float64) people.Tracker { return comes }, order.Face{}, true, 90, 35,
 			[]order.Gap{{Start: 0, End: .4, Reason: order.FaceTooSmall}, {Start: 1.2, End: 2, Reason: order.TurnedAway}, {Start: 2, End: 3, Reason: order.OutOfPicture}}},
-		{"the same, whose track is not that of the speaker for a moment", func(float64) Tracker { return comes }, order.Face{}, false, 90, 35,
+		{"the same, whose track is not that of the speaker for a moment", func(float64) people.Tracker { return comes }, order.Face{}, false, 90, 35,
 			[]order.Gap{{Start: 0, End: .4, Reason: order.FaceTooSmall}, {Start: 1.2, End: 2.2, Reason: order.TurnedAway}, {Start: 2.2, End: 3, Reason: order.OutOfPicture}}},
 		{"the other one", couple, order.Face{By: order.FaceAt, Frame: 12, X: 110, Y: 30}, false, 30, 20, []order.Gap{{Start: 0, End: .4, Reason: order.OtherPerson}}},
 		{"all synced", couple, order.Face{By: order.FaceAt, Frame: 12, X: 50, Y: 60}, false, 30, 30, nil},
@@ -104,19 +106,19 @@ func TestFindIslands(t *testing.T) {
 		{"on the way back after a cut", ".##.#.", []int{0, 4}, order.Bounce, 11, ".##.....##."},
 	} {
 		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
-		p.seen.faces = newFaces(check.Scratch(t))
+		p.seen.Faces = people.NewFaces(check.Scratch(t))
 		for _, face := range c.faces {
 			switch face {
 			case '#':
-				check.Must(t, p.seen.faces.add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
+				check.Must(t, p.seen.Faces.Add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
 			case 'o':
-				check.Must(t, p.seen.faces.add(alignment.Frame{Faces: []alignment.Face{{To: geom.Similarity{X: 2}}}}))
+				check.Must(t, p.seen.Faces.Add(alignment.Frame{Faces: []alignment.Face{{To: geom.Similarity{X: 2}}}}))
 			default:
-				check.Must(t, p.seen.faces.add(alignment.Frame{}))
+				check.Must(t, p.seen.Faces.Add(alignment.Frame{}))
 			}
 		}
 		p.seen.hidden = occlusion.New()
-		p.seen.cuts, p.line = c.cuts, newTimeline(c.mode, len(c.faces), c.frames, c.cuts)
+		p.seen.cuts, p.line = c.cuts, footage.NewTimeline(c.mode, len(c.faces), c.frames, c.cuts)
 		got := ""
 		for _, island := range p.findIslands() {
 			got += map[bool]string{true: "#", false: "."}[island]
@@ -159,7 +161,7 @@ func TestIslands(t *testing.T) {
 func TestUnsyncedSegments(t *testing.T) {
 	t.Parallel()
 	r := newRenderer(t, &numberer{})
-	r.NewTracker = func(float64) Tracker {
+	r.NewTracker = func(float64) people.Tracker {
 		return lostFunc(func(frame int) (tracking.Lost, bool) { return tracking.TooSmall, frame >= 10 && frame < 30 })
 	}
 	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50))
@@ -203,7 +205,7 @@ func TestUnsyncedModes(t *testing.T) {
 				PieceTime: time.Nanosecond, Pieces: s}
 			for _, attempt := range []string{"first", "second"} {
 				r, told := inMemory(t, &numberer{}), &notes{}
-				r.NewTracker = func(float64) Tracker { return comes }
+				r.NewTracker = func(float64) people.Tracker { return comes }
 				j.Output = filepath.Join(j.Scratch, attempt+".mp4")
 				made, err := r.Render(t.Context(), j, told)
 				if err != nil {
@@ -227,19 +229,19 @@ func TestDue(t *testing.T) {
 		{"xxxx", "1111"}, {"-xx-", "0110"}, {"x--x", "1111"}, {"x-|-x", "1001"}, {"--|--", "0000"}, {"|x-x|---|-x", "11100001"},
 	} {
 		var p plan
-		p.seen.faces = newFaces(check.Scratch(t))
+		p.seen.Faces = people.NewFaces(check.Scratch(t))
 		for _, k := range c.source {
 			switch k {
 			case '|':
-				p.seen.cuts = append(p.seen.cuts, p.seen.frames())
+				p.seen.cuts = append(p.seen.cuts, p.seen.Frames())
 			case 'x':
-				check.Must(t, p.seen.faces.add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
+				check.Must(t, p.seen.Faces.Add(alignment.Frame{Faces: make([]alignment.Face, 1)}))
 			default:
-				check.Must(t, p.seen.faces.add(alignment.Frame{}))
+				check.Must(t, p.seen.Faces.Add(alignment.Frame{}))
 			}
 		}
-		p.line = newTimeline(order.Loop, p.seen.frames(), p.seen.frames(), nil)
-		p.spoken = make([]speech.Articulation, p.line.frames)
+		p.line = footage.NewTimeline(order.Loop, p.seen.Frames(), p.seen.Frames(), nil)
+		p.spoken = make([]speech.Articulation, p.line.Frames)
 		got := ""
 		for _, due := range p.due() {
 			got += map[bool]string{true: "1", false: "0"}[due]
@@ -247,7 +249,7 @@ func TestDue(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
 		}
-		p.spoken[0], p.shares = speech.Rest, slices.Repeat([]uint8{255}, p.line.frames)
+		p.spoken[0], p.shares = speech.Rest, slices.Repeat([]uint8{255}, p.line.Frames)
 		p.shares[1] = 254
 		if due := p.due(); due[0] || due[1] {
 			t.Errorf("%s: a mouth is due in silence, or in a fade", c.source)

@@ -19,7 +19,9 @@ import (
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/musetalk"
+	"lipsync/internal/render/people"
 	"lipsync/internal/render/warp"
 )
 
@@ -84,9 +86,9 @@ func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, faces: faces}
+	s := &Set{Renderer: &render.Renderer{Engines: map[string]engine.Engine{}}, log: log, faces: faces}
 	s.muse.parts = map[catalog.Role]*musetalk.Part{}
-	s.NewTracker = func(fps float64) render.Tracker { return tracking.NewTracker(s.faces, fps) }
+	s.NewTracker = func(fps float64) people.Tracker { return tracking.NewTracker(s.faces, fps) }
 	s.ReadLips = func(ctx context.Context, frame *image.YCbCr, near detection.Face) (detection.Face, bool, error) {
 		return s.faces.LocateMouth(ctx, frame, near)
 	}

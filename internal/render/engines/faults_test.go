@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
@@ -19,35 +20,35 @@ import (
 
 // faulty is an engine that makes the mouths of another speech, and none in some frames.
 type faulty struct {
-	render.Engine
+	engine.Engine
 	said  func([]speech.Articulation) []speech.Articulation
 	keeps func(output int) bool
 }
 
 // faultyAnalyser is the Analyser of faulty.
 type faultyAnalyser struct {
-	render.Serial
+	engine.Serial
 	faulty
 }
 
 // faultyPainter is the Painter of faulty.
 type faultyPainter struct {
-	render.Painter
+	engine.Painter
 	faulty
 }
 
-func (f faulty) Analyse(v render.Video) (render.Analyser, error) {
+func (f faulty) Analyse(v engine.Video) (engine.Analyser, error) {
 	a, err := f.Engine.Analyse(v)
-	return faultyAnalyser{a.(render.Serial), f}, err
+	return faultyAnalyser{a.(engine.Serial), f}, err
 }
 
-func (a faultyAnalyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
+func (a faultyAnalyser) Plan(ctx context.Context, out engine.Output) (engine.Painter, error) {
 	out.Spoken = a.said(slices.Clone(out.Spoken))
 	p, err := a.Serial.Plan(ctx, out)
 	return faultyPainter{p, a.faulty}, err
 }
 
-func (p faultyPainter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+func (p faultyPainter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	if p.keeps(output) {
 		return nil, nil
 	}

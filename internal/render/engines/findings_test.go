@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
 )
@@ -39,7 +40,7 @@ func (m memory) Keep(_ context.Context, name string, r io.Reader) (err error) {
 
 // trackCounter counts the frames that are tracked.
 type trackCounter struct {
-	render.Tracker
+	people.Tracker
 	frames *int
 }
 
@@ -66,7 +67,7 @@ func newFindingsFixture(t *testing.T) *findingsFixture {
 	f := &findingsFixture{}
 	f.set, _ = open(t, folder)
 	newTracker := f.set.NewTracker
-	f.set.NewTracker = func(fps float64) render.Tracker { return trackCounter{newTracker(fps), &f.tracked} }
+	f.set.NewTracker = func(fps float64) people.Tracker { return trackCounter{newTracker(fps), &f.tracked} }
 	drawn, spoken := ffmpegtest.Head(t, headFrames), filepath.Join(dir, "spoken.wav")
 	if err := demo.Speech(t.Context(), spoken); err != nil {
 		t.Fatal(err)

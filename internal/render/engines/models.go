@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/musetalk"
 	"lipsync/internal/render/wav2lip"
 	"lipsync/internal/sound/speaker"
@@ -114,9 +114,9 @@ func (s *Set) miss(role catalog.Role, why error) {
 // another machine may do it, or this machine with another model.
 type unusable struct{ error }
 
-var _ render.Engine = (*unusable)(nil)
+var _ engine.Engine = (*unusable)(nil)
 
-func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u.error }
+func (u unusable) Analyse(engine.Video) (engine.Analyser, error) { return nil, u.error }
 
 func (u unusable) Workers() int { return 1 }
 

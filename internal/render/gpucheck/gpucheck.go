@@ -135,8 +135,8 @@ func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
 	return notes
 }
 
-// engine returns the name of the engine of jobs: wav2lip if its network is there, else warp.
-func engine(s *engines.Set) string { return cmp.Or(usable(s, "wav2lip"), "warp") }
+// ofJobs returns the name of the engine of jobs: wav2lip if its network is there, else warp.
+func ofJobs(s *engines.Set) string { return cmp.Or(usable(s, "wav2lip"), "warp") }
 
 // muse returns the name of the engine musetalk if its networks are there, else "".
 func muse(s *engines.Set) string { return usable(s, "musetalk") }

@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/musetalk"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/onnxtest"
@@ -138,19 +138,19 @@ func shown(t *testing.T, m *Machine) {
 // dark paints all frames black.
 type dark struct{}
 
-func (dark) Analyse(render.Video) (render.Analyser, error) { return dark{}, nil }
+func (dark) Analyse(engine.Video) (engine.Analyser, error) { return dark{}, nil }
 func (dark) Workers() int                                  { return 1 }
 func (dark) Articulates() bool                             { return false }
 func (dark) Add(alignment.Frame) error                     { return nil }
 
-func (dark) Plan(context.Context, render.Output) (render.Painter, error) { return dark{}, nil }
+func (dark) Plan(context.Context, engine.Output) (engine.Painter, error) { return dark{}, nil }
 
-func (dark) Paint(_ context.Context, _ int, frame *image.YCbCr) ([]render.Mouth, error) {
+func (dark) Paint(_ context.Context, _ int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	mask := image.NewAlpha(frame.Rect)
 	for i := range mask.Pix {
 		mask.Pix[i] = 255
 	}
-	return []render.Mouth{{Image: image.NewYCbCr(frame.Rect, frame.SubsampleRatio), Mask: mask}}, nil
+	return []engine.Mouth{{Image: image.NewYCbCr(frame.Rect, frame.SubsampleRatio), Mask: mask}}, nil
 }
 
 func TestReport(t *testing.T) {

@@ -46,7 +46,7 @@ func (m *Machine) measure(ctx context.Context, p onnx.Provider, gpu bool) (*meas
 		return nil, errors.Join(err, s.Close())
 	}
 	defer os.RemoveAll(dir)
-	t, err := measure.Stages(ctx, s.Renderer, engine(s), m.Video, m.Speech, dir)
+	t, err := measure.Stages(ctx, s.Renderer, ofJobs(s), m.Video, m.Speech, dir)
 	return t, errors.Join(err, s.Close())
 }
 
@@ -67,7 +67,7 @@ func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 		if i == 1 {
 			counts = []int{1, 1, 2, 4, 8}
 		}
-		more, err := m.jobsOn(ctx, p, i == 1, engine, counts, outputs[i])
+		more, err := m.jobsOn(ctx, p, i == 1, ofJobs, counts, outputs[i])
 		rows = append(rows, more...)
 		if err != nil {
 			return rows, fmt.Errorf("with %s: %w", p, err)

@@ -12,7 +12,7 @@ import (
 
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/engines"
 	"lipsync/internal/render/wav2lip"
 )
@@ -90,7 +90,7 @@ func (m *Machine) squeezed(ctx context.Context, s *engines.Set, load func() (*on
 }
 
 // sameJob compares the outputs of a job by the set's engine and by another one.
-func (m *Machine) sameJob(ctx context.Context, s *engines.Set, other render.Engine) error {
+func (m *Machine) sameJob(ctx context.Context, s *engines.Set, other engine.Engine) error {
 	dir, err := m.folder()
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/sound/speaker"
 )
 
@@ -55,7 +55,7 @@ func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first 
 }
 
 // firstPass measures decoding, tracking, alignment and analysis.
-func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, speakers *speaker.Analyser) (err error) {
+func (m *measurement) firstPass(ctx context.Context, engine engine.Analyser, speakers *speaker.Analyser) (err error) {
 	fps := m.info.Video.Rate.Float()
 	tracker, aligner := m.renderer.NewTracker(fps), alignment.NewAligner(fps)
 	hidden := occlusion.New()
@@ -107,7 +107,7 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 }
 
 // secondPass measures decoding again, painting and encoding.
-func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aac string) error {
+func (m *measurement) secondPass(ctx context.Context, painter engine.Painter, aac string) error {
 	encoder, err := m.renderer.Media.Encode(ctx, m.info.Video, order.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aa
 
 // paint makes the mouths of frames, in as many frames at once as the engine asks for. It
 // doesn't blend them into the frames, which would take little time.
-func (m *measurement) paint(ctx context.Context, painter render.Painter, first int, batch []*image.YCbCr) error {
+func (m *measurement) paint(ctx context.Context, painter engine.Painter, first int, batch []*image.YCbCr) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(m.engine.Workers())
 	for i, frame := range batch {

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/sound/speaker"
 	"lipsync/internal/sound/speech"
 )
@@ -52,7 +53,7 @@ func (t *Times) add(name string, f func() error) error {
 type measurement struct {
 	*Times
 	renderer *render.Renderer
-	engine   render.Engine
+	engine   engine.Engine
 	info     *ffmpeg.Info // of the video
 	scratch  string       // folder
 }
@@ -61,14 +62,14 @@ type measurement struct {
 // of a pass on them one after the other, and goes on with the next frames. The output is as
 // long as the video. The renderer's NewTracker must be set. Files are written to the folder
 // scratch.
-func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scratch string) (*Times, error) {
+func Stages(ctx context.Context, r *render.Renderer, name, video, audio, scratch string) (*Times, error) {
 	info, err := r.Media.Probe(ctx, video)
 	if err != nil {
 		return nil, err
 	}
-	m := &measurement{&Times{Took: map[string]time.Duration{}}, r, r.Engines[engine], info, scratch}
+	m := &measurement{&Times{Took: map[string]time.Duration{}}, r, r.Engines[name], info, scratch}
 	if m.engine == nil {
-		return nil, fmt.Errorf("there is no engine %s", engine)
+		return nil, fmt.Errorf("there is no engine %s", name)
 	}
 	v := info.Video
 	own, err := os.Create(filepath.Join(scratch, "engine"))
@@ -76,7 +77,7 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 		return nil, err
 	}
 	defer own.Close()
-	analyser, err := m.engine.Analyse(render.Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float(), Scratch: own})
+	analyser, err := m.engine.Analyse(engine.Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float(), Scratch: own})
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +112,9 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	if err != nil {
 		return nil, err
 	}
-	var painter render.Painter
+	var painter engine.Painter
 	err = m.add("plan", func() (err error) {
-		painter, err = analyser.Plan(ctx, render.Output{
+		painter, err = analyser.Plan(ctx, engine.Output{
 			Frames: m.Frames, Source: func(i int) int { return i },
 			Spoken: spoken, Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Active(nil),
 		})

@@ -21,7 +21,7 @@ import (
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/network/onnx"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/neural"
 	"lipsync/internal/test/neuraltest"
 	"lipsync/internal/test/onnxtest"
@@ -188,7 +188,7 @@ func TestChainEqualsReference(t *testing.T) {
 }
 
 // paintAll paints frames in an order, some at once, and returns the pixels under the masks.
-func paintAll(t *testing.T, p render.Painter, drawn []*image.YCbCr, order []int) [][]byte {
+func paintAll(t *testing.T, p engine.Painter, drawn []*image.YCbCr, order []int) [][]byte {
 	t.Helper()
 	all := make([][]byte, len(drawn))
 	var painting errgroup.Group
@@ -243,7 +243,7 @@ func TestChain(t *testing.T) {
 			}
 		}
 	}
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: 4, Source: func(output int) int { return output }, Speaker: func(int) int { return neuraltest.Track }, Samples: sound(t, "testdata/sound.wav"),
 	})
 	if err != nil {
@@ -326,7 +326,7 @@ func TestInputs(t *testing.T) {
 	for i := range drawn[0].Cb {
 		drawn[0].Cb[i], drawn[0].Cr[i] = 90, 240 // red
 	}
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: 1, Source: func(int) int { return 0 }, Speaker: func(int) int { return neuraltest.Track }, Samples: io.NewSectionReader(bytes.NewReader(nil), 0, 0),
 	})
 	if err != nil {

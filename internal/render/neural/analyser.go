@@ -6,7 +6,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 )
 
@@ -23,7 +23,7 @@ type track struct {
 	to    []geom.Similarity // from the canonical face to the frame's pixels, for each frame from the first on
 }
 
-var _ render.Analyser = (*analyser)(nil)
+var _ engine.Analyser = (*analyser)(nil)
 
 func (a *analyser) Add(f alignment.Frame) error {
 	for _, face := range f.Faces {
@@ -37,7 +37,7 @@ func (a *analyser) Add(f alignment.Frame) error {
 	return nil
 }
 
-func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
+func (a *analyser) Plan(_ context.Context, out engine.Output) (engine.Painter, error) {
 	p := &painter{a, out, a.engine.mask, a.engine.network.Hear(out.Samples, a.fps)}
 	if out.Mask != (order.Mask{}) {
 		p.mask = newMask(a.engine.network.View, out.Mask)
@@ -48,7 +48,7 @@ func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, e
 // painter paints the mouths of one video by the network.
 type painter struct {
 	*analyser
-	out    render.Output
+	out    engine.Output
 	mask   *mask
 	speech Speech
 }
@@ -63,9 +63,9 @@ func (p *painter) at(source int) (geom.Similarity, bool) {
 	return t.to[source-t.first], true
 }
 
-var _ render.Painter = (*painter)(nil)
+var _ engine.Painter = (*painter)(nil)
 
-func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	onto, ok := p.at(p.out.Source(output))
 	if !ok {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/neuraltest"
@@ -32,7 +32,7 @@ func TestTracks(t *testing.T) {
 	gone := func(i int) bool { return lives(i)%2 == 1 }
 	track := func(i int) int { return 7 + lives(i)/2 }
 	const frames = 330
-	a, err := newTestEngine(t, 96, 4, neuraltest.AsItIs).Analyse(render.Video{Width: 320, Height: 300, FPS: 25})
+	a, err := newTestEngine(t, 96, 4, neuraltest.AsItIs).Analyse(engine.Video{Width: 320, Height: 300, FPS: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestTracks(t *testing.T) {
 		neuraltest.AddAll(t, a, aligner.Add(faces, false))
 	}
 	neuraltest.AddAll(t, a, aligner.End())
-	planned, err := a.Plan(t.Context(), render.Output{
+	planned, err := a.Plan(t.Context(), engine.Output{
 		Frames: frames, Source: func(output int) int { return output }, Speaker: track, Samples: neuraltest.PCM(neuraltest.Tone(frames * 16000 / 25)),
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestTracks(t *testing.T) {
 func TestNobodySpeaks(t *testing.T) {
 	a, drawn := neuraltest.Draw(t, newTestEngine(t, 96, 1, neuraltest.AsItIs), 25, 320, 300, 2, neuraltest.Still)
 	for _, track := range []int{-1, 3} {
-		p, err := a.Plan(t.Context(), render.Output{
+		p, err := a.Plan(t.Context(), engine.Output{
 			Frames: 2, Source: func(int) int { return 1 }, Speaker: func(int) int { return track }, Samples: neuraltest.PCM(nil),
 		})
 		if err != nil {
@@ -112,7 +112,7 @@ func TestTwoPeople(t *testing.T) {
 	}
 	speaks := func(i int) int { return i / 7 % 2 }
 	e := newTestEngine(t, 96, 4, neuraltest.AsItIs)
-	a, err := e.Analyse(render.Video{Width: 640, Height: 360, FPS: 25})
+	a, err := e.Analyse(engine.Video{Width: 640, Height: 360, FPS: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestTwoPeople(t *testing.T) {
 		neuraltest.AddAll(t, a, aligner.Add(faces, i == cut))
 	}
 	neuraltest.AddAll(t, a, aligner.End())
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: frames, Source: func(output int) int { return output }, Speaker: func(i int) int { return track(i, speaks(i)) },
 		Samples: neuraltest.PCM(neuraltest.Tone(frames * 16000 / 25)),
 	})

@@ -4,7 +4,7 @@ import (
 	"image"
 
 	"lipsync/internal/network/batch"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -21,7 +21,7 @@ type buffers struct {
 	mask                    *mask // of the job
 	picture                 image.YCbCr
 	alpha                   image.Alpha
-	mouth                   [1]render.Mouth
+	mouth                   [1]engine.Mouth
 }
 
 // buffers returns buffers that were used before, or new ones if none are free.
@@ -46,7 +46,7 @@ func (e *Engine) newBuffers() *buffers {
 	for k := range b.seen {
 		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)
 	}
-	b.mouth[0] = render.Mouth{Image: &b.picture, Mask: &b.alpha, Release: func() {
+	b.mouth[0] = engine.Mouth{Image: &b.picture, Mask: &b.alpha, Release: func() {
 		select {
 		case e.free <- b:
 		default: // there are enough

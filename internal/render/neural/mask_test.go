@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/order"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/neuraltest"
 )
 
 // painted returns the mouth that a network paints on the still head, by a mask.
-func painted(t *testing.T, e *Engine, frame *image.YCbCr, a render.Analyser, m order.Mask) render.Mouth {
+func painted(t *testing.T, e *Engine, frame *image.YCbCr, a engine.Analyser, m order.Mask) engine.Mouth {
 	t.Helper()
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: 2, Source: func(output int) int { return output }, Speaker: func(int) int { return 7 }, Samples: neuraltest.PCM(neuraltest.Tone(1280)), Mask: m,
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/network/batch"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 )
 
 // Network is a network that paints faces. Its first output is the painted part of a face: three planes from 0 to 1.
@@ -34,7 +34,7 @@ type Speech interface {
 	Fill(ctx context.Context, sound []float32, frame int) error
 }
 
-// Engine is a render.Engine. All jobs share one network: a batch can have faces of several jobs.
+// Engine is a engine.Engine. All jobs share one network: a batch can have faces of several jobs.
 type Engine struct {
 	network Network
 	mask    *mask // at its usual size
@@ -58,11 +58,11 @@ func (e *Engine) Close() error { return e.queue.Close() }
 // Workers returns the number of calls of Paint at once that keeps the network busy.
 func (e *Engine) Workers() int { return e.queue.Together() }
 
-// Articulates implements render.Engine. It returns false, since the network gets the samples themselves.
+// Articulates implements engine.Engine. It returns false, since the network gets the samples themselves.
 func (e *Engine) Articulates() bool { return false }
 
-var _ render.Engine = (*Engine)(nil)
+var _ engine.Engine = (*Engine)(nil)
 
-func (e *Engine) Analyse(v render.Video) (render.Analyser, error) {
+func (e *Engine) Analyse(v engine.Video) (engine.Analyser, error) {
 	return &analyser{engine: e, fps: v.FPS, tracks: map[int]*track{}}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"image"
 	"slices"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -15,7 +15,7 @@ import (
 //
 // The network's pictures may be softer than the frame. So the frame itself is kept where the network painted the same: the result is
 // agree·frame + enlarged (made − agree·seen).
-func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
+func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]engine.Mouth, error) {
 	if err := b.unpack(); err != nil {
 		b.mouth[0].Release()
 		return nil, err

@@ -4,12 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/serial"
 )
 
-var _ render.Serial = (*analyser)(nil)
+var _ engine.Serial = (*analyser)(nil)
 
 func (a *analyser) Code(c *serial.Coder) {
 	numbers := slices.Sorted(maps.Keys(a.tracks))

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"lipsync/internal/face/alignment"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -71,7 +71,7 @@ func (b blur) beyond(shown blur) blur {
 }
 
 // soften blurs a painted mouth as the frame is blurred.
-func (l *layer) soften(m *render.Mouth) {
+func (l *layer) soften(m *engine.Mouth) {
 	if l.blur == (blur{}) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -76,7 +76,7 @@ func colourAt(f *image.YCbCr, q geom.Point) colour {
 }
 
 // put puts a painted mouth on a frame.
-func put(frame *image.YCbCr, m render.Mouth) {
+func put(frame *image.YCbCr, m engine.Mouth) {
 	for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
 		for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
 			if m.Mask.AlphaAt(x, y).A > 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
@@ -92,8 +92,8 @@ func close(a, b []float32, most float32) bool {
 func TestBlend(t *testing.T) {
 	area := image.Rect(0, 0, 4, 2)
 	frame := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
-	fill := func(luma uint8, alpha ...uint8) render.Mouth {
-		m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
+	fill := func(luma uint8, alpha ...uint8) engine.Mouth {
+		m := engine.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 		for i := range m.Image.Y {
 			m.Image.Y[i], frame.Y[i] = luma, 40
 		}

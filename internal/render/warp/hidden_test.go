@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/facetest"
 )
 
@@ -16,7 +16,7 @@ func TestHiddenExamples(t *testing.T) {
 	})
 	hidden := func(frame int) bool { return frame >= 20 && frame < 50 }
 	a := s.analyse(t)
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: 100, Source: func(i int) int { return i }, Spoken: openIn(100, true, false, true, true), Speaker: func(int) int { return 2 },
 		Hidden: func(track, source int) bool { return track == 2 && hidden(source) },
 	})

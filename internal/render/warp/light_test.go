@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
 )
@@ -115,7 +115,7 @@ func TestHiddenThroughout(t *testing.T) {
 	said := openIn(30, true, true, true)
 	_, want := s.plan(t, said)
 	a := s.analyse(t)
-	hidden, err := a.Plan(t.Context(), render.Output{
+	hidden, err := a.Plan(t.Context(), engine.Output{
 		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said, Speaker: func(int) int { return 0 }, Hidden: func(_, _ int) bool { return true },
 	})
 	if err != nil {

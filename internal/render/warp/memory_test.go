@@ -14,6 +14,8 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
@@ -71,8 +73,8 @@ func TestMemory_long(t *testing.T) {
 	check.ResetPeak(t)
 	for _, length := range []int{shortMinutes, *minutes} {
 		r := &render.Renderer{
-			Media: rendertest.Looped{Times: length * framesOfMinute / loop}, Engines: map[string]render.Engine{"": Engine{Cores: 2}}, Limits: render.DefaultLimits(),
-			NewTracker: func(float64) render.Tracker { return &loopedTracker{loop: loop} },
+			Media: rendertest.Looped{Times: length * framesOfMinute / loop}, Engines: map[string]engine.Engine{"": Engine{Cores: 2}}, Limits: render.DefaultLimits(),
+			NewTracker: func(float64) people.Tracker { return &loopedTracker{loop: loop} },
 		}
 		r.Limits.Duration = time.Duration(length+1) * time.Minute
 		result, err := r.Render(t.Context(), render.Job{Video: path, Audio: path, Output: filepath.Join(t.TempDir(), "o.mp4"), Scratch: t.TempDir()}, nil)

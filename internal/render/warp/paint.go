@@ -3,7 +3,7 @@ package warp
 import (
 	"image"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 )
@@ -26,7 +26,7 @@ type layer struct {
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
-func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
+func paint(frame *image.YCbCr, w *wanted) (engine.Mouth, bool) {
 	now := lookOf(frame, w.own.to)
 	var under *field
 	if w.example >= 0 {
@@ -43,7 +43,7 @@ func paint(frame *image.YCbCr, w *wanted) (render.Mouth, bool) {
 	}
 	area = area.Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
-		return render.Mouth{}, false
+		return engine.Mouth{}, false
 	}
 	m := layers[0].paint(area)
 	if w.share > 0 {
@@ -89,7 +89,7 @@ func newLayer(frame *image.YCbCr, w *wanted, under *field, now look, example int
 
 // blend mixes a share (0 to 1) of another painted mouth into m. Both cover the same area. Where only
 // one of them was painted, the other shows the frame.
-func blend(m *render.Mouth, other render.Mouth, frame *image.YCbCr, share float32) {
+func blend(m *engine.Mouth, other engine.Mouth, frame *image.YCbCr, share float32) {
 	mix := func(a *uint8, b uint8) { *a = uint8(float32(*a) + (float32(b)-float32(*a))*share + .5) }
 	for y := m.Image.Rect.Min.Y; y < m.Image.Rect.Max.Y; y++ {
 		for x := m.Image.Rect.Min.X; x < m.Image.Rect.Max.X; x++ {
@@ -113,10 +113,10 @@ func blend(m *render.Mouth, other render.Mouth, frame *image.YCbCr, share float3
 }
 
 // paint returns the layer in an area of the frame. The area has even edges.
-func (l *layer) paint(area image.Rectangle) render.Mouth {
+func (l *layer) paint(area image.Rectangle) engine.Mouth {
 	rules := l.rules()
 	defer rulePool.put(rules.rules)
-	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
+	m := engine.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 	l.paintLuma(&m, rules)
 	l.paintChroma(&m, rules)
 	l.soften(&m)
@@ -125,7 +125,7 @@ func (l *layer) paint(area image.Rectangle) render.Mouth {
 
 // paintLuma sets the mask, and the luma where the mask is not 0. The edge of the lower lip is exact
 // to a share of a pixel: a pixel on it mixes the lip with the inside of the mouth.
-func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
+func (l *layer) paintLuma(m *engine.Mouth, rules *ruleGrid) {
 	toGrid, toFace, toMouth := rules.fromFrame(l.onto), l.onto.Inverse(), l.onto.Inverse().Then(l.to)
 	shown, left, top := pixels.Luma(l.pixels), float32(l.pixels.Rect.Min.X), float32(l.pixels.Rect.Min.Y)
 	scale := l.onto.Scale()
@@ -169,7 +169,7 @@ func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
 }
 
 // paintChroma sets all of the chroma. Where nothing changes it is the frame's.
-func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
+func (l *layer) paintChroma(m *engine.Mouth, rules *ruleGrid) {
 	toGrid, toFace, toMouth := rules.fromFrame(l.onto), l.onto.Inverse(), l.onto.Inverse().Then(l.to)
 	scale := l.onto.Scale() / 2
 	var r rule

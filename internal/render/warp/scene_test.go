@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
@@ -88,7 +88,7 @@ func (s *scene) plan(t *testing.T, said []speech.Articulation) (*analyser, paint
 // planOf is plan with an analyser that has seen the scene.
 func (s *scene) planOf(t *testing.T, a *analyser, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said, Mask: s.mask,
 		Speaker: func(i int) int {
 			if len(s.faces[i]) == 0 {
@@ -104,7 +104,7 @@ func (s *scene) planOf(t *testing.T, a *analyser, said []speech.Articulation) (*
 }
 
 // show returns frame i with its mouths on it.
-func (s *scene) show(t *testing.T, p render.Painter, i int) *image.YCbCr {
+func (s *scene) show(t *testing.T, p engine.Painter, i int) *image.YCbCr {
 	t.Helper()
 	frame := s.frames[i]
 	out := image.NewYCbCr(frame.Rect, frame.SubsampleRatio)
@@ -122,8 +122,8 @@ func (s *scene) show(t *testing.T, p render.Painter, i int) *image.YCbCr {
 	return out
 }
 
-// checkMouth checks that a mouth has the properties that render.Mouth promises.
-func checkMouth(t *testing.T, i int, frame *image.YCbCr, m render.Mouth) {
+// checkMouth checks that a mouth has the properties that engine.Mouth promises.
+func checkMouth(t *testing.T, i int, frame *image.YCbCr, m engine.Mouth) {
 	t.Helper()
 	r := m.Image.Rect
 	if r.Empty() || r != m.Mask.Rect || r != pixels.Even(r) || !r.In(frame.Rect) || m.Image.SubsampleRatio != image.YCbCrSubsampleRatio420 {

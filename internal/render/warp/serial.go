@@ -4,11 +4,11 @@ import (
 	"image"
 	"math"
 
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/serial"
 )
 
-// Code implements render.Serial. It codes what Plan reads, so no frame can be added afterwards.
+// Code implements engine.Serial. It codes what Plan reads, so no frame can be added afterwards.
 func (a *analyser) Code(c *serial.Coder) {
 	serial.Slice(c, &a.order, func(p **person) {
 		if c.Reading() {
@@ -50,13 +50,13 @@ func (o *observation) code(c *serial.Coder) {
 	o.lips.code(c)
 }
 
-// Scratch implements render.Scratcher.
+// Scratch implements engine.Scratcher.
 func (Engine) Scratch(faces, frames int) int64 {
 	face, frame := serial.Size(func(c *serial.Coder, o *observation) { o.code(c) }), serial.Size((&analyser{}).codeTarget)
 	return int64(faces)*int64(face) + int64(frames)*int64(frame)
 }
 
-var _ render.Scratcher = Engine{}
+var _ engine.Scratcher = Engine{}
 
 // mostMissed bounds the frames at the end of a track that the tracker missed. The tracker ends a track much sooner.
 const mostMissed = 1000

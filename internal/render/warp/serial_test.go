@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lipsync/internal/face/alignment"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/test/check"
 )
@@ -43,7 +43,7 @@ func TestCode(t *testing.T) {
 	if err := serial.Read(&b, read.Code); err != nil {
 		t.Fatal(err)
 	}
-	out := render.Output{
+	out := engine.Output{
 		Frames: 120, Source: func(i int) int { return i }, Spoken: openIn(120, true, false, true, false, true), Speaker: func(i int) int { return i / 60 },
 	}
 	var plans [2][]target

@@ -10,22 +10,22 @@ import (
 	"os"
 
 	"lipsync/internal/face/alignment"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/serial"
 )
 
-// Engine is a render.Engine.
+// Engine is a engine.Engine.
 type Engine struct {
 	Cores int // cores that one job uses, at least 1
 }
 
-var _ render.Engine = (*Engine)(nil)
+var _ engine.Engine = (*Engine)(nil)
 
 func (e Engine) Workers() int { return e.Cores }
 
 func (Engine) Articulates() bool { return true }
 
-func (Engine) Analyse(v render.Video) (render.Analyser, error) {
+func (Engine) Analyse(v engine.Video) (engine.Analyser, error) {
 	return newAnalyser(v.FPS, v.Scratch), nil
 }
 
@@ -44,7 +44,7 @@ func newAnalyser(fps float64, scratch *os.File) *analyser {
 	return &analyser{fps: fps, scratch: scratch, rows: rows, tracks: map[int]*track{}, persons: map[int]*person{}}
 }
 
-var _ render.Analyser = (*analyser)(nil)
+var _ engine.Analyser = (*analyser)(nil)
 
 func (a *analyser) Add(f alignment.Frame) error {
 	for i := range f.Faces {
@@ -93,7 +93,7 @@ func (a *analyser) share() {
 	}
 }
 
-func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
+func (a *analyser) Plan(ctx context.Context, out engine.Output) (engine.Painter, error) {
 	for _, t := range a.tracks {
 		if err := t.smooth(); err != nil {
 			return nil, err
@@ -163,9 +163,9 @@ type target struct {
 	otherShape shape   // of the other example
 }
 
-var _ render.Painter = painter{}
+var _ engine.Painter = painter{}
 
-func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	var w wanted
 	if err := p.targets.Get(output, &w.target); err != nil || w.track == nil {
 		return nil, err
@@ -178,5 +178,5 @@ func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]ren
 	if !ok {
 		return nil, nil
 	}
-	return []render.Mouth{m}, nil
+	return []engine.Mouth{m}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lipsync/internal/face/detection"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/facetest"
@@ -146,7 +146,7 @@ func TestPlans(t *testing.T) {
 		s.faces[i] = nil
 	}
 	speaker := []int{-1, 7, 0}
-	p, err := s.analyse(t).Plan(t.Context(), render.Output{
+	p, err := s.analyse(t).Plan(t.Context(), engine.Output{
 		Frames: 90, Spoken: openIn(90, true, true, true, true),
 		Source:  func(i int) int { return i % 30 },
 		Speaker: func(source int) int { return speaker[source/5%3] },
@@ -209,7 +209,7 @@ func TestConcurrentMouths(t *testing.T) {
 	s.draw(0, 60, talking)
 	_, p := s.plan(t, openIn(60, true, false, true))
 	_, again := s.plan(t, openIn(60, true, false, true))
-	at := make([]render.Mouth, len(s.frames))
+	at := make([]engine.Mouth, len(s.frames))
 	var all sync.WaitGroup
 	for i, f := range s.frames {
 		all.Go(func() {
@@ -234,7 +234,7 @@ func TestConcurrentMouths(t *testing.T) {
 	}
 }
 
-func same(a, b render.Mouth) bool {
+func same(a, b engine.Mouth) bool {
 	return a.Image != nil && b.Image != nil && a.Image.Rect == b.Image.Rect && slices.Equal(a.Image.Y, b.Image.Y) &&
 		slices.Equal(a.Image.Cb, b.Image.Cb) && slices.Equal(a.Image.Cr, b.Image.Cr) && slices.Equal(a.Mask.Pix, b.Mask.Pix)
 }

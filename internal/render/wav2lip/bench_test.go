@@ -22,7 +22,9 @@ import (
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/neural"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/neuraltest"
 	"lipsync/internal/test/onnxtest"
@@ -155,14 +157,14 @@ func (f *clipFrames) track(b *testing.B) {
 }
 
 // analyse lets the engine analyse the clip and plan it for a tone.
-func (f *clipFrames) analyse(b *testing.B, e *neural.Engine) render.Painter {
+func (f *clipFrames) analyse(b *testing.B, e *neural.Engine) engine.Painter {
 	b.Helper()
-	a, err := e.Analyse(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
+	a, err := e.Analyse(engine.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	neuraltest.AddAll(b, a, f.faces)
-	p, err := a.Plan(b.Context(), render.Output{
+	p, err := a.Plan(b.Context(), engine.Output{
 		Frames: len(f.frames), Source: func(output int) int { return output },
 		Samples: neuraltest.PCM(neuraltest.Tone(len(f.frames) * 16000 / 25)),
 		Speaker: func(source int) int {
@@ -179,7 +181,7 @@ func (f *clipFrames) analyse(b *testing.B, e *neural.Engine) render.Painter {
 }
 
 // mouths makes all mouths of the clip, as many at once as the engine wants.
-func (f *clipFrames) mouths(b *testing.B, e *neural.Engine, p render.Painter) {
+func (f *clipFrames) mouths(b *testing.B, e *neural.Engine, p engine.Painter) {
 	b.Helper()
 	var all errgroup.Group
 	all.SetLimit(e.Workers())
@@ -268,8 +270,8 @@ func jobs(b *testing.B, e *neural.Engine) (frames int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &render.Renderer{Media: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
-		NewTracker: func(fps float64) render.Tracker { return tracking.NewTracker(detector, fps) }}
+	r := &render.Renderer{Media: ffmpegtest.Tools(b), Engines: map[string]engine.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+		NewTracker: func(fps float64) people.Tracker { return tracking.NewTracker(detector, fps) }}
 	video, audio := sharedtest.Path(b, "media", "talking_man.mp4"), sharedtest.Path(b, "media", "speech.wav")
 	rest()
 	for b.Loop() {

@@ -17,7 +17,9 @@ import (
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/render/neural"
+	"lipsync/internal/render/people"
 	"lipsync/internal/test/facetest"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/neuraltest"
@@ -166,8 +168,8 @@ func renderTo(ctx context.Context, t *testing.T, e *neural.Engine, video, audio,
 // renderJob is renderTo for a job with more than files.
 func renderJob(ctx context.Context, t *testing.T, e *neural.Engine, job render.Job, missed ...int) (render.Result, error) {
 	r := &render.Renderer{
-		Media: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
-		NewTracker: func(float64) render.Tracker { return &seated{missed: missed} },
+		Media: ffmpegtest.Tools(t), Engines: map[string]engine.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+		NewTracker: func(float64) people.Tracker { return &seated{missed: missed} },
 	}
 	job.Scratch, job.Engine, job.LargestFace = filepath.Dir(job.Output), "wav2lip", true
 	return r.Render(ctx, job, nil)

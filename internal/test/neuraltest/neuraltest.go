@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/network/batch"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/facetest"
 )
 
@@ -56,9 +56,9 @@ func (b *Binding) Close() error                  { return nil }
 func part(x []float32, i, n int) []float32 { return x[i*len(x)/n : (i+1)*len(x)/n] }
 
 // Draw draws frames with one head, and adds them to an analyser.
-func Draw(t testing.TB, e render.Engine, fps float64, width, height, frames int, head func(i int) facetest.Head) (render.Analyser, []*image.YCbCr) {
+func Draw(t testing.TB, e engine.Engine, fps float64, width, height, frames int, head func(i int) facetest.Head) (engine.Analyser, []*image.YCbCr) {
 	t.Helper()
-	a, err := e.Analyse(render.Video{Width: width, Height: height, FPS: fps})
+	a, err := e.Analyse(engine.Video{Width: width, Height: height, FPS: fps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func Draw(t testing.TB, e render.Engine, fps float64, width, height, frames int,
 }
 
 // AddAll adds aligned frames to an analyser.
-func AddAll(t testing.TB, a render.Analyser, aligned []alignment.Frame) {
+func AddAll(t testing.TB, a engine.Analyser, aligned []alignment.Frame) {
 	t.Helper()
 	for _, f := range aligned {
 		if err := a.Add(f); err != nil {
@@ -96,9 +96,9 @@ func Tracked(frame *image.YCbCr, h facetest.Head) []tracking.Face {
 }
 
 // Plan returns the plan for a drawn head and a tone as long as the frames.
-func Plan(t testing.TB, a render.Analyser, fps float64, frames int) render.Painter {
+func Plan(t testing.TB, a engine.Analyser, fps float64, frames int) engine.Painter {
 	t.Helper()
-	p, err := a.Plan(t.Context(), render.Output{
+	p, err := a.Plan(t.Context(), engine.Output{
 		Frames: frames, Source: func(output int) int { return output }, Speaker: func(int) int { return Track },
 		Samples: PCM(Tone(int(float64(frames) / fps * 16000))),
 	})
@@ -109,7 +109,7 @@ func Plan(t testing.TB, a render.Analyser, fps float64, frames int) render.Paint
 }
 
 // Mouth returns the one mouth that a painter paints on a frame.
-func Mouth(t testing.TB, p render.Painter, output int, frame *image.YCbCr) render.Mouth {
+func Mouth(t testing.TB, p engine.Painter, output int, frame *image.YCbCr) engine.Mouth {
 	t.Helper()
 	mouths, err := p.Paint(t.Context(), output, frame)
 	if err != nil {
@@ -122,7 +122,7 @@ func Mouth(t testing.TB, p render.Painter, output int, frame *image.YCbCr) rende
 }
 
 // PSNR compares the luma under a mouth's mask with the frame's, in dB.
-func PSNR(frame *image.YCbCr, m render.Mouth) float64 {
+func PSNR(frame *image.YCbCr, m engine.Mouth) float64 {
 	var sum, n float64
 	for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
 		for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {

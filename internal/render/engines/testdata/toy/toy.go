@@ -7,23 +7,23 @@ import (
 	"image"
 
 	"lipsync/internal/face/alignment"
-	"lipsync/internal/render"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
 )
 
-// Engine is a render.Engine. It holds what all jobs share: here nothing.
+// Engine is a engine.Engine. It holds what all jobs share: here nothing.
 type Engine struct{}
 
-// Workers implements render.Engine: how many frames of a job are painted at once.
+// Workers implements engine.Engine: how many frames of a job are painted at once.
 func (Engine) Workers() int { return 2 }
 
-// Articulates implements render.Engine.
+// Articulates implements engine.Engine.
 func (Engine) Articulates() bool { return true }
 
-// Analyse implements render.Engine. It is called once a job.
-func (Engine) Analyse(render.Video) (render.Analyser, error) {
+// Analyse implements engine.Engine. It is called once a job.
+func (Engine) Analyse(engine.Video) (engine.Analyser, error) {
 	return analyser{}, nil
 }
 
@@ -33,7 +33,7 @@ type analyser map[place]geom.Similarity
 // place is one face in one frame.
 type place struct{ track, frame int }
 
-// Add implements render.Analyser. It sees each source frame once and in order.
+// Add implements engine.Analyser. It sees each source frame once and in order.
 func (a analyser) Add(f alignment.Frame) error {
 	for i := range f.Faces {
 		a[place{f.Faces[i].Track, f.Index}] = f.Faces[i].ToMouth()
@@ -41,9 +41,9 @@ func (a analyser) Add(f alignment.Frame) error {
 	return nil
 }
 
-// Plan implements render.Analyser. All source frames were seen, and out says which of them lies
+// Plan implements engine.Analyser. All source frames were seen, and out says which of them lies
 // under each output frame, who speaks in it, and what the speech asks of the lips.
-func (a analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
+func (a analyser) Plan(_ context.Context, out engine.Output) (engine.Painter, error) {
 	p := make(painter, out.Frames)
 	for i := range p {
 		source := out.Source(i)
@@ -65,8 +65,8 @@ type mouth struct {
 	spoken speech.Articulation
 }
 
-// Paint implements render.Painter.
-func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+// Paint implements engine.Painter.
+func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
 	m := p[output]
 	if m == nil {
 		return nil, nil
@@ -75,7 +75,7 @@ func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]ren
 	if drawn.Mask.Rect.Empty() {
 		return nil, nil
 	}
-	return []render.Mouth{drawn}, nil
+	return []engine.Mouth{drawn}, nil
 }
 
 // centre, halfWide and halfHigh describe the ellipse of an open mouth, canonical: the pupils are 1 apart.
@@ -84,7 +84,7 @@ var centre = geom.Point{X: 1.2, Y: 1.55}
 const halfWide, halfHigh = .4, .3
 
 // draw returns the ellipse as far as it lies in a frame: pixels, and a mask of the same rectangle.
-func (m *mouth) draw(frame image.Rectangle) render.Mouth {
+func (m *mouth) draw(frame image.Rectangle) engine.Mouth {
 	at, unit := m.to.Apply(centre), m.to.Scale()
 	r := int(halfWide*unit) + 1
 	box := image.Rect(int(at.X)-r, int(at.Y)-r, int(at.X)+r, int(at.Y)+r)
@@ -106,5 +106,5 @@ func (m *mouth) draw(frame image.Rectangle) render.Mouth {
 			}
 		}
 	}
-	return render.Mouth{Image: picture, Mask: mask}
+	return engine.Mouth{Image: picture, Mask: mask}
 }

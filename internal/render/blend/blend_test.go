@@ -1,4 +1,4 @@
-package render
+package blend
 
 import (
 	"encoding/binary"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -35,13 +36,13 @@ func clone(p *image.YCbCr) *image.YCbCr {
 // TestBlend compares with the definition, for mouths inside, across each edge
 // and outside the frame.
 func TestBlend(t *testing.T) {
-	var b blender
+	var b Blender
 	for _, r := range []image.Rectangle{
 		image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
 		image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
 	} {
 		frame := noise(image.Rect(0, 0, 40, 32), 1)
-		m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+		m := engine.Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
 		random := rand.New(rand.NewPCG(3, 1))
 		for i := range m.Mask.Pix {
 			m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[random.IntN(7)]
@@ -76,7 +77,7 @@ func TestBlend(t *testing.T) {
 // TestFade blends a mouth by a share, and checks that a share of 0 changes nothing.
 func TestFade(t *testing.T) {
 	r := image.Rect(8, 8, 40, 32)
-	m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+	m := engine.Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
 	for i := range m.Mask.Pix {
 		m.Mask.Pix[i] = 255
 	}
@@ -84,7 +85,7 @@ func TestFade(t *testing.T) {
 	for _, share := range []uint8{0, 1, 128, 254, 255} {
 		source, frame := noise(image.Rect(0, 0, 64, 48), 1), noise(image.Rect(0, 0, 64, 48), 1)
 		mixed := func(a, b byte) byte { return byte(math.Round(float64(a) + (float64(b)-float64(a))*float64(share)/255)) }
-		var b blender
+		var b Blender
 		b.blend(frame, m, share)
 		for y := range 48 {
 			for x := range 64 {
@@ -146,13 +147,13 @@ func TestBlendDeep(t *testing.T) {
 	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P10, ffmpeg.YUV422P10, ffmpeg.YUVA444P10} {
 		v := &ffmpeg.Video{Width: 40, Height: 32, Pixels: format}
 		hx, hy := format.Halvings()
-		b := newBlender(v)
+		b := New(v)
 		for _, r := range []image.Rectangle{
 			image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
 			image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
 		} {
 			for _, share := range []uint8{0, 100, 255} {
-				m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+				m := engine.Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
 				for i := range m.Mask.Pix {
 					m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[i%7]
 				}
@@ -200,11 +201,11 @@ func BenchmarkBlend(b *testing.B) {
 	frame := noise(image.Rect(0, 0, 1920, 1080), 1)
 	for _, r := range []image.Rectangle{image.Rect(800, 600, 1000, 760), image.Rect(0, 0, 1920, 540)} {
 		b.Run(fmt.Sprintf("%dx%d", r.Dx(), r.Dy()), func(b *testing.B) {
-			m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+			m := engine.Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
 			for i := range m.Mask.Pix {
 				m.Mask.Pix[i] = byte(i)
 			}
-			var painter blender
+			var painter Blender
 			for b.Loop() {
 				painter.blend(frame, m, 255)
 			}

@@ -1,4 +1,5 @@
-package render
+// Package engine says what an engine is: it analyses the faces of a video, plans an output, and paints mouths.
+package engine
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speech"
 )
 
@@ -84,4 +86,11 @@ type Mouth struct {
 	Mask  *image.Alpha // same Rect; 0 leaves the frame's pixel as it is, 255 replaces it; render may change it until Release
 	// Release, if not nil, is called once, after the mouth was blended, so that an engine can use its memory again.
 	Release func()
+}
+
+// Serial is an Analyser whose findings can be kept for later jobs.
+type Serial interface {
+	Analyser
+	// Code codes what Plan needs, after the last Add. Read into a new Analyser, it makes Plan plan the same.
+	Code(*serial.Coder)
 }

@@ -1,4 +1,4 @@
-package render
+package recording
 
 import (
 	"bufio"
@@ -12,6 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"lipsync/internal/render/flow"
+	"lipsync/internal/render/syncscore"
 )
 
 // Pieces keeps the finished pieces of an output, so that a later attempt at the same job goes on after them. A job can do without: it
@@ -33,26 +36,23 @@ const (
 	// leastPiece is the smallest number of frames of a piece. In a file of fewer frames than an encoder puts into another order, their
 	// decoding times differ.
 	leastPiece = 8
-	// mostInPieces bounds the outputs of ProRes that are made in pieces, in bytes: for a moment the scratch folder has both the
-	// pieces and the joined file.
-	mostInPieces = mostBytes / 2
 )
 
 // piece is a finished part of an output: a file with its pictures, and without sound.
 type piece struct {
-	pieceFacts
+	facts
 	path string
 }
 
-// pieceFacts is what a kept piece tells of itself.
-type pieceFacts struct {
-	Plan     string // see work.planSum
+// facts is what a kept piece tells of itself.
+type facts struct {
+	Plan     string // see Output.Plan
 	From, To int    // the first frame of the output in it, and the first one after it
 	Unsynced []int  // the frames of the output in it in which no mouth was painted, in their order
-	measured
+	syncscore.Measured
 }
 
-// mostFacts bounds the facts of a piece as JSON, in bytes. Those of mostScored mouths take about 1.5 MB.
+// mostFacts bounds the facts of a piece as JSON, in bytes. Those of 2,048 mouths take about 1.5 MB.
 const mostFacts = 8 << 20
 
 // A kept piece has the SHA-256 of what follows it, then its facts as a line of JSON, and then the file.
@@ -64,7 +64,7 @@ func (p piece) write(keep func(r io.Reader, size int64) error) error {
 		return err
 	}
 	defer file.Close()
-	facts, err := json.Marshal(p.pieceFacts)
+	facts, err := json.Marshal(p.facts)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func readPiece(r io.Reader, path, plan string, from, frames int) (p piece, err e
 	rest := bufio.NewReader(io.TeeReader(r, sum))
 	facts, err := readLine(rest, mostFacts)
 	if err == nil {
-		err = json.Unmarshal(facts, &p.pieceFacts)
+		err = json.Unmarshal(facts, &p.facts)
 	}
 	if err != nil {
 		return p, fmt.Errorf("facts of a piece: %w", err)
@@ -139,8 +139,8 @@ func readLine(r *bufio.Reader, most int) (line []byte, err error) {
 
 // resume returns the pieces that earlier attempts kept, from the beginning of the output on. They are as good as if this attempt had made
 // them.
-func (r *recorder) resume(ctx context.Context) (all []piece) {
-	for r.inPieces() {
+func (r *Recorder) resume(ctx context.Context) (all []piece) {
+	for r.Pieces != nil {
 		from := 0
 		if len(all) > 0 {
 			from = all[len(all)-1].To
@@ -150,7 +150,7 @@ func (r *recorder) resume(ctx context.Context) (all []piece) {
 		err := r.find(ctx, len(all), func(content io.Reader) error {
 			plan, err := r.planSum(ctx)
 			if err == nil {
-				next, err = readPiece(content, path, plan, from, r.line.frames)
+				next, err = readPiece(content, path, plan, from, r.Frames)
 			}
 			return err
 		})
@@ -164,28 +164,20 @@ func (r *recorder) resume(ctx context.Context) (all []piece) {
 }
 
 // find reads the piece n of an earlier attempt.
-func (r *recorder) find(ctx context.Context, n int, read func(io.Reader) error) error {
+func (r *Recorder) find(ctx context.Context, n int, read func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
-	return r.input.job.Pieces.Find(ctx, n, func(content io.Reader) error { return read(newReader(ctx, content)) })
+	return r.Pieces.Find(ctx, n, func(content io.Reader) error { return read(flow.NewReader(ctx, content)) })
 }
 
-// inPieces tells whether the output may be made in pieces.
-func (r *recorder) inPieces() bool { return r.Basis != "" && r.input.inPieces(r.line.frames) }
-
-// inPieces tells whether an output with a number of frames may be made in pieces.
-func (in input) inPieces(frames int) bool {
-	return in.job.Pieces != nil && in.proResSize(frames) <= mostInPieces
-}
-
-func (r *recorder) piecePath(n int) string {
-	return filepath.Join(r.dir, fmt.Sprintf("piece-%d%s", n, r.input.job.Options.Output.Format.Extension()))
+func (r *Recorder) piecePath(n int) string {
+	return filepath.Join(r.Dir, fmt.Sprintf("piece-%d%s", n, r.Form.Format.Extension()))
 }
 
 // planSum returns the checksum of the plan.
-func (r *recorder) planSum(ctx context.Context) (_ string, err error) {
-	if r.sum == "" {
-		r.sum, err = r.work.planSum(ctx, r.input, r.line.frames)
+func (r *Recorder) planSum(ctx context.Context) (_ string, err error) {
+	if r.plan == "" {
+		r.plan, err = r.Plan(ctx)
 	}
-	return r.sum, err
+	return r.plan, err
 }

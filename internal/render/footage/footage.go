@@ -1,4 +1,6 @@
-package render
+// Package footage has the frames of a video in time: it decodes them once for the first pass, keeps them or decodes them again, and plays them by the
+// timeline of an output.
+package footage
 
 import (
 	"cmp"
@@ -13,10 +15,12 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/blend"
+	"lipsync/internal/render/flow"
 )
 
-// pictures reads and writes the pictures of files.
-type pictures interface {
+// Media reads and writes the pictures of files.
+type Media interface {
 	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as Video.CRFOf needs. It
 	// returns 0 if the file doesn't tell.
 	CountBits(ctx context.Context, in *ffmpeg.Info, most int) (bits float64, err error)
@@ -28,50 +32,50 @@ type pictures interface {
 	Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 }
 
-// source is the part of a video that an output may show.
-type source struct {
-	media pictures
-	video *ffmpeg.Info
-	dir   string // for stretches
-	most  int    // largest number of frames of a stretch; 0: as many as stretchSize allows
+// Source is the part of a video that an output may show.
+type Source struct {
+	Media Media
+	Video *ffmpeg.Info
+	Dir   string // for stretches
+	most  int    // largest number of frames of a stretch; 0: as many as StretchSize allows
 
-	expected int // number of frames, as the file states
-	needed   int // largest number of frames that the output may show
-	limit    int // largest number of frames to decode
+	Expected int // number of frames, as the file states
+	Needed   int // largest number of frames that the output may show
+	Limit    int // largest number of frames to decode
 
-	output *order.Output // that the frames are for, and whose encoding a sample decides; nil if there is none
+	Output *order.Output // that the frames are for, and whose encoding a sample decides; nil if there is none
 
-	crowded bool  // whether the disk has no space to keep all frames
-	tooMany error // why the frames can't be decoded from the beginning of the file, if they are part of a video that is too long for that
+	Crowded bool  // whether the disk has no space to keep all frames
+	TooMany error // why the frames can't be decoded from the beginning of the file, if they are part of a video that is too long for that
 }
 
-// footage is what is known of the frames of a source. They are decoded for the first pass, and again for the second, unless they are so few
+// Footage is what is known of the frames of a source. They are decoded for the first pass, and again for the second, unless they are so few
 // that they are kept.
-type footage struct {
-	source
-	frames   int      // their number
-	sums     []uint32 // the checksum of each
+type Footage struct {
+	Source
+	Frames   int      // their number
+	Sums     []uint32 // the checksum of each
 	kept     *stretch // all frames; nil if they are too many
-	damaged  bool     // decoding failed after the frames that are needed
-	crf      int      // see sample
-	recalled bool     // the frames were not decoded: an earlier job found their number and their sums
+	Damaged  bool     // decoding failed after the frames that are needed
+	CRF      int      // see sample
+	Recalled bool     // the frames were not decoded: an earlier job found their number and their sums
 }
 
-// decode sends what engines see of the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file. The caller
+// Decode sends what engines see of the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file. The caller
 // closes the footage, unless there is an error.
-func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded chan<- *image.YCbCr) (f footage, err error) {
-	frames, err := s.media.OpenFrames(ctx, s.video, s.limit)
+func (s Source) Decode(ctx context.Context, free flow.Buffers[*image.YCbCr], decoded chan<- *image.YCbCr) (f Footage, err error) {
+	frames, err := s.Media.OpenFrames(ctx, s.Video, s.Limit)
 	if err != nil {
 		return f, err
 	}
 	defer frames.Close()
-	f.source = s
-	if !s.crowded && s.expected <= s.longest() {
-		f.kept, _ = newStretch(s.dir) // if that fails, the frames are decoded again
+	f.Source = s
+	if !s.Crowded && s.Expected <= s.longest() {
+		f.kept, _ = newStretch(s.Dir) // if that fails, the frames are decoded again
 	}
 	defer func() {
 		if err != nil {
-			f.close()
+			f.Close()
 		}
 	}()
 	sampled, err := newSample(ctx, s)
@@ -79,13 +83,13 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 		return f, err
 	}
 	defer sampled.close()
-	tones := newTones(s.video.Video)
+	tones := blend.NewTones(s.Video.Video)
 	var own []byte // a frame, if engines don't see it as it is
-	if s.video.Video.Pixels != ffmpeg.YUV420P {
-		own = newFrame(s.video.Video)
+	if s.Video.Video.Pixels != ffmpeg.YUV420P {
+		own = newFrame(s.Video.Video)
 	}
 	for n := 0; ; n++ {
-		frame, err := free.get(ctx)
+		frame, err := free.Get(ctx)
 		if err != nil {
 			return f, err
 		}
@@ -94,30 +98,30 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			pixels = ffmpeg.Bytes(frame)
 		}
 		err = frames.ReadPixels(pixels)
-		if err != nil && n == 0 && s.video.Begin > 0 && !s.video.NoSeek && ctx.Err() == nil && !ffmpeg.OfMachine(err) {
+		if err != nil && n == 0 && s.Video.Begin > 0 && !s.Video.NoSeek && ctx.Err() == nil && !ffmpeg.OfMachine(err) {
 			frames.Close()
-			f.close()
-			free.put(frame)
-			if s.tooMany != nil {
-				return f, s.tooMany
+			f.Close()
+			free.Put(frame)
+			if s.TooMany != nil {
+				return f, s.TooMany
 			}
-			whole := *s.video
+			whole := *s.Video
 			whole.NoSeek = true
-			s.video = &whole
-			return s.decode(ctx, free, decoded)
+			s.Video = &whole
+			return s.Decode(ctx, free, decoded)
 		}
 		switch {
-		case err == io.EOF && n == 0 && s.video.Begin > 0:
+		case err == io.EOF && n == 0 && s.Video.Begin > 0:
 			return f, ffmpeg.AfterEnd(failure.Video)
 		case err == io.EOF && n > 0:
-			f.frames = n
-			if f.crf, err = sampled.finish(); err != nil {
+			f.Frames = n
+			if f.CRF, err = sampled.finish(); err != nil {
 				return f, err
 			}
 			return f, s.whole(n)
-		case err != nil && n >= s.needed && ctx.Err() == nil:
-			f.frames, f.damaged = n, true
-			f.crf, err = sampled.finish()
+		case err != nil && n >= s.Needed && ctx.Err() == nil:
+			f.Frames, f.Damaged = n, true
+			f.CRF, err = sampled.finish()
 			return f, err
 		case err != nil && (n == 0 || errors.As(err, new(ffmpeg.ColoursError))) && ctx.Err() == nil:
 			return f, ffmpeg.Unsupported(failure.Video, err)
@@ -129,48 +133,48 @@ func (s source) decode(ctx context.Context, free buffers[*image.YCbCr], decoded 
 			return f, err
 		}
 		if own != nil {
-			tones.see(frame, s.video.Video, own)
+			tones.See(frame, s.Video.Video, own)
 		}
-		if err := send(ctx, decoded, frame); err != nil {
+		if err := flow.Send(ctx, decoded, frame); err != nil {
 			return f, err
 		}
 	}
 }
 
 // longest returns the largest number of frames of a stretch.
-func (s source) longest() int { return cmp.Or(s.most, max(1, stretchSize/s.video.Video.FrameSize())) }
+func (s Source) longest() int { return cmp.Or(s.most, max(1, StretchSize/s.Video.Video.FrameSize())) }
 
 // whole returns an error if the file states far more frames than it has, which are n, of those that are needed: if a
 // quarter of them is missing, and half a second. A whole file may state a few more. Lengths are rounded; and if it was
 // cut out of a longer video, its first group of pictures may lack its beginning, and can't be decoded.
-func (s source) whole(n int) error {
-	v := s.video.Video
-	stated := min(int((v.Stated-s.video.Begin).Seconds()*v.Rate.Float()), s.needed)
+func (s Source) whole(n int) error {
+	v := s.Video.Video
+	stated := min(int((v.Stated-s.Video.Begin).Seconds()*v.Rate.Float()), s.Needed)
 	missing := stated - n
 	if 4*missing < stated || 2*float64(missing) < v.Rate.Float() {
 		return nil
 	}
 	f := failure.Failure{Code: failure.MediaTruncated, Details: failure.Details{Kind: failure.Video}}
-	f.Value.Seconds, f.Stated.Seconds = s.video.Begin.Seconds()+float64(n)/v.Rate.Float(), v.Stated.Seconds()
+	f.Value.Seconds, f.Stated.Seconds = s.Video.Begin.Seconds()+float64(n)/v.Rate.Float(), v.Stated.Seconds()
 	return f.Because(nil)
 }
 
 // keep writes a frame to the stretch, as long as all frames fit in it and on the disk. Otherwise they are decoded again. The
 // checksum of the frame is always kept, since a later frame may not fit.
-func (f *footage) keep(n int, frame []byte) {
-	f.sums = append(f.sums, sum(frame, f.video.Video))
+func (f *Footage) keep(n int, frame []byte) {
+	f.Sums = append(f.Sums, sum(frame, f.Video.Video))
 	if f.kept == nil {
 		return
 	}
 	if n == f.longest() || f.kept.write(n, frame) != nil {
-		f.close()
+		f.Close()
 		return
 	}
 	f.kept.n = n + 1
 }
 
-// close removes the frames that are kept.
-func (f *footage) close() {
+// Close removes the frames that are kept.
+func (f *Footage) Close() {
 	if f.kept != nil {
 		f.kept.close()
 		f.kept = nil
@@ -194,9 +198,9 @@ func sum(frame []byte, v *ffmpeg.Video) (s uint32) {
 	return s
 }
 
-// stretchSize bounds the file of a stretch, in bytes. It holds some seconds of frames. Decoding a stretch begins at the key frame
+// StretchSize bounds the file of a stretch, in bytes. It holds some seconds of frames. Decoding a stretch begins at the key frame
 // before it; in a much shorter stretch that would be most of the work.
-const stretchSize = 512 << 20
+const StretchSize = 512 << 20
 
 // stretch holds consecutive source frames in a temporary file, since they would take too much memory.
 type stretch struct {
@@ -206,17 +210,8 @@ type stretch struct {
 }
 
 func newStretch(dir string) (*stretch, error) {
-	f, err := newScratch(dir)
+	f, err := flow.Scratch(dir)
 	return &stretch{file: f}, err
-}
-
-// newScratch returns an empty file for what would take too much memory. It exists until it is closed.
-func newScratch(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "scratch-")
-	if err != nil {
-		return nil, err
-	}
-	return f, os.Remove(f.Name())
 }
 
 // write writes a source frame.

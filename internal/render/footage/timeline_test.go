@@ -1,4 +1,4 @@
-package render
+package footage
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/flow"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -48,9 +49,9 @@ func TestTimeline(t *testing.T) {
 		{order.Remap, 3, 6, nil, []moment{{0, 0}, {0, 63}, {0, 191}, {1, 63}, {1, 191}, {2, 0}}},
 		{order.Remap, 3, 6, []int{0, 1}, []moment{{0, 0}, {0, 0}, {1, 0}, {1, 63}, {1, 191}, {2, 0}}},
 	} {
-		line := newTimeline(test.mode, test.source, test.speech, test.cuts)
+		line := NewTimeline(test.mode, test.source, test.speech, test.cuts)
 		var got []moment
-		for o := range line.frames {
+		for o := range line.Frames {
 			got = append(got, line.at(o))
 		}
 		if !slices.Equal(got, test.want) {
@@ -63,7 +64,7 @@ func TestTimeline(t *testing.T) {
 func TestRuns(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		line timeline
+		line Timeline
 		want string
 	}{
 		{"bounce", bounce(4, 9), "0-4 4-7< 7-9 "},
@@ -77,7 +78,7 @@ func TestRuns(t *testing.T) {
 		{"slower", remap(5, 9, nil), "0-9 "},
 	} {
 		got := ""
-		for from := 0; from < c.line.frames; {
+		for from := 0; from < c.line.Frames; {
 			to, backward := c.line.run(from)
 			got += fmt.Sprintf("%d-%d%s ", from, to, map[bool]string{true: "<"}[backward])
 			from = to
@@ -100,14 +101,14 @@ func TestPlayModes(t *testing.T) {
 		for name, most := range map[string]int{"kept": 23, "decoded again": 7} {
 			t.Run(fmt.Sprintf("%d frames, %s", length, name), func(t *testing.T) {
 				t.Parallel()
-				s := decodeAll(t, source{media: media, video: info, dir: t.TempDir(), most: most, expected: length, limit: 1000})
-				defer s.close()
+				s := decodeAll(t, Source{Media: media, Video: info, Dir: t.TempDir(), most: most, Expected: length, Limit: 1000})
+				defer s.Close()
 				if want := length <= most; (s.kept != nil) != want {
 					t.Fatalf("frames are kept: %t, want %t", !want, want)
 				}
 				for mode := order.Bounce; mode <= order.Remap; mode++ {
 					for _, speech := range []int{length/2 + 1, length, length + 1, 2 * length} {
-						checkPlayed(t, &player{s, newTimeline(mode, length, speech, nil)}, all, fmt.Sprintf("mode %d, speech of %d", mode, speech))
+						checkPlayed(t, &player{s, NewTimeline(mode, length, speech, nil)}, all, fmt.Sprintf("mode %d, speech of %d", mode, speech))
 					}
 				}
 			})
@@ -119,9 +120,9 @@ func TestPlayModes(t *testing.T) {
 func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
 	t.Helper()
 	output := 0
-	free := newBuffers(2, func() []byte { return newFrame(p.video.Video) })
-	err := p.play(t.Context(), p.line, 0, free, func(frame []byte) error {
-		m, want := p.line.at(output), p.video.Video.NewFrame()
+	free := flow.NewBuffers(2, func() []byte { return newFrame(p.Video.Video) })
+	err := p.Play(t.Context(), p.line, 0, free, func(frame []byte) error {
+		m, want := p.line.at(output), p.Video.Video.NewFrame()
 		copy(ffmpeg.Bytes(want), ffmpeg.Bytes(all[m.source]))
 		if m.next > 0 {
 			for i, v := range ffmpeg.Bytes(all[m.source+1]) {
@@ -133,10 +134,10 @@ func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
 			return fmt.Errorf("output frame %d isn't source frame %d", output, m.source)
 		}
 		output++
-		free.put(frame)
+		free.Put(frame)
 		return nil
 	})
-	if err != nil || output != p.line.frames {
-		t.Errorf("%s: %d frames and %v, want %d", name, output, err, p.line.frames)
+	if err != nil || output != p.line.Frames {
+		t.Errorf("%s: %d frames and %v, want %d", name, output, err, p.line.Frames)
 	}
 }

@@ -1,4 +1,5 @@
-package render
+// Package blend works on the pixels of frames, of 8 or 10 bits: it mixes two frames, shows engines what they can see, and blends mouths into frames.
+package blend
 
 import (
 	"encoding/binary"
@@ -7,36 +8,38 @@ import (
 	"slices"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/engine"
 )
 
-// blender blends mouths into the frames of a video, one after the other.
-type blender struct {
+// Blender blends mouths into the frames of a video, one after the other.
+type Blender struct {
 	video   *ffmpeg.Video
 	picture image.YCbCr // what engines see of the frame
-	tones   *tones      // of frames of 10 bits
+	tones   *Tones      // of frames of 10 bits
 	alpha   []uint8     // of one row
 }
 
-func newBlender(v *ffmpeg.Video) *blender {
-	b := &blender{video: v, tones: newTones(v)}
+// New returns a blender of frames of a video.
+func New(v *ffmpeg.Video) *Blender {
+	b := &Blender{video: v, tones: NewTones(v)}
 	if v.Pixels.Deep() {
 		b.picture = *v.NewFrame()
 	}
 	return b
 }
 
-// see returns what engines see of a frame, until the next call.
-func (b *blender) see(frame []byte) *image.YCbCr {
+// See returns what engines see of a frame, until the next call.
+func (b *Blender) See(frame []byte) *image.YCbCr {
 	if b.video.Pixels.Deep() {
-		b.tones.see(&b.picture, b.video, frame)
+		b.tones.See(&b.picture, b.video, frame)
 	} else {
 		b.picture = b.video.Picture(frame)
 	}
 	return &b.picture
 }
 
-// add blends a mouth into the frame that was last seen.
-func (b *blender) add(frame []byte, m Mouth, share uint8) {
+// Blend blends a mouth into the frame that was last seen.
+func (b *Blender) Blend(frame []byte, m engine.Mouth, share uint8) {
 	if b.video.Pixels.Deep() {
 		b.blendDeep(frame, m, share)
 	} else {
@@ -46,7 +49,7 @@ func (b *blender) add(frame []byte, m Mouth, share uint8) {
 
 // blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0, not a bit changes. The
 // mask is multiplied by share ÷ 255.
-func (b *blender) blend(frame *image.YCbCr, m Mouth, share uint8) {
+func (b *Blender) blend(frame *image.YCbCr, m engine.Mouth, share uint8) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
 	if r.Empty() {
 		return
@@ -104,8 +107,8 @@ func fade(dst, alpha []uint8, share uint8) {
 	}
 }
 
-// mixFrames moves each value of a frame towards that of next by share ÷ 255 of their difference.
-func mixFrames(frame, next []byte, share uint8, format ffmpeg.PixelFormat) {
+// MixFrames moves each value of a frame towards that of next by share ÷ 255 of their difference.
+func MixFrames(frame, next []byte, share uint8, format ffmpeg.PixelFormat) {
 	if !format.Deep() {
 		for i := range frame {
 			frame[i] = between(frame[i], next[i], share)
@@ -149,8 +152,8 @@ func (p plane) row(y, from, to int) []byte { return p.values[2*(y*p.width+from) 
 // valueAt returns the value i of a row or plane.
 func valueAt(values []byte, i int) uint16 { return binary.LittleEndian.Uint16(values[2*i:]) }
 
-// see fills a picture with what engines see of a frame, whose pixel format is not YUV420P.
-func (t *tones) see(picture *image.YCbCr, v *ffmpeg.Video, frame []byte) {
+// See fills a picture with what engines see of a frame, whose pixel format is not YUV420P.
+func (t *Tones) See(picture *image.YCbCr, v *ffmpeg.Video, frame []byte) {
 	if !v.Pixels.Deep() {
 		copy(ffmpeg.Bytes(picture), frame)
 		return
@@ -178,7 +181,7 @@ func shrink(dst []uint8, v *ffmpeg.Video, p plane) {
 }
 
 // blendDeep is like blend, for a frame of 10 bits.
-func (b *blender) blendDeep(frame []byte, m Mouth, share uint8) {
+func (b *Blender) blendDeep(frame []byte, m engine.Mouth, share uint8) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(image.Rect(0, 0, b.video.Width, b.video.Height))
 	if r.Empty() {
 		return
@@ -202,7 +205,7 @@ func (b *blender) blendDeep(frame []byte, m Mouth, share uint8) {
 }
 
 // alphaOf returns how opaque a mouth is in row y of a plane: the mean of the mask's values for each value of the plane.
-func (b *blender) alphaOf(mask *image.Alpha, r image.Rectangle, p plane, y int) []uint8 {
+func (b *Blender) alphaOf(mask *image.Alpha, r image.Rectangle, p plane, y int) []uint8 {
 	upper := mask.Pix[mask.PixOffset(r.Min.X, y<<p.hy):][:r.Dx()]
 	lower := mask.Pix[mask.PixOffset(r.Min.X, y<<p.hy+p.hy):][:r.Dx()]
 	b.alpha = append(b.alpha[:0], upper...)
@@ -227,9 +230,9 @@ func betweenDeep(a, b uint16, share uint8) uint16 {
 	return uint16((uint32(a)*uint32(255-share) + uint32(b)*uint32(share) + 127) / 255)
 }
 
-// tones converts luma between the 10 bits of a frame and the 8 bits that engines see, both of limited range. Engines see a high dynamic
+// Tones converts luma between the 10 bits of a frame and the 8 bits that engines see, both of limited range. Engines see a high dynamic
 // range as the video would look after its conversion to a standard one, except that its colours are paler, since chroma stays as it is.
-type tones struct {
+type Tones struct {
 	down [1024]uint8
 	up   [256]uint16 // the value that down maps nearest to the index
 }
@@ -237,15 +240,15 @@ type tones struct {
 // The black and the white of luma of limited range, in 10 bits.
 const black, white = 64, 940
 
-// newTones returns the tones of a video, nil if its frames don't have 10 bits.
-func newTones(v *ffmpeg.Video) *tones {
+// NewTones returns the tones of a video, nil if its frames don't have 10 bits.
+func NewTones(v *ffmpeg.Video) *Tones {
 	if !v.Pixels.Deep() {
 		return nil
 	}
 	return tonesOf(v.Transfer())
 }
 
-func tonesOf(transfer ffmpeg.Transfer) *tones {
+func tonesOf(transfer ffmpeg.Transfer) *Tones {
 	curve, from, to := func(value float64) float64 { return value / 4 }, 0, 1023
 	if transfer != ffmpeg.SDR {
 		curve, from, to = func(value float64) float64 {
@@ -253,7 +256,7 @@ func tonesOf(transfer ffmpeg.Transfer) *tones {
 			return 16 + 219*darken(light(transfer, signal))
 		}, black, white
 	}
-	t := &tones{}
+	t := &Tones{}
 	var seen [1024]float64
 	for i := range t.down {
 		seen[i] = curve(float64(i))

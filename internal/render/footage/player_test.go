@@ -1,4 +1,4 @@
-package render
+package footage
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/media/sandbox"
+	"lipsync/internal/render/flow"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
@@ -57,17 +58,17 @@ func TestPlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{footage: decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, limit: 1000})}
+			p := &player{Footage: decodeAll(t, Source{Media: tools, Video: info, Dir: t.TempDir(), most: 17, Expected: 1000, Limit: 1000})}
 			if p.kept != nil {
 				t.Error("more frames are kept than fit in a stretch")
 			}
-			if len(p.sums) < 60 {
-				t.Fatalf("%d frames", len(p.sums))
+			if len(p.Sums) < 60 {
+				t.Fatalf("%d frames", len(p.Sums))
 			}
-			p.line = bounce(len(p.sums), 2*len(p.sums)+25)
+			p.line = bounce(len(p.Sums), 2*len(p.Sums)+25)
 			checkPlay(t, p)
 			// Without this check, the slow way could hide a seek that fails.
-			checkSeek(t, p, len(p.sums)-20, len(p.sums))
+			checkSeek(t, p, len(p.Sums)-20, len(p.Sums))
 		})
 	}
 }
@@ -90,10 +91,10 @@ func TestPlayWithoutSeeking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	straight := decodeAll(t, source{media: media, video: info, dir: t.TempDir(), most: 17, expected: 1000, limit: 1000})
+	straight := decodeAll(t, Source{Media: media, Video: info, Dir: t.TempDir(), most: 17, Expected: 1000, Limit: 1000})
 	for name, others := range map[string]int{"none": 1000, "others": 1} {
 		t.Run(name, func(t *testing.T) {
-			straight.media = lost{media, others}
+			straight.Media = lost{media, others}
 			checkPlay(t, &player{straight, bounce(60, 150)})
 		})
 	}
@@ -107,7 +108,7 @@ func TestPlayPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	straight := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, limit: 1000})
+	straight := decodeAll(t, Source{Media: tools, Video: info, Dir: t.TempDir(), most: 17, Expected: 1000, Limit: 1000})
 	for _, seeks := range []bool{true, false} {
 		t.Run(fmt.Sprint("seeks ", seeks), func(t *testing.T) {
 			with, part := *tools, *info
@@ -116,19 +117,19 @@ func TestPlayPreview(t *testing.T) {
 				with.FFmpeg = filepath.Join(t.TempDir(), "ffmpeg")
 				check.Must(t, os.WriteFile(with.FFmpeg, []byte("#!/bin/sh\ncase \"$*\" in *trim=*) exit 1;; esac\nexec "+tools.FFmpeg+" \"$@\"\n"), 0o700))
 			}
-			s := source{media: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, limit: 50}
+			s := Source{Media: &with, Video: &part, Dir: t.TempDir(), most: 17, Expected: 1000, Limit: 50}
 			if !seeks {
-				s.tooMany = errors.New("too many")
-				if _, err := s.decode(t.Context(), newBuffers(1, part.Video.NewFrame), nil); err != s.tooMany {
+				s.TooMany = errors.New("too many")
+				if _, err := s.Decode(t.Context(), flow.NewBuffers(1, part.Video.NewFrame), nil); err != s.TooMany {
 					t.Errorf("too many frames before the preview: got %v", err)
 				}
-				s.tooMany = nil
+				s.TooMany = nil
 			}
-			p := &player{footage: decodeAll(t, s)}
-			if !slices.Equal(p.sums, straight.sums[30:80]) || p.video.NoSeek == seeks {
-				t.Errorf("got %d frames, no seek %t; they must be those of a straight read from frame 30 on", len(p.sums), p.video.NoSeek)
+			p := &player{Footage: decodeAll(t, s)}
+			if !slices.Equal(p.Sums, straight.Sums[30:80]) || p.Video.NoSeek == seeks {
+				t.Errorf("got %d frames, no seek %t; they must be those of a straight read from frame 30 on", len(p.Sums), p.Video.NoSeek)
 			}
-			p.line = bounce(len(p.sums), 2*len(p.sums)+25)
+			p.line = bounce(len(p.Sums), 2*len(p.Sums)+25)
 			checkPlay(t, p)
 		})
 	}
@@ -137,20 +138,20 @@ func TestPlayPreview(t *testing.T) {
 // checkPlay compares every frame that p plays with those of a straight read. It plays from the beginning, and from later frames on.
 func checkPlay(t *testing.T, p *player) {
 	t.Helper()
-	v := p.video.Video
-	for _, from := range []int{0, 45, p.line.frames - 20} {
+	v := p.Video.Video
+	for _, from := range []int{0, 45, p.line.Frames - 20} {
 		var got, want []uint32
-		free := newBuffers(1, func() []byte { return newFrame(v) })
-		err := p.play(t.Context(), p.line, from, free, func(frame []byte) error {
+		free := flow.NewBuffers(1, func() []byte { return newFrame(v) })
+		err := p.Play(t.Context(), p.line, from, free, func(frame []byte) error {
 			got = append(got, sum(frame, v))
-			free.put(frame)
+			free.Put(frame)
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for o := from; o < p.line.frames; o++ {
-			want = append(want, p.sums[p.line.source(o)])
+		for o := from; o < p.line.Frames; o++ {
+			want = append(want, p.Sums[p.line.Source(o)])
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("from frame %d on: %d frames, not the same as %d of a straight read", from, len(got), len(want))
@@ -176,15 +177,15 @@ func TestKept(t *testing.T) {
 		{"the file says more than fit", 20, 21, false},
 		{"the file says that they fit, and they don't", 19, 19, false},
 	} {
-		s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: c.most, expected: c.expected, limit: 1000})
-		if kept := s.kept != nil; kept != c.kept || s.frames != 20 || len(s.sums) != 20 {
-			t.Errorf("%s: kept %t, %d frames, %d sums, want kept %t, 20 frames", c.name, kept, s.frames, len(s.sums), c.kept)
+		s := decodeAll(t, Source{Media: tools, Video: info, Dir: t.TempDir(), most: c.most, Expected: c.expected, Limit: 1000})
+		if kept := s.kept != nil; kept != c.kept || s.Frames != 20 || len(s.Sums) != 20 {
+			t.Errorf("%s: kept %t, %d frames, %d sums, want kept %t, 20 frames", c.name, kept, s.Frames, len(s.Sums), c.kept)
 		}
 		if s.kept != nil {
-			s.media = nil // nothing is decoded
+			s.Media = nil // nothing is decoded
 		}
 		checkPlay(t, &player{s, bounce(20, 57)})
-		s.close()
+		s.Close()
 	}
 }
 
@@ -199,12 +200,12 @@ func TestPlayDeep(t *testing.T) {
 	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
 		info.Video.Pixels = format
 		for _, most := range []int{frames, 5} {
-			s := decodeAll(t, source{media: tools, video: info, dir: t.TempDir(), most: most, expected: frames, limit: 1000})
-			if kept := s.kept != nil; kept != (most == frames) || s.frames != frames {
-				t.Errorf("%s: kept %t, %d frames", format, kept, s.frames)
+			s := decodeAll(t, Source{Media: tools, Video: info, Dir: t.TempDir(), most: most, Expected: frames, Limit: 1000})
+			if kept := s.kept != nil; kept != (most == frames) || s.Frames != frames {
+				t.Errorf("%s: kept %t, %d frames", format, kept, s.Frames)
 			}
 			checkPlay(t, &player{s, bounce(frames, 40)})
-			s.close()
+			s.Close()
 		}
 	}
 }
@@ -212,12 +213,12 @@ func TestPlayDeep(t *testing.T) {
 // checkSeek checks that a seek leads to the frames from from to to-1.
 func checkSeek(t *testing.T, p *player, from, to int) {
 	t.Helper()
-	frames, err := p.media.OpenFramesAt(t.Context(), p.video, from, to)
+	frames, err := p.Media.OpenFramesAt(t.Context(), p.Video, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	s, err := newStretch(p.dir)
+	s, err := newStretch(p.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,17 +230,17 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 }
 
 // decodeAll runs only the decoder of the first pass.
-func decodeAll(t *testing.T, s source) footage {
+func decodeAll(t *testing.T, s Source) Footage {
 	t.Helper()
-	free := newBuffers(1, s.video.Video.NewFrame)
+	free := flow.NewBuffers(1, s.Video.Video.NewFrame)
 	decoded := make(chan *image.YCbCr)
 	go func() {
 		for frame := range decoded {
-			free.put(frame)
+			free.Put(frame)
 		}
 	}()
 	defer close(decoded)
-	f, err := s.decode(t.Context(), free, decoded)
+	f, err := s.Decode(t.Context(), free, decoded)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package render
+package syncscore
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 
 // someLips returns lips with closures in each tenth frame and vowels between them, and the gaps of both. The frames from 0 until before
 // unread are read.
-func someLips(frames, unread int, closed, open float32) scored {
-	s := scored{faces: map[int]*scoredFace{}, scoredLips: scoredLips{lips: map[int]*readLips{}, due: make([]bool, frames)}}
+func someLips(frames, unread int, closed, open float32) Scorer {
+	s := Scorer{faces: map[int]*scoredFace{}, scoredLips: scoredLips{lips: map[int]*readLips{}, due: make([]bool, frames)}}
 	for at := 2; at+7 < frames; at += 10 {
 		s.closures = append(s.closures, score.Viseme{From: at - 1, To: at + 1, Peak: at})
 		s.vowels = append(s.vowels, score.Viseme{From: at + 4, To: at + 7, Peak: at + 5})
@@ -129,15 +129,15 @@ func TestLipsOfPieces(t *testing.T) {
 		}
 	}
 	for from := 0; from < 300; from += 60 {
-		text, err := json.Marshal(whole.tell(from, from+60))
+		text, err := json.Marshal(whole.Tell(from, from+60))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var told measured
+		var told Measured
 		if err := json.Unmarshal(text, &told); err != nil {
 			t.Fatal(err)
 		}
-		resumed.recall(told)
+		resumed.Recall(told)
 	}
 	if !reflect.DeepEqual(resumed.lips, whole.lips) {
 		t.Error("the lips of pieces are others")

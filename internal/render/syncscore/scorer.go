@@ -1,4 +1,5 @@
-package render
+// Package syncscore measures how well the painted mouths of an output follow the speech.
+package syncscore
 
 import (
 	"context"
@@ -7,6 +8,7 @@ import (
 	"io"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/render/people"
 	"lipsync/internal/sound/score"
 	"lipsync/internal/sound/speech"
 )
@@ -19,19 +21,19 @@ const (
 	scoredPiece = 256
 )
 
-// facts are what is known of an output before it is painted.
-type facts struct {
-	frames int
-	fps    float64
-	spoken []speech.Articulation    // the articulation of the speech in each frame
-	due    []bool                   // whether a mouth should be painted in a frame
-	face   func(output int) *seen   // whose mouth can be measured in a frame, nil if there is none
-	rests  func() map[int32]float32 // see faces.restGaps
-	read   LipReader                // nil: no lips are read
+// Output is what is known of an output before it is painted.
+type Output struct {
+	Frames int
+	FPS    float64
+	Spoken []speech.Articulation         // the articulation of the speech in each frame
+	Due    []bool                        // whether a mouth should be painted in a frame
+	Seen   func(output int) *people.Seen // whose mouth can be measured in a frame, nil if there is none
+	Rests  func() map[int32]float32      // see people.Faces.RestGaps
+	Read   LipReader                     // nil: no lips are read
 }
 
-// scored holds what is measured of the frames of an output, for its score. Their pixels are those that the encoder gets.
-type scored struct {
+// Scorer holds what is measured of the frames of an output, for its score. Their pixels are those that the encoder gets.
+type Scorer struct {
 	faces  map[int]*scoredFace // by frame of the output
 	frames []int               // of the output, in their order
 	fps    float64
@@ -40,22 +42,22 @@ type scored struct {
 
 // scoredFace is the face whose mouth is measured in a frame.
 type scoredFace struct {
-	seen
+	people.Seen
 	synced bool // whether a mouth was painted
 	mouth  score.Mouth
 }
 
-// newScored chooses the frames to measure.
-func newScored(o facts) *scored {
-	s := &scored{faces: map[int]*scoredFace{}, fps: o.fps, scoredLips: newScoredLips(o)}
-	for i := range o.frames {
-		if o.face(i) != nil {
+// New chooses the frames to measure.
+func New(o Output) *Scorer {
+	s := &Scorer{faces: map[int]*scoredFace{}, fps: o.FPS, scoredLips: newScoredLips(o)}
+	for i := range o.Frames {
+		if o.Seen(i) != nil {
 			s.frames = append(s.frames, i)
 		}
 	}
 	s.frames = spread(s.frames)
 	for _, i := range s.frames {
-		s.faces[i] = &scoredFace{seen: *o.face(i)}
+		s.faces[i] = &scoredFace{Seen: *o.Seen(i)}
 	}
 	return s
 }
@@ -74,13 +76,13 @@ func spread(frames []int) []int {
 	return kept
 }
 
-// measures tells whether a frame is one of those to measure.
-func (s *scored) measures(output int) bool { return s.faces[output] != nil || s.lips[output] != nil }
+// Measures tells whether a frame is one of those to measure.
+func (s *Scorer) Measures(output int) bool { return s.faces[output] != nil || s.lips[output] != nil }
 
-// add measures the mouth of a painted frame. It may be called concurrently for different frames.
-func (s *scored) add(ctx context.Context, output int, picture *image.YCbCr) error {
+// Add measures the mouth of a painted frame. It may be called concurrently for different frames.
+func (s *Scorer) Add(ctx context.Context, output int, picture *image.YCbCr) error {
 	if f := s.faces[output]; f != nil {
-		f.synced, f.mouth = true, score.MouthOf(picture, f.toMouth)
+		f.synced, f.mouth = true, score.MouthOf(picture, f.ToMouth)
 	}
 	if l := s.lips[output]; l != nil {
 		return s.scoredLips.add(ctx, l, picture)
@@ -88,15 +90,15 @@ func (s *scored) add(ctx context.Context, output int, picture *image.YCbCr) erro
 	return nil
 }
 
-// measured is what was measured in some frames of an output.
-type measured struct {
+// Measured is what was measured in some frames of an output.
+type Measured struct {
 	Mouths map[int]score.Mouth // by frame
 	Gaps   map[int]float32     // between the lips, by frame in which they are read
 }
 
-// tell returns what was measured in the frames in [from, to).
-func (s *scored) tell(from, to int) measured {
-	m := measured{map[int]score.Mouth{}, map[int]float32{}}
+// Tell returns what was measured in the frames in [from, to).
+func (s *Scorer) Tell(from, to int) Measured {
+	m := Measured{map[int]score.Mouth{}, map[int]float32{}}
 	for o := from; o < to; o++ {
 		if f := s.faces[o]; f != nil && f.synced {
 			m.Mouths[o] = f.mouth
@@ -108,8 +110,8 @@ func (s *scored) tell(from, to int) measured {
 	return m
 }
 
-// recall adds what an earlier attempt measured.
-func (s *scored) recall(p measured) {
+// Recall adds what an earlier attempt measured.
+func (s *Scorer) Recall(p Measured) {
 	for o, m := range p.Mouths {
 		if f := s.faces[o]; f != nil {
 			f.synced, f.mouth = true, m
@@ -123,17 +125,17 @@ func (s *scored) recall(p measured) {
 }
 
 // mouths returns the mouths that were measured.
-func (s *scored) mouths() (all []score.Frame) {
+func (s *Scorer) mouths() (all []score.Frame) {
 	for _, o := range s.frames {
 		if f := s.faces[o]; f.synced {
-			all = append(all, score.Frame{Number: o, Person: int(f.person), Mouth: f.mouth})
+			all = append(all, score.Frame{Number: o, Person: int(f.Person), Mouth: f.mouth})
 		}
 	}
 	return all
 }
 
-// sum returns the sync score of the output, in some frames of which no mouth was painted. sound has the samples of the speech, and of silence after it.
-func (s *scored) sum(unsynced []int, sound io.Reader) (order.SyncScore, error) {
+// Score returns the sync score of the output, in some frames of which no mouth was painted. sound has the samples of the speech, and of silence after it.
+func (s *Scorer) Score(unsynced []int, sound io.Reader) (order.SyncScore, error) {
 	all := s.parts(unsynced, s.fps)
 	heard, err := score.Read(sound)
 	if err != nil {

@@ -1,4 +1,4 @@
-package render
+package footage
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 
 // sample encodes some frames of the first pass, so that ffmpeg.Video.CRFOf can tell how the output must be encoded.
 type sample struct {
-	source
+	Source
 	sampled *ffmpeg.Video // nil if nothing is sampled
 	output  order.Output  // of the sample
 	bits    float64       // of a second of the source's pictures
@@ -29,16 +29,16 @@ type sample struct {
 	encoder ffmpeg.Encoder // nil if no frame is being encoded
 }
 
-func newSample(ctx context.Context, s source) (*sample, error) {
-	n := &sample{source: s, path: filepath.Join(s.dir, "sample")}
-	if s.output == nil {
+func newSample(ctx context.Context, s Source) (*sample, error) {
+	n := &sample{Source: s, path: filepath.Join(s.Dir, "sample")}
+	if s.Output == nil {
 		return n, nil
 	}
-	v, o, ok := s.video.Video.Sample(*s.output)
+	v, o, ok := s.Video.Video.Sample(*s.Output)
 	if !ok {
 		return n, nil
 	}
-	bits, err := s.media.CountBits(ctx, s.video, s.limit)
+	bits, err := s.Media.CountBits(ctx, s.Video, s.Limit)
 	if bits > 0 {
 		n.sampled, n.output, n.bits = v, o, bits
 	}
@@ -51,7 +51,7 @@ func (s *sample) add(ctx context.Context, n int, frame []byte) (err error) {
 		return nil
 	}
 	if s.encoder == nil {
-		if s.encoder, err = s.media.Encode(ctx, s.sampled, s.output, "", s.path); err != nil {
+		if s.encoder, err = s.Media.Encode(ctx, s.sampled, s.output, "", s.path); err != nil {
 			return fmt.Errorf("encode a sample: %w", err)
 		}
 	}
@@ -68,7 +68,7 @@ func (s *sample) finish() (crf int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode a sample: %w", err)
 	}
-	crf, err = s.video.Video.CRFOf(s.output, s.path, s.bits)
+	crf, err = s.Video.Video.CRFOf(s.output, s.path, s.bits)
 	return crf, errors.Join(err, os.Remove(s.path))
 }
 

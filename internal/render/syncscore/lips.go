@@ -1,4 +1,4 @@
-package render
+package syncscore
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
+	"lipsync/internal/render/people"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/sound/score"
 )
@@ -26,24 +27,24 @@ type scoredLips struct {
 
 // readLips are the lips in a frame.
 type readLips struct {
-	seen
+	people.Seen
 	rest float32 // gap of the person's lips that touch, as they are read
 	read bool
 	gap  float32
 }
 
 // newScoredLips chooses the frames in which lips are read: none without a reader.
-func newScoredLips(o facts) scoredLips {
-	l := scoredLips{read: o.read, lips: map[int]*readLips{}, due: o.due}
-	if o.read == nil {
+func newScoredLips(o Output) scoredLips {
+	l := scoredLips{read: o.Read, lips: map[int]*readLips{}, due: o.Due}
+	if o.Read == nil {
 		return l
 	}
-	l.closures, l.vowels = score.Visemes(o.spoken, o.fps)
-	rests := o.rests()
+	l.closures, l.vowels = score.Visemes(o.Spoken, o.FPS)
+	rests := o.Rests()
 	for _, v := range slices.Concat(l.closures, l.vowels) {
 		for i := v.From; i < v.To; i++ {
-			if f := o.face(i); f != nil {
-				l.lips[i] = &readLips{seen: *f, rest: rests[f.person]}
+			if f := o.Seen(i); f != nil {
+				l.lips[i] = &readLips{Seen: *f, rest: rests[f.Person]}
 			}
 		}
 	}
@@ -52,12 +53,12 @@ func newScoredLips(o facts) scoredLips {
 
 // add reads the lips in a painted picture.
 func (l *scoredLips) add(ctx context.Context, r *readLips, picture *image.YCbCr) error {
-	f, ok, err := l.read(ctx, picture, alignment.Placed(r.box, r.toMouth))
+	f, ok, err := l.read(ctx, picture, alignment.Placed(r.Box, r.ToMouth))
 	if err != nil {
 		return fmt.Errorf("read lips: %w", err)
 	}
 	if r.read = ok; ok {
-		lips := f.Lips.Map(r.toMouth.Inverse())
+		lips := f.Lips.Map(r.ToMouth.Inverse())
 		r.gap = alignment.GapOf(&lips)
 	}
 	return nil
@@ -94,13 +95,13 @@ func (l *scoredLips) settle() {
 	least := map[int32][]float32{} // gaps of the closures, by person
 	for _, v := range l.closures {
 		if gaps := l.gaps(v); gaps != nil {
-			person := l.lips[v.Peak].person
+			person := l.lips[v.Peak].Person
 			least[person] = append(least[person], slices.Min(gaps))
 		}
 	}
 	for _, r := range l.lips {
 		rest := r.rest
-		if all := least[r.person]; len(all) > 0 {
+		if all := least[r.Person]; len(all) > 0 {
 			rest = min(rest, dsp.Quantile(all, .5))
 		}
 		r.gap -= alignment.LessAtRest(r.gap, rest)

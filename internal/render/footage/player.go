@@ -1,30 +1,32 @@
-package render
+package footage
 
 import (
 	"context"
 	"fmt"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/render/blend"
+	"lipsync/internal/render/flow"
 )
 
 // player reads the source's frames in the order of the output. If they were not kept, it decodes them again: forward as a stream,
 // and backward one stretch at a time.
 type player struct {
-	footage
-	line timeline
+	Footage
+	line Timeline
 }
 
 // newFrame returns a frame in the video's pixel format.
 func newFrame(v *ffmpeg.Video) []byte { return make([]byte, v.FrameSize()) }
 
-// play calls emit with the pixels of each output frame from one on, each in a free buffer.
-func (f footage) play(ctx context.Context, line timeline, from int, free buffers[[]byte], emit func(frame []byte) error) error {
+// Play calls emit with the pixels of each output frame from one on, each in a free buffer.
+func (f Footage) Play(ctx context.Context, line Timeline, from int, free flow.Buffers[[]byte], emit func(frame []byte) error) error {
 	p := &player{f, line}
-	c := composer{video: p.video.Video, line: p.line, free: free, emit: emit}
+	c := composer{video: p.Video.Video, line: p.line, free: free, emit: emit}
 	if p.kept != nil {
-		return c.emitAll(ctx, from, p.line.frames, p.kept)
+		return c.emitAll(ctx, from, p.line.Frames, p.kept)
 	}
-	for from < p.line.frames {
+	for from < p.line.Frames {
 		to, backward := p.line.run(from)
 		play := p.playForward
 		if backward {
@@ -38,24 +40,24 @@ func (f footage) play(ctx context.Context, line timeline, from int, free buffers
 	return nil
 }
 
-// framesOf holds source frames. read fills a frame with the source frame of an index.
-type framesOf interface {
+// pictures holds source frames. read fills a frame with the source frame of an index.
+type pictures interface {
 	read(source int, frame []byte) error
 }
 
 // composer makes output frames of source frames, and emits them.
 type composer struct {
 	video *ffmpeg.Video
-	line  timeline
-	free  buffers[[]byte]
+	line  Timeline
+	free  flow.Buffers[[]byte]
 	emit  func(frame []byte) error
 	next  []byte // buffer for a source frame that is mixed into another; nil before the first one
 }
 
 // emitAll emits the output frames in [from, to).
-func (c *composer) emitAll(ctx context.Context, from, to int, p framesOf) error {
+func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error {
 	for o := from; o < to; o++ {
-		frame, err := c.free.get(ctx)
+		frame, err := c.free.Get(ctx)
 		if err != nil {
 			return err
 		}
@@ -70,7 +72,7 @@ func (c *composer) emitAll(ctx context.Context, from, to int, p framesOf) error 
 			if err := p.read(m.source+1, c.next); err != nil {
 				return err
 			}
-			mixFrames(frame, c.next, m.next, c.video.Pixels)
+			blend.MixFrames(frame, c.next, m.next, c.video.Pixels)
 		}
 		if err := c.emit(frame); err != nil {
 			return err
@@ -116,16 +118,16 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 	if last.next > 0 {
 		most++
 	}
-	v := p.video.Video
+	v := p.Video.Video
 	s := p.seek(ctx, p.line.at(from).source, most)
 	if s == nil {
-		frames, err := p.media.OpenFrames(ctx, p.video, most)
+		frames, err := p.Media.OpenFrames(ctx, p.Video, most)
 		if err != nil {
 			return err
 		}
 		s = &stream{frames: frames, video: v}
-		if p.recalled {
-			s.sums = p.sums
+		if p.Recalled {
+			s.sums = p.Sums
 		}
 		if !p.line.shownOnce(from, to) {
 			s.last = &[2][]byte{newFrame(v), newFrame(v)}
@@ -141,14 +143,14 @@ func (p *player) seek(ctx context.Context, first, most int) *stream {
 	if first < p.longest() {
 		return nil
 	}
-	frames, err := p.media.OpenFramesAt(ctx, p.video, first, most)
+	frames, err := p.Media.OpenFramesAt(ctx, p.Video, first, most)
 	if err != nil {
 		return nil
 	}
-	v := p.video.Video
-	s := &stream{frames: frames, decoded: first + 1, last: &[2][]byte{newFrame(v), newFrame(v)}, sums: p.sums, video: v}
+	v := p.Video.Video
+	s := &stream{frames: frames, decoded: first + 1, last: &[2][]byte{newFrame(v), newFrame(v)}, sums: p.Sums, video: v}
 	frame := s.last[first%2]
-	if frames.ReadPixels(frame) != nil || sum(frame, v) != p.sums[first] {
+	if frames.ReadPixels(frame) != nil || sum(frame, v) != p.Sums[first] {
 		frames.Close()
 		return nil
 	}
@@ -161,7 +163,7 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 	// A stretch is received when the one before it has been played, so two are enough.
 	var pair [2]*stretch
 	for i := range pair {
-		s, err := newStretch(p.dir)
+		s, err := newStretch(p.Dir)
 		if err != nil {
 			return err
 		}
@@ -169,7 +171,7 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 		pair[i] = s
 	}
 	full := make(chan *stretch)
-	g, ctx := newGroup(ctx)
+	g, ctx := flow.NewGroup(ctx)
 	g.Go(func() error {
 		defer close(full)
 		first := p.line.at(to - 1).source
@@ -178,7 +180,7 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 			if err := p.decodeStretch(ctx, s, max(first, end-p.longest()), end); err != nil {
 				return err
 			}
-			if err := send(ctx, full, s); err != nil {
+			if err := flow.Send(ctx, full, s); err != nil {
 				return err
 			}
 		}
@@ -200,7 +202,7 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 // first pass, it decodes from the first frame. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.first, s.n = from, to-from
-	frames, err := p.media.OpenFramesAt(ctx, p.video, from, to)
+	frames, err := p.Media.OpenFramesAt(ctx, p.Video, from, to)
 	if err != nil {
 		return err
 	}
@@ -208,12 +210,12 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 	if ok, _ := p.fill(s, frames); ok || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	frames, err = p.media.OpenFrames(ctx, p.video, to)
+	frames, err = p.Media.OpenFrames(ctx, p.Video, to)
 	if err != nil {
 		return err
 	}
 	defer frames.Close()
-	skipped := newFrame(p.video.Video)
+	skipped := newFrame(p.Video.Video)
 	for range from {
 		if err := frames.ReadPixels(skipped); err != nil {
 			return fmt.Errorf("decode video again: %w", err)
@@ -227,12 +229,12 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 
 // fill reads a stretch, and tells whether its frames are those of the first pass.
 func (p *player) fill(s *stretch, frames ffmpeg.Frames) (bool, error) {
-	frame := newFrame(p.video.Video)
+	frame := newFrame(p.Video.Video)
 	for i := s.first; i < s.first+s.n; i++ {
 		if err := frames.ReadPixels(frame); err != nil {
 			return false, err
 		}
-		if sum(frame, p.video.Video) != p.sums[i] {
+		if sum(frame, p.Video.Video) != p.Sums[i] {
 			return false, nil
 		}
 		if err := s.write(i, frame); err != nil {
