@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"image"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -71,7 +72,7 @@ func (c *counted) add(right bool) {
 }
 
 // TestSyncScore_long renders people with several voices. It decodes each output, and scores it against its speech, against the same speech 5 frames earlier
-// and later, and against other speeches. The render must say the same of its frames as the decoded output.
+// and later, and against other speeches. The render must say of its frames, within .05, what the decoded output says.
 func TestSyncScore_long(t *testing.T) {
 	sharedtest.Path(t, "media")
 	few := 3
@@ -89,7 +90,7 @@ func TestSyncScore_long(t *testing.T) {
 			told, mouths, fps := renderAndLook(t, s, sharedtest.Path(t, "media", name), paths[i])
 			scored := func(samples []byte) order.SyncScore { return scoreOf(t, mouths, samples, fps) }
 			got := scored(tracks[i])
-			if !told.Known || told.InSync() != got.InSync() {
+			if !told.Known || math.Abs(told.Confidence-got.Confidence) > .05 {
 				t.Errorf("%s, %s: the render told %+v, its output has %+v", name, voices[i].name, told, got)
 			}
 			in.add(got.InSync())

@@ -174,8 +174,7 @@ func TestFieldOpens(t *testing.T) {
 }
 
 // TestInside opens a mouth with teeth. While it opens a little it shows its own teeth, at their place. When it opens far it shows the inside of
-// the person's best example, as one piece, and without one a drawn inside, which is neither the lips' colour nor black. Of a mouth that becomes
-// wider it shows the drawn one near its ends, where the lips of an example may still touch that are read apart.
+// the person's best example, as one piece, and without one a drawn inside, which is neither the lips' colour nor black.
 func TestInside(t *testing.T) {
 	const dark = 60
 	m, open := someLips(.1), someLips(.28)
@@ -183,35 +182,65 @@ func TestInside(t *testing.T) {
 	p := &person{}
 	tr := &track{person: p}
 	best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
-	narrow := open
-	narrow.left.X, narrow.right.X = open.left.X+.05, open.right.X-.05
-	misread := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&narrow, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
 	p.look = lookOf(frame, to)
-	best.look, misread.look = p.look, p.look
+	best.look = p.look
 	for _, c := range []struct {
 		name        string
-		gap, width  float32 // of the new shape; 1: the width of the mouth
+		gap         float32 // of the new shape
 		best        *example
 		aside       float32 // from the middle, of the place that is looked at
 		depth       float32 // likewise, 0 at the upper lip and 1 at the lower one
 		least, most uint8   // luma
 	}{
-		{"a little", .11, 1, best, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
-		{"far", .26, 1, best, .05, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, 1, best, .05, .15, dark - 10, dark + 10},
-		{"far, teeth without an example", .26, 1, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
-		{"far, the dark without an example", .26, 1, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
-		{"far and wider, at its end", .26, 1.15, misread, .37, .6, black, lipColour[0] * 2 / 3},
+		{"a little", .11, best, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
+		{"far", .26, best, .05, .5, dark - 10, dark + 10},
+		{"far, under its lip", .26, best, .05, .15, dark - 10, dark + 10},
+		{"far, teeth without an example", .26, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
+		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
 		p.best = c.best
-		s := shape{gap: c.gap, width: c.width * m.width(), upper: 1, lower: 1}
+		s := shape{gap: c.gap, width: m.width(), upper: 1, lower: 1}
 		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
 		x := m.middle() + c.aside
 		k := newColumn(&m, s, x)
 		at := to.Apply(geom.Point{X: x, Y: k.upper + c.depth*(k.lower-k.upper)})
 		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
 			t.Errorf("%s: luma %d, want %d to %d", c.name, got, c.least, c.most)
+		}
+	}
+}
+
+// TestCornersOfTheInside looks from the middle of opened lips to their corners. The inside of an example ends before them, since its lips touch
+// there: nothing dark may be seen beyond that end, neither if the mouth opens more or becomes wider, nor if touching lips are read apart.
+func TestCornersOfTheInside(t *testing.T) {
+	const dark, end = 60, 100 // luma of the inside, and least luma beyond its end
+	to := geom.Similarity{A: canonicalPixels}
+	for _, c := range []struct {
+		name       string
+		gap, width float32 // of the new shape, as multiples of the example's
+		narrower   float32 // by so much each corner of the lips is farther inwards than it is read
+		inside     uint8   // its luma
+	}{
+		{"teeth, more open", 1.15, 1, 0, teethColour[0]},
+		{"teeth, wider", 1, 1.15, 0, teethColour[0]},
+		{"dark, wider", 1, 1.15, .05, dark},
+	} {
+		read := someLips(.1)
+		real := read
+		real.left.X, real.right.X = read.left.X+c.narrower, read.right.X-c.narrower
+		frame := drawLips(&real, [2]uint8{c.inside, 140})
+		p := &person{look: lookOf(frame, to)}
+		s := shape{gap: c.gap * read.gap(), width: c.width * read.width(), upper: 1, lower: 1}
+		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: read}})
+		ended := false
+		for aside := float32(0); aside < .9*s.width/2; aside += .01 {
+			k := newColumn(&read, s, read.middle()+aside)
+			at := to.Apply(geom.Point{X: read.middle() + aside, Y: (k.upper + k.lower) / 2})
+			got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]
+			if ended = ended || max(got, c.inside)-min(got, c.inside) > 45; ended && got < end {
+				t.Errorf("%s: luma %d at %.2f of the way to the corner", c.name, got, aside/s.width*2)
+			}
 		}
 	}
 }

@@ -12,8 +12,6 @@ import (
 // where it shows enough of it; beyond that, the inside of the person's best example; beyond that, a drawn one.
 type inside struct {
 	panes  []pane     // one over the other
-	ends   [2]float32 // x of their left and right end, in the shown mouth
-	soft   [2]float32 // so near to an end they aren't seen, and over as much they appear
 	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
 	light  relighting // from the person's usual light to that of the frame
 	teeth  float32    // how much of the drawn teeth is seen: none if a pane shows others
@@ -37,11 +35,9 @@ const (
 	leastInside = .1  // gap of an example that shows enough of the inside to be used in other frames, canonical
 	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, that of the best example
 	insideTo    = .85 // and only its own from this share on
-	insideSoft  = .02 // a pane is seen where its lips are farther apart than that, and only the pane where they are twice as far; canonical
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
-	endEdge     = .12 // likewise near to an end of the inside, where lips cling together, if the mouth gets wider: a share of the width of the inside
 	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
 )
 
@@ -59,22 +55,11 @@ func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *insi
 	if shown.share > 0 {
 		in.add(shown)
 	}
-	most, reach := endEdge*(in.ends[1]-in.ends[0]), archEnd*in.half
-	for i, beyond := range [2]float32{in.ends[0] - (in.middle - reach), in.middle + reach - in.ends[1]} {
-		in.soft[i] = max(min(beyond, most), 0)
-	}
 	return in
 }
 
-// add lays a pane over the others. The ends become its own as far as it hides them.
+// add lays a pane over the others.
 func (in *inside) add(l pane) {
-	ends, share := l.lips.ends(2*lipEdge), l.share
-	if len(in.panes) == 0 {
-		share = 1
-	}
-	for i := range ends {
-		in.ends[i] += (ends[i] - l.at.X - in.ends[i]) * share
-	}
 	then := colourOfLips(l.pixels, l.to, l.lips)
 	l.light = min(max((in.lip[0]-black)/max(then[0]-black, 1), 1/mostLight), mostLight)
 	in.panes, in.teeth = append(in.panes, l), in.teeth*(1-l.share)
@@ -92,11 +77,9 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	} else {
 		v = in.drawnChroma((q.X-in.middle)/in.half, depth, open)
 	}
-	within := appear(q.X-in.ends[0], in.soft[0]) * appear(in.ends[1]-q.X, in.soft[1])
 	for i := range in.panes {
 		l := &in.panes[i]
 		share, from := l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
-		share *= within
 		switch {
 		case share == 0:
 		case luma:
@@ -109,28 +92,14 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	return v
 }
 
-// appear returns how much is seen so far from an end.
-func appear(far, soft float32) float32 {
-	if soft <= 0 {
-		return 1
-	}
-	return smoothstep(far/soft - 1)
-}
-
-// seen returns how much of the panes below it a pane hides at a place of its own, and the place of the pixel to show. The teeth
-// go on a little beyond its lips.
+// seen returns how much of the panes below it a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
+// between its lips where they touch, go on a little beyond its lips.
 func (l *pane) seen(q geom.Point) (share float32, from geom.Point) {
-	if q.X <= l.lips.left.X || q.X >= l.lips.right.X {
-		return 0, q
-	}
+	q.X = min(max(q.X, l.lips.left.X), l.lips.right.X)
 	upper, lower := l.lips.inner(q.X)
-	upper, lower = upper+lipEdge, lower-lipEdge
-	if upper >= lower {
-		return 0, q
-	}
-	share = clamp(2-(q.Y-lower)/beyond) * smoothstep((lower-upper)/insideSoft-1) * clamp(2-(upper-q.Y)/beyond)
-	q.Y = min(max(q.Y, upper), lower)
-	return l.share * share, q
+	edge := min(lipEdge, (lower-upper)/2)
+	from = geom.Point{X: q.X, Y: min(max(q.Y, upper+edge), lower-edge)}
+	return l.share * clamp(2-abs(q.Y-from.Y)/beyond), from
 }
 
 // beyond is the height by which a pane goes on beyond its lips, and over which it ends after that; canonical, by eye.

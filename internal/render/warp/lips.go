@@ -101,20 +101,6 @@ var archMean = func() float32 {
 // inner returns the y of the inner edges of the lips at x.
 func (m *lips) inner(x float32) (upper, lower float32) { return m.upper.at(m, x), m.lower.at(m, x) }
 
-// ends returns the x between which the inner edges are farther apart than a length.
-func (m *lips) ends(least float32) (ends [2]float32) {
-	first, last := len(edge{})-1, 0
-	for k := range m.upper {
-		if m.lower[k]-m.upper[k] > least {
-			first, last = min(first, k), k
-		}
-	}
-	for i, k := range [2]int{first, last} {
-		ends[i] = m.middle() + place(k)*m.width()/2
-	}
-	return ends
-}
-
 // opening returns the distance of the inner edges at x and at s half widths from the middle, once the mouth has been given a gap. An
 // open mouth keeps its form; a closed one gets that of arch.
 func (m *lips) opening(x, s, gap float32) float32 {
