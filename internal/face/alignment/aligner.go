@@ -119,7 +119,7 @@ func (a *Aligner) align(t *track) (faces []faceIn) {
 		to = t.reference.align(t.samples)
 	}
 	shifts := t.reference.shifts(t.samples, to)
-	marks := canonical(t.samples, to)
+	marks := canonical(t.samples, to, shifts)
 	for i, s := range t.samples {
 		f := faceIn{Face{Box: s.Box, To: to[i], Shift: shifts[i], Landmarks: marks[i], Crop: s.crop}, s.frame}
 		f.Lips = s.Lips.Map(f.ToMouth().Inverse())

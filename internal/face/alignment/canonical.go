@@ -41,7 +41,7 @@ type Face struct {
 	// Shift is the distance of the mouth from its usual place, canonical. No similarity can follow the
 	// mouth of a head that tilts or turns.
 	Shift     geom.Point
-	Landmarks detection.Landmarks // canonical, smoothed over some frames
+	Landmarks detection.Landmarks // in the coordinates of ToMouth, smoothed over some frames
 	Lips      detection.Lips      // in the coordinates of ToMouth, not smoothed
 	// Crop holds the pixels around the face. It is nil in a frame in which the tracker missed the face.
 	// Then the other fields are interpolated between those of the frames before and after.
@@ -50,8 +50,10 @@ type Face struct {
 
 // ToMouth returns the similarity from canonical coordinates to the frame's pixels that is right for mouth
 // and chin.
-func (f *Face) ToMouth() geom.Similarity {
-	return geom.Similarity{A: 1, X: f.Shift.X, Y: f.Shift.Y}.Then(f.To)
+func (f *Face) ToMouth() geom.Similarity { return toMouth(f.To, f.Shift) }
+
+func toMouth(to geom.Similarity, shift geom.Point) geom.Similarity {
+	return geom.Similarity{A: 1, X: shift.X, Y: shift.Y}.Then(to)
 }
 
 // lerp returns the face that is t of the way from a to b, without pixels.

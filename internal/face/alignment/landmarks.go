@@ -8,11 +8,12 @@ import (
 // markSmooth is the standard deviation of the filter of canonical landmarks, in tracked frames. By eye.
 const markSmooth = 2
 
-// canonical returns the landmarks of consecutive samples in canonical coordinates, smoothed.
-func canonical(samples []sample, to []geom.Similarity) []detection.Landmarks {
+// canonical returns the landmarks of consecutive samples as the mouth carries them, smoothed: a nod, which the shifts follow, moves those
+// of the lower face by little then.
+func canonical(samples []sample, to []geom.Similarity, shifts []geom.Point) []detection.Landmarks {
 	moved := make([]sample, len(samples))
 	for i, s := range samples {
-		back := to[i].Inverse()
+		back := toMouth(to[i], shifts[i]).Inverse()
 		for k, p := range s.Landmarks {
 			moved[i].Landmarks[k] = back.Apply(p)
 		}

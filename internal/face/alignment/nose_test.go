@@ -2,9 +2,12 @@ package alignment
 
 import (
 	"image"
+	"math"
 	"math/rand/v2"
 	"testing"
 
+	"lipsync/internal/face/detection"
+	"lipsync/internal/face/tracking"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/facetest"
@@ -37,6 +40,23 @@ func TestShifts(t *testing.T) {
 			if e := geom.Distance(geom.Point{X: 1.2 + nose.X/carry, Y: 1.05 + nose.Y/carry}, want); e > .03 {
 				t.Errorf("%g pixels, frame %d, tilted by %.2f: got %+v, %.3f off", eyes, i, tilts[i], nose, e)
 			}
+		}
+	}
+}
+
+// TestNodding nods the drawn head three times a second. As the mouth carries it, the base of the nose stays where it is.
+func TestNodding(t *testing.T) {
+	noise := rand.New(rand.NewPCG(9, 10))
+	a, heads := NewAligner(25), make([]facetest.Head, 60)
+	var got []Frame
+	for i := range heads {
+		heads[i] = facetest.Head{X: 160, Y: 100, Eyes: 60, Tilt: .1 * math.Sin(2*math.Pi*float64(i)/8)}
+		got = append(got, a.Add([]tracking.Face{tracked(0, heads[i], noise)}, false)...)
+	}
+	for i, f := range append(got, a.End()...) {
+		base := f.Faces[0].Landmarks[detection.NoseBase]
+		if want := (geom.Point{X: Middle.X, Y: Middle.Y + .74}); geom.Distance(base, want) > .045 {
+			t.Errorf("frame %d, tilted by %.2f: the base of the nose is at %.3f, want %.3f", i, heads[i].Tilt, base, want)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (f *Face) Eyes() float32 {
 }
 
 // Landmarks are points of a face in pixels, by the constants below. Left and right are those of the picture.
-type Landmarks [13]geom.Point
+type Landmarks [14]geom.Point
 
 // The landmarks.
 const (
@@ -72,6 +72,7 @@ const (
 	RightCorner
 	UpperLip // its top
 	LowerLip // its bottom
+	NoseBase // where the nose ends above the upper lip
 )
 
 // Rigid returns the landmarks that don't move against each other when a face speaks.
@@ -79,5 +80,5 @@ func Rigid() []int {
 	return []int{LeftPupil, RightPupil, LeftOuterEye, RightOuterEye, LeftInnerEye, RightInnerEye, Nose, LeftBrow, RightBrow}
 }
 
-// Mobile returns the landmarks that move when a face speaks.
-func Mobile() []int { return []int{LeftCorner, RightCorner, UpperLip, LowerLip} }
+// Mobile returns the landmarks that move when a face speaks, and the base of the nose, which is to be where the lips of the frame have it.
+func Mobile() []int { return []int{LeftCorner, RightCorner, UpperLip, LowerLip, NoseBase} }

@@ -34,7 +34,7 @@ const (
 	leastFlag     = .5 // probability of a face
 )
 
-// vertices holds for each rigid landmark vertices of the mesh. The landmark is their mean.
+// vertices holds vertices of the mesh for each landmark but those of the mouth. The landmark is their mean.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
@@ -45,6 +45,7 @@ var vertices = [len(Landmarks{})][]int{
 	LeftBrow:      {46, 70},
 	RightBrow:     {276, 300},
 	Nose:          {1, 4},
+	NoseBase:      {2},
 }
 
 // These lengths are shares of the longer side of the mesh. The first two place the box.
@@ -160,9 +161,8 @@ func (m *mesh) face(outputs [][]float32, to geom.Similarity) (f Face) {
 		p := vertex(i)
 		low.X, low.Y, high.X, high.Y = min(low.X, p.X), min(low.Y, p.Y), max(high.X, p.X), max(high.Y, p.Y)
 	}
-	for _, k := range Rigid() {
+	for k, of := range vertices {
 		var mean geom.Point
-		of := vertices[k]
 		for _, i := range of {
 			mean.X += vertex(i).X / float32(len(of))
 			mean.Y += vertex(i).Y / float32(len(of))

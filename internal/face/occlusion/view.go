@@ -57,8 +57,7 @@ func (t *track) add(f *alignment.Face) {
 	}
 	v, l := &t.views[len(t.views)-1], &f.Landmarks
 	v.lips = [4]float32{
-		l[detection.LeftCorner].X - f.Shift.X, l[detection.RightCorner].X - f.Shift.X,
-		l[detection.UpperLip].Y - f.Shift.Y, l[detection.LowerLip].Y - f.Shift.Y,
+		l[detection.LeftCorner].X, l[detection.RightCorner].X, l[detection.UpperLip].Y, l[detection.LowerLip].Y,
 	}
 	skin := skinOf(f)
 	if t.skin == ([3]float32{}) {

@@ -20,10 +20,10 @@ const (
 	archEnd = .95 // the inner edges of opened lips meet at so many half widths from the middle, a little inside of the corners; by eye
 
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
-	leastWidth = .25 // a third of a usual mouth
-	leastLips  = .04 // height of both lips
-	noseBase   = .12 // the base of the nose is so far below its tip; by eye
-	noseAbove  = .05 // but at least so far above the lips; by eye
+	leastWidth   = .25 // a third of a usual mouth
+	leastLips    = .04 // height of both lips
+	noseAbove    = .05 // the base of the nose is so far above the lips; by eye
+	mostPhiltrum = .6  // and at most so far: more than twice the usual 15 mm, at 62 mm from pupil to pupil (Farkas, Anthropometry of the Head and Face)
 )
 
 func (m *lips) middle() float32 { return (m.left.X + m.right.X) / 2 }
@@ -118,20 +118,21 @@ func measure(f *alignment.Face) (m lips) {
 	m.left, m.right = apart(l.Outer.Upper[0], l.Outer.Upper[detection.ContourPoints-1])
 	m.top, m.bottom = m.edgeOf(&l.Outer.Upper), m.edgeOf(&l.Outer.Lower)
 	m.upper, m.lower = m.edgeOf(&l.Inner.Upper), m.edgeOf(&l.Inner.Lower)
+	m.nose = f.Landmarks[detection.NoseBase].Y
 	m.order()
 	nose := f.Landmarks[detection.Nose]
-	m.nose = min(nose.Y-f.Shift.Y+noseBase, m.top.middle()-noseAbove)
-	m.pose = [2]float32{nose.X - alignment.Middle.X, nose.Y - alignment.Middle.Y}
+	m.pose = [2]float32{nose.X + f.Shift.X - alignment.Middle.X, nose.Y + f.Shift.Y - alignment.Middle.Y}
 	return m
 }
 
-// order moves edges that are not one below the other.
+// order moves edges that are not one below the other, and a base of the nose that is too near to the lips or too far above them.
 func (m *lips) order() {
 	for k := range m.upper {
 		m.lower[k] = max(m.lower[k], m.upper[k])
 		m.top[k] = min(m.top[k], m.upper[k])
 		m.bottom[k] = max(m.bottom[k], m.lower[k])
 	}
+	m.nose = min(max(m.nose, m.top.middle()-mostPhiltrum), m.top.middle()-noseAbove)
 	if thin := leastLips - m.height(); thin > 0 {
 		for k := range m.bottom {
 			m.bottom[k] += thin * arch(place(k))

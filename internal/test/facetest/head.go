@@ -66,7 +66,7 @@ func (h Head) At(u, v float64) (x, y float64) {
 // Landmarks returns about where a detector finds the landmarks of the head in the frame,
 // in the order of detection.Landmarks. Tests of that package use this one, so it cannot
 // be imported here.
-func (h Head) Landmarks() (places [13]geom.Point) {
+func (h Head) Landmarks() (places [14]geom.Point) {
 	for k, p := range [len(places)][2]float64{
 		{-.5, 0}, {.5, 0}, // pupils
 		{-.75, .02}, {.75, .02}, {-.26, .02}, {.26, .02}, // outer and inner corners of the eyes
@@ -74,6 +74,7 @@ func (h Head) Landmarks() (places [13]geom.Point) {
 		{0, .62},                  // nose
 		{-.44, 1.11}, {.44, 1.11}, // corners of the mouth
 		{0, 1.02}, {0, 1.28 + h.Open}, // lips
+		{0, .74}, // base of the nose
 	} {
 		x, y := h.At(p[0], p[1])
 		places[k] = geom.Point{X: float32(x), Y: float32(y)}
