@@ -15,7 +15,8 @@ import (
 const (
 	gapCost    = 1.  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
-	fillCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1
+	drawCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1, if it has to be drawn
+	lendCost   = 1   // likewise, if the person's best example shows it
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
@@ -25,6 +26,9 @@ const (
 	tiltUnit   = .1  // slope
 	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
 	lopCost    = 20  // × squared difference of the openings of both halves of the mouth, less the usual one, ÷ farOpen: an open grimace
+	moodCost   = 1   // × ((difference of how far the corners are raised − moodFree) ÷ moodUnit)²: a smile in a serious face, or the reverse
+	moodFree   = .04 // canonical: a difference that isn't seen
+	moodUnit   = .03 // canonical
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
@@ -57,6 +61,9 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 			frame := frameAt(first + k)
 			w.spoken = spoken[first+k]
 			w.target = target{track: t, frame: frame, example: -1, shape: t.person.shape(w.spoken, t.widths[frame])}
+			if t.raised != nil {
+				w.raised = t.raised[frame]
+			}
 			w.own, err = t.frame(frame)
 			return w, err
 		}
@@ -78,6 +85,7 @@ type wanted struct {
 	target
 	spoken speech.Articulation // the shape is made from it
 	own    observation         // of the source frame
+	raised float32             // of the track, in that frame, if the person speaks
 }
 
 // show decides which mouths n consecutive frames show, and where. If the person speaks in the video,
@@ -322,6 +330,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
 			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown)
+			cost += moodCost * square(max(abs(e.raised-w.raised)-moodFree, 0)/moodUnit)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}
@@ -338,7 +347,11 @@ func (c *chooser) best(w *wanted) []candidate {
 // misfit returns the cost of giving the mouth of an observation a shape.
 func (p *person) misfit(to shape, shown *observation) float32 {
 	cost := gapCost*square((to.gap-shown.gap())/(.5*p.most)) + widthCost*square((shown.width()/to.width-1)/widthUnit)
-	cost += fillCost * clamp((to.gap-shown.gap()/insideTo)/farOpen)
+	fill := float32(drawCost)
+	if p.best != nil {
+		fill = lendCost
+	}
+	cost += fill * clamp((to.gap-shown.gap()/insideTo)/farOpen)
 	if low := shutUnder * p.most; to.gap < low {
 		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
 	}

@@ -125,15 +125,45 @@ func TestAskewMouthsCost(t *testing.T) {
 	}
 }
 
-// TestMadeUpInsideCosts compares mouths that have to open to .3. One that shows less of its inside costs more.
-func TestMadeUpInsideCosts(t *testing.T) {
-	p := &person{most: .3}
-	cost := func(gap float32) float32 {
-		shown := observation{lips: someLips(gap)}
-		return p.misfit(shape{gap: .3, width: shown.width()}, &shown)
+// TestSmilesCost asks for open mouths while the person is serious, and hardly opens the mouth. The open ones of a later smile are not shown.
+func TestSmilesCost(t *testing.T) {
+	talker, wanted := talkingTrack(t, 100), make([]float32, 100)
+	for i := range wanted {
+		wanted[i] = .5
+		talker.change(t, i, func(o *observation) {
+			if i < 70 {
+				o.lips = someLips(.05)
+			}
+			if i >= 50 {
+				o.left.Y, o.right.Y = o.left.Y-.12, o.right.Y-.12
+			}
+		})
 	}
-	if none, some, all := cost(0), cost(.2), cost(.27); !(none > some && some > all) {
-		t.Errorf("mouths with gaps of 0, .2 and .27 cost %.2f, %.2f and %.2f", none, some, all)
+	check.Must(t, talker.measureExpression(fps))
+	for i := range talker.person.bank.examples {
+		talker.person.bank.examples[i].raised = talker.raised[i]
+	}
+	for i, target := range planOpenings(t, talker, wanted)[:30] {
+		if target.example >= 50 {
+			t.Errorf("frame %d smiles, like frame %d", i, target.example)
+		}
+	}
+}
+
+// TestMadeUpInsideCosts compares mouths that have to open to .3. One that shows less of its inside costs more, above all if nothing else
+// shows it.
+func TestMadeUpInsideCosts(t *testing.T) {
+	cost := func(best *example, gap float32) float32 {
+		shown := observation{lips: someLips(gap)}
+		return (&person{most: .3, best: best}).misfit(shape{gap: .3, width: shown.width()}, &shown)
+	}
+	for _, best := range []*example{nil, {}} {
+		if none, some, all := cost(best, 0), cost(best, .2), cost(best, .27); !(none > some && some > all) {
+			t.Errorf("with a best example: %t: mouths with gaps of 0, .2 and .27 cost %.2f, %.2f and %.2f", best != nil, none, some, all)
+		}
+	}
+	if drawn, lent := cost(nil, 0), cost(&example{}, 0); drawn <= lent {
+		t.Errorf("a drawn inside costs %.2f, one of the best example %.2f", drawn, lent)
 	}
 }
 

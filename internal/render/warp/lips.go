@@ -62,6 +62,9 @@ func (m *lips) meet() float32 {
 	return upper + upperShare*(lower-upper)
 }
 
+// raised returns how far the corners are above the place at which the lips would meet in the middle.
+func (m *lips) raised() float32 { return m.meet() - m.axis(m.middle()) }
+
 // above returns the share of the gap between the lips that is above the level.
 func (m *lips) above() float32 {
 	upper, lower := m.upper.middle(), m.lower.middle()

@@ -99,7 +99,7 @@ func (p *person) summarise(fps float64) error {
 	p.most = min(max(widest, mostAtRest), mostEver)
 	p.line, p.tilt, p.lop = dsp.Quantile(levels, .5), dsp.Quantile(tilts, .5), dsp.Quantile(lops, .5)
 	for _, t := range p.tracks {
-		if err := t.measureWidths(fps); err != nil {
+		if err := t.measureExpression(fps); err != nil {
 			return err
 		}
 	}
@@ -117,6 +117,9 @@ func (p *person) summarise(fps float64) error {
 		e := &p.bank.examples[i]
 		if e.shown, err = e.track.frame(e.frame); err != nil {
 			return err
+		}
+		if e.track.raised != nil {
+			e.raised = e.track.raised[e.frame]
 		}
 	}
 	p.findBest()

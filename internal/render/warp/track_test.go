@@ -63,7 +63,7 @@ func TestWidthAtRest(t *testing.T) {
 			if c.hidden {
 				tr.person.hidden = func(_, frame int) bool { return frame-tr.first >= c.from && frame-tr.first < c.to }
 			}
-			if err := tr.measureWidths(fps); err != nil {
+			if err := tr.measureExpression(fps); err != nil {
 				t.Fatal(err)
 			}
 			if got := tr.widths[c.frames/2]; abs(got-usual) > c.most*usual {
