@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// createKey makes a key as the command line does, in this process: to start one takes longer than most tests of the API.
+// createKey makes a key as the command line does, in this process: starting another takes longer than most tests of the API.
 func createKey(t testing.TB, data, account, name string, limit int64) (token string) {
 	t.Helper()
 	c := createKeyCommand{deploymentFlags: deploymentFlags{dataFlag: dataFlag{Data: data}}, Name: name, Account: account}

@@ -59,7 +59,7 @@ func (in input) fileFrame(source int) int {
 }
 
 // boxOf returns the box of a source frame, nil if it has none.
-func (in input) boxOf(source int) *people.Box {
+func (in input) boxOf(source int) *people.Rect {
 	n := in.fileFrame(source)
 	if n >= len(in.boxes) || in.boxes[n] == nil {
 		return nil
@@ -69,7 +69,7 @@ func (in input) boxOf(source int) *people.Box {
 }
 
 // readBoxes reads the file of boxes, if the option face has one.
-func (in input) readBoxes(ctx context.Context) ([]*people.Box, error) {
+func (in input) readBoxes(ctx context.Context) ([]*people.Rect, error) {
 	if in.job.Options.Face.By != order.FaceInBoxes {
 		return nil, nil
 	}

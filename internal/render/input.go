@@ -35,7 +35,7 @@ type input struct {
 	video  *ffmpeg.Info // of the size, the rate and the pixel format of the output
 	given  ffmpeg.Video // the video as it is in its file
 	speech soundtrack
-	boxes  []*people.Box // of the option face, one for each frame of the file
+	boxes  []*people.Rect // of the option face, one for each frame of the file
 
 	crowded bool // whether the disk has no space to keep the frames of the video
 }

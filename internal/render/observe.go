@@ -98,7 +98,7 @@ func (w work) newAnalyser(in input) (engine.Analyser, error) {
 
 func (w work) source(in input) footage.Source {
 	return footage.Source{
-		Media: w.Media, Video: in.video, Dir: w.dir, Expected: in.expected(), Needed: in.most(), Output: &in.job.Options.Output, Crowded: in.crowded,
+		Media: w.Media, Video: in.video, Dir: w.dir, Expected: in.expected(), Needed: in.most(), Output: &in.job.Options.Output, Unkept: in.crowded,
 		Limit:   int(min(float64(in.limit()), 1e9*in.limits.Gigapixels/in.sourcePixels()+1)),
 		TooMany: in.checkSize(in.video.First()+in.most(), 0),
 	}

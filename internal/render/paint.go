@@ -18,7 +18,7 @@ import (
 type task struct {
 	output int
 	frame  []byte
-	share  uint8            // see blend.Blender
+	share  uint8            // of the mask: see Blend of blend.Blender
 	cover  *occlusion.Cover // what hides the mouth; nil if nothing does
 	synced bool             // whether a mouth was blended
 	done   chan struct{}    // gets a value when the frame is painted
@@ -179,7 +179,7 @@ func (t *task) paint(ctx context.Context, painter engine.Painter, b *blend.Blend
 	t.synced = false
 	for _, m := range mouths {
 		if t.cover == nil || t.cover.Uncover(m.Mask) {
-			b.Blend(t.frame, m, t.share)
+			b.Blend(m, t.share)
 			t.synced = true
 		}
 		if m.Release != nil {

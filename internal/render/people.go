@@ -38,7 +38,7 @@ func (w work) people(ctx context.Context, in input) (a order.Analysis, err error
 	v := in.video.Video
 	fps := v.Rate.Float()
 	s := w.source(in)
-	s.Crowded, s.Output = true, nil // there is no second pass, so no frame is kept or encoded
+	s.Unkept, s.Output = true, nil // there is no second pass, so no frame is kept or encoded
 	found := people.NewGatherer(fps)
 
 	g, ctx := flow.NewGroup(ctx)

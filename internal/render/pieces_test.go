@@ -118,7 +118,6 @@ const seconds, frames = "1.12", 28 // of outputs at 25 frames/s
 // TestPieces renders an output at once, in pieces, and in pieces of two attempts. All must have the same frames at the same times, and the same
 // sound. The outputs in pieces must have the same pixels.
 func TestPieces(t *testing.T) {
-
 	sdr := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	ntsc := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("30000/1001", 20))
 	deep, clear := deepVideo(t, false, hdrTags("smpte2084")...), deepVideo(t, true, "-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709")

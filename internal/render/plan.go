@@ -34,7 +34,7 @@ type plan struct {
 	warning order.Warnings
 	painter engine.Painter
 	speaker func(source int) int // the track of the speaker in a source frame, -1 for none
-	shares  []uint8              // see blend.Blender, of each frame of the output; nil means 255 for all
+	shares  []uint8              // of the mask, of each frame of the output; nil means 255 for all
 	islands []bool               // see findIslands
 }
 
@@ -88,7 +88,7 @@ func (in input) encodedBy(crf int) input {
 // samples returns the samples of the speech, and of silence after it if the output is longer.
 func (p plan) samples() *io.SectionReader { return io.NewSectionReader(p.pcm, 0, 2*p.sound.samples) }
 
-// share returns the share of an output frame for blend.Blender.
+// share returns the share of the mask in an output frame.
 func (p plan) share(output int) uint8 {
 	if p.shares == nil {
 		return 255

@@ -95,7 +95,7 @@ func (in input) speaker(seen observation) (func(source int) int, error) {
 	}, nil
 }
 
-// shares returns the share for blend.Blender of each frame of an output of a number of frames, nil if it is 255 for all.
+// shares returns the share of the mask in each frame of an output of a number of frames, nil if it is 255 for all.
 func (in input) shares(spoken []speech.Articulation, frames int) []uint8 {
 	fps := in.video.Video.Rate.Float()
 	if len(in.job.Segments) == 0 {
@@ -160,7 +160,7 @@ const (
 	fadeSeconds = .1
 )
 
-// shares returns the share for blend.Blender of each frame, if the mouth stays as in the video while nobody speaks: 255 in speech,
+// shares returns the share of the mask in each frame, if the mouth stays as in the video while nobody speaks: 255 in speech,
 // and 0 in pauses. The fades between lie within the pauses, so that nothing jumps and all speech is painted.
 func shares(spoken []speech.Articulation, fps float64) []uint8 {
 	out := make([]uint8, len(spoken))

@@ -51,7 +51,9 @@ func TestNodding(t *testing.T) {
 	var got []Frame
 	for i := range heads {
 		heads[i] = facetest.Head{X: 160, Y: 100, Eyes: 60, Tilt: .1 * math.Sin(2*math.Pi*float64(i)/8)}
-		got = append(got, a.Add([]tracking.Face{tracked(0, heads[i], noise)}, false)...)
+		face := tracked(0, heads[i], noise)
+		face.Landmarks[detection.NoseBase].Y += float32(1.2 * noise.NormFloat64())
+		got = append(got, a.Add([]tracking.Face{face}, false)...)
 	}
 	for i, f := range append(got, a.End()...) {
 		base := f.Faces[0].Landmarks[detection.NoseBase]

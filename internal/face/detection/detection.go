@@ -80,5 +80,5 @@ func Rigid() []int {
 	return []int{LeftPupil, RightPupil, LeftOuterEye, RightOuterEye, LeftInnerEye, RightInnerEye, Nose, LeftBrow, RightBrow}
 }
 
-// Mobile returns the landmarks that move when a face speaks, and the base of the nose, which is to be where the lips of the frame have it.
+// Mobile returns the landmarks that are found again in each frame, with the lips.
 func Mobile() []int { return []int{LeftCorner, RightCorner, UpperLip, LowerLip, NoseBase} }

@@ -62,9 +62,14 @@ func TestFindsFaces(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(faces) > 0 && faces[0].Box.Same(at) {
-				if _, ok, err := d.Locate(t.Context(), frame, faces[0]); err != nil {
+				face, ok, err := d.Locate(t.Context(), frame, faces[0])
+				if err != nil {
 					t.Fatal(err)
-				} else if off := tiltOf(faces[0].Landmarks[LeftPupil], faces[0].Landmarks[RightPupil]) - c.turn*math.Pi/180; ok && math.Cos(off) > math.Cos(mostOff) {
+				}
+				if tip, base, lip := face.Landmarks[Nose].Y, face.Landmarks[NoseBase].Y, face.Landmarks[UpperLip].Y; ok && c.turn == 0 && !(tip < base && base < lip) {
+					t.Errorf("%s: the nose ends at %.1f, between its tip at %.1f and the lips at %.1f", c.name, base, tip, lip)
+				}
+				if off := tiltOf(faces[0].Landmarks[LeftPupil], faces[0].Landmarks[RightPupil]) - c.turn*math.Pi/180; ok && math.Cos(off) > math.Cos(mostOff) {
 					found++
 				}
 			}

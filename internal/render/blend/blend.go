@@ -14,6 +14,7 @@ import (
 // Blender blends mouths into the frames of a video, one after the other.
 type Blender struct {
 	video   *ffmpeg.Video
+	frame   []byte      // the one that was seen last
 	picture image.YCbCr // what engines see of the frame
 	tones   *Tones      // of frames of 10 bits
 	alpha   []uint8     // of one row
@@ -30,6 +31,7 @@ func New(v *ffmpeg.Video) *Blender {
 
 // See returns what engines see of a frame, until the next call.
 func (b *Blender) See(frame []byte) *image.YCbCr {
+	b.frame = frame
 	if b.video.Pixels.Deep() {
 		b.tones.See(&b.picture, b.video, frame)
 	} else {
@@ -38,10 +40,10 @@ func (b *Blender) See(frame []byte) *image.YCbCr {
 	return &b.picture
 }
 
-// Blend blends a mouth into the frame that was last seen.
-func (b *Blender) Blend(frame []byte, m engine.Mouth, share uint8) {
+// Blend blends a mouth into the frame that was seen last. Its mask is multiplied by share ÷ 255.
+func (b *Blender) Blend(m engine.Mouth, share uint8) {
 	if b.video.Pixels.Deep() {
-		b.blendDeep(frame, m, share)
+		b.blendDeep(b.frame, m, share)
 	} else {
 		b.blend(&b.picture, m, share)
 	}

@@ -37,7 +37,7 @@ type Source struct {
 	Media Media
 	Video *ffmpeg.Info
 	Dir   string // for stretches
-	most  int    // largest number of frames of a stretch; 0: as many as StretchSize allows
+	most  int    // largest number of frames of a stretch, set by tests; 0: as many as StretchSize allows
 
 	Expected int // number of frames, as the file states
 	Needed   int // largest number of frames that the output may show
@@ -45,7 +45,7 @@ type Source struct {
 
 	Output *order.Output // that the frames are for, and whose encoding a sample decides; nil if there is none
 
-	Crowded bool  // whether the disk has no space to keep all frames
+	Unkept  bool  // the frames are decoded again, however few they are
 	TooMany error // why the frames can't be decoded from the beginning of the file, if they are part of a video that is too long for that
 }
 
@@ -70,7 +70,7 @@ func (s Source) Decode(ctx context.Context, free flow.Buffers[*image.YCbCr], dec
 	}
 	defer frames.Close()
 	f.Source = s
-	if !s.Crowded && s.Expected <= s.longest() {
+	if !s.Unkept && s.Expected <= s.longest() {
 		f.kept, _ = newStretch(s.Dir) // if that fails, the frames are decoded again
 	}
 	defer func() {

@@ -32,7 +32,7 @@ const (
 // edge lies some pixels below the chin, as in the network's training.
 var view = neural.View{Left: .09, Top: -.71, Right: 2.31, Bottom: 2.32, Size: side, Sharp: true}
 
-// Engine is a render.Engine.
+// Engine is an engine.Engine.
 type Engine struct {
 	*neural.Engine
 	hearing *hearing

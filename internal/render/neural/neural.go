@@ -34,7 +34,7 @@ type Speech interface {
 	Fill(ctx context.Context, sound []float32, frame int) error
 }
 
-// Engine is a engine.Engine. All jobs share one network: a batch can have faces of several jobs.
+// Engine is an engine.Engine. All jobs share one network: a batch can have faces of several jobs.
 type Engine struct {
 	network Network
 	mask    *mask // at its usual size

@@ -158,7 +158,7 @@ func (f *Faces) PersonAt(frame int, point geom.Point) []int {
 }
 
 // InBoxes returns the tracks of the faces in boxes, one for each frame. boxOf returns the box of a frame, nil if it has none.
-func (f *Faces) InBoxes(boxOf func(frame int) *Box) ([]int, error) {
+func (f *Faces) InBoxes(boxOf func(frame int) *Rect) ([]int, error) {
 	tracks := f.tracks(func(frame int, s Seen) float32 {
 		box := boxOf(frame)
 		if box == nil || !box.contains(s.Box.Centre()) {
@@ -189,21 +189,21 @@ func (f *Faces) tracks(weight func(frame int, s Seen) float32) []int {
 	return tracks
 }
 
-// Box is a rectangle that a client sent, in pixels.
-type Box struct{ left, top, right, bottom float32 }
+// Rect is a rectangle that a client sent, in pixels.
+type Rect struct{ left, top, right, bottom float32 }
 
-// In returns the rectangle in the frames of a video, whose pixels of the file are across wide and down high. What is outside the frame would only
-// make the IoU smaller.
-func (r *Box) In(v *ffmpeg.Video, across, down float32) *Box {
-	return &Box{max(r.left*across, 0), max(r.top*down, 0), min(r.right*across, float32(v.Width)), min(r.bottom*down, float32(v.Height))}
+// In returns the rectangle in the frames of a video. across and down are the factors from the file's pixels to those of the frames. What is
+// outside the frame is left out: it would only make the IoU smaller.
+func (r *Rect) In(v *ffmpeg.Video, across, down float32) *Rect {
+	return &Rect{max(r.left*across, 0), max(r.top*down, 0), min(r.right*across, float32(v.Width)), min(r.bottom*down, float32(v.Height))}
 }
 
-func (r *Box) contains(p geom.Point) bool {
+func (r *Rect) contains(p geom.Point) bool {
 	return p.X >= r.left && p.X < r.right && p.Y >= r.top && p.Y < r.bottom
 }
 
 // iou returns the IoU with a box.
-func (r *Box) iou(b detection.Box) float32 {
+func (r *Rect) iou(b detection.Box) float32 {
 	half := b.Size / 2
 	width := min(r.right, b.X+half) - max(r.left, b.X-half)
 	height := min(r.bottom, b.Y+half) - max(r.top, b.Y-half)
@@ -216,7 +216,7 @@ const boxText = 256
 
 // ParseBoxes reads the boxes of at most n frames from a JSON list with a box [left, top, right, bottom] or null for each frame of a
 // video, in pixels. A frame without a box gets nil.
-func ParseBoxes(r io.Reader, n int) (boxes []*Box, err error) {
+func ParseBoxes(r io.Reader, n int) (boxes []*Rect, err error) {
 	d := json.NewDecoder(r)
 	frame := 0
 	invalid := func(cause error) error {
@@ -245,7 +245,7 @@ func ParseBoxes(r io.Reader, n int) (boxes []*Box, err error) {
 }
 
 // parseBox parses a box of a file of boxes. It returns nil for null.
-func parseBox(text json.RawMessage) (*Box, error) {
+func parseBox(text json.RawMessage) (*Rect, error) {
 	if len(text) > boxText {
 		return nil, errors.New("the text of a box is too long")
 	}
@@ -261,7 +261,7 @@ func parseBox(text json.RawMessage) (*Box, error) {
 	if len(sides) != 4 || *sides[0] >= *sides[2] || *sides[1] >= *sides[3] {
 		return nil, errors.New("a box must have left < right and top < bottom")
 	}
-	return &Box{*sides[0], *sides[1], *sides[2], *sides[3]}, nil
+	return &Rect{*sides[0], *sides[1], *sides[2], *sides[3]}, nil
 }
 
 // Code codes the faces of all frames.

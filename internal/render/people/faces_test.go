@@ -66,13 +66,13 @@ func TestLargest(t *testing.T) {
 // TestBestBox chooses the face whose box has the largest IoU with the client's, among those whose middles it contains.
 func TestBestBox(t *testing.T) {
 	all := facesOf(t, []Seen{{track: 0, Person: 0, Box: detection.Box{X: 50, Y: 50, Size: 20}}, {track: 1, Person: 1, Box: detection.Box{X: 60, Y: 50, Size: 40}}, {track: 2, Person: 2, Box: detection.Box{X: 95, Y: 50, Size: 40}}})
-	for box, want := range map[Box]int{
+	for box, want := range map[Rect]int{
 		{40, 40, 60, 60}:  0,
 		{35, 30, 80, 70}:  1,
 		{75, 30, 115, 70}: 2,
 		{61, 51, 94, 70}:  -1,
 	} {
-		if got, err := all.InBoxes(func(int) *Box { return &box }); (err == nil) != (want >= 0) || err == nil && got[0] != want {
+		if got, err := all.InBoxes(func(int) *Rect { return &box }); (err == nil) != (want >= 0) || err == nil && got[0] != want {
 			t.Errorf("%v: got %v, %v, want %d", box, got, err, want)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 const (
 	gapCost    = 1.  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
-	drawCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1, if it has to be drawn
-	lendCost   = 1   // likewise, if the person's best example shows it
+	drawCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1: it has to be drawn
+	lendCost   = 1   // in place of drawCost if the person's best example lends its inside
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²

@@ -139,10 +139,8 @@ func TestSmilesCost(t *testing.T) {
 			}
 		})
 	}
-	check.Must(t, talker.measureExpression(fps))
-	for i := range talker.person.bank.examples {
-		talker.person.bank.examples[i].raised = talker.raised[i]
-	}
+	talker.person.tracks = []*track{talker}
+	check.Must(t, talker.person.summarise(fps))
 	for i, target := range planOpenings(t, talker, wanted)[:30] {
 		if target.example >= 50 {
 			t.Errorf("frame %d smiles, like frame %d", i, target.example)

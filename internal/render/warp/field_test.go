@@ -211,6 +211,17 @@ func TestInside(t *testing.T) {
 	}
 }
 
+// TestOrder gives lips a base of the nose that lies among them, and one that lies far above.
+func TestOrder(t *testing.T) {
+	m := someLips(.1)
+	for _, c := range []struct{ nose, want float32 }{{m.bottom.middle(), m.top.middle() - noseAbove}, {-3, m.top.middle() - mostPhiltrum}} {
+		m.nose = c.nose
+		if m.order(); m.nose != c.want {
+			t.Errorf("a nose that ends at %.2f: got %.2f, want %.2f", c.nose, m.nose, c.want)
+		}
+	}
+}
+
 // TestCornersOfTheInside looks from the middle of opened lips to their corners. The inside of an example ends before them, since its lips touch
 // there: nothing dark may be seen beyond that end, neither if the mouth opens more or becomes wider, nor if touching lips are read apart.
 func TestCornersOfTheInside(t *testing.T) {
@@ -233,13 +244,19 @@ func TestCornersOfTheInside(t *testing.T) {
 		p := &person{look: lookOf(frame, to)}
 		s := shape{gap: c.gap * read.gap(), width: c.width * read.width(), upper: 1, lower: 1}
 		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: read}})
-		ended := false
-		for aside := float32(0); aside < .9*s.width/2; aside += .01 {
-			k := newColumn(&read, s, read.middle()+aside)
-			at := to.Apply(geom.Point{X: read.middle() + aside, Y: (k.upper + k.lower) / 2})
-			got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]
-			if ended = ended || max(got, c.inside)-min(got, c.inside) > 45; ended && got < end {
-				t.Errorf("%s: luma %d at %.2f of the way to the corner", c.name, got, aside/s.width*2)
+		for _, side := range []float32{-1, 1} {
+			ended := false
+			for aside := float32(0); aside < .9*s.width/2; aside += .01 {
+				x := read.middle() + side*aside
+				k := newColumn(&read, s, x)
+				at := to.Apply(geom.Point{X: x, Y: (k.upper + k.lower) / 2})
+				got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]
+				if ended = ended || max(got, c.inside)-min(got, c.inside) > 45; ended && got < end {
+					t.Errorf("%s: luma %d at %.2f of the way to the corner", c.name, got, side*aside/s.width*2)
+				}
+			}
+			if !ended && c.inside < end {
+				t.Errorf("%s: the dark reaches the corner on side %.0f", c.name, side)
 			}
 		}
 	}

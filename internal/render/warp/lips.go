@@ -22,7 +22,7 @@ const (
 	// A false detection can put points anywhere. These limits keep the mouth plausible.
 	leastWidth   = .25 // a third of a usual mouth
 	leastLips    = .04 // height of both lips
-	noseAbove    = .05 // the base of the nose is so far above the lips; by eye
+	noseAbove    = .05 // the base of the nose is at least so far above the lips; by eye
 	mostPhiltrum = .6  // and at most so far: more than twice the usual 15 mm, at 62 mm from pupil to pupil (Farkas, Anthropometry of the Head and Face)
 )
 

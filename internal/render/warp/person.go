@@ -24,7 +24,7 @@ type person struct {
 	chooser *chooser                     // nil until it is needed
 	mask    order.Mask                   // factors of the size and the edge of patches
 	masks   *maskTable                   // of that edge; nil: the usual one
-	hidden  func(track, source int) bool // see render.Output
+	hidden  func(track, source int) bool // see engine.Output
 }
 
 // Limits of the measures of a person, canonical unless they say otherwise.

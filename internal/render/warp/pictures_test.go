@@ -116,7 +116,7 @@ func (s *story) drawDetection() *canvas {
 	crop := s.seen(at)[0].Crop.Rect
 	left.rectangle(frameScale*float32(crop.Min.X), frameScale*float32(crop.Min.Y), frameScale*float32(crop.Max.X-1), frameScale*float32(crop.Max.Y-1), white)
 	all := region{0, -.3, 2.4, 2.45}
-	right := view(s.frames[at], aligned.To, all, scale)
+	right := view(s.frames[at], aligned.ToMouth(), all, scale)
 	mark := func(k int, with colour) {
 		p, q := face.Landmarks[k], aligned.Landmarks[k]
 		left.dot(frameScale*p.X, frameScale*p.Y, with)

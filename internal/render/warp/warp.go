@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/signal/serial"
 )
 
-// Engine is a engine.Engine.
+// Engine is an engine.Engine.
 type Engine struct {
 	Cores int // cores that one job uses, at least 1
 }

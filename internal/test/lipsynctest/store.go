@@ -15,7 +15,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 // TestStoreOfFew is TestStore without what TestStoreOfMany checks.
 func TestStoreOfFew(t *testing.T, open func(t *testing.T) lipsync.Store) { few.run(t, open) }
 
-// TestStoreOfMany checks what a store does with many records, some hundreds, which a slow store writes in minutes.
+// TestStoreOfMany checks what a store does with 60 to some hundreds of records, which a slow store writes in minutes.
 func TestStoreOfMany(t *testing.T, open func(t *testing.T) lipsync.Store) { many.run(t, open) }
 
 // few has the tests that write few records.

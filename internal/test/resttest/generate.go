@@ -130,7 +130,7 @@ func (s *suite) refusedBodies(t *testing.T) {
 	}
 	rows = append(rows, row{"too large", generateCall("application/json", good(reference(strings.Repeat("x", 1<<20)))),
 		413, "request body is larger than 1 MiB"})
-	s.values(t, rows)
+	s.table(t, rows)
 }
 
 func (s *suite) refusedInputs(t *testing.T) {

@@ -85,7 +85,7 @@ func (s *suite) refusedForms(t *testing.T) {
 	for range 101 {
 		many = append(many, text("x", ""))
 	}
-	s.values(t, []row{
+	s.table(t, []row{
 		{"no parts", formOf(t), 400, "video file is required"},
 		{"no video", formOf(t, audio()), 400, "video file is required"},
 		{"no audio", formOf(t, video()), 400, "audio file is required"},

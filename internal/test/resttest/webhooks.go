@@ -81,7 +81,7 @@ func (s *suite) webhooks(t *testing.T) {
 func (s *suite) refuseWebhooks(t *testing.T) {
 	const rule = "url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
 	const events = "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled, batch.completed"
-	s.values(t, []row{
+	s.table(t, []row{
 		{"type", call{method: http.MethodPost, path: webhooksPath, contentType: "text/plain", body: "{}"}, 400, "content-type must be application/json"},
 		{"body", webhookCall(`{"url":`), 400, "invalid request body"},
 		{"null", webhookCall(`null`), 400, "invalid request body"},

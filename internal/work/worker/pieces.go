@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/domain/service"
 )
 
-// pieces implements render.Pieces for a claimed request.
+// pieces implements recording.Pieces for a claimed request.
 type pieces struct {
 	service *service.Work
 	request lipsync.Request
@@ -20,7 +20,7 @@ type pieces struct {
 
 var errNoPiece = errors.New("no piece that can be used")
 
-// Find implements render.Pieces. The newest piece is that of the last claim before this one.
+// Find implements recording.Pieces. The newest piece is that of the last claim before this one.
 func (p *pieces) Find(ctx context.Context, n int, read func(io.Reader) error) error {
 	for claim := p.request.Claims - 1; claim > 0 && ctx.Err() == nil; claim-- {
 		err := p.try(ctx, claim, n, read)

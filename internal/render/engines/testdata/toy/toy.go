@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/sound/speech"
 )
 
-// Engine is a engine.Engine. It holds what all jobs share: here nothing.
+// Engine is an engine.Engine. It holds what all jobs share: here nothing.
 type Engine struct{}
 
 // Workers implements engine.Engine: how many frames of a job are painted at once.
