@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"os"
 	"slices"
 	"testing"
 
@@ -22,7 +23,8 @@ func TestSmall(t *testing.T) {
 	}
 	stepOf(t, "pools").Try(t, s)
 	if _, failed := d.Small.Counts(); failed > 0 {
-		t.Errorf("%d small workers failed", failed)
+		said, _ := os.ReadFile(d.log)
+		t.Errorf("%d small workers failed:\n%s", failed, said[max(0, len(said)-8000):])
 	}
 	if n := d.Batch.Started(); n != 1 {
 		t.Errorf("%d jobs started, want one, for the large request", n)
