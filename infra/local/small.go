@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -85,6 +86,10 @@ func (d *deployment) smallEnvironment(names, more []string) ([]string, error) {
 	for i, name := range names {
 		env = append(env, name+"="+d.Outputs[fmt.Sprint(outputSmallValue, i)])
 	}
-	env = append(env, settings.Scratch.Env()+"="+d.scratch, "TMPDIR="+d.scratch)
+	host, err := os.MkdirTemp(d.scratch, "host-") // a process deletes what it finds there, as on a host of Lambda, which it has to itself
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, settings.Scratch.Env()+"="+host, "TMPDIR="+host)
 	return append(env, more...), nil
 }

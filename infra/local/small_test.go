@@ -30,6 +30,19 @@ func TestSmall(t *testing.T) {
 		t.Errorf("%d jobs started, want one, for the large request", n)
 	}
 
+	var last []string // of the environment: the folders of a host
+	for range 2 {
+		env, err := d.smallEnvironment(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders := env[len(env)-2:]
+		if slices.Equal(folders, last) {
+			t.Errorf("two small workers have %q", folders)
+		}
+		last = folders
+	}
+
 	neural := job{testDeployment: d, account: rand.Text()}
 	var err error
 	if neural.token, _, err = d.service.CreateKey(t.Context(), neural.account, "neural", 1); err != nil {
