@@ -26,7 +26,6 @@ type example struct {
 	track      *track
 	frame      int         // index in track.frames
 	shown      observation // of that frame; set by summarise
-	raised     float32     // of the track, in that frame; likewise
 	pixels     *image.YCbCr
 	appearance appearance
 	heard      *speech.Articulation // of the video's own sound in that frame; nil if it is unknown

@@ -61,9 +61,6 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 			frame := frameAt(first + k)
 			w.spoken = spoken[first+k]
 			w.target = target{track: t, frame: frame, example: -1, shape: t.person.shape(w.spoken, t.widths[frame])}
-			if t.raised != nil {
-				w.raised = t.raised[frame]
-			}
 			w.own, err = t.frame(frame)
 			return w, err
 		}
@@ -85,7 +82,6 @@ type wanted struct {
 	target
 	spoken speech.Articulation // the shape is made from it
 	own    observation         // of the source frame
-	raised float32             // of the track, in that frame, if the person speaks
 }
 
 // show decides which mouths n consecutive frames show, and where. If the person speaks in the video,
@@ -330,7 +326,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
 			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown)
-			cost += moodCost * square(max(abs(e.raised-w.raised)-moodFree, 0)/moodUnit)
+			cost += moodCost * square(max(abs(e.track.raised[e.frame]-w.track.raised[w.frame])-moodFree, 0)/moodUnit)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}

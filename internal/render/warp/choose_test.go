@@ -20,7 +20,7 @@ func talkingTrack(tb testing.TB, frames int) *track {
 		o := observation{to: geom.Similarity{A: 60}, lips: someLips(open)}
 		check.Must(tb, t.append(o))
 		seen := appearance{100 * open, float32(i%7) / 4}
-		t.widths = append(t.widths, o.width())
+		t.widths, t.raised = append(t.widths, o.width()), append(t.raised, o.raised())
 		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shown: o, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
 	}
 	return t

@@ -55,8 +55,8 @@ func (m *lips) level() float32 {
 	return min(max((m.meet()+m.axis(m.middle()))/2, m.upper.middle()), m.lower.middle())
 }
 
-// meet returns the y in the middle of the mouth at which the lips would meet. It follows from their edges alone, so the corners of a smile
-// don't move it.
+// meet returns the y at which the lips would meet in the middle of the mouth. Their edges alone decide it, and not the corners, which a smile
+// raises.
 func (m *lips) meet() float32 {
 	upper, lower := m.upper.middle(), m.lower.middle()
 	return upper + upperShare*(lower-upper)

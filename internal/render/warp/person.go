@@ -118,9 +118,6 @@ func (p *person) summarise(fps float64) error {
 		if e.shown, err = e.track.frame(e.frame); err != nil {
 			return err
 		}
-		if e.track.raised != nil {
-			e.raised = e.track.raised[e.frame]
-		}
 	}
 	p.findBest()
 	return nil

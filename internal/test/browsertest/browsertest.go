@@ -91,19 +91,18 @@ func New(t testing.TB) *Browser {
 // open returns a context of a browser for the time of the test.
 func open(t testing.TB) context.Context {
 	t.Helper()
-	var options []chromedp.ContextOption
-	ctx, stop := context.Context(nil), context.CancelFunc(nil)
 	if shared == nil {
-		ctx, stop = launcher(context.WithoutCancel(t.Context()), t.TempDir())
+		ctx, stop := launcher(context.WithoutCancel(t.Context()), t.TempDir())
 		t.Cleanup(stop)
-	} else {
-		var err error
-		if ctx, err = shared(); err != nil {
-			t.Fatal(err)
-		}
-		options = append(options, chromedp.WithNewBrowserContext())
+		ctx, stop = chromedp.NewContext(ctx)
+		t.Cleanup(stop)
+		return ctx
 	}
-	ctx, stop = chromedp.NewContext(ctx, options...)
+	all, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := chromedp.NewContext(all, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
 	return ctx
 }
