@@ -1,7 +1,6 @@
 package warp
 
 import (
-	"image"
 	"math"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 // talkingTrack returns a track of a person who opens and closes the mouth again and
 // again, a little differently each time.
 func talkingTrack(tb testing.TB, frames int) *track {
-	p := &person{speaks: true, most: .3}
+	p, picture := &person{speaks: true, most: .3}, plain(100)
 	t := newTrack(tb, p)
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
@@ -21,7 +20,7 @@ func talkingTrack(tb testing.TB, frames int) *track {
 		check.Must(tb, t.append(o))
 		seen := appearance{100 * open, float32(i%7) / 4}
 		t.widths, t.raised = append(t.widths, o.width()), append(t.raised, o.raised())
-		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shown: o, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shown: o, appearance: seen, sharp: 5, pixels: picture})
 	}
 	return t
 }

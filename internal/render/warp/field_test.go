@@ -179,7 +179,7 @@ func TestInside(t *testing.T) {
 	const dark = 60
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
-	p := &person{}
+	p := &person{bestEnd: 1}
 	tr := &track{person: p}
 	best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
@@ -262,41 +262,89 @@ func TestCornersOfTheInside(t *testing.T) {
 	}
 }
 
-// TestInsideOfASmile opens closed lips onto the inside of a mouth that smiles: its teeth lie as far from the lips as they do in the mouth
-// that is as open, whose corners aren't raised.
-func TestInsideOfASmile(t *testing.T) {
-	const dark, raised, high = 60, .12, .1 // luma behind the teeth; height of the corners; of the teeth
+// TestInsideStaysWithTheSkull opens closed lips onto the inside of the best example. Its teeth end where they do in the example, however its lips
+// lie. Only if they hide more of the teeth than the frame's lips do, the teeth move up to the frame's upper lip.
+func TestInsideStaysWithTheSkull(t *testing.T) {
+	const dark, high, smile = 60, .1, .12 // luma behind the teeth; of these; of the corners of a smile
 	closed, to := someLips(0), geom.Similarity{A: canonicalPixels}
 	frame := drawLips(&closed, teethColour)
+	s := shape{gap: .16, width: closed.width(), upper: 1, lower: 1}
+	k := newColumn(&closed, s, closed.middle())
 	for _, c := range []struct {
 		name   string
-		corner float32
-	}{{"no smile", 0}, {"a smile", raised}} {
-		open := someLips(.25)
-		open.left.Y, open.right.Y = open.left.Y-c.corner, open.right.Y-c.corner
+		raised float32 // the lips, and the corners more
+		smiles float32
+	}{{"as in the frame", 0, 0}, {"a smile", 0, smile}, {"raised", .04, 0}, {"raised in a smile", .04, smile}, {"lowered", -.06, 0}} {
+		open := tiltedLips(.25, c.raised+c.smiles, c.raised+c.smiles)
 		for _, e := range []*edge{&open.top, &open.upper, &open.lower, &open.bottom} {
 			for k := range e {
-				e[k] -= c.corner * square(place(k))
+				e[k] += c.smiles * (1 - square(place(k)))
 			}
 		}
-		best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
-		for x := range best.pixels.Rect.Dx() {
-			upper, lower := open.inner(float32(x) / canonicalPixels)
-			for y := int(upper*canonicalPixels + .5); y < int(min(upper+high, lower)*canonicalPixels+.5); y++ {
-				best.pixels.Y[best.pixels.YOffset(x, y)] = teethColour[0]
-			}
-		}
-		p := &person{best: best, look: lookOf(frame, to)}
-		best.look = p.look
-		s := shape{gap: .16, width: closed.width(), upper: 1, lower: 1}
+		best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
+		drawTeeth(best.pixels, &open, 0, high)
+		p := &person{look: lookOf(frame, to), bank: bank{examples: []example{best}}}
+		p.bank.examples[0].look = p.look
+		p.findBest()
 		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
-		k := newColumn(&closed, s, closed.middle())
-		end := open.upper.middle() + high - open.meet() + closed.meet() // of the teeth
-		for _, v := range []struct{ y, luma float32 }{{(k.upper + end) / 2, float32(teethColour[0])}, {(end + k.lower) / 2, dark}} {
-			at := to.Apply(geom.Point{X: closed.middle(), Y: v.y})
-			if got := float32(painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]); abs(got-v.luma) > 15 {
-				t.Errorf("%s: luma %.0f at %.3f, want %.0f", c.name, got, v.y, v.luma)
+		end := min(open.upper.middle(), k.upper) + high // of the teeth
+		got := k.upper + .01
+		for ; got < k.lower; got += .002 {
+			at := to.Apply(geom.Point{X: closed.middle(), Y: got})
+			if pixels.LumaAt(painted.Image, at) < (dark+float32(teethColour[0]))/2 {
+				break
 			}
+		}
+		if abs(got-end) > .012 {
+			t.Errorf("%s: the teeth end at %.3f, want %.3f", c.name, got, end)
+		}
+	}
+}
+
+// drawTeeth draws teeth into an open mouth, from and to distances below the edge of its upper lip.
+func drawTeeth(f *image.YCbCr, m *lips, from, to float32) {
+	for x := range f.Rect.Dx() {
+		upper, lower := m.inner(float32(x) / canonicalPixels)
+		for y := int((upper+from)*canonicalPixels + .5); y < int(min(upper+to, lower)*canonicalPixels+.5); y++ {
+			f.Y[f.YOffset(x, y)] = teethColour[0]
+		}
+	}
+}
+
+// TestClenchedTeeth finds the best example of a person who mostly clenches the teeth. It is one with the teeth apart, even if it is less open.
+// Without one the upper teeth are shown, and not the lower ones.
+func TestClenchedTeeth(t *testing.T) {
+	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
+	to := geom.Similarity{A: canonicalPixels}
+	mouth := func(gap float32, behind uint8) example {
+		m := someLips(gap)
+		e := example{shown: observation{to: to, lips: m}, pixels: drawLips(&m, [2]uint8{behind, 140})}
+		drawTeeth(e.pixels, &m, 0, .4*gap)
+		drawTeeth(e.pixels, &m, .7*gap, gap)
+		return e
+	}
+	p := &person{bank: bank{examples: []example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}}}
+	if p.findBest(); p.best != &p.bank.examples[0] || p.bestEnd != 1 {
+		t.Errorf("the best example has a gap of %.2f and ends at %.2f, want .20 and 1", p.best.shown.gap(), p.bestEnd)
+	}
+	p = &person{bank: bank{examples: []example{mouth(.2, between), mouth(.28, between)}}}
+	if p.findBest(); p.best != &p.bank.examples[1] || p.bestEnd < .4 || p.bestEnd > .7 {
+		t.Errorf("the best clenched example has a gap of %.2f and ends at %.2f, want .28 and .4 to .7", p.best.shown.gap(), p.bestEnd)
+	}
+	closed := someLips(0)
+	frame := drawLips(&closed, lipColour)
+	p.look = lookOf(frame, to)
+	p.best.look = p.look
+	s := shape{gap: .25, width: closed.width(), upper: 1, lower: 1}
+	painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
+	k := newColumn(&closed, s, closed.middle())
+	for _, c := range []struct {
+		depth       float32
+		least, most uint8
+	}{{.2, teethColour[0] - 15, teethColour[0] + 15}, {.85, black, lipColour[0]}} {
+		at := to.Apply(geom.Point{X: closed.middle(), Y: k.upper + c.depth*(k.lower-k.upper)})
+		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
+			t.Errorf("luma %d at depth %.2f, want %d to %d", got, c.depth, c.least, c.most)
 		}
 	}
 }

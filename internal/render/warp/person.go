@@ -21,6 +21,7 @@ type person struct {
 	lop     float32                      // median of the lop of open mouths, as a share of their gap
 	look    look                         // the usual one, also of frames in which the mouth is hidden
 	best    *example                     // shows most of the inside of the mouth; nil if none shows enough
+	bestEnd float32                      // depth at which the inside ends that best shows
 	chooser *chooser                     // nil until it is needed
 	mask    order.Mask                   // factors of the size and the edge of patches
 	masks   *maskTable                   // of that edge; nil: the usual one
@@ -138,14 +139,23 @@ func (p *person) eachSeen(f func(*lips)) error {
 	return nil
 }
 
-// findBest sets best: of the examples that are not blurred, the one that is most open on both sides.
+// findBest sets best and bestEnd. Of the examples that are not blurred, the best one is the most open on both sides of those with the teeth
+// apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they aren't shown.
 func (p *person) findBest() {
-	most := float32(leastInside)
+	most, apart := float32(leastInside), false
 	for i, dull := range blurred(p.bank.examples) {
 		e := &p.bank.examples[i]
-		if shows := e.shown.gap() - abs(e.shown.lop()); !dull && shows > most {
-			p.best, most = e, shows
+		shows := e.shown.gap() - abs(e.shown.lop())
+		if dull || shows <= leastInside {
+			continue
 		}
+		end, open := e.upperTeeth()
+		if open && !apart || open == apart && shows > most {
+			p.best, p.bestEnd, most, apart = e, end, shows, open
+		}
+	}
+	if apart {
+		p.bestEnd = 1
 	}
 }
 
