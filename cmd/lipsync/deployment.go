@@ -14,6 +14,7 @@ import (
 
 	repository "lipsync"
 	"lipsync/cmd/lipsync/internal/datafolder"
+	"lipsync/internal/domain/clock"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
@@ -49,7 +50,7 @@ type deployment struct {
 	handler   http.Handler
 	monitor   http.Handler // nil: no address for it is set
 	sweep     func(context.Context) error
-	doubt     *lipsync.Doubt
+	doubt     *clock.Doubt
 	worker    *worker.Worker
 	scheduler *local.Scheduler
 }

@@ -221,9 +221,5 @@ func (b Batch) event() (event Delivery, ok bool) {
 	if b.FinishedAt.IsZero() {
 		return Delivery{}, false
 	}
-	at := StoredTime(b.FinishedAt)
-	return Delivery{
-		ID: eventID(at, 2, b.ID), Account: b.Account, Type: BatchFinished, Request: b.ID, CreatedAt: at,
-		State: DeliveryWaiting, Due: at, Version: 1,
-	}, true
+	return newEvent(BatchFinished, b.Account, b.ID, b.FinishedAt, 2), true
 }

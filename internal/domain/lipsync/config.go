@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -104,13 +105,13 @@ type Ports struct {
 	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
 	// requests continue anyway. By default there is always space.
 	Room func(size int64) error
-	// RoomToWork returns NoSpace if the disk has too little space for size bytes of files of accepted requests, with a TooSmall in its chain if it
+	// RoomToWork returns NoSpace if the disk has too little space for size bytes of files of accepted requests, with a space.TooSmall in its chain if it
 	// never has. By default there is always space.
 	RoomToWork func(size int64) error
 	Now        func() time.Time // time.Now by default
-	// Settled reports whether leases can be compared with Now, as ClockWatch does on one machine; by default always.
+	// Settled reports whether leases can be compared with Now, as clock.Watch does on one machine; by default always.
 	Settled func() bool
-	// Trusted reports whether Now may decide what is deleted by its age, as Doubt does on one machine; by default always.
+	// Trusted reports whether Now may decide what is deleted by its age, as clock.Doubt does on one machine; by default always.
 	Trusted func() bool
 	// Working returns since when this process has worked on each of its requests, and how many more wait to be worked on again after they waited
 	// for a server. By default each request that is held is worked on.
@@ -121,17 +122,10 @@ type Ports struct {
 
 // complete returns the ports with the defaults of those that are missing.
 func (p Ports) complete() Ports {
+	p.Watcher, p.Announcer = cmp.Or[Watcher](p.Watcher, nobody{}), cmp.Or[Announcer](p.Announcer, nobody{})
+	p.Log, p.Random = cmp.Or(p.Log, slog.New(slog.DiscardHandler)), cmp.Or(p.Random, rand.Reader)
 	if p.Foretell == nil {
 		p.Foretell = func(context.Context) error { return nil }
-	}
-	if p.Watcher == nil {
-		p.Watcher = nobody{}
-	}
-	if p.Announcer == nil {
-		p.Announcer = nobody{}
-	}
-	if p.Log == nil {
-		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.Room == nil {
 		p.Room = func(int64) error { return nil }
@@ -150,9 +144,6 @@ func (p Ports) complete() Ports {
 	}
 	if p.NewID == nil {
 		p.NewID = uuid.NewString
-	}
-	if p.Random == nil {
-		p.Random = rand.Reader
 	}
 	return p
 }

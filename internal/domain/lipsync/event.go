@@ -24,7 +24,7 @@ func (s DeliveryState) Pending() bool { return s == DeliveryWaiting || s == Deli
 
 // Delivery is one event for one webhook.
 type Delivery struct {
-	ID        string // of the event, the same for all webhooks: see Request.eventID; sorts by time
+	ID        string // of the event, the same for all webhooks: see eventID; sorts by time
 	Webhook   string // id of the webhook
 	Account   string
 	Type      EventType
@@ -63,23 +63,25 @@ func (r Request) eventOf() (t EventType, at time.Time) {
 	return "", time.Time{}
 }
 
-// eventID returns the id of an event of the request. It follows from the record, and it sorts by the
+// eventID returns the id of an event of a request or a batch. It follows from the record, and it sorts by the
 // time of the event. The first event of a request has the rank 1, the last one 2.
-func (r Request) eventID(at time.Time, rank int) string {
-	return eventID(at, rank, r.ID)
-}
-
 func eventID(at time.Time, rank int, subject string) string {
 	return fmt.Sprintf("msg_%016x%d%s", at.UnixMicro(), rank, strings.ReplaceAll(subject, "-", ""))
 }
 
+// newEvent returns an event of the rank, as a delivery that names no webhook.
+func newEvent(t EventType, account, subject string, at time.Time, rank int) Delivery {
+	at = StoredTime(at)
+	return Delivery{
+		ID: eventID(at, rank, subject), Account: account, Type: t, Request: subject, CreatedAt: at, State: DeliveryWaiting, Due: at, Version: 1,
+	}
+}
+
 // NewTest returns a delivery of a TestEvent, with an id of its own, to a webhook of the account.
 func NewTest(webhook, account, id string, now time.Time) Delivery {
-	now = StoredTime(now)
-	return Delivery{
-		ID: eventID(now, 0, id), Webhook: webhook, Account: account, Type: TestEvent, CreatedAt: now,
-		State: DeliveryWaiting, Due: now, Version: 1,
-	}
+	d := newEvent(TestEvent, account, id, now, 0)
+	d.Webhook, d.Request = webhook, ""
+	return d
 }
 
 // Subject is what an event is about: a request or a batch. It is zero for a TestEvent.
@@ -96,15 +98,11 @@ func (r Request) Event(was Status) (event Delivery, ok bool) {
 	if t == "" || r.Status == was || was.Final() {
 		return Delivery{}, false
 	}
-	at = StoredTime(at)
 	rank := 1
 	if r.Status.Final() {
 		rank = 2
 	}
-	return Delivery{
-		ID: r.eventID(at, rank), Account: r.Account, Type: t, Request: r.ID, CreatedAt: at,
-		State: DeliveryWaiting, Due: at, Version: 1,
-	}, true
+	return newEvent(t, r.Account, r.ID, at, rank), true
 }
 
 // News returns the new deliveries of a request whose status was another one before. A store calls it
@@ -122,7 +120,7 @@ func (r Request) News(was Status) []Delivery {
 	for i := range all {
 		for _, before := range started {
 			if before.Webhook == all[i].Webhook {
-				all[i].After = r.eventID(StoredTime(r.StartedAt), 1)
+				all[i].After = eventID(StoredTime(r.StartedAt), 1, r.ID)
 			}
 		}
 	}

@@ -34,20 +34,10 @@ type Retention struct {
 }
 
 // InputLife returns the time for which an upload is kept after it was announced or last used.
-func (r Retention) InputLife() time.Duration {
-	if r.Inputs == 0 {
-		return 24 * time.Hour
-	}
-	return r.Inputs
-}
+func (r Retention) InputLife() time.Duration { return cmp.Or(r.Inputs, 24*time.Hour) }
 
 // OutputLife returns the time for which an output is kept after its request completed.
-func (r Retention) OutputLife() time.Duration {
-	if r.Outputs == 0 {
-		return 30 * 24 * time.Hour
-	}
-	return r.Outputs
-}
+func (r Retention) OutputLife() time.Duration { return cmp.Or(r.Outputs, 30*24*time.Hour) }
 
 // OutputDays returns the number of days (UTC) for which the bytes of an output count: from the day
 // on which its request was made to the last day on which the output can exist. It is up to a day

@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/space"
 )
 
 // Handler returns the handler of signed URLs, which are all below Prefix.
@@ -87,8 +87,8 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer o.puts.Delete(key)
-	body := &bodyReader{r: &lipsync.PacedReader{R: r.Body, Now: o.now, Patience: lipsync.SendPatience}}
-	media := &lipsync.RoomReader{R: body, Room: o.Room}
+	body := &bodyReader{r: &space.PacedReader{R: r.Body, Now: o.now, Patience: space.SendPatience}}
+	media := &space.Reader{R: body, Room: o.Room}
 	if err := o.Put(r.Context(), key, media, size); err != nil && (body.err != nil || r.Context().Err() != nil) {
 		refuse(w, http.StatusBadRequest, "the upload ended early")
 	} else if err != nil {

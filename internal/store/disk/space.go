@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/space"
 )
 
 // Room returns NoSpace if size more bytes would leave less than the Reserve.
@@ -20,15 +20,15 @@ func (o *Objects) Room(size int64) error {
 // RoomToWork returns NoSpace if size more bytes would leave less than half of the Reserve, which requests that were accepted may use.
 func (o *Objects) RoomToWork(size int64) error { return Room(o.root.Name(), o.Reserve/2, size) }
 
-// Room returns NoSpace if size more bytes would leave less than the reserve free on the disk of the folder, with a TooSmall in its chain if they
+// Room returns NoSpace if size more bytes would leave less than the reserve free on the disk of the folder, with a space.TooSmall in its chain if they
 // would on an empty disk.
 func Room(dir string, reserve, size int64) error {
-	all, free, err := space(dir)
+	all, free, err := sizeOf(dir)
 	switch {
 	case err != nil:
 		return err
 	case size > all-reserve:
-		return failure.ErrNoSpace(&lipsync.TooSmall{Bytes: max(0, all-reserve)})
+		return failure.ErrNoSpace(&space.TooSmall{Bytes: max(0, all-reserve)})
 	case size > free-reserve:
 		return failure.ErrNoSpace(fmt.Errorf("%d bytes are free, %d are to be", free, reserve+size))
 	}
@@ -37,12 +37,12 @@ func Room(dir string, reserve, size int64) error {
 
 // Free returns the number of bytes that an ordinary user may still write to the disk of the folder.
 func Free(dir string) (int64, error) {
-	_, free, err := space(dir)
+	_, free, err := sizeOf(dir)
 	return free, err
 }
 
-// space returns the size of the disk of the folder, and what of it is free, for an ordinary user.
-func space(dir string) (all, free int64, err error) {
+// sizeOf returns the size of the disk of the folder, and what of it is free, for an ordinary user.
+func sizeOf(dir string) (all, free int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, 0, fmt.Errorf("read free space: %w", err)

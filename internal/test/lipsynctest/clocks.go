@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lipsync/internal/domain/clock"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
@@ -20,14 +21,14 @@ type machine struct {
 	clock *Clock
 }
 
-func newMachine(t testing.TB, store lipsync.Store, objects lipsync.Objects, clock *Clock) *machine {
+func newMachine(t testing.TB, store lipsync.Store, objects lipsync.Objects, c *Clock) *machine {
 	t.Helper()
-	return &machine{clock: clock, Service: NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, lipsync.Ports{
+	return &machine{clock: c, Service: NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, Engines: []string{"warp"}}, lipsync.Ports{
 		Store:   store,
 		Objects: objects,
 		Queue:   faultyQueue{&faults{}},
-		Now:     clock.Now,
-		Settled: (&lipsync.ClockWatch{Now: clock.Now, Elapsed: clock.Elapsed}).Settled,
+		Now:     c.Now,
+		Settled: (&clock.Watch{Now: c.Now, Elapsed: c.Elapsed}).Settled,
 	})}
 }
 

@@ -23,11 +23,12 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/domain/space"
 	"lipsync/internal/render"
 )
 
 // FetchTime bounds the fetch of one file from a client's URL, StallTime the time without a byte, and Patience the time after which it must
-// have come at lipsync.LeastSpeed.
+// have come at space.LeastSpeed.
 const (
 	FetchTime = 20 * time.Minute
 	StallTime = 30 * time.Second
@@ -142,7 +143,7 @@ func (w *Worker) get(ctx context.Context, m medium, left *allowance) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, created.Close()) }()
-	file := io.MultiWriter(m.also, &lipsync.RoomWriter{W: created, Room: w.roomToWork})
+	file := io.MultiWriter(m.also, &space.Writer{W: created, Room: w.roomToWork})
 	if m.from.URL == "" {
 		return w.copyObject(ctx, m.from, file, left)
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/clock"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 )
@@ -61,7 +61,7 @@ func (d *Folder) Stamp(ctx context.Context) error {
 }
 
 // Doubt returns what doubts the clock, by the time of the last stamp.
-func (d *Folder) Doubt(ctx context.Context, elapsed func() time.Duration, warn func(ahead time.Duration)) (*lipsync.Doubt, error) {
+func (d *Folder) Doubt(ctx context.Context, elapsed func() time.Duration, warn func(ahead time.Duration)) (*clock.Doubt, error) {
 	known, err := d.Store.Stamps(ctx)
-	return &lipsync.Doubt{Now: time.Now, Elapsed: elapsed, Newest: known.At, Warn: warn}, err
+	return &clock.Doubt{Now: time.Now, Elapsed: elapsed, Newest: known.At, Warn: warn}, err
 }

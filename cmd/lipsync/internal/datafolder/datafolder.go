@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lipsync/internal/domain/clock"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/signin"
@@ -73,7 +74,7 @@ func SinceNow() func() time.Duration {
 
 // Ports returns what a service on the folder needs of it.
 func (d *Folder) Ports() lipsync.Ports {
-	watch := &lipsync.ClockWatch{Now: time.Now, Elapsed: SinceNow()}
+	watch := &clock.Watch{Now: time.Now, Elapsed: SinceNow()}
 	return lipsync.Ports{Store: d.Store.Store, Objects: d.Objects, Settled: watch.Settled}
 }
 

@@ -1,4 +1,4 @@
-package lipsync
+package clock
 
 import (
 	"sync"

@@ -1,10 +1,10 @@
-package lipsync_test
+package clock_test
 
 import (
 	"testing"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/domain/clock"
 )
 
 func TestDoubt(t *testing.T) {
@@ -13,7 +13,7 @@ func TestDoubt(t *testing.T) {
 	var elapsed time.Duration
 	var warned []time.Duration
 	newest := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	d := &lipsync.Doubt{
+	d := &clock.Doubt{
 		Now: func() time.Time { return now }, Elapsed: func() time.Duration { return elapsed }, Newest: newest,
 		Warn: func(ahead time.Duration) { warned = append(warned, ahead) },
 	}
@@ -44,7 +44,7 @@ func TestDoubt(t *testing.T) {
 	if warned[0] != 40*day {
 		t.Errorf("got a first warning of %v, want %v", warned[0], 40*day)
 	}
-	d = &lipsync.Doubt{Now: func() time.Time { return newest }, Elapsed: func() time.Duration { return 0 }}
+	d = &clock.Doubt{Now: func() time.Time { return newest }, Elapsed: func() time.Duration { return 0 }}
 	if !d.Trusted() {
 		t.Error("the clock of a new database is doubted")
 	}
