@@ -11,6 +11,7 @@ import (
 
 	"lipsync/infra/account"
 	"lipsync/infra/stack"
+	"lipsync/infra/stack/alarms"
 
 	"lipsync/internal/domain/settings"
 )
@@ -20,8 +21,8 @@ func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) error {
 	if err := d.checkBus(ctx, settings.EventBus.In(s.Values)); err != nil {
 		return fmt.Errorf("%s: %w", settings.EventBus.Context(), err)
 	}
-	if region := d.account.Config.Region; settings.HealthCheck.In(s.Values) && region != stack.HealthRegion {
-		return fmt.Errorf("%s: Route 53 tells alarms of its checks only in %s, and the stack is in %s", settings.HealthCheck.Context(), stack.HealthRegion, region)
+	if region := d.account.Config.Region; settings.HealthCheck.In(s.Values) && region != alarms.HealthRegion {
+		return fmt.Errorf("%s: Route 53 tells alarms of its checks only in %s, and the stack is in %s", settings.HealthCheck.Context(), alarms.HealthRegion, region)
 	}
 	if err := d.checkRate(ctx, settings.RequestRate.In(s.Values)); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/infra/stack/alarms"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/rest"
@@ -83,8 +84,8 @@ func (s *service) throttles() *map[string]*awsapigateway.MethodDeploymentOptions
 // addAPI adds the API without its routes. Other parts need its address before the functions exist.
 func (s *service) addAPI() {
 	calls := s.logGroup("AccessLog")
-	s.storageRefused = s.countCalls(calls, "StorageRefused", "status", strconv.Itoa(http.StatusInsufficientStorage))
-	s.callsThrottled = s.countCalls(calls, "RateExceeded", "error", "THROTTLED")
+	s.storageRefused = alarms.CountCalls(s.stack, s.Values, calls, "StorageRefused", "status", strconv.Itoa(http.StatusInsufficientStorage))
+	s.callsThrottled = alarms.CountCalls(s.stack, s.Values, calls, "RateExceeded", "error", "THROTTLED")
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
 		RestApiName:      jsii.String(settings.Name.In(s.Values)),
 		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/infra/stack/alarms"
 	"lipsync/internal/domain/settings"
 )
 
@@ -56,7 +57,6 @@ type service struct {
 	storageRefused awscloudwatch.Metric // counts calls of accounts at their storage limit
 	callsThrottled awscloudwatch.Metric // counts calls beyond the rate of all clients or of a route
 	alarmTopic     awssns.Topic
-	raised         []awscloudwatch.Alarm
 	rollback       awscloudwatch.Alarm // for RollbackAlarm
 }
 
@@ -91,9 +91,10 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addRoutes()
 	s.addFirewall()
 	s.addEvents()
-	s.addAlarms()
-	s.addBudget()
-	s.addGraphs()
+	s.alarmTopic, s.rollback = alarms.Add(alarms.Watched{
+		Stack: s.stack, Values: s.Values, Host: s.host(), Stage: stageName, Table: s.table, Queue: s.queue, Dead: s.dead, Functions: s.functions,
+		Clients: clientFunctions(), FailedJobs: s.failedJobs, JobsBlocked: s.jobsBlocked, StorageRefused: s.storageRefused, CallsThrottled: s.callsThrottled,
+	})
 	s.addOutputs()
 	s.addChecks()
 	return s.stack

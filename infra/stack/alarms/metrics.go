@@ -1,4 +1,4 @@
-package stack
+package alarms
 
 import (
 	"strconv"
@@ -30,96 +30,97 @@ func metric(namespace, name, statistic string, dimensions map[string]*string) aw
 }
 
 // namespace returns the name space of the stack's own metrics.
-func (s *service) namespace() string { return emf.Namespace(settings.Name.In(s.Values)) }
+func (w *watch) namespace() string { return emf.Namespace(settings.Name.In(w.Values)) }
 
 // ours returns a metric that the service's programs write in their logs.
-func (s *service) ours(name, statistic string) awscloudwatch.Metric {
-	return metric(s.namespace(), name, statistic, nil)
+func (w *watch) ours(name, statistic string) awscloudwatch.Metric {
+	return metric(w.namespace(), name, statistic, nil)
 }
 
 // ofCode returns the sum of a metric for one code of failures.
-func (s *service) ofCode(name string, code failure.Reason) awscloudwatch.Metric {
-	return metric(s.namespace(), name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
+func (w *watch) ofCode(name string, code failure.Reason) awscloudwatch.Metric {
+	return metric(w.namespace(), name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
 }
 
 // unreachableHosts returns the number of different hosts of media that can't be reached. It is 0
 // while any host can be reached: then the hosts fail, and not the service's network.
-func (s *service) unreachableHosts() awscloudwatch.IMetric {
+func (w *watch) unreachableHosts() awscloudwatch.IMetric {
 	return expression("unreachable", "IF(FILL(fetched, 0) > 0, 0, hosts)", map[string]awscloudwatch.IMetric{
-		"fetched": s.ours("MediaFetched", "Sum"),
-		"hosts":   s.ours("UnreachableHosts", "Maximum"),
+		"fetched": w.ours("MediaFetched", "Sum"),
+		"hosts":   w.ours("UnreachableHosts", "Maximum"),
 	})
 }
 
 // ownFaults counts the requests that failed through a fault of the service or of its machines.
-func (s *service) ownFaults() awscloudwatch.IMetric {
+func (w *watch) ownFaults() awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, code := range []failure.Reason{failure.InternalFault, failure.HostFailing} {
-		metrics = append(metrics, s.ofCode("RequestsFailed", code))
+		metrics = append(metrics, w.ofCode("RequestsFailed", code))
 	}
 	return sum("ownFaults", metrics...)
 }
 
-func (s *service) apiMetric(name, statistic string) awscloudwatch.Metric {
+func (w *watch) apiMetric(name, statistic string) awscloudwatch.Metric {
 	return metric("AWS/ApiGateway", name, statistic,
-		map[string]*string{"ApiName": jsii.String(settings.Name.In(s.Values)), "Stage": jsii.String(stageName)})
+		map[string]*string{"ApiName": jsii.String(settings.Name.In(w.Values)), "Stage": jsii.String(w.Stage)})
 }
 
-func (s *service) functionMetric(function, name, statistic string) awscloudwatch.Metric {
+func (w *watch) functionMetric(function, name, statistic string) awscloudwatch.Metric {
 	return metric("AWS/Lambda", name, statistic,
-		map[string]*string{"FunctionName": s.functions[function].FunctionName()})
+		map[string]*string{"FunctionName": w.Functions[function].FunctionName()})
 }
 
-// countCalls counts the lines of the access log in which a member has the value.
-func (s *service) countCalls(log awslogs.ILogGroup, name, member, value string) awscloudwatch.Metric {
-	awslogs.NewMetricFilter(s.stack, jsii.String(name), &awslogs.MetricFilterProps{
+// CountCalls counts the lines of the access log in which a member has the value, in a metric of the stack's own.
+func CountCalls(stack awscdk.Stack, own *settings.Values, log awslogs.ILogGroup, name, member, value string) awscloudwatch.Metric {
+	w := &watch{Watched: Watched{Values: own}}
+	awslogs.NewMetricFilter(stack, jsii.String(name), &awslogs.MetricFilterProps{
 		LogGroup:        log,
 		FilterPattern:   awslogs.FilterPattern_StringValue(jsii.String("$."+member), jsii.String("="), jsii.String(value)),
-		MetricNamespace: jsii.String(s.namespace()),
+		MetricNamespace: jsii.String(w.namespace()),
 		MetricName:      jsii.String(name),
 		MetricValue:     jsii.String("1"),
 	})
-	return s.ours(name, "Sum")
+	return w.ours(name, "Sum")
 }
 
 // serverErrors counts the calls that failed through a fault of the service. It leaves out calls of
 // accounts at their storage limit.
-func (s *service) serverErrors() awscloudwatch.IMetric {
+func (w *watch) serverErrors() awscloudwatch.IMetric {
 	return expression("serverErrors", "failed - FILL(refused, 0)", map[string]awscloudwatch.IMetric{
-		"failed":  s.apiMetric("5XXError", "Sum"),
-		"refused": s.storageRefused,
+		"failed":  w.apiMetric("5XXError", "Sum"),
+		"refused": w.StorageRefused,
 	})
 }
 
-func (s *service) queueMetric(name, statistic string) awscloudwatch.Metric {
-	return metric("AWS/SQS", name, statistic, map[string]*string{"QueueName": s.queue.QueueName()})
+func (w *watch) queueMetric(name, statistic string) awscloudwatch.Metric {
+	return metric("AWS/SQS", name, statistic, map[string]*string{"QueueName": w.Queue.QueueName()})
 }
 
-func (s *service) deadLetters() awscloudwatch.Metric {
+func (w *watch) deadLetters() awscloudwatch.Metric {
 	return metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum",
-		map[string]*string{"QueueName": s.dead.QueueName()})
+		map[string]*string{"QueueName": w.Dead.QueueName()})
 }
 
-func (s *service) tableMetric(name string) awscloudwatch.Metric {
-	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.table.TableName()})
+func (w *watch) tableMetric(name string) awscloudwatch.Metric {
+	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": w.Table.TableName()})
 }
 
 // indexMetric returns a metric of the table's index. The table's metrics do not include the index's
 // throttling.
-func (s *service) indexMetric(name string) awscloudwatch.Metric {
+func (w *watch) indexMetric(name string) awscloudwatch.Metric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{
-		"TableName": s.table.TableName(), "GlobalSecondaryIndexName": jsii.String(dynamodb.OpenIndex),
+		"TableName": w.Table.TableName(), "GlobalSecondaryIndexName": jsii.String(dynamodb.OpenIndex),
 	})
 }
 
-func (s *service) tableThrottles() awscloudwatch.IMetric {
+func (w *watch) tableThrottles() awscloudwatch.IMetric {
 	const read, write = "ReadThrottleEvents", "WriteThrottleEvents"
-	return sum("throttles", s.tableMetric(read), s.tableMetric(write), s.indexMetric(read), s.indexMetric(write))
+	return sum("throttles", w.tableMetric(read), w.tableMetric(write), w.indexMetric(read), w.indexMetric(write))
 }
 
 // tableUnits adds up the units of the table. The units of its index are among them.
-func (s *service) tableUnits() awscloudwatch.IMetric {
-	return sum("units", s.tableMetric("ConsumedReadCapacityUnits"), s.tableMetric("ConsumedWriteCapacityUnits"))
+func (w *watch) tableUnits() awscloudwatch.IMetric {
+	return sum("units", w.tableMetric("ConsumedReadCapacityUnits"), w.tableMetric("ConsumedWriteCapacityUnits"))
 }
 
 // ofLambda returns the sum of a metric of all functions of the account and region, which share a quota.
@@ -137,17 +138,17 @@ func share(label string, floor int, part, all awscloudwatch.IMetric) awscloudwat
 }
 
 // clientSum adds up a metric of the functions behind the API.
-func (s *service) clientSum(name string) awscloudwatch.IMetric {
-	return s.functionSum("client"+name, name, clientFunctions())
+func (w *watch) clientSum(name string) awscloudwatch.IMetric {
+	return w.functionSum("client"+name, name, w.Clients)
 }
 
 // backgroundFailures adds up the failures of dispatch, deliver, broker, publish and small, and the messages and changes that they could not
 // handle, which do not count as errors of a function.
-func (s *service) backgroundFailures() awscloudwatch.IMetric {
-	failures := []awscloudwatch.IMetric{s.ours("MessagesFailed", "Sum")}
-	for _, name := range []string{"dispatch", "deliver", "broker", "publish", smallName} {
-		if _, there := s.functions[name]; there {
-			failures = append(failures, s.functionMetric(name, "Errors", "Sum"))
+func (w *watch) backgroundFailures() awscloudwatch.IMetric {
+	failures := []awscloudwatch.IMetric{w.ours("MessagesFailed", "Sum")}
+	for _, name := range []string{"dispatch", "deliver", "broker", "publish", "small"} {
+		if _, there := w.Functions[name]; there {
+			failures = append(failures, w.functionMetric(name, "Errors", "Sum"))
 		}
 	}
 	return sum("backgroundFailures", failures...)
@@ -155,32 +156,32 @@ func (s *service) backgroundFailures() awscloudwatch.IMetric {
 
 // eventsNotDelivered counts failed attempts to deliver an event within an hour, in which one event is
 // tried four times. It is 0 if any event was delivered: then webhooks fail, and not the service.
-func (s *service) eventsNotDelivered() awscloudwatch.IMetric {
+func (w *watch) eventsNotDelivered() awscloudwatch.IMetric {
 	return expression("notDelivered", "IF(FILL(delivered, 0) > 0, 0, FILL(retried, 0) + FILL(undelivered, 0))", map[string]awscloudwatch.IMetric{
-		"delivered":   s.ours("EventsDelivered", "Sum"),
-		"retried":     s.ours("EventsRetried", "Sum"),
-		"undelivered": s.ours("EventsUndelivered", "Sum"),
+		"delivered":   w.ours("EventsDelivered", "Sum"),
+		"retried":     w.ours("EventsRetried", "Sum"),
+		"undelivered": w.ours("EventsUndelivered", "Sum"),
 	}).With(&awscloudwatch.MathExpressionOptions{Period: awscdk.Duration_Hours(jsii.Number(1))})
 }
 
 // jobsFailed counts the events in the log of failed jobs.
-func (s *service) jobsFailed() awscloudwatch.Metric {
-	return metric("AWS/Logs", "IncomingLogEvents", "Sum", map[string]*string{"LogGroupName": s.failedJobs.LogGroupName()})
+func (w *watch) jobsFailed() awscloudwatch.Metric {
+	return metric("AWS/Logs", "IncomingLogEvents", "Sum", map[string]*string{"LogGroupName": w.FailedJobs.LogGroupName()})
 }
 
-func (s *service) functionSum(id, name string, functions []string) awscloudwatch.IMetric {
+func (w *watch) functionSum(id, name string, functions []string) awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range functions {
-		metrics = append(metrics, s.functionMetric(f, name, "Sum"))
+		metrics = append(metrics, w.functionMetric(f, name, "Sum"))
 	}
 	return sum(id, metrics...)
 }
 
 // sweeps counts the completed sweeps.
-func (s *service) sweeps() awscloudwatch.IMetric {
+func (w *watch) sweeps() awscloudwatch.IMetric {
 	return expression("sweeps", "sweepCalls - sweepErrors", map[string]awscloudwatch.IMetric{
-		"sweepCalls":  s.functionMetric("sweep", "Invocations", "Sum"),
-		"sweepErrors": s.functionMetric("sweep", "Errors", "Sum"),
+		"sweepCalls":  w.functionMetric("sweep", "Invocations", "Sum"),
+		"sweepErrors": w.functionMetric("sweep", "Errors", "Sum"),
 	})
 }
 

@@ -1,18 +1,60 @@
-package stack
+// Package alarms tells the operator how the stack is: alarms and their topic, graphs, and the budget.
+package alarms
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
 )
+
+// Watched has the parts of the stack that alarms and graphs tell of.
+type Watched struct {
+	Stack  awscdk.Stack
+	Values *settings.Values
+	Host   string // the API's origin
+	Stage  string // of the API
+
+	Table       awsdynamodb.Table
+	Queue, Dead awssqs.Queue
+	Functions   map[string]awslambda.Function
+	Clients     []string // names of the functions behind the API
+
+	FailedJobs  awslogs.LogGroup
+	JobsBlocked awsevents.Rule
+	// StorageRefused counts calls of accounts at their storage limit, and CallsThrottled those beyond the rate of all clients or of a route.
+	StorageRefused, CallsThrottled awscloudwatch.Metric
+}
+
+// watch is the alarms while they are added.
+type watch struct {
+	Watched
+	topic    awssns.Topic
+	raised   []awscloudwatch.Alarm
+	rollback awscloudwatch.Alarm
+}
+
+// Add adds the alarms with the topic that they notify, the budget and the graphs. It returns the topic, and the alarm that, raised by an update of the
+// stack, takes it back.
+func Add(parts Watched) (topic awssns.Topic, rollback awscloudwatch.Alarm) {
+	w := &watch{Watched: parts}
+	w.addAlarms()
+	w.addBudget()
+	w.addGraphs()
+	return w.topic, w.rollback
+}
 
 // longestWait is the wait of a request, in seconds, that raises an alarm. It is several times as
 // long as an instance needs to start and pull the image.
@@ -42,52 +84,52 @@ type alarm struct {
 const serverErrors = "ServerErrors"
 
 // alarms returns the alarms that an operator must learn of at once.
-func (s *service) alarms() []alarm {
+func (w *watch) alarms() []alarm {
 	all := []alarm{
 		{id: "DeadLettersWait", description: "A message or event could not be handled: see the dead-letter queue",
-			metric: s.deadLetters(), limit: 1, periods: 1},
+			metric: w.deadLetters(), limit: 1, periods: 1},
 		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see the log of failed jobs, Batch, and the quota of vCPUs",
-			metric: s.ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
+			metric: w.ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the logs of broker and of the runner",
-			metric: s.ownFaults(), limit: 1, periods: 1},
+			metric: w.ownFaults(), limit: 1, periods: 1},
 		{id: "AttemptsPutOff", description: "Attempts fail and are postponed: S3, DynamoDB or the runners' machines fail: see the log of the runner",
-			metric: s.ofCode("AttemptsPutOff", failure.HostFailing), limit: 5, periods: 3},
+			metric: w.ofCode("AttemptsPutOff", failure.HostFailing), limit: 5, periods: 3},
 		{id: "HostFailing", description: "S3, DynamoDB or the runners' machines fail, and have held up a request for a quarter of an hour: see the log of the runner",
-			metric: s.ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
+			metric: w.ours("HostFailing", "Maximum"), limit: longestFault, periods: 3, any: true}, // the metric is 0 while the request is tried again
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
-			metric: s.unreachableHosts(), limit: 3, periods: 3},
+			metric: w.unreachableHosts(), limit: 3, periods: 3},
 		{id: serverErrors, description: "The API answers 1 % of calls with 5xx, full accounts apart: see the logs of the access and the functions",
-			metric: share("serverErrors", 5, s.serverErrors(), s.apiMetric("Count", "Sum")), limit: 1, periods: 1},
+			metric: share("serverErrors", 5, w.serverErrors(), w.apiMetric("Count", "Sum")), limit: 1, periods: 1},
 		{id: "CallsSlow", description: "A hundredth of the API's calls take 15 s or more: see the log of the access",
-			metric: s.apiMetric("Latency", "p99"), limit: slowCall, periods: 3},
+			metric: w.apiMetric("Latency", "p99"), limit: slowCall, periods: 3},
 		{id: "CallsThrottled", description: "API Gateway refuses 1 % of calls, of all clients: see the log of the access for who calls, and the setting requestRate",
-			metric: share("callsThrottled", 50, s.callsThrottled, s.apiMetric("Count", "Sum")), limit: 1, periods: 1},
+			metric: share("callsThrottled", 50, w.CallsThrottled, w.apiMetric("Count", "Sum")), limit: 1, periods: 1},
 		{id: "FunctionsThrottled", description: "Lambda has no room for 1 % of calls of the account's functions: see its quota of concurrent executions",
 			metric: share("functionsThrottled", 5, ofLambda("Throttles"), ofLambda("Invocations")), limit: 1, periods: 1},
 		{id: "TableThrottled", description: "DynamoDB throttles the table: 5 of 100 units",
-			metric: share("tableThrottled", 10, s.tableThrottles(), s.tableUnits()), limit: 5, periods: 1},
+			metric: share("tableThrottled", 10, w.tableThrottles(), w.tableUnits()), limit: 5, periods: 1},
 		{id: "JobsFail", description: "Runners crash or can't be started, again and again: see the log of failed jobs",
-			metric: s.jobsFailed(), limit: 1, periods: 3},
+			metric: w.jobsFailed(), limit: 1, periods: 3},
 		{id: "JobsBlocked", description: "Batch can't start a job: the log of failed jobs has the reason, such as a quota or a setting",
-			metric: metric("AWS/Events", "TriggeredRules", "Sum", map[string]*string{"RuleName": s.jobsBlocked.RuleName()}), limit: 1, periods: 1},
+			metric: metric("AWS/Events", "TriggeredRules", "Sum", map[string]*string{"RuleName": w.JobsBlocked.RuleName()}), limit: 1, periods: 1},
 		{id: "OutputsNotSigned", description: "Outputs have no signed manifest: see the log of the runner, and the secret of the key",
-			metric: s.ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
+			metric: w.ours("OutputsNotSigned", "Sum"), limit: 1, periods: 1},
 		{id: "EventsFail", description: "No event was delivered to any webhook for an hour, and attempts failed: see the log of deliver, and the webhooks",
-			metric: s.eventsNotDelivered(), limit: 3, periods: 1},
+			metric: w.eventsNotDelivered(), limit: 3, periods: 1},
 		{id: "BackgroundFails", description: "dispatch, deliver, broker, publish or small fails again and again: see their logs",
-			metric: s.backgroundFailures(), limit: 1, periods: 3},
+			metric: w.backgroundFailures(), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
-			metric: s.sweeps(), limit: 1, periods: 2, below: true, silence: true},
+			metric: w.sweeps(), limit: 1, periods: 2, below: true, silence: true},
 	}
-	if _, there := s.functions["publish"]; there {
+	if _, there := w.Functions["publish"]; there {
 		all = append(all, alarm{id: "EventsRefused", description: "The bus will never take an event, so it is lost: see the log of publish",
-			metric: s.ours("EventsRefused", "Sum"), limit: 1, periods: 1})
+			metric: w.ours("EventsRefused", "Sum"), limit: 1, periods: 1})
 	}
-	if settings.HealthCheck.In(s.Values) {
+	if settings.HealthCheck.In(w.Values) {
 		all = append(all, alarm{id: "Unreachable", description: "The API can't be called from outside: see the log of the access, and AWS's health",
-			metric: s.health(), limit: 1, periods: 1, below: true, silence: true})
+			metric: w.health(), limit: 1, periods: 1, below: true, silence: true})
 	}
-	if arn := settings.Certificate.In(s.Values); arn != "" {
+	if arn := settings.Certificate.In(w.Values); arn != "" {
 		all = append(all, alarm{id: "CertificateExpires", description: "The API's certificate expires within three weeks: see Certificate Manager",
 			metric: expiry(arn), limit: soonExpired, periods: 1, below: true})
 	}
@@ -95,10 +137,10 @@ func (s *service) alarms() []alarm {
 }
 
 // addAlarms adds the alarms and the topic that they notify.
-func (s *service) addAlarms() {
-	s.alarmTopic = s.newAlarmTopic()
-	action := awscloudwatchactions.NewSnsAction(s.alarmTopic)
-	for _, a := range s.alarms() {
+func (w *watch) addAlarms() {
+	w.topic = w.newAlarmTopic()
+	action := awscloudwatchactions.NewSnsAction(w.topic)
+	for _, a := range w.alarms() {
 		comparison := awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 		missing := awscloudwatch.TreatMissingData_NOT_BREACHING
 		if a.below {
@@ -118,24 +160,24 @@ func (s *service) addAlarms() {
 		if a.any {
 			props.DatapointsToAlarm = jsii.Number(1)
 		}
-		alarm := awscloudwatch.NewAlarm(s.stack, jsii.String(a.id), props)
+		alarm := awscloudwatch.NewAlarm(w.Stack, jsii.String(a.id), props)
 		alarm.AddAlarmAction(action)
 		alarm.AddOkAction(action)
-		s.raised = append(s.raised, alarm)
+		w.raised = append(w.raised, alarm)
 		if a.id == serverErrors {
-			s.rollback = alarm
+			w.rollback = alarm
 		}
 	}
 }
 
 // newAlarmTopic adds the topic of the alarms. The stack's own key encrypts it, since CloudWatch may
 // not use the key of SNS.
-func (s *service) newAlarmTopic() awssns.Topic {
+func (w *watch) newAlarmTopic() awssns.Topic {
 	services := []string{"cloudwatch.amazonaws.com"}
-	if settings.MonthlyBudget.In(s.Values) > 0 {
+	if settings.MonthlyBudget.In(w.Values) > 0 {
 		services = append(services, budgets)
 	}
-	key := awskms.NewKey(s.stack, jsii.String("AlarmKey"), &awskms.KeyProps{
+	key := awskms.NewKey(w.Stack, jsii.String("AlarmKey"), &awskms.KeyProps{
 		Description:       jsii.String("Encrypts alarms"),
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     awscdk.RemovalPolicy_DESTROY,
@@ -143,18 +185,18 @@ func (s *service) newAlarmTopic() awssns.Topic {
 	for _, service := range services {
 		key.Grant(awsiam.NewServicePrincipal(jsii.String(service), nil), jsii.String("kms:Decrypt"), jsii.String("kms:GenerateDataKey*"))
 	}
-	topic := awssns.NewTopic(s.stack, jsii.String("Alarms"), &awssns.TopicProps{
+	topic := awssns.NewTopic(w.Stack, jsii.String("Alarms"), &awssns.TopicProps{
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),
 	})
-	publish := allow([]string{"sns:Publish"}, topic.TopicArn())
+	publish := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: jsii.Strings("sns:Publish"), Resources: &[]*string{topic.TopicArn()}})
 	for _, service := range services {
 		publish.AddServicePrincipal(jsii.String(service), nil)
 	}
-	publish.AddCondition(jsii.String("StringEquals"), map[string]*string{"aws:SourceAccount": s.stack.Account()})
+	publish.AddCondition(jsii.String("StringEquals"), map[string]*string{"aws:SourceAccount": w.Stack.Account()})
 	topic.AddToResourcePolicy(publish)
-	if settings.AlarmEmail.In(s.Values) != "" {
-		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(settings.AlarmEmail.In(s.Values)), nil))
+	if settings.AlarmEmail.In(w.Values) != "" {
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(settings.AlarmEmail.In(w.Values)), nil))
 	}
 	return topic
 }

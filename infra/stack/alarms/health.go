@@ -1,4 +1,4 @@
-package stack
+package alarms
 
 import (
 	"strings"
@@ -14,11 +14,11 @@ import (
 const HealthRegion = "us-east-1"
 
 // health adds a check of the API from outside of AWS's region, and returns its metric: 0 while most of the checkers get no 2xx or 3xx.
-func (s *service) health() awscloudwatch.IMetric {
-	check := awsroute53.NewCfnHealthCheck(s.stack, jsii.String("HealthCheck"), &awsroute53.CfnHealthCheckProps{
+func (w *watch) health() awscloudwatch.IMetric {
+	check := awsroute53.NewCfnHealthCheck(w.Stack, jsii.String("HealthCheck"), &awsroute53.CfnHealthCheckProps{
 		HealthCheckConfig: &awsroute53.CfnHealthCheck_HealthCheckConfigProperty{
 			Type:                     jsii.String("HTTPS"),
-			FullyQualifiedDomainName: jsii.String(strings.TrimPrefix(s.host(), "https://")),
+			FullyQualifiedDomainName: jsii.String(strings.TrimPrefix(w.Host, "https://")),
 			ResourcePath:             jsii.String(rest.Base + rest.HealthPath),
 			RequestInterval:          jsii.Number(30),
 			FailureThreshold:         jsii.Number(3),
