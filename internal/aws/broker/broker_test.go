@@ -390,12 +390,12 @@ func TestRights(t *testing.T) {
 		if !reflect.DeepEqual(got, want) || (err == nil) != (want != nil) {
 			t.Errorf("%q: got %v, %v, want %v", key, got, err, want)
 		}
-		if text := got.JSON("arn:aws-us-gov:s3:::" + strings.Repeat("b", 63)); len(text) > 1024 { // AWS takes 2048, and packs them
+		if text := got.json("arn:aws-us-gov:s3:::" + strings.Repeat("b", 63)); len(text) > 1024 { // AWS takes 2048, and packs them
 			t.Errorf("%q: the policy has %d bytes: %s", key, len(text), text)
 		}
 	}
 	const want = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject"],"Resource":"arn:aws:s3:::b/inputs/1/video"}]}`
-	check.Want(t, "policy", policy{{reads, "inputs/1/video"}}.JSON("arn:aws:s3:::b"), want)
+	check.Want(t, "policy", policy{{reads, "inputs/1/video"}}.json("arn:aws:s3:::b"), want)
 }
 
 // TestFindingsSession asks for findings about two videos. The record has room for one.

@@ -59,8 +59,8 @@ func rights(r lipsync.Request, key string) (policy, error) {
 	}
 }
 
-// JSON returns the policy as AWS reads it, for the objects of a bucket with the ARN.
-func (p policy) JSON(bucket string) string {
+// json returns the policy as AWS reads it, for the objects of a bucket with the ARN.
+func (p policy) json(bucket string) string {
 	type statement struct {
 		Effect   string
 		Action   []string

@@ -31,7 +31,7 @@ func NewSessions(cfg aws.Config, role, bucket string) Sessions {
 
 func (s *roleSessions) Open(ctx context.Context, name string, p policy) (*credentials, error) {
 	out, err := s.client.AssumeRole(ctx, &sts.AssumeRoleInput{
-		RoleArn: &s.role, RoleSessionName: &name, Policy: aws.String(p.JSON(s.bucket)), DurationSeconds: aws.Int32(int32(sessionLife.Seconds())),
+		RoleArn: &s.role, RoleSessionName: &name, Policy: aws.String(p.json(s.bucket)), DurationSeconds: aws.Int32(int32(sessionLife.Seconds())),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)

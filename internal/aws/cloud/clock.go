@@ -22,8 +22,8 @@ type clock struct {
 	offset  atomic.Int64 // nanoseconds to add
 }
 
-// Now returns the time.
-func (c *clock) Now() time.Time { return c.machine().Add(time.Duration(c.offset.Load())) }
+// now returns the time.
+func (c *clock) now() time.Time { return c.machine().Add(time.Duration(c.offset.Load())) }
 
 // listen adds a step to the middleware of clients of AWS. It corrects the clock by each answer.
 func (c *clock) listen(stack *middleware.Stack) error {

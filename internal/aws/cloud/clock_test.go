@@ -32,12 +32,12 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 		Store:   dynamodb.New(cfg, table).Store,
 		Objects: objects,
 		Queue:   noQueue{},
-		Now:     c.Now,
+		Now:     c.now,
 	})
 	if _, err := s.Store.Keys.List(t.Context(), "account"); err != nil { // the answer to any call has the time
 		t.Fatal(err)
 	}
-	if off := time.Until(c.Now()).Abs(); off > tolerance+time.Second {
+	if off := time.Until(c.now()).Abs(); off > tolerance+time.Second {
 		t.Errorf("a clock that was wrong by %s still is by %s", d, off)
 	}
 	return s
@@ -102,7 +102,7 @@ func TestCorrect(t *testing.T) {
 		{"Sun, 22 Nov 2026 11:59:55 GMT", 0},
 	} {
 		c.correct(step.date)
-		if got := c.Now().Sub(now); got != step.want {
+		if got := c.now().Sub(now); got != step.want {
 			t.Errorf("told %q: got %s, want %s", step.date, got, step.want)
 		}
 	}

@@ -62,9 +62,9 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Config:   config,
 		Settings: settings.Environment(getenv),
 	}
-	d.Metrics = emf.New(w, c.Now, settings.Name.In(d.Settings))
+	d.Metrics = emf.New(w, c.now, settings.Name.In(d.Settings))
 	d.Log.Info("start", "version", version.String())
-	d.Ports.Now, d.Ports.Watcher, d.Ports.Log = c.Now, d.Metrics, d.Log
+	d.Ports.Now, d.Ports.Watcher, d.Ports.Log = c.now, d.Metrics, d.Log
 	for _, add := range parts {
 		add(d)
 	}

@@ -15,8 +15,8 @@ type Grid struct {
 	Width, Height int     // pixels
 }
 
-// Centre returns the grid's middle, canonical.
-func (g Grid) Centre() geom.Point {
+// centre returns the grid's middle, canonical.
+func (g Grid) centre() geom.Point {
 	return geom.Point{X: g.Left + float32(g.Width)/g.Scale/2, Y: g.Top + float32(g.Height)/g.Scale/2}
 }
 
@@ -37,7 +37,7 @@ type Motion [4]float32
 
 // Similarity returns the motion as a similarity of canonical coordinates.
 func (g Grid) Similarity(m Motion) geom.Similarity {
-	c := g.Centre()
+	c := g.centre()
 	s := geom.Similarity{A: 1 + m[2], B: m[3]}
 	o := s.Apply(c)
 	s.X, s.Y = c.X-o.X+m[0], c.Y-o.Y+m[1]
@@ -80,7 +80,7 @@ func NewTemplate(g Grid, pix []float32) *Template {
 		}
 	}
 	least := dsp.Quantile(steep, comparedShare)
-	centre := g.Centre()
+	centre := g.centre()
 	t.at = make([]geom.Point, 0, len(steep)/2+1)
 	for a := range t.slopes {
 		t.slopes[a] = make([]float32, 0, len(steep)/2+1)

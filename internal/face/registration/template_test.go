@@ -29,7 +29,7 @@ type scene struct {
 // crop returns the scene in a frame of 320 × 240 pixels.
 func (s scene) crop() *pixels.Crop {
 	frame := image.NewYCbCr(image.Rect(0, 0, 320, 240), image.YCbCrSubsampleRatio420)
-	c := s.face.Apply(grid.Centre())
+	c := s.face.Apply(grid.centre())
 	around := pixels.Even(image.Rect(int(c.X)-80, int(c.Y)-80, int(c.X)+80, int(c.Y)+80)).Intersect(frame.Rect)
 	texture := newTexture(s.seed)
 	toCanonical := s.face.Inverse()
@@ -170,7 +170,7 @@ func TestSimilarity(t *testing.T) {
 	if got := grid.Similarity(Motion{}); got != (geom.Similarity{A: 1}) {
 		t.Errorf("no motion: got %+v, want the identity", got)
 	}
-	c := grid.Centre()
+	c := grid.centre()
 	right := geom.Point{X: c.X + 1, Y: c.Y}
 	for _, m := range []struct {
 		Motion
@@ -201,8 +201,8 @@ func TestSample(t *testing.T) {
 		}
 	}
 	first, last := grid.Place(0, 0), grid.Place(grid.Width-1, grid.Height-1)
-	if got := first.Lerp(last, .5); geom.Distance(got, grid.Centre()) > 1e-5 {
-		t.Errorf("the middle of the grid: got %v, want %v", got, grid.Centre())
+	if got := first.Lerp(last, .5); geom.Distance(got, grid.centre()) > 1e-5 {
+		t.Errorf("the middle of the grid: got %v, want %v", got, grid.centre())
 	}
 	if want := (geom.Point{X: -.75 + .5/24, Y: -.3 + .5/24}); geom.Distance(first, want) > 1e-6 {
 		t.Errorf("the first pixel: got %v, want %v", first, want)

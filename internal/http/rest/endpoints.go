@@ -17,7 +17,6 @@ const (
 	DocumentPath          = "/openapi.yaml"
 	HealthPath            = "/health"
 	LLMsPath              = "/llms.txt"
-	GuidePath             = "/guide.md"
 	MePath                = "/v1/users/me"
 	GeneratePath          = "/v1/lipsync/generate"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
@@ -32,7 +31,12 @@ const (
 	EstimatesPath         = "/v1/lipsync/estimates"
 	BatchesPath           = "/v1/lipsync/batches" // a batch has the path BatchesPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
-	WebhooksPath          = "/v1/webhooks" // a webhook has the path WebhooksPath + "/" + its id
+)
+
+// These are used here only.
+const (
+	guidePath    = "/guide.md"
+	webhooksPath = "/v1/webhooks" // a webhook has the path webhooksPath + "/" + its id
 )
 
 // Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the
@@ -62,7 +66,7 @@ func Endpoints() []Endpoint {
 		{get, DocumentPath, open, "health", nil, document},
 		{get, "/openapi.json", open, "health", nil, documentJSON},
 		{get, LLMsPath, open, "health", nil, llms},
-		{get, GuidePath, open, "health", nil, guide},
+		{get, guidePath, open, "health", nil, guide},
 		{get, MePath, read, "me", nil, answers((*api).me)},
 		{get, "/v1/models", read, "list-models", needs{ListEngines}, answers((*api).listModels)},
 		{post, GeneratePath, generate, "generate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},
@@ -85,16 +89,16 @@ func Endpoints() []Endpoint {
 		{get, BatchesPath + "/{id}", read, "read-batches", needs{ListRequests}, answers((*api).getBatch)},
 		{del, BatchesPath + "/{id}", read, "cancel-batch", needs{CancelRequests, CloseBatches}, answers((*api).cancelBatch)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
-		{post, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
-		{get, WebhooksPath, read, "webhooks", needs{UseWebhooks}, answers((*api).listWebhooks)},
-		{get, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).getWebhook)},
-		{del, WebhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).DeleteWebhook, (*api).viewWebhook))},
-		{post, WebhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).RotateWebhook, (*api).withSecret))},
-		{post, WebhooksPath + "/{id}/enable", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).EnableWebhook, (*api).viewWebhook))},
-		{post, WebhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).TestWebhook, (*api).viewDelivery))},
-		{post, WebhooksPath + "/{id}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliverAll)},
-		{get, WebhooksPath + "/{id}/deliveries", read, "webhooks", needs{UseWebhooks}, answers((*api).listDeliveries)},
-		{post, WebhooksPath + "/{id}/deliveries/{delivery}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliver)},
+		{post, webhooksPath, read, "webhooks", needs{UseWebhooks}, answers(decoded((*api).createWebhook))},
+		{get, webhooksPath, read, "webhooks", needs{UseWebhooks}, answers((*api).listWebhooks)},
+		{get, webhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers((*api).getWebhook)},
+		{del, webhooksPath + "/{id}", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).DeleteWebhook, (*api).viewWebhook))},
+		{post, webhooksPath + "/{id}/rotate", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).RotateWebhook, (*api).withSecret))},
+		{post, webhooksPath + "/{id}/enable", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).EnableWebhook, (*api).viewWebhook))},
+		{post, webhooksPath + "/{id}/test", read, "webhooks", needs{UseWebhooks}, answers(byID((*service.Service).TestWebhook, (*api).viewDelivery))},
+		{post, webhooksPath + "/{id}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliverAll)},
+		{get, webhooksPath + "/{id}/deliveries", read, "webhooks", needs{UseWebhooks}, answers((*api).listDeliveries)},
+		{post, webhooksPath + "/{id}/deliveries/{delivery}/redeliver", read, "webhooks", needs{UseWebhooks}, answers((*api).redeliver)},
 	}
 }
 

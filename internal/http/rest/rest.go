@@ -94,7 +94,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // NoPath is the sentence for a path that the API doesn't have.
-const NoPath = "not found: the paths of the API begin with " + Base + "/v1; " + Base + DocumentPath + " describes them, and " + Base + GuidePath + " explains them"
+const NoPath = "not found: the paths of the API begin with " + Base + "/v1; " + Base + DocumentPath + " describes them, and " + Base + guidePath + " explains them"
 
 func notFound(_ *api, w *answer, _ *http.Request) error {
 	return w.error(http.StatusNotFound, failure.NotFound, NoPath, "")

@@ -32,7 +32,7 @@ func TestIgnoredFields(t *testing.T) {
 		{EstimatePath, "application/json", "{" + known + "}", `["field \"inputs.colour\" of the request was ignored"]`, `"inputs.colour"`},
 		{AnalyzePath, "application/json", `{"url":"http://x.example","uri":""}`, `["field \"uri\" of the request was ignored"]`, `"uri"`},
 		{UploadsPath, "application/json", `{"type":"video","size":1,"sise":1}`, `["field \"sise\" of the request was ignored"]`, `"sise"`},
-		{WebhooksPath, "application/json", `{"url":"https://x.example","event":[]}`, `["field \"event\" of the request was ignored"]`, `"event"`},
+		{webhooksPath, "application/json", `{"url":"https://x.example","event":[]}`, `["field \"event\" of the request was ignored"]`, `"event"`},
 		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example"}],"dryrun":true}`,
 			`[{"message":"field \"dryrun\" of the request was ignored"}]`, `"dryrun"`},
 		{BatchesPath, "application/json", `{"variants":[{"video":"http://x.example","audio":"http://x.example","y":1}],"dry_run":true,"x":1}`,
@@ -58,7 +58,7 @@ func TestIgnoredFields(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 			t.Fatal(err)
 		}
-		schema := map[string]string{BatchesPath: "BatchMade", AnalyzePath: "Analyzed", UploadsPath: "Upload", WebhooksPath: "NewWebhook", EstimatePath: "Estimate"}[c.path]
+		schema := map[string]string{BatchesPath: "BatchMade", AnalyzePath: "Analyzed", UploadsPath: "Upload", webhooksPath: "NewWebhook", EstimatePath: "Estimate"}[c.path]
 		switch {
 		case made.RequestID != "":
 			schema = "Details"

@@ -57,7 +57,7 @@ func started(t testing.TB, start func() (*Emulator, error)) *Emulator {
 func (e *Emulator) Table(t testing.TB) string {
 	t.Helper()
 	name := "table-" + uuid.NewString()
-	if err := e.CreateTable(t.Context(), name); err != nil {
+	if err := e.createTable(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	return name

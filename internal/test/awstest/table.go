@@ -11,9 +11,9 @@ import (
 	"lipsync/internal/store/dynamodb"
 )
 
-// CreateTable creates an empty table like the deployed one, except that nothing expires in it. The
+// createTable creates an empty table like the deployed one, except that nothing expires in it. The
 // emulator would expire items by the machine's clock, but tests have clocks of their own.
-func (e *Emulator) CreateTable(ctx context.Context, name string) error {
+func (e *Emulator) createTable(ctx context.Context, name string) error {
 	client := sdk.NewFromConfig(e.Config())
 	_, err := client.CreateTable(ctx, &sdk.CreateTableInput{
 		TableName:            &name,

@@ -172,8 +172,8 @@ func (b *Browser) Look(width int64, scheme string) {
 	}))
 }
 
-// Picture returns a PNG of the whole page.
-func (b *Browser) Picture() []byte {
+// picture returns a PNG of the whole page.
+func (b *Browser) picture() []byte {
 	b.t.Helper()
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {

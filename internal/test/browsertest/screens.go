@@ -28,7 +28,7 @@ func (b *Browser) Inspect(name string, w Window, folder string) {
 		return
 	}
 	time.Sleep(200 * time.Millisecond) // until pictures and videos are shown
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), b.Picture(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), b.picture(), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
 }

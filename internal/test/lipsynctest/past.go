@@ -16,8 +16,8 @@ import (
 	"lipsync/internal/domain/service"
 )
 
-// PastAccount is the account of a Past.
-const PastAccount = "default"
+// pastAccount is the account of a Past.
+const pastAccount = "default"
 
 // Past is a service at the time at which the stored data in folders named testdata were made. The
 // program of each version made its data. Ids are numbers in order, and the bytes of keys are
@@ -68,7 +68,7 @@ const (
 )
 
 func (p *Past) caller() lipsync.Caller {
-	return lipsync.Caller{Account: PastAccount, KeyID: pastID(laptopKey), KeyName: "laptop"}
+	return lipsync.Caller{Account: pastAccount, KeyID: pastID(laptopKey), KeyName: "laptop"}
 }
 
 // film returns the request that came as a form, with an idempotency key.
@@ -87,7 +87,7 @@ func (p *Past) film(ctx context.Context, id string) (requests.Params, error) {
 // was never sent.
 func (p *Past) Live(ctx context.Context) error {
 	for _, name := range []string{"laptop", "lost"} {
-		if _, _, err := p.CreateKey(ctx, PastAccount, name, 10); err != nil {
+		if _, _, err := p.CreateKey(ctx, pastAccount, name, 10); err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ func (p *Past) GoOn(t *testing.T) {
 	if err != nil || days[0].Requests != 5 || days[0].Failed != 1 {
 		t.Errorf("got %+v (%v), want 5 requests of which one failed, since the other was canceled", days, err)
 	}
-	keys, err := p.Keys(t.Context(), PastAccount)
+	keys, err := p.Keys(t.Context(), pastAccount)
 	if err != nil || len(keys) != 2 || keys[0].Used != 5 || keys[0].Limit != 10 {
 		t.Errorf("got %+v (%v), want two keys, the first used five times", keys, err)
 	}
@@ -109,7 +109,7 @@ func (p *Past) wantRequests(t *testing.T) {
 		if r.ID != pastID(w.id) || r.Status != w.status || r.ReferenceID != w.ref || r.Failure.Sentence() != w.err {
 			t.Errorf("got %+v, want %+v", r, w)
 		}
-		q := lipsync.StatusQuery{Account: PastAccount, Status: w.status, Limit: 10}
+		q := lipsync.StatusQuery{Account: pastAccount, Status: w.status, Limit: 10}
 		if found, _, err := p.Store.Requests.ListByStatus(t.Context(), q); err != nil || len(found) != 1 || found[0].ID != r.ID {
 			t.Errorf("%s: got %+v (%v)", w.status, found, err)
 		}

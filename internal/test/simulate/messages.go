@@ -40,8 +40,8 @@ func (m *messages) Send(_ context.Context, r lipsync.Request) error {
 	return nil
 }
 
-// Foretell is the Foretell of lipsync.Ports.
-func (m *messages) Foretell(context.Context) error {
+// foretell is the Foretell of lipsync.Ports.
+func (m *messages) foretell(context.Context) error {
 	m.send(sqs.Foretold)
 	return nil
 }
