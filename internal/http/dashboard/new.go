@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
+	"lipsync/internal/http/shown"
 )
 
 // newPage is the form for a new request. If a sent form could not be used, it has the same content.
@@ -37,10 +38,10 @@ type newPage struct {
 }
 
 // In returns the options and the fields of the output that are in a group of the form, with their values.
-func (n newPage) In(g int) (all []option) {
+func (n newPage) In(g int) (all []shown.Option) {
 	options := n.Whole()
 	for _, row := range order.OptionsIn(order.Group(g), order.OfRequest|order.OfOutput) {
-		all = append(all, option{row, row.Text(options)})
+		all = append(all, shown.Option{Option: row, Value: row.Text(options)})
 	}
 	return all
 }
@@ -200,6 +201,17 @@ func readNew(form url.Values) (n newPage, segments order.Segments, err error) {
 		err = cmp.Or(err, segments.UnmarshalJSON([]byte(n.Segments)))
 	}
 	return n, segments, err
+}
+
+// readOptions reads the options and the output of a form. A field that was not sent, or is empty, has its default. If
+// several can't be used, the error is that of the first, and the others are read nevertheless.
+func readOptions(form url.Values, o *order.Order) (first error) {
+	for _, option := range order.OptionsAt(order.OfRequest | order.OfOutput) {
+		if value := form.Get(option.Name); value != "" {
+			first = cmp.Or(first, o.Set(option.Name, value))
+		}
+	}
+	return first
 }
 
 // readMore reads the further audios of a form. It leaves out those without any content.

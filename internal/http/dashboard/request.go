@@ -2,13 +2,11 @@ package dashboard
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
@@ -25,11 +23,11 @@ type requestPage struct {
 	Source, Output *url.URL      // nil if there is nothing to play
 	Poster         *url.URL      // of Output; nil if there is none
 	Hint           string        // what to do about a failure
-	Segments       []segment
+	Segments       []shown.Segment
 	Live           bool
 	Again          bool           // its inputs can be used again
 	Line           shown.Timeline // of Output
-	Differs        []option       // settings that differ from the defaults
+	Differs        []shown.Option // settings that differ from the defaults
 	CSRF           string
 }
 
@@ -53,12 +51,12 @@ func (p *pages) showRequest(v *visit) error {
 	}
 	page := requestPage{
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
-		Hint: order.Advice(r.Failure.Code), Live: !r.Status.Final(), Line: shown.NewTimeline(r), Differs: p.differs(r), CSRF: v.session.CSRF,
+		Hint: order.Advice(r.Failure.Code), Live: !r.Status.Final(), Line: shown.NewTimeline(r), Differs: shown.Differs(r, p.service.Engines), CSRF: v.session.CSRF,
 	}
 	if page.Place, err = p.service.Place(v.Context(), r); err != nil {
 		return err
 	}
-	page.Segments = segmentsOf(r.Options.Segments)
+	page.Segments = shown.Segments(r.Options.Segments)
 	if r.MediaDeletedAt.IsZero() {
 		if page.Source, err = p.service.VideoURL(v.Context(), r.Video); err != nil {
 			return err
@@ -72,52 +70,6 @@ func (p *pages) showRequest(v *visit) error {
 		page.Again = video != "" && !slices.ContainsFunc(audios, func(a audio) bool { return a.Source == "" })
 	}
 	return errors.Join(r.Options.Unread, v.show(http.StatusOK, "request", shown.Name(r), page)) // the page shows what can be read
-}
-
-// segment is a segment on the page of its request.
-type segment struct {
-	Part    string // of the video
-	Audio   string // its name, "" for none
-	Heard   string // the part of the audio, "" for all of it
-	Face    string
-	Options []option // the others that differ from the defaults
-}
-
-// segmentsOf returns the segments for the page of their request.
-func segmentsOf(all order.Segments) (shown []segment) {
-	part := func(start, end time.Duration) string { return fmt.Sprintf("%g–%g s", start.Seconds(), end.Seconds()) }
-	for _, s := range all {
-		one := segment{Part: part(s.Start, s.End), Audio: s.Ref, Face: "The one who speaks"}
-		if s.To > 0 {
-			one.Heard = part(s.From, s.To)
-		}
-		if face := s.Options.Face; face.By != order.AutoFace {
-			one.Face = fmt.Sprintf("The one at %d, %d in frame %d", face.X, face.Y, face.Frame)
-		}
-		s.Options.Face = order.Face{}
-		one.Options = differing(s.Options, order.OfSegment)
-		shown = append(shown, one)
-	}
-	return shown
-}
-
-// Settings returns the options of the whole request. With segments most of them can't be set.
-func (r requestPage) Settings() []option {
-	return slices.DeleteFunc(optionsOf(r.Options), func(o option) bool {
-		return r.Options.Segments != nil && o.Whole()
-	})
-}
-
-// differs returns the settings of a request that differ from what the form begins with.
-func (p *pages) differs(r lipsync.Request) []option {
-	all := append(differing(r.Options, order.OfRequest), changed(r.Options.Output)...)
-	if r.LargestFace {
-		all = append(all, option{&order.Option{Label: "Faces"}, "The largest"})
-	}
-	if len(p.service.Engines) > 1 && r.Engine != p.service.Engines[0] {
-		all = append(all, option{&order.Option{Label: "Model"}, r.Engine})
-	}
-	return all
 }
 
 // request returns the request that the path names. The path must have its id, though the service
@@ -190,28 +142,4 @@ func (r requestPage) FPS() float64 {
 		return 0
 	}
 	return float64(r.Frames.Total) / r.Length.Seconds()
-}
-
-// Verdict returns sentences on how a completed request went.
-func (r requestPage) Verdict() string {
-	says := "The output is done."
-	if !r.Sync.IsZero() {
-		says = r.Sync.Says()
-	}
-	return strings.TrimSpace(says + " " + r.Unsynced.Says())
-}
-
-// Summary returns the numbers of a completed request in a line: 3.0 s · 75 frames · took 5.7 s.
-func (r requestPage) Summary() string {
-	var parts []string
-	if r.Length > 0 {
-		parts = append(parts, shown.Spell(r.Length))
-	}
-	if r.Frames.Total > 0 {
-		parts = append(parts, fmt.Sprintf("%d frames", r.Frames.Total))
-	}
-	if r.Size > 0 {
-		parts = append(parts, shown.Size(r.Size))
-	}
-	return strings.Join(append(parts, "took "+shown.Spell(r.FinishedAt.Sub(r.StartedAt).Round(100*time.Millisecond))), " · ")
 }

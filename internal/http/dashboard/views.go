@@ -109,7 +109,10 @@ func (v views) functions(root string) template.FuncMap {
 		"sounds":     func() string { return order.SoundFormats },
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
 		"size":       shown.Size,
-		"options":    optionsOf,
+		"options":    shown.Options,
+		"settings":   shown.Settings,
+		"verdict":    shown.Verdict,
+		"summary":    shown.Summary,
 		"prose":      reference.Prose,
 		"text":       text,
 	}

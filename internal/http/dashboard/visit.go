@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -75,7 +74,7 @@ func (p *pages) serve(route string, h handler) http.Handler {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		v := &visit{ResponseWriter: w, Request: r, pages: p}
-		err := guard(h, v)
+		err := failure.Guard(func() error { return h(v) })
 		if err != nil && v.status == 0 {
 			err = errors.Join(err, v.fail(err))
 		}
@@ -84,16 +83,6 @@ func (p *pages) serve(route string, h handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 	})
-}
-
-// guard turns a panic of h into an error.
-func guard(h handler, v *visit) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return h(v)
 }
 
 // log logs a call in one line, without its path and query, since those of a sign-in have a token.
