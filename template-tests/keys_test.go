@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/http/cors"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
@@ -222,7 +223,7 @@ func TestLeadingKeys(t *testing.T) {
 	defer objects.Close()
 	service := lipsynctest.NewService(t, lipsync.Config{GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp", "wav2lip"}},
 		lipsync.Ports{Store: g.store.Store, Objects: objects, Queue: lossy{}})
-	api := rest.AllowOrigins([]string{"*"}, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
+	api := cors.Allow([]string{"*"}, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
 	mux.Handle(disk.Prefix, objects.Handler())

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/agents"
 	"lipsync/internal/http/client"
+	"lipsync/internal/http/cors"
 	"lipsync/internal/http/dashboard"
 	"lipsync/internal/http/fetch"
 	"lipsync/internal/http/proxy"
@@ -103,7 +104,7 @@ func (d *deployment) handle(c *serveCommand) error {
 	if err != nil {
 		return err
 	}
-	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
+	open := func(h http.Handler) http.Handler { return cors.Allow(c.CORSOrigins, h) }
 	docs, err := site.New(repository.Pages)
 	if err != nil {
 		return err

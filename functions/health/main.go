@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
+	"lipsync/internal/http/cors"
 	"lipsync/internal/http/rest"
 )
 
@@ -28,5 +29,5 @@ func main() {
 	}
 	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	logger.Info("start", "version", version.String())
-	lambda.Start(gateway.Handler(rest.Base, rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: logger}))))
+	lambda.Start(gateway.Handler(rest.Base, cors.Allow(origins, rest.New(service, rest.Options{Log: logger}))))
 }

@@ -3,6 +3,6 @@
 //
 // May import: docs for rest, domain.
 //
-// Inside: agents → client, rest, slots; client → rest; dashboard → reference, shown, signin, static; openid → signin; rest → slots;
+// Inside: agents → client, rest, slots; client → rest; dashboard → reference, shown, signin, static; openid → signin; rest → fields, slots;
 // site → static.
 package http

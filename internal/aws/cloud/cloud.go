@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/domain/version"
+	"lipsync/internal/http/cors"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/dynamodb"
 )
@@ -148,5 +149,5 @@ func Origins(d *Deployment) { d.origins = settings.CORSOrigins.In(d.Settings) }
 
 // API returns the HTTP API, for use behind API Gateway. The deployment must have Origins.
 func (d *Deployment) API() http.Handler {
-	return rest.AllowOrigins(d.origins, rest.New(d.Service, rest.Options{Log: d.Log, MaxForm: gateway.MaxForm}))
+	return cors.Allow(d.origins, rest.New(d.Service, rest.Options{Log: d.Log, MaxForm: gateway.MaxForm}))
 }

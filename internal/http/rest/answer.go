@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"regexp"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +71,19 @@ func encode(v any) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
+// list is an answer with all elements, or with a page of them.
+type list[T any] struct {
+	Data []T `json:"data"`
+}
+
+func viewList[In, Out any](all []In, view func(In) Out) list[Out] {
+	data := make([]Out, len(all))
+	for i, one := range all {
+		data[i] = view(one)
+	}
+	return list[Out]{data}
+}
+
 // send answers with a JSON body. It ignores an error of the write, since the client has then gone.
 func (w *answer) send(status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
@@ -117,7 +129,7 @@ func (a *api) serve(route string, h handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		err := a.guard(h, w, r)
+		err := failure.Guard(func() error { return h(a, w, r) })
 		if err != nil && w.status == 0 {
 			w.fail(err)
 		}
@@ -129,27 +141,8 @@ func (a *api) serve(route string, h handler) http.Handler {
 	})
 }
 
-// guard runs h and turns a panic into an error.
-func (a *api) guard(h handler, w *answer, r *http.Request) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
-	return h(a, w, r)
-}
-
 // trace is the part of X-Amzn-Trace-Id by which X-Ray knows a call. API Gateway sets the header.
 var trace = regexp.MustCompile(`^Root=(1-[0-9a-f]{8}-[0-9a-f]{24})(?:;|$)`)
-
-// traceOf returns the id of a call in X-Ray, or "" if the header has none.
-func traceOf(header string) string {
-	found := trace.FindStringSubmatch(header)
-	if found == nil {
-		return ""
-	}
-	return found[1]
-}
 
 // log writes one line about a call. The line has no path and no query, which may have a client's
 // reference_id, and of headers, which may have secrets, only the id of a trace.
@@ -174,8 +167,8 @@ func (a *api) log(r *http.Request, w *answer, err error, route, id string, took 
 		slog.String("key", w.caller.KeyID),
 		slog.String("request", w.request),
 	}
-	if trace := traceOf(r.Header.Get("X-Amzn-Trace-Id")); trace != "" {
-		attrs = append(attrs, slog.String("trace", trace))
+	if found := trace.FindStringSubmatch(r.Header.Get("X-Amzn-Trace-Id")); found != nil {
+		attrs = append(attrs, slog.String("trace", found[1]))
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))

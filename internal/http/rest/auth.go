@@ -116,14 +116,14 @@ func Token(h http.Header) (string, error) {
 	if values, ok := h["X-Api-Key"]; ok {
 		return present(strings.Join(values, ", "))
 	}
-	return "", unauthorized("missing authorization header")
+	return "", failure.New(failure.Unauthorized, "missing authorization header")
 }
 
 // bearer returns the token of an Authorization header.
 func bearer(value string) (string, error) {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
 	if scheme != "" && !strings.EqualFold(scheme, "Bearer") {
-		return "", unauthorized("invalid authorization format")
+		return "", failure.New(failure.Unauthorized, "invalid authorization format")
 	}
 	return present(token)
 }
@@ -131,11 +131,7 @@ func bearer(value string) (string, error) {
 // present returns the token without the space around it, or an error if it is empty.
 func present(token string) (string, error) {
 	if token = strings.Trim(token, " \t"); token == "" {
-		return "", unauthorized("missing token")
+		return "", failure.New(failure.Unauthorized, "missing token")
 	}
 	return token, nil
-}
-
-func unauthorized(message string) error {
-	return &failure.Error{Code: failure.Unauthorized, Message: message}
 }

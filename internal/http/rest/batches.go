@@ -7,10 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"lipsync/internal/domain/batches"
@@ -136,30 +132,16 @@ func parseVariants(text []byte) (all variants, err error) {
 	return all, err
 }
 
-// parseBatchQuery reads the fields of a batch that a body of JSON Lines has no place for. It ignores unknown parameters.
+// parseBatchQuery reads the fields of a batch that a body of JSON Lines has no place for.
 func parseBatchQuery(raw string) (b batchBody, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return batchBody{}, invalid("invalid query string")
+	q := parseQuery(raw)
+	any := func(string) bool { return true }
+	b.Video = q.text("video", "video must be given once", any)
+	if webhook := q.text("webhook_url", "webhook_url must be given once", any); q.values.Has("webhook_url") {
+		b.WebhookURL = &webhook
 	}
-	for name, all := range values {
-		one := len(all) == 1
-		switch name {
-		case "video":
-			if b.Video = all[0]; !one {
-				return batchBody{}, invalid("video must be given once")
-			}
-		case "webhook_url":
-			if b.WebhookURL = &all[0]; !one {
-				return batchBody{}, invalid("webhook_url must be given once")
-			}
-		case "dry_run":
-			if b.DryRun, err = strconv.ParseBool(all[0]); err != nil || !one || all[0] != strconv.FormatBool(b.DryRun) {
-				return batchBody{}, invalid("dry_run must be one of: true, false")
-			}
-		}
-	}
-	return b, nil
+	b.DryRun = oneOf(q, "dry_run", []string{"true", "false"}) == "true"
+	return b, q.err
 }
 
 // batch is a batch in an answer or an event. Fields without a value are absent.
@@ -209,32 +191,12 @@ func (a *api) viewLines(ctx context.Context, b lipsync.Batch, q batches.LineQuer
 // allLines selects all lines of a batch.
 var allLines = batches.LineQuery{Limit: lipsync.MostLines}
 
-// parseLineQuery reads the query of a call that reads a batch. It ignores unknown parameters.
+// parseLineQuery reads the query of a call that reads a batch.
 func parseLineQuery(raw string) (batches.LineQuery, error) {
-	q := allLines
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, invalid("invalid query string")
-	}
-	for _, bound := range []struct {
-		name  string
-		least int64
-		place *int
-	}{{"offset", 0, &q.Offset}, {"limit", 1, &q.Limit}} {
-		if got, ok := values[bound.name]; ok {
-			n, ok := wholeNumber(got)
-			if !ok || n < bound.least || n > lipsync.MostLines {
-				return q, invalid(fmt.Sprintf("%s must be one whole number from %d to %d", bound.name, bound.least, lipsync.MostLines))
-			}
-			*bound.place = int(n)
-		}
-	}
-	if got, ok := values["status"]; ok {
-		if q.State = got[0]; len(got) != 1 || !slices.Contains(lipsync.LineStates(), q.State) {
-			return q, invalid("status must be one of: " + strings.Join(lipsync.LineStates(), ", "))
-		}
-	}
-	return q, nil
+	q := parseQuery(raw)
+	lines := batches.LineQuery{Offset: int(q.whole("offset", 0, 0, lipsync.MostLines)), Limit: int(q.whole("limit", lipsync.MostLines, 1, lipsync.MostLines))}
+	lines.State = oneOf(q, "status", lipsync.LineStates())
+	return lines, q.err
 }
 
 // madeBatch is the answer to a call that makes a batch, or only checks one.
@@ -296,20 +258,12 @@ func (a *api) cancelBatch(r *http.Request, c lipsync.Caller) (batch, error) {
 	return a.viewLines(r.Context(), b, allLines)
 }
 
-// batchList is a page of an account's batches, newest first.
-type batchList struct {
-	Data []batch `json:"data"`
-}
-
-func (a *api) listBatches(r *http.Request, c lipsync.Caller) (batchList, error) {
+// listBatches returns a page of the account's batches, newest first.
+func (a *api) listBatches(r *http.Request, c lipsync.Caller) (list[batch], error) {
 	limit, before, err := parsePageQuery(r.URL.RawQuery, "batch")
 	if err != nil {
-		return batchList{}, err
+		return list[batch]{}, err
 	}
-	list, err := a.service.Batches(r.Context(), c, before, limit)
-	all := batchList{Data: []batch{}}
-	for _, b := range list {
-		all.Data = append(all.Data, viewBatch(b))
-	}
-	return all, err
+	all, err := a.service.Batches(r.Context(), c, before, limit)
+	return viewList(all, viewBatch), err
 }

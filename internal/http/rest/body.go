@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/http/fields"
 )
 
 // maxJSON is the largest size of a JSON body in bytes. The longest sensible body has a few
@@ -41,7 +42,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sent is a JSON value that a client sent, and the names of its fields that the service doesn't know: see unknownFields.
+// sent is a JSON value that a client sent, and the names of its fields that the service doesn't know: see fields.Unknown.
 type sent[In any] struct {
 	value   In
 	ignored []string
@@ -111,7 +112,7 @@ func parseJSON[In any](body []byte) (in sent[In], err error) {
 	case v == nil:
 		return in, placed(body, errors.New("null"))
 	}
-	return sent[In]{*v, unknownFields(body, reflect.TypeFor[In]())}, nil
+	return sent[In]{*v, fields.Unknown(body, reflect.TypeFor[In]())}, nil
 }
 
 // hasType reports whether the body has the media type, with any parameters.

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/domain/space"
+	"lipsync/internal/http/fields"
 )
 
 const (
@@ -143,7 +144,7 @@ func (f *form) skip(part *multipart.Part) error {
 	case err != nil:
 		return unreadable(err)
 	case f.text < 0:
-		return invalid(fmt.Sprintf("form has no file %q; its files are video, audio and audio[REF]", short(part.FormName())))
+		return invalid(fmt.Sprintf("form has no file %q; its files are video, audio and audio[REF]", fields.Short(part.FormName())))
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (f *form) missing(sentence string) error {
 func (f *form) take(part *multipart.Part) error {
 	read := f.reader(part)
 	if read == nil {
-		if name := short(part.FormName()); len(f.request.Ignored) < mostIgnored && !slices.Contains(f.request.Ignored, name) {
+		if name := fields.Short(part.FormName()); len(f.request.Ignored) < fields.Most && !slices.Contains(f.request.Ignored, name) {
 			f.request.Ignored = append(f.request.Ignored, name)
 		}
 		if err := refuseIgnored(f.header, f.request.Ignored); err != nil {
@@ -191,7 +192,7 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 	case audioPart.MatchString(name) && file:
 		return f.audio
 	case name == "reference_id":
-		return f.referenceID
+		return f.optional(&f.request.ReferenceID)
 	case name == "disable_active_speaker_detection":
 		return f.largestFace
 	case name == "model":
@@ -203,7 +204,7 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 	case name == "segments":
 		return f.object(&f.request.Segments)
 	case name == "webhook_url":
-		return f.webhookURL
+		return f.optional(&f.request.WebhookURL)
 	}
 	return nil
 }
@@ -232,16 +233,13 @@ func (f *form) audio(part *multipart.Part) (err error) {
 	return err
 }
 
-func (f *form) referenceID(part *multipart.Part) error {
-	value, err := f.value(part)
-	f.request.ReferenceID = &value
-	return err
-}
-
-func (f *form) webhookURL(part *multipart.Part) error {
-	value, err := f.value(part)
-	f.request.WebhookURL = &value
-	return err
+// optional returns the function that reads a part with a text that may be missing.
+func (f *form) optional(into **string) func(*multipart.Part) error {
+	return func(part *multipart.Part) error {
+		value, err := f.value(part)
+		*into = &value
+		return err
+	}
 }
 
 func (f *form) largestFace(part *multipart.Part) error {

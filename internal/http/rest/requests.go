@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -168,53 +166,20 @@ func listSum(q service.ListQuery) []byte {
 	return sum[:4]
 }
 
-// parseListQuery parses the query of a list. The place is nil if the query has no cursor. It ignores unknown parameters.
-func parseListQuery(raw string) (q service.ListQuery, place *string, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, nil, invalid("invalid query string")
-	}
-	q.Limit = 20
-	if got, ok := values["limit"]; ok {
-		n, ok := wholeNumber(got)
-		if !ok || n < 1 || n > 100 {
-			return q, nil, invalid("limit must be one whole number from 1 to 100")
-		}
-		q.Limit = int(n)
-	}
-	if got, ok := values["offset"]; ok {
-		if q.Offset, ok = wholeNumber(got); !ok {
-			return q, nil, invalid("offset must be one whole number from 0 to 9007199254740991")
-		}
-	}
-	if got, ok := values["reference_id"]; ok {
-		if len(got) != 1 || !utf8.ValidString(got[0]) || got[0] == "" || utf8.RuneCountInString(got[0]) > 255 {
-			return q, nil, invalid("reference_id must be 1 to 255 characters")
-		}
-		q.ReferenceID = got[0]
-	}
-	if got, ok := values["status"]; ok {
-		if len(got) != 1 || !slices.Contains(lipsync.States(), lipsync.Status(got[0])) {
-			return q, nil, invalid("status must be one of: queued, processing, completed, failed, canceled")
-		}
-		q.Status = lipsync.Status(got[0])
-	}
-	if got, ok := values["cursor"]; ok {
-		from, ok := placeOf(q, got[0])
-		if len(got) != 1 || !ok || values.Has("offset") {
-			return q, nil, invalid("cursor must be empty, or the next_cursor of a page with the same reference_id and status; it takes no offset")
+// parseListQuery parses the query of a list. The place is nil if the query has no cursor.
+func parseListQuery(raw string) (list service.ListQuery, place *string, err error) {
+	q := parseQuery(raw)
+	list.Limit, list.Offset = int(q.whole("limit", 20, 1, 100)), q.whole("offset", 0, 0, 1<<53-1)
+	list.ReferenceID = q.text("reference_id", "reference_id must be 1 to 255 characters", func(s string) bool {
+		return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
+	})
+	list.Status = oneOf(q, "status", lipsync.States())
+	if got, ok := q.values["cursor"]; ok {
+		from, ok := placeOf(list, got[0])
+		if len(got) != 1 || !ok || q.values.Has("offset") {
+			q.refuse("cursor must be empty, or the next_cursor of a page with the same reference_id and status; it takes no offset")
 		}
 		place = &from
 	}
-	return q, place, nil
-}
-
-// wholeNumber parses the only value of a parameter. The value has only digits and is at most
-// 2^53-1, the largest whole number that every JSON client can read exactly.
-func wholeNumber(values []string) (int64, bool) {
-	if len(values) != 1 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(values[0], 10, 53)
-	return int64(n), err == nil
+	return list, place, q.err
 }

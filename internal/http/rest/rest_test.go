@@ -19,6 +19,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/service"
+	"lipsync/internal/http/cors"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/lipsynctest"
@@ -60,7 +61,7 @@ func newFixture(t testing.TB) *fixture {
 		Objects: objects,
 		Queue:   lossy{},
 	})
-	f.api = AllowOrigins([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
+	f.api = cors.Allow([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
 	return f
 }
 

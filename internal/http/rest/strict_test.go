@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/http/fields"
 )
 
 // TestIgnoredFields sends bodies with fields that the service doesn't know: details, estimates and answers name them and, if the
@@ -87,7 +89,7 @@ func TestIgnoredAtOnce(t *testing.T) {
 	if want := `request body has unknown fields: "` + strings.Repeat("ü", 60) + `"`; w.Code != http.StatusBadRequest || errorOf(t, w) != want {
 		t.Errorf("got %d %s, want 400 %s", w.Code, w.Body, want)
 	}
-	if names, want := unknownFields([]byte(`{"`+strings.Repeat("ü", 61)+`":1}`), reflect.TypeFor[generateBody]()), strings.Repeat("ü", 60); !slices.Equal(names, []string{want}) {
+	if names, want := fields.Unknown([]byte(`{"`+strings.Repeat("ü", 61)+`":1}`), reflect.TypeFor[generateBody]()), strings.Repeat("ü", 60); !slices.Equal(names, []string{want}) {
 		t.Errorf("got %q, want %q", names, want)
 	}
 }
@@ -98,8 +100,8 @@ func FuzzUnknownFields(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		names := unknownFields(text, reflect.TypeFor[generateBody]())
-		if len(names) > mostIgnored || !json.Valid(text) && names != nil {
+		names := fields.Unknown(text, reflect.TypeFor[generateBody]())
+		if len(names) > fields.Most || !json.Valid(text) && names != nil {
 			t.Errorf("got %q", names)
 		}
 	})

@@ -51,18 +51,9 @@ func (a *api) createWebhook(r *http.Request, c lipsync.Caller, in sent[webhookBo
 	return a.withSecret(w), err
 }
 
-// webhookList has all webhooks of an account.
-type webhookList struct {
-	Data []webhook `json:"data"`
-}
-
-func (a *api) listWebhooks(r *http.Request, c lipsync.Caller) (webhookList, error) {
-	list, err := a.service.Webhooks(r.Context(), c)
-	all := webhookList{Data: []webhook{}}
-	for _, w := range list {
-		all.Data = append(all.Data, a.viewWebhook(w))
-	}
-	return all, err
+func (a *api) listWebhooks(r *http.Request, c lipsync.Caller) (list[webhook], error) {
+	all, err := a.service.Webhooks(r.Context(), c)
+	return viewList(all, a.viewWebhook), err
 }
 
 func (a *api) getWebhook(r *http.Request, c lipsync.Caller) (webhook, error) {
@@ -121,45 +112,14 @@ func (a *api) redeliverAll(r *http.Request, c lipsync.Caller) (redelivered, erro
 	return redelivered{n, more}, err
 }
 
-// deliveryList is a page of the deliveries to a webhook, newest first.
-type deliveryList struct {
-	Data []delivery `json:"data"`
-}
-
-func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (deliveryList, error) {
+// listDeliveries returns a page of the deliveries to a webhook, newest first.
+func (a *api) listDeliveries(r *http.Request, c lipsync.Caller) (list[delivery], error) {
 	limit, before, err := parsePageQuery(r.URL.RawQuery, "delivery")
 	if err != nil {
-		return deliveryList{}, err
+		return list[delivery]{}, err
 	}
-	list, err := a.service.Deliveries(r.Context(), c, r.PathValue("id"), before, limit)
-	all := deliveryList{Data: []delivery{}}
-	for _, d := range list {
-		all.Data = append(all.Data, a.viewDelivery(d))
-	}
-	return all, err
-}
-
-// parsePageQuery parses the query of a list whose pages begin after the id of a subject. It ignores unknown parameters.
-func parsePageQuery(raw, subject string) (limit int, before string, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return 0, "", invalid("invalid query string")
-	}
-	limit = 20
-	if got, ok := values["limit"]; ok {
-		n, ok := wholeNumber(got)
-		if !ok || n < 1 || n > 100 {
-			return 0, "", invalid("limit must be one whole number from 1 to 100")
-		}
-		limit = int(n)
-	}
-	if got, ok := values["before"]; ok {
-		if len(got) != 1 || got[0] == "" || len(got[0]) > 255 || !printable(got[0]) {
-			return 0, "", invalid("before must be the id of a " + subject)
-		}
-		before = got[0]
-	}
-	return limit, before, nil
+	all, err := a.service.Deliveries(r.Context(), c, r.PathValue("id"), before, limit)
+	return viewList(all, a.viewDelivery), err
 }
 
 // event is the body of a call of a webhook.

@@ -1,4 +1,4 @@
-package rest
+package cors
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAllowOrigins(t *testing.T) {
+func TestAllow(t *testing.T) {
 	const page = "https://a.example"
 	for name, c := range map[string]struct {
 		origins         []string
@@ -25,7 +25,7 @@ func TestAllowOrigins(t *testing.T) {
 		"asks nothing":     {[]string{"*"}, "OPTIONS", page, false, 200, "*", ""},
 		"none":             {nil, "OPTIONS", page, true, 200, "", "Origin"},
 	} {
-		h := AllowOrigins(c.origins, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+		h := Allow(c.origins, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 		r := httptest.NewRequest(c.method, "/", nil)
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)

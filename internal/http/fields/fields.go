@@ -1,0 +1,69 @@
+// Package fields finds the fields of JSON that a Go type doesn't take.
+package fields
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Most is the largest number of unknown fields that are named.
+const Most = 10
+
+// Short returns the begin of a field's name.
+func Short(name string) string { return fmt.Sprintf("%.60s", name) }
+
+// Unknown returns the names of the fields of a JSON value that a Go value of the type doesn't take, at most Most, in their
+// order. A field of an object in a list has the name of the list before it. Types that read themselves refuse what they don't know.
+func Unknown(text []byte, of reflect.Type) (names []string) {
+	switch of.Kind() {
+	case reflect.Slice:
+		var all []json.RawMessage
+		if readsItself(of) || json.Unmarshal(text, &all) != nil {
+			return nil
+		}
+		for _, one := range all {
+			names = append(names, Unknown(one, of.Elem())...)
+		}
+	case reflect.Struct:
+		var fields map[string]json.RawMessage
+		if readsItself(of) || json.Unmarshal(text, &fields) != nil {
+			return nil
+		}
+		known := fieldsOf(of)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			i := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(nameOf(f), name) })
+			if i < 0 {
+				names = append(names, Short(name))
+				continue
+			}
+			for _, inner := range Unknown(fields[name], known[i].Type) {
+				names = append(names, Short(nameOf(known[i])+"."+inner))
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), Most)]
+}
+
+// fieldsOf returns the fields of a struct that JSON has, those of embedded structs too.
+func fieldsOf(of reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool { return f.Anonymous || nameOf(f) == "" || nameOf(f) == "-" })
+}
+
+// nameOf returns the name of a field in JSON, "" if it has none.
+func nameOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// readsItself reports whether values of a type read JSON or text by a method.
+func readsItself(of reflect.Type) bool {
+	of = reflect.PointerTo(of)
+	return of.Implements(reflect.TypeFor[json.Unmarshaler]()) || of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
