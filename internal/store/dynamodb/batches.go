@@ -101,20 +101,19 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 }
 
 func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) ([]lipsync.Batch, error) {
-	in := inPartition(batchesOf(account))
-	in.ScanIndexForward = aws.Bool(false)
+	from := behindAll
 	if before.ID != "" {
-		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :before")
-		in.ExpressionAttributeValues[":before"] = text(batchSort(before))
+		from = batchSort(before)
 	}
+	in := inIndex(batchesOf(account), "< :before", item{":before": text(from)})
+	in.ScanIndexForward = aws.Bool(false)
 	return many(ctx, s.Store, limit, in, decodeBatch)
 }
 
 func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	in := inPartition(unfinishedBatches)
 	if after.ID != "" {
-		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
-		in.ExpressionAttributeValues[":after"] = text(batchSort(after))
+		in = inIndex(unfinishedBatches, "> :after", item{":after": text(batchSort(after))})
 	}
 	open, err := s.collect(ctx, limit, in)
 	if err != nil {
@@ -125,16 +124,12 @@ func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int)
 }
 
 func (s batches) Count(ctx context.Context, account string) (int, error) {
-	i, err := s.get(ctx, batchCountKey(account))
-	if failure.CodeOf(err) == failure.NotFound { // it never had any
-		return 0, nil
+	n := 0
+	i, err := s.find(ctx, batchCountKey(account))
+	if err == nil {
+		err = decode(i, []field{{"batches", &n}})
 	}
-	if err != nil {
-		return 0, err
-	}
-	var n int64
-	err = decode(i, []field{{"batches", &n}})
-	return int(n), err
+	return n, err
 }
 
 func (s requests) Several(ctx context.Context, ids []string) ([]lipsync.Request, error) {

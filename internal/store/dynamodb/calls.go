@@ -33,18 +33,9 @@ func (s calls) Note(ctx context.Context, account string, c lipsync.Call) error {
 
 // last returns up to limit items of the account's last calls since a time, newest first.
 func (s calls) last(ctx context.Context, account string, since time.Time, limit int) (all []item, err error) {
-	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :account AND #sk > :since"),
-		ExpressionAttributeValues: item{":account": callKey(account, "")[PartitionKey], ":since": text(padded(since.UnixMicro() + 1))},
-		ConsistentRead:            aws.Bool(true),
-		ScanIndexForward:          aws.Bool(false),
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, i)
-	}
-	return all, nil
+	in := inTable("calls/"+digest(account), "> :since", item{":since": text(padded(since.UnixMicro() + 1))})
+	in.ScanIndexForward = aws.Bool(false)
+	return many(ctx, s.Store, limit, in, func(i item) (item, error) { return i, nil })
 }
 
 func (s calls) List(ctx context.Context, account string, now time.Time) ([]lipsync.Call, error) {

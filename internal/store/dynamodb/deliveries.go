@@ -105,10 +105,7 @@ func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
 
 func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
 	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput {
-		in := inPartition(shard(due+webhook, n))
-		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
-		in.ExpressionAttributeValues[":later"] = text(padded(now.UnixMicro() + 1))
-		return in
+		return inIndex(shard(due+webhook, n), "< :later", item{":later": text(padded(now.UnixMicro() + 1))})
 	}, func(a, b lipsync.Delivery) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
 	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return !d.State.Pending() }), err
 }
@@ -139,12 +136,9 @@ func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit 
 		before = behindAll
 	}
 	return s.deliveries(ctx, limit, deliveryShards, func(n int) *dynamodb.QueryInput {
-		return &dynamodb.QueryInput{
-			KeyConditionExpression:    aws.String("#pk = :webhook AND #sk < :before"),
-			ExpressionAttributeValues: item{":webhook": text(shard(delivered+webhook, n)), ":before": text(before)},
-			ConsistentRead:            aws.Bool(true),
-			ScanIndexForward:          aws.Bool(false),
-		}
+		in := inTable(shard(delivered+webhook, n), "< :before", item{":before": text(before)})
+		in.ScanIndexForward = aws.Bool(false)
+		return in
 	}, func(a, b lipsync.Delivery) int { return cmp.Compare(b.ID, a.ID) })
 }
 

@@ -140,10 +140,7 @@ func (s *Store) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Me
 func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (means lipsync.Means, err error) {
 	p := newPool()
 	var seen time.Time
-	i, err := s.get(ctx, poolKey())
-	if failure.CodeOf(err) == failure.NotFound {
-		i, err = nil, nil
-	}
+	i, err := s.find(ctx, poolKey())
 	if err == nil {
 		err = decode(i, append(p.fields(), field{name, &seen}))
 	}
@@ -205,19 +202,13 @@ func totalOf(d lipsync.Duty) string {
 }
 
 func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration, err error) {
-	c := change{add: encode((&recent{1, w.Took}).fields(w.Class))}
+	c := change{key: poolKey(), add: encode((&recent{1, w.Took}).fields(w.Class)), tells: true}
 	if w.Duty != lipsync.DoesSmall {
 		c.add[totalOf(w.Duty)] = number(w.Took.Microseconds())
 	}
-	update, values := c.expression()
-	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: poolKey(), UpdateExpression: &update,
-		ExpressionAttributeNames: names(update), ExpressionAttributeValues: values,
-		ReturnValues: types.ReturnValueAllNew,
-	})
-	if err != nil {
-		return 0, s.explain(err)
+	i, err := s.update(ctx, c)
+	if err == nil {
+		err = decode(i, []field{{totalOf(w.Duty), &all}})
 	}
-	err = decode(out.Attributes, []field{{totalOf(w.Duty), &all}})
 	return all, err
 }

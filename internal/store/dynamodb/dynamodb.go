@@ -155,6 +155,12 @@ func (s *Store) get(ctx context.Context, key item) (item, error) {
 	return out.Item, nil
 }
 
+// find does what get does, but a missing item is nil, and no error.
+func (s *Store) find(ctx context.Context, key item) (item, error) {
+	i, err := s.get(ctx, key)
+	return i, failure.Unless(failure.NotFound, err)
+}
+
 // maxBatch is the most items that one call reads by key; maxPage is the most that a query reads.
 const (
 	maxBatch = 100

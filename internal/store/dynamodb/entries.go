@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/lipsync"
 )
@@ -100,37 +101,31 @@ func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryIn
 
 // inQueue returns the query for the entries of a shard's waiting requests between two places.
 func inQueue(n int, from, to string) *dynamodb.QueryInput {
-	in := inPartition(shard(queue, n))
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :from AND :to")
-	in.ExpressionAttributeValues[":from"], in.ExpressionAttributeValues[":to"] = text(from+" "), text(to) // no attribute of a key may be ""
-	return in
+	return inIndex(shard(queue, n), "BETWEEN :from AND :to", item{":from": text(from + " "), ":to": text(to)}) // no attribute of a key may be ""
 }
 
 // heldAt returns the query for the entries of a shard's postponed requests that are due at now, and
 // after them those of held requests.
 func heldAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := inPartition(shard(held, n))
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
-	in.ExpressionAttributeValues[":later"] = text(postponed + padded(now.UnixMicro()+1))
+	in := inIndex(shard(held, n), "< :later", item{":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
 
 // heldIn returns the query for the entries of a shard's held requests.
 func heldIn(n int) *dynamodb.QueryInput {
-	in := inPartition(shard(held, n))
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
-	in.ExpressionAttributeValues[":off"] = text(postponed)
-	return in
+	return inIndex(shard(held, n), "< :off", item{":off": text(postponed)})
 }
 
 // dueAt returns the query for the entries of a shard's postponed requests that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := heldAt(n, now)
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :off AND :later")
-	in.ExpressionAttributeValues[":off"] = text(postponed)
+	in := inIndex(shard(held, n), "BETWEEN :off AND :later", item{":off": text(postponed), ":later": later(now)})
+	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
+
+// later returns a place behind the postponed requests that are due at now.
+func later(now time.Time) types.AttributeValue { return text(postponed + padded(now.UnixMicro()+1)) }
 
 // leases returns the ends of the requests' leases, by request id. Requests without a lease are left
 // out.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -46,10 +44,7 @@ func (s *Store) updateLease(ctx context.Context, id, token string, c change) err
 
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	all, err := gather(queueShards, func(n int) ([]entry, error) {
-		in := inPartition(shard(held, n))
-		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
-		in.ExpressionAttributeValues[":after"] = text(postponed + padded(max(0, after.UnixMicro())+1))
-		return s.readEntries(ctx, limit, in)
+		return s.readEntries(ctx, limit, inIndex(shard(held, n), "> :after", item{":after": text(postponed + padded(max(0, after.UnixMicro())+1))}))
 	})
 	if err != nil {
 		return nil, err

@@ -226,13 +226,11 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 func (s *Store) gate(ctx context.Context, account string) (change, error) {
 	c := change{key: gateKey(account), add: item{"passed": number(1)}, condition: "attribute_not_exists(#passed)", refused: conflict{}}
 	var passed int64
-	i, err := s.get(ctx, c.key)
-	if failure.CodeOf(err) == failure.NotFound {
-		return c, nil
+	i, err := s.find(ctx, c.key)
+	if i == nil {
+		return c, err
 	}
-	if err == nil {
-		err = decode(i, []field{{"passed", &passed}})
-	}
+	err = decode(i, []field{{"passed", &passed}})
 	c.condition, c.values = "#passed = :seen", item{"seen": number(passed)}
 	return c, err
 }

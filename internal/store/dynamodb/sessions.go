@@ -3,8 +3,6 @@ package dynamodb
 import (
 	"context"
 	"crypto/rand"
-
-	"lipsync/internal/domain/failure"
 )
 
 // sessionsKey is the key of the item with the generation of an account's sessions. The item exists
@@ -12,14 +10,10 @@ import (
 func sessionsKey(account string) item { return key("sessions/"+digest(account), "sessions") }
 
 func (s *Store) Generation(ctx context.Context, account string) (generation string, err error) {
-	i, err := s.get(ctx, sessionsKey(account))
-	if failure.CodeOf(err) == failure.NotFound {
-		return "", nil
+	i, err := s.find(ctx, sessionsKey(account))
+	if err == nil {
+		err = decode(i, []field{{"generation", &generation}})
 	}
-	if err != nil {
-		return "", err
-	}
-	err = decode(i, []field{{"generation", &generation}})
 	return generation, err
 }
 

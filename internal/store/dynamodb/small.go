@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"lipsync/internal/domain/failure"
 )
 
@@ -65,13 +62,9 @@ func (s *Store) countSmall(ctx context.Context, start, attribute, most string) e
 
 // CountSmall returns the number of small workers that were started and have not begun, and of those that have begun and not ended.
 func (s *Store) CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error) {
-	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String("#pk = :pool AND #sk BETWEEN :first AND :last"),
-		ExpressionAttributeValues: item{
-			":pool": text(PoolKey), ":first": text(startOf + padded(now.Add(-smallLife).UnixMicro())), ":last": text(strings.TrimSuffix(startOf, "/") + "0"),
-		},
-		ConsistentRead: aws.Bool(true),
-	}) {
+	for i, err := range s.query(ctx, math.MaxInt, inTable(PoolKey, "BETWEEN :first AND :last", item{
+		":first": text(startOf + padded(now.Add(-smallLife).UnixMicro())), ":last": text(strings.TrimSuffix(startOf, "/") + "0"),
+	})) {
 		var c smallWorkers
 		if err == nil {
 			err = decode(i, c.fields())

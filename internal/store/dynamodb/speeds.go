@@ -4,10 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 )
@@ -25,17 +21,12 @@ func speedFields(n *lipsync.Speed) []field {
 // Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
 func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lipsync.Speed) error {
 	k := key(PoolKey, ofEngine+engine+"/"+string(c))
-	update, values := change{add: encode(speedFields(&n))}.expression()
-	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: k, UpdateExpression: &update,
-		ExpressionAttributeNames: names(update), ExpressionAttributeValues: values,
-		ReturnValues: types.ReturnValueAllNew,
-	})
+	i, err := s.update(ctx, change{key: k, add: encode(speedFields(&n)), tells: true})
 	if err != nil {
-		return s.explain(err)
+		return err
 	}
 	var sum lipsync.Speed
-	if err := decode(out.Attributes, speedFields(&sum)); err != nil || sum.Requests <= lipsync.RecentWork {
+	if err := decode(i, speedFields(&sum)); err != nil || sum.Requests <= lipsync.RecentWork {
 		return err
 	}
 	half := lipsync.Speed{Requests: -sum.Requests / 2, Size: -sum.Size / 2, Took: -sum.Took / 2, Inverse: -sum.Inverse / 2, Pace: -sum.Pace / 2}
@@ -52,11 +43,7 @@ func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lips
 
 func (s speeds) All(ctx context.Context) (lipsync.Measured, error) {
 	all := lipsync.Measured{}
-	for i, err := range s.query(ctx, maxPage, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :pool AND #sk > :speeds"),
-		ExpressionAttributeValues: item{":pool": text(PoolKey), ":speeds": text(ofEngine)},
-		ConsistentRead:            aws.Bool(true),
-	}) {
+	for i, err := range s.query(ctx, maxPage, inTable(PoolKey, "> :speeds", item{":speeds": text(ofEngine)})) {
 		var sort string
 		var n lipsync.Speed
 		if err == nil {

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +19,23 @@ func inPartition(partition string) *dynamodb.QueryInput {
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :open"),
 		ExpressionAttributeValues: item{":open": text(partition)},
+	}
+}
+
+// inIndex returns a query for those items of a partition of the index whose places fulfil the condition.
+func inIndex(partition, places string, values item) *dynamodb.QueryInput {
+	in := inPartition(partition)
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt " + places)
+	maps.Copy(in.ExpressionAttributeValues, values)
+	return in
+}
+
+// inTable returns a strongly consistent query for those items of a partition of the table whose sort keys fulfil the condition.
+func inTable(partition, sorts string, values item) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pk AND #sk " + sorts),
+		ExpressionAttributeValues: with(values, item{":pk": text(partition)}),
+		ConsistentRead:            aws.Bool(true),
 	}
 }
 

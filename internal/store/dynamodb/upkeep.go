@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -53,10 +51,7 @@ func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
 
 // queueDead puts those requests of shard n into the queue whose lease has ended.
 func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
-	in := inPartition(shard(held, n))
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
-	in.ExpressionAttributeValues[":off"] = text(postponed)
-	all, err := s.readEntries(ctx, math.MaxInt, in)
+	all, err := s.readEntries(ctx, math.MaxInt, heldIn(n))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/failure"
@@ -86,10 +85,7 @@ func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Uploa
 // is not after now.
 func (s *Store) uploadsUntil(ctx context.Context, now time.Time, from string, limit int) ([]found, error) {
 	all, err := gather(uploadShards, func(n int) ([]found, error) {
-		in := inPartition(shard(openUploads, n))
-		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :from AND :now")
-		in.ExpressionAttributeValues[":from"], in.ExpressionAttributeValues[":now"] = text(from+" "), text(padded(now.UnixMicro()))
-		return s.collect(ctx, limit, in)
+		return s.collect(ctx, limit, inIndex(shard(openUploads, n), "BETWEEN :from AND :now", item{":from": text(from + " "), ":now": text(padded(now.UnixMicro()))}))
 	})
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.sort, b.sort) })
 	return all[:min(len(all), limit)], err

@@ -6,9 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"lipsync/internal/domain/lipsync"
 )
 
@@ -44,6 +41,11 @@ func (s *Store) countRecord(account, id string, at time.Time, more int64) step {
 	return change{key: of, add: item{"size": number(more)}}.step(s.table)
 }
 
+// uncountSize subtracts the bytes of a deleted output from those that the account stores.
+func (s *Store) uncountSize(r lipsync.Request) step {
+	return change{key: dayKey(r), add: item{"size": number(-r.Size)}}.step(s.table)
+}
+
 // countCreated returns the step that counts a new request.
 func (s *Store) countCreated(r lipsync.Request) step {
 	return change{key: dayKey(r), add: item{"requests": number(1)}}.step(s.table)
@@ -71,13 +73,8 @@ type used struct {
 // usage returns the account's usage from one sort key to another.
 func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
 	return gather(usageShards, func(n int) ([]used, error) {
-		return many(ctx, s, math.MaxInt, &dynamodb.QueryInput{
-			KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :last"),
-			ExpressionAttributeValues: item{
-				":usage": text(shard(usagePartition(account), n)), ":first": text(first), ":last": text(last),
-			},
-			ConsistentRead: aws.Bool(true),
-		}, decoder(func(u *used) []field {
+		in := inTable(shard(usagePartition(account), n), "BETWEEN :first AND :last", item{":first": text(first), ":last": text(last)})
+		return many(ctx, s, math.MaxInt, in, decoder(func(u *used) []field {
 			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
 		}))
 	})
