@@ -33,7 +33,7 @@ func TestVideoKinds(t *testing.T) {
 	}{
 		{"25", clip("a.mp4", "25"), 160, 96, "25/1"},
 		{"29.97", clip("a.mkv", "30000/1001"), 160, 96, "30000/1001"},
-		{"23.976", clip("a.webm", "24000/1001", "-c:v", "libvpx", "-b:v", "1M"), 160, 96, "24000/1001"},
+		{"23.976", clip("a.webm", "24000/1001", "-c:v", "libvpx", "-b:v", "1M", "-deadline", "realtime"), 160, 96, "24000/1001"},
 		{"120", clip("a.mp4", "120"), 160, 96, "120/1"},
 		{"odd size", clip("a.mkv", "25", "-vf", "pad=161:97", "-c:v", "ffv1"), 160, 96, "25/1"},
 		{"wide pixels", clip("a.mp4", "25", "-vf", "scale=80:96,setsar=2"), 160, 96, "25/1"},
@@ -107,7 +107,7 @@ func TestVariableRate(t *testing.T) {
 			t.Parallel()
 			args := []string{"-f", "lavfi", "-i", ffmpegtest.Numbered("60", 4*each), "-vf", test.pictures, "-fps_mode", "vfr"}
 			if strings.HasSuffix(test.of, "webm") {
-				args = append(args, "-c:v", "libvpx", "-b:v", "2M")
+				args = append(args, "-c:v", "libvpx", "-b:v", "2M", "-deadline", "realtime")
 			}
 			video := ffmpegtest.Make(t, test.of, args...)
 			output, err := render(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", fmt.Sprint(seconds)))

@@ -41,11 +41,11 @@ func Tools(t testing.TB) *ffmpeg.Tools {
 }
 
 // Numbered returns a video source for ffmpeg's lavfi: grey frames of Width × Height with their
-// number in the top rows.
+// number in the top rows. A pixel is computed for each block.
 func Numbered(rate string, frames int) string {
-	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv420p,"+
-		"geq=lum='if(lt(Y,%d),40+mod(floor(N/pow(2,floor(X/%d))),2)*160,120)':cb=128:cr=128",
-		Width, Height, rate, frames, block, block)
+	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv444p,"+
+		"geq=lum='if(lt(Y,1),40+mod(floor(N/pow(2,X)),2)*160,120)':cb=128:cr=128,scale=%d:%d:flags=neighbor,format=yuv420p",
+		Width/block, Height/block, rate, frames, Width, Height)
 }
 
 // Reader reads the frames of files, as ffmpeg.Tools does.
