@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render/engine"
@@ -17,6 +18,29 @@ import (
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
+
+// TestFindingsName changes what findings depend on, one thing after the other. They have another name each time.
+func TestFindingsName(t *testing.T) {
+	names := map[string]string{}
+	for what, change := range map[string]func(*work, *input){
+		"nothing": func(*work, *input) {},
+		"program": func(w *work, _ *input) { w.Basis = "another program" },
+		"engine":  func(_ *work, in *input) { in.job.Engine = "another" },
+		"size":    func(_ *work, in *input) { in.video.Video.Width = 32 },
+		"rate":    func(_ *work, in *input) { in.video.Video.Rate.Num = 24 },
+		"begin":   func(_ *work, in *input) { in.video.Begin = time.Second },
+		"codec":   func(_ *work, in *input) { in.job.Options.Output.Codec = order.HEVC },
+	} {
+		w := work{Renderer: &Renderer{Basis: "this program"}}
+		in := input{limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 64, Height: 36, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}
+		change(&w, &in)
+		name := w.findingsName(in)
+		if other, same := names[name]; same {
+			t.Errorf("findings have the same name after a change of %s and of %s", what, other)
+		}
+		names[name] = what
+	}
+}
 
 // stalledFindings is a Findings that answers only when its context ends.
 type stalledFindings struct{}

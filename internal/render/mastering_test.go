@@ -26,7 +26,7 @@ func TestMastering(t *testing.T) {
 	}
 	speech := sound(t, "a.wav", "0.8")
 	for _, output := range []order.Output{{Codec: order.HEVC}, {Format: order.MOV, Codec: order.HEVC, Width: 64}} {
-		path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{Output: output})
+		path, _, err := renderOnly(t, newRenderer(t, &numberer{}), video, speech, order.Options{Output: output})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestMastering(t *testing.T) {
 	if got := masteringOf(t, joined); !reflect.DeepEqual(got, want) {
 		t.Errorf("the output from pieces tells %v, want %v", got, want)
 	}
-	path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{})
+	path, _, err := renderOnly(t, newRenderer(t, &numberer{}), video, speech, order.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -215,7 +215,7 @@ func TestQualities(t *testing.T) {
 	measure := func(t *testing.T, o order.Output) (found []float64) {
 		size, near := int64(math.MaxInt64), math.Inf(1)
 		for _, o.Quality = range qualities {
-			path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.48"), order.Options{Output: o})
+			path, _, err := renderOnly(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.48"), order.Options{Output: o})
 			if err != nil {
 				t.Fatal(err)
 			}

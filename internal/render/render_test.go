@@ -178,8 +178,18 @@ func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 	return output, err
 }
 
-// renderBy renders a job with options. The name of a video that states no length begins with unstated.
+// renderBy renders a job with options, and compares it with its estimate.
 func renderBy(t testing.TB, r *Renderer, video, audio string, options order.Options) (string, Result, error) {
+	t.Helper()
+	output, told, err := renderOnly(t, r, video, audio, options)
+	dir := t.TempDir()
+	compareEstimate(t, r, Job{Video: video, Audio: audio, Scratch: dir, Options: options}, told, err)
+	wantFiles(t, dir, 0)
+	return output, told, err
+}
+
+// renderOnly renders a job with options. The name of a video that states no length begins with unstated.
+func renderOnly(t testing.TB, r *Renderer, video, audio string, options order.Options) (string, Result, error) {
 	t.Helper()
 	dir := t.TempDir()
 	output := filepath.Join(dir, "out put"+options.Output.Format.Extension())
@@ -203,12 +213,16 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options order.Opti
 	if err == nil && options.Preview.Length > 0 && (measured[1] <= told.Length || measured[1] > r.Limits.Duration) {
 		t.Errorf("measured an audio of %v for a preview of %v", measured[1], told.Length)
 	}
-	compareEstimate(t, r, Job{Video: video, Audio: audio, Scratch: dir, Options: options}, told, err)
-	left, _ := os.ReadDir(dir)
-	if want := map[bool]int{true: 1, false: 0}[err == nil]; len(left) != want {
+	wantFiles(t, dir, map[bool]int{true: 1, false: 0}[err == nil])
+	return output, told, err
+}
+
+// wantFiles checks how many files are left in a folder.
+func wantFiles(t testing.TB, dir string, want int) {
+	t.Helper()
+	if left, _ := os.ReadDir(dir); len(left) != want {
 		t.Errorf("files left: %v, want %d", left, want)
 	}
-	return output, told, err
 }
 
 // numbers reads the output's two numbers in each frame: the source's and the

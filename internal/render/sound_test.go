@@ -85,7 +85,7 @@ func TestOriginalSound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d="+c.speech)
-			output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone,
+			output, result, err := renderOnly(t, newRenderer(t, &numberer{}), video, tone,
 				order.Options{SyncMode: c.mode, OriginalGain: 1, VoiceGain: -.5})
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +128,7 @@ func TestNoOriginalSound(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			o := order.Options{OriginalGain: 1, Duck: true, VoiceGain: test.gain}
-			output, result, err := renderBy(t, newRenderer(t, &numberer{}), test.video, tone, o)
+			output, result, err := renderOnly(t, newRenderer(t, &numberer{}), test.video, tone, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestDroppedSound(t *testing.T) {
 		voice  order.VoiceGain
 		want   order.Warnings
 	}{{tone, 0, 0, order.DroppedSound}, {tone, 0, -.5, order.DroppedSound}, {tone, .5, 0, ""}, {video, 0, 0, ""}, {again, 0, 0, ""}} {
-		_, result, err := renderBy(t, newRenderer(t, &numberer{}), video, c.speech, order.Options{OriginalGain: c.gain, VoiceGain: c.voice})
+		_, result, err := renderOnly(t, newRenderer(t, &numberer{}), video, c.speech, order.Options{OriginalGain: c.gain, VoiceGain: c.voice})
 		if err != nil || result.Warnings != c.want {
 			t.Errorf("%+v: got %q (%v), want %q", c, result.Warnings, err, c.want)
 		}
