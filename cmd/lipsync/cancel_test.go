@@ -34,11 +34,11 @@ func (c testClient) cancel(t *testing.T, id string) (r request) {
 	return r
 }
 
-// TestCancel cancels a request of five minutes of speech while it is rendered, and a request that
+// TestCancel cancels a request of some minutes of speech while it is rendered, and a request that
 // waits behind it.
 func TestCancel(t *testing.T) {
 	speech := filepath.Join(t.TempDir(), "long.wav")
-	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
+	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=150", speech); err != nil {
 		t.Fatal(err)
 	}
 	data := t.TempDir()

@@ -115,7 +115,7 @@ func (c testClient) rendered(t *testing.T, body map[string]any) (r times) {
 // TestEstimateAtOnce makes an estimate while the only worker renders a long job, and while the estimates of another account wait for a server that doesn't answer.
 func TestEstimateAtOnce(t *testing.T) {
 	speech := t.TempDir() + "/long.wav"
-	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
+	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=150", speech); err != nil {
 		t.Fatal(err)
 	}
 	asked, answer := make(chan struct{}, local.EstimatesAtOnce), make(chan struct{})
