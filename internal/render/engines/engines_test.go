@@ -140,7 +140,7 @@ func TestRender(t *testing.T) {
 	add(t, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(t))
 	s, _ := open(t, folder)
 	media := filepath.Join(onnxtest.Models(t), "..", "media")
-	speech := ffmpegtest.Make(t, "speech.wav", "-t", "1.5", "-i", filepath.Join(media, "speech.wav"))
+	speech := ffmpegtest.Make(t, "speech.wav", "-t", "0.6", "-i", filepath.Join(media, "speech.wav"))
 	var jobs sync.WaitGroup
 	defer jobs.Wait()
 	for range 2 {

@@ -1,9 +1,12 @@
 package engines_test
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"lipsync/internal/domain/failure"
@@ -15,7 +18,32 @@ import (
 	"lipsync/internal/test/optiontest"
 )
 
-// TestOptions renders each option by one engine, and those that reach an engine by all.
+// guarded is memory that jobs share.
+type guarded struct {
+	mutex sync.Mutex
+	memory
+}
+
+func (g *guarded) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.memory.Open(ctx, name)
+}
+
+func (g *guarded) Keep(ctx context.Context, name string, r io.Reader) error {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.memory.Keep(ctx, name, r)
+}
+
+// few renders an option of each kind that reaches an engine which paints as wav2lip does: frames in another order and a still one, frames without a face,
+// a choice of faces, masks, and silence between segments.
+func few(t *testing.T, m optiontest.Media, render optiontest.Render) {
+	optiontest.RunSome(t, m, render, "sync_mode bounce", "no_face keep", "face at a point", "mask wide", "mask narrow", "picture", "segments, pictures")
+}
+
+// TestOptions renders each option by one engine, and those that reach an engine by each of the two painters. Jobs with the same video use the findings of the first one, so an
+// option that changes what is found must not.
 func TestOptions(t *testing.T) {
 	folder := t.TempDir()
 	add(t, folder, catalog.Wav2Lip, onnxtest.Grey().File(t))
@@ -24,12 +52,16 @@ func TestOptions(t *testing.T) {
 	media := optiontest.Make(t)
 	for _, engine := range order.EngineNames() {
 		t.Run(engine, func(t *testing.T) {
+			findings := &guarded{memory: memory{}}
 			run := optiontest.RunPainted
-			if engine == "warp" {
+			switch engine {
+			case "warp":
 				run = optiontest.Run
+			case "musetalk":
+				run = few
 			}
 			run(t, media, func(t *testing.T, j optiontest.Job) (path, code string) {
-				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace}
+				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace, Findings: findings}
 				j.Options = strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1)
 				job.Options = j.Wishes(t)
 				job.Segments = job.Options.Segments

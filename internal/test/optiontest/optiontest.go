@@ -1,5 +1,6 @@
 // Package optiontest renders small media by each option of a request, and looks at the pixels and samples of the
-// outputs. One engine passes all of it, the others those that reach an engine. A deployment renders a few, and hands all of them on unchanged.
+// outputs. One engine passes all of it, another one those that reach an engine, and one that shares its painter some. A deployment renders a few, and hands
+// all of them on unchanged.
 package optiontest
 
 import (
@@ -165,8 +166,11 @@ func Run(t *testing.T, m Media, render Render) { run(t, options(m), render) }
 func RunPainted(t *testing.T, m Media, render Render) { run(t, painted(m), render) }
 
 // Few renders some of the jobs: those with the names of options, whose media makeFew makes.
-func Few(t *testing.T, render Render, names ...string) {
-	few := slices.DeleteFunc(options(makeFew(t)), func(c option) bool { return !slices.Contains(names, c.name) })
+func Few(t *testing.T, render Render, names ...string) { RunSome(t, makeFew(t), render, names...) }
+
+// RunSome renders the jobs with the names of options.
+func RunSome(t *testing.T, m Media, render Render, names ...string) {
+	few := slices.DeleteFunc(options(m), func(c option) bool { return !slices.Contains(names, c.name) })
 	if len(few) != len(names) {
 		t.Errorf("found %d of the jobs %q", len(few), names)
 	}
