@@ -58,6 +58,9 @@ func lookAtAll(t *testing.T, windows ...browsertest.Window) {
 		a.look("sign-in-link")
 		a.b.SignIn(empty.URL+empty.newLink(t), "Requests")
 		for _, path := range everyPage {
+			if strings.HasPrefix(path, "/dashboard/api/") {
+				continue // it shows no records, and is looked at below
+			}
 			a.b.Open(empty.URL + path)
 			a.look("empty-" + filepath.Base(path))
 		}
