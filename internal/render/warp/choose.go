@@ -22,9 +22,9 @@ const (
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
 	widthUnit  = .1  // share of a width
 	poseCost   = 150 // × squared distance of the tips of the noses, canonical: less than a usual jump up to a nod of some 5°
-	tiltCost   = 6   // × ((difference of the slope of the line through the corners from the usual one − askew) ÷ tiltUnit)²
-	tiltUnit   = .1  // slope
-	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
+	tiltCost   = 6   // × ((difference of the slope of the line through the corners from that around the frame − askew) ÷ tiltUnit)²: a smirk, or a grimace
+	tiltUnit   = .05 // slope
+	askew      = .03 // slope: a difference that isn't seen
 	lopCost    = 20  // × squared difference of the openings of both halves of the mouth, less the usual one, ÷ farOpen: an open grimace
 	moodCost   = 1   // × ((difference of how far the corners are raised − moodFree) ÷ moodUnit)²: a smile in a serious face, or the reverse
 	moodFree   = .04 // canonical: a difference that isn't seen
@@ -325,7 +325,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	p, all := c.p, c.scratch[:0]
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
-			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown)
+			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown, w.track.tilts[w.frame])
 			cost += moodCost * square(max(abs(e.track.raised[e.frame]-w.track.raised[w.frame])-moodFree, 0)/moodUnit)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
@@ -355,9 +355,9 @@ func (p *person) misfit(to shape, shown *observation) float32 {
 }
 
 // unlike returns the cost of showing another frame's mouth in a frame: for a head that is turned differently, a smaller face, which
-// becomes blurred, and a mouth that is a grimace, whatever the frame's own does.
-func (p *person) unlike(o, shown *observation) float32 {
-	slanted := max(abs(shown.tilt()-p.tilt)-askew, 0)
+// becomes blurred, and a mouth that is a grimace. tilt is that of the mouth around the frame.
+func (p *person) unlike(o, shown *observation, tilt float32) float32 {
+	slanted := max(abs(shown.tilt()-tilt)-askew, 0)
 	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
 	lop := (shown.lop() - p.lop*shown.gap()) / farOpen
 	return lopCost*square(lop) + poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)

@@ -19,7 +19,7 @@ func talkingTrack(tb testing.TB, frames int) *track {
 		o := observation{to: geom.Similarity{A: 60}, lips: someLips(open)}
 		check.Must(tb, t.append(o))
 		seen := appearance{100 * open, float32(i%7) / 4}
-		t.widths, t.raised = append(t.widths, o.width()), append(t.raised, o.raised())
+		t.widths, t.raised, t.tilts = append(t.widths, o.width()), append(t.raised, o.raised()), append(t.tilts, o.tilt())
 		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shown: o, appearance: seen, sharp: 5, pixels: picture})
 	}
 	return t
@@ -103,46 +103,57 @@ func TestChooseSteady(t *testing.T) {
 	}
 }
 
-// TestAskewMouthsCost slants a mouth. A usual slope costs nothing, and that of a grimace much.
+// TestAskewMouthsCost slants a mouth, in a frame around which the mouth is straight or slanted. A slope like that costs nothing, and that of a
+// grimace much.
 func TestAskewMouthsCost(t *testing.T) {
 	own := observation{to: geom.Similarity{A: 60}, lips: someLips(.2)}
-	cost := func(slope float32) float32 {
+	cost := func(slope, around float32) float32 {
 		shown := own
 		rise := slope * shown.width() / 2
 		shown.left.Y -= rise
 		shown.right.Y += rise
-		return (&person{}).unlike(&own, &shown)
+		return (&person{}).unlike(&own, &shown, around)
 	}
-	if got := cost(.04); got != 0 {
-		t.Errorf("a slope of .04 costs %.2f, want 0", got)
+	for _, around := range []float32{0, .2} {
+		if got := cost(around+.02, around); got != 0 {
+			t.Errorf("around a slope of %.2f one of %.2f costs %.2f, want 0", around, around+.02, got)
+		}
+		if got := cost(around+.35, around); got < gapCost {
+			t.Errorf("around a slope of %.2f one of %.2f costs %.2f, want more than half of the largest gap too much, %.2f", around, around+.35, got, gapCost)
+		}
 	}
-	if got := cost(.35); got < gapCost {
-		t.Errorf("a slope of .35 costs %.2f, want more than half of the largest gap too much, %.2f", got, gapCost)
-	}
-	if left, right := cost(-.35), cost(.35); abs(left-right) > .001 {
+	if left, right := cost(-.35, 0), cost(.35, 0); abs(left-right) > .001 {
 		t.Errorf("slopes of −.35 and .35 cost %.2f and %.2f, want the same", left, right)
 	}
 }
 
-// TestSmilesCost asks for open mouths while the person is serious, and hardly opens the mouth. The open ones of a later smile are not shown.
-func TestSmilesCost(t *testing.T) {
-	talker, wanted := talkingTrack(t, 100), make([]float32, 100)
-	for i := range wanted {
-		wanted[i] = .5
-		talker.change(t, i, func(o *observation) {
-			if i < 70 {
-				o.lips = someLips(.05)
+// TestExpressionsCost asks for open mouths while the person hardly opens the mouth. The open ones of another expression, later, are not shown.
+func TestExpressionsCost(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		before      float32 // by which the right corner is raised at first
+		left, right float32 // by which the corners are raised later
+	}{{"smile", 0, .12, .12}, {"smirk", 0, 0, .06}, {"straight mouth", .06, 0, 0}} {
+		talker, wanted := talkingTrack(t, 100), make([]float32, 100)
+		for i := range wanted {
+			wanted[i] = .5
+			talker.change(t, i, func(o *observation) {
+				if i < 70 {
+					o.lips = someLips(.05)
+				}
+				if i < 50 {
+					o.right.Y -= c.before
+				} else {
+					o.left.Y, o.right.Y = o.left.Y-c.left, o.right.Y-c.right
+				}
+			})
+		}
+		talker.person.tracks = []*track{talker}
+		check.Must(t, talker.person.summarise(fps))
+		for i, target := range planOpenings(t, talker, wanted)[:30] {
+			if target.example >= 50 {
+				t.Errorf("frame %d shows the %s of frame %d", i, c.name, target.example)
 			}
-			if i >= 50 {
-				o.left.Y, o.right.Y = o.left.Y-.12, o.right.Y-.12
-			}
-		})
-	}
-	talker.person.tracks = []*track{talker}
-	check.Must(t, talker.person.summarise(fps))
-	for i, target := range planOpenings(t, talker, wanted)[:30] {
-		if target.example >= 50 {
-			t.Errorf("frame %d smiles, like frame %d", i, target.example)
 		}
 	}
 }
@@ -150,16 +161,16 @@ func TestSmilesCost(t *testing.T) {
 // TestMadeUpInsideCosts compares mouths that have to open to .3. One that shows less of its inside costs more, above all if nothing else
 // shows it.
 func TestMadeUpInsideCosts(t *testing.T) {
-	cost := func(best *example, gap float32) float32 {
+	cost := func(best *lender, gap float32) float32 {
 		shown := observation{lips: someLips(gap)}
 		return (&person{most: .3, best: best}).misfit(shape{gap: .3, width: shown.width()}, &shown)
 	}
-	for _, best := range []*example{nil, {}} {
+	for _, best := range []*lender{nil, {}} {
 		if none, some, all := cost(best, 0), cost(best, .2), cost(best, .27); !(none > some && some > all) {
 			t.Errorf("with a best example: %t: mouths with gaps of 0, .2 and .27 cost %.2f, %.2f and %.2f", best != nil, none, some, all)
 		}
 	}
-	if drawn, lent := cost(nil, 0), cost(&example{}, 0); drawn <= lent {
+	if drawn, lent := cost(nil, 0), cost(&lender{}, 0); drawn <= lent {
 		t.Errorf("a drawn inside costs %.2f, one of the best example %.2f", drawn, lent)
 	}
 }
@@ -171,11 +182,11 @@ func TestGrimacesCost(t *testing.T) {
 	for k := range grimace.lower {
 		grimace.lower[k] = grimace.upper[k] + (grimace.lower[k]-grimace.upper[k])*(1+place(k))
 	}
-	if a, b := (&person{}).unlike(&own, &grimace), (&person{}).unlike(&own, &even); a < b+gapCost {
+	if a, b := (&person{}).unlike(&own, &grimace, 0), (&person{}).unlike(&own, &even, 0); a < b+gapCost {
 		t.Errorf("a grimace costs %.2f, an even mouth %.2f", a, b)
 	}
 	usual := &person{lop: grimace.lop() / grimace.gap()} // of a person whose mouth always opens on one side
-	if a, b := usual.unlike(&own, &grimace), usual.unlike(&own, &even); b < a+gapCost {
+	if a, b := usual.unlike(&own, &grimace, 0), usual.unlike(&own, &even, 0); b < a+gapCost {
 		t.Errorf("the usual mouth costs %.2f, an even one %.2f", a, b)
 	}
 }

@@ -179,27 +179,28 @@ func TestInside(t *testing.T) {
 	const dark = 60
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
-	p := &person{bestEnd: 1}
+	p := &person{}
 	tr := &track{person: p}
-	best := &example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
+	best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
 	p.look = lookOf(frame, to)
 	best.look = p.look
 	for _, c := range []struct {
 		name        string
 		gap         float32 // of the new shape
-		best        *example
+		examples    []example
 		aside       float32 // from the middle, of the place that is looked at
 		depth       float32 // likewise, 0 at the upper lip and 1 at the lower one
 		least, most uint8   // luma
 	}{
-		{"a little", .11, best, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
-		{"far", .26, best, .05, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, best, .05, .15, dark - 10, dark + 10},
+		{"a little", .11, []example{best}, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
+		{"far", .26, []example{best}, .05, .5, dark - 10, dark + 10},
+		{"far, under its lip", .26, []example{best}, .05, .15, dark - 10, dark + 10},
 		{"far, teeth without an example", .26, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
 		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
-		p.best = c.best
+		p.best, p.bank.examples = nil, c.examples
+		p.findBest()
 		s := shape{gap: c.gap, width: m.width(), upper: 1, lower: 1}
 		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
 		x := m.middle() + c.aside
@@ -271,14 +272,19 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 	s := shape{gap: .16, width: closed.width(), upper: 1, lower: 1}
 	k := newColumn(&closed, s, closed.middle())
 	for _, c := range []struct {
-		name   string
-		raised float32 // the lips, and the corners more
-		smiles float32
-	}{{"as in the frame", 0, 0}, {"a smile", 0, smile}, {"raised", .04, 0}, {"raised in a smile", .04, smile}, {"lowered", -.06, 0}} {
-		open := tiltedLips(.25, c.raised+c.smiles, c.raised+c.smiles)
+		name    string
+		raised  float32 // the lips
+		corners float32 // beyond that
+		skull   float32 // the base of the nose and the lips, which are all read so much lower
+	}{
+		{"as in the frame", 0, 0, 0}, {"a smile", 0, smile, 0}, {"raised", .04, 0, 0}, {"raised in a smile", .04, smile, 0}, {"lowered", -.06, 0, 0},
+		{"read lower", .04, 0, .03}, {"read higher", .04, 0, -.03},
+	} {
+		open := tiltedLips(.25, c.raised+c.corners-c.skull, c.raised+c.corners-c.skull)
+		open.nose += c.skull
 		for _, e := range []*edge{&open.top, &open.upper, &open.lower, &open.bottom} {
 			for k := range e {
-				e[k] += c.smiles * (1 - square(place(k)))
+				e[k] += c.corners * (1 - square(place(k)))
 			}
 		}
 		best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
@@ -287,7 +293,7 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 		p.bank.examples[0].look = p.look
 		p.findBest()
 		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
-		end := min(open.upper.middle(), k.upper) + high // of the teeth
+		end := min(open.upper.middle()-c.skull, k.upper) + high // of the teeth
 		got := k.upper + .01
 		for ; got < k.lower; got += .002 {
 			at := to.Apply(geom.Point{X: closed.middle(), Y: got})
@@ -323,18 +329,28 @@ func TestClenchedTeeth(t *testing.T) {
 		drawTeeth(e.pixels, &m, .7*gap, gap)
 		return e
 	}
-	p := &person{bank: bank{examples: []example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}}}
-	if p.findBest(); p.best != &p.bank.examples[0] || p.bestEnd != 1 {
-		t.Errorf("the best example has a gap of %.2f and ends at %.2f, want .20 and 1", p.best.shown.gap(), p.bestEnd)
-	}
-	p = &person{bank: bank{examples: []example{mouth(.2, between), mouth(.28, between)}}}
-	if p.findBest(); p.best != &p.bank.examples[1] || p.bestEnd < .4 || p.bestEnd > .7 {
-		t.Errorf("the best clenched example has a gap of %.2f and ends at %.2f, want .28 and .4 to .7", p.best.shown.gap(), p.bestEnd)
+	wide := someLips(.3)
+	toothless := example{shown: observation{to: to, lips: wide}, pixels: drawLips(&wide, [2]uint8{40, 140})}
+	var p *person
+	for _, c := range []struct {
+		name        string
+		examples    []example
+		best        int
+		least, most float32 // depth at which it ends
+	}{
+		{"no teeth", []example{mouth(.2, dark), toothless}, 1, 1, 1},
+		{"apart", []example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
+		{"clenched", []example{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
+	} {
+		p = &person{bank: bank{examples: c.examples}}
+		if p.findBest(); p.best.example != &c.examples[c.best] || p.best.end < c.least || p.best.end > c.most {
+			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.shown.gap(), p.best.end)
+		}
 	}
 	closed := someLips(0)
 	frame := drawLips(&closed, lipColour)
 	p.look = lookOf(frame, to)
-	p.best.look = p.look
+	p.best.example.look = p.look
 	s := shape{gap: .25, width: closed.width(), upper: 1, lower: 1}
 	painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
 	k := newColumn(&closed, s, closed.middle())

@@ -30,8 +30,7 @@ func (p *person) label(heard []speech.Articulation, fps float64, speaks func(fra
 	}
 	gaps := make([][]float32, len(p.tracks))
 	for i, t := range p.tracks {
-		var err error
-		if gaps[i], err = t.measures((*lips).gap); err != nil {
+		if err := t.each(func(_ int, o *observation) { gaps[i] = append(gaps[i], o.gap()) }); err != nil {
 			return err
 		}
 	}

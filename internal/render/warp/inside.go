@@ -40,6 +40,7 @@ const (
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
 	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
+	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
 	behindTeeth = .55 // behind teeth that are apart it is no brighter than this share of them: of six people .23 to .48; of two who clench them .63 and .69
 )
@@ -51,10 +52,10 @@ func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *insi
 	shown.end = 1
 	shown.share = smoothstep((shown.lips.gap()/max(to.gap, leastGap) - insideFrom) / (insideTo - insideFrom))
 	if b := p.best; b != nil && shown.share < 1 {
-		o := &b.shown
-		best := pane{pixels: relightingOf(b.look.light, now).picture(b.pixels), to: o.to, lips: &o.lips, share: 1, end: p.bestEnd}
-		lip := shown.lips.level() - shown.lips.over(to.gap)*to.gap                                                      // the edge of the upper lip in the shape
-		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: max(o.nose-shown.lips.nose, o.upper.middle()-lip)} // no gap above the teeth
+		o := &b.example.shown
+		best := pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.pixels), to: o.to, lips: &o.lips, share: 1, end: b.end}
+		rise := o.upper.middle() - shown.lips.upperEdge(to.gap) // leaves no gap above the teeth
+		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: max(o.nose-shown.lips.nose, rise)}
 		in.add(best)
 	}
 	if shown.share > 0 {
@@ -190,12 +191,18 @@ func colourOfLips(p *image.YCbCr, to geom.Similarity, m *lips) (mean [3]float32)
 	return mean
 }
 
+// lender is an example whose inside is shown in other frames.
+type lender struct {
+	example *example
+	end     float32 // depth at which its inside ends
+}
+
 // upperTeeth returns the depth at which the upper teeth of an open mouth end, and whether the lower ones are apart from them: then it is dark
 // there.
 func (e *example) upperTeeth() (end float32, apart bool) {
 	const columns, rows = 9, 17
 	m := &e.shown.lips
-	var brightest float32
+	brightest := teethLeast * max(colourOfLips(e.pixels, e.shown.to, m)[0]-black, 1)
 	least := float32(1) // share of the brightest above it
 	for i := range rows {
 		depth := teethTo * float32(i) / (rows - 1)
@@ -203,6 +210,7 @@ func (e *example) upperTeeth() (end float32, apart bool) {
 		for k := range columns {
 			x := m.middle() + m.width()*.5*(float32(k)/(columns-1)-.5)
 			upper, lower := m.inner(x)
+			upper += min(lipEdge, (lower-upper)/2)
 			luma += max(pixels.LumaAt(e.pixels, e.shown.to.Apply(geom.Point{X: x, Y: upper + (lower-upper)*depth}))-black, 1) / columns
 		}
 		brightest = max(brightest, luma)

@@ -62,6 +62,9 @@ func (m *lips) meet() float32 {
 	return upper + upperShare*(lower-upper)
 }
 
+// upperEdge returns the y of the upper lip's inner edge in the middle, once the mouth has been given a gap.
+func (m *lips) upperEdge(gap float32) float32 { return m.level() - m.over(gap)*gap }
+
 // raised returns how far the corners are above the place at which the lips would meet in the middle.
 func (m *lips) raised() float32 { return m.meet() - m.axis(m.middle()) }
 

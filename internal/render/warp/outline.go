@@ -43,7 +43,7 @@ func (m *lips) over(gap float32) float32 {
 func (o *outline) give(m *lips, s shape) shape {
 	own := outlineOf(m, m, s.gap)
 	s.shift.X = o[middleX] - own[middleX]
-	s.shift.Y = (o[levelY] - o[over]*s.gap) - (own[levelY] - own[over]*s.gap) // of the upper lip's inner edge
+	s.shift.Y = o[levelY] - o[over]*s.gap - m.upperEdge(s.gap)
 	down := o[levelY] - own[levelY] - s.shift.Y
 	fallen := func(corner int) float32 { return down + max(o[corner], o[corner]*(1-s.flat)) - own[corner] }
 	s.left, s.right = fallen(leftLower), fallen(rightLower)

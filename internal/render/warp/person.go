@@ -17,11 +17,9 @@ type person struct {
 	most    float32                      // gap between the lips in a loud vowel
 	speaks  bool                         // whether the person speaks in the source video: then examples replace the frames' own mouths
 	line    float32                      // median of the y of the mouth's level
-	tilt    float32                      // median of the mouth's tilt
 	lop     float32                      // median of the lop of open mouths, as a share of their gap
 	look    look                         // the usual one, also of frames in which the mouth is hidden
-	best    *example                     // shows most of the inside of the mouth; nil if none shows enough
-	bestEnd float32                      // depth at which the inside ends that best shows
+	best    *lender                      // lends the inside of the mouth to other frames; nil if no example shows enough of it
 	chooser *chooser                     // nil until it is needed
 	mask    order.Mask                   // factors of the size and the edge of patches
 	masks   *maskTable                   // of that edge; nil: the usual one
@@ -84,10 +82,10 @@ func (p *person) summarise(fps float64) error {
 	if err := p.settle(); err != nil {
 		return err
 	}
-	var gaps, levels, tilts, lops []float32
+	var gaps, levels, lops []float32
 	err := p.eachSeen(func(m *lips) {
 		gap := m.gap()
-		gaps, levels, tilts = append(gaps, gap), append(levels, m.level()), append(tilts, m.tilt())
+		gaps, levels = append(gaps, gap), append(levels, m.level())
 		if gap > leastToCopy {
 			lops = append(lops, m.lop()/gap)
 		}
@@ -98,7 +96,7 @@ func (p *person) summarise(fps float64) error {
 	widest := dsp.Quantile(gaps, usualGap)
 	p.speaks = widest-dsp.Quantile(gaps, restGap) > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	p.most = min(max(widest, mostAtRest), mostEver)
-	p.line, p.tilt, p.lop = dsp.Quantile(levels, .5), dsp.Quantile(tilts, .5), dsp.Quantile(lops, .5)
+	p.line, p.lop = dsp.Quantile(levels, .5), dsp.Quantile(lops, .5)
 	for _, t := range p.tracks {
 		if err := t.measureExpression(fps); err != nil {
 			return err
@@ -139,23 +137,23 @@ func (p *person) eachSeen(f func(*lips)) error {
 	return nil
 }
 
-// findBest sets best and bestEnd. Of the examples that are not blurred, the best one is the most open on both sides of those with the teeth
-// apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they aren't shown.
+// findBest sets best. Of the examples that are not blurred it is the most open on both sides of those with the teeth apart, or else of all. The
+// lower teeth of clenched ones would not go down with the jaw: they aren't lent.
 func (p *person) findBest() {
-	most, apart := float32(leastInside), false
+	most, bestApart := float32(0), false
 	for i, dull := range blurred(p.bank.examples) {
 		e := &p.bank.examples[i]
 		shows := e.shown.gap() - abs(e.shown.lop())
 		if dull || shows <= leastInside {
 			continue
 		}
-		end, open := e.upperTeeth()
-		if open && !apart || open == apart && shows > most {
-			p.best, p.bestEnd, most, apart = e, end, shows, open
+		end, apart := e.upperTeeth()
+		if apart {
+			end = 1
 		}
-	}
-	if apart {
-		p.bestEnd = 1
+		if apart && !bestApart || apart == bestApart && shows > most {
+			p.best, most, bestApart = &lender{e, end}, shows, apart
+		}
 	}
 }
 

@@ -19,7 +19,8 @@ type track struct {
 	frames []int32                      // the row of each frame from the first on
 	last   observation                  // of the last frame, before smooth
 	widths []float32                    // canonical width that the mouth would have in each frame if it were silent; set by measureExpression
-	raised []float32                    // how far the corners are raised around each frame; likewise, and only of a person who speaks
+	raised []float32                    // how far the corners are raised around each frame, likewise
+	tilts  []float32                    // slope of the line through the corners around each frame, likewise
 }
 
 // observation is the mouth in one frame.
@@ -182,31 +183,26 @@ func (m *lips) meeting() (line, gap edge) {
 // of the articulation is left: by .4 s the mouths of seven people became up to 7 % wider or narrower without a reason.
 const expression = 2
 
-// mood is the standard deviation of the filter of raised corners, in seconds: what a vowel does to the corners is gone, the smile of a
-// second stays.
+// mood is the standard deviation of the filter of raised corners and of tilts, in seconds: what a vowel does to the corners is gone, the smile
+// of a second stays.
 const mood = .5
 
-// measureExpression sets widths and raised. Of a person who speaks in the video it filters them, by the frames in which the mouth is not
-// hidden.
-func (t *track) measureExpression(fps float64) (err error) {
-	t.widths, err = t.measures((*lips).width)
-	if err != nil || !t.person.speaks {
-		return err
-	}
-	weights := make([]float32, len(t.widths))
-	for i := range weights {
+// measureExpression sets widths, raised and tilts. Of a person who speaks in the video it filters them, by the frames in which the mouth is
+// not hidden.
+func (t *track) measureExpression(fps float64) error {
+	n := len(t.frames)
+	t.widths, t.raised, t.tilts = make([]float32, n), make([]float32, n), make([]float32, n)
+	weights := make([]float32, n)
+	err := t.each(func(i int, o *observation) {
+		t.widths[i], t.raised[i], t.tilts[i] = o.width(), o.raised(), o.tilt()
 		if !t.person.hides(t, i) {
 			weights[i] = 1
 		}
+	})
+	if err != nil || !t.person.speaks {
+		return err
 	}
 	t.widths = dsp.GaussianMean(t.widths, weights, expression*fps)
-	raised, err := t.measures((*lips).raised)
-	t.raised = dsp.GaussianMean(raised, weights, mood*fps)
-	return err
-}
-
-// measures returns a measure of the mouth in each frame.
-func (t *track) measures(measure func(*lips) float32) ([]float32, error) {
-	all := make([]float32, len(t.frames))
-	return all, t.each(func(i int, o *observation) { all[i] = measure(&o.lips) })
+	t.raised, t.tilts = dsp.GaussianMean(t.raised, weights, mood*fps), dsp.GaussianMean(t.tilts, weights, mood*fps)
+	return nil
 }
