@@ -105,7 +105,7 @@ type Ports struct {
 	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
 	// requests continue anyway. By default there is always space.
 	Room func(size int64) error
-	// RoomToWork returns NoSpace if the disk has too little space for size bytes of files of accepted requests, with a space.TooSmall in its chain if it
+	// RoomToWork returns NoSpace if the disk has too little space for size bytes of files of accepted requests, with a transfer.TooSmall in its chain if it
 	// never has. By default there is always space.
 	RoomToWork func(size int64) error
 	Now        func() time.Time // time.Now by default

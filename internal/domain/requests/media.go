@@ -9,7 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 func inputKey(requestID, name string) string { return lipsync.InputKeys + requestID + "/" + name }
@@ -37,7 +37,7 @@ func (s *Service) storeMedia(ctx context.Context, key string, kind failure.Media
 	limit := s.MaxSize(kind)
 	limited := &limitReader{r: r, left: limit, err: failure.New(failure.TooLarge, failure.LargerThan(string(kind), limit))}
 	src := Source{Object: key}
-	media := io.TeeReader(&space.Reader{R: limited, Room: s.Room}, sum)
+	media := io.TeeReader(&transfer.RoomReader{R: limited, Room: s.Room}, sum)
 	if err := s.Objects.Put(ctx, src.Object, media, -1); err != nil {
 		return Source{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 // MostFindings is the largest size of all findings on one machine, in bytes. Those of a video of a minute take about 10 MB.
@@ -25,7 +25,7 @@ func (w *Work) KeepFindings(ctx context.Context, r lipsync.Request, video [sha25
 		return err
 	}
 	key := lipsync.FindingsOf(r.Account, video) + name
-	counted := &countReader{r: &space.Reader{R: content, Room: w.Room}}
+	counted := &countReader{r: &transfer.RoomReader{R: content, Room: w.Room}}
 	err := w.Objects.Put(ctx, key, counted, -1)
 	// If the request was canceled meanwhile, its client may have deleted its media already.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), requests.FinishTime)

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 // MostPieces is the largest size of all pieces on one machine, in bytes: those of the largest output in pieces. The newest pieces of the request that has
@@ -22,7 +22,7 @@ func pieceKey(r lipsync.Request, claim, n int) string {
 // KeepPiece keeps the piece number n of a claimed request's output, for later claims of the request. It returns NoSpace if the disk has too
 // little space.
 func (w *Work) KeepPiece(ctx context.Context, r lipsync.Request, n int, content io.Reader, size int64) error {
-	err := w.Objects.Put(ctx, pieceKey(r, r.Claims, n), &space.Reader{R: content, Room: w.Room}, size)
+	err := w.Objects.Put(ctx, pieceKey(r, r.Claims, n), &transfer.RoomReader{R: content, Room: w.Room}, size)
 	if err == nil {
 		err = w.keep(ctx, &w.pieces, size, w.MaxPieces)
 	}

@@ -36,7 +36,7 @@ type Options struct {
 	Total        time.Duration // longest time of one fetch or Send, with its redirects, tries and body
 	Stall        time.Duration // longest time without a byte
 	About        *url.URL      // where people learn who calls, for the User-Agent; may be nil
-	Patience     time.Duration // time after which a fetch or Send must have had space.LeastSpeed; 0 is without end
+	Patience     time.Duration // time after which a fetch or Send must have had transfer.LeastSpeed; 0 is without end
 }
 
 // firstPause is the pause before an interrupted fetch is continued, or a file is sent again. Each further pause is twice as

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 // TestPace fetches from servers that send a byte now and then, and sends to one that takes nothing for a while. Only a transfer that is fast enough
 // goes on after the patience.
 func TestPace(t *testing.T) {
 	const patience = 200 * time.Millisecond
-	fast := strings.Repeat("x", space.LeastSpeed*2)
+	fast := strings.Repeat("x", transfer.LeastSpeed*2)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			time.Sleep(10 * patience)

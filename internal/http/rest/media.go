@@ -19,7 +19,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/domain/service"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 	"lipsync/internal/http/fields"
 )
 
@@ -74,7 +74,7 @@ func (a *api) newForm(r *http.Request, c lipsync.Caller) (*form, error) {
 		return nil, &failure.Error{Code: failure.TooLarge,
 			Message: failure.LargerThan("request body", a.MaxForm) + "; send larger files by POST " + UploadsPath}
 	}
-	paced := &space.PacedReader{R: http.MaxBytesReader(nil, r.Body, limit), Now: a.service.Now, Patience: space.SendPatience}
+	paced := &transfer.PacedReader{R: http.MaxBytesReader(nil, r.Body, limit), Now: a.service.Now, Patience: transfer.SendPatience}
 	r.Body = io.NopCloser(bodyOf(paced))
 	parts, err := r.MultipartReader()
 	if err != nil {

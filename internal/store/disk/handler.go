@@ -11,7 +11,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 // Handler returns the handler of signed URLs, which are all below Prefix.
@@ -87,8 +87,8 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer o.puts.Delete(key)
-	body := &bodyReader{r: &space.PacedReader{R: r.Body, Now: o.now, Patience: space.SendPatience}}
-	media := &space.Reader{R: body, Room: o.Room}
+	body := &bodyReader{r: &transfer.PacedReader{R: r.Body, Now: o.now, Patience: transfer.SendPatience}}
+	media := &transfer.RoomReader{R: body, Room: o.Room}
 	if err := o.Put(r.Context(), key, media, size); err != nil && (body.err != nil || r.Context().Err() != nil) {
 		refuse(w, http.StatusBadRequest, "the upload ended early")
 	} else if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 // Room returns NoSpace if size more bytes would leave less than the Reserve.
@@ -20,7 +20,7 @@ func (o *Objects) Room(size int64) error {
 // RoomToWork returns NoSpace if size more bytes would leave less than half of the Reserve, which requests that were accepted may use.
 func (o *Objects) RoomToWork(size int64) error { return Room(o.root.Name(), o.Reserve/2, size) }
 
-// Room returns NoSpace if size more bytes would leave less than the reserve free on the disk of the folder, with a space.TooSmall in its chain if they
+// Room returns NoSpace if size more bytes would leave less than the reserve free on the disk of the folder, with a transfer.TooSmall in its chain if they
 // would on an empty disk.
 func Room(dir string, reserve, size int64) error {
 	all, free, err := sizeOf(dir)
@@ -28,7 +28,7 @@ func Room(dir string, reserve, size int64) error {
 	case err != nil:
 		return err
 	case size > all-reserve:
-		return failure.ErrNoSpace(&space.TooSmall{Bytes: max(0, all-reserve)})
+		return failure.ErrNoSpace(&transfer.TooSmall{Bytes: max(0, all-reserve)})
 	case size > free-reserve:
 		return failure.ErrNoSpace(fmt.Errorf("%d bytes are free, %d are to be", free, reserve+size))
 	}

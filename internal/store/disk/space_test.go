@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 	"lipsync/internal/store/disk"
 )
 
@@ -61,7 +61,7 @@ func TestRoomToWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	objects.Reserve = free * 3 / 2
-	var never *space.TooSmall
+	var never *transfer.TooSmall
 	for size, want := range map[int64]struct{ code, work failure.Code }{
 		0:        {failure.NoSpace, ""},
 		free / 8: {failure.NoSpace, ""},

@@ -143,7 +143,7 @@ func readGroups(t *testing.T) map[string]group {
 }
 
 // TestRooms checks that the rooms of pictures and sound know failures and orders, and nothing else of what the product
-// is, and that stores know records and the space for media besides. Only networks have settings, and only signed outputs and engines have the
+// is, and that stores know records and bounds of transfers besides. Only networks have settings, and only signed outputs and engines have the
 // version.
 func TestRooms(t *testing.T) {
 	sources(t, func(file string, source *ast.File) {
@@ -154,7 +154,7 @@ func TestRooms(t *testing.T) {
 		for _, name := range imports(t, source) {
 			room, domain := strings.CutPrefix(name, "lipsync/internal/domain/")
 			allowed := room == "failure" || room == "order" || room == "settings" && group == "network" || room == "version" && (group == "media" || group == "render") ||
-				(room == "lipsync" || room == "space") && group == "store"
+				(room == "lipsync" || room == "transfer") && group == "store"
 			if domain && !allowed {
 				t.Errorf("%s imports %s", file, name)
 			}

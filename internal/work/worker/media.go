@@ -23,12 +23,12 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 	"lipsync/internal/render"
 )
 
 // FetchTime bounds the fetch of one file from a client's URL, StallTime the time without a byte, and Patience the time after which it must
-// have come at space.LeastSpeed.
+// have come at transfer.LeastSpeed.
 const (
 	FetchTime = 20 * time.Minute
 	StallTime = 30 * time.Second
@@ -143,7 +143,7 @@ func (w *Worker) get(ctx context.Context, m medium, left *allowance) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, created.Close()) }()
-	file := io.MultiWriter(m.also, &space.Writer{W: created, Room: w.roomToWork})
+	file := io.MultiWriter(m.also, &transfer.RoomWriter{W: created, Room: w.roomToWork})
 	if m.from.URL == "" {
 		return w.copyObject(ctx, m.from, file, left)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 	"lipsync/internal/render"
 	"lipsync/internal/store/disk"
 )
@@ -81,7 +81,7 @@ func (p *promise) Take(size int64) error {
 // Fits implements render.Space.
 func (p *promise) Fits(size int64) error {
 	err := p.w.Work.RoomToWork(size)
-	if small, ok := errors.AsType[*space.TooSmall](err); ok {
+	if small, ok := errors.AsType[*transfer.TooSmall](err); ok {
 		f := failure.Failure{Code: failure.DiskTooSmall}
 		f.Limit.Bytes, f.Value.Bytes = small.Bytes, size
 		return f.Because(err)

@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 	"lipsync/internal/render"
 )
 
@@ -154,7 +154,7 @@ func TestRoomForOutput(t *testing.T) {
 		f.Service.RoomToWork = func(size int64) error {
 			switch {
 			case size > all:
-				return failure.ErrNoSpace(&space.TooSmall{Bytes: all})
+				return failure.ErrNoSpace(&transfer.TooSmall{Bytes: all})
 			case size > free:
 				return failure.ErrNoSpace(nil)
 			}

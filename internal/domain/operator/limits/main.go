@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/domain/space"
+	"lipsync/internal/domain/transfer"
 )
 
 func main() {
@@ -119,7 +119,7 @@ func attempt(c *constants) []row {
 	return []row{
 		{"attempts; claims, also those that a restart ends", fmt.Sprintf("%d; %d", lipsync.MaxAttempts, lipsync.MaxClaims), nil, "failed"},
 		{"attempts of an account that wait for servers, beside those that work, on one machine", c.number(worker, "asideOfOne"), nil, "claimed later"},
-		{fmt.Sprintf("fetching a file: in all, without a byte, below %d kB/s", space.LeastSpeed/1000),
+		{fmt.Sprintf("fetching a file: in all, without a byte, below %d kB/s", transfer.LeastSpeed/1000),
 			strings.Join([]string{c.time(worker, "FetchTime"), c.time(worker, "StallTime"), c.time(worker, "Patience")}, ", "), nil, "postponed, at last " + fails(failure.MediaTooSlow)},
 		{"media fetched at a time", c.number(worker, "mediaAtOnce"), nil, "fetched later"},
 		{"trying again: a host that is missing, a server that answers in the same way each time, other faults of servers, those of the machine",

@@ -1,5 +1,5 @@
-// Package space bounds the media that clients send: by the space of the disk, and by their speed.
-package space
+// Package transfer bounds what is read and written: by the space of the disk, and by its speed.
+package transfer
 
 import (
 	"errors"
@@ -11,28 +11,28 @@ import (
 // roomEvery is the number of bytes of new media between two checks of the disk's space.
 const roomEvery = 16 << 20
 
-// Reader reads new media from R while the disk has space. It checks the space again and again,
+// RoomReader reads new media from R while the disk has space. It checks the space again and again,
 // since the size of a stream is not known before its end.
-type Reader struct {
+type RoomReader struct {
 	R    io.Reader
 	Room func(size int64) error // see lipsync.Ports
 	passed
 }
 
-var _ io.Reader = (*Reader)(nil)
+var _ io.Reader = (*RoomReader)(nil)
 
-func (r *Reader) Read(p []byte) (int, error) { return r.pass(r.Room, r.R.Read, p) }
+func (r *RoomReader) Read(p []byte) (int, error) { return r.pass(r.Room, r.R.Read, p) }
 
-// Writer writes the files of a request to W while the disk has space, as Reader reads them.
-type Writer struct {
+// RoomWriter writes the files of a request to W while the disk has space, as RoomReader reads them.
+type RoomWriter struct {
 	W    io.Writer
 	Room func(size int64) error
 	passed
 }
 
-var _ io.Writer = (*Writer)(nil)
+var _ io.Writer = (*RoomWriter)(nil)
 
-func (w *Writer) Write(p []byte) (int, error) { return w.pass(w.Room, w.W.Write, p) }
+func (w *RoomWriter) Write(p []byte) (int, error) { return w.pass(w.Room, w.W.Write, p) }
 
 // passed counts bytes that are read or written.
 type passed struct {
