@@ -1,4 +1,4 @@
-// Package fields finds the fields of JSON that a Go type doesn't take.
+// Package fields finds and names fields that the API doesn't know.
 package fields
 
 import (

@@ -4,12 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
-
-	"lipsync/internal/http/fields"
 )
 
 // TestIgnoredFields sends bodies with fields that the service doesn't know: details, estimates and answers name them and, if the
@@ -89,20 +85,4 @@ func TestIgnoredAtOnce(t *testing.T) {
 	if want := `request body has unknown fields: "` + strings.Repeat("ü", 60) + `"`; w.Code != http.StatusBadRequest || errorOf(t, w) != want {
 		t.Errorf("got %d %s, want 400 %s", w.Code, w.Body, want)
 	}
-	if names, want := fields.Unknown([]byte(`{"`+strings.Repeat("ü", 61)+`":1}`), reflect.TypeFor[generateBody]()), strings.Repeat("ü", 60); !slices.Equal(names, []string{want}) {
-		t.Errorf("got %q, want %q", names, want)
-	}
-}
-
-// FuzzUnknownFields looks for unknown fields in any text.
-func FuzzUnknownFields(f *testing.F) {
-	for _, text := range []string{`{"inputs":[{"x":1}],"y":{}}`, `[]`, `{"inputs":{"a":1}}`, `{"inputs":[null,1,[]],"":""}`, "{\"\xff\":1}"} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		names := fields.Unknown(text, reflect.TypeFor[generateBody]())
-		if len(names) > fields.Most || !json.Valid(text) && names != nil {
-			t.Errorf("got %q", names)
-		}
-	})
 }
