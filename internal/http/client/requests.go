@@ -71,15 +71,15 @@ type Details struct {
 	Unsynced []order.Gap `json:"unsynced,omitempty"` // parts of the output
 	LeftOut  int         `json:"unsynced_left_out,omitempty"`
 	Warnings []string    `json:"warnings"`
-	Sync     *syncScore  `json:"sync"` // nil if nothing is known
+	Sync     *SyncScore  `json:"sync"` // nil if nothing is known
 }
 
-// syncScore says how well lips follow the speech. What isn't known is nil.
-type syncScore struct {
+// SyncScore says how well lips follow the speech. What isn't known is nil.
+type SyncScore struct {
 	Text         string   `json:"text"`
 	Score        *float64 `json:"score,omitempty"`
-	Closures     *sounds  `json:"closures,omitempty"`
-	Vowels       *sounds  `json:"vowels,omitempty"`
+	Closures     *Sounds  `json:"closures,omitempty"`
+	Vowels       *Sounds  `json:"vowels,omitempty"`
 	SpokenFrames *struct {
 		Total  int `json:"total"`
 		Synced int `json:"synced"`
@@ -88,8 +88,8 @@ type syncScore struct {
 	Offset     *int     `json:"offset_frames,omitempty"`
 }
 
-// sounds counts heard sounds, and those that the lips show.
-type sounds struct {
+// Sounds counts heard sounds, and those that the lips show.
+type Sounds struct {
 	Heard    int       `json:"heard"`
 	Shown    int       `json:"shown"`
 	MissedAt []float64 `json:"missed_at"` // seconds

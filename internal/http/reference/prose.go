@@ -3,10 +3,10 @@ package reference
 import "strings"
 
 // Paragraph is a line of text, in spans with and without marks.
-type Paragraph []span
+type Paragraph []Span
 
-// span is text of one kind.
-type span struct {
+// Span is text of one kind.
+type Span struct {
 	Text         string
 	Code, Strong bool
 }
@@ -33,12 +33,12 @@ func spans(text string) Paragraph {
 			inner, rest, closed = strings.Cut(text[start+len(mark):], mark)
 		}
 		if !closed {
-			return append(p, span{Text: text})
+			return append(p, Span{Text: text})
 		}
 		if start > 0 {
-			p = append(p, span{Text: text[:start]})
+			p = append(p, Span{Text: text[:start]})
 		}
-		p = append(p, span{Text: inner, Code: mark == "`", Strong: mark == "**"})
+		p = append(p, Span{Text: inner, Code: mark == "`", Strong: mark == "**"})
 		text = rest
 	}
 	return p

@@ -17,38 +17,38 @@ import (
 type Reference struct {
 	About  []Paragraph
 	Groups []Group
-	Common []response // answers that most calls with a key may get; the page shows them once
+	Common []Response // answers that most calls with a key may get; the page shows them once
 }
 
 // Group has the operations of one tag.
 type Group struct {
 	Name       string
-	Operations []operation
+	Operations []Operation
 }
 
 // Slug returns the name for an address.
 func (g Group) Slug() string { return strings.ReplaceAll(strings.ToLower(g.Name), " ", "-") }
 
-// operation is a call.
-type operation struct {
+// Operation is a call.
+type Operation struct {
 	ID, Method, Path, Summary string
 	Keyed                     bool // it needs an API key
 	About                     []Paragraph
-	Parameters                []property
+	Parameters                []Property
 	Media                     string // type of the body, "" if there is none
-	Body                      []property
+	Body                      []Property
 	Example                   string // example of a body
-	Responses                 []response
+	Responses                 []Response
 }
 
-// property is a field of a body, or a parameter.
-type property struct {
+// Property is a field of a body, or a parameter.
+type Property struct {
 	Name, Type, About string
 	Required          bool
 }
 
-// response is an answer to an operation.
-type response struct {
+// Response is an answer to an operation.
+type Response struct {
 	Status, About, Example string
 }
 
@@ -75,7 +75,7 @@ func Parse(text []byte) (Reference, error) {
 	ref.Common = slices.Collect(maps.Values(common))
 	slices.SortFunc(ref.Common, compareStatus)
 	for _, g := range ref.Groups {
-		slices.SortFunc(g.Operations, func(a, b operation) int {
+		slices.SortFunc(g.Operations, func(a, b Operation) int {
 			return cmp.Or(-cmp.Compare(a.Method, b.Method), cmp.Compare(a.Path, b.Path)) // POST comes first
 		})
 	}
@@ -83,7 +83,7 @@ func Parse(text []byte) (Reference, error) {
 }
 
 // Sample returns the operation as a command line of curl, for the API at the address base. The key is in the variable of that setting.
-func (o operation) Sample(base string) string {
+func (o Operation) Sample(base string) string {
 	lines := []string{"curl"}
 	if o.Method != "GET" && !(o.Method == "POST" && o.Body != nil) {
 		lines[0] += " -X " + o.Method
@@ -105,12 +105,12 @@ func (o operation) Sample(base string) string {
 }
 
 // Runs reports whether a page can make the call: it changes nothing that can't be made again.
-func (o operation) Runs() bool {
+func (o Operation) Runs() bool {
 	return o.Keyed && (o.Method == "GET" || o.Method == "POST" && (o.Example != "" || o.Files() != nil))
 }
 
 // Files returns the names of the files that the form of the call must have, nil if its body is no form.
-func (o operation) Files() (names []string) {
+func (o Operation) Files() (names []string) {
 	for _, p := range o.Body {
 		if p.Required && strings.HasPrefix(o.Media, "multipart/") {
 			names = append(names, p.Name)
@@ -120,7 +120,7 @@ func (o operation) Files() (names []string) {
 }
 
 // PathFields returns the names of the fields of the path.
-func (o operation) PathFields() (names []string) {
+func (o Operation) PathFields() (names []string) {
 	for _, part := range strings.Split(o.Path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			names = append(names, strings.TrimSuffix(name, "}"))
@@ -131,8 +131,8 @@ func (o operation) PathFields() (names []string) {
 
 // common returns, by reference, the responses that more than half of the operations with a
 // key may get, of those statuses that each of them may get.
-func (d *openAPI) common() map[string]response {
-	all, uses, statuses, keyed := map[string]response{}, map[string]int{}, map[string]int{}, 0
+func (d *openAPI) common() map[string]Response {
+	all, uses, statuses, keyed := map[string]Response{}, map[string]int{}, map[string]int{}, 0
 	for _, methods := range d.Paths {
 		for _, op := range methods {
 			if !op.needsKey() {
@@ -146,30 +146,30 @@ func (d *openAPI) common() map[string]response {
 			}
 		}
 	}
-	maps.DeleteFunc(all, func(ref string, r response) bool {
+	maps.DeleteFunc(all, func(ref string, r Response) bool {
 		return ref == "" || 2*uses[ref] <= keyed || statuses[r.Status] < keyed
 	})
 	return all
 }
 
-func newResponse(status string, r apiResponse) response {
-	made := response{Status: status, About: r.Description}
+func newResponse(status string, r apiResponse) Response {
+	made := Response{Status: status, About: r.Description}
 	if content, ok := r.Content["application/json"]; ok {
 		made.Example = content.example()
 	}
 	return made
 }
 
-func compareStatus(a, b response) int { return cmp.Compare(a.Status, b.Status) }
+func compareStatus(a, b Response) int { return cmp.Compare(a.Status, b.Status) }
 
 // operation reads an operation, except for its common responses.
-func (d *openAPI) operation(method, path string, op apiOperation, common map[string]response) operation {
-	o := operation{ID: op.OperationID, Keyed: op.needsKey(), Method: method, Path: path, Summary: op.Summary, About: Prose(op.Description)}
+func (d *openAPI) operation(method, path string, op apiOperation, common map[string]Response) Operation {
+	o := Operation{ID: op.OperationID, Keyed: op.needsKey(), Method: method, Path: path, Summary: op.Summary, About: Prose(op.Description)}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {
 			p = d.Components.Parameters[lastOf(p.Ref)]
 		}
-		o.Parameters = append(o.Parameters, property{p.Name, d.typeOf(p.Schema), p.Description, p.Required})
+		o.Parameters = append(o.Parameters, Property{p.Name, d.typeOf(p.Schema), p.Description, p.Required})
 	}
 	if types := slices.Sorted(maps.Keys(op.RequestBody.Content)); len(types) > 0 { // JSON is the first
 		content := op.RequestBody.Content[types[0]]
@@ -189,12 +189,12 @@ func (d *openAPI) operation(method, path string, op apiOperation, common map[str
 }
 
 // properties returns the fields of an object, the required ones first.
-func (d *openAPI) properties(s apiSchema) []property {
-	var all []property
+func (d *openAPI) properties(s apiSchema) []Property {
+	var all []Property
 	for name, field := range s.Properties {
-		all = append(all, property{name, d.typeOf(field), d.describe(field), slices.Contains(s.Required, name)})
+		all = append(all, Property{name, d.typeOf(field), d.describe(field), slices.Contains(s.Required, name)})
 	}
-	slices.SortFunc(all, func(a, b property) int {
+	slices.SortFunc(all, func(a, b Property) int {
 		if a.Required != b.Required {
 			return cmp.Compare(fmt.Sprint(b.Required), fmt.Sprint(a.Required))
 		}

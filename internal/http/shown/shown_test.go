@@ -35,13 +35,13 @@ func TestTimeline(t *testing.T) {
 	r.Unsynced = order.Unsynced{Gaps: []order.Gap{{Start: 2, End: 3, Reason: order.TurnedAway}, {Start: 9, End: 10, Reason: "new"}}}
 	r.Sync.Vowels.Missed, r.Sync.Closures.Missed = []float64{5}, []float64{1}
 	l := NewTimeline(r)
-	if len(l.Synced) != 2 || l.Synced[0] != (spot{X: 0, Width: 200}) || l.Synced[1] != (spot{X: 300, Width: 600}) {
+	if len(l.Synced) != 2 || l.Synced[0] != (Spot{X: 0, Width: 200}) || l.Synced[1] != (Spot{X: 300, Width: 600}) {
 		t.Errorf("synced: got %+v", l.Synced)
 	}
-	if len(l.Gaps) != 2 || l.Gaps[0] != (spot{200, 100, "2.0–3.0 s, the face is turned away or covered"}) || l.Gaps[1].Says != "9.0–10.0 s, new" {
+	if len(l.Gaps) != 2 || l.Gaps[0] != (Spot{200, 100, "2.0–3.0 s, the face is turned away or covered"}) || l.Gaps[1].Says != "9.0–10.0 s, new" {
 		t.Errorf("gaps: got %+v", l.Gaps)
 	}
-	if len(l.Missed) != 2 || l.Missed[0].X != 100 || l.Missed[1] != (spot{500, 0, "5.0 s: the lips stay shut in an open vowel"}) {
+	if len(l.Missed) != 2 || l.Missed[0].X != 100 || l.Missed[1] != (Spot{500, 0, "5.0 s: the lips stay shut in an open vowel"}) {
 		t.Errorf("missed: got %+v", l.Missed)
 	}
 	if l = NewTimeline(lipsync.Request{Length: time.Second}); len(l.Synced) != 1 || l.Says != "The lips follow the speech in the whole output." {
@@ -55,7 +55,7 @@ func TestTimeline(t *testing.T) {
 // TestCurve draws the score of each moment, and says where it is least.
 func TestCurve(t *testing.T) {
 	r := lipsync.Request{Length: 4 * time.Second}
-	if got := NewTimeline(r).Curve; got != (curve{}) {
+	if got := NewTimeline(r).Curve; got != (Curve{}) {
 		t.Errorf("no curve: got %+v", got)
 	}
 	r.Sync.Curve = "-999"
@@ -67,7 +67,7 @@ func TestCurve(t *testing.T) {
 		t.Errorf("a notch: got %+v", got)
 	}
 	r.Sync.Curve = "x\"><"
-	if got := NewTimeline(r).Curve; got != (curve{}) {
+	if got := NewTimeline(r).Curve; got != (Curve{}) {
 		t.Errorf("no digits: got %+v", got)
 	}
 }
