@@ -12,11 +12,12 @@ import (
 // Base is the prefix of every path of the API.
 const Base = "/api"
 
-// These are the paths that other code uses too.
+// These are paths of endpoints.
 const (
 	DocumentPath          = "/openapi.yaml"
 	HealthPath            = "/health"
 	LLMsPath              = "/llms.txt"
+	guidePath             = "/guide.md"
 	MePath                = "/v1/users/me"
 	GeneratePath          = "/v1/lipsync/generate"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
@@ -31,12 +32,7 @@ const (
 	EstimatesPath         = "/v1/lipsync/estimates"
 	BatchesPath           = "/v1/lipsync/batches" // a batch has the path BatchesPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
-)
-
-// These are used here only.
-const (
-	guidePath    = "/guide.md"
-	webhooksPath = "/v1/webhooks" // a webhook has the path webhooksPath + "/" + its id
+	webhooksPath          = "/v1/webhooks" // a webhook has the path webhooksPath + "/" + its id
 )
 
 // Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the
