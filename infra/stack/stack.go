@@ -91,9 +91,10 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s.addRoutes()
 	s.addFirewall()
 	s.addEvents()
-	s.alarmTopic, s.rollback = alarms.Add(alarms.Watched{
-		Stack: s.stack, Values: s.Values, Host: s.host(), Stage: stageName, Table: s.table, Queue: s.queue, Dead: s.dead, Functions: s.functions,
-		Clients: clientFunctions(), FailedJobs: s.failedJobs, JobsBlocked: s.jobsBlocked, StorageRefused: s.storageRefused, CallsThrottled: s.callsThrottled,
+	s.alarmTopic, s.rollback = alarms.Add(alarms.Parts{
+		Stack: s.stack, Values: s.Values, Origin: s.host(), Stage: stageName, Table: s.table, Queue: s.queue, Dead: s.dead, Functions: s.functions,
+		ClientFunctions: clientFunctions(), Background: []string{"dispatch", "deliver", "broker", "publish", smallName},
+		FailedJobs: s.failedJobs, JobsBlocked: s.jobsBlocked, StorageRefused: s.storageRefused, CallsThrottled: s.callsThrottled,
 	})
 	s.addOutputs()
 	s.addChecks()

@@ -20,17 +20,18 @@ import (
 	"lipsync/internal/domain/settings"
 )
 
-// Watched has the parts of the stack that alarms and graphs tell of.
-type Watched struct {
+// Parts has the parts of the stack that alarms and graphs tell of.
+type Parts struct {
 	Stack  awscdk.Stack
 	Values *settings.Values
-	Host   string // the API's origin
+	Origin string // of the API
 	Stage  string // of the API
 
 	Table       awsdynamodb.Table
 	Queue, Dead awssqs.Queue
 	Functions   map[string]awslambda.Function
-	Clients     []string // names of the functions behind the API
+	// ClientFunctions has the names of the functions behind the API, and Background those of others whose failures nobody else sees.
+	ClientFunctions, Background []string
 
 	FailedJobs  awslogs.LogGroup
 	JobsBlocked awsevents.Rule
@@ -40,7 +41,7 @@ type Watched struct {
 
 // watch is the alarms while they are added.
 type watch struct {
-	Watched
+	Parts
 	topic    awssns.Topic
 	raised   []awscloudwatch.Alarm
 	rollback awscloudwatch.Alarm
@@ -48,8 +49,8 @@ type watch struct {
 
 // Add adds the alarms with the topic that they notify, the budget and the graphs. It returns the topic, and the alarm that, raised by an update of the
 // stack, takes it back.
-func Add(parts Watched) (topic awssns.Topic, rollback awscloudwatch.Alarm) {
-	w := &watch{Watched: parts}
+func Add(parts Parts) (topic awssns.Topic, rollback awscloudwatch.Alarm) {
+	w := &watch{Parts: parts}
 	w.addAlarms()
 	w.addBudget()
 	w.addGraphs()

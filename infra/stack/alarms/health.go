@@ -18,7 +18,7 @@ func (w *watch) health() awscloudwatch.IMetric {
 	check := awsroute53.NewCfnHealthCheck(w.Stack, jsii.String("HealthCheck"), &awsroute53.CfnHealthCheckProps{
 		HealthCheckConfig: &awsroute53.CfnHealthCheck_HealthCheckConfigProperty{
 			Type:                     jsii.String("HTTPS"),
-			FullyQualifiedDomainName: jsii.String(strings.TrimPrefix(w.Host, "https://")),
+			FullyQualifiedDomainName: jsii.String(strings.TrimPrefix(w.Origin, "https://")),
 			ResourcePath:             jsii.String(rest.Base + rest.HealthPath),
 			RequestInterval:          jsii.Number(30),
 			FailureThreshold:         jsii.Number(3),

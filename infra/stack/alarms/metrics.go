@@ -30,16 +30,20 @@ func metric(namespace, name, statistic string, dimensions map[string]*string) aw
 }
 
 // namespace returns the name space of the stack's own metrics.
-func (w *watch) namespace() string { return emf.Namespace(settings.Name.In(w.Values)) }
+func namespace(values *settings.Values) string { return emf.Namespace(settings.Name.In(values)) }
 
-// ours returns a metric that the service's programs write in their logs.
+// ours returns a metric that the service's programs write in their logs, or that counts the lines of a log.
+func ours(values *settings.Values, name, statistic string) awscloudwatch.Metric {
+	return metric(namespace(values), name, statistic, nil)
+}
+
 func (w *watch) ours(name, statistic string) awscloudwatch.Metric {
-	return metric(w.namespace(), name, statistic, nil)
+	return ours(w.Values, name, statistic)
 }
 
 // ofCode returns the sum of a metric for one code of failures.
 func (w *watch) ofCode(name string, code failure.Reason) awscloudwatch.Metric {
-	return metric(w.namespace(), name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
+	return metric(namespace(w.Values), name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
 }
 
 // unreachableHosts returns the number of different hosts of media that can't be reached. It is 0
@@ -71,16 +75,15 @@ func (w *watch) functionMetric(function, name, statistic string) awscloudwatch.M
 }
 
 // CountCalls counts the lines of the access log in which a member has the value, in a metric of the stack's own.
-func CountCalls(stack awscdk.Stack, own *settings.Values, log awslogs.ILogGroup, name, member, value string) awscloudwatch.Metric {
-	w := &watch{Watched: Watched{Values: own}}
+func CountCalls(stack awscdk.Stack, values *settings.Values, log awslogs.ILogGroup, name, member, value string) awscloudwatch.Metric {
 	awslogs.NewMetricFilter(stack, jsii.String(name), &awslogs.MetricFilterProps{
 		LogGroup:        log,
 		FilterPattern:   awslogs.FilterPattern_StringValue(jsii.String("$."+member), jsii.String("="), jsii.String(value)),
-		MetricNamespace: jsii.String(w.namespace()),
+		MetricNamespace: jsii.String(namespace(values)),
 		MetricName:      jsii.String(name),
 		MetricValue:     jsii.String("1"),
 	})
-	return w.ours(name, "Sum")
+	return ours(values, name, "Sum")
 }
 
 // serverErrors counts the calls that failed through a fault of the service. It leaves out calls of
@@ -139,14 +142,14 @@ func share(label string, floor int, part, all awscloudwatch.IMetric) awscloudwat
 
 // clientSum adds up a metric of the functions behind the API.
 func (w *watch) clientSum(name string) awscloudwatch.IMetric {
-	return w.functionSum("client"+name, name, w.Clients)
+	return w.functionSum("client"+name, name, w.ClientFunctions)
 }
 
-// backgroundFailures adds up the failures of dispatch, deliver, broker, publish and small, and the messages and changes that they could not
+// backgroundFailures adds up the failures of the functions in the background, and the messages and changes that they could not
 // handle, which do not count as errors of a function.
 func (w *watch) backgroundFailures() awscloudwatch.IMetric {
 	failures := []awscloudwatch.IMetric{w.ours("MessagesFailed", "Sum")}
-	for _, name := range []string{"dispatch", "deliver", "broker", "publish", "small"} {
+	for _, name := range w.Background {
 		if _, there := w.Functions[name]; there {
 			failures = append(failures, w.functionMetric(name, "Errors", "Sum"))
 		}
