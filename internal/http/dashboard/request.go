@@ -27,7 +27,7 @@ type requestPage struct {
 	Live           bool
 	Again          bool           // its inputs can be used again
 	Line           shown.Timeline // of Output
-	Differs        []shown.Option // settings that differ from the defaults
+	Differs        []shown.Option // what differs from the defaults
 	CSRF           string
 }
 

@@ -15,15 +15,14 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/domain/requests"
-	"lipsync/internal/http/shown"
 )
 
 // defaults returns the fields of the form as browsers send them if a person changes nothing.
 func (f *fixture) defaults(t testing.TB) url.Values {
 	t.Helper()
 	form := url.Values{"more_ref": make([]string, lipsync.MostTracks-1), "more_audio": make([]string, lipsync.MostTracks-1), "segments": {""}}
-	for _, option := range shown.Values(order.Options{}, order.OfRequest|order.OfOutput) {
-		form.Set(option.Name, option.Value)
+	for _, option := range order.OptionsAt(order.OfRequest | order.OfOutput) {
+		form.Set(option.Name, option.Text(order.Options{}))
 	}
 	for _, ticked := range []string{"silence", "duck"} { // a box that isn't ticked sends nothing
 		form.Del(ticked)

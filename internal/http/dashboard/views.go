@@ -110,7 +110,7 @@ func (v views) functions(root string) template.FuncMap {
 		"everything": func(t []lipsync.EventType) bool { return t == nil },
 		"size":       shown.Size,
 		"options":    shown.Options,
-		"settings":   shown.Settings,
+		"applied":    shown.Applied,
 		"verdict":    shown.Verdict,
 		"summary":    shown.Summary,
 		"prose":      reference.Prose,

@@ -17,23 +17,23 @@ type Option struct {
 	Value string // name of the chosen value, or the number or text
 }
 
-// Values returns the options of the scopes, with the values that o has.
-func Values(o order.Options, scopes order.Scope) (all []Option) {
+// values returns the options of the scopes, with the values that o has.
+func values(o order.Options, scopes order.Scope) (all []Option) {
 	for _, row := range order.OptionsAt(scopes) {
 		all = append(all, Option{row, row.Text(o)})
 	}
 	return all
 }
 
-// Options returns all options, with the values that o has.
-func Options(o order.Options) []Option { return Values(o, order.OfRequest) }
+// Options returns all options of a request, except those of its output, with the values that o has.
+func Options(o order.Options) []Option { return values(o, order.OfRequest) }
 
-// Settings returns the options of a whole request. With segments most of them can't be set.
-func Settings(o order.Options) []Option {
+// Applied returns those options that count for a whole request. With segments most of them don't.
+func Applied(o order.Options) []Option {
 	return slices.DeleteFunc(Options(o), func(one Option) bool { return o.Segments != nil && one.Whole() })
 }
 
-// Differs returns the settings of a request that differ from what the form begins with, in a service with the engines.
+// Differs returns what a request has other than the form begins with, in a service with the engines.
 func Differs(r lipsync.Request, engines []string) []Option {
 	output := r.Options.Output
 	output.UploadURL = output.UploadURL.Origin()
@@ -49,7 +49,7 @@ func Differs(r lipsync.Request, engines []string) []Option {
 
 // differing returns the options of the scopes that differ from the defaults.
 func differing(o order.Options, scopes order.Scope) []Option {
-	return slices.DeleteFunc(Values(o, scopes), func(field Option) bool { return !field.Changed(o) })
+	return slices.DeleteFunc(values(o, scopes), func(field Option) bool { return !field.Changed(o) })
 }
 
 // Bounded reports whether the form has a field for numbers only.
@@ -100,7 +100,7 @@ type Segment struct {
 }
 
 // Segments returns the segments for the page of their request.
-func Segments(all order.Segments) (shown []Segment) {
+func Segments(all order.Segments) (rows []Segment) {
 	part := func(start, end time.Duration) string { return fmt.Sprintf("%g–%g s", start.Seconds(), end.Seconds()) }
 	for _, s := range all {
 		one := Segment{Part: part(s.Start, s.End), Audio: s.Ref, Face: "The one who speaks"}
@@ -112,7 +112,7 @@ func Segments(all order.Segments) (shown []Segment) {
 		}
 		s.Options.Face = order.Face{}
 		one.Options = differing(s.Options, order.OfSegment)
-		shown = append(shown, one)
+		rows = append(rows, one)
 	}
-	return shown
+	return rows
 }
