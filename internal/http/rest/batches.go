@@ -135,9 +135,9 @@ func parseVariants(text []byte) (all variants, err error) {
 // parseBatchQuery reads the fields of a batch that a body of JSON Lines has no place for.
 func parseBatchQuery(raw string) (b batchBody, err error) {
 	q := parseQuery(raw)
-	any := func(string) bool { return true }
-	b.Video = q.text("video", "video must be given once", any)
-	if webhook := q.text("webhook_url", "webhook_url must be given once", any); q.values.Has("webhook_url") {
+	fits := func(string) bool { return true }
+	b.Video = q.text("video", "video must be given once", fits)
+	if webhook := q.text("webhook_url", "webhook_url must be given once", fits); q.values.Has("webhook_url") {
 		b.WebhookURL = &webhook
 	}
 	b.DryRun = oneOf(q, "dry_run", []string{"true", "false"}) == "true"

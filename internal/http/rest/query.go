@@ -42,6 +42,9 @@ func (q *query) whole(name string, usual, least, most int64) int64 {
 	return int64(n)
 }
 
+// limit returns the largest number of entries of a page.
+func (q *query) limit() int { return int(q.whole("limit", 20, 1, 100)) }
+
 // text returns a text that fits, and "" if it isn't given.
 func (q *query) text(name, problem string, fits func(string) bool) string {
 	got, ok := q.values[name]
@@ -66,7 +69,7 @@ func oneOf[T ~string](q *query, name string, words []T) T {
 // parsePageQuery parses the query of a list whose pages begin after the id of a subject.
 func parsePageQuery(raw, subject string) (limit int, before string, err error) {
 	q := parseQuery(raw)
-	limit = int(q.whole("limit", 20, 1, 100))
+	limit = q.limit()
 	before = q.text("before", "before must be the id of a "+subject, func(s string) bool { return s != "" && len(s) <= 255 && printable(s) })
 	return limit, before, q.err
 }

@@ -169,7 +169,7 @@ func listSum(q service.ListQuery) []byte {
 // parseListQuery parses the query of a list. The place is nil if the query has no cursor.
 func parseListQuery(raw string) (list service.ListQuery, place *string, err error) {
 	q := parseQuery(raw)
-	list.Limit, list.Offset = int(q.whole("limit", 20, 1, 100)), q.whole("offset", 0, 0, 1<<53-1)
+	list.Limit, list.Offset = q.limit(), q.whole("offset", 0, 0, 1<<53-1)
 	list.ReferenceID = q.text("reference_id", "reference_id must be 1 to 255 characters", func(s string) bool {
 		return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
 	})
