@@ -16,7 +16,8 @@ import (
 // 200 MB a day for a key.
 type calls struct{ *Store }
 
-func callKey(account, sort string) item { return key("calls/"+digest(account), sort) }
+// callsOf is the partition of an account's calls.
+func callsOf(account string) string { return "calls/" + digest(account) }
 
 func callFields(c *lipsync.Call) []field {
 	return []field{
@@ -27,13 +28,13 @@ func callFields(c *lipsync.Call) []field {
 
 func (s calls) Note(ctx context.Context, account string, c lipsync.Call) error {
 	sort := padded(c.At.UnixMicro()) + "/" + c.ID
-	_, err := s.update(ctx, change{key: callKey(account, sort), set: with(encode(callFields(&c)), item{TimeToLive: expiry(c.At.Add(lipsync.CallLife))})})
+	_, err := s.update(ctx, change{key: key(callsOf(account), sort), set: with(encode(callFields(&c)), item{TimeToLive: expiry(c.At.Add(lipsync.CallLife))})})
 	return err
 }
 
 // last returns up to limit items of the account's last calls since a time, newest first.
 func (s calls) last(ctx context.Context, account string, since time.Time, limit int) (all []item, err error) {
-	in := inTable("calls/"+digest(account), "> :since", item{":since": text(padded(since.UnixMicro() + 1))})
+	in := inTable(callsOf(account), "> :since", item{":since": text(padded(since.UnixMicro() + 1))})
 	in.ScanIndexForward = aws.Bool(false)
 	return many(ctx, s.Store, limit, in, func(i item) (item, error) { return i, nil })
 }
