@@ -42,8 +42,8 @@ func few(t *testing.T, m optiontest.Media, render optiontest.Render) {
 	optiontest.RunSome(t, m, render, "sync_mode bounce", "no_face keep", "face at a point", "mask wide", "mask narrow", "picture", "segments, pictures")
 }
 
-// TestOptions renders each option by one engine, and those that reach an engine by each of the two painters. Jobs with the same video use the findings of the first one, so an
-// option that changes what is found must not.
+// TestOptions renders each option by warp, those that reach an engine by wav2lip too, and some of them by musetalk. Jobs with the same video use the findings of a plain
+// job, so an option that changes what is found must change the findings' name.
 func TestOptions(t *testing.T) {
 	folder := t.TempDir()
 	add(t, folder, catalog.Wav2Lip, onnxtest.Grey().File(t))
@@ -52,15 +52,7 @@ func TestOptions(t *testing.T) {
 	media := optiontest.Make(t)
 	for _, engine := range order.EngineNames() {
 		t.Run(engine, func(t *testing.T) {
-			findings := &guarded{memory: memory{}}
-			run := optiontest.RunPainted
-			switch engine {
-			case "warp":
-				run = optiontest.Run
-			case "musetalk":
-				run = few
-			}
-			run(t, media, func(t *testing.T, j optiontest.Job) (path, code string) {
+			renderWith := func(t *testing.T, findings render.Findings, j optiontest.Job) (path, code string) {
 				job := render.Job{Video: j.Video, Audio: j.Audios[""], Audios: j.Audios, Boxes: j.Boxes, Scratch: t.TempDir(), Engine: engine, LargestFace: j.LargestFace, Findings: findings}
 				j.Options = strings.Replace(j.Options, optiontest.BoxesURL, "https://example.com/", 1)
 				job.Options = j.Wishes(t)
@@ -70,6 +62,22 @@ func TestOptions(t *testing.T) {
 					return "", string(failure.Of(err).Code)
 				}
 				return job.Output, ""
+			}
+			var videos sync.Map // functions that return the findings of a video
+			run := optiontest.RunPainted
+			switch engine {
+			case "warp":
+				run = optiontest.Run
+			case "musetalk":
+				run = few
+			}
+			run(t, media, func(t *testing.T, j optiontest.Job) (path, code string) {
+				findings, _ := videos.LoadOrStore(j.Video, sync.OnceValue(func() *guarded {
+					kept := &guarded{memory: memory{}}
+					renderWith(t, kept, media.Plain(j.Video)) // it fails for a track without a face
+					return kept
+				}))
+				return renderWith(t, findings.(func() *guarded)(), j)
 			})
 		})
 	}

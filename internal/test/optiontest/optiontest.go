@@ -210,9 +210,12 @@ func of(video, audio, options string) Job {
 	return Job{Video: video, Audios: map[string]string{"": audio}, Options: options}
 }
 
+// Plain returns the job of a video without options.
+func (m Media) Plain(video string) Job { return of(video, m.speech, "") }
+
 // made returns a job with an output.
 func (m Media) made(video, output string) Job {
-	j := of(video, m.speech, "")
+	j := m.Plain(video)
 	j.Output = output
 	return j
 }
@@ -224,12 +227,12 @@ func options(m Media) []option { return slices.Concat(painted(m), unpainted(m)) 
 func painted(m Media) []option {
 	boxes := of(m.two, m.speech, `{"face":{"boxes_url":"`+BoxesURL+`"}}`)
 	boxes.Boxes = m.boxes
-	largest := of(m.head, m.speech, "")
+	largest := m.Plain(m.head)
 	largest.LargestFace = true
-	spoken := of(m.head, m.speech, "")
+	spoken := m.Plain(m.head)
 	spoken.Segments = `[{"start":0.4,"end":1}]`
 	return []option{
-		{"none", of(m.head, m.speech, ""), "", func(o output) { o.shows(frames, same); o.speaks(0, 0, frames) }},
+		{"none", m.Plain(m.head), "", func(o output) { o.shows(frames, same); o.speaks(0, 0, frames) }},
 		{"sync_mode bounce", of(m.head, m.long, `{"sync_mode":"bounce"}`), "", func(o output) {
 			o.shows(50, func(i int) int { return min(i, 2*(frames-1)-i) })
 			o.speaks(0, 0, 50)
