@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/media/ffmpeg"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/serial"
+	"lipsync/internal/sound/speaker"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -29,6 +30,8 @@ func TestFindingsName(t *testing.T) {
 		"size":    func(_ *work, in *input) { in.video.Video.Width = 32 },
 		"rate":    func(_ *work, in *input) { in.video.Video.Rate.Num = 24 },
 		"begin":   func(_ *work, in *input) { in.video.Begin = time.Second },
+		"frames":  func(_ *work, in *input) { in.speech.samples = 2 * ffmpeg.PCMRate },
+		"scores":  func(w *work, in *input) { w.Speaker, in.video.Audio = &speaker.Network{}, &ffmpeg.Audio{} },
 		"codec":   func(_ *work, in *input) { in.job.Options.Output.Codec = order.HEVC },
 	} {
 		w := work{Renderer: &Renderer{Basis: "this program"}}
