@@ -18,17 +18,17 @@ const (
 // all origins. Use it only for handlers that need a key or a signed URL. Never use it for pages that
 // use cookies.
 func Allow(origins []string, next http.Handler) http.Handler {
-	any := slices.Contains(origins, "*")
+	all := slices.Contains(origins, "*")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
-		if !any {
+		if !all {
 			w.Header().Add("Vary", "Origin")
 		}
-		if origin == "" || !any && !slices.Contains(origins, origin) {
+		if origin == "" || !all && !slices.Contains(origins, origin) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if any {
+		if all {
 			origin = "*"
 		}
 		h := w.Header()

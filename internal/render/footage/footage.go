@@ -37,7 +37,7 @@ type Source struct {
 	Media Media
 	Video *ffmpeg.Info
 	Dir   string // for stretches
-	most  int    // largest number of frames of a stretch; 0: as many as StretchSize allows. Only tests set it
+	most  int    // largest number of frames of a stretch, which tests set; 0: as many as StretchSize allows
 
 	Expected int // number of frames, as the file states
 	Needed   int // largest number of frames that the output may show

@@ -42,7 +42,7 @@ const (
 	mostLight   = 1.6 // an inside becomes brighter or darker by this factor at most
 	teethLeast  = .8  // least luma of teeth, as a share of that of the lips
 	teethTo     = .8  // the upper teeth end above this depth
-	behindTeeth = .55 // behind teeth that are apart it is no brighter than this share of them: of six people .23 to .48; of two who clench them .63 and .69
+	behindTeeth = .55 // largest luma behind teeth that are apart, as a share of that of the teeth. Six people have .23 to .48 there; two who clench their teeth have .63 and .69
 )
 
 // newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light,

@@ -19,8 +19,8 @@ type track struct {
 	frames []int32                      // the row of each frame from the first on
 	last   observation                  // of the last frame, before smooth
 	widths []float32                    // canonical width that the mouth would have in each frame if it were silent; set by measureExpression
-	raised []float32                    // how far the corners are raised around each frame, likewise
-	tilts  []float32                    // slope of the line through the corners around each frame, likewise
+	raised []float32                    // how far the corners are raised around each frame; likewise, and only of a person who speaks
+	tilts  []float32                    // slope of the line through the corners around each frame; likewise, and only of a person who speaks
 }
 
 // observation is the mouth in one frame.
@@ -191,10 +191,10 @@ const mood = .5
 // not hidden.
 func (t *track) measureExpression(fps float64) error {
 	n := len(t.frames)
-	t.widths, t.raised, t.tilts = make([]float32, n), make([]float32, n), make([]float32, n)
-	weights := make([]float32, n)
+	t.widths = make([]float32, n)
+	raised, tilts, weights := make([]float32, n), make([]float32, n), make([]float32, n)
 	err := t.each(func(i int, o *observation) {
-		t.widths[i], t.raised[i], t.tilts[i] = o.width(), o.raised(), o.tilt()
+		t.widths[i], raised[i], tilts[i] = o.width(), o.raised(), o.tilt()
 		if !t.person.hides(t, i) {
 			weights[i] = 1
 		}
@@ -203,6 +203,6 @@ func (t *track) measureExpression(fps float64) error {
 		return err
 	}
 	t.widths = dsp.GaussianMean(t.widths, weights, expression*fps)
-	t.raised, t.tilts = dsp.GaussianMean(t.raised, weights, mood*fps), dsp.GaussianMean(t.tilts, weights, mood*fps)
+	t.raised, t.tilts = dsp.GaussianMean(raised, weights, mood*fps), dsp.GaussianMean(tilts, weights, mood*fps)
 	return nil
 }
