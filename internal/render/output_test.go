@@ -261,7 +261,7 @@ func TestBoundByVideo(t *testing.T) {
 			bits := pictureBytes(t, video)
 			outputs := []order.Output{{}}
 			if name == "in.mp4" || name == "in.webm" {
-				outputs = append(outputs, order.Output{Quality: order.Medium}, order.Output{Codec: order.HEVC}, order.Output{Quality: order.High})
+				outputs = append(outputs, order.Output{Quality: order.Medium}, order.Output{Codec: order.HEVC, Quality: order.Medium}, order.Output{Quality: order.High})
 			}
 			for _, o := range outputs {
 				path, _, err := renderBy(t, newRenderer(t, &numberer{}), video, speech, order.Options{Output: o})

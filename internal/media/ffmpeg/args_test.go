@@ -107,6 +107,30 @@ func TestArgsOnGPU(t *testing.T) {
 	}
 }
 
+// TestQualityOfVideo checks the crf of outputs of a video for which its bits ask for one, or don't, and that of samples.
+func TestQualityOfVideo(t *testing.T) {
+	for _, test := range []struct {
+		quality order.Quality
+		want    [4]int // for the crfs 0, 16, 22 and 30
+	}{
+		{order.Source, [4]int{14, 16, 18, 18}},
+		{order.High, [4]int{14, 14, 14, 14}},
+		{order.Medium, [4]int{20, 20, 22, 26}},
+		{order.Low, [4]int{26, 26, 26, 26}},
+	} {
+		for i, crf := range [...]int{0, 16, 22, 30} {
+			v := Video{CRF: crf}
+			if got := v.qualityOf(order.Output{Quality: test.quality}); got != test.want[i] {
+				t.Errorf("%s, for crf %d: got crf %d, want %d", test.quality, crf, got, test.want[i])
+			}
+		}
+	}
+	v, o, _ := (&Video{Width: 64, Height: 64}).Sample(order.Output{})
+	if got := v.qualityOf(o); got != sampleCRF {
+		t.Errorf("got crf %d of a sample, want %d", got, sampleCRF)
+	}
+}
+
 func TestAudioEncoderArgs(t *testing.T) {
 	for _, test := range []struct {
 		audio Audio
