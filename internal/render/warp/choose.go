@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/sound/speech"
 )
@@ -32,6 +33,9 @@ const (
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
+	dullCost   = 25  // × (blur of shut lips ÷ the usual one, at most dullMost − dullFree)²: without their line lips look swollen
+	dullFree   = 1.15
+	dullMost   = 1.65 // costs as much as a jump
 )
 
 // Costs of showing one example after another. A jump costs much, because natural sequences look
@@ -261,6 +265,7 @@ type chooser struct {
 	p       *person
 	usual   float32   // median of the distances of two examples' appearances
 	blurred []bool    // by example; those are not shown
+	dull    []float32 // by example: the cost of its blur
 	far     []float32 // distances of the appearances of examples: n × n
 	next    []int     // by example: index of the example that follows it in time, or -1
 	scratch []candidate
@@ -276,7 +281,7 @@ type candidate struct {
 func (p *person) newChooser() *chooser {
 	examples := p.bank.examples
 	n := len(examples)
-	c := &chooser{p: p, blurred: blurred(examples), far: make([]float32, n*n), next: make([]int, n)}
+	c := &chooser{p: p, blurred: blurred(examples), dull: dull(examples), far: make([]float32, n*n), next: make([]int, n)}
 	type place struct {
 		track *track
 		frame int
@@ -301,22 +306,47 @@ func (p *person) newChooser() *chooser {
 	return c
 }
 
-// blurred tells which examples are blurred: much less sharp than is usual in their track. Other
-// tracks are no measure, since faces of another size are less or more sharp.
+// blurred tells which examples are blurred: much less sharp than is usual in their track.
 func blurred(examples []example) []bool {
-	sharp := map[*track][]float32{}
-	for _, e := range examples {
-		sharp[e.track] = append(sharp[e.track], e.sharp)
-	}
-	least := map[*track]float32{}
-	for t, s := range sharp {
-		least[t] = sharpEnough * dsp.Quantile(s, .5)
-	}
 	out := make([]bool, len(examples))
-	for i, e := range examples {
-		out[i] = e.sharp < least[e.track]
+	for i, share := range ofUsual(examples, func(e *example) (float32, bool) { return e.sharp, true }) {
+		out[i] = share < sharpEnough
 	}
 	return out
+}
+
+// dull returns the cost of the blur of each example's mouth. Only those of shut lips are compared: open ones have edges of teeth, or none.
+func dull(examples []example) []float32 {
+	out := ofUsual(examples, func(e *example) (float32, bool) { return e.softness(), e.shown.gap() < alignment.Touching })
+	for i, share := range out {
+		out[i] = dullCost * square(max(min(share, dullMost)-dullFree, 0))
+	}
+	return out
+}
+
+// ofUsual returns a value of each example as a share of its median in the example's track, or 0 if value isn't ok. Other tracks are no
+// measure, since faces of another size are less or more sharp.
+func ofUsual(examples []example, value func(*example) (v float32, ok bool)) []float32 {
+	shares, all := make([]float32, len(examples)), map[*track][]float32{}
+	for i := range examples { // by index, since examples are large to copy
+		if v, ok := value(&examples[i]); ok {
+			t := examples[i].track
+			shares[i], all[t] = v, append(all[t], v)
+		}
+	}
+	for t, values := range all {
+		usual := dsp.Quantile(values, .5)
+		for i := range examples {
+			switch {
+			case examples[i].track != t:
+			case usual == 0: // as in a black picture
+				shares[i] = 1
+			default:
+				shares[i] /= usual
+			}
+		}
+	}
+	return shares
 }
 
 // best returns the candidates that fit a frame best, without regard to the frames before and
@@ -326,7 +356,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
 			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown, w.track.tilts[w.frame])
-			cost += moodCost * square(max(abs(e.track.raised[e.frame]-w.track.raised[w.frame])-moodFree, 0)/moodUnit)
+			cost += c.dull[i] + moodCost*square(max(abs(e.track.raised[e.frame]-w.track.raised[w.frame])-moodFree, 0)/moodUnit)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
 			}

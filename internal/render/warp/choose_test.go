@@ -2,8 +2,10 @@ package warp
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"lipsync/internal/face/alignment"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
@@ -188,6 +190,46 @@ func TestGrimacesCost(t *testing.T) {
 	usual := &person{lop: grimace.lop() / grimace.gap()} // of a person whose mouth always opens on one side
 	if a, b := usual.unlike(&own, &grimace, 0), usual.unlike(&own, &even, 0); b < a+gapCost {
 		t.Errorf("the usual mouth costs %.2f, an even one %.2f", a, b)
+	}
+}
+
+// TestBlurredLipsCost checks that lips that touch are those of sharp examples, if there are any: of a picture with edges at the lips and a line
+// between them. Of a black picture none is sharper.
+func TestBlurredLipsCost(t *testing.T) {
+	talker := talkingTrack(t, 80)
+	drawn, examples := plain(skinColour[0]), talker.person.bank.examples
+	shut := someLips(0)
+	for y := range drawn.Rect.Dy() {
+		luma, down := skinColour[0], float32(y)/60
+		if down > shut.top.middle() && down < shut.bottom.middle() {
+			luma = lipColour[0]
+		}
+		if abs(down-shut.upper.middle()) < .02 {
+			luma /= 2
+		}
+		for x := range drawn.Rect.Dx() {
+			drawn.Y[drawn.YOffset(x, y)] = luma
+		}
+	}
+	soft, blurs := filtered(drawn, 0, 2), 0
+	for i := range examples {
+		if examples[i].pixels = drawn; i < 20 { // which come first
+			examples[i].pixels = soft
+		}
+	}
+	for _, target := range planOpenings(t, talker, make([]float32, 80)) {
+		if target.shownGap() < alignment.Touching && examples[target.example].pixels == soft {
+			blurs++
+		}
+	}
+	if blurs > 0 {
+		t.Errorf("%d of 80 frames show blurred lips", blurs)
+	}
+	for i := range examples {
+		examples[i].pixels, examples[i].sharp = plain(0), 0
+	}
+	if slices.Contains(blurred(examples), true) || slices.Max(dull(examples)) > 0 {
+		t.Error("an example of a black picture is blurred")
 	}
 }
 
