@@ -23,19 +23,16 @@ type built struct {
 // decisions are settings of the stack that a user of this command can choose.
 type decisions map[string]any
 
-// build builds the functions and the runner for this machine, and the template, in an empty
-// folder. root is the repository's. Both are absolute paths.
-func build(ctx context.Context, root, dir string, s decisions) (*built, error) {
+// compile builds the functions and the runner for this machine in an empty folder. root is the repository's. Both are absolute paths.
+func compile(ctx context.Context, root, dir string) (*built, error) {
 	functions, runner := filepath.Join(dir, "functions"), filepath.Join(dir, "runner")
 	if err := run(exec.CommandContext(ctx, filepath.Join(root, ".ci", "functions"), functions), root); err != nil {
 		return nil, err
 	}
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", runner, "./cmd/runner")
-	if err := run(compile, root); err != nil {
+	if err := run(exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", runner, "./cmd/runner"), root); err != nil {
 		return nil, err
 	}
-	b := &built{Functions: functions, Runner: runner}
-	return b, b.synth(ctx, root, filepath.Join(dir, "cdk.out"), s)
+	return &built{Functions: functions, Runner: runner}, nil
 }
 
 // architecture returns this machine's architecture, as Lambda names it.

@@ -31,21 +31,24 @@ const usualPort = 4566 // of emulators
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	if err := serve(ctx, compile, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
+// compiler builds what compile does.
+type compiler func(ctx context.Context, root, dir string) (*built, error)
+
 // serve does the whole command until ctx ends, and then removes what it created.
-func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File) error {
+func serve(ctx context.Context, compile compiler, arguments []string, out io.Writer, errs *os.File) error {
 	var made undo
-	err := bringUp(ctx, arguments, out, errs, &made)
+	err := bringUp(ctx, compile, arguments, out, errs, &made)
 	return made.after(ctx, err)
 }
 
 // bringUp builds and deploys the service, and lets clients call it.
-func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.File, made *undo) error {
+func bringUp(ctx context.Context, compile compiler, arguments []string, out io.Writer, errs *os.File, made *undo) error {
 	flags := flag.NewFlagSet("local", flag.ExitOnError)
 	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` instead of starting one")
 	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
@@ -65,8 +68,11 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	}
 	made.add("the folder "+dir, func(context.Context) error { return os.RemoveAll(dir) })
 	fmt.Fprintln(errs, "Building the functions, the runner and the template …")
-	b, err := build(ctx, root, dir, decisions{settings.GenerateRate.Context(): *generateRate, settings.ReadRate.Context(): *readRate})
+	b, err := compile(ctx, root, dir)
 	if err != nil {
+		return err
+	}
+	if err := b.synth(ctx, root, filepath.Join(dir, "cdk.out"), decisions{settings.GenerateRate.Context(): *generateRate, settings.ReadRate.Context(): *readRate}); err != nil {
 		return err
 	}
 	config, err := emulator(ctx, *endpoint, made)
@@ -88,7 +94,7 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 		return err
 	}
 	if *sam != "" {
-		if err := errors.Join(os.MkdirAll(*sam, 0o755), d.writeSAM(ctx, *sam, filepath.Join(dir, "functions"), filepath.Join(root, "events"), token)); err != nil {
+		if err := errors.Join(os.MkdirAll(*sam, 0o755), d.writeSAM(ctx, *sam, b.Functions, filepath.Join(root, "events"), token)); err != nil {
 			return err
 		}
 		fmt.Fprintf(errs, "Call a function: sam local invoke --docker-network host -t %[1]s/template.json Me -e %[1]s/events/me.json\n", *sam)

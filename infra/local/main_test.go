@@ -67,8 +67,11 @@ func makeFixtures() (err error) {
 		settings.ProvenanceSecret.Context(): signingSecret,
 		settings.EventBus.Context():         busName,
 	}
-	f.built, err = build(context.Background(), f.root, filepath.Join(f.dir, "built"), f.decided)
-	if err != nil {
+	dir := filepath.Join(f.dir, "built")
+	if f.built, err = compile(context.Background(), f.root, dir); err != nil {
+		return err
+	}
+	if err := f.built.synth(context.Background(), f.root, filepath.Join(dir, "cdk.out"), f.decided); err != nil {
 		return err
 	}
 	large := filepath.Join(f.dir, "large.mp4")

@@ -12,12 +12,18 @@ import (
 	"testing"
 
 	"lipsync/internal/test/awstest"
+	"lipsync/internal/test/check"
 )
 
 // TestServe_long starts the service as make aws-local does, at a running emulator, and interrupts it.
-// Nothing may be left there.
+// Nothing may be left there. Its programs are those of all tests.
 func TestServe_long(t *testing.T) {
 	e := awstest.Own(t)
+	check.Must(t, fixtures.make())
+	compiled := func(context.Context, string, string) (*built, error) {
+		b := *fixtures.built
+		return &b, nil
+	}
 	before := things(t, e)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -31,7 +37,7 @@ func TestServe_long(t *testing.T) {
 	lines, out := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		err := serve(ctx, []string{"--endpoint", e.URL, "--read-rate", "2"}, out, log)
+		err := serve(ctx, compiled, []string{"--endpoint", e.URL, "--read-rate", "2"}, out, log)
 		served <- err
 		out.CloseWithError(err)
 	}()
