@@ -97,11 +97,14 @@ func (s *suite) isAnalyzed(t *testing.T, token string) {
 		return u.URL
 	}
 	url := sent("video", s.Video)
-	made := map[string]string{"": url, "video is not a supported format": sent("video", []byte("no video"))}
-	var a analysis
-	for message, url := range made {
+	made := map[string]analysis{} // at once, so that they wait together
+	for message, url := range map[string]string{"": url, "video is not a supported format": sent("video", []byte("no video"))} {
 		var got analysis
 		s.do(t, analyzeCall(`{"url":"`+url+`"}`).with(token)).into(t, &got)
+		made[message] = got
+	}
+	var a analysis
+	for message, got := range made {
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline) && got.FinishedAt == ""; time.Sleep(time.Second) {
 			got = s.readAnalysis(t, token, got.ID)
 		}

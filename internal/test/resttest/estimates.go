@@ -82,7 +82,7 @@ func (s *suite) isEstimated(t *testing.T, token string) {
 		return kind + " " + u.URL
 	}
 	video, audio := sent("video", s.Video), sent("audio", s.Audio)
-	for _, c := range []struct {
+	wanted := []struct {
 		body     string
 		problems string
 	}{
@@ -90,9 +90,13 @@ func (s *suite) isEstimated(t *testing.T, token string) {
 		{inputs([]string{sent("video", []byte("no video")), sent("audio", []byte("no audio"))}), "video is not a supported format\naudio is not a supported format\n"},
 		{inputs([]string{video, audio}, `"output":{"width":4000}`), "output is wider than the video"},
 		{inputs([]string{"video http://nothing.invalid/v.mp4", audio}), "video URL is not accessible\n"},
-	} {
-		var got estimate
-		s.do(t, estimateCall(c.body).with(token)).into(t, &got)
+	}
+	made := make([]estimate, len(wanted)) // at once, so that they wait together
+	for i, c := range wanted {
+		s.do(t, estimateCall(c.body).with(token)).into(t, &made[i])
+	}
+	for i, c := range wanted {
+		got := made[i]
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline) && got.FinishedAt == ""; time.Sleep(time.Second) {
 			got = s.readEstimate(t, token, got.ID)
 		}

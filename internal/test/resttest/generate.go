@@ -77,7 +77,7 @@ func (s *suite) jsonContentTypes(t *testing.T) {
 	} {
 		rows = append(rows, row{"accepted " + contentType, generateCall(contentType, good()), 200, ""})
 	}
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 func generateCall(contentType, body string) call {
@@ -130,7 +130,7 @@ func (s *suite) refusedBodies(t *testing.T) {
 	}
 	rows = append(rows, row{"too large", generateCall("application/json", good(reference(strings.Repeat("x", 1<<20)))),
 		413, "request body is larger than 1 MiB"})
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 func (s *suite) refusedInputs(t *testing.T) {

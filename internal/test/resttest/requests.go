@@ -61,7 +61,9 @@ func (s *suite) request(t *testing.T) {
 			"x", "00000000-0000-4000-8000-000000000000", "..", "../..", ".", "a/b", "%", "\x00", "\xff", " ", "é",
 			strings.Repeat("x", 256), strings.Repeat("x", 4000), "' OR 1=1 --",
 		} {
-			s.get(t, token, requestPath(id)).refused(t, http.StatusNotFound, "lipsync request not found")
+			if s.tries(id) {
+				s.get(t, token, requestPath(id)).refused(t, http.StatusNotFound, "lipsync request not found")
+			}
 		}
 	})
 	t.Run("references", s.references)
@@ -129,6 +131,9 @@ func (s *suite) references(t *testing.T) {
 		"a/b", "..", ".", "../..", "a/../b", "%2F", "%", "a b", "a+b", "a?b=c#d", "é 漢 😀", "\t", "\\", "a;b", "~", ":", "*", "{id}",
 		"health", strings.Repeat("漢", 255),
 	} {
+		if !s.tries(ref) {
+			continue
+		}
 		want := s.start(t, token, reference(ref))
 		if got := s.read(t, token, ref); got.ID != want || got.ReferenceID != ref {
 			t.Errorf("reference %q: got %s, %q, want %s", ref, got.ID, got.ReferenceID, want)
@@ -304,8 +309,11 @@ func (s *suite) unchanged(t *testing.T) {
 		if got := s.do(t, again); first.status != http.StatusOK || got.status != http.StatusNotModified || len(got.body) > 0 {
 			t.Errorf("%s: got %d and then %d with %d bytes, want 200 and 304", path, first.status, got.status, len(got.body))
 		}
+		if path != "/v1/lipsync/requests" {
+			continue
+		}
 		s.start(t, token)
-		if got := s.do(t, again); path == "/v1/lipsync/requests" && got.status != http.StatusOK {
+		if got := s.do(t, again); got.status != http.StatusOK {
 			t.Errorf("a list with one more: got %d, want 200", got.status)
 		}
 	}
@@ -330,7 +338,7 @@ func (s *suite) listBounds(t *testing.T) {
 	refuse("status must be one of: queued, processing, completed, failed, canceled",
 		"status=", "status=done", "status=Failed", "status=queued&status=failed", "status=%FF")
 	refuse("invalid query string", "limit=%zz", "a;b")
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 // notFound makes calls about requests that a token's account doesn't have.

@@ -49,8 +49,8 @@ type Target struct {
 	// options with a URL and the receipt of events are skipped.
 	FetchesHere bool
 
-	// Sample leaves out three in four of the values of fields. It is for a service that reads and refuses them by the same code as one
-	// that is tested with all.
+	// Sample leaves out three in four of the values of fields, headers, queries and ids, and of wrong methods. It is for a service that reads and
+	// refuses them by the same code as one that is tested with all.
 	Sample bool
 
 	// Differs has the subtests whose part of the contract the service can't keep, and the reasons.
@@ -265,7 +265,7 @@ func (s *suite) values(t *testing.T, rows []row) {
 	s.table(t, slices.DeleteFunc(rows, func(r row) bool { return !s.tries(r.name) }))
 }
 
-// tries reports whether a value of a field is tried: see Sample.
+// tries reports whether a value is tried: see Sample.
 func (s *suite) tries(name string) bool { return !s.Sample || crc32.ChecksumIEEE([]byte(name))%4 == 0 }
 
 // run runs a subtest, unless Differs has it.

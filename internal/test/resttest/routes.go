@@ -113,7 +113,7 @@ func (s *suite) wrongMethods(t *testing.T) {
 		want = append(want, http.MethodOptions)
 		slices.Sort(want)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
-			if slices.Contains(want, method) && method != http.MethodOptions {
+			if slices.Contains(want, method) && method != http.MethodOptions || !s.tries(method+path) {
 				continue
 			}
 			t.Run(method+path, func(t *testing.T) {

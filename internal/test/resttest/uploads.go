@@ -98,7 +98,7 @@ func (s *suite) refusedUploads(t *testing.T) {
 	} {
 		rows = append(rows, row{name, post(body), 400, "invalid request body"})
 	}
-	s.table(t, rows)
+	s.values(t, rows)
 }
 
 // usedUploads checks that an input may name only an upload that is complete, of the input's kind and

@@ -81,7 +81,7 @@ func (s *suite) webhooks(t *testing.T) {
 func (s *suite) refuseWebhooks(t *testing.T) {
 	const rule = "url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
 	const events = "events must be of: lipsync.processing, lipsync.completed, lipsync.failed, lipsync.canceled, batch.completed"
-	s.table(t, []row{
+	s.values(t, []row{
 		{"type", call{method: http.MethodPost, path: webhooksPath, contentType: "text/plain", body: "{}"}, 400, "content-type must be application/json"},
 		{"body", webhookCall(`{"url":`), 400, "invalid request body"},
 		{"null", webhookCall(`null`), 400, "invalid request body"},
@@ -153,6 +153,9 @@ func (s *suite) unknownWebhooks(t *testing.T) {
 			{method: http.MethodPost, path: "/deliveries/x/redeliver"},
 			{method: http.MethodPost, path: "/redeliver"},
 		} {
+			if !s.tries(id + c.path) {
+				continue
+			}
 			c.path, c.token = webhooksPath+"/"+id+c.path, token
 			s.do(t, c).refused(t, http.StatusNotFound, "webhook not found")
 		}
