@@ -17,7 +17,7 @@ func TestFuzzer_long(t *testing.T) {
 	// The test announces uploads of 5 GiB. Not every machine has room for them.
 	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000", "--disk-reserve", "0")
 	c := exec.CommandContext(t.Context(), fuzzer, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", s.url+"/api/openapi.yaml",
-		"--seed", "1", "--max-examples", "50", "--continue-on-failure")
+		"--seed", "1", "--max-examples", "15", "--continue-on-failure")
 	c.Env = append(os.Environ(), "LIPSYNC_KEY="+newKey(t, data), "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "schemathesis_hooks.py"))
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()

@@ -14,7 +14,7 @@ import (
 func TestServiceMatrix(t *testing.T) { tryMedia(t, ffmpegtest.Media(3, 4)) }
 
 // TestServiceMatrix_long tries the media of another seed.
-func TestServiceMatrix_long(t *testing.T) { tryMedia(t, ffmpegtest.Media(4, 60)) }
+func TestServiceMatrix_long(t *testing.T) { tryMedia(t, ffmpegtest.Media(4, 20)) }
 
 func tryMedia(t *testing.T, all []ffmpegtest.Medium) {
 	data, head := t.TempDir(), ffmpegtest.Head(t, 50)
