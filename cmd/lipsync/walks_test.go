@@ -47,10 +47,10 @@ type dub struct{ video, ana, ben string }
 func newDub(t *testing.T) dub {
 	t.Helper()
 	return dub{
-		video: ffmpegtest.Make(t, "two.mp4", "-stream_loop", "20", "-i", fixtures.video, "-f", "lavfi", "-i", "sine=f=330:d=8", "-filter_complex", "[0:v]split[a][b];[b]hflip[c];[a][c]hstack[v]",
-			"-map", "[v]", "-map", "1:a", "-t", "8", "-pix_fmt", "yuv420p"),
-		ana: ffmpegtest.Make(t, "ana.wav", "-f", "lavfi", "-i", "sine=f=200:d=3"),
-		ben: ffmpegtest.Make(t, "ben.wav", "-f", "lavfi", "-i", "sine=f=120:d=3"),
+		video: ffmpegtest.Make(t, "two.mp4", "-stream_loop", "20", "-i", fixtures.video, "-f", "lavfi", "-i", "sine=f=330:d=4", "-filter_complex", "[0:v]split[a][b];[b]hflip[c];[a][c]hstack[v]",
+			"-map", "[v]", "-map", "1:a", "-t", "4", "-pix_fmt", "yuv420p"),
+		ana: ffmpegtest.Make(t, "ana.wav", "-f", "lavfi", "-i", "sine=f=200:d=1.5"),
+		ben: ffmpegtest.Make(t, "ben.wav", "-f", "lavfi", "-i", "sine=f=120:d=1.5"),
 	}
 }
 
@@ -75,7 +75,7 @@ func TestWalks_long(t *testing.T) {
 			fmt.Fprintf(&lists, "%d. %s\n", i+1, s)
 		}
 	}
-	text := "Printed by make walks: from an empty data folder to a video of 8 s in which two people speak for 1.6 s each, with the video's music kept.\n" +
+	text := "Printed by make walks: from an empty data folder to a video of 4 s in which two people speak for .8 s each, with the video's music kept.\n" +
 		"A step is a click, a drag, a scroll, a field that is typed, a file that is chosen, a command or a call; asking until a request is finished is one, and so is a way\n" +
 		"by Tab with what is pressed at its end. The seconds are those of the machine, most of them for rendering, of a test that does the steps without a pause.\n\n| Way | Steps | Seconds |\n|---|---|---|\n" + table.String() + lists.String()
 	t.Log("\n" + text)
@@ -218,7 +218,7 @@ func (w *walk) wantDub(text string, gain float64) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		w.t.Fatalf("%s: %v: %s", w.way, err, text)
 	}
-	if len(got.Segments) != 2 || got.Status != "completed" || got.Frames.Synced < 40 {
+	if len(got.Segments) != 2 || got.Status != "completed" || got.Frames.Synced < 20 {
 		w.t.Fatalf("%s: got %s", w.way, text)
 	}
 	first, second := got.Segments[0], got.Segments[1]
@@ -254,8 +254,8 @@ func segmentsOf(t *testing.T, analysis string) string {
 	if len(faces) != 2 {
 		t.Fatalf("got the faces %q in %.500s", faces, analysis)
 	}
-	return fmt.Sprintf(`[{"start": 0, "end": 1.6, "options": {"face": {"id": %q}, "original_gain": 0.5}},
-		{"start": 1.6, "end": 3.2, "audio": {"ref": "ben"}, "options": {"face": {"id": %q}, "original_gain": 0.5}}]`, faces[0][1], faces[1][1])
+	return fmt.Sprintf(`[{"start": 0, "end": 0.8, "options": {"face": {"id": %q}, "original_gain": 0.5}},
+		{"start": 0.8, "end": 1.6, "audio": {"ref": "ben"}, "options": {"face": {"id": %q}, "original_gain": 0.5}}]`, faces[0][1], faces[1][1])
 }
 
 // byCurl dubs by calls of the API.

@@ -8,6 +8,19 @@ import importlib.util
 import json
 import sys
 
+import onnxruntime
+
+
+class Session(onnxruntime.InferenceSession):
+    """A network on one thread: others would only wait, by spinning."""
+
+    def __init__(self, path, options=None):
+        options = options or onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        super().__init__(path, options)
+
+
+onnxruntime.InferenceSession = Session
 tools, *files = sys.argv[1:]
 loader = importlib.machinery.SourceFileLoader("visemes", tools + "/visemes")
 visemes = importlib.util.module_from_spec(importlib.util.spec_from_loader("visemes", loader))
