@@ -53,7 +53,7 @@ func TestCancel(t *testing.T) {
 		ids = append(ids, id)
 	}
 	running, queued, next := ids[0], ids[1], ids[2]
-	c.waitRendering(t, running)
+	c.waitProgress(t, running, func(p howFar) bool { return p.Stage == "rendering" && p.Left > 0 })
 	if got := c.cancel(t, queued); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
 		t.Errorf("got %+v of what waited, want it canceled", got)
 	}
@@ -71,8 +71,8 @@ func TestCancel(t *testing.T) {
 	s.wantNothingOf(t, running, queued)
 }
 
-// waitRendering waits until a request has been rendered for some seconds.
-func (c testClient) waitRendering(t *testing.T, id string) {
+// waitProgress waits until a request, which takes long, is as far as it should be.
+func (c testClient) waitProgress(t *testing.T, id string, right func(howFar) bool) {
 	t.Helper()
 	var p howFar
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
@@ -80,11 +80,11 @@ func (c testClient) waitRendering(t *testing.T, id string) {
 		if p = c.progress(t, id); p.Percent < before.Percent || p.Status == "failed" || p.Status == "completed" {
 			t.Fatalf("got %+v after %+v", p, before)
 		}
-		if p.Stage == "rendering" && p.Left > 0 {
+		if right(p) {
 			return
 		}
 	}
-	t.Fatalf("got %+v after two minutes, want it to be rendered", p)
+	t.Fatalf("got %+v after two minutes", p)
 }
 
 // wantNothingOf checks that the server has no file of the requests, no scratch file and no child
