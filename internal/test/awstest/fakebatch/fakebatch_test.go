@@ -2,10 +2,13 @@ package fakebatch_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -226,6 +229,24 @@ func TestSignal(t *testing.T) {
 	await(t, "it runs", f.exists("up"))
 	check.Must(t, f.Signal(id, syscall.SIGTERM))
 	f.await(t, id, types.JobStatusSucceeded)
+}
+
+// TestThreadEnds submits a job from a thread that ends while the job runs. The job must go on.
+func TestThreadEnds(t *testing.T) {
+	f := newFixture(t, 1, "sleep 0.3")
+	submitted := make(chan []byte)
+	go func() {
+		runtime.LockOSThread() // without unlocking, so the thread ends
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/submitjob", strings.NewReader(`{"jobName":"a","jobQueue":"queue","jobDefinition":"definition"}`)))
+		submitted <- w.Body.Bytes()
+	}()
+	var made struct{ JobID string }
+	check.Must(t, json.Unmarshal(<-submitted, &made))
+	await(t, "the end of the job", f.Idle)
+	if got := f.describe(t, made.JobID); got.Status != types.JobStatusSucceeded {
+		t.Errorf("got %+v, want a job that succeeded", got)
+	}
 }
 
 // TestNothingRemains has jobs that start a child process: one that ends by itself, and one that is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -53,12 +54,19 @@ func (f *Fake) start(j *job) {
 	// outlives this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	a := attempt{started: time.Now()}
-	if err := cmd.Start(); err != nil {
-		a.reason = "CannotStartContainerError: " + err.Error()
-	} else {
-		j.process, j.gone = cmd, make(chan struct{})
-	}
-	f.ended.Go(func() { f.await(j, cmd, a) })
+	begun := make(chan struct{})
+	f.ended.Go(func() {
+		runtime.LockOSThread() // which another goroutine could end: for the kernel it is the parent
+		defer runtime.UnlockOSThread()
+		if err := cmd.Start(); err != nil {
+			a.reason = "CannotStartContainerError: " + err.Error()
+		} else {
+			j.process, j.gone = cmd, make(chan struct{})
+		}
+		close(begun)
+		f.await(j, cmd, a)
+	})
+	<-begun
 }
 
 // await waits until an attempt ends, and then updates the job.
