@@ -14,7 +14,7 @@ import (
 )
 
 // batchLines is set by make batch.
-var batchLines = flag.Int("lines", 6, "number of lines of the batch of TestBatch_long")
+var batchLines = flag.Int("lines", 4, "number of lines of the batch of TestBatch_long")
 
 // TestBatch_long takes the table away from the function that makes a batch, as if it died, and kills the runner that does the batch's requests, and the
 // function that publishes the first event. In the end each line has one completed request, the webhook has got one event, and the bus all events.
