@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	items "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/uuid"
@@ -22,7 +20,6 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/http/rest"
-	"lipsync/internal/store/dynamodb"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/sharedtest"
@@ -128,18 +125,6 @@ func (d *testDeployment) naming(b *testing.B, event string) func() string {
 		}
 		d.unlockScaling(b)
 		return strings.ReplaceAll(event, sample, d.waiting(b).id)
-	}
-}
-
-// unlockScaling lets the next function start runners at once: it deletes the scaling lock.
-func (d *testDeployment) unlockScaling(b *testing.B) {
-	b.Helper()
-	await(b, "the runners to leave", d.Batch.Idle)
-	key := map[string]items.AttributeValue{
-		dynamodb.PartitionKey: &items.AttributeValueMemberS{Value: dynamodb.PoolKey}, dynamodb.SortKey: &items.AttributeValueMemberS{Value: "pool"},
-	}
-	if _, err := sdk.NewFromConfig(d.config).DeleteItem(b.Context(), &sdk.DeleteItemInput{TableName: aws.String(d.Outputs["TableName"]), Key: key}); err != nil {
-		b.Fatal(err)
 	}
 }
 

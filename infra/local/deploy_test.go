@@ -22,7 +22,7 @@ import (
 // TestNoStackRemains creates a stack whose creation fails, and one whose creation is interrupted.
 // Both must be deleted.
 func TestNoStackRemains(t *testing.T) {
-	e := awstest.Shared(t)
+	e := awstest.Enforcing(t)
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	for name, c := range map[string]struct {

@@ -25,11 +25,17 @@ import (
 	"lipsync/internal/test/awstest/fakebatch"
 )
 
-// faulty returns the deployment on the shared emulator, with nothing left to do. At the end of the
+// faulty returns the deployment that tests share, with nothing left to do. At the end of the
 // test it stops making faults.
 func faulty(t *testing.T) *testDeployment {
 	t.Helper()
-	d := deployed(t, awstest.Shared(t))
+	return faultyOn(t, awstest.Enforcing(t))
+}
+
+// faultyOn is like faulty, on any emulator.
+func faultyOn(t *testing.T, e *awstest.Emulator) *testDeployment {
+	t.Helper()
+	d := deployed(t, e)
 	d.quiet(t)
 	t.Cleanup(func() {
 		d.between.set(nil)
@@ -131,6 +137,7 @@ func TestKill(t *testing.T) {
 		j := d.newJobOf(t, fixtures.long)
 		await(t, "the output to grow", d.renders)
 		d.kill(t)
+		d.unlockScaling(t)
 		j.settle(t)
 		j.want(t)
 	})
@@ -167,6 +174,7 @@ func (d *testDeployment) killAt(t *testing.T, after bool, is func(operation stri
 	close(made)
 	select {
 	case <-dead:
+		d.unlockScaling(t)
 	case <-time.After(patience):
 		t.Fatal("the runner never reached the point")
 	}

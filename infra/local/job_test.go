@@ -166,6 +166,18 @@ func (d *testDeployment) endEntry(ctx context.Context, id string) error {
 	return err
 }
 
+// unlockScaling lets the next function start runners at once: it deletes the scaling lock.
+func (d *testDeployment) unlockScaling(t testing.TB) {
+	t.Helper()
+	await(t, "the runners to leave", d.Batch.Idle)
+	key := map[string]dynamodbtypes.AttributeValue{
+		store.PartitionKey: &dynamodbtypes.AttributeValueMemberS{Value: store.PoolKey}, store.SortKey: &dynamodbtypes.AttributeValueMemberS{Value: "pool"},
+	}
+	if _, err := dynamodb.NewFromConfig(d.config).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(d.Outputs["TableName"]), Key: key}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // want checks the data of a completed request, which must be the same after any fault: one final
 // state, one use of the key, and one output.
 func (j job) want(t *testing.T) {
@@ -240,7 +252,7 @@ func await(t testing.TB, what string, f func() bool) {
 	}
 }
 
-// quiet waits until no request of an earlier test is left, and stops runners.
+// quiet waits until no request of an earlier test is left, and stops runners. The next one can be started at once.
 func (d *testDeployment) quiet(t *testing.T) {
 	t.Helper()
 	told := map[string]time.Time{} // a second signal soon ends a runner before it removes its files
@@ -257,4 +269,5 @@ func (d *testDeployment) quiet(t *testing.T) {
 		}
 		return len(open) == 0 && d.Batch.Idle()
 	})
+	d.unlockScaling(t)
 }

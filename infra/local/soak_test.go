@@ -15,6 +15,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/s3"
+	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/lipsynctest"
 	"lipsync/internal/test/soak"
 )
@@ -52,7 +53,7 @@ type soaked struct {
 
 func newSoaked(t *testing.T) *soaked {
 	t.Helper()
-	s := &soaked{testDeployment: faulty(t)}
+	s := &soaked{testDeployment: faultyOn(t, awstest.Shared(t))} // where no other test left an object without a record
 	seed := soak.Seed(t, *soakSeed)
 	s.random = rand.New(rand.NewPCG(seed, 0))
 	s.load = &soak.Load{
