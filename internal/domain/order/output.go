@@ -136,7 +136,7 @@ type Quality int
 
 // The qualities.
 const (
-	Source Quality = iota // as High, with little more data than the video has
+	Source Quality = iota // as High to the eye, with less data if the video has few
 	High
 	Medium
 	Low

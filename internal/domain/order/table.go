@@ -219,11 +219,11 @@ var (
 		Label:   "Quality",
 		Flag:    "QUALITY",
 		Help:    "Set the quality of the pictures: source (the default: as the video), high, medium or low. A lower one makes a smaller file.",
-		Meaning: "how near the pictures are to those of the video. `high` is nearest, and each step below it makes the file about half as large. `source` and, down to `low`, `medium` take some 1.5 times the data of the video's pictures at most, or three times if HEVC, VP9 or AV1 becomes H.264: `source` more if a loss would be seen. `prores` and pictures larger than 4096 × 2160 have no bound",
-		About: "How near the pictures are to those of the video. A lower quality makes a smaller file. `source` is as near as `high`,\n" +
-			"but smaller for a video with few data: its pictures take some 1.5 times the data of the video's, or three times if the\n" +
-			"video is HEVC, VP9 or AV1, which need half the data, and the output H.264. They take more if a loss would be seen,\n" +
-			"or if they are larger than 4096 × 2160. `medium` likewise, down to the size of `low`. `prores` is never smaller.\n",
+		Meaning: "how near the pictures are to those of the video. `high` is nearest, and each step below it makes the file about half as large. `source` takes some 1.5 times the data of the video's pictures at most, three times if HEVC, VP9 or AV1 becomes H.264, or more if a loss would be seen. `medium` has the same bound, down to `low`. `prores`, alpha and pictures over 4096 × 2160 have none",
+		About: "How near the pictures are to those of the video. A lower quality makes a smaller file. `source` looks like `high`,\n" +
+			"but its pictures take at most some 1.5 times the data of the video's, three times if the video is HEVC, VP9 or AV1,\n" +
+			"which need half the data, and the output H.264, or more if a loss would be seen. `medium` has\n" +
+			"the same bound, but is never smaller than `low`. `prores`, alpha and pictures over 4096 × 2160 have none.\n",
 		field: func(o *Options) encoding.TextUnmarshaler { return &o.Output.Quality },
 	}
 	fpsOption = Option{

@@ -107,27 +107,32 @@ func TestArgsOnGPU(t *testing.T) {
 	}
 }
 
-// TestQualityOfVideo checks the crf of outputs of a video for which its bits ask for one, or don't, and that of samples.
+// TestQualityOfVideo checks the crf of outputs of a video for which its bits ask for one of H.264, or don't, and that samples are encoded as outputs are.
 func TestQualityOfVideo(t *testing.T) {
+	asked := [...]int{0, 16, 22, 30}
 	for _, test := range []struct {
-		quality order.Quality
-		want    [4]int // for the crfs 0, 16, 22 and 30
+		output order.Output
+		want   [len(asked)]int
 	}{
-		{order.Source, [4]int{14, 16, 18, 18}},
-		{order.High, [4]int{14, 14, 14, 14}},
-		{order.Medium, [4]int{20, 20, 22, 26}},
-		{order.Low, [4]int{26, 26, 26, 26}},
+		{order.Output{}, [...]int{14, 16, 18, 18}},
+		{order.Output{Quality: order.High}, [...]int{14, 14, 14, 14}},
+		{order.Output{Quality: order.Medium}, [...]int{20, 20, 22, 26}},
+		{order.Output{Quality: order.Low}, [...]int{26, 26, 26, 26}},
+		{order.Output{Codec: order.HEVC}, [...]int{15, 17, 20, 20}},
+		{order.Output{Codec: order.VP9}, [...]int{10, 15, 20, 20}},
 	} {
-		for i, crf := range [...]int{0, 16, 22, 30} {
+		for i, crf := range asked {
 			v := Video{CRF: crf}
-			if got := v.qualityOf(order.Output{Quality: test.quality}); got != test.want[i] {
-				t.Errorf("%s, for crf %d: got crf %d, want %d", test.quality, crf, got, test.want[i])
+			if got := v.qualityOf(test.output); got != test.want[i] {
+				t.Errorf("%s, %s, for crf %d: got crf %d, want %d", test.output.VideoCodec(), test.output.Quality, crf, got, test.want[i])
 			}
 		}
-	}
-	v, o, _ := (&Video{Width: 64, Height: 64}).Sample(order.Output{})
-	if got := v.qualityOf(o); got != sampleCRF {
-		t.Errorf("got crf %d of a sample, want %d", got, sampleCRF)
+		tools := (&Tools{Threads: 2}).trial(sandbox.Files{}, sandbox.Sandbox{})
+		v, o, ok := (&Video{Width: 640, Height: 480}).Sample(test.output)
+		bounded := Video{Width: 640, Height: 480, CRF: sampleCRF}
+		if got, want := tools.EncoderArgs(v, o), tools.EncoderArgs(&bounded, test.output); !ok || !slices.Equal(got, want) {
+			t.Errorf("%s: a sample is encoded by %s, want %s", test.output.VideoCodec(), got, want)
+		}
 	}
 }
 

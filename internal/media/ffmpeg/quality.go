@@ -40,30 +40,37 @@ const (
 	// dense is how many times the bits of HEVC, VP9 or AV1 H.264 needs: see Tan and others, "Video Quality Evaluation Methodology and
 	// Verification Testing of HEVC Compression Performance" (IEEE TCSVT 26, 2016).
 	dense = 2
-	// sampleCRF is the crf of samples in H.264. It is x264's own default, near which the crf of most videos of strangers lies.
+	// sampleCRF is the crf of samples in H.264, as far as the output's quality lets it be one. It is x264's own default.
 	sampleCRF = 23
 	// halving is by how much the crf of x264 rises where the bits halve: 4.9 from 14 on and 5.7 up to 26, in talking_man.mp4 and woman.mp4.
 	halving = 5.4
 )
 
-// qualityOf returns the value of the encoder for frames of v in the output o. It is that of the quality, or a lower one if v.CRF says that
-// the source has no more: down to unseen, or to low from medium.
-func (v *Video) qualityOf(o order.Output) int {
-	codec, level := o.VideoCodec(), max(0, int(o.Quality-order.High))
-	values := qualities[codec]
-	if codec == order.ProRes {
-		return int(values[level])
-	}
+// level returns the index of a quality in qualities.
+func level(q order.Quality) int { return max(0, int(q-order.High)) }
+
+// h264CRF returns the crf in H.264 for frames of v in the output o. It is that of o's quality, or of a lower one if v.CRF says that
+// the source has no more: down to unseen for the quality source, and to low for medium.
+func (v *Video) h264CRF(o order.Output) float64 {
 	scale := qualities[order.H264]
-	crf, most := scale[level], scale[2]
+	crf, most := scale[level(o.Quality)], scale[2]
 	switch o.Quality {
 	case order.Source:
 		most = unseen
 	case order.High:
 		most = crf
 	}
-	crf = min(max(crf, float64(v.CRF)), most)
-	i := 0
+	return min(max(crf, float64(v.CRF)), most)
+}
+
+// qualityOf returns the value of the encoder for frames of v in the output o.
+func (v *Video) qualityOf(o order.Output) int {
+	codec, scale := o.VideoCodec(), qualities[order.H264]
+	values := qualities[codec]
+	if codec == order.ProRes {
+		return int(values[level(o.Quality)])
+	}
+	crf, i := v.h264CRF(o), 0
 	if crf > scale[1] {
 		i = 1
 	}
@@ -77,7 +84,7 @@ const mostSampled = 4096 * 2160
 func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bool) {
 	sampled := *v
 	sampled.CRF = sampleCRF
-	output.Codec, output.Quality = o.VideoCodec(), order.Medium                                                   // which takes that crf
+	output.Codec, output.Quality = o.VideoCodec(), o.Quality
 	return &sampled, output, output.Codec != order.ProRes && !v.Pixels.Alpha() && v.Width*v.Height <= mostSampled // MP4 has neither ProRes nor alpha
 }
 
@@ -149,7 +156,8 @@ func (v *Video) CRFOf(o order.Output, sample string, bits float64) (int, error) 
 		most *= dense
 	}
 	takes := 8 * (mean(sizes[1:]) + float64(sizes[0])/keyEvery) * v.Rate.Float() // the first is a key frame
-	return max(1, int(math.Ceil(sampleCRF+halving*math.Log2(takes/most)))), nil
+	sampled := Video{CRF: sampleCRF}
+	return max(1, int(math.Ceil(sampled.h264CRF(o)+halving*math.Log2(takes/most)))), nil
 }
 
 // mean returns the mean of numbers, 0 of none.

@@ -33,9 +33,10 @@ const (
 	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
-	dullCost   = 25  // × (blur of shut lips ÷ the usual one, at most dullMost − dullFree)²: without their line lips look swollen
+	dullCost   = 25  // × (dullness of shut lips − dullFree)²: where the line between them is blurred they look swollen
 	dullFree   = 1.15
-	dullMost   = 1.65 // costs as much as a jump
+	dullMost   = 1.65 // a larger dullness counts as this, and costs as much as a jump
+	dullLeast  = .008 // canonical, some .5 mm: a smaller blur across the lips isn't seen
 )
 
 // Costs of showing one example after another. A jump costs much, because natural sequences look
@@ -309,41 +310,45 @@ func (p *person) newChooser() *chooser {
 // blurred tells which examples are blurred: much less sharp than is usual in their track.
 func blurred(examples []example) []bool {
 	out := make([]bool, len(examples))
-	for i, share := range ofUsual(examples, func(e *example) (float32, bool) { return e.sharp, true }) {
+	sharp := func(e *example) float32 { return max(e.sharp, math.SmallestNonzeroFloat32) } // of black pictures none is less sharp than the others
+	for i, share := range ofUsual(examples, sharp) {
 		out[i] = share < sharpEnough
 	}
 	return out
 }
 
-// dull returns the cost of the blur of each example's mouth. Only those of shut lips are compared: open ones have edges of teeth, or none.
+// dull returns the cost of the blur of each example's mouth. It is that of shut lips only, since open ones have edges of teeth, or none: what they
+// cost fades between a gap at which they touch and twice that. Their dullness is their blur as a share of the usual one.
 func dull(examples []example) []float32 {
-	out := ofUsual(examples, func(e *example) (float32, bool) { return e.softness(), e.shown.gap() < alignment.Touching })
-	for i, share := range out {
-		out[i] = dullCost * square(max(min(share, dullMost)-dullFree, 0))
+	apart := func(e *example) float32 { return e.shown.gap() / alignment.Touching }
+	out := ofUsual(examples, func(e *example) float32 {
+		if apart(e) >= 2 {
+			return 0
+		}
+		return max(e.softness(), dullLeast)
+	})
+	for i, dullness := range out {
+		out[i] = dullCost * square(max(min(dullness, dullMost)-dullFree, 0)) * clamp(2-apart(&examples[i]))
 	}
 	return out
 }
 
-// ofUsual returns a value of each example as a share of its median in the example's track, or 0 if value isn't ok. Other tracks are no
-// measure, since faces of another size are less or more sharp.
-func ofUsual(examples []example, value func(*example) (v float32, ok bool)) []float32 {
+// ofUsual returns a value of each example as a share of its median in the example's track: other tracks are no measure, since faces of another
+// size are less or more sharp. Examples with the value 0 don't count, and keep it.
+func ofUsual(examples []example, value func(*example) float32) []float32 {
 	shares, all := make([]float32, len(examples)), map[*track][]float32{}
 	for i := range examples { // by index, since examples are large to copy
-		if v, ok := value(&examples[i]); ok {
-			t := examples[i].track
-			shares[i], all[t] = v, append(all[t], v)
+		if shares[i] = value(&examples[i]); shares[i] > 0 {
+			all[examples[i].track] = append(all[examples[i].track], shares[i])
 		}
 	}
+	usual := map[*track]float32{}
 	for t, values := range all {
-		usual := dsp.Quantile(values, .5)
-		for i := range examples {
-			switch {
-			case examples[i].track != t:
-			case usual == 0: // as in a black picture
-				shares[i] = 1
-			default:
-				shares[i] /= usual
-			}
+		usual[t] = dsp.Quantile(values, .5)
+	}
+	for i := range shares {
+		if shares[i] > 0 {
+			shares[i] /= usual[examples[i].track]
 		}
 	}
 	return shares
