@@ -77,7 +77,7 @@ func (s *suite) jsonContentTypes(t *testing.T) {
 	} {
 		rows = append(rows, row{"accepted " + contentType, generateCall(contentType, good()), 200, ""})
 	}
-	s.values(t, rows)
+	s.table(t, rows)
 }
 
 func generateCall(contentType, body string) call {

@@ -61,9 +61,7 @@ func (s *suite) request(t *testing.T) {
 			"x", "00000000-0000-4000-8000-000000000000", "..", "../..", ".", "a/b", "%", "\x00", "\xff", " ", "é",
 			strings.Repeat("x", 256), strings.Repeat("x", 4000), "' OR 1=1 --",
 		} {
-			if s.tries(id) {
-				s.get(t, token, requestPath(id)).refused(t, http.StatusNotFound, "lipsync request not found")
-			}
+			s.get(t, token, requestPath(id)).refused(t, http.StatusNotFound, "lipsync request not found")
 		}
 	})
 	t.Run("references", s.references)
@@ -131,9 +129,6 @@ func (s *suite) references(t *testing.T) {
 		"a/b", "..", ".", "../..", "a/../b", "%2F", "%", "a b", "a+b", "a?b=c#d", "é 漢 😀", "\t", "\\", "a;b", "~", ":", "*", "{id}",
 		"health", strings.Repeat("漢", 255),
 	} {
-		if !s.tries(ref) {
-			continue
-		}
 		want := s.start(t, token, reference(ref))
 		if got := s.read(t, token, ref); got.ID != want || got.ReferenceID != ref {
 			t.Errorf("reference %q: got %s, %q, want %s", ref, got.ID, got.ReferenceID, want)

@@ -60,9 +60,6 @@ func (s *suite) tokenHeaders(t *testing.T) {
 		{"sent twice", bearer("Bearer "+token, "Bearer "+token), "invalid token"},
 		{"x-api-key sent twice", apiKey(token, token), "invalid token"},
 	} {
-		if !s.tries(row.name) {
-			continue
-		}
 		t.Run(row.name, func(t *testing.T) {
 			got := s.do(t, call{method: http.MethodGet, path: "/v1/users/me", header: row.header})
 			if row.want != "" {

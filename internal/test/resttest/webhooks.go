@@ -153,7 +153,7 @@ func (s *suite) unknownWebhooks(t *testing.T) {
 			{method: http.MethodPost, path: "/deliveries/x/redeliver"},
 			{method: http.MethodPost, path: "/redeliver"},
 		} {
-			if !s.tries(id + c.path) {
+			if id != others && !s.tries(id+c.path) {
 				continue
 			}
 			c.path, c.token = webhooksPath+"/"+id+c.path, token
