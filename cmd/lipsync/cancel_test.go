@@ -53,7 +53,7 @@ func TestCancel(t *testing.T) {
 		ids = append(ids, id)
 	}
 	running, queued, next := ids[0], ids[1], ids[2]
-	c.waitProgress(t, running, func(p howFar) bool { return p.Stage == "rendering" && p.Left > 0 })
+	c.waitProgress(t, running, "it rendered with seconds left", func(p howFar) bool { return p.Stage == "rendering" && p.Left > 0 })
 	if got := c.cancel(t, queued); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
 		t.Errorf("got %+v of what waited, want it canceled", got)
 	}
@@ -71,20 +71,20 @@ func TestCancel(t *testing.T) {
 	s.wantNothingOf(t, running, queued)
 }
 
-// waitProgress waits until a request, which takes long, is as far as it should be.
-func (c testClient) waitProgress(t *testing.T, id string, right func(howFar) bool) {
+// waitProgress waits until right reports true of a request's progress. The request must not end before.
+func (c testClient) waitProgress(t *testing.T, id, want string, right func(howFar) bool) {
 	t.Helper()
 	var p howFar
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		before := p
 		if p = c.progress(t, id); p.Percent < before.Percent || p.Status == "failed" || p.Status == "completed" {
-			t.Fatalf("got %+v after %+v", p, before)
+			t.Fatalf("got %+v after %+v, want %s", p, before, want)
 		}
 		if right(p) {
 			return
 		}
 	}
-	t.Fatalf("got %+v after two minutes", p)
+	t.Fatalf("got %+v after two minutes, want %s", p, want)
 }
 
 // wantNothingOf checks that the server has no file of the requests, no scratch file and no child

@@ -134,7 +134,7 @@ func TestEstimateAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.waitProgress(t, id, func(p howFar) bool { return p.Stage == "rendering" })
+	c.waitProgress(t, id, "it rendered", func(p howFar) bool { return p.Stage == "rendering" })
 	other := testClient{s.url, newKey(t, data, "--account", "other")}
 	var slow []estimated
 	for range local.EstimatesAtOnce {

@@ -10,7 +10,8 @@ import (
 )
 
 // TestFuzzer_long compares a running service with its OpenAPI document, by schemathesis: it finds no error
-// of the server, and no answer that the document lacks.
+// of the server, and no answer that the document lacks. It tries at most 15 random examples of each call, and
+// at most 15 random sequences of calls that use each other's answers: --max-examples bounds both.
 func TestFuzzer_long(t *testing.T) {
 	fuzzer, folder := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "http", "rest")
 	data := t.TempDir()

@@ -37,18 +37,18 @@ func main() {
 	}
 }
 
-// compiler builds what compile does.
+// compiler is compile, or returns what it has built before.
 type compiler func(ctx context.Context, root, dir string) (*built, error)
 
 // serve does the whole command until ctx ends, and then removes what it created.
-func serve(ctx context.Context, compile compiler, arguments []string, out io.Writer, errs *os.File) error {
+func serve(ctx context.Context, build compiler, arguments []string, out io.Writer, errs *os.File) error {
 	var made undo
-	err := bringUp(ctx, compile, arguments, out, errs, &made)
+	err := bringUp(ctx, build, arguments, out, errs, &made)
 	return made.after(ctx, err)
 }
 
 // bringUp builds and deploys the service, and lets clients call it.
-func bringUp(ctx context.Context, compile compiler, arguments []string, out io.Writer, errs *os.File, made *undo) error {
+func bringUp(ctx context.Context, build compiler, arguments []string, out io.Writer, errs *os.File, made *undo) error {
 	flags := flag.NewFlagSet("local", flag.ExitOnError)
 	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` instead of starting one")
 	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
@@ -68,7 +68,7 @@ func bringUp(ctx context.Context, compile compiler, arguments []string, out io.W
 	}
 	made.add("the folder "+dir, func(context.Context) error { return os.RemoveAll(dir) })
 	fmt.Fprintln(errs, "Building the functions, the runner and the template …")
-	b, err := compile(ctx, root, dir)
+	b, err := build(ctx, root, dir)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ import onnxruntime
 class Session(onnxruntime.InferenceSession):
     """A network on one thread: others would only wait, by spinning."""
 
-    def __init__(self, path, options=None):
-        options = options or onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        super().__init__(path, options)
+    def __init__(self, path, sess_options=None, **others):
+        sess_options = sess_options or onnxruntime.SessionOptions()
+        if sess_options.intra_op_num_threads == 0:  # the caller leaves it open
+            sess_options.intra_op_num_threads = 1
+        super().__init__(path, sess_options, **others)
 
 
 onnxruntime.InferenceSession = Session

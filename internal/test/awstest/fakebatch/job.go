@@ -56,7 +56,7 @@ func (f *Fake) start(j *job) {
 	a := attempt{started: time.Now()}
 	begun := make(chan struct{})
 	f.ended.Go(func() {
-		runtime.LockOSThread() // which another goroutine could end: for the kernel it is the parent
+		runtime.LockOSThread() // The kernel kills the job when the thread that started it ends.
 		defer runtime.UnlockOSThread()
 		if err := cmd.Start(); err != nil {
 			a.reason = "CannotStartContainerError: " + err.Error()
