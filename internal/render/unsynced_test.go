@@ -204,8 +204,14 @@ func TestUnsyncedModes(t *testing.T) {
 			j := Job{Video: numbered(t, "25", 32), Audio: tone(t, "2.4"), Scratch: t.TempDir(), LargestFace: true, Options: order.Options{SyncMode: c.mode, Preview: c.preview},
 				PieceTime: time.Nanosecond, Pieces: s}
 			for _, attempt := range []string{"first", "second"} {
-				r, told := inMemory(t, &numberer{}), &notes{}
+				r, told, looks := inMemory(t, &numberer{}), &notes{}, 0
 				r.NewTracker = func(float64) people.Tracker { return comes }
+				r.Now = func() time.Time { // the recorder looks when a piece begins, and before it ends
+					if looks++; looks == 3 && attempt == "first" {
+						s.await(t.Context(), 1)
+					}
+					return time.Now()
+				}
 				j.Output = filepath.Join(j.Scratch, attempt+".mp4")
 				made, err := r.Render(t.Context(), j, told)
 				if err != nil {

@@ -48,8 +48,11 @@ func blurOf(luma []float32, width int, scale float32) (b blur) {
 // The part of the face in which the blur of lips is read: some 38 × 30 mm around their middle.
 const lipsWidth, lipsHeight, lipsScale = 40, 32, 66
 
-// softness reads the blur across the lips of an example.
+// softness reads the blur across the lips of an example. It is 0 if they are below the frame.
 func (e *example) softness() float32 {
+	if e.pixels.Rect.Empty() {
+		return 0
+	}
 	o := &e.shown
 	luma := make([]float32, lipsWidth*lipsHeight)
 	sampler, middle := pixels.NewSampler(e.pixels, o.to.Scale()/lipsScale), (o.top.middle()+o.bottom.middle())/2
