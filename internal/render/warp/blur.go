@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/registration"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -20,14 +21,14 @@ const (
 )
 
 // blur reads the blur of a face.
-func (g upperFace) blur() blur { return blurOf(g, alignment.Band.Width, alignment.Band.Scale) }
+func (g upperFace) blur() blur { return blurOf(g, alignment.Band) }
 
-// blurOf reads the blur of a grid of luma: rows of a width, with scale places to a canonical unit. It takes a sharp picture for one of steps:
+// blurOf reads the blur of a picture with the luma in the pixels of a grid. It takes a sharp picture for one of steps:
 // the mean squared difference of two places then grows with their distance. Blur makes it grow with the square of the distance, up to
 // distances of some of its standard deviations. So the differences at a distance and at four times of it tell the blur. Noise hides a large
 // blur from small distances, and large distances don't tell a small one: the largest reading counts.
-func blurOf(luma []float32, width int, scale float32) (b blur) {
-	height := len(luma) / width
+func blurOf(luma []float32, g registration.Grid) (b blur) {
+	width, height := g.Width, g.Height
 	differences := func(dx, dy int) (sum float64) {
 		for y := range height - dy {
 			from, to := luma[y*width:], luma[(y+dy)*width+dx:]
@@ -38,14 +39,14 @@ func blurOf(luma []float32, width int, scale float32) (b blur) {
 		return sum / float64((height-dy)*(width-dx))
 	}
 	for _, d := range [...]int{1, 2, 4} {
-		unit := float32(d) / scale
+		unit := float32(d) / g.Scale
 		b.along = max(b.along, unit*stepBlur(differences(d, 0)/differences(4*d, 0)))
 		b.across = max(b.across, unit*stepBlur(differences(0, d)/differences(0, 4*d)))
 	}
 	return blur{min(b.along, blurMost), min(b.across, blurMost)}
 }
 
-// The part of the face in which the blur of lips is read: some 38 × 30 mm around their middle.
+// The grid in which the blur of lips is read: some 38 × 30 mm around their middle.
 const lipsWidth, lipsHeight, lipsScale = 40, 32, 66
 
 // softness reads the blur across the lips of an example. It is 0 if they are below the frame.
@@ -54,13 +55,11 @@ func (e *example) softness() float32 {
 		return 0
 	}
 	o := &e.shown
-	luma := make([]float32, lipsWidth*lipsHeight)
-	sampler, middle := pixels.NewSampler(e.pixels, o.to.Scale()/lipsScale), (o.top.middle()+o.bottom.middle())/2
-	for i := range luma {
-		x, y := float32(i%lipsWidth-lipsWidth/2), float32(i/lipsWidth-lipsHeight/2)
-		luma[i] = sampler.Luma(o.to.Apply(geom.Point{X: o.middle() + x/lipsScale, Y: middle + y/lipsScale}))
+	around := registration.Grid{
+		Left: o.middle() - lipsWidth/2./lipsScale, Top: (o.top.middle()+o.bottom.middle())/2 - lipsHeight/2./lipsScale,
+		Scale: lipsScale, Width: lipsWidth, Height: lipsHeight,
 	}
-	return blurOf(luma, lipsWidth, lipsScale).across
+	return blurOf(lumaIn(e.pixels, o.to, around), around).across
 }
 
 // stepBlur returns the standard deviation of the Gaussian by which a picture of steps is blurred if the mean squared difference of two

@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/face/registration"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
@@ -42,10 +43,15 @@ func usualLook(examples []example) (usual look) {
 type upperFace []float32
 
 func newUpperFace(p *image.YCbCr, to geom.Similarity) upperFace {
-	g := make(upperFace, alignment.Band.Width*alignment.Band.Height)
-	sampler := pixels.NewSampler(p, to.Scale()/alignment.Band.Scale)
-	for i := range g {
-		g[i] = sampler.Luma(to.Apply(alignment.Band.Place(i%alignment.Band.Width, i/alignment.Band.Width)))
+	return lumaIn(p, to, alignment.Band)
+}
+
+// lumaIn returns the luma of a picture in the pixels of a grid, row by row. to is the similarity from the canonical face to the picture's pixels.
+func lumaIn(p *image.YCbCr, to geom.Similarity, g registration.Grid) []float32 {
+	luma := make([]float32, g.Width*g.Height)
+	sampler := pixels.NewSampler(p, to.Scale()/g.Scale)
+	for i := range luma {
+		luma[i] = sampler.Luma(to.Apply(g.Place(i%g.Width, i/g.Width)))
 	}
-	return g
+	return luma
 }
