@@ -16,6 +16,9 @@ import (
 //go:embed align.py
 var alignScript string
 
+//go:embed refined.py
+var refinedScript string
+
 //go:embed sheet.py
 var sheetScript string
 
@@ -71,10 +74,22 @@ func (l *layout) script(ctx context.Context, source string, args ...string) ([]b
 	return l.output(ctx, l.Python, append([]string{"-c", source}, args...)...)
 }
 
-// measure runs a measuring tool that prints JSON, and reads that into result. The
-// tools print NaN and Infinity where too few sounds were measured.
-func (l *layout) measure(ctx context.Context, result any, tool string, args ...string) error {
-	printed, err := l.output(ctx, l.Python, append([]string{l.tool(tool)}, append(args, "--json")...)...)
+// score runs syncscore, which reads lips by the attention mesh here.
+func (l *layout) score(ctx context.Context, args ...string) (s score, err error) {
+	err = l.measure(ctx, &s, append([]string{"-c", refinedScript, l.tool("visemes")}, args...)...)
+	return s, err
+}
+
+// visemes runs visemes, which reads lips by the same mesh.
+func (l *layout) visemes(ctx context.Context, output, events string) (v visemes, err error) {
+	err = l.measure(ctx, &v, l.tool("visemes"), output, events, "--refined")
+	return v, err
+}
+
+// measure runs a measuring tool by its arguments for Python, and reads the JSON that it prints
+// into result. The tools print NaN and Infinity where too few sounds were measured.
+func (l *layout) measure(ctx context.Context, result any, args ...string) error {
+	printed, err := l.output(ctx, l.Python, append(args, "--json")...)
 	if err != nil {
 		return err
 	}

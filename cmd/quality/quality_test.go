@@ -56,7 +56,7 @@ func TestMeasured(t *testing.T) {
 		"rounded": {"n": [5, 13], "ratio": 1.044, "d": NaN}, "teeth": {"n": 3, "under_35": 0.667}, "step": 0.69}`)
 	var s score
 	var v visemes
-	if err := errors.Join(l.measure(t.Context(), &s, "syncscore"), l.measure(t.Context(), &v, "visemes")); err != nil {
+	if err := errors.Join(l.measure(t.Context(), &s, l.tool("syncscore")), l.measure(t.Context(), &v, l.tool("visemes"))); err != nil {
 		t.Fatal(err)
 	}
 	want := figures{

@@ -63,11 +63,12 @@ func (l *layout) row(ctx context.Context, t trial, p program) (row, error) {
 
 // silent measures the output of a trial without sound.
 func (l *layout) silent(ctx context.Context, t trial, output string) (figures, error) {
-	var made, source score
-	if err := l.measure(ctx, &made, "syncscore", output, t.speech.track(l)); err != nil {
+	made, err := l.score(ctx, output, t.speech.track(l))
+	if err != nil {
 		return nil, err
 	}
-	if err := l.measure(ctx, &source, "syncscore", l.video(t.video), t.speech.track(l)); err != nil {
+	source, err := l.score(ctx, l.video(t.video), t.speech.track(l))
+	if err != nil {
 		return nil, err
 	}
 	return figures{"silence": made.Opening.SD / source.Opening.SD}, nil
@@ -79,20 +80,19 @@ func (l *layout) speaking(ctx context.Context, t trial, output string) (figures,
 	if t.first {
 		arguments = append(arguments, "--source", l.video(t.video))
 	}
-	var s score
-	if err := l.measure(ctx, &s, "syncscore", arguments...); err != nil {
+	s, err := l.score(ctx, arguments...)
+	if err != nil {
 		return nil, err
 	}
-	var v visemes
-	if err := l.measure(ctx, &v, "visemes", output, t.speech.events(l), "--refined"); err != nil {
+	v, err := l.visemes(ctx, output, t.speech.events(l))
+	if err != nil {
 		return nil, err
 	}
 	f := measured(s, v)
 	if !t.first {
 		return f, nil
 	}
-	var wrong score
-	err := l.measure(ctx, &wrong, "syncscore", output, otherSpeech.track(l), "--events", otherSpeech.events(l))
+	wrong, err := l.score(ctx, output, otherSpeech.track(l), "--events", otherSpeech.events(l))
 	f["wrong"] = max(wrong.Articulation.At0, wrong.Envelope.At0)
 	return f, err
 }
