@@ -79,7 +79,7 @@ func (c *clip) transcodeArgs(b *testing.B, output string) []string {
 	}
 	return slices.Concat(
 		[]string{"-v", "error", "-nostdin", "-y", "-threads", strconv.Itoa(tools.Threads), "-i", c.video, "-i", c.audio, "-map", "0:v", "-map", "1:a"},
-		tools.EncoderArgs(video.Video, order.Output{}), audio.Audio.EncoderArgs(), []string{"-movflags", "+faststart", output})
+		tools.EncoderArgs(video.Video, order.Output{}), ffmpeg.SoundArgs(audio.Audio), []string{"-movflags", "+faststart", output})
 }
 
 // costs has the times of a program's runs: the processor time with its child processes, and the

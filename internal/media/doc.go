@@ -3,5 +3,5 @@
 //
 // May import: domain.
 //
-// Inside: c2pa → sandbox; ffmpeg → sandbox.
+// Inside: c2pa → sandbox; ffmpeg → ffmpeg/medium, sandbox.
 package media

@@ -12,7 +12,7 @@ import (
 
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render/people"
 	"lipsync/internal/signal/pixels"
@@ -112,7 +112,7 @@ func likesLight(t *testing.T) *speaker.Network {
 
 // TestWhoSpeaks checks the speaker in the Output that the engine gets.
 func TestWhoSpeaks(t *testing.T) {
-	film := rendertest.Clip{Width: 480, Height: 180, Rate: ffmpeg.Rate{Num: 25, Den: 1}, Samples: rendertest.Tone(2, .1)}
+	film := rendertest.Clip{Width: 480, Height: 180, Rate: medium.Rate{Num: 25, Den: 1}, Samples: rendertest.Tone(2, .1)}
 	for i := range 50 {
 		f, _ := company(i % 5)
 		film.Frames = append(film.Frames, slices.Concat(f.Y, f.Cb, f.Cr))

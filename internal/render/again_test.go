@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -69,7 +70,7 @@ type gpuless struct {
 	failed bool
 }
 
-func (m *gpuless) Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
+func (m *gpuless) Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
 	if !m.failed {
 		m.failed = true
 		return nil, ffmpeg.ErrGPU
@@ -113,7 +114,7 @@ type forgetting struct {
 	losses int // number of files with a loss
 }
 
-func (m *forgetting) Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
+func (m *forgetting) Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error) {
 	e, err := m.Media.Encode(ctx, v, o, sound, output)
 	if m.losses--; m.losses >= 0 {
 		e = &losing{Encoder: e}

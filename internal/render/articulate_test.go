@@ -3,7 +3,7 @@ package render
 import (
 	"testing"
 
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/test/rendertest"
 )
@@ -35,7 +35,7 @@ func TestArticulation(t *testing.T) {
 			if c.mute {
 				engine = m
 			}
-			clip := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, c.source)
+			clip := rendertest.Numbered(medium.Rate{Num: 25, Den: 1}, c.source)
 			clip.Samples = rendertest.Tone(float64(c.source)/25, .1)
 			video := clip.File(t, "a.mp4")
 			if _, err := render(t, inMemory(t, engine), video, tone(t, c.audio)); err != nil {

@@ -7,12 +7,13 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
 
 // benchSizes runs f with four seconds of a moving picture of each size.
-func benchSizes(b *testing.B, f func(b *testing.B, tools *ffmpeg.Tools, video *ffmpeg.Info)) {
+func benchSizes(b *testing.B, f func(b *testing.B, tools *ffmpeg.Tools, video *medium.Info)) {
 	for _, size := range []string{"1280x720", "1920x1080"} {
 		b.Run(size, func(b *testing.B) {
 			tools := ffmpegtest.Tools(b)
@@ -33,7 +34,7 @@ func report(b *testing.B, frames int) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	benchSizes(b, func(b *testing.B, tools *ffmpeg.Tools, video *ffmpeg.Info) {
+	benchSizes(b, func(b *testing.B, tools *ffmpeg.Tools, video *medium.Info) {
 		frame, n := video.Video.NewFrame(), 0
 		for b.Loop() {
 			frames, err := tools.OpenFrames(b.Context(), video, 100)
@@ -50,7 +51,7 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	benchSizes(b, func(b *testing.B, tools *ffmpeg.Tools, video *ffmpeg.Info) {
+	benchSizes(b, func(b *testing.B, tools *ffmpeg.Tools, video *medium.Info) {
 		frames, err := tools.OpenFrames(b.Context(), video, 25)
 		if err != nil {
 			b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/rendertest"
 )
 
@@ -16,7 +17,7 @@ type changing struct {
 	after int
 }
 
-func (c changing) OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error) {
+func (c changing) OpenFrames(ctx context.Context, in *medium.Info, most int) (ffmpeg.Frames, error) {
 	frames, err := c.Media.OpenFrames(ctx, in, most)
 	return &changingFrames{frames, c.after}, err
 }
@@ -28,7 +29,7 @@ type changingFrames struct {
 
 func (f *changingFrames) ReadPixels(frame []byte) error {
 	if f.left--; f.left < 0 {
-		return ffmpeg.ColoursError{}
+		return medium.ColoursError{}
 	}
 	return f.Frames.ReadPixels(frame)
 }

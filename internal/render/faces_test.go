@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/people"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
@@ -158,12 +158,12 @@ func TestChosenFaceMissing(t *testing.T) {
 
 // TestChosenFaceScaled finds points and boxes of the file in frames of half its size.
 func TestChosenFaceScaled(t *testing.T) {
-	rate := ffmpeg.Rate{Num: 25, Den: 1}
+	rate := medium.Rate{Num: 25, Den: 1}
 	boxes, err := people.ParseBoxes(strings.NewReader("[[180,60,300,140]]"), 1)
 	check.Must(t, err)
 	in := input{
-		video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 160, Height: 96, Rate: rate}},
-		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
+		video: &medium.Info{Video: &medium.Video{Width: 160, Height: 96, Rate: rate}},
+		given: medium.Video{Width: 320, Height: 192, Rate: rate},
 		boxes: boxes,
 	}
 	all := people.NewFaces(check.Scratch(t))

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speaker"
@@ -31,11 +32,11 @@ func TestFindingsName(t *testing.T) {
 		"rate":    func(_ *work, in *input) { in.video.Video.Rate.Num = 24 },
 		"begin":   func(_ *work, in *input) { in.video.Begin = time.Second },
 		"frames":  func(_ *work, in *input) { in.speech.samples = 2 * ffmpeg.PCMRate },
-		"scores":  func(w *work, in *input) { w.Speaker, in.video.Audio = &speaker.Network{}, &ffmpeg.Audio{} },
+		"scores":  func(w *work, in *input) { w.Speaker, in.video.Audio = &speaker.Network{}, &medium.Audio{} },
 		"codec":   func(_ *work, in *input) { in.job.Options.Output.Codec = order.HEVC },
 	} {
 		w := work{Renderer: &Renderer{Basis: "this program"}}
-		in := input{limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 64, Height: 36, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}
+		in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 64, Height: 36, Rate: medium.Rate{Num: 25, Den: 1}}}}
 		change(&w, &in)
 		name := w.findingsName(in)
 		if other, same := names[name]; same {
@@ -62,7 +63,7 @@ func (stalledFindings) Keep(ctx context.Context, _ string, _ io.Reader) error {
 func TestStalledFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		video := &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}
+		video := &medium.Info{Video: &medium.Video{Width: 2, Height: 2, Rate: medium.Rate{Num: 25, Den: 1}}}
 		w := work{Renderer: &Renderer{Media: &ffmpeg.Tools{}, Basis: "this program"}}
 		in := input{job: Job{Findings: stalledFindings{}}, limits: DefaultLimits(), video: video}
 		if o, found := w.readFindings(t.Context(), in, coded{}); found || time.Since(began) != findingsTime {
@@ -104,14 +105,14 @@ func (n *keptCount) Keep(_ context.Context, _ string, r io.Reader) error {
 // deaf are media whose sound can't be read to its end.
 type deaf struct{ rendertest.Media }
 
-func (deaf) OpenSound(context.Context, *ffmpeg.Info, time.Duration) (io.ReadCloser, error) {
+func (deaf) OpenSound(context.Context, *medium.Info, time.Duration) (io.ReadCloser, error) {
 	return io.NopCloser(iotest.ErrReader(io.ErrClosedPipe)), nil
 }
 
 // TestFindingsOfUnheardSound keeps the findings of videos with sound and without, and none if the sound can't be read.
 func TestFindingsOfUnheardSound(t *testing.T) {
 	silent := numbered(t, "25", 20)
-	clip := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, 20)
+	clip := rendertest.Numbered(medium.Rate{Num: 25, Den: 1}, 20)
 	clip.Samples = rendertest.Tone(.8, .1)
 	heard := clip.File(t, "heard")
 	speech := tone(t, "0.6")

@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/alignment"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/people"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
@@ -106,7 +106,7 @@ func (*scratching) Scratch(faces, frames int) int64 { return int64(3*faces + 5*f
 // TestSpaceOfFaces takes the space that one face in each frame takes, in the files of the engine and of the faces.
 func TestSpaceOfFaces(t *testing.T) {
 	const more, frames = 1000, 600
-	in := input{limits: DefaultLimits(), video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 16, Height: 16, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}
+	in := input{limits: DefaultLimits(), video: &medium.Info{Video: &medium.Video{Width: 16, Height: 16, Rate: medium.Rate{Num: 25, Den: 1}}}}
 	file := check.Scratch(t)
 	kept := people.NewFaces(file)
 	for range more {

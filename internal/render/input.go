@@ -10,6 +10,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/people"
 )
@@ -32,8 +33,8 @@ type input struct {
 	job    Job
 	engine engine.Engine
 	limits Limits
-	video  *ffmpeg.Info // of the size, the rate and the pixel format of the output
-	given  ffmpeg.Video // the video as it is in its file
+	video  *medium.Info // of the size, the rate and the pixel format of the output
+	given  medium.Video // the video as it is in its file
 	speech soundtrack
 	boxes  []*people.Rect // of the option face, one for each frame of the file
 
@@ -128,7 +129,7 @@ func (w work) inspectVideo(ctx context.Context, job Job) (in input, err error) {
 
 // shape gives the video the size, the rate and the pixel format of the output. The decoder makes such frames, so everything
 // that follows has them.
-func shape(v *ffmpeg.Video, o order.Output, limits Limits) error {
+func shape(v *medium.Video, o order.Output, limits Limits) error {
 	v.Pixels = v.Keep(o)
 	if fps := o.FPS.FPS(); fps > limits.FPS {
 		f := failure.Failure{Code: failure.OutputRateAbove}
@@ -136,7 +137,7 @@ func shape(v *ffmpeg.Video, o order.Output, limits Limits) error {
 		return f.Because(nil)
 	}
 	if o.FPS > 0 {
-		v.Rate, v.KeepsLast = ffmpeg.RateOf(int64(o.FPS)), true
+		v.Rate, v.KeepsLast = medium.RateOf(int64(o.FPS)), true
 	}
 	if o.Width == 0 {
 		return nil
@@ -155,15 +156,15 @@ func shape(v *ffmpeg.Video, o order.Output, limits Limits) error {
 const statedError = 2 * time.Second
 
 // probe inspects the file of one kind.
-func (w work) probe(ctx context.Context, kind failure.MediaKind, path string) (*ffmpeg.Info, error) {
+func (w work) probe(ctx context.Context, kind failure.MediaKind, path string) (*medium.Info, error) {
 	info, err := w.Media.Probe(ctx, path)
 	switch {
-	case errors.Is(err, ffmpeg.ErrPicture) && kind == failure.Video:
+	case errors.Is(err, medium.ErrPicture) && kind == failure.Video:
 		return nil, ffmpeg.Refuse(failure.Failure{Code: failure.VideoIsPicture}, err)
-	case errors.Is(err, ffmpeg.ErrUnsupported):
+	case errors.Is(err, medium.ErrUnsupported):
 		return nil, ffmpeg.Unsupported(kind, err)
 	case err == nil && kind == failure.Audio && info.Still:
-		return nil, ffmpeg.Unsupported(kind, ffmpeg.ErrPicture)
+		return nil, ffmpeg.Unsupported(kind, medium.ErrPicture)
 	case err != nil:
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
 	}
@@ -171,7 +172,7 @@ func (w work) probe(ctx context.Context, kind failure.MediaKind, path string) (*
 }
 
 // take returns a file with a track of a kind, 0 for the default one.
-func take(info *ffmpeg.Info, kind failure.MediaKind, track int) (*ffmpeg.Info, error) {
+func take(info *medium.Info, kind failure.MediaKind, track int) (*medium.Info, error) {
 	video, audio, tracks := track, 0, info.VideoTracks
 	if kind == failure.Audio {
 		video, audio, tracks = 0, track, info.AudioTracks
@@ -180,7 +181,7 @@ func take(info *ffmpeg.Info, kind failure.MediaKind, track int) (*ffmpeg.Info, e
 		return info, nil
 	}
 	taken, err := info.Take(video, audio)
-	if errors.Is(err, ffmpeg.ErrNoVideoTrack) || errors.Is(err, ffmpeg.ErrNoAudioTrack) {
+	if errors.Is(err, medium.ErrNoVideoTrack) || errors.Is(err, medium.ErrNoAudioTrack) {
 		f := failure.Failure{Code: failure.TrackMissing, Details: failure.Details{Kind: kind}}
 		f.Limit.Tracks, f.Value.Tracks = tracks, track
 		return nil, f.Because(err)

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -106,7 +107,7 @@ func TestSyncModesWithinFrames(t *testing.T) {
 
 // checkSound checks that an output's sound has a length in seconds, and that a tone is heard from its beginning to toneEnd and no
 // longer.
-func checkSound(t *testing.T, info *ffmpeg.Info, length, toneEnd float64) {
+func checkSound(t *testing.T, info *medium.Info, length, toneEnd float64) {
 	t.Helper()
 	const block, edge = .02, .06 // seconds; the codec smears the edge
 	stream, err := mediaOf(t, info.Path).OpenSound(t.Context(), info, time.Minute)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
@@ -42,7 +42,7 @@ var minutes = flag.Int("minutes", 25, "length of the videos of TestDrift_long an
 // TestMemory_long renders a long clip in memory, and logs what memory the program takes. It starts no process and keeps no output, so it is
 // much faster than TestDrift_long.
 func TestMemory_long(t *testing.T) {
-	clip := rendertest.Numbered(ffmpeg.Rate{Num: 30000, Den: 1001}, 30)
+	clip := rendertest.Numbered(medium.Rate{Num: 30000, Den: 1001}, 30)
 	clip.Samples = rendertest.Tone(1.001, .1)
 	path := clip.File(t, "clip")
 	r := newRenderer(t, &numberer{})
@@ -59,7 +59,7 @@ func TestMemory_long(t *testing.T) {
 // TestDrift_long renders a long video with a flash and a beep in each minute, at the rate of NTSC. They stay together.
 func TestDrift_long(t *testing.T) {
 	const each = "between(mod(t,60),%g,%g)"
-	minutes, rate := *minutes, ffmpeg.Rate{Num: 30000, Den: 1001}
+	minutes, rate := *minutes, medium.Rate{Num: 30000, Den: 1001}
 	dir := t.TempDir()
 	on := func(from, to float64) string { return fmt.Sprintf(each, from, to) }
 	ffmpegtest.RunIn(t, dir, "-f", "lavfi", "-i", fmt.Sprintf("color=0x303030:s=160x96:r=%s:d=%d,drawbox=c=white:t=fill:enable='%s'", rate, 60*minutes, on(1, 1.15)),

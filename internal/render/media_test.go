@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
 )
@@ -18,12 +19,12 @@ import (
 type mediaTest struct {
 	*testing.T
 	media         Media
-	video, speech *ffmpeg.Info
+	video, speech *medium.Info
 }
 
 // TestMedia checks that the tools of the machine and their twin for tests do the same.
 func TestMedia(t *testing.T) {
-	clip := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, 20)
+	clip := rendertest.Numbered(medium.Rate{Num: 25, Den: 1}, 20)
 	clip.Samples = rendertest.Tone(.8, .1)
 	film := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20), "-f", "lavfi", "-i", "sine=d=0.8:r=16000", "-c:a", "flac")
 	for name, c := range map[string]struct {
@@ -39,8 +40,8 @@ func TestMedia(t *testing.T) {
 			v := m.video.Video
 			m.want("size and rate", []any{v.Width, v.Height, v.Rate}, []any{160, 96, "25/1"})
 			m.want("lengths", []any{v.Stated.Round(ms(40)), m.video.Duration.Round(ms(40)), m.speech.Duration.Round(ms(10))}, []any{ms(800), ms(800), ms(600)})
-			if _, err := c.media.Probe(t.Context(), write(t, "text", []byte("no clip"))); !errors.Is(err, ffmpeg.ErrUnsupported) || m.speech.Video != nil {
-				t.Errorf("text: got %v, want %v; a tone has the pictures %v", err, ffmpeg.ErrUnsupported, m.speech.Video)
+			if _, err := c.media.Probe(t.Context(), write(t, "text", []byte("no clip"))); !errors.Is(err, medium.ErrUnsupported) || m.speech.Video != nil {
+				t.Errorf("text: got %v, want %v; a tone has the pictures %v", err, medium.ErrUnsupported, m.speech.Video)
 			}
 			m.reads()
 			m.hears()
@@ -56,7 +57,7 @@ func (m mediaTest) want(what string, got, want any) {
 	}
 }
 
-func (m mediaTest) probe(path string) *ffmpeg.Info {
+func (m mediaTest) probe(path string) *medium.Info {
 	m.Helper()
 	in, err := m.media.Probe(m.Context(), path)
 	if err != nil {
@@ -92,7 +93,7 @@ func count(from, to int) (all []int) {
 func (m mediaTest) reads() {
 	ctx, part, half, video := m.Context(), *m.video, *m.video, *m.video.Video
 	part.Begin = ms(200)
-	video.Rate, video.KeepsLast = ffmpeg.RateOf(12500), true
+	video.Rate, video.KeepsLast = medium.RateOf(12500), true
 	half.Video = &video
 	m.want("some frames", m.numbers(m.media.OpenFrames(ctx, m.video, 7)), count(0, 7))
 	m.want("all frames", m.numbers(m.media.OpenFrames(ctx, m.video, 100)), count(0, 20))
@@ -142,7 +143,7 @@ func (m mediaTest) writes() {
 		for _, n := range numbers {
 			frame := v.NewFrame()
 			ffmpegtest.Draw(frame, 0, n)
-			err = errors.Join(err, e.WritePixels(ffmpeg.Bytes(frame)))
+			err = errors.Join(err, e.WritePixels(medium.Bytes(frame)))
 		}
 		if err := errors.Join(err, e.Finish()); err != nil {
 			m.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/footage"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -66,14 +66,14 @@ func TestOutputFormats(t *testing.T) {
 					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.Source(i), i)
 				}
 			}
-			if info.Video.Rate != (ffmpeg.Rate{Num: 25, Den: 1}) || info.Video.Width != ffmpegtest.Width || info.Video.Height != ffmpegtest.Height {
+			if info.Video.Rate != (medium.Rate{Num: 25, Den: 1}) || info.Video.Width != ffmpegtest.Width || info.Video.Height != ffmpegtest.Height {
 				t.Errorf("got %+v", info.Video)
 			}
 			checkSound(t, info, seconds, seconds)
 			if got := psnr(t, output, usual, 0); got < 38 {
 				t.Errorf("got a PSNR of %.1f dB of the usual output", got)
 			}
-			if _, err := ffmpegtest.Tools(t).Poster(t.Context(), &ffmpeg.Video{}, output, time.Second/2); err != nil {
+			if _, err := ffmpegtest.Tools(t).Poster(t.Context(), &medium.Video{}, output, time.Second/2); err != nil {
 				t.Error(err)
 			}
 		})

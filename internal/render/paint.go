@@ -6,7 +6,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/occlusion"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/blend"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/flow"
@@ -41,7 +41,7 @@ const (
 
 // workers returns the number of frames that are painted at once, and that of all frames on their way. The first is the engine's Workers,
 // or fewer if frames are large.
-func (w work) workers(v *ffmpeg.Video) (painted, all int) {
+func (w work) workers(v *medium.Video) (painted, all int) {
 	room := paintBytes / v.FrameSize()
 	painted = min(w.engine.Workers(), max(2, room-beside))
 	return painted, max(leastOnWay, min(painted+beside, room))

@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/footage"
 	"lipsync/internal/render/people"
@@ -116,14 +116,14 @@ func inMemory(t testing.TB, e engine.Engine) *Renderer {
 // numbered makes a clip of numbered frames for inMemory.
 func numbered(t testing.TB, rate string, frames int) string {
 	t.Helper()
-	rates := map[string]ffmpeg.Rate{"25": {Num: 25, Den: 1}, "30000/1001": {Num: 30000, Den: 1001}}
+	rates := map[string]medium.Rate{"25": {Num: 25, Den: 1}, "30000/1001": {Num: 30000, Den: 1001}}
 	return rendertest.Numbered(rates[rate], frames).File(t, "numbered")
 }
 
 // unstated makes a clip of 25 frames/s that states no length.
 func unstated(t testing.TB, frames int) string {
 	t.Helper()
-	c := rendertest.Numbered(ffmpeg.Rate{Num: 25, Den: 1}, frames)
+	c := rendertest.Numbered(medium.Rate{Num: 25, Den: 1}, frames)
 	c.Unstated = true
 	return c.File(t, "live")
 }
@@ -227,7 +227,7 @@ func wantFiles(t testing.TB, dir string, want int) {
 
 // numbers reads the output's two numbers in each frame: the source's and the
 // painted one.
-func numbers(t testing.TB, path string) (source, painted []int, info *ffmpeg.Info) {
+func numbers(t testing.TB, path string) (source, painted []int, info *medium.Info) {
 	t.Helper()
 	info, all := ffmpegtest.FramesBy(t, mediaOf(t, path), path)
 	for _, frame := range all {

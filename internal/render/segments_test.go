@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/people"
 	"lipsync/internal/test/ffmpegtest"
@@ -234,7 +235,7 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 // TestSharesOfSegments checks the fades at the ends of segments. The third segment has another face than the second.
 func TestSharesOfSegments(t *testing.T) {
 	other := order.Options{Face: order.Face{By: order.FaceAt, X: 1}}
-	in := input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, job: Job{Segments: order.Segments{
+	in := input{video: &medium.Info{Video: &medium.Video{Rate: medium.Rate{Num: 25, Den: 1}}}, job: Job{Segments: order.Segments{
 		{Start: ms(80), End: ms(240)}, {Start: ms(240), End: ms(400)}, {Start: ms(400), End: ms(560), Options: other}, {Start: ms(840), End: ms(880)},
 	}}}
 	want := []uint8{0, 0, 63, 127, 255, 255, 255, 255, 127, 63, 63, 127, 127, 63, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0}

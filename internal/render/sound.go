@@ -12,11 +12,12 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // soundtrack is the sound of a job: at first its speech track, and then that of its output.
 type soundtrack struct {
-	info    *ffmpeg.Info  // of the speech track
+	info    *medium.Info  // of the speech track
 	encoded string        // path of the sound as the output will have it
 	pcm     string        // path of the samples of the speech
 	samples int64         // their number
@@ -45,7 +46,7 @@ func (w work) inspectSpeech(ctx context.Context, job Job) (s soundtrack, err err
 }
 
 // probeAudio inspects a speech track.
-func (w work) probeAudio(ctx context.Context, path string) (*ffmpeg.Info, error) {
+func (w work) probeAudio(ctx context.Context, path string) (*medium.Info, error) {
 	info, err := w.probe(ctx, failure.Audio, path)
 	if err == nil && info.Audio == nil {
 		err = failure.Failure{Code: failure.NoSoundTrack}.Because(nil)
@@ -93,7 +94,7 @@ func (w work) mostSpeech(part time.Duration) time.Duration {
 func (w work) encodeSpeech(ctx context.Context, s soundtrack, part time.Duration) error {
 	err := w.Media.Transcode(ctx, s.info, s.encoded, w.mostSpeech(part))
 	switch {
-	case errors.Is(err, ffmpeg.ErrUnsupported):
+	case errors.Is(err, medium.ErrUnsupported):
 		return ffmpeg.Unsupported(failure.Audio, err)
 	case err != nil:
 		return fmt.Errorf("encode audio: %w", err)
@@ -103,7 +104,7 @@ func (w work) encodeSpeech(ctx context.Context, s soundtrack, part time.Duration
 
 // assemble writes a speech track that has the audio of each segment in its place, and returns the path of the track.
 func (w work) assemble(ctx context.Context, job Job) (path string, err error) {
-	audios := map[string]*ffmpeg.Info{}
+	audios := map[string]*medium.Info{}
 	for _, ref := range job.Segments.Refs() {
 		if audios[ref], err = w.probeAudio(ctx, job.Audios[ref]); err != nil {
 			return "", err
@@ -150,7 +151,7 @@ func joined(all order.Segments) int {
 }
 
 // place adds the audio of joined segments to the track.
-func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.Info, all order.Segments) error {
+func (w work) place(ctx context.Context, track *ffmpeg.Assembly, audio *medium.Info, all order.Segments) error {
 	first, last := all[0], all[len(all)-1]
 	sound := *audio
 	sound.Begin = first.From
@@ -212,7 +213,7 @@ func (w work) mix(ctx context.Context, in input, source, frames int) (mixed bool
 	scratch := filepath.Join(w.dir, "original.wav")
 	if m.Original != nil {
 		err := w.Media.Mix(ctx, m, scratch, in.speech.encoded)
-		if !errors.Is(err, ffmpeg.ErrUnsupported) {
+		if !errors.Is(err, medium.ErrUnsupported) {
 			return err == nil, "", err
 		}
 		m.Original = nil

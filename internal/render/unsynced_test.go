@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/occlusion"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/footage"
 	"lipsync/internal/render/people"
 	"lipsync/internal/signal/geom"
@@ -105,7 +105,7 @@ func TestFindIslands(t *testing.T) {
 		{"where the video turns back", ".##", []int{0}, order.Bounce, 5, ".###."},
 		{"on the way back after a cut", ".##.#.", []int{0, 4}, order.Bounce, 11, ".##.....##."},
 	} {
-		p := plan{input: input{video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
+		p := plan{input: input{video: &medium.Info{Video: &medium.Video{Width: 2, Height: 2, Rate: medium.Rate{Num: 25, Den: 1}}}}, speaker: func(int) int { return 0 }}
 		p.seen.Faces = people.NewFaces(check.Scratch(t))
 		for _, face := range c.faces {
 			switch face {

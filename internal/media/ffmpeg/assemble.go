@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"time"
+
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // Assembly is a WAV file that is assembled from pieces of sound: 16-bit stereo at mixRate. It is silent
@@ -16,7 +18,7 @@ type Assembly struct{ file *os.File }
 
 // Piece is a part of a sound in an Assembly.
 type Piece struct {
-	Sound  *Info         // from Sound.Begin on
+	Sound  *medium.Info  // from Sound.Begin on
 	At     time.Duration // in the Assembly
 	Length time.Duration // at most
 }

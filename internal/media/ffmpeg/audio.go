@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -20,31 +21,31 @@ const PCMRate = 16000
 
 // Samples writes the sound of a file from in.Begin on, at most for a time, as samples at PCMRate. It returns their number. The error is a
 // decodeError if the file can't be decoded.
-func (t *Tools) Samples(ctx context.Context, in *Info, pcm io.Writer, most time.Duration) (int64, error) {
+func (t *Tools) Samples(ctx context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
 	return t.decode(ctx, in, form{rate: PCMRate, channels: 1}, pcm, most)
 }
 
 // OpenSound starts to decode the samples that Samples would write.
-func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (io.ReadCloser, error) {
+func (t *Tools) OpenSound(ctx context.Context, in *medium.Info, most time.Duration) (io.ReadCloser, error) {
 	return t.listen(ctx, in, form{rate: PCMRate, channels: 1}, most)
 }
 
 // Transcode encodes the sound that Samples would write, but with the channels and the rate of in.Audio, to the path encoded: as AAC in MP4,
 // or as Opus in WebM. The error is ErrUnsupported if there are no samples, or if no encoder takes them.
-func (t *Tools) Transcode(ctx context.Context, in *Info, encoded string, most time.Duration) error {
+func (t *Tools) Transcode(ctx context.Context, in *medium.Info, encoded string, most time.Duration) error {
 	return t.transcode(ctx, in, encoded, most, 0)
 }
 
 // TranscodeTo does the same as Transcode, for a sound of exactly the length: it cuts a longer one, and appends silence to a shorter one.
-func (t *Tools) TranscodeTo(ctx context.Context, in *Info, encoded string, length time.Duration) error {
+func (t *Tools) TranscodeTo(ctx context.Context, in *medium.Info, encoded string, length time.Duration) error {
 	return t.transcode(ctx, in, encoded, length, length)
 }
 
 // transcode encodes at most most, and at least least.
-func (t *Tools) transcode(ctx context.Context, in *Info, encoded string, most, least time.Duration) error {
-	f := in.Audio.form()
+func (t *Tools) transcode(ctx context.Context, in *medium.Info, encoded string, most, least time.Duration) error {
+	f := formOf(in.Audio)
 	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(f.args(), "-i", "pipe:0")...)
-	p, err := t.startWriter(ctx, t.FFmpeg, append(args, in.Audio.fileArgs(encoded)...), sandbox.Files{Write: []string{encoded}})
+	p, err := t.startWriter(ctx, t.FFmpeg, append(args, fileArgs(in.Audio, encoded)...), sandbox.Files{Write: []string{encoded}})
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (t *Tools) transcode(ctx context.Context, in *Info, encoded string, most, l
 }
 
 // feed writes the sound of a file to a program, and waits for its end. The error is that of Transcode.
-func (t *Tools) feed(ctx context.Context, p *process, in *Info, f form, most, least time.Duration) error {
+func (t *Tools) feed(ctx context.Context, p *process, in *medium.Info, f form, most, least time.Duration) error {
 	n, err := t.decode(ctx, in, f, p, most)
 	if err == nil && n < f.count(least) {
 		_, err = io.CopyN(p, zeros{}, (f.count(least)-n)*int64(f.size()))
@@ -60,7 +61,7 @@ func (t *Tools) feed(ctx context.Context, p *process, in *Info, f form, most, le
 	if _, unread := errors.AsType[decodeError](err); unread {
 		p.stop()
 		if n == 0 && ctx.Err() == nil && !OfMachine(err) {
-			err = fmt.Errorf("%w: %w", ErrUnsupported, err)
+			err = fmt.Errorf("%w: %w", medium.ErrUnsupported, err)
 		}
 		return err
 	}
@@ -70,7 +71,7 @@ func (t *Tools) feed(ctx context.Context, p *process, in *Info, f form, most, le
 	case ended == nil:
 		return err
 	case strings.Contains(p.stderr.String(), notNumbers):
-		return fmt.Errorf("%w: %w", ErrUnsupported, ended)
+		return fmt.Errorf("%w: %w", medium.ErrUnsupported, ended)
 	default: // it says more than the error of the pipe
 		return errors.Join(err, ended)
 	}
@@ -91,10 +92,10 @@ const notNumbers = "Input contains (near) NaN/+-Inf"
 // seconds returns a duration in seconds, for ffmpeg's arguments.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// EncoderArgs returns ffmpeg's arguments that encode the sound a. They keep mono, stereo and 5.1,
+// SoundArgs returns ffmpeg's arguments that encode the sound a. They keep mono, stereo and 5.1,
 // and the sample rates that every player supports. Anything else becomes stereo or 48 kHz.
-func (a *Audio) EncoderArgs() []string {
-	f := a.form()
+func SoundArgs(a *medium.Audio) []string {
+	f := formOf(a)
 	args := []string{"-ac", strconv.Itoa(f.channels), "-ar", strconv.Itoa(f.rate)}
 	if a.Opus {
 		// Somewhat more than Xiph's recommendations for sound that listeners can't tell from the
@@ -106,8 +107,8 @@ func (a *Audio) EncoderArgs() []string {
 	return append([]string{"-c:a", "aac", "-b:a", bits}, args...)
 }
 
-// form returns the form of the samples that are encoded as the sound a.
-func (a *Audio) form() form {
+// formOf returns the form of the samples that are encoded as the sound a.
+func formOf(a *medium.Audio) form {
 	f := form{rate: 48000, channels: 2, float: true}
 	if a.SampleRate == 44100 && !a.Opus {
 		f.rate = 44100
@@ -119,10 +120,10 @@ func (a *Audio) form() form {
 }
 
 // fileArgs returns ffmpeg's arguments that encode the sound a to the path.
-func (a *Audio) fileArgs(path string) []string {
+func fileArgs(a *medium.Audio, path string) []string {
 	format := order.MP4
 	if a.Opus {
 		format = order.WebM
 	}
-	return append(a.EncoderArgs(), "-map_metadata", "-1", "-f", format.String(), "-y", "file:"+path)
+	return append(SoundArgs(a), "-map_metadata", "-1", "-f", format.String(), "-y", "file:"+path)
 }

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
 // samples decodes a video's own sound.
-func samples(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) []int16 {
+func samples(t *testing.T, tools *ffmpeg.Tools, info *medium.Info) []int16 {
 	t.Helper()
 	sound, err := tools.OpenSound(t.Context(), info, time.Minute)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -63,8 +64,8 @@ func (t *Tools) CheckOutput(ctx context.Context, o order.Output) error {
 	if err != nil {
 		return fmt.Errorf("list encoders: %w", err)
 	}
-	sound := &Audio{Opus: o.Format == order.WebM}
-	for _, args := range [][]string{t.EncoderArgs(&Video{}, o), sound.EncoderArgs()} {
+	sound := &medium.Audio{Opus: o.Format == order.WebM}
+	for _, args := range [][]string{t.EncoderArgs(&medium.Video{}, o), SoundArgs(sound)} {
 		// A line has flags, the name and a description.
 		if encoder := args[1]; !slices.Contains(strings.Fields(string(list)), encoder) {
 			return fmt.Errorf("%w %s", ErrNoEncoder, encoder)
@@ -75,7 +76,7 @@ func (t *Tools) CheckOutput(ctx context.Context, o order.Output) error {
 
 // encodeBlack encodes one black frame, with the sound of another file unless sound is "".
 func (t *Tools) encodeBlack(ctx context.Context, side int, sound, output string) error {
-	v := &Video{Width: side, Height: side, Rate: Rate{25, 1}}
+	v := &medium.Video{Width: side, Height: side, Rate: medium.Rate{Num: 25, Den: 1}}
 	e, err := t.Encode(ctx, v, order.Output{}, sound, output)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -100,7 +101,7 @@ func testColour(t *testing.T, tools *ffmpeg.Tools, c colours, format sampling, o
 		c.matrix == "chroma-derived-nc" && c.primaries != "bt709" && c.primaries != "bt2020"
 	info, err := tools.Probe(t.Context(), source)
 	if refused {
-		if !errors.Is(err, ffmpeg.ErrUnsupported) {
+		if !errors.Is(err, medium.ErrUnsupported) {
 			t.Errorf("got %v and %v, want a refusal", info, err)
 		}
 		return
@@ -108,9 +109,9 @@ func testColour(t *testing.T, tools *ffmpeg.Tools, c colours, format sampling, o
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoded := map[ffmpeg.PixelFormat][]byte{}
+	decoded := map[medium.PixelFormat][]byte{}
 	var made []string
-	var videos []*ffmpeg.Video
+	var videos []*medium.Video
 	for i, out := range outs {
 		v := *info.Video
 		v.Pixels = v.Keep(out)
@@ -268,12 +269,12 @@ func TestColoursChange(t *testing.T) {
 			}
 			frames.Close()
 			got := ""
-			if changed, ok := errors.AsType[ffmpeg.ColoursError](err); ok {
+			if changed, ok := errors.AsType[medium.ColoursError](err); ok {
 				got = changed.Error()
 			} else if err != io.EOF || n != 11 {
 				t.Errorf("%s, %s and %s: %d frames, %v", by, c.first, c.then, n-1, err)
 			}
-			if got != c.want || got != "" && !errors.Is(err, ffmpeg.ErrUnsupported) {
+			if got != c.want || got != "" && !errors.Is(err, medium.ErrUnsupported) {
 				t.Errorf("%s, %s and %s: got %v, want %q", by, c.first, c.then, err, c.want)
 			}
 		}
@@ -334,7 +335,7 @@ func TestOddColours(t *testing.T) {
 }
 
 // wantColours returns the tags of an output whose frames are those of v.
-func wantColours(c colours, v *ffmpeg.Video) colours {
+func wantColours(c colours, v *medium.Video) colours {
 	want := colours{c.matrix, c.primaries, c.transfer, "tv"}
 	switch {
 	case v.LosesHDR():
@@ -353,7 +354,7 @@ func wantColours(c colours, v *ffmpeg.Video) colours {
 }
 
 // wantColour returns what an output whose frames are those of v shows of a colour.
-func wantColour(c colours, v *ffmpeg.Video, rgb [3]float64) [3]float64 {
+func wantColour(c colours, v *medium.Video, rgb [3]float64) [3]float64 {
 	switch {
 	case v.LosesHDR():
 		return toneMapped(light(c, rgb), c.primaries, hdrBright)
@@ -456,7 +457,7 @@ func restored(v uint16, chroma, full bool, bits int) float64 {
 }
 
 // decodeAll returns the n frames of a video.
-func decodeAll(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, n int) []byte {
+func decodeAll(t *testing.T, tools *ffmpeg.Tools, info *medium.Info, n int) []byte {
 	t.Helper()
 	frames, err := tools.OpenFrames(t.Context(), info, n)
 	if err != nil {
@@ -474,7 +475,7 @@ func decodeAll(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, n int) []by
 }
 
 // encodeAll makes the output of a video whose frames stay as they are.
-func encodeAll(t *testing.T, tools *ffmpeg.Tools, v *ffmpeg.Video, out order.Output, frames []byte, path string) {
+func encodeAll(t *testing.T, tools *ffmpeg.Tools, v *medium.Video, out order.Output, frames []byte, path string) {
 	t.Helper()
 	e, err := tools.Encode(t.Context(), v, out, "", path)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -33,7 +34,7 @@ type encoding struct {
 
 // Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
 // output. sound is a file that Transcode or Mix encoded for the format, or "" for no sound. The file exists only after Finish.
-func (t *Tools) Encode(ctx context.Context, v *Video, o order.Output, sound, output string) (Encoder, error) {
+func (t *Tools) Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (Encoder, error) {
 	e := &encoding{part: output + ".part", output: output}
 	var err error
 	files := sandbox.Files{Write: []string{e.part}}
@@ -50,7 +51,7 @@ func (t *Tools) Encode(ctx context.Context, v *Video, o order.Output, sound, out
 	return e, nil
 }
 
-func (e *encoding) Write(frame *image.YCbCr) error { return e.WritePixels(Bytes(frame)) }
+func (e *encoding) Write(frame *image.YCbCr) error { return e.WritePixels(medium.Bytes(frame)) }
 
 func (e *encoding) WritePixels(frame []byte) error {
 	if _, err := e.p.Write(frame); err != nil {
@@ -93,11 +94,11 @@ func (e *encoding) discard() error {
 	return nil
 }
 
-func encodeArgs(t *Tools, v *Video, o order.Output, sound, output string) []string {
+func encodeArgs(t *Tools, v *medium.Video, o order.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
 		"-f", "rawvideo", "-pix_fmt", v.Pixels.String(), "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0"}
-	pictures := []string{"-map", "0:v", "-vf", v.tags()}
+	pictures := []string{"-map", "0:v", "-vf", v.Tags()}
 	if sound != "" {
 		args = append(args, encodedArgs(o, sound)...)
 		pictures = append(pictures, "-map", "1:a", "-c:a", "copy")
@@ -138,25 +139,25 @@ const (
 )
 
 // onGPU reports whether a GPU encodes frames of v for the output o.
-func (t *Tools) onGPU(v *Video, o order.Output) bool {
+func (t *Tools) onGPU(v *medium.Video, o order.Output) bool {
 	return t.Encodes() && o.VideoCodec() == order.H264 && o.Quality <= order.High &&
 		min(v.Width, v.Height) >= leastOnGPU && max(v.Width, v.Height) <= mostOnGPU
 }
 
 // Encoding returns a text of all that decides how frames of v are encoded.
-func (t *Tools) Encoding(ctx context.Context, v *Video, o order.Output) (string, error) {
+func (t *Tools) Encoding(ctx context.Context, v *medium.Video, o order.Output) (string, error) {
 	version, err := t.Version(ctx)
 	return fmt.Sprintf("encoder %q\n%s", t.EncoderArgs(v, o), version), err
 }
 
 // EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
-func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
-	threads, quality := strconv.Itoa(t.Threads), strconv.Itoa(v.qualityOf(o))
+func (t *Tools) EncoderArgs(v *medium.Video, o order.Output) []string {
+	threads, quality := strconv.Itoa(t.Threads), strconv.Itoa(qualityOf(v, o))
 	switch o.VideoCodec() {
 	case order.HEVC:
 		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
 		return []string{"-c:v", "libx265", "-preset", "fast", "-crf", quality,
-			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.masteringParams(),
+			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)) + v.MasteringParams(),
 			"-tag:v", "hvc1"} // Apple's players take no other tag
 	case order.VP9:
 		args := []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
@@ -171,7 +172,7 @@ func (t *Tools) EncoderArgs(v *Video, o order.Output) []string {
 		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
 	}
 	if t.onGPU(v, o) {
-		cq := strconv.Itoa(v.qualityOf(o) + 2) // about the quality of libx264 below
+		cq := strconv.Itoa(qualityOf(v, o) + 2) // about the quality of libx264 below
 		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", cq, "-b:v", "0", "-spatial_aq", "1"}
 	}
 	return []string{"-c:v", "libx264", "-profile:v", "high",

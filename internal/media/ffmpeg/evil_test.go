@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -59,11 +60,11 @@ func TestEvil(t *testing.T) {
 	}{
 		{"probe", func() error { _, err := tools.Probe(t.Context(), in); return err }, "failed"},
 		{"decode sound", func() error {
-			_, err := tools.Samples(t.Context(), &ffmpeg.Info{Path: in, Format: "wav", Audio: &ffmpeg.Audio{}}, io.Discard, time.Second)
+			_, err := tools.Samples(t.Context(), &medium.Info{Path: in, Format: "wav", Audio: &medium.Audio{}}, io.Discard, time.Second)
 			return err
 		}, "failed"},
 		{"encode", func() error {
-			e, err := tools.Encode(t.Context(), &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}, order.Output{}, in, strings.TrimSuffix(out, ".part"))
+			e, err := tools.Encode(t.Context(), &medium.Video{Width: 2, Height: 2, Rate: medium.Rate{Num: 25, Den: 1}}, order.Output{}, in, strings.TrimSuffix(out, ".part"))
 			if err != nil {
 				return err
 			}

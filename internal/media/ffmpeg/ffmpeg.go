@@ -3,6 +3,8 @@
 // These programs read files of strangers. So they run as child processes in a sandbox that allows
 // only the files of one step, with a fixed list of demuxers, no network, an empty environment, and
 // bounded memory and output. A child that makes no progress is ended.
+//
+// Package medium says what their files are, and how they are read. May import: medium, sandbox, failure, order.
 package ffmpeg
 
 import (
@@ -15,10 +17,6 @@ import (
 
 	"lipsync/internal/media/sandbox"
 )
-
-// ErrUnsupported means that the service does not support the file's format, or that the file is
-// too damaged to be read.
-var ErrUnsupported = errors.New("not a supported format")
 
 // ErrKilled means that the system killed a program, most likely because the machine ran out of
 // memory. That says little about the file.
@@ -44,8 +42,6 @@ const (
 	memorySize  = 6 << 30         // bytes, without reserved addresses (a GPU reserves many); 4096 × 4096 in HDR needs about 3 GiB
 	probeMemory = 480 << 20       // bytes; a picture of 4096 × 4096 in 48 bits has 96 MiB, and ffprobe decodes only the first few
 	fileSize    = 64 << 30        // bytes, of one written file
-	maxPixels   = 50 << 20        // of a decoded picture: a video of 8K, and photos of 48 megapixels; larger ones give a message that they are too large
-	maxExtra    = 48 << 20        // bytes, of a file's attachments, of which each process keeps copies
 	reportSize  = 1 << 20         // bytes, of ffprobe's output
 )
 

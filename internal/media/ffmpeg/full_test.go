@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // TestUnwritten recognises ffmpeg's messages about a disk that is full or fails. The same words
@@ -45,7 +46,7 @@ func TestUnwrittenEnd(t *testing.T) {
 	}
 	tools := &Tools{FFmpeg: program, Threads: 1}
 	output := filepath.Join(dir, "o.mp4")
-	e, err := tools.Encode(t.Context(), &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}, order.Output{}, "/dev/null", output)
+	e, err := tools.Encode(t.Context(), &medium.Video{Width: 64, Height: 64, Rate: medium.Rate{Num: 25, Den: 1}}, order.Output{}, "/dev/null", output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestUnwrittenEnd(t *testing.T) {
 	if _, err := os.Stat(output); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the output exists: %v", err)
 	}
-	in := &Info{Path: "/dev/null", Format: "wav", Audio: &Audio{}}
+	in := &medium.Info{Path: "/dev/null", Format: "wav", Audio: &medium.Audio{}}
 	if err := tools.Transcode(t.Context(), in, filepath.Join(dir, "aac"), time.Second); !errors.Is(err, syscall.EIO) {
 		t.Errorf("sound: got %v, want EIO", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -19,7 +20,7 @@ type Reel struct {
 }
 
 // TakeReel writes the pictures of the output at the path from, which has sound, to a reel at the path to.
-func (t *Tools) TakeReel(ctx context.Context, v *Video, o order.Output, from, to string) error {
+func (t *Tools) TakeReel(ctx context.Context, v *medium.Video, o order.Output, from, to string) error {
 	// Without -copyts, the sound would move the pictures: it begins before them, with samples that players drop.
 	args := []string{"-v", "error", "-protocol_whitelist", "file", "-copyts", "-f", demuxer(o.Format), "-i", "file:" + from}
 	args = append(append(args, "-map", "0:v"), copyArgs(v, o)...)
@@ -35,7 +36,7 @@ func (t *Tools) TakeReel(ctx context.Context, v *Video, o order.Output, from, to
 
 // Join writes the pictures of the reels, one reel after the other, and the sound to the path output, without encoding them again. All reels
 // were encoded with the arguments v and o. sound is as in Encode. The output file exists only after success.
-func (t *Tools) Join(ctx context.Context, v *Video, o order.Output, reels []Reel, sound, output string) error {
+func (t *Tools) Join(ctx context.Context, v *medium.Video, o order.Output, reels []Reel, sound, output string) error {
 	part := output + ".part"
 	files := sandbox.Files{Read: []string{sound}, Write: []string{part}}
 	for _, r := range reels {
@@ -52,7 +53,7 @@ func (t *Tools) Join(ctx context.Context, v *Video, o order.Output, reels []Reel
 	return fmt.Errorf("join reels: %w", errors.Join(err, os.Remove(part)))
 }
 
-func joinArgs(v *Video, o order.Output, sound, output string) []string {
+func joinArgs(v *medium.Video, o order.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe", "-f", "concat", "-safe", "0", "-i", "pipe:0"}
 	args = append(args, encodedArgs(o, sound)...)
 	args = append(append(args, "-map", "0:v", "-map", "1:a"), copyArgs(v, o)...)
@@ -64,7 +65,7 @@ func joinArgs(v *Video, o order.Output, sound, output string) []string {
 }
 
 // copyArgs returns the arguments that copy the pictures and the sound of an output as they are encoded.
-func copyArgs(v *Video, o order.Output) []string {
+func copyArgs(v *medium.Video, o order.Output) []string {
 	args := []string{"-c", "copy"}
 	if o.VideoCodec() == order.HEVC {
 		args = append(args, "-tag:v", "hvc1")
@@ -77,13 +78,13 @@ func copyArgs(v *Video, o order.Output) []string {
 
 // reelList returns the list of reels for ffmpeg's demuxer concat. It states the exact length of each, in microseconds. The lengths that the
 // files state may differ.
-func reelList(reels []Reel, rate Rate) []byte {
+func reelList(reels []Reel, rate medium.Rate) []byte {
 	var list strings.Builder
 	list.WriteString("ffconcat version 1.0\n")
 	frames, begin := 0, int64(0)
 	for _, r := range reels {
 		frames += r.Frames
-		end := rate.microseconds(frames)
+		end := microseconds(rate, frames)
 		fmt.Fprintf(&list, "file 'file:%s'\nduration %dus\n", strings.ReplaceAll(r.Path, "'", `'\''`), end-begin)
 		begin = end
 	}
@@ -91,7 +92,7 @@ func reelList(reels []Reel, rate Rate) []byte {
 }
 
 // microseconds returns the length of a number of frames, rounded.
-func (r Rate) microseconds(frames int) int64 {
+func microseconds(r medium.Rate, frames int) int64 {
 	n := new(big.Int).Mul(big.NewInt(int64(frames)), big.NewInt(r.Den*1_000_000))
 	n.Add(n, big.NewInt(r.Num/2))
 	return n.Div(n, big.NewInt(r.Num)).Int64()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // TestKilled runs programs that the system kills, as when memory runs out, before and after they
@@ -25,8 +26,8 @@ func TestKilled(t *testing.T) {
 		"without a library":    {"exit 127", ffmpeg.ErrNotRun},
 		"not there":            {"", ffmpeg.ErrNotRun},
 	} {
-		tools, in := fake(t, c.script), &ffmpeg.Info{
-			Path: "/dev/null", Format: "wav", Audio: &ffmpeg.Audio{}, Video: &ffmpeg.Video{Width: 4, Height: 4, Rate: ffmpeg.Rate{Num: 25, Den: 1}},
+		tools, in := fake(t, c.script), &medium.Info{
+			Path: "/dev/null", Format: "wav", Audio: &medium.Audio{}, Video: &medium.Video{Width: 4, Height: 4, Rate: medium.Rate{Num: 25, Den: 1}},
 		}
 		if c.script == "" {
 			if err := os.Remove(tools.FFmpeg); err != nil {
@@ -58,19 +59,19 @@ func TestKilled(t *testing.T) {
 				return errors.Join(err, sound.Close())
 			},
 		} {
-			if err := run(); !errors.Is(err, c.want) || errors.Is(err, ffmpeg.ErrUnsupported) {
+			if err := run(); !errors.Is(err, c.want) || errors.Is(err, medium.ErrUnsupported) {
 				t.Errorf("%s, %s: got %v, want %v", step, what, err, c.want)
 			}
 		}
 	}
 	for _, script := range []string{"kill -11 $$", "exit 1", "head -c 2000000 /dev/zero; sleep 100"} {
-		if _, err := fake(t, script).Probe(t.Context(), "/dev/null"); errors.Is(err, ffmpeg.ErrKilled) || !errors.Is(err, ffmpeg.ErrUnsupported) {
+		if _, err := fake(t, script).Probe(t.Context(), "/dev/null"); errors.Is(err, ffmpeg.ErrKilled) || !errors.Is(err, medium.ErrUnsupported) {
 			t.Errorf("%s: got %v, want ErrUnsupported", script, err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	sound, err := fake(t, "exec sleep 100").OpenSound(ctx, &ffmpeg.Info{Path: "/dev/null", Audio: &ffmpeg.Audio{}, Video: &ffmpeg.Video{}}, time.Second)
+	sound, err := fake(t, "exec sleep 100").OpenSound(ctx, &medium.Info{Path: "/dev/null", Audio: &medium.Audio{}, Video: &medium.Video{}}, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

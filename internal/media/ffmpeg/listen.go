@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -37,7 +38,7 @@ func (f form) args() []string {
 	return []string{"-f", map[bool]string{true: "f32le", false: "s16le"}[f.float], "-ar", strconv.Itoa(f.rate), "-ac", strconv.Itoa(f.channels)}
 }
 
-// listening reads the sound of a file on the time line of the file: see Info.zero. Silence fills its gaps, and of two samples of the same time
+// listening reads the sound of a file on the time line of the file: see Info.Zero. Silence fills its gaps, and of two samples of the same time
 // the second one is dropped. So the first sample is always that at Info.Begin.
 //
 // ffmpeg gives each block of sound a time, in Matroska. Its filters could also fill gaps, but begin again where the sound changes its rate
@@ -48,10 +49,10 @@ type listening struct {
 	form     form
 	decoded  int     // number of channels that ffmpeg decodes to
 	from, to int64   // the samples to return, counted on the time line
-	until    int64   // where the sound ends, except that a file may be wrong: see Audio.until
+	until    int64   // where the sound ends, except that a file may be wrong: see Audio.Until
 	padding  int64   // the most samples after until that are padding
 	timeless bool    // the format has no times, so ffmpeg estimates them
-	zero     float64 // see Info.zero
+	zero     float64 // see Info.Zero
 	next     int64   // the next sample on the time line
 	behind   int64   // the number of samples that were dropped at a stretch
 	shift    int64   // by which later samples come later than their times say
@@ -73,13 +74,11 @@ const (
 	jitter = .01
 	// mostBehind is the length of sound in seconds that is dropped at a stretch. A file whose times restart has been joined of others.
 	mostBehind = .5
-	// paddingBlocks is the number of samples that a codec appends at most: two blocks of AAC.
-	paddingBlocks = 2048
 )
 
 // listen starts to decode the sound of a file from in.Begin on, at most for a time.
-func (t *Tools) listen(ctx context.Context, in *Info, f form, most time.Duration) (*listening, error) {
-	l := &listening{form: f, decoded: f.channels, zero: in.zero, from: f.count(in.Begin)}
+func (t *Tools) listen(ctx context.Context, in *medium.Info, f form, most time.Duration) (*listening, error) {
+	l := &listening{form: f, decoded: f.channels, zero: in.Zero, from: f.count(in.Begin)}
 	l.timeless = slices.Contains([]string{"wav", "mp3", "aac", "flac", "aiff", "caf", "w64"}, in.Format)
 	switch { // one channel is heard as loud on each of two; for two on one see folding
 	case in.Audio.Channels == 1 && f.channels == 2:
@@ -88,11 +87,11 @@ func (t *Tools) listen(ctx context.Context, in *Info, f form, most time.Duration
 		l.decoded = 2
 	}
 	l.to, l.until = l.from+f.count(most), math.MaxInt64
-	if in.Audio.until > 0 {
-		l.until = int64(in.Audio.until.Seconds() * float64(f.rate))
-		l.padding = int64(paddingBlocks * f.rate / max(in.Audio.SampleRate, minSampleRate))
+	if in.Audio.Until > 0 {
+		l.until = int64(in.Audio.Until.Seconds() * float64(f.rate))
+		l.padding = in.Audio.Padding(f.rate)
 	}
-	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-ac", strconv.Itoa(l.decoded), "-ar", strconv.Itoa(f.rate),
+	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.Index), "-ac", strconv.Itoa(l.decoded), "-ar", strconv.Itoa(f.rate),
 		"-c:a", "pcm_f32le", "-output_ts_offset", strconv.Itoa(lead), "-f", "matroska", "pipe:1")
 	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
@@ -103,8 +102,8 @@ func (t *Tools) listen(ctx context.Context, in *Info, f form, most time.Duration
 }
 
 // soundInput returns the arguments that open a file to decode its sound.
-func soundInput(in *Info) []string {
-	return append(append([]string{"-v", "error", "-max_alloc", strconv.Itoa(soundSize)}, inputArgs(in, 1)...), "-i", "file:"+in.Path)
+func soundInput(in *medium.Info) []string {
+	return append(append([]string{"-v", "error", "-max_alloc", strconv.Itoa(soundSize)}, in.InputArgs(1)...), "-i", "file:"+in.Path)
 }
 
 // These bound the memory of a process that decodes sound, in bytes: one allocation, and all with the libraries.
@@ -302,7 +301,7 @@ func (e decodeError) Unwrap() error { return e.error }
 
 // decode writes the samples of a file from in.Begin on, at most for a time, and returns their number. Its error is a decodeError if they
 // can't be decoded.
-func (t *Tools) decode(ctx context.Context, in *Info, f form, to io.Writer, most time.Duration) (int64, error) {
+func (t *Tools) decode(ctx context.Context, in *medium.Info, f form, to io.Writer, most time.Duration) (int64, error) {
 	l, err := t.listen(ctx, in, f, most)
 	if err != nil {
 		return 0, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // TestProbeMemory runs a shell script instead of ffprobe, which prints its memory limit in KiB.
@@ -40,8 +42,8 @@ func TestMemory(t *testing.T) {
 		"4096 × 4096": {pixels: 4096 * 4096, want: 6144},
 	} {
 		tools := &Tools{FFmpeg: sleeper, Threads: 2}
-		video := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}, timeBase: Rate{1, 25}, coded: [2]int{test.pixels, 1}}
-		info := &Info{Video: video, Audio: &Audio{SampleRate: 16000, Channels: 1}}
+		video := &medium.Video{Width: 64, Height: 64, Rate: medium.Rate{Num: 25, Den: 1}, Coded: [2]int{test.pixels, 1}}
+		info := &medium.Info{Video: video, Audio: &medium.Audio{SampleRate: 16000, Channels: 1}}
 		var p *process
 		if test.pixels == 0 {
 			s, err := tools.OpenSound(t.Context(), info, time.Second)

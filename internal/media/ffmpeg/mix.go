@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -17,7 +18,7 @@ const mixRate = 48000
 
 // Mix describes the sound of an output. A gain is a factor of amplitude.
 type Mix struct {
-	Voice      *Info // the speech track
+	Voice      *medium.Info // the speech track
 	VoiceGain  float64
 	VoiceParts []Part
 	Original   *Original     // nil: there is only the voice
@@ -27,7 +28,7 @@ type Mix struct {
 // Original describes the video's own sound in a mix. It starts with the video's first frame, or with the
 // one at Video.Begin.
 type Original struct {
-	Video  *Info
+	Video  *medium.Info
 	Gain   float64
 	Span   time.Duration // its length before the change of speed
 	Speed  float64       // by which it plays faster: .5 to 2
@@ -44,7 +45,7 @@ type Part struct {
 }
 
 // Mix writes the mix to the path encoded, in the format of the voice. With an original it has the original's channels, as
-// far as EncoderArgs keeps them, and otherwise the voice's. scratch is the path of a temporary file. The
+// far as SoundArgs keeps them, and otherwise the voice's. scratch is the path of a temporary file. The
 // error is ErrUnsupported if the original can't be decoded.
 //
 // The original is decoded to scratch first, since only a file of exactly one span can be repeated without
@@ -55,7 +56,7 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 		defer os.Remove(scratch)
 		err := t.decodeOriginal(ctx, o, m.Length, scratch)
 		if _, unreadable := errors.AsType[decodeError](err); unreadable && ctx.Err() == nil && !OfMachine(err) {
-			err = fmt.Errorf("%w: the video's own sound: %w", ErrUnsupported, err)
+			err = fmt.Errorf("%w: the video's own sound: %w", medium.ErrUnsupported, err)
 		}
 		if err != nil {
 			return err
@@ -66,15 +67,15 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 	if err != nil {
 		return err
 	}
-	return t.feed(ctx, p, m.Voice, m.sound().form(), m.Length, m.Length+beyond)
+	return t.feed(ctx, p, m.Voice, formOf(m.sound()), m.Length, m.Length+beyond)
 }
 
 // sound returns the sound of the mix.
-func (m Mix) sound() *Audio {
+func (m Mix) sound() *medium.Audio {
 	if m.Original == nil {
 		return m.Voice.Audio
 	}
-	return &Audio{SampleRate: mixRate, Channels: m.Original.Video.Audio.Channels, Opus: m.Voice.Audio.Opus}
+	return &medium.Audio{SampleRate: mixRate, Channels: m.Original.Video.Audio.Channels, Opus: m.Voice.Audio.Opus}
 }
 
 // beyond is by how much the inputs of a mix end later than it. ffmpeg 7 crashes if filters ask for more once all inputs have ended, as that
@@ -89,7 +90,7 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Dur
 		return err
 	}
 	defer file.Close()
-	f := (&Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels}).form()
+	f := formOf(&medium.Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels})
 	f.float = false
 	const most = math.MaxUint32 - wavHeaderBytes
 	size := f.count(o.Span) * int64(f.size())
@@ -126,7 +127,7 @@ const (
 // than the mix.
 func mixArgs(m Mix, wav, encoded string) []string {
 	sound := m.sound()
-	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(sound.form().args(), "-i", "pipe:0")...)
+	args := append([]string{"-v", "error", "-protocol_whitelist", "file,pipe"}, append(formOf(sound).args(), "-i", "pipe:0")...)
 	mixed := "[0:a]" + volume(m.VoiceGain, m.VoiceParts)
 	if o := m.Original; o != nil {
 		original := "[1:a]" + volume(o.Gain, o.Parts)
@@ -149,7 +150,7 @@ func mixArgs(m Mix, wav, encoded string) []string {
 		limited = limitIn(m.Original.Parts)
 	}
 	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limited+"[mixed]", "-map", "[mixed]")
-	return append(args, sound.fileArgs(encoded)...)
+	return append(args, fileArgs(sound, encoded)...)
 }
 
 // limitIn returns the filters that limit a sound in its parts only. A limiter needs some time to let go, so elsewhere the sound goes

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -68,7 +69,7 @@ func mix(t *testing.T, m ffmpeg.Mix) mixed {
 	return got
 }
 
-func probe(t *testing.T, path string) *ffmpeg.Info {
+func probe(t *testing.T, path string) *medium.Info {
 	t.Helper()
 	info, err := ffmpegtest.Tools(t).Probe(t.Context(), path)
 	if err != nil {
@@ -78,12 +79,12 @@ func probe(t *testing.T, path string) *ffmpeg.Info {
 }
 
 // voiceOf returns a mono voice: a tone of 1000 Hz and an amplitude, in the first half of a second.
-func voiceOf(t *testing.T, amplitude string) *ffmpeg.Info {
+func voiceOf(t *testing.T, amplitude string) *medium.Info {
 	return probe(t, ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc="+amplitude+"*sin(2000*PI*t):d=0.5:s=44100"))
 }
 
 // video returns a video of 25 frames/s with a sound, which is an expression of t for each channel.
-func video(t *testing.T, seconds, sound string) *ffmpeg.Info {
+func video(t *testing.T, seconds, sound string) *medium.Info {
 	return probe(t, ffmpegtest.Make(t, "video.mkv", "-f", "lavfi", "-i", "color=s=64x64:r=25:d="+seconds,
 		"-f", "lavfi", "-i", "aevalsrc="+sound+":s=48000:d="+seconds, "-c:a", "flac"))
 }
@@ -207,7 +208,7 @@ func TestMixChannels(t *testing.T) {
 	for _, test := range []struct {
 		channels string
 		n        int
-		voice    *ffmpeg.Info
+		voice    *medium.Info
 		want     []float64 // amplitude of the voice in each channel
 	}{
 		{"mono", 1, mono, []float64{.3}},
@@ -279,8 +280,8 @@ func TestMixUnreadable(t *testing.T) {
 	original := &ffmpeg.Original{Video: in, Gain: 1, Speed: 1, Span: time.Second}
 	err = ffmpegtest.Tools(t).Mix(t.Context(), ffmpeg.Mix{Voice: voiceOf(t, "0.3"), VoiceGain: 1, Original: original, Length: time.Second},
 		filepath.Join(dir, "original.wav"), filepath.Join(dir, "mix.m4a"))
-	if !errors.Is(err, ffmpeg.ErrUnsupported) {
-		t.Errorf("got %v, want %v", err, ffmpeg.ErrUnsupported)
+	if !errors.Is(err, medium.ErrUnsupported) {
+		t.Errorf("got %v, want %v", err, medium.ErrUnsupported)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left %v", left)

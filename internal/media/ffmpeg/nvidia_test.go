@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 	"lipsync/internal/test/ffmpegtest"
 )
@@ -70,7 +71,7 @@ func (g gpu) used() []string {
 }
 
 // black is a video of black frames.
-var black = ffmpeg.Video{Width: 256, Height: 256, Rate: ffmpeg.Rate{Num: 25, Den: 1}}
+var black = medium.Video{Width: 256, Height: 256, Rate: medium.Rate{Num: 25, Den: 1}}
 
 // encodeFrames encodes frames of black.
 func encodeFrames(t *testing.T, tools *ffmpeg.Tools) error {

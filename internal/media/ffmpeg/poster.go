@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // Poster returns a small picture, as a JPEG, of a file that Encode made of frames of v. It has a standard dynamic range. It shows the last key
 // frame up to the time at, since other frames take longer to decode.
-func (t *Tools) Poster(ctx context.Context, v *Video, path string, at time.Duration) ([]byte, error) {
+func (t *Tools) Poster(ctx context.Context, v *medium.Video, path string, at time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, posterTime)
 	defer cancel()
 	p, err := t.startReader(ctx, t.FFmpeg, posterArgs(v, path, at), sandbox.Files{Read: []string{path}}, memorySize)
@@ -38,11 +39,11 @@ func (t *Tools) Poster(ctx context.Context, v *Video, path string, at time.Durat
 	return jpeg, nil
 }
 
-func posterArgs(v *Video, path string, at time.Duration) []string {
+func posterArgs(v *medium.Video, path string, at time.Duration) []string {
 	side := strconv.Itoa(posterSide)
 	filters := []string{"scale=w='min(iw," + side + ")':h='min(ih," + side + ")':force_original_aspect_ratio=decrease"}
-	if v.Transfer() != SDR {
-		filters = append(append(filters, v.toneFilters()...), "scale=in_range=tv:out_range=pc", "format=yuvj420p")
+	if v.Transfer() != medium.SDR {
+		filters = append(append(filters, v.ToneFilters()...), "scale=in_range=tv:out_range=pc", "format=yuvj420p")
 	}
 	format, _ := order.FormatOf(path)
 	return []string{"-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", demuxer(format), "-threads", "1",

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -27,7 +27,7 @@ func TestPoster(t *testing.T) {
 		{"small", "testsrc2=s=64x48:d=1", 64, 48},
 	} {
 		path := ffmpegtest.Make(t, test.name+".mp4", "-f", "lavfi", "-i", test.source, "-pix_fmt", "yuv420p")
-		poster, err := tools.Poster(t.Context(), &ffmpeg.Video{}, path, time.Second/2)
+		poster, err := tools.Poster(t.Context(), &medium.Video{}, path, time.Second/2)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -68,7 +68,7 @@ func TestPosterMiddle(t *testing.T) {
 	path := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", "color=black:s=64x64:d=1", "-f", "lavfi", "-i", "color=white:s=64x64:d=1",
 		"-filter_complex", "concat", "-force_key_frames", "1", "-pix_fmt", "yuv420p")
 	for at, want := range map[time.Duration]uint32{0: 0, 1100 * time.Millisecond: 0xffff} {
-		poster, err := ffmpegtest.Tools(t).Poster(t.Context(), &ffmpeg.Video{}, path, at)
+		poster, err := ffmpegtest.Tools(t).Poster(t.Context(), &medium.Video{}, path, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,12 +89,12 @@ func TestNoPoster(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no video"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if poster, err := tools.Poster(t.Context(), &ffmpeg.Video{}, path, 0); err == nil {
+	if poster, err := tools.Poster(t.Context(), &medium.Video{}, path, 0); err == nil {
 		t.Errorf("got a poster of %d bytes, want an error", len(poster))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tools.Poster(ctx, &ffmpeg.Video{}, path, 0); !errors.Is(err, context.Canceled) {
+	if _, err := tools.Poster(ctx, &medium.Video{}, path, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want it canceled", err)
 	}
 }

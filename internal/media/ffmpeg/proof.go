@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -36,7 +37,7 @@ const (
 )
 
 // Prove measures an output of frames of v by its packets, without decoding them. The error is ErrUnproved, with all that disagrees.
-func (t *Tools) Prove(ctx context.Context, v *Video, o order.Output, want Proof, path string) error {
+func (t *Tools) Prove(ctx context.Context, v *medium.Video, o order.Output, want Proof, path string) error {
 	p, err := t.startReader(ctx, t.FFprobe, []string{"-v", "error", "-protocol_whitelist", "file", "-f", demuxer(o.Format),
 		"-print_format", "compact", "-show_entries", "packet=stream_index,pts,duration:stream=index,codec_name,codec_type,codec_tag_string," +
 			"width,height,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base:stream_tags=alpha_mode,ALPHA_MODE",
@@ -116,7 +117,7 @@ func (m *measured) only(kind string) (s map[string]string, p *packets, base floa
 			s, n = stream, n+1
 		}
 	}
-	rate, ok := parseRate(s["time_base"])
+	rate, ok := medium.ParseRate(s["time_base"])
 	if p = m.packets[s["index"]]; n != 1 || p == nil || !ok {
 		return nil, nil, 0, []string{fmt.Sprintf("%d streams of %s", n, kind)}
 	}
@@ -124,7 +125,7 @@ func (m *measured) only(kind string) (s map[string]string, p *packets, base floa
 }
 
 // pictures returns what is wrong with the pictures of an output.
-func (m *measured) pictures(v *Video, o order.Output, frames int) (wrong []string) {
+func (m *measured) pictures(v *medium.Video, o order.Output, frames int) (wrong []string) {
 	s, p, base, wrong := m.only("video")
 	if wrong != nil {
 		return wrong
@@ -143,21 +144,21 @@ func (m *measured) pictures(v *Video, o order.Output, frames int) (wrong []strin
 	if o.Format == order.WebM && v.Pixels.Alpha() {
 		differs("alpha", s["tag:alpha_mode"]+s["tag:ALPHA_MODE"], "1")
 	}
-	if rate, _ := parseRate(s["avg_frame_rate"]); frames > 1 && !(math.Abs(rate.Float()/v.Rate.Float()-1) < rateError(o, frames)) {
+	if rate, _ := medium.ParseRate(s["avg_frame_rate"]); frames > 1 && !(math.Abs(rate.Float()/v.Rate.Float()-1) < rateError(o, frames)) {
 		differs("frame rate", s["avg_frame_rate"], v.Rate.String())
 	}
-	tags := v.colourTags()
-	some := slices.ContainsFunc(tags, func(t colourTag) bool { return t.value == "" })
+	tags := v.ColourTags()
+	some := slices.ContainsFunc(tags, func(t medium.ColourTag) bool { return t.Value == "" })
 	for _, tag := range tags {
-		got := s[tag.probed]
+		got := s[tag.Probed]
 		if got == "unknown" {
 			got = ""
 		}
 		// Encoders needn't say that the range is tv. Of ProRes, ffprobe 7 tells the tags only if all are there.
-		if got == "" && (tag.value == "tv" || some && o.VideoCodec() == order.ProRes) {
+		if got == "" && (tag.Value == "tv" || some && o.VideoCodec() == order.ProRes) {
 			continue
 		}
-		differs(tag.probed, got, tag.value)
+		differs(tag.Probed, got, tag.Value)
 	}
 	return append(wrong, p.evenly(base, v.Rate.Float())...)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/check"
 )
 
@@ -23,7 +24,11 @@ func TestProve(t *testing.T) {
 		tags   = "format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 		starts = "-fps_mode passthrough -movflags +faststart"
 	)
-	v := &Video{Width: 64, Height: 48, Rate: Rate{25, 1}, primaries: "bt709", transfer: "bt709", matrix: "bt709"}
+	in, err := medium.Parse("", "", []byte(`{"format": {"format_name": "avi"}, "streams": [{"codec_type": "video", "codec_name": "h264", "pix_fmt": "yuv420p",
+		"width": 64, "height": 48, "time_base": "1/25", "avg_frame_rate": "25/1", "color_primaries": "bt709", "color_transfer": "bt709", "color_space": "bt709"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct{ name, pictures, sound, more string }{
 		{"right", "", "", starts},
 		{"a frame is dropped", "select='not(eq(n,30))'", "", starts},
@@ -60,7 +65,7 @@ func TestProve(t *testing.T) {
 			if out, err := exec.Command("ffmpeg", append(append(args, strings.Fields(c.more)...), path)...).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			err := tools.Prove(t.Context(), v, order.Output{}, Proof{Frames: 75, Sound: 3 * time.Second}, path)
+			err := tools.Prove(t.Context(), in.Video, order.Output{}, Proof{Frames: 75, Sound: 3 * time.Second}, path)
 			switch {
 			case c.name == "right":
 				if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
 
@@ -51,7 +52,7 @@ func level(q order.Quality) int { return max(0, int(q-order.High)) }
 
 // h264CRF returns the crf in H.264 for frames of v in the output o. It is that of o's quality, or of a lower one if v.CRF says that
 // the source has no more: down to unseen for the quality source, and to low for medium.
-func (v *Video) h264CRF(o order.Output) float64 {
+func h264CRF(v *medium.Video, o order.Output) float64 {
 	scale := qualities[order.H264]
 	crf, most := scale[level(o.Quality)], scale[2]
 	switch o.Quality {
@@ -64,13 +65,13 @@ func (v *Video) h264CRF(o order.Output) float64 {
 }
 
 // qualityOf returns the value of the encoder for frames of v in the output o.
-func (v *Video) qualityOf(o order.Output) int {
+func qualityOf(v *medium.Video, o order.Output) int {
 	codec, scale := o.VideoCodec(), qualities[order.H264]
 	values := qualities[codec]
 	if codec == order.ProRes {
 		return int(values[level(o.Quality)])
 	}
-	crf, i := v.h264CRF(o), 0
+	crf, i := h264CRF(v, o), 0
 	if crf > scale[1] {
 		i = 1
 	}
@@ -81,7 +82,7 @@ func (v *Video) qualityOf(o order.Output) int {
 const mostSampled = 4096 * 2160
 
 // Sample returns the video and the output for encodings of samples of an output: see CRFOf. ok is false if there can be none.
-func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bool) {
+func Sample(v *medium.Video, o order.Output) (video *medium.Video, output order.Output, ok bool) {
 	sampled := *v
 	sampled.CRF = sampleCRF
 	output.Codec, output.Quality = o.VideoCodec(), o.Quality
@@ -91,14 +92,12 @@ func (v *Video) Sample(o order.Output) (video *Video, output order.Output, ok bo
 // CountBits returns how many bits a second of a video's pictures has in the file, which CRFOf needs, or 0 if the file doesn't tell. Unless Probe knows,
 // it reads the sizes of the packets of at most most frames from in.Begin on, without decoding them: little for a short preview of a long file. It returns no error of a file that is damaged or in which ffprobe can't seek, nor of an ffprobe that stalls: the packets before it tell
 // the mean as well, and without any the output only isn't bounded by the file's bits.
-func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64, err error) {
+func (t *Tools) CountBits(ctx context.Context, in *medium.Info, most int) (bits float64, err error) {
 	v := in.Video
-	if v.bits > 0 || in.Still {
-		return v.bits, nil
+	if v.Bits > 0 || in.Still {
+		return v.Bits, nil
 	}
-	p, err := t.startReader(ctx, t.FFprobe, []string{"-v", "error", "-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
-		"-select_streams", strconv.Itoa(v.index), "-read_intervals", in.interval(most), "-show_entries", "packet=pts_time,size", "-print_format", "csv=p=0",
-		"-i", "file:" + in.Path}, sandbox.Files{Read: []string{in.Path}}, probeMemory)
+	p, err := t.startReader(ctx, t.FFprobe, in.PacketArgs(most), sandbox.Files{Read: []string{in.Path}}, probeMemory)
 	if err != nil {
 		return 0, err
 	}
@@ -131,33 +130,24 @@ func (t *Tools) CountBits(ctx context.Context, in *Info, most int) (bits float64
 	return 8 * float64(bytes) / float64(packets) * rate, nil
 }
 
-// interval returns the part of the file that OpenFrames reads for most frames, as ffprobe's option -read_intervals takes it.
-func (in *Info) interval(most int) string {
-	v, s := in.Video, span{from: in.First(), seek: !in.NoSeek}
-	if at, seeks := v.seekTo(s); seeks {
-		return fmt.Sprintf("%.6f%%+%.6f", at, seekMargin+float64(most)/v.Rate.Float())
-	}
-	return fmt.Sprintf("%%+%.6f", float64(s.from+most)/v.Rate.Float())
-}
-
 // keyEvery is the distance of the key frames in outputs of x264 and x265.
 const keyEvery = 250
 
 // CRFOf returns the crf in H.264 with which an output of frames of v takes mostOfSource times the bits that a second of the file's pictures has: see
 // CountBits. sample is a file as Sample says, of parts of the video. It returns 0 if the sample is empty.
 // Pictures of another size need bits as their area to the power of .75: see Jan Ozer, "The Power of .75 Rule" (Streaming Learning Center, 2014).
-func (v *Video) CRFOf(o order.Output, sample string, bits float64) (int, error) {
+func CRFOf(v *medium.Video, o order.Output, sample string, bits float64) (int, error) {
 	sizes, err := packetSizes(sample)
 	if err != nil || len(sizes) == 0 {
 		return 0, err
 	}
-	most := mostOfSource * bits * math.Pow(float64(v.Width*v.Height)/float64(v.coded[0]*v.coded[1]), .75)
-	if o.VideoCodec() == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.codec) {
+	most := mostOfSource * bits * math.Pow(float64(v.Width*v.Height)/float64(v.Coded[0]*v.Coded[1]), .75)
+	if o.VideoCodec() == order.H264 && slices.Contains([]string{"hevc", "vp9", "av1", "vvc"}, v.Codec) {
 		most *= dense
 	}
 	takes := 8 * (mean(sizes[1:]) + float64(sizes[0])/keyEvery) * v.Rate.Float() // the first is a key frame
-	sampled := Video{CRF: sampleCRF}
-	return max(1, int(math.Ceil(sampled.h264CRF(o)+halving*math.Log2(takes/most)))), nil
+	sampled := medium.Video{CRF: sampleCRF}
+	return max(1, int(math.Ceil(h264CRF(&sampled, o)+halving*math.Log2(takes/most)))), nil
 }
 
 // mean returns the mean of numbers, 0 of none.
@@ -190,7 +180,7 @@ func packetSizes(path string) ([]uint32, error) {
 
 // block returns the side of x265's largest blocks of pixels. No picture may be smaller than one. Pictures of less than 16 pixels show
 // no face, so none is encoded.
-func block(v *Video) int {
+func block(v *medium.Video) int {
 	for _, side := range []int{64, 32} {
 		if min(v.Width, v.Height) >= side {
 			return side

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -69,8 +70,8 @@ func TestSampleOfLargeFrames(t *testing.T) {
 		width, height int
 		want          bool
 	}{{1920, 1080, true}, {4096, 2160, true}, {2160, 4096, true}, {4096, 4096, false}} {
-		v := ffmpeg.Video{Width: c.width, Height: c.height}
-		if _, _, ok := v.Sample(order.Output{}); ok != c.want {
+		v := medium.Video{Width: c.width, Height: c.height}
+		if _, _, ok := ffmpeg.Sample(&v, order.Output{}); ok != c.want {
 			t.Errorf("%d × %d: sampled %t, want %t", c.width, c.height, ok, c.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // Refuse returns the error of media that are at fault. If the cause is rather a fault of the
@@ -19,7 +20,7 @@ func Refuse(f failure.Failure, cause error) error {
 // Unsupported returns the error of a file that can't be decoded.
 func Unsupported(kind failure.MediaKind, cause error) error {
 	f := failure.Failure{Code: failure.MediaUnsupported, Details: failure.Details{Kind: kind}}
-	if colours, ok := errors.AsType[ColoursError](cause); ok {
+	if colours, ok := errors.AsType[medium.ColoursError](cause); ok {
 		f.Cause = "its " + colours.Error()
 	}
 	return Refuse(f, cause)

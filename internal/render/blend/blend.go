@@ -7,13 +7,13 @@ import (
 	"math"
 	"slices"
 
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 )
 
 // Blender blends mouths into the frames of a video, one after the other.
 type Blender struct {
-	video   *ffmpeg.Video
+	video   *medium.Video
 	frame   []byte      // the one that was seen last
 	picture image.YCbCr // what engines see of the frame
 	tones   *Tones      // of frames of 10 bits
@@ -21,7 +21,7 @@ type Blender struct {
 }
 
 // New returns a blender of frames of a video.
-func New(v *ffmpeg.Video) *Blender {
+func New(v *medium.Video) *Blender {
 	b := &Blender{video: v, tones: NewTones(v)}
 	if v.Pixels.Deep() {
 		b.picture = *v.NewFrame()
@@ -110,7 +110,7 @@ func fade(dst, alpha []uint8, share uint8) {
 }
 
 // MixFrames moves each value of a frame towards that of next by share ÷ 255 of their difference.
-func MixFrames(frame, next []byte, share uint8, format ffmpeg.PixelFormat) {
+func MixFrames(frame, next []byte, share uint8, format medium.PixelFormat) {
 	if !format.Deep() {
 		for i := range frame {
 			frame[i] = between(frame[i], next[i], share)
@@ -138,7 +138,7 @@ type plane struct {
 }
 
 // planes returns the planes of luma and of both chromas.
-func planes(v *ffmpeg.Video, frame []byte) [3]plane {
+func planes(v *medium.Video, frame []byte) [3]plane {
 	hx, hy := v.Pixels.Halvings()
 	luma, chroma := 2*v.Width*v.Height, 2*(v.Width>>hx)*(v.Height>>hy)
 	return [3]plane{
@@ -155,9 +155,9 @@ func (p plane) row(y, from, to int) []byte { return p.values[2*(y*p.width+from) 
 func valueAt(values []byte, i int) uint16 { return binary.LittleEndian.Uint16(values[2*i:]) }
 
 // See fills a picture with what engines see of a frame, whose pixel format is not YUV420P.
-func (t *Tones) See(picture *image.YCbCr, v *ffmpeg.Video, frame []byte) {
+func (t *Tones) See(picture *image.YCbCr, v *medium.Video, frame []byte) {
 	if !v.Pixels.Deep() {
-		copy(ffmpeg.Bytes(picture), frame)
+		copy(medium.Bytes(picture), frame)
 		return
 	}
 	all := planes(v, frame)
@@ -169,7 +169,7 @@ func (t *Tones) See(picture *image.YCbCr, v *ffmpeg.Video, frame []byte) {
 }
 
 // shrink fills a plane of chroma of 8 bits in 4:2:0 with the means of p.
-func shrink(dst []uint8, v *ffmpeg.Video, p plane) {
+func shrink(dst []uint8, v *medium.Video, p plane) {
 	width := v.Width / 2
 	for y := range v.Height / 2 {
 		upper, lower := p.row(2*y>>p.hy, 0, p.width), p.row((2*y+1)>>p.hy, 0, p.width)
@@ -243,16 +243,16 @@ type Tones struct {
 const black, white = 64, 940
 
 // NewTones returns the tones of a video, nil if its frames don't have 10 bits.
-func NewTones(v *ffmpeg.Video) *Tones {
+func NewTones(v *medium.Video) *Tones {
 	if !v.Pixels.Deep() {
 		return nil
 	}
 	return tonesOf(v.Transfer())
 }
 
-func tonesOf(transfer ffmpeg.Transfer) *Tones {
+func tonesOf(transfer medium.Transfer) *Tones {
 	curve, from, to := func(value float64) float64 { return value / 4 }, 0, 1023
-	if transfer != ffmpeg.SDR {
+	if transfer != medium.SDR {
 		curve, from, to = func(value float64) float64 {
 			signal := (min(max(value, black), white) - black) / (white - black)
 			return 16 + 219*darken(light(transfer, signal))
@@ -277,8 +277,8 @@ func tonesOf(transfer ffmpeg.Transfer) *Tones {
 
 // light returns the light of a display in units of 100 cd/m², for a signal from 0 to 1 by Rec. ITU-R BT.2100. A display of HLG has
 // 1000 cd/m².
-func light(transfer ffmpeg.Transfer, signal float64) float64 {
-	if transfer == ffmpeg.PQ {
+func light(transfer medium.Transfer, signal float64) float64 {
+	if transfer == medium.PQ {
 		const m1, m2, c1, c2, c3 = 2610. / 16384, 2523. / 4096 * 128, 3424. / 4096, 2413. / 4096 * 32, 2392. / 4096 * 32
 		root := math.Pow(signal, 1/m2)
 		return 100 * math.Pow(max(root-c1, 0)/(c2-c3*root), 1/m1)

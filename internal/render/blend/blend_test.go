@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/ffmpegtest"
@@ -107,7 +107,7 @@ func TestFade(t *testing.T) {
 
 // TestTones checks that engines see the tones of a conversion by ffmpeg, and that they come back.
 func TestTones(t *testing.T) {
-	for _, transfer := range []ffmpeg.Transfer{ffmpeg.SDR, ffmpeg.PQ, ffmpeg.HLG} {
+	for _, transfer := range []medium.Transfer{medium.SDR, medium.PQ, medium.HLG} {
 		tones := tonesOf(transfer)
 		for i, up := range tones.up {
 			if back := int(tones.down[up]); i >= 16 && i <= 235 && (back < i-1 || back > i+1) {
@@ -118,15 +118,15 @@ func TestTones(t *testing.T) {
 			}
 		}
 	}
-	if sdr := tonesOf(ffmpeg.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
+	if sdr := tonesOf(medium.SDR); sdr.down[64] != 16 || sdr.down[940] != 235 || sdr.up[126] != 504 {
 		t.Error("tones of SDR change")
 	}
-	for transfer, name := range map[ffmpeg.Transfer]string{ffmpeg.PQ: "smpte2084", ffmpeg.HLG: "arib-std-b67"} {
+	for transfer, name := range map[medium.Transfer]string{medium.PQ: "smpte2084", medium.HLG: "arib-std-b67"} {
 		grey := "color=gray:s=256x64:d=0.04:r=25,format=yuv420p10,geq=lum='64+876*X/W':cb=512:cr=512"
 		path := ffmpegtest.Make(t, "a.mkv", "-f", "lavfi", "-i", grey, "-c:v", "ffv1", "-color_range", "tv",
 			"-color_primaries", "bt2020", "-color_trc", name, "-colorspace", "bt2020nc")
 		info, frames := ffmpegtest.Frames(t, path)
-		info.Video.Pixels = ffmpeg.YUV420P10
+		info.Video.Pixels = medium.YUV420P10
 		deep, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), info, 1)
 		check.Must(t, err)
 		defer deep.Close()
@@ -144,8 +144,8 @@ func TestTones(t *testing.T) {
 
 // TestBlendDeep compares with the definition, for mouths inside, across each edge and outside the frame.
 func TestBlendDeep(t *testing.T) {
-	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV420P10, ffmpeg.YUV422P10, ffmpeg.YUVA444P10} {
-		v := &ffmpeg.Video{Width: 40, Height: 32, Pixels: format}
+	for _, format := range []medium.PixelFormat{medium.YUV420P10, medium.YUV422P10, medium.YUVA444P10} {
+		v := &medium.Video{Width: 40, Height: 32, Pixels: format}
 		hx, hy := format.Halvings()
 		b := New(v)
 		for _, r := range []image.Rectangle{

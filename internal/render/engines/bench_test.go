@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -143,7 +144,7 @@ type proving struct {
 	took time.Duration
 }
 
-func (p *proving) Prove(ctx context.Context, v *ffmpeg.Video, o order.Output, want ffmpeg.Proof, path string) error {
+func (p *proving) Prove(ctx context.Context, v *medium.Video, o order.Output, want ffmpeg.Proof, path string) error {
 	began := time.Now()
 	defer func() { p.took += time.Since(began) }()
 	return p.Media.Prove(ctx, v, o, want, path)

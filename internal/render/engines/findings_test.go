@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/demo"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/network/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engines"
@@ -97,7 +97,7 @@ func clipOf(t *testing.T, path string) string {
 	if v := in.Video; v != nil {
 		c.Width, c.Height, c.Rate = v.Width, v.Height, v.Rate
 		for _, frame := range framesOf(t, path) {
-			c.Frames = append(c.Frames, ffmpeg.Bytes(frame))
+			c.Frames = append(c.Frames, medium.Bytes(frame))
 		}
 	}
 	var pcm bytes.Buffer

@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/blend"
 	"lipsync/internal/render/flow"
 )
@@ -23,19 +24,19 @@ import (
 type Media interface {
 	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as Video.CRFOf needs. It
 	// returns 0 if the file doesn't tell.
-	CountBits(ctx context.Context, in *ffmpeg.Info, most int) (bits float64, err error)
+	CountBits(ctx context.Context, in *medium.Info, most int) (bits float64, err error)
 	// OpenFrames decodes a video from its Begin on, at most a number of frames.
-	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
+	OpenFrames(ctx context.Context, in *medium.Info, most int) (ffmpeg.Frames, error)
 	// OpenFramesAt decodes the frames in [from, to), counted from Begin on. They may be others, after a seek in a file that is odd.
-	OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error)
+	OpenFramesAt(ctx context.Context, in *medium.Info, from, to int) (ffmpeg.Frames, error)
 	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
-	Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
+	Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 }
 
 // Source is the part of a video that an output may show.
 type Source struct {
 	Media Media
-	Video *ffmpeg.Info
+	Video *medium.Info
 	Dir   string // for stretches
 	most  int    // largest number of frames of a stretch, which tests set; 0: as many as StretchSize allows
 
@@ -85,7 +86,7 @@ func (s Source) Decode(ctx context.Context, free flow.Buffers[*image.YCbCr], dec
 	defer sampled.close()
 	tones := blend.NewTones(s.Video.Video)
 	var own []byte // a frame, if engines don't see it as it is
-	if s.Video.Video.Pixels != ffmpeg.YUV420P {
+	if s.Video.Video.Pixels != medium.YUV420P {
 		own = newFrame(s.Video.Video)
 	}
 	for n := 0; ; n++ {
@@ -95,7 +96,7 @@ func (s Source) Decode(ctx context.Context, free flow.Buffers[*image.YCbCr], dec
 		}
 		pixels := own
 		if own == nil {
-			pixels = ffmpeg.Bytes(frame)
+			pixels = medium.Bytes(frame)
 		}
 		err = frames.ReadPixels(pixels)
 		if err != nil && n == 0 && s.Video.Begin > 0 && !s.Video.NoSeek && ctx.Err() == nil && !ffmpeg.OfMachine(err) {
@@ -123,7 +124,7 @@ func (s Source) Decode(ctx context.Context, free flow.Buffers[*image.YCbCr], dec
 			f.Frames, f.Damaged = n, true
 			f.CRF, err = sampled.finish()
 			return f, err
-		case err != nil && (n == 0 || errors.As(err, new(ffmpeg.ColoursError))) && ctx.Err() == nil:
+		case err != nil && (n == 0 || errors.As(err, new(medium.ColoursError))) && ctx.Err() == nil:
 			return f, ffmpeg.Unsupported(failure.Video, err)
 		case err != nil:
 			return f, fmt.Errorf("decode video: %w", err)
@@ -186,7 +187,7 @@ func (f *Footage) Close() {
 const sumRows = 8
 
 // sum returns a checksum (CRC-32C) of some rows of a frame's luma.
-func sum(frame []byte, v *ffmpeg.Video) (s uint32) {
+func sum(frame []byte, v *medium.Video) (s uint32) {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	row := v.Width
 	if v.Pixels.Deep() {

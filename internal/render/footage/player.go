@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/blend"
 	"lipsync/internal/render/flow"
 )
@@ -17,7 +18,7 @@ type player struct {
 }
 
 // newFrame returns a frame in the video's pixel format.
-func newFrame(v *ffmpeg.Video) []byte { return make([]byte, v.FrameSize()) }
+func newFrame(v *medium.Video) []byte { return make([]byte, v.FrameSize()) }
 
 // Play calls emit with the pixels of each output frame from one on, each in a free buffer.
 func (f Footage) Play(ctx context.Context, line Timeline, from int, free flow.Buffers[[]byte], emit func(frame []byte) error) error {
@@ -47,7 +48,7 @@ type pictures interface {
 
 // composer makes output frames of source frames, and emits them.
 type composer struct {
-	video *ffmpeg.Video
+	video *medium.Video
 	line  Timeline
 	free  flow.Buffers[[]byte]
 	emit  func(frame []byte) error
@@ -89,7 +90,7 @@ type stream struct {
 	// read again; then read decodes directly into its frame.
 	last  *[2][]byte
 	sums  []uint32 // those that the frames must have; nil: any
-	video *ffmpeg.Video
+	video *medium.Video
 }
 
 func (s *stream) read(source int, frame []byte) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 	"lipsync/internal/render/flow"
 	"lipsync/internal/test/check"
@@ -79,14 +80,14 @@ type lost struct {
 	by int
 }
 
-func (l lost) OpenFramesAt(ctx context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error) {
+func (l lost) OpenFramesAt(ctx context.Context, in *medium.Info, from, to int) (ffmpeg.Frames, error) {
 	return l.Media.OpenFramesAt(ctx, in, from+l.by, to+l.by)
 }
 
 // TestPlayWithoutSeeking plays a clip from media that bring the wrong frames, or none, after a seek.
 func TestPlayWithoutSeeking(t *testing.T) {
 	media := rendertest.Media{}
-	path := rendertest.Numbered(ffmpeg.RateOf(25_000), 60).File(t, "numbered")
+	path := rendertest.Numbered(medium.RateOf(25_000), 60).File(t, "numbered")
 	info, err := media.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func checkPlay(t *testing.T, p *player) {
 // TestKept plays a clip whose frames are kept, without decoding it again.
 func TestKept(t *testing.T) {
 	tools := rendertest.Media{}
-	path := rendertest.Numbered(ffmpeg.RateOf(25_000), 20).File(t, "numbered")
+	path := rendertest.Numbered(medium.RateOf(25_000), 20).File(t, "numbered")
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,7 @@ func TestPlayDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []ffmpeg.PixelFormat{ffmpeg.YUV422P10, ffmpeg.YUVA444P10, ffmpeg.YUVA420P} {
+	for _, format := range []medium.PixelFormat{medium.YUV422P10, medium.YUVA444P10, medium.YUVA420P} {
 		info.Video.Pixels = format
 		for _, most := range []int{frames, 5} {
 			s := decodeAll(t, Source{Media: tools, Video: info, Dir: t.TempDir(), most: most, Expected: frames, Limit: 1000})

@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // Of every sampleEvery frames of the first pass, the sampleFrames from sampleFirst on are a part of the sample. The first frames of a video are often
@@ -19,10 +20,10 @@ const (
 	sampleFrames = 8
 )
 
-// sample encodes some frames of the first pass, so that ffmpeg.Video.CRFOf can tell how the output must be encoded.
+// sample encodes some frames of the first pass, so that medium.Video.CRFOf can tell how the output must be encoded.
 type sample struct {
 	Source
-	sampled *ffmpeg.Video // nil if nothing is sampled
+	sampled *medium.Video // nil if nothing is sampled
 	output  order.Output  // of the sample
 	bits    float64       // of a second of the source's pictures
 	path    string
@@ -34,7 +35,7 @@ func newSample(ctx context.Context, s Source) (*sample, error) {
 	if s.Output == nil {
 		return n, nil
 	}
-	v, o, ok := s.Video.Video.Sample(*s.Output)
+	v, o, ok := ffmpeg.Sample(s.Video.Video, *s.Output)
 	if !ok {
 		return n, nil
 	}
@@ -68,7 +69,7 @@ func (s *sample) finish() (crf int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode a sample: %w", err)
 	}
-	crf, err = s.Video.Video.CRFOf(s.output, s.path, s.bits)
+	crf, err = ffmpeg.CRFOf(s.Video.Video, s.output, s.path, s.bits)
 	return crf, errors.Join(err, os.Remove(s.path))
 }
 

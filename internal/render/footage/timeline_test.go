@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lipsync/internal/domain/order"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/flow"
 	"lipsync/internal/test/ffmpegtest"
 	"lipsync/internal/test/rendertest"
@@ -94,7 +94,7 @@ func TestRuns(t *testing.T) {
 func TestPlayModes(t *testing.T) {
 	media := rendertest.Media{}
 	for _, length := range []int{1, 23} {
-		info, all := ffmpegtest.FramesBy(t, media, rendertest.Numbered(ffmpeg.RateOf(25_000), length).File(t, "numbered"))
+		info, all := ffmpegtest.FramesBy(t, media, rendertest.Numbered(medium.RateOf(25_000), length).File(t, "numbered"))
 		if len(all) != length || ffmpegtest.Number(all[length-1], 0) != length-1 {
 			t.Fatalf("got %d frames, want %d", len(all), length)
 		}
@@ -123,14 +123,14 @@ func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
 	free := flow.NewBuffers(2, func() []byte { return newFrame(p.Video.Video) })
 	err := p.Play(t.Context(), p.line, 0, free, func(frame []byte) error {
 		m, want := p.line.at(output), p.Video.Video.NewFrame()
-		copy(ffmpeg.Bytes(want), ffmpeg.Bytes(all[m.source]))
+		copy(medium.Bytes(want), medium.Bytes(all[m.source]))
 		if m.next > 0 {
-			for i, v := range ffmpeg.Bytes(all[m.source+1]) {
-				own := &ffmpeg.Bytes(want)[i]
+			for i, v := range medium.Bytes(all[m.source+1]) {
+				own := &medium.Bytes(want)[i]
 				*own = byte((int(*own)*(255-int(m.next)) + int(v)*int(m.next) + 127) / 255)
 			}
 		}
-		if !bytes.Equal(frame, ffmpeg.Bytes(want)) {
+		if !bytes.Equal(frame, medium.Bytes(want)) {
 			return fmt.Errorf("output frame %d isn't source frame %d", output, m.source)
 		}
 		output++

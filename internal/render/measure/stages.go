@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/sound/speaker"
@@ -54,7 +54,7 @@ type measurement struct {
 	*Times
 	renderer *render.Renderer
 	engine   engine.Engine
-	info     *ffmpeg.Info // of the video
+	info     *medium.Info // of the video
 	scratch  string       // folder
 }
 

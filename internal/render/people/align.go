@@ -7,7 +7,7 @@ import (
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/flow"
 	"lipsync/internal/render/footage"
 )
@@ -26,7 +26,7 @@ const (
 )
 
 // ahead returns the number of full frames in memory in the first pass.
-func ahead(v *ffmpeg.Video) int { return besides + min(aheadMost, aheadBytes/v.FrameSize()) }
+func ahead(v *medium.Video) int { return besides + min(aheadMost, aheadBytes/v.FrameSize()) }
 
 // Align decodes the source's frames, and tracks and aligns their faces, in goroutines of the group. It returns the channel of the
 // aligned frames, and sets the footage and why each frame has no face.

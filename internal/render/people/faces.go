@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/serial"
 )
@@ -194,7 +195,7 @@ type Rect struct{ left, top, right, bottom float32 }
 
 // In returns the rectangle in the frames of a video. across and down are the factors from the file's pixels to those of the frames. What is
 // outside the frame is left out: it would only make the IoU smaller.
-func (r *Rect) In(v *ffmpeg.Video, across, down float32) *Rect {
+func (r *Rect) In(v *medium.Video, across, down float32) *Rect {
 	return &Rect{max(r.left*across, 0), max(r.top*down, 0), min(r.right*across, float32(v.Width)), min(r.bottom*down, float32(v.Height))}
 }
 

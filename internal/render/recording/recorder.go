@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render/flow"
 	"lipsync/internal/render/syncscore"
 )
@@ -20,17 +21,17 @@ import (
 // Media writes the files of outputs.
 type Media interface {
 	// Encode begins a file with pictures and, unless sound is "", with the sound of another file.
-	Encode(ctx context.Context, v *ffmpeg.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
+	Encode(ctx context.Context, v *medium.Video, o order.Output, sound, output string) (ffmpeg.Encoder, error)
 	// TakeReel writes the pictures of a file without its sound, as a reel for Join.
-	TakeReel(ctx context.Context, v *ffmpeg.Video, o order.Output, from, to string) error
+	TakeReel(ctx context.Context, v *medium.Video, o order.Output, from, to string) error
 	// Join joins reels and a sound to a file.
-	Join(ctx context.Context, v *ffmpeg.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
+	Join(ctx context.Context, v *medium.Video, o order.Output, reels []ffmpeg.Reel, sound, output string) error
 }
 
 // Output is what is recorded.
 type Output struct {
 	Media       Media
-	Video       *ffmpeg.Video
+	Video       *medium.Video
 	Form        order.Output
 	Frames      int
 	Sound, Path string // the file with its sound, and its own

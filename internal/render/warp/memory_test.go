@@ -12,7 +12,7 @@ import (
 
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/people"
@@ -62,7 +62,7 @@ func TestMemory_long(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the programs do
 	const loop = 60
-	clip := rendertest.Clip{Width: 160, Height: 96, Rate: ffmpeg.Rate{Num: 30000, Den: 1001}, Samples: rendertest.Tone(2.002, .1)}
+	clip := rendertest.Clip{Width: 160, Height: 96, Rate: medium.Rate{Num: 30000, Den: 1001}, Samples: rendertest.Tone(2.002, .1)}
 	for i := range loop {
 		f := facetest.Frame(160, 96, small(i))
 		clip.Frames = append(clip.Frames, slices.Concat(f.Y, f.Cb, f.Cr))

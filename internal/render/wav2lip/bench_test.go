@@ -19,6 +19,7 @@ import (
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/network/batch"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/render"
@@ -107,7 +108,7 @@ func BenchmarkNetwork(b *testing.B) {
 type clipFrames struct {
 	tools  *ffmpeg.Tools
 	path   string
-	info   *ffmpeg.Info
+	info   *medium.Info
 	frames []*image.YCbCr
 	faces  []alignment.Frame
 }

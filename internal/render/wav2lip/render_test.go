@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/domain/order"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/render"
 	"lipsync/internal/render/engine"
 	"lipsync/internal/render/neural"
@@ -62,7 +62,7 @@ const bits, bitLeft, bitTop, bitWide, bitTall = 8, .75, 1.35, .11, .3
 func TestFramesGetTheirSound(t *testing.T) {
 	path, heard := chirp(t, 2.03)
 	e := newTestEngine(t, 96, 4, func(_, sound, out []float32) { paintNumber(out, heard(sound)) })
-	for _, rate := range []ffmpeg.Rate{{Num: 24000, Den: 1001}, {Num: 25, Den: 1}, {Num: 30000, Den: 1001}, {Num: 30, Den: 1}, {Num: 50, Den: 1}, {Num: 60, Den: 1}} {
+	for _, rate := range []medium.Rate{{Num: 24000, Den: 1001}, {Num: 25, Den: 1}, {Num: 30000, Den: 1001}, {Num: 30, Den: 1}, {Num: 50, Den: 1}, {Num: 60, Den: 1}} {
 		t.Run(rate.String(), func(t *testing.T) {
 			t.Parallel()
 			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=gray:s=320x260:d=1:r="+rate.String())

@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
-	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/network/onnx"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
@@ -218,7 +218,7 @@ type listener struct {
 }
 
 // listen returns the listener of a clip's sound.
-func listen(t *testing.T, info *ffmpeg.Info, network *Network) *listener {
+func listen(t *testing.T, info *medium.Info, network *Network) *listener {
 	t.Helper()
 	sound, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
 	if err != nil {
@@ -245,7 +245,7 @@ func watch(t *testing.T, clips map[string]string, detector detection.Detector, n
 	t.Helper()
 	w := watched{active: map[string]func(int) int{}}
 	all := map[string]*listener{}
-	var info *ffmpeg.Info
+	var info *medium.Info
 	for name, path := range clips {
 		var err error
 		if info, err = ffmpegtest.Tools(t).Probe(t.Context(), path); err != nil {
@@ -275,7 +275,7 @@ func watch(t *testing.T, clips map[string]string, detector detection.Detector, n
 }
 
 // observe tracks and aligns the faces of a clip, and calls add with each frame.
-func observe(t *testing.T, info *ffmpeg.Info, detector detection.Detector, add func(alignment.Frame)) {
+func observe(t *testing.T, info *medium.Info, detector detection.Detector, add func(alignment.Frame)) {
 	t.Helper()
 	frames, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), info, 1000)
 	if err != nil {

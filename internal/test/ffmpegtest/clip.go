@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // A number is drawn as ten bits in a row, lowest first. Each bit is a dark or bright block of this
@@ -50,18 +51,18 @@ func Numbered(rate string, frames int) string {
 
 // Reader reads the frames of files, as ffmpeg.Tools does.
 type Reader interface {
-	Probe(ctx context.Context, path string) (*ffmpeg.Info, error)
-	OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error)
+	Probe(ctx context.Context, path string) (*medium.Info, error)
+	OpenFrames(ctx context.Context, in *medium.Info, most int) (ffmpeg.Frames, error)
 }
 
 // Frames returns what a file says about itself, and its frames.
-func Frames(t testing.TB, path string) (*ffmpeg.Info, []*image.YCbCr) {
+func Frames(t testing.TB, path string) (*medium.Info, []*image.YCbCr) {
 	t.Helper()
 	return FramesBy(t, Tools(t), path)
 }
 
 // FramesBy is Frames by a reader.
-func FramesBy(t testing.TB, r Reader, path string) (in *ffmpeg.Info, all []*image.YCbCr) {
+func FramesBy(t testing.TB, r Reader, path string) (in *medium.Info, all []*image.YCbCr) {
 	t.Helper()
 	in, err := r.Probe(t.Context(), path)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"lipsync/internal/media/demo"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
@@ -120,7 +121,7 @@ func (m Media) sound(t *testing.T, filter string) string {
 // output is a decoded output, beside its video.
 type output struct {
 	*testing.T
-	info    *ffmpeg.Info
+	info    *medium.Info
 	size    int64
 	source  []*image.YCbCr
 	frames  []*image.YCbCr
@@ -325,7 +326,7 @@ func read(t *testing.T, video, path string, s *shared) output {
 }
 
 // sound decodes the sound of an output.
-func sound(t *testing.T, info *ffmpeg.Info) (all []float64) {
+func sound(t *testing.T, info *medium.Info) (all []float64) {
 	t.Helper()
 	stream, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
 	if err != nil {

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/test/ffmpegtest"
 )
 
 // Numbered returns a clip of grey frames at a rate, each with its number for ffmpegtest.Number.
-func Numbered(rate ffmpeg.Rate, frames int) Clip {
+func Numbered(rate medium.Rate, frames int) Clip {
 	c := Clip{Width: ffmpegtest.Width, Height: ffmpegtest.Height, Rate: rate}
-	v := &ffmpeg.Video{Width: c.Width, Height: c.Height}
+	v := &medium.Video{Width: c.Width, Height: c.Height}
 	for n := range frames {
 		frame := v.NewFrame()
 		for i, plane := range [][]byte{frame.Y, frame.Cb, frame.Cr} {
@@ -21,7 +22,7 @@ func Numbered(rate ffmpeg.Rate, frames int) Clip {
 			}
 		}
 		ffmpegtest.Draw(frame, 0, n)
-		c.Frames = append(c.Frames, ffmpeg.Bytes(frame))
+		c.Frames = append(c.Frames, medium.Bytes(frame))
 	}
 	return c
 }

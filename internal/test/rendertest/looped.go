@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // Looped is Media whose files play over and over. Their content is read once, and outputs are counted and not kept. So a medium of hours takes the
@@ -17,7 +18,7 @@ type Looped struct {
 	Times int
 }
 
-func (l Looped) Probe(ctx context.Context, path string) (*ffmpeg.Info, error) {
+func (l Looped) Probe(ctx context.Context, path string) (*medium.Info, error) {
 	in, err := l.Media.Probe(ctx, path)
 	if err != nil {
 		return nil, err
@@ -29,11 +30,11 @@ func (l Looped) Probe(ctx context.Context, path string) (*ffmpeg.Info, error) {
 	return in, nil
 }
 
-func (l Looped) OpenFrames(ctx context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error) {
+func (l Looped) OpenFrames(ctx context.Context, in *medium.Info, most int) (ffmpeg.Frames, error) {
 	return l.OpenFramesAt(ctx, in, 0, most)
 }
 
-func (l Looped) OpenFramesAt(_ context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error) {
+func (l Looped) OpenFramesAt(_ context.Context, in *medium.Info, from, to int) (ffmpeg.Frames, error) {
 	c, err := read(in.Path)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ type loopedFrames struct {
 	next, end int
 }
 
-func (f *loopedFrames) Read(frame *image.YCbCr) error { return f.ReadPixels(ffmpeg.Bytes(frame)) }
+func (f *loopedFrames) Read(frame *image.YCbCr) error { return f.ReadPixels(medium.Bytes(frame)) }
 
 func (f *loopedFrames) ReadPixels(frame []byte) error {
 	if f.next >= f.end {
@@ -60,7 +61,7 @@ func (f *loopedFrames) ReadPixels(frame []byte) error {
 
 func (*loopedFrames) Close() {}
 
-func (l Looped) OpenSound(_ context.Context, in *ffmpeg.Info, most time.Duration) (io.ReadCloser, error) {
+func (l Looped) OpenSound(_ context.Context, in *medium.Info, most time.Duration) (io.ReadCloser, error) {
 	c, err := read(in.Path)
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (s *loopedSound) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (l Looped) Samples(ctx context.Context, in *ffmpeg.Info, pcm io.Writer, most time.Duration) (int64, error) {
+func (l Looped) Samples(ctx context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
 	sound, err := l.OpenSound(ctx, in, most)
 	if err != nil {
 		return 0, err
@@ -92,11 +93,11 @@ func (l Looped) Samples(ctx context.Context, in *ffmpeg.Info, pcm io.Writer, mos
 	return n / 2, err
 }
 
-func (Looped) Transcode(context.Context, *ffmpeg.Info, string, time.Duration) error { return nil }
+func (Looped) Transcode(context.Context, *medium.Info, string, time.Duration) error { return nil }
 
-func (Looped) TranscodeTo(context.Context, *ffmpeg.Info, string, time.Duration) error { return nil }
+func (Looped) TranscodeTo(context.Context, *medium.Info, string, time.Duration) error { return nil }
 
-func (Looped) Encode(context.Context, *ffmpeg.Video, order.Output, string, string) (ffmpeg.Encoder, error) {
+func (Looped) Encode(context.Context, *medium.Video, order.Output, string, string) (ffmpeg.Encoder, error) {
 	return &counter{}, nil
 }
 
@@ -114,6 +115,6 @@ func (c *counter) Finish() error { return nil }
 
 func (c *counter) Abort() {}
 
-func (Looped) Prove(context.Context, *ffmpeg.Video, order.Output, ffmpeg.Proof, string) error {
+func (Looped) Prove(context.Context, *medium.Video, order.Output, ffmpeg.Proof, string) error {
 	return nil
 }

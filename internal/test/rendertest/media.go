@@ -17,6 +17,7 @@ import (
 
 	"lipsync/internal/domain/order"
 	"lipsync/internal/media/ffmpeg"
+	"lipsync/internal/media/ffmpeg/medium"
 )
 
 // Media reads and writes files of a Clip each, as render.Media does. It scales no pictures and mixes no sound.
@@ -25,7 +26,7 @@ type Media struct{}
 // Clip is the content of a file.
 type Clip struct {
 	Width, Height int
-	Rate          ffmpeg.Rate
+	Rate          medium.Rate
 	Frames        [][]byte // in YUV420P; none: a file of sound
 	Samples       []int16  // at ffmpeg.PCMRate; none: a file without sound
 	Unstated      bool     // the file doesn't state its length
@@ -47,23 +48,23 @@ func read(path string) (c Clip, err error) {
 		return c, err
 	}
 	if gob.NewDecoder(bytes.NewReader(b)).Decode(&c) != nil {
-		return c, fmt.Errorf("%s is no clip: %w", path, ffmpeg.ErrUnsupported)
+		return c, fmt.Errorf("%s is no clip: %w", path, medium.ErrUnsupported)
 	}
 	return c, nil
 }
 
-func (Media) Probe(_ context.Context, path string) (*ffmpeg.Info, error) {
+func (Media) Probe(_ context.Context, path string) (*medium.Info, error) {
 	c, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	in := &ffmpeg.Info{Path: path, Still: c.Still}
+	in := &medium.Info{Path: path, Still: c.Still}
 	if len(c.Samples) > 0 {
-		in.Audio = &ffmpeg.Audio{SampleRate: ffmpeg.PCMRate, Channels: 1}
+		in.Audio = &medium.Audio{SampleRate: ffmpeg.PCMRate, Channels: 1}
 		in.Duration = duration(len(c.Samples))
 	}
 	if len(c.Frames) > 0 {
-		in.Video = &ffmpeg.Video{Width: c.Width, Height: c.Height, Rate: c.Rate}
+		in.Video = &medium.Video{Width: c.Width, Height: c.Height, Rate: c.Rate}
 		if !c.Still {
 			in.Video.Stated = time.Duration(float64(len(c.Frames)) / c.Rate.Float() * float64(time.Second))
 		}
@@ -78,22 +79,22 @@ func (Media) Probe(_ context.Context, path string) (*ffmpeg.Info, error) {
 	return in, nil
 }
 
-func (Media) OpenFrames(_ context.Context, in *ffmpeg.Info, most int) (ffmpeg.Frames, error) {
+func (Media) OpenFrames(_ context.Context, in *medium.Info, most int) (ffmpeg.Frames, error) {
 	return open(in, 0, most)
 }
 
-func (Media) OpenFramesAt(_ context.Context, in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error) {
+func (Media) OpenFramesAt(_ context.Context, in *medium.Info, from, to int) (ffmpeg.Frames, error) {
 	return open(in, from, to)
 }
 
 // open returns the frames in [from, to), counted from in.Begin on.
-func open(in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error) {
+func open(in *medium.Info, from, to int) (ffmpeg.Frames, error) {
 	c, err := read(in.Path)
 	if err != nil {
 		return nil, err
 	}
 	v := in.Video
-	if v.Width != c.Width || v.Height != c.Height || v.Pixels != ffmpeg.YUV420P {
+	if v.Width != c.Width || v.Height != c.Height || v.Pixels != medium.YUV420P {
 		return nil, fmt.Errorf("%d × %d pixels as %d × %d in %s: %w", c.Width, c.Height, v.Width, v.Height, v.Pixels, errors.ErrUnsupported)
 	}
 	f := &frames{}
@@ -105,7 +106,7 @@ func open(in *ffmpeg.Info, from, to int) (ffmpeg.Frames, error) {
 }
 
 // shown returns the number of the frame of a file that is shown in frame n of another rate: the last whose rounded time has come.
-func shown(n int, rate, file ffmpeg.Rate) int {
+func shown(n int, rate, file medium.Rate) int {
 	const exact = 1e-6 // less than that is an error of floating point
 	return int(math.Ceil((float64(n)+.5)/rate.Float()*file.Float()-exact)) - 1
 }
@@ -113,7 +114,7 @@ func shown(n int, rate, file ffmpeg.Rate) int {
 // frames are the frames that are left.
 type frames struct{ left [][]byte }
 
-func (f *frames) Read(frame *image.YCbCr) error { return f.ReadPixels(ffmpeg.Bytes(frame)) }
+func (f *frames) Read(frame *image.YCbCr) error { return f.ReadPixels(medium.Bytes(frame)) }
 
 func (f *frames) ReadPixels(frame []byte) error {
 	if len(f.left) == 0 {
@@ -135,7 +136,7 @@ func duration(samples int) time.Duration {
 func count(length time.Duration) int { return int(length.Seconds() * ffmpeg.PCMRate) }
 
 // soundOf returns the samples of a file from in.Begin on, at most for a time.
-func soundOf(in *ffmpeg.Info, most time.Duration) ([]int16, error) {
+func soundOf(in *medium.Info, most time.Duration) ([]int16, error) {
 	c, err := read(in.Path)
 	if err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func soundOf(in *ffmpeg.Info, most time.Duration) ([]int16, error) {
 	return samples[:min(count(most), len(samples))], nil
 }
 
-func (Media) OpenSound(_ context.Context, in *ffmpeg.Info, most time.Duration) (io.ReadCloser, error) {
+func (Media) OpenSound(_ context.Context, in *medium.Info, most time.Duration) (io.ReadCloser, error) {
 	samples, err := soundOf(in, most)
 	return io.NopCloser(bytes.NewReader(pcmOf(samples))), err
 }
@@ -155,7 +156,7 @@ func pcmOf(samples []int16) []byte {
 	return b.Bytes()
 }
 
-func (Media) Samples(_ context.Context, in *ffmpeg.Info, pcm io.Writer, most time.Duration) (int64, error) {
+func (Media) Samples(_ context.Context, in *medium.Info, pcm io.Writer, most time.Duration) (int64, error) {
 	samples, err := soundOf(in, most)
 	if err != nil {
 		return 0, err
@@ -164,7 +165,7 @@ func (Media) Samples(_ context.Context, in *ffmpeg.Info, pcm io.Writer, most tim
 	return int64(len(samples)), err
 }
 
-func (Media) Transcode(_ context.Context, in *ffmpeg.Info, encoded string, most time.Duration) error {
+func (Media) Transcode(_ context.Context, in *medium.Info, encoded string, most time.Duration) error {
 	samples, err := soundOf(in, most)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (Media) Transcode(_ context.Context, in *ffmpeg.Info, encoded string, most 
 	return Clip{Samples: samples}.Write(encoded)
 }
 
-func (Media) TranscodeTo(_ context.Context, in *ffmpeg.Info, encoded string, length time.Duration) error {
+func (Media) TranscodeTo(_ context.Context, in *medium.Info, encoded string, length time.Duration) error {
 	samples, err := soundOf(in, length)
 	if err != nil {
 		return err
@@ -188,7 +189,7 @@ func (Media) Mix(context.Context, ffmpeg.Mix, string, string) error { return err
 
 func (Media) CheckOutput(context.Context, order.Output) error { return nil }
 
-func (Media) Encode(_ context.Context, v *ffmpeg.Video, _ order.Output, sound, output string) (ffmpeg.Encoder, error) {
+func (Media) Encode(_ context.Context, v *medium.Video, _ order.Output, sound, output string) (ffmpeg.Encoder, error) {
 	e := &encoder{Clip{Width: v.Width, Height: v.Height, Rate: v.Rate}, output}
 	if sound != "" {
 		c, err := read(sound)
@@ -206,7 +207,7 @@ type encoder struct {
 	output string
 }
 
-func (e *encoder) Write(frame *image.YCbCr) error { return e.WritePixels(ffmpeg.Bytes(frame)) }
+func (e *encoder) Write(frame *image.YCbCr) error { return e.WritePixels(medium.Bytes(frame)) }
 
 func (e *encoder) WritePixels(frame []byte) error {
 	e.clip.Frames = append(e.clip.Frames, bytes.Clone(frame))
@@ -217,7 +218,7 @@ func (e *encoder) Finish() error { return e.clip.Write(e.output) }
 
 func (e *encoder) Abort() {}
 
-func (Media) TakeReel(_ context.Context, _ *ffmpeg.Video, _ order.Output, from, to string) error {
+func (Media) TakeReel(_ context.Context, _ *medium.Video, _ order.Output, from, to string) error {
 	c, err := read(from)
 	if err != nil {
 		return err
@@ -226,7 +227,7 @@ func (Media) TakeReel(_ context.Context, _ *ffmpeg.Video, _ order.Output, from, 
 	return c.Write(to)
 }
 
-func (Media) Join(_ context.Context, _ *ffmpeg.Video, _ order.Output, reels []ffmpeg.Reel, sound, output string) error {
+func (Media) Join(_ context.Context, _ *medium.Video, _ order.Output, reels []ffmpeg.Reel, sound, output string) error {
 	joined, err := read(sound)
 	if err != nil {
 		return err
@@ -245,7 +246,7 @@ func (Media) Join(_ context.Context, _ *ffmpeg.Video, _ order.Output, reels []ff
 	return joined.Write(output)
 }
 
-func (Media) Prove(_ context.Context, v *ffmpeg.Video, _ order.Output, want ffmpeg.Proof, path string) error {
+func (Media) Prove(_ context.Context, v *medium.Video, _ order.Output, want ffmpeg.Proof, path string) error {
 	c, err := read(path)
 	if err == nil && (len(c.Frames) != want.Frames || len(c.Samples) != count(want.Sound) || c.Rate != v.Rate) {
 		err = fmt.Errorf("%w: %d frames and %d samples", ffmpeg.ErrUnproved, len(c.Frames), len(c.Samples))
@@ -254,12 +255,12 @@ func (Media) Prove(_ context.Context, v *ffmpeg.Video, _ order.Output, want ffmp
 }
 
 // CountBits finds out nothing.
-func (Media) CountBits(context.Context, *ffmpeg.Info, int) (bits float64, err error) { return 0, nil }
+func (Media) CountBits(context.Context, *medium.Info, int) (bits float64, err error) { return 0, nil }
 
-func (Media) Poster(context.Context, *ffmpeg.Video, string, time.Duration) ([]byte, error) {
+func (Media) Poster(context.Context, *medium.Video, string, time.Duration) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
 
-func (Media) Encoding(context.Context, *ffmpeg.Video, order.Output) (string, error) {
+func (Media) Encoding(context.Context, *medium.Video, order.Output) (string, error) {
 	return "raw", nil
 }

@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"lipsync/internal/domain/order"
 )
 
 // answer returns ffprobe's output for one video stream.
@@ -158,7 +156,7 @@ func TestStillBesideFilm(t *testing.T) {
 // mustRate parses a rate.
 func mustRate(t *testing.T, s string) Rate {
 	t.Helper()
-	r, ok := parseRate(s)
+	r, ok := ParseRate(s)
 	if !ok {
 		t.Fatalf("%q is no rate", s)
 	}
@@ -309,10 +307,11 @@ func FuzzProbe(f *testing.F) {
 		if fps := v.Rate.Float(); !(fps >= 1) || math.IsInf(fps, 0) {
 			t.Errorf("rate %s", v.Rate)
 		}
-		decodeArgs(&Tools{}, info, span{from: 1e6, to: 2e6, seek: true})
-		encodeArgs(&Tools{}, v, order.Output{}, "in", "out")
+		info.DecodeArgs(Span{From: 1e6, To: 2e6, Seek: true}, 1)
+		info.PacketArgs(1e6)
+		v.Tags()
 		v.Pixels = YUV420P10
-		if params := v.masteringParams(); !mastered.MatchString(params) {
+		if params := v.MasteringParams(); !mastered.MatchString(params) {
 			t.Errorf("parameters %q of x265", params)
 		}
 	}

@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ var ownColours = []string{"-color_primaries", "unknown", "-color_trc", "unknown"
 // watched is the filter that writes the colours of each picture into the log.
 const watched = "showinfo=checksum=0"
 
-// watch reads the log of a decoder. It passes errors on, and compares the colours of the pictures with those of the video: no filter converts a
+// Watch reads the log of a decoder. It passes errors on, and compares the colours of the pictures with those of the video: no filter converts a
 // transfer function or primaries that change in the middle, so such a video has to be refused.
-type watch struct {
+type Watch struct {
 	errors io.Writer
 
 	line []byte // the last one, which hasn't ended
@@ -33,9 +33,9 @@ type watch struct {
 	changed             error
 }
 
-// newWatch returns the watch of a video's decoder.
-func newWatch(v *Video, errors io.Writer) *watch {
-	w := &watch{errors: errors, kept: true,
+// NewWatch returns the watch of a video's decoder.
+func NewWatch(v *Video, errors io.Writer) *Watch {
+	w := &Watch{errors: errors, kept: true,
 		primaries: constant{what: "primaries change", value: v.primaries, alike: alikePrimaries, usual: usualPrimaries},
 		transfer:  constant{what: "transfer function changes", value: v.transfer, alike: alikeTransfers, usual: usualTransfers},
 	}
@@ -49,7 +49,7 @@ func newWatch(v *Video, errors io.Writer) *watch {
 const mostLine = 16 << 10
 
 // Write takes a part of the log.
-func (w *watch) Write(b []byte) (int, error) {
+func (w *Watch) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n') + 1
 		if end == 0 {
@@ -66,7 +66,7 @@ func (w *watch) Write(b []byte) (int, error) {
 }
 
 // read reads a line.
-func (w *watch) read(line string) {
+func (w *Watch) read(line string) {
 	from, said, component := "", line, "" // from has the components that said it
 	for strings.HasPrefix(said, "[") {
 		tag, after, _ := strings.Cut(said[1:], "] ")
@@ -86,7 +86,7 @@ func (w *watch) read(line string) {
 }
 
 // picture reads what the filter says of a picture.
-func (w *watch) picture(said string) {
+func (w *Watch) picture(said string) {
 	fields := strings.Fields(said)
 	value := func(name string) (string, bool) {
 		for _, f := range fields {
@@ -115,8 +115,8 @@ func (w *watch) picture(said string) {
 	}
 }
 
-// err returns the ColoursError of a picture whose colours differ from those of the video, nil if there was none.
-func (w *watch) err() error {
+// Err returns the ColoursError of a picture whose colours differ from those of the video, nil if there was none.
+func (w *Watch) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed

@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"cmp"
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// colourTag is a tag of the colours of frames.
-type colourTag struct {
+// ColourTag is a tag of the colours of frames.
+type ColourTag struct {
 	set    string // its name in the filter setparams
-	probed string // its name in ffprobe's report
-	value  string // "" if it has none
+	Probed string // its name in ffprobe's report
+	Value  string // "" if it has none
 }
 
 // These are ffmpeg's names of what all outputs can be tagged with.
@@ -60,8 +60,8 @@ func (v *Video) setColours(s stream) (ok bool) {
 	return true
 }
 
-// colourTags returns the tags of the frames' colours, as far as the source names them.
-func (v *Video) colourTags() []colourTag {
+// ColourTags returns the tags of the frames' colours, as far as the source names them.
+func (v *Video) ColourTags() []ColourTag {
 	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
 	switch {
 	case v.LosesHDR():
@@ -78,7 +78,7 @@ func (v *Video) colourTags() []colourTag {
 		}
 		return ""
 	}
-	return []colourTag{
+	return []ColourTag{
 		{"range", "color_range", "tv"},
 		{"color_primaries", "color_primaries", known(primaries, primariesKept)},
 		{"color_trc", "color_transfer", known(transfer, transfersKept)},
@@ -86,12 +86,12 @@ func (v *Video) colourTags() []colourTag {
 	}
 }
 
-// tags returns the filter that marks the frames with the tags of their colours.
-func (v *Video) tags() string {
+// Tags returns the filter that marks the frames with the tags of their colours.
+func (v *Video) Tags() string {
 	var tags []string
-	for _, t := range v.colourTags() {
-		if t.value != "" {
-			tags = append(tags, t.set+"="+t.value)
+	for _, t := range v.ColourTags() {
+		if t.Value != "" {
+			tags = append(tags, t.set+"="+t.Value)
 		}
 	}
 	return "setparams=" + strings.Join(tags, ":")
@@ -119,7 +119,7 @@ func (v *Video) colourFilters() []string {
 	}
 	switch {
 	case v.LosesHDR():
-		chain = append(chain, v.toneFilters()...)
+		chain = append(chain, v.ToneFilters()...)
 	case v.converts():
 		chain = append(chain, v.converted()...)
 	case v.rgb:
@@ -184,9 +184,9 @@ const (
 	hdrBright = 1000 // the most in HLG, and in PQ that doesn't tell its most
 )
 
-// toneFilters returns the filters that convert a high dynamic range to a standard one. Hable's tone curve brings the brightest value of the
+// ToneFilters returns the filters that convert a high dynamic range to a standard one. Hable's tone curve brings the brightest value of the
 // video to SDR white, by a factor that a pixel's red, green and blue share.
-func (v *Video) toneFilters() []string {
+func (v *Video) ToneFilters() []string {
 	floats, integers := "gbrpf32le", "gbrp16le"
 	if v.Pixels.Alpha() {
 		floats, integers = "gbrapf32le", "gbrap16le"

@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"math"
@@ -35,12 +35,12 @@ func (r *report) line(in *Info, audio stream) {
 			v.Stated += time.Duration(v.lead * float64(time.Second))
 		}
 	}
-	if base, ok := parseRate(audio.TimeBase); ok && in.Format == "mpegts" { // ffmpeg gives 0 to the first packet of what it decodes
+	if base, ok := ParseRate(audio.TimeBase); ok && in.Format == "mpegts" { // ffmpeg gives 0 to the first packet of what it decodes
 		start = float64(audio.Start) * base.Float()
 	}
-	in.zero = start - begin
+	in.Zero = start - begin
 	if in.Audio != nil && !exactSound(audio.Codec) {
-		in.Audio.until = r.until(in, audio, begin)
+		in.Audio.Until = r.until(in, audio, begin)
 	}
 }
 
@@ -58,7 +58,7 @@ func exactSound(codec string) bool {
 // only padding follows them.
 func (r *report) until(in *Info, audio stream, begin float64) (end time.Duration) {
 	if stated := parseSeconds(audio.Duration); in.Format == "mov" && stated > 0 {
-		base, _ := parseRate(audio.TimeBase)
+		base, _ := ParseRate(audio.TimeBase)
 		end = stated + time.Duration((float64(audio.Start)*base.Float()-begin)*float64(time.Second))
 	}
 	v := in.Video

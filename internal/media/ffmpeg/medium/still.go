@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"encoding/binary"
@@ -32,8 +32,8 @@ var stills = map[string]string{png: "png_pipe", jpeg: "jpeg_pipe", webp: "webp_p
 // stillRate is the frame rate of the video that is made of a picture.
 var stillRate = Rate{25, 1}
 
-// sniff returns the media type of a file by its first bytes, or a general one.
-func sniff(path string) (string, error) {
+// Sniff returns the media type of a file by its first bytes, or a general one.
+func Sniff(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -78,9 +78,9 @@ func moves(file io.ReaderAt) bool {
 	return false
 }
 
-// unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
-// has more pixels than ffprobe reads, unreadable returns its size.
-func unreadable(path, kind string, err error) (*Info, error) {
+// Unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
+// has more pixels than ffprobe reads, Unreadable returns its size.
+func Unreadable(path, kind string, err error) (*Info, error) {
 	if _, known := errors.AsType[ColoursError](err); known {
 		return nil, err
 	}

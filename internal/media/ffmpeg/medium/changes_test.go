@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ Error writing trailer of pipe:1:
 `
 	for n := 1; n < len(logOfDecoder); n += 37 {
 		var errors strings.Builder
-		w := newWatch(&Video{transfer: "bt709"}, &errors)
+		w := NewWatch(&Video{transfer: "bt709"}, &errors)
 		_, _ = w.Write([]byte("error while loading shared libraries\n"))
 		for rest := logOfDecoder; rest != ""; {
 			part := min(n, len(rest))
@@ -36,8 +36,8 @@ Error writing trailer of pipe:1:
 			}
 			rest = rest[part:]
 		}
-		if got := errors.String(); got != "error while loading shared libraries\n"+want || w.err() != nil {
-			t.Errorf("in parts of %d bytes: got %q (%v), want %q", n, got, w.err(), want)
+		if got := errors.String(); got != "error while loading shared libraries\n"+want || w.Err() != nil {
+			t.Errorf("in parts of %d bytes: got %q (%v), want %q", n, got, w.Err(), want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func FuzzWatch(f *testing.F) {
 	f.Add("[a @ 0x[b @ 0x] [")
 	f.Fuzz(func(t *testing.T, log string) {
 		var errors strings.Builder
-		w := newWatch(&Video{transfer: pq}, &errors)
+		w := NewWatch(&Video{transfer: pq}, &errors)
 		if n, err := w.Write([]byte(log)); n != len(log) || err != nil {
 			t.Fatalf("wrote %d of %d bytes, %v", n, len(log), err)
 		}

@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"cmp"
@@ -110,9 +110,9 @@ func inUnits(ratio string, one float64) (n int64, ok bool) {
 	return int64(math.Round(float64(num) / float64(den) * one)), true
 }
 
-// masteringParams returns x265's parameters that keep the mastering of the frames in v.Pixels. Only PQ has one: HLG is relative to the
+// MasteringParams returns x265's parameters that keep the mastering of the frames in v.Pixels. Only PQ has one: HLG is relative to the
 // display.
-func (v *Video) masteringParams() string {
+func (v *Video) MasteringParams() string {
 	params := ""
 	if v.Transfer() == PQ && v.mastering.display != "" {
 		params += ":master-display=" + v.mastering.display

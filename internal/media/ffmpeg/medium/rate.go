@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ func (r Rate) Float() float64 { return float64(r.Num) / float64(r.Den) }
 
 func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.Num, r.Den) }
 
-// parseRate parses a rate such as "30000/1001". It returns false for anything else: "0/0", text, and
+// ParseRate parses a rate such as "30000/1001". It returns false for anything else: "0/0", text, and
 // numbers that are too large.
-func parseRate(s string) (Rate, bool) {
+func ParseRate(s string) (Rate, bool) {
 	a, b, _ := strings.Cut(s, "/")
 	num, err := strconv.ParseInt(a, 10, 32)
 	if err != nil || num <= 0 {

@@ -1,4 +1,4 @@
-package ffmpeg
+package medium
 
 import (
 	"errors"
@@ -85,14 +85,14 @@ func (r *report) info(video, audio int) (*Info, error) {
 		v.start = times[0]
 		v.Rate, _ = s.rate(in.Format, times).snap()
 		v.Stated, v.mastering = r.stated(s, v), r.mastering(s)
-		v.bits = r.bits(s, v)
+		v.Bits = r.bits(s, v)
 		in.Video = v
 	}
 	var sound stream
 	if in.AudioTrack > 0 {
 		sound = sounds[in.AudioTrack-1]
 		rate, _ := strconv.Atoi(sound.SampleRate)
-		in.Audio = &Audio{SampleRate: rate, Channels: sound.Channels, index: sound.Index}
+		in.Audio = &Audio{SampleRate: rate, Channels: sound.Channels, Index: sound.Index}
 	}
 	r.line(in, sound)
 	return in, nil
