@@ -3,5 +3,5 @@
 //
 // May import: domain.
 //
-// Inside: c2pa → sandbox; ffmpeg → ffmpeg/medium, sandbox.
+// Inside: c2pa → sandbox; ffmpeg → ffmpeg/container, ffmpeg/medium, sandbox.
 package media

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 )
 
@@ -30,12 +31,12 @@ func NewAssembly(path string, length time.Duration) (*Assembly, error) {
 		return nil, err
 	}
 	size := int64(assembled.size()) * assembled.count(length)
-	if size > math.MaxUint32-wavHeaderBytes {
+	if size > math.MaxUint32-container.WAVHeaderBytes {
 		file.Close()
 		return nil, fmt.Errorf("a WAV of %v has too many bytes", length)
 	}
-	if _, err = file.Write(wavHeader(2, mixRate, uint32(size))); err == nil {
-		err = file.Truncate(wavHeaderBytes + size) // appends zeros
+	if _, err = file.Write(container.WAVHeader(2, mixRate, uint32(size))); err == nil {
+		err = file.Truncate(container.WAVHeaderBytes + size) // appends zeros
 	}
 	if err != nil {
 		file.Close()
@@ -54,7 +55,7 @@ var assembled = form{rate: mixRate, channels: 2}
 func (t *Tools) Place(ctx context.Context, a *Assembly, p Piece) (time.Duration, error) {
 	at, size := assembled.count(p.At), int64(assembled.size())
 	n, err := t.decode(ctx, p.Sound, assembled, &fader{
-		Writer: io.NewOffsetWriter(a.file, wavHeaderBytes+size*at), length: assembled.count(p.At+p.Length) - at}, p.Length)
+		Writer: io.NewOffsetWriter(a.file, container.WAVHeaderBytes+size*at), length: assembled.count(p.At+p.Length) - at}, p.Length)
 	return time.Duration(n) * time.Second / mixRate, err
 }
 

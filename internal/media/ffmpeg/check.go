@@ -2,7 +2,6 @@ package ffmpeg
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -90,26 +90,5 @@ func (t *Tools) encodeBlack(ctx context.Context, side int, sound, output string)
 
 // silence returns a mono WAV file of 16-bit samples at PCMRate, which are all 0.
 func silence(samples uint32) []byte {
-	return append(wavHeader(1, PCMRate, 2*samples), make([]byte, 2*samples)...)
-}
-
-// wavHeaderBytes is the size of the header of a WAV.
-const wavHeaderBytes = 44
-
-// wavHeader returns the header of a WAV with size bytes of 16-bit samples (Multimedia Programming Interface and Data
-// Specifications 1.0, IBM and Microsoft, 1991).
-func wavHeader(channels uint16, rate, size uint32) []byte {
-	const pcm, bits = 1, 16
-	b := append([]byte(nil), "RIFF"...)
-	b = binary.LittleEndian.AppendUint32(b, wavHeaderBytes-8+size)
-	b = append(b, "WAVEfmt "...)
-	b = binary.LittleEndian.AppendUint32(b, 16) // bytes until the samples' own header
-	b = binary.LittleEndian.AppendUint16(b, pcm)
-	b = binary.LittleEndian.AppendUint16(b, channels)
-	b = binary.LittleEndian.AppendUint32(b, rate)
-	b = binary.LittleEndian.AppendUint32(b, rate*uint32(channels)*bits/8) // bytes a second
-	b = binary.LittleEndian.AppendUint16(b, channels*bits/8)              // bytes of a sample of all channels
-	b = binary.LittleEndian.AppendUint16(b, bits)
-	b = append(b, "data"...)
-	return binary.LittleEndian.AppendUint32(b, size)
+	return append(container.WAVHeader(1, PCMRate, 2*samples), make([]byte, 2*samples)...)
 }

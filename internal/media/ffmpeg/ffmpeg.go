@@ -4,7 +4,8 @@
 // only the files of one step, with a fixed list of demuxers, no network, an empty environment, and
 // bounded memory and output. A child that makes no progress is ended.
 //
-// Package medium says what their files are, and how they are read. May import: medium, sandbox, failure, order.
+// Package medium says what their files are, and how they are read; container has what this program reads and writes of files itself. May import: these,
+// sandbox, failure, order.
 package ffmpeg
 
 import (

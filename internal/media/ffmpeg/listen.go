@@ -1,7 +1,6 @@
 package ffmpeg
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -45,7 +45,7 @@ func (f form) args() []string {
 // or its channels.
 type listening struct {
 	p        *process
-	blocks   blocks
+	blocks   *container.Blocks
 	form     form
 	decoded  int     // number of channels that ffmpeg decodes to
 	from, to int64   // the samples to return, counted on the time line
@@ -97,7 +97,7 @@ func (t *Tools) listen(ctx context.Context, in *medium.Info, f form, most time.D
 	if err != nil {
 		return nil, err
 	}
-	l.p, l.blocks.r = p, bufio.NewReaderSize(p, 1<<16)
+	l.p, l.blocks = p, container.NewBlocks(p, soundSize)
 	return l, nil
 }
 
@@ -106,7 +106,8 @@ func soundInput(in *medium.Info) []string {
 	return append(append([]string{"-v", "error", "-max_alloc", strconv.Itoa(soundSize)}, in.InputArgs(1)...), "-i", "file:"+in.Path)
 }
 
-// These bound the memory of a process that decodes sound, in bytes: one allocation, and all with the libraries.
+// These bound the memory of a process that decodes sound, in bytes: one allocation, and all with the libraries. After resampling, one block of an odd
+// file can be minutes of sound.
 const (
 	soundSize   = 128 << 20
 	soundMemory = 6 * soundSize
@@ -152,7 +153,7 @@ func (l *listening) Close() error {
 // time of an earlier block that was too late. So the time of a block holds only if the next one follows it.
 func (l *listening) hear() error {
 	last := l.waiting
-	at, data, err := l.blocks.next()
+	at, data, err := l.blocks.Next()
 	if err == nil {
 		l.waiting = &timed{float64(at)/1000 - lead + l.zero, append(l.spare, data...)}
 		if last != nil {

@@ -1,55 +1,11 @@
 package ffmpeg
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/binary"
 	"io"
 	"math"
 	"testing"
 )
-
-// element returns an element of Matroska. A size below 0 is unknown.
-func element(id []byte, content ...[]byte) []byte {
-	all := bytes.Join(content, nil)
-	return append(binary.BigEndian.AppendUint32(append(bytes.Clone(id), 0x08), uint32(len(all)))[:len(id)+5], all...)
-}
-
-// FuzzBlocks reads blocks of Matroska, and of anything else. It never takes more than it gets.
-func FuzzBlocks(f *testing.F) {
-	block := func(at int16, data string) []byte {
-		return element([]byte{0xA3}, []byte{0x81}, binary.BigEndian.AppendUint16(nil, uint16(at)), []byte{0x80}, []byte(data))
-	}
-	good := append([]byte{0x18, 0x53, 0x80, 0x67, 0xFF}, // a segment of unknown size
-		element([]byte{0x1F, 0x43, 0xB6, 0x75}, element([]byte{0xE7}, []byte{1, 0}), block(0, "abc"), element([]byte{0xEC}, []byte{0}), block(-3, "de"))...)
-	b := blocks{r: bufio.NewReader(bytes.NewReader(good))}
-	for _, want := range []struct {
-		at   int64
-		data string
-	}{{256, "abc"}, {253, "de"}} {
-		if at, data, err := b.next(); err != nil || at != want.at || string(data) != want.data {
-			f.Fatalf("got %q at %d (%v), want %q at %d", data, at, err, want.data, want.at)
-		}
-	}
-	if _, _, err := b.next(); err != io.EOF {
-		f.Fatalf("got %v, want %v", err, io.EOF)
-	}
-	f.Add(good)
-	f.Add(good[:len(good)-1])
-	f.Add([]byte{0xA3, 0xFF})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b := blocks{r: bufio.NewReader(bytes.NewReader(data))}
-		for got := 0; ; {
-			_, block, err := b.next()
-			if err != nil {
-				return
-			}
-			if got += len(block); got > len(data) {
-				t.Fatalf("got %d bytes of %d", got, len(data))
-			}
-		}
-	})
-}
 
 // TestFolding makes one channel of two tones: the same on both sides, on one side only, and of opposite signs.
 func TestFolding(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -92,7 +93,7 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Dur
 	defer file.Close()
 	f := formOf(&medium.Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels})
 	f.float = false
-	const most = math.MaxUint32 - wavHeaderBytes
+	const most = math.MaxUint32 - container.WAVHeaderBytes
 	size := f.count(o.Span) * int64(f.size())
 	if size > most {
 		return fmt.Errorf("a WAV of %v has too many bytes", o.Span)
@@ -100,13 +101,13 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, length time.Dur
 	if !o.Repeat {
 		size = max(size, min(f.count(time.Duration(o.Speed*float64(length+beyond)))*int64(f.size()), most/int64(f.size())*int64(f.size())))
 	}
-	if _, err := file.Write(wavHeader(uint16(f.channels), mixRate, uint32(size))); err != nil {
+	if _, err := file.Write(container.WAVHeader(uint16(f.channels), mixRate, uint32(size))); err != nil {
 		return err
 	}
 	if _, err := t.decode(ctx, o.Video, f, file, o.Span); err != nil {
 		return err
 	}
-	return file.Truncate(wavHeaderBytes + size) // appends silence
+	return file.Truncate(container.WAVHeaderBytes + size) // appends silence
 }
 
 // These are the settings of the filters of a mix.

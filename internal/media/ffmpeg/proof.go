@@ -4,18 +4,17 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -55,7 +54,7 @@ func (t *Tools) Prove(ctx context.Context, v *medium.Video, o order.Output, want
 	}
 	wrong := slices.Concat(m.pictures(v, o, want.Frames), m.sound(want.Sound.Seconds()))
 	if o.Format != order.WebM {
-		late, err := indexedLast(path)
+		late, err := container.IndexedLast(path)
 		if err != nil {
 			return err
 		}
@@ -209,29 +208,4 @@ func (m *measured) sound(want float64) []string {
 		wrong = append(wrong, fmt.Sprintf("the sound ends at %.3f s instead of %.3f s", got, want))
 	}
 	return wrong
-}
-
-// indexedLast reports whether an MP4 or MOV has its index after its media, so that players can't begin before they have all of it.
-func indexedLast(path string) (bool, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	for at := int64(0); ; {
-		var box [16]byte // size and type, and a long size
-		if _, err := file.ReadAt(box[:], at); err != nil && err != io.EOF {
-			return false, err
-		}
-		size := int64(binary.BigEndian.Uint32(box[:]))
-		switch kind := string(box[4:8]); {
-		case kind == "moov":
-			return false, nil
-		case kind == "mdat" || size < 8 && size != 1:
-			return true, nil
-		case size == 1:
-			size = int64(binary.BigEndian.Uint64(box[8:]))
-		}
-		at += max(size, 8)
-	}
 }

@@ -2,18 +2,15 @@ package ffmpeg
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"lipsync/internal/domain/order"
+	"lipsync/internal/media/ffmpeg/container"
 	"lipsync/internal/media/ffmpeg/medium"
 	"lipsync/internal/media/sandbox"
 )
@@ -137,7 +134,7 @@ const keyEvery = 250
 // CountBits. sample is a file as Sample says, of parts of the video. It returns 0 if the sample is empty.
 // Pictures of another size need bits as their area to the power of .75: see Jan Ozer, "The Power of .75 Rule" (Streaming Learning Center, 2014).
 func CRFOf(v *medium.Video, o order.Output, sample string, bits float64) (int, error) {
-	sizes, err := packetSizes(sample)
+	sizes, err := container.PacketSizes(sample)
 	if err != nil || len(sizes) == 0 {
 		return 0, err
 	}
@@ -156,26 +153,6 @@ func mean(all []uint32) (m float64) {
 		m += float64(n) / float64(len(all))
 	}
 	return m
-}
-
-// packetSizes returns the sizes of the packets in a small MP4 that Encode made, by the box stsz (ISO/IEC 14496-12, 8.7.3.2).
-func packetSizes(path string) ([]uint32, error) {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	_, box, found := bytes.Cut(file, []byte("stsz"))
-	if !found || len(box) < 12 {
-		return nil, errors.New("a sample lists no packets")
-	}
-	sizes := make([]uint32, min(binary.BigEndian.Uint32(box[8:]), uint32(len(box)-12)/4))
-	same := binary.BigEndian.Uint32(box[4:])
-	for i := range sizes {
-		if sizes[i] = same; same == 0 {
-			sizes[i] = binary.BigEndian.Uint32(box[12+4*i:])
-		}
-	}
-	return sizes, nil
 }
 
 // block returns the side of x265's largest blocks of pixels. No picture may be smaller than one. Pictures of less than 16 pixels show

@@ -1,4 +1,6 @@
-package ffmpeg
+// Package container reads and writes the parts of containers that this program handles itself: the blocks of sound in Matroska, the boxes of MP4
+// in outputs, and the header of a WAV. It imports nothing of this repository.
+package container
 
 import (
 	"bufio"
@@ -9,27 +11,30 @@ import (
 	"math/bits"
 )
 
-// blocks reads the blocks of one stream in Matroska (RFC 9559), as ffmpeg writes it to a pipe: without lacing.
-type blocks struct {
+// Blocks reads the blocks of one stream in Matroska (RFC 9559), as ffmpeg writes it to a pipe: without lacing.
+type Blocks struct {
 	r       *bufio.Reader
+	most    uint64 // bytes of a block
 	cluster int64  // time of the cluster
 	data    []byte // of the last block
 }
 
-// The elements of Matroska that blocks reads. It skips all others.
+// The elements of Matroska that Blocks reads. It skips all others.
 const (
 	segmentID, clusterID, timeID = 0x18538067, 0x1F43B675, 0xE7
 	groupID, blockID, simpleID   = 0xA0, 0xA1, 0xA3
 )
 
-// mostBlock bounds a block in bytes. After resampling, one block of an odd file can be minutes of sound.
-const mostBlock = soundSize
+// NewBlocks returns a reader of the blocks in r, of at most most bytes each.
+func NewBlocks(r io.Reader, most uint64) *Blocks {
+	return &Blocks{r: bufio.NewReaderSize(r, 1<<16), most: most}
+}
 
 var errBlocks = errors.New("no blocks of Matroska")
 
-// next returns the time of the next block in milliseconds, and its data, which stay until the next call. After the last block it
+// Next returns the time of the next block in milliseconds, and its data, which stay until the next call. After the last block it
 // returns io.EOF.
-func (b *blocks) next() (at int64, data []byte, err error) {
+func (b *Blocks) Next() (at int64, data []byte, err error) {
 	for {
 		id, _, err := b.number(4, true)
 		if err != nil {
@@ -42,7 +47,7 @@ func (b *blocks) next() (at int64, data []byte, err error) {
 		switch id {
 		case segmentID, clusterID, groupID:
 		case timeID, blockID, simpleID:
-			if size > mostBlock {
+			if size > b.most {
 				return 0, nil, fmt.Errorf("%w: a block of %d bytes", errBlocks, size)
 			}
 			if uint64(cap(b.data)) < size {
@@ -75,7 +80,7 @@ func (b *blocks) next() (at int64, data []byte, err error) {
 }
 
 // number reads a number of variable length. An id keeps the bit that tells its length. known is false for a size that is unknown.
-func (b *blocks) number(most int, id bool) (n uint64, known bool, err error) {
+func (b *Blocks) number(most int, id bool) (n uint64, known bool, err error) {
 	first, err := b.r.ReadByte()
 	if err != nil {
 		return 0, false, err
