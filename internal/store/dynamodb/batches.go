@@ -40,11 +40,11 @@ func batchCountKey(account string) item { return key(batchesOf(account), "open")
 func batchSort(b lipsync.Batch) string { return padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
 
 // batchFields returns the fields of a batch, with the text of its targets.
-func batchFields(b *lipsync.Batch, targets *string) []field {
-	return []field{
-		{"id", &b.ID}, {"account", &b.Account}, {"keyID", &b.KeyID}, {"callID", &b.CallID}, {"lines", &b.Lines}, {"targets", targets},
-		{"fingerprint", &b.Fingerprint}, {"createdAt", &b.CreatedAt}, {"canceledAt", &b.CanceledAt}, {"finishedAt", &b.FinishedAt},
-		{"version", &b.Version},
+func batchFields(b *lipsync.Batch, targets *string) fields {
+	return fields{
+		"id": &b.ID, "account": &b.Account, "keyID": &b.KeyID, "callID": &b.CallID, "lines": &b.Lines, "targets": targets,
+		"fingerprint": &b.Fingerprint, "createdAt": &b.CreatedAt, "canceledAt": &b.CanceledAt, "finishedAt": &b.FinishedAt,
+		"version": &b.Version,
 	}
 }
 
@@ -127,7 +127,7 @@ func (s batches) Count(ctx context.Context, account string) (int, error) {
 	n := 0
 	i, err := s.find(ctx, batchCountKey(account))
 	if err == nil {
-		err = decode(i, []field{{"batches", &n}})
+		err = decode(i, fields{"batches": &n})
 	}
 	return n, err
 }

@@ -19,10 +19,10 @@ type calls struct{ *Store }
 // callsOf is the partition of an account's calls.
 func callsOf(account string) string { return "calls/" + digest(account) }
 
-func callFields(c *lipsync.Call) []field {
-	return []field{
-		{"at", &c.At}, {"call", &c.ID}, {"method", &c.Method}, {"route", &c.Route}, {"status", &c.Status}, {"code", (*string)(&c.Code)}, {"key", &c.KeyID},
-		{"request", &c.RequestID},
+func callFields(c *lipsync.Call) fields {
+	return fields{
+		"at": &c.At, "call": &c.ID, "method": &c.Method, "route": &c.Route, "status": &c.Status, "code": (*string)(&c.Code), "key": &c.KeyID,
+		"request": &c.RequestID,
 	}
 }
 

@@ -57,7 +57,7 @@ func (c change) expression() (string, item) {
 	}
 	clause("ADD ", " ", c.add)
 	if c.remove != nil {
-		clauses = append(clauses, "REMOVE #"+strings.Join(c.remove, ", #"))
+		clauses = append(clauses, "REMOVE #"+strings.Join(slices.Sorted(slices.Values(c.remove)), ", #"))
 	}
 	if len(values) == 0 {
 		values = nil // DynamoDB refuses an empty map

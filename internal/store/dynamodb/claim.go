@@ -185,7 +185,7 @@ func (s *Store) lastClaims(ctx context.Context, all []lipsync.Standing, now time
 	}
 	for n, i := range found {
 		var at time.Time
-		if err := decode(i, []field{{"at", &at}}); err != nil {
+		if err := decode(i, fields{"at": &at}); err != nil {
 			return err
 		}
 		if !at.After(now) {

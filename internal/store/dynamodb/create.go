@@ -127,8 +127,8 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 	}
 	err = errors.Join(
 		decode(found[0], seen.head.fields()),
-		decode(found[1], []field{{"hash", &seen.hash}, {"unlimited", &seen.unlimited}}),
-		decode(found[2], []field{{"freed", &seen.freed}}))
+		decode(found[1], fields{"hash": &seen.hash, "unlimited": &seen.unlimited}),
+		decode(found[2], fields{"freed": &seen.freed}))
 	if err == nil {
 		seen.webhooks, err = decodeWebhooks(found[3])
 	}
@@ -180,8 +180,8 @@ type record struct {
 	expiresAt   time.Time
 }
 
-func (r *record) fields() []field {
-	return []field{{"fingerprint", &r.fingerprint}, {"requestID", &r.requestID}, {"expiresAt", &r.expiresAt}}
+func (r *record) fields() fields {
+	return fields{"fingerprint": &r.fingerprint, "requestID": &r.requestID, "expiresAt": &r.expiresAt}
 }
 
 func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) item {

@@ -32,11 +32,11 @@ func deliveryKey(webhook, id string) item {
 	return key(shard(delivered+webhook, shardOf(id, deliveryShards)), id)
 }
 
-func deliveryFields(d *lipsync.Delivery) []field {
-	return []field{
-		{"webhook", &d.Webhook}, {"id", &d.ID}, {"account", &d.Account}, {"type", (*string)(&d.Type)}, {"request", &d.Request},
-		{"after", &d.After}, {"url", &d.URL}, {"createdAt", &d.CreatedAt}, {"state", (*string)(&d.State)}, {"due", &d.Due},
-		{"attempts", &d.Attempts}, {"attemptedAt", &d.AttemptedAt}, {"status", &d.Status}, {"problem", &d.Problem}, {"version", &d.Version},
+func deliveryFields(d *lipsync.Delivery) fields {
+	return fields{
+		"webhook": &d.Webhook, "id": &d.ID, "account": &d.Account, "type": (*string)(&d.Type), "request": &d.Request,
+		"after": &d.After, "url": &d.URL, "createdAt": &d.CreatedAt, "state": (*string)(&d.State), "due": &d.Due,
+		"attempts": &d.Attempts, "attemptedAt": &d.AttemptedAt, "status": &d.Status, "problem": &d.Problem, "version": &d.Version,
 	}
 }
 
@@ -89,9 +89,9 @@ func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	}
 	delete(c.set, PartitionKey)
 	delete(c.set, SortKey)
-	for _, f := range append(deliveryFields(&d), field{name: OpenPartition}, field{name: OpenSort}) {
-		if c.set[f.name] == nil {
-			c.remove = append(c.remove, f.name)
+	for name := range with(deliveryFields(&d), fields{OpenPartition: nil, OpenSort: nil}) {
+		if c.set[name] == nil {
+			c.remove = append(c.remove, name)
 		}
 	}
 	_, err := s.update(ctx, c)

@@ -99,9 +99,9 @@ type recent struct {
 	worked time.Duration
 }
 
-func (r *recent) fields(c lipsync.Class) []field {
+func (r *recent) fields(c lipsync.Class) fields {
 	name := cmp.Or(string(c), "small")
-	return []field{{name, &r.done}, {name + "Worked", &r.worked}}
+	return fields{name: &r.done, name + "Worked": &r.worked}
 }
 
 func (r recent) mean() time.Duration {
@@ -113,12 +113,12 @@ func (r recent) mean() time.Duration {
 
 func poolKey() item { return key(PoolKey, "pool") }
 
-func (p *pool) fields() []field {
-	var all []field
+func (p *pool) fields() fields {
+	all := fields{"steady": &p.steady[0], "steadyBefore": &p.steady[1]}
 	for c, r := range p.recent {
-		all = append(all, r.fields(c)...)
+		maps.Copy(all, r.fields(c))
 	}
-	return append(all, field{"steady", &p.steady[0]}, field{"steadyBefore", &p.steady[1]})
+	return all
 }
 
 // clockSkew is the largest difference between the clocks of two processes. Package cloud corrects
@@ -142,7 +142,7 @@ func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (me
 	var seen time.Time
 	i, err := s.find(ctx, poolKey())
 	if err == nil {
-		err = decode(i, append(p.fields(), field{name, &seen}))
+		err = decode(i, with(p.fields(), fields{name: &seen}))
 	}
 	if err != nil {
 		return means, err
@@ -208,7 +208,7 @@ func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration,
 	}
 	i, err := s.update(ctx, c)
 	if err == nil {
-		err = decode(i, []field{{totalOf(w.Duty), &all}})
+		err = decode(i, fields{totalOf(w.Duty): &all})
 	}
 	return all, err
 }

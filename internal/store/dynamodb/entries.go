@@ -34,7 +34,7 @@ func endOf(c lipsync.Class) string { return beginOf[c] + "~" }
 // request has its place in a partition that claims read. A final one has it among the requests of
 // its reference id; without a reference id, entryItem returns nil.
 func (r *stored) entryItem() item {
-	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"class", (*string)(&r.Class)}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
+	i := with(encode(fields{"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "class": (*string)(&r.Class), "createdAt": &r.CreatedAt}), entryKey(r.ID))
 	switch {
 	case r.Status.Final() && r.ReferenceID == "":
 		return nil
@@ -85,7 +85,7 @@ type entry struct {
 // readEntries returns up to limit entries that a query of the index finds.
 func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
 	var e entry
-	fields := []field{{"id", &e.id}, {"account", &e.owner.account}, {"kind", (*string)(&e.owner.kind)}, {"class", (*string)(&e.class)}, {"createdAt", &e.created}, {"until", &e.until}, {OpenSort, &e.place}}
+	fields := fields{"id": &e.id, "account": &e.owner.account, "kind": (*string)(&e.owner.kind), "class": (*string)(&e.class), "createdAt": &e.created, "until": &e.until, OpenSort: &e.place}
 	for i, err := range s.query(ctx, limit, in) {
 		e = entry{}
 		if err == nil {
@@ -137,7 +137,7 @@ func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 	ends := make(map[string]time.Time)
 	for n, i := range items {
 		var until time.Time
-		if err := decode(i, []field{{"until", &until}}); err != nil {
+		if err := decode(i, fields{"until": &until}); err != nil {
 			return nil, err
 		}
 		if i != nil {
@@ -163,6 +163,6 @@ func (s *Store) repairEntry(ctx context.Context, id string) error {
 // isQueued reports whether an entry is in the queue, so that its request waits.
 func isQueued(i item) bool {
 	var partition string
-	_ = decode(i, []field{{OpenPartition, &partition}}) // a string in every item
+	_ = decode(i, fields{OpenPartition: &partition}) // a string in every item
 	return strings.HasPrefix(partition, queue)
 }

@@ -19,16 +19,16 @@ func key(partition, sort string) item {
 	return item{PartitionKey: text(partition), SortKey: text(sort)}
 }
 
-// with adds the key attributes to the item, and returns it.
-func with(i, key item) item {
-	maps.Copy(i, key)
-	return i
+// with adds attributes, such as those of a key, to an item or to fields, and returns these.
+func with[M ~map[string]V, V any](to, more M) M {
+	maps.Copy(to, more)
+	return to
 }
 
 // address returns the item's key as one string.
 func address(i item) string {
 	var partition, sort string
-	_ = decode(i, []field{{PartitionKey, &partition}, {SortKey, &sort}}) // both are strings in every item
+	_ = decode(i, fields{PartitionKey: &partition, SortKey: &sort}) // both are strings in every item
 	return partition + "\n" + sort
 }
 
@@ -54,26 +54,24 @@ func micros(t time.Time) types.AttributeValue { return number(t.UnixMicro()) }
 // in the second after it.
 func expiry(t time.Time) types.AttributeValue { return number(t.Unix() + 1) }
 
-// field is an attribute's name and a pointer to its value in a record: a string, bool, int, int64,
+// fields has pointers to the values of a record, by the names of attributes. A value is a string, bool, int, int64,
 // time.Time, time.Duration or [32]byte. Zero values are not stored.
-type field struct {
-	name  string
-	value any
-}
+type fields map[string]any
 
 // encode returns the attributes of the fields.
-func encode(fields []field) item {
-	all := make(item)
-	for _, f := range fields {
-		if v := f.encode(); v != nil {
-			all[f.name] = v
+func encode(all fields) item {
+	i := make(item)
+	for name, value := range all {
+		if v := attributeOf(value); v != nil {
+			i[name] = v
 		}
 	}
-	return all
+	return i
 }
 
-func (f field) encode() types.AttributeValue {
-	switch v := f.value.(type) {
+// attributeOf returns the attribute of a field's value, or nil for a zero one.
+func attributeOf(value any) types.AttributeValue {
+	switch v := value.(type) {
 	case *string:
 		if *v != "" {
 			return text(*v)
@@ -109,41 +107,42 @@ func (f field) encode() types.AttributeValue {
 
 // decode sets the fields from the attributes of the item. Fields must be zero before; those
 // without an attribute stay so.
-func decode(i item, fields []field) error {
-	for _, f := range fields {
-		if v, ok := i[f.name]; ok && !f.decode(v) {
-			return fmt.Errorf("attribute %s is not a %T: %v", f.name, f.value, v)
+func decode(i item, all fields) error {
+	for name, to := range all {
+		if v, ok := i[name]; ok && !set(to, v) {
+			return fmt.Errorf("attribute %s is not a %T: %v", name, to, v)
 		}
 	}
 	return nil
 }
 
-func (f field) decode(v types.AttributeValue) (ok bool) {
+// set sets a field's value from its attribute.
+func set(to any, v types.AttributeValue) (ok bool) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
-		to, ok := f.value.(*string)
+		to, ok := to.(*string)
 		if ok {
 			*to = v.Value
 		}
 		return ok
 	case *types.AttributeValueMemberBOOL:
-		to, ok := f.value.(*bool)
+		to, ok := to.(*bool)
 		if ok {
 			*to = v.Value
 		}
 		return ok
 	case *types.AttributeValueMemberB:
-		to, ok := f.value.(*[32]byte)
+		to, ok := to.(*[32]byte)
 		return ok && copy(to[:], v.Value) == len(to)
 	case *types.AttributeValueMemberN:
 		n, err := strconv.ParseInt(v.Value, 10, 64)
-		return err == nil && f.decodeNumber(n)
+		return err == nil && setNumber(to, n)
 	}
 	return false
 }
 
-func (f field) decodeNumber(n int64) (ok bool) {
-	switch to := f.value.(type) {
+func setNumber(to any, n int64) (ok bool) {
+	switch to := to.(type) {
 	case *int:
 		*to = int(n)
 	case *int64:

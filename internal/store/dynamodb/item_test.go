@@ -18,8 +18,8 @@ type values struct {
 	hash  [32]byte
 }
 
-func (v *values) fields() []field {
-	return []field{{"text", &v.text}, {"flag", &v.flag}, {"count", &v.count}, {"size", &v.size}, {"at", &v.at}, {"hash", &v.hash}}
+func (v *values) fields() fields {
+	return fields{"text": &v.text, "flag": &v.flag, "count": &v.count, "size": &v.size, "at": &v.at, "hash": &v.hash}
 }
 
 func TestEncode(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 
 type keys struct{ *Store }
 
-func keyFields(k *lipsync.Key) []field {
-	return []field{
-		{"id", &k.ID}, {"account", &k.Account}, {"name", &k.Name}, {"hash", &k.Hash},
-		{"createdAt", &k.CreatedAt}, {"lastUsed", &k.LastUsed}, {"revokedAt", &k.RevokedAt}, {"expiresAt", &k.ExpiresAt}, {"readOnly", &k.ReadOnly},
-		{"limit", &k.Limit}, {"used", &k.Used}, {"start", &k.Start},
+func keyFields(k *lipsync.Key) fields {
+	return fields{
+		"id": &k.ID, "account": &k.Account, "name": &k.Name, "hash": &k.Hash,
+		"createdAt": &k.CreatedAt, "lastUsed": &k.LastUsed, "revokedAt": &k.RevokedAt, "expiresAt": &k.ExpiresAt, "readOnly": &k.ReadOnly,
+		"limit": &k.Limit, "used": &k.Used, "start": &k.Start,
 	}
 }
 
@@ -44,8 +44,8 @@ func listedKey(account, id string) item { return key(allKeys+"/"+digest(account)
 // pointers returns both pointers to an API key: by its id, and in its account's partition.
 func pointers(k lipsync.Key) []item {
 	unlimited := k.Limit == 0
-	byID := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}, {"unlimited", &unlimited}}), keyPointer(k.ID))
-	listed := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}}), listedKey(k.Account, k.ID))
+	byID := with(encode(fields{"account": &k.Account, "hash": &k.Hash, "unlimited": &unlimited}), keyPointer(k.ID))
+	listed := with(encode(fields{"account": &k.Account, "hash": &k.Hash}), listedKey(k.Account, k.ID))
 	listed[OpenPartition], listed[OpenSort] = text(shard(allKeys, shardOf(k.ID, keyShards))), text(k.ID)
 	return []item{byID, listed}
 }
@@ -70,7 +70,7 @@ func (s *Store) pointer(ctx context.Context, id string) (account string, key ite
 		return "", nil, err
 	}
 	var hash [32]byte
-	err = decode(i, []field{{"account", &account}, {"hash", &hash}})
+	err = decode(i, fields{"account": &account, "hash": &hash})
 	return account, hashKey(hash), err
 }
 

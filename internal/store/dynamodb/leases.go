@@ -18,9 +18,9 @@ func (s leases) Renew(ctx context.Context, id, token string, until time.Time) er
 func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
 	r := stored{Request: lipsync.Request{Progress: p}}
 	c := change{set: encode(r.progress())}
-	for _, f := range r.progress() {
-		if c.set[f.name] == nil {
-			c.remove = append(c.remove, f.name)
+	for name := range r.progress() {
+		if c.set[name] == nil {
+			c.remove = append(c.remove, name)
 		}
 	}
 	return s.updateLease(ctx, id, token, c)
@@ -28,7 +28,7 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 
 func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) error {
 	_, err := s.update(ctx, change{
-		key: requestKey(id), set: encode([]field{{videoSum, &sum}}), add: item{"version": number(1)},
+		key: requestKey(id), set: encode(fields{videoSum: &sum}), add: item{"version": number(1)},
 		condition: "#holder = :token", values: item{"token": text(token)}, refused: lipsync.ErrLost,
 	})
 	return err

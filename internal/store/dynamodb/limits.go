@@ -77,7 +77,7 @@ func (s *Store) findLane(ctx context.Context, of owner, limit int) (lane int, er
 	seen := make([]openLane, lanes)
 	for i := range seen {
 		seen[i].exists = items[i] != nil
-		err = errors.Join(err, decode(items[i], []field{{"opened", &seen[i].opened}, {"limit", &seen[i].limit}}))
+		err = errors.Join(err, decode(items[i], fields{"opened": &seen[i].opened, "limit": &seen[i].limit}))
 	}
 	if err != nil {
 		return 0, err
@@ -230,7 +230,7 @@ func (s *Store) gate(ctx context.Context, account string) (change, error) {
 	if i == nil {
 		return c, err
 	}
-	err = decode(i, []field{{"passed", &passed}})
+	err = decode(i, fields{"passed": &passed})
 	c.condition, c.values = "#passed = :seen", item{"seen": number(passed)}
 	return c, err
 }

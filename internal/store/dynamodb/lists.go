@@ -49,7 +49,7 @@ func list(of owner, referenceID string) string {
 // head is the item with the number of a list's last bucket. All later buckets are empty.
 type head struct{ bucket int64 }
 
-func (h *head) fields() []field { return []field{{"bucket", &h.bucket}} }
+func (h *head) fields() fields { return fields{"bucket": &h.bucket} }
 
 func headKey(list string) item { return key(list, "total") }
 

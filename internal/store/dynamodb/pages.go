@@ -115,11 +115,12 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 // listed has the attributes of a request that is Listed.
 var listed = func() string {
 	names := []string{"#" + PartitionKey, "#" + SortKey, "#holder", "#leaseUntil"}
-	for _, f := range new(stored).fields() {
-		if !slices.Contains([]string{"tracks", "options", "targets", "unsynced"}, f.name) {
-			names = append(names, "#"+f.name)
+	for name := range new(stored).fields() {
+		if !slices.Contains([]string{"tracks", "options", "targets", "unsynced"}, name) {
+			names = append(names, "#"+name)
 		}
 	}
+	slices.Sort(names)
 	return strings.Join(names, ", ")
 }()
 

@@ -17,7 +17,7 @@ type window struct {
 	taken int64
 }
 
-func (w *window) fields() []field { return []field{{"start", &w.start}, {"taken", &w.taken}} }
+func (w *window) fields() fields { return fields{"start": &w.start, "taken": &w.taken} }
 
 // over reports whether now is outside the window. The clocks of two machines differ a little, so a
 // window may begin slightly later than now. But a window a minute or more ahead counts as over;

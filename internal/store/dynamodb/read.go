@@ -8,7 +8,7 @@ import (
 )
 
 // decoder returns the function that decodes a record of its fields.
-func decoder[T any](fields func(*T) []field) func(item) (T, error) {
+func decoder[T any](fields func(*T) fields) func(item) (T, error) {
 	return func(i item) (t T, err error) {
 		err = decode(i, fields(&t))
 		return t, err

@@ -36,20 +36,20 @@ type stored struct {
 }
 
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
-func (r *stored) fields() []field {
-	return []field{
-		{"id", &r.ID}, {"account", &r.Account}, {"kind", (*string)(&r.Kind)}, {"keyID", &r.KeyID}, {"callID", &r.CallID}, {"referenceID", &r.ReferenceID},
-		{"status", (*string)(&r.Status)}, {"class", (*string)(&r.Class)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
-		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
-		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
-		{"options", &r.options}, {"fileName", (*string)(&r.Options.Output.FileName)}, {"targets", &r.targets},
-		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
-		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
-		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"unsynced", &r.unsynced}, {"warnings", (*string)(&r.Warnings)}, {"sync", &r.sync},
-		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details},
-		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
-		{"unreachableSince", &r.UnreachableSince}, {"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
-		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength}, {videoSum, &r.VideoSum}, {"keep", &r.keep},
+func (r *stored) fields() fields {
+	return fields{
+		"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "keyID": &r.KeyID, "callID": &r.CallID, "referenceID": &r.ReferenceID,
+		"status": (*string)(&r.Status), "class": (*string)(&r.Class), "version": &r.version, "bucket": &r.bucket, "referenceBucket": &r.referenceBucket,
+		"videoURL": &r.Video.URL, "videoObject": &r.Video.Object, "videoName": &r.Video.Name, "audioName": &r.Audio.Name,
+		"audioURL": &r.Audio.URL, "audioObject": &r.Audio.Object, "tracks": &r.tracks, "largestFace": &r.LargestFace, "engine": &r.Engine,
+		"options": &r.options, "fileName": (*string)(&r.Options.Output.FileName), "targets": &r.targets,
+		"createdAt": &r.CreatedAt, "startedAt": &r.StartedAt, "finishedAt": &r.FinishedAt,
+		"output": &r.Output, "poster": &r.Poster, "length": &r.Length, "size": &r.Size, "mediaDeletedAt": &r.MediaDeletedAt,
+		"frames": &r.Frames.Total, "syncedFrames": &r.Frames.Synced, "unsynced": &r.unsynced, "warnings": (*string)(&r.Warnings), "sync": &r.sync,
+		"failure": (*string)(&r.Failure.Code), "failureDetails": &r.details,
+		"claims": &r.Claims, "attempts": &r.Attempts, "delays": &r.Delays, "missingSince": &r.MissingSince,
+		"unreachableSince": &r.UnreachableSince, "failingSince": &r.FailingSince, "fetching": &r.Fetching,
+		"videoLength": &r.VideoLength, "audioLength": &r.AudioLength, videoSum: &r.VideoSum, "keep": &r.keep,
 	}
 }
 
@@ -57,9 +57,9 @@ func (r *stored) fields() []field {
 const videoSum = "videoSum"
 
 // progress returns the fields of the lease that a report of progress sets.
-func (r *stored) progress() []field {
+func (r *stored) progress() fields {
 	p := &r.Progress
-	return []field{{"stage", (*string)(&p.Stage)}, {"percent", &p.Percent}, {"ends", &p.Ends}}
+	return fields{"stage": (*string)(&p.Stage), "percent": &p.Percent, "ends": &p.Ends}
 }
 
 // ofRequest is the sort key of a request's own item.
@@ -120,7 +120,7 @@ func (r *stored) leaseItem() item {
 	if r.Lease == "" {
 		return nil
 	}
-	i := encode([]field{{"token", &r.Lease}, {"until", &r.LeaseUntil}})
+	i := encode(fields{"token": &r.Lease, "until": &r.LeaseUntil})
 	return with(with(i, encode(r.progress())), leaseKey(r.ID))
 }
 
@@ -155,14 +155,14 @@ func decodeRequest(i, lease item) (r stored, err error) {
 
 // decodeLease sets the lease and its end. If the lease's item is not that of the request's holder, LeaseUntil stays zero.
 func (r *stored) decodeLease(i, lease item) error {
-	if err := decode(i, []field{{"holder", &r.Lease}, {"leaseUntil", &r.LeaseUntil}}); err != nil || r.Lease == "" {
+	if err := decode(i, fields{"holder": &r.Lease, "leaseUntil": &r.LeaseUntil}); err != nil || r.Lease == "" {
 		return err
 	}
 	var token string
-	if err := decode(lease, []field{{"token", &token}}); err != nil || token != r.Lease {
+	if err := decode(lease, fields{"token": &token}); err != nil || token != r.Lease {
 		return err
 	}
-	return decode(lease, append(r.progress(), field{"until", &r.LeaseUntil}))
+	return decode(lease, with(r.progress(), fields{"until": &r.LeaseUntil}))
 }
 
 // maxReads is the most times that a request is read. It is read again if its items do not belong
@@ -180,7 +180,7 @@ func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 		}) {
 			var sort string
 			if err == nil {
-				err = decode(i, []field{{SortKey, &sort}})
+				err = decode(i, fields{SortKey: &sort})
 			}
 			if err != nil {
 				return stored{}, err

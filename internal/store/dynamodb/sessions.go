@@ -12,7 +12,7 @@ func sessionsKey(account string) item { return key("sessions/"+digest(account), 
 func (s *Store) Generation(ctx context.Context, account string) (generation string, err error) {
 	i, err := s.find(ctx, sessionsKey(account))
 	if err == nil {
-		err = decode(i, []field{{"generation", &generation}})
+		err = decode(i, fields{"generation": &generation})
 	}
 	return generation, err
 }

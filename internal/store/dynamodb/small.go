@@ -28,8 +28,8 @@ type smallWorkers struct {
 // startOf is the prefix of these items' sort keys. The time of the start follows.
 const startOf = "small/"
 
-func (c *smallWorkers) fields() []field {
-	return []field{{"started", &c.started}, {"began", &c.began}, {"ended", &c.ended}, {"at", &c.at}}
+func (c *smallWorkers) fields() fields {
+	return fields{"started": &c.started, "began": &c.began, "ended": &c.ended, "at": &c.at}
 }
 
 // StartSmall records that n small workers are started, and returns a name for BeginSmall and EndSmall.

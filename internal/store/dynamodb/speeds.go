@@ -14,8 +14,8 @@ type speeds struct{ *Store }
 // ofEngine precedes the name of the engine, a slash and the class in the sort key of a speed.
 const ofEngine = "speed/"
 
-func speedFields(n *lipsync.Speed) []field {
-	return []field{{"done", &n.Requests}, {"size", &n.Size}, {"worked", &n.Took}, {"inverse", &n.Inverse}, {"pace", &n.Pace}}
+func speedFields(n *lipsync.Speed) fields {
+	return fields{"done": &n.Requests, "size": &n.Size, "worked": &n.Took, "inverse": &n.Inverse, "pace": &n.Pace}
 }
 
 // Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
@@ -47,7 +47,7 @@ func (s speeds) All(ctx context.Context) (lipsync.Measured, error) {
 		var sort string
 		var n lipsync.Speed
 		if err == nil {
-			err = decode(i, append(speedFields(&n), field{SortKey, &sort}))
+			err = decode(i, with(speedFields(&n), fields{SortKey: &sort}))
 		}
 		if err != nil {
 			return nil, err

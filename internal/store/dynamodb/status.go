@@ -18,7 +18,7 @@ type found struct{ sort, id string }
 // collect returns what a query of the index finds.
 func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput) ([]found, error) {
 	in.ProjectionExpression = aws.String("#" + OpenSort + ", #id")
-	return many(ctx, s, limit, in, decoder(func(f *found) []field { return []field{{OpenSort, &f.sort}, {"id", &f.id}} }))
+	return many(ctx, s, limit, in, decoder(func(f *found) fields { return fields{OpenSort: &f.sort, "id": &f.id} }))
 }
 
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the

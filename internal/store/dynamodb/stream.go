@@ -82,7 +82,7 @@ func changeOf(r events.DynamoDBStreamRecord) (c lipsync.Change, ok bool, err err
 	case sort == ofRequest && strings.HasPrefix(partition, "request/"):
 		var to stored
 		if to, err = decodeRequest(is, nil); err == nil {
-			err = decode(was, []field{{"status", (*string)(&c.Was)}})
+			err = decode(was, fields{"status": (*string)(&c.Was)})
 		}
 		c.Request = to.Request
 	case sort == ofBatch && strings.HasPrefix(partition, "batch/"):

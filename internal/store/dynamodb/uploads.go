@@ -15,11 +15,11 @@ import (
 
 type uploads struct{ *Store }
 
-func uploadFields(u *lipsync.Upload) []field {
-	return []field{
-		{"id", &u.ID}, {"account", &u.Account}, {"kind", (*string)(&u.Kind)}, {"size", &u.Size},
-		{"contentType", &u.ContentType}, {"name", &u.Name}, {"object", &u.Object},
-		{"createdAt", &u.CreatedAt}, {"expiresAt", &u.ExpiresAt}, {"requestID", &u.RequestID}, {"dropped", &u.Dropped},
+func uploadFields(u *lipsync.Upload) fields {
+	return fields{
+		"id": &u.ID, "account": &u.Account, "kind": (*string)(&u.Kind), "size": &u.Size,
+		"contentType": &u.ContentType, "name": &u.Name, "object": &u.Object,
+		"createdAt": &u.CreatedAt, "expiresAt": &u.ExpiresAt, "requestID": &u.RequestID, "dropped": &u.Dropped,
 	}
 }
 

@@ -74,8 +74,8 @@ type used struct {
 func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
 	return gather(usageShards, func(n int) ([]used, error) {
 		in := inTable(shard(usagePartition(account), n), "BETWEEN :first AND :last", item{":first": text(first), ":last": text(last)})
-		return many(ctx, s, math.MaxInt, in, decoder(func(u *used) []field {
-			return []field{{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output}}
+		return many(ctx, s, math.MaxInt, in, decoder(func(u *used) fields {
+			return fields{SortKey: &u.sort, "size": &u.size, "requests": &u.Requests, "failed": &u.Failed, "length": &u.Output}
 		}))
 	})
 }

@@ -43,7 +43,7 @@ func (s *Store) countUses(ctx context.Context, keys []lipsync.Key) error {
 	}
 	for n, i := range found {
 		var used, freed int64
-		if err := decode(i, []field{{"used", &used}, {"freed", &freed}}); err != nil {
+		if err := decode(i, fields{"used": &used, "freed": &freed}); err != nil {
 			return err
 		}
 		keys[n/(1+lanes)].Used += used - freed

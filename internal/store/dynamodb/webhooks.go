@@ -22,7 +22,7 @@ func webhooksKey(account string) item { return key(allWebhooks+"/"+digest(accoun
 
 func decodeWebhooks(i item) (a lipsync.AccountWebhooks, err error) {
 	var list string
-	err = decode(i, []field{{"account", &a.Account}, {"list", &list}, {"full", &a.Full}, {"version", &a.Version}})
+	err = decode(i, fields{"account": &a.Account, "list": &list, "full": &a.Full, "version": &a.Version})
 	if err == nil {
 		a.List, err = lipsync.ParseWebhooks(list)
 	}
