@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
@@ -48,8 +49,8 @@ func newGuard(t *testing.T, functions ...string) *guard {
 		g.roles[f], g.used[f] = deployed().statements(t, logical(f)+"RoleDefaultPolicy"), map[string]bool{}
 	}
 	table := &dynamodbtest.Table{
-		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
-		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+		Keys:  dynamodbtest.Keys{Partition: table.PartitionKey, Sort: table.SortKey},
+		Index: dynamodbtest.Keys{Partition: table.OpenPartition, Sort: table.OpenSort},
 	}
 	config := table.Config()
 	g.table, config.HTTPClient = config.HTTPClient, g
@@ -116,9 +117,9 @@ func accesses(operation string, body []byte) (all []access) {
 	}
 	key := func(key, whole item) string {
 		if key != nil {
-			return key[dynamodb.PartitionKey].S
+			return key[table.PartitionKey].S
 		}
-		return whole[dynamodb.PartitionKey].S
+		return whole[table.PartitionKey].S
 	}
 	switch operation {
 	case "Query":

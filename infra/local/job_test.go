@@ -25,6 +25,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	store "lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/store/s3"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -154,7 +155,7 @@ func (d *testDeployment) endEntry(ctx context.Context, id string) error {
 	}
 	_, err := dynamodb.NewFromConfig(d.config).UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(d.Outputs["TableName"]), Key: map[string]dynamodbtypes.AttributeValue{
-			store.PartitionKey: text("request/" + id), store.SortKey: text("turn"),
+			table.PartitionKey: text("request/" + id), table.SortKey: text("turn"),
 		},
 		UpdateExpression: aws.String("SET #until = :past"), ConditionExpression: aws.String("attribute_exists(#until)"),
 		ExpressionAttributeNames:  map[string]string{"#until": "until"},
@@ -171,7 +172,7 @@ func (d *testDeployment) unlockScaling(t testing.TB) {
 	t.Helper()
 	await(t, "the runners to leave", d.Batch.Idle)
 	key := map[string]dynamodbtypes.AttributeValue{
-		store.PartitionKey: &dynamodbtypes.AttributeValueMemberS{Value: store.PoolKey}, store.SortKey: &dynamodbtypes.AttributeValueMemberS{Value: "pool"},
+		table.PartitionKey: &dynamodbtypes.AttributeValueMemberS{Value: store.PoolKey}, table.SortKey: &dynamodbtypes.AttributeValueMemberS{Value: "pool"},
 	}
 	if _, err := dynamodb.NewFromConfig(d.config).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(d.Outputs["TableName"]), Key: key}); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 	client "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 func main() {
@@ -99,15 +99,15 @@ func (r *restorer) restore(ctx context.Context) error {
 const most = 100
 
 // compare calls change with each item of a table and the same key's item in another table, which may be nil. It does the writes that change returns.
-func (r *restorer) compare(ctx context.Context, table, other string, change func(i, there item) *types.WriteRequest) error {
-	pages := client.NewScanPaginator(r.tables, &client.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+func (r *restorer) compare(ctx context.Context, one, other string, change func(i, there item) *types.WriteRequest) error {
+	pages := client.NewScanPaginator(r.tables, &client.ScanInput{TableName: &one, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return err
 		}
 		chosen := slices.DeleteFunc(page.Items, func(i item) bool {
-			return !slices.ContainsFunc(r.prefixes, func(prefix string) bool { return strings.HasPrefix(text(i, dynamodb.PartitionKey), prefix) })
+			return !slices.ContainsFunc(r.prefixes, func(prefix string) bool { return strings.HasPrefix(text(i, table.PartitionKey), prefix) })
 		})
 		for some := range slices.Chunk(chosen, most) {
 			there, err := r.get(ctx, other, some)
@@ -170,7 +170,7 @@ func (r *restorer) do(ctx context.Context, writes []types.WriteRequest) error {
 
 // expired reports whether the item's time to live is over, so that AWS deletes it.
 func (r *restorer) expired(i item) bool {
-	end, ok := i[dynamodb.TimeToLive].(*types.AttributeValueMemberN)
+	end, ok := i[table.TimeToLive].(*types.AttributeValueMemberN)
 	if !ok {
 		return false
 	}
@@ -179,12 +179,12 @@ func (r *restorer) expired(i item) bool {
 }
 
 func keyOf(i item) item {
-	return item{dynamodb.PartitionKey: i[dynamodb.PartitionKey], dynamodb.SortKey: i[dynamodb.SortKey]}
+	return item{table.PartitionKey: i[table.PartitionKey], table.SortKey: i[table.SortKey]}
 }
 
 // nameOf returns a text that only the item with this key has.
 func nameOf(i item) string {
-	return strconv.Quote(text(i, dynamodb.PartitionKey)) + text(i, dynamodb.SortKey)
+	return strconv.Quote(text(i, table.PartitionKey)) + text(i, table.SortKey)
 }
 
 func text(i item, name string) string {

@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/check"
 )
@@ -96,26 +97,26 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func put(t *testing.T, tables *client.Client, table, key, value string) {
+func put(t *testing.T, tables *client.Client, name, key, value string) {
 	t.Helper()
 	i := item{
-		dynamodb.PartitionKey: &types.AttributeValueMemberS{Value: key}, dynamodb.SortKey: &types.AttributeValueMemberS{Value: "it"},
+		table.PartitionKey: &types.AttributeValueMemberS{Value: key}, table.SortKey: &types.AttributeValueMemberS{Value: "it"},
 		"value": &types.AttributeValueMemberS{Value: value},
 	}
 	if value == "expired" {
-		i[dynamodb.TimeToLive] = &types.AttributeValueMemberN{Value: fmt.Sprint(now.Unix() - 1)}
+		i[table.TimeToLive] = &types.AttributeValueMemberN{Value: fmt.Sprint(now.Unix() - 1)}
 	}
-	_, err := tables.PutItem(t.Context(), &client.PutItemInput{TableName: &table, Item: i})
+	_, err := tables.PutItem(t.Context(), &client.PutItemInput{TableName: &name, Item: i})
 	check.Must(t, err)
 }
 
-func contents(t *testing.T, tables *client.Client, table string) map[string]string {
+func contents(t *testing.T, tables *client.Client, name string) map[string]string {
 	t.Helper()
-	out, err := tables.Scan(t.Context(), &client.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+	out, err := tables.Scan(t.Context(), &client.ScanInput{TableName: &name, ConsistentRead: aws.Bool(true)})
 	check.Must(t, err)
 	all := map[string]string{}
 	for _, i := range out.Items {
-		all[text(i, dynamodb.PartitionKey)] = text(i, "value")
+		all[text(i, table.PartitionKey)] = text(i, "value")
 	}
 	if len(out.LastEvaluatedKey) > 0 || slices.Contains(slices.Collect(maps.Keys(all)), "") {
 		t.Fatal("the table has more than a page of items")

@@ -9,14 +9,15 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // addTable adds the table with all records.
 func (s *service) addTable() {
 	props := &awsdynamodb.TableProps{
-		PartitionKey:        stringKey(dynamodb.PartitionKey),
-		SortKey:             stringKey(dynamodb.SortKey),
-		TimeToLiveAttribute: jsii.String(dynamodb.TimeToLive),
+		PartitionKey:        stringKey(table.PartitionKey),
+		SortKey:             stringKey(table.SortKey),
+		TimeToLiveAttribute: jsii.String(table.TimeToLive),
 		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
@@ -29,9 +30,9 @@ func (s *service) addTable() {
 	}
 	s.table = awsdynamodb.NewTable(s.stack, jsii.String("Table"), props)
 	s.table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
-		IndexName:      jsii.String(dynamodb.OpenIndex),
-		PartitionKey:   stringKey(dynamodb.OpenPartition),
-		SortKey:        stringKey(dynamodb.OpenSort),
+		IndexName:      jsii.String(table.OpenIndex),
+		PartitionKey:   stringKey(table.OpenPartition),
+		SortKey:        stringKey(table.OpenSort),
 		ProjectionType: awsdynamodb.ProjectionType_ALL,
 	})
 }
@@ -69,5 +70,5 @@ func (s *service) exercise(rights dynamodb.Rights) (p policy) {
 
 // queryOpen allows to query the table's index: for open requests, and for requests by status.
 func (s *service) queryOpen() awsiam.PolicyStatement {
-	return allow([]string{"dynamodb:Query"}, jsii.String(*s.table.TableArn()+"/index/"+dynamodb.OpenIndex))
+	return allow([]string{"dynamodb:Query"}, jsii.String(*s.table.TableArn()+"/index/"+table.OpenIndex))
 }

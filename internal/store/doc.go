@@ -3,5 +3,5 @@
 //
 // May import: domain.
 //
-// Inside: nothing.
+// Inside: dynamodb → dynamodb/table.
 package store

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/aws/emf"
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/settings"
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // metric returns a metric with periods of five minutes.
@@ -112,7 +112,7 @@ func (w *watch) tableMetric(name string) awscloudwatch.Metric {
 // throttling.
 func (w *watch) indexMetric(name string) awscloudwatch.Metric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{
-		"TableName": w.Table.TableName(), "GlobalSecondaryIndexName": jsii.String(dynamodb.OpenIndex),
+		"TableName": w.Table.TableName(), "GlobalSecondaryIndexName": jsii.String(table.OpenIndex),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 type batches struct{ *Store }
@@ -26,31 +27,31 @@ const batchTime = 40 * 24 * time.Hour
 // ofBatch is the sort key of the item of a batch.
 const ofBatch = "batch"
 
-func batchKey(id string) item { return key("batch/"+id, ofBatch) }
+func batchKey(id string) table.Item { return table.Key("batch/"+id, ofBatch) }
 
 // openBatchKey is the key of the item that says that a batch isn't finished.
-func openBatchKey(id string) item { return key("batch/"+id, "open") }
+func openBatchKey(id string) table.Item { return table.Key("batch/"+id, "open") }
 
-func batchesOf(account string) string { return unfinishedBatches + "/" + digest(account) }
+func batchesOf(account string) string { return unfinishedBatches + "/" + table.Digest(account) }
 
 // batchCountKey is the key of the item that counts the account's batches that aren't finished. They begin and end seldom, so one item bears
 // it. Each begins once and ends once, so the count is exact.
-func batchCountKey(account string) item { return key(batchesOf(account), "open") }
+func batchCountKey(account string) table.Item { return table.Key(batchesOf(account), "open") }
 
-func batchSort(b lipsync.Batch) string { return padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
+func batchSort(b lipsync.Batch) string { return table.Padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
 
 // batchFields returns the fields of a batch, with the text of its targets.
-func batchFields(b *lipsync.Batch, targets *string) fields {
-	return fields{
+func batchFields(b *lipsync.Batch, targets *string) table.Fields {
+	return table.Fields{
 		"id": &b.ID, "account": &b.Account, "keyID": &b.KeyID, "callID": &b.CallID, "lines": &b.Lines, "targets": targets,
 		"fingerprint": &b.Fingerprint, "createdAt": &b.CreatedAt, "canceledAt": &b.CanceledAt, "finishedAt": &b.FinishedAt,
 		"version": &b.Version,
 	}
 }
 
-func decodeBatch(i item) (b lipsync.Batch, err error) {
+func decodeBatch(i table.Item) (b lipsync.Batch, err error) {
 	var targets string
-	if err := decode(i, batchFields(&b, &targets)); err != nil {
+	if err := table.Decode(i, batchFields(&b, &targets)); err != nil {
 		return lipsync.Batch{}, err
 	}
 	b.Targets, err = lipsync.ParseTargets(targets)
@@ -58,45 +59,45 @@ func decodeBatch(i item) (b lipsync.Batch, err error) {
 }
 
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
-	i := with(encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
-	i[OpenPartition], i[OpenSort] = text(batchesOf(b.Account)), text(batchSort(b))
-	i[TimeToLive] = expiry(b.CreatedAt.Add(batchTime + limits.Keep.RecordLife()))
-	open := with(item{"id": text(b.ID), OpenPartition: text(unfinishedBatches), OpenSort: text(batchSort(b))}, openBatchKey(b.ID))
+	i := table.With(table.Encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
+	i[table.OpenPartition], i[table.OpenSort] = table.Text(batchesOf(b.Account)), table.Text(batchSort(b))
+	i[table.TimeToLive] = table.Expiry(b.CreatedAt.Add(batchTime + limits.Keep.RecordLife()))
+	open := table.With(table.Item{"id": table.Text(b.ID), table.OpenPartition: table.Text(unfinishedBatches), table.OpenSort: table.Text(batchSort(b))}, openBatchKey(b.ID))
 	var there error = failure.New(failure.Conflict, "the batch is there")
-	count := change{key: batchCountKey(b.Account), add: item{"batches": number(1)}}
+	count := table.Change{Key: batchCountKey(b.Account), Add: table.Item{"batches": table.Number(1)}}
 	if limits.Batches > 0 {
-		count.condition, count.values = "attribute_not_exists(#batches) OR #batches < :limit", item{"limit": number(int64(limits.Batches))}
-		count.refused = failure.New(failure.BatchLimit, "too many unfinished batches")
+		count.Condition, count.Values = "attribute_not_exists(#batches) OR #batches < :limit", table.Item{"limit": table.Number(int64(limits.Batches))}
+		count.Refused = failure.New(failure.BatchLimit, "too many unfinished batches")
 	}
-	return retryConflicts(ctx, func(int) error {
-		return s.transact(ctx, []step{
-			s.put(i, "attribute_not_exists(#pk)", nil, there), s.put(open, "", nil, nil), count.step(s.table),
+	return table.RetryConflicts(ctx, func(int) error {
+		return s.table.Transact(ctx, []table.Step{
+			s.table.Put(i, "attribute_not_exists(#pk)", nil, there), s.table.Put(open, "", nil, nil), s.table.Step(count),
 			s.countRecord(b.Account, b.ID, b.CreatedAt, b.RecordSize()),
 		})
 	})
 }
 
 func (s batches) ByID(ctx context.Context, id string) (lipsync.Batch, error) {
-	return one(ctx, s.Store, batchKey(id), decodeBatch)
+	return table.One(ctx, s.table, batchKey(id), decodeBatch)
 }
 
 func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
-	c := change{
-		key: batchKey(b.ID), set: item{"lines": text(b.Lines), "version": number(b.Version + 1)},
-		condition: "#version = :seen", values: item{"seen": number(b.Version)}, refused: failure.New(failure.Conflict, "batch was changed"),
+	c := table.Change{
+		Key: batchKey(b.ID), Set: table.Item{"lines": table.Text(b.Lines), "version": table.Number(b.Version + 1)},
+		Condition: "#version = :seen", Values: table.Item{"seen": table.Number(b.Version)}, Refused: failure.New(failure.Conflict, "batch was changed"),
 	}
 	if !b.CanceledAt.IsZero() {
-		c.set["canceledAt"] = micros(b.CanceledAt)
+		c.Set["canceledAt"] = table.Micros(b.CanceledAt)
 	}
 	if !b.FinishedAt.IsZero() {
-		c.set["finishedAt"] = micros(b.FinishedAt)
+		c.Set["finishedAt"] = table.Micros(b.FinishedAt)
 	}
-	return retryConflicts(ctx, func(int) error {
-		steps := append([]step{c.step(s.table)}, s.addDeliveries(b.News())...)
+	return table.RetryConflicts(ctx, func(int) error {
+		steps := append([]table.Step{s.table.Step(c)}, s.addDeliveries(b.News())...)
 		if !b.FinishedAt.IsZero() {
-			steps = append(steps, s.remove(openBatchKey(b.ID), "", nil), change{key: batchCountKey(b.Account), add: item{"batches": number(-1)}}.step(s.table))
+			steps = append(steps, s.table.Remove(openBatchKey(b.ID), "", nil), s.table.Step(table.Change{Key: batchCountKey(b.Account), Add: table.Item{"batches": table.Number(-1)}}))
 		}
-		return s.transact(ctx, steps)
+		return s.table.Transact(ctx, steps)
 	})
 }
 
@@ -105,29 +106,29 @@ func (s batches) List(ctx context.Context, account string, before lipsync.Batch,
 	if before.ID != "" {
 		from = batchSort(before)
 	}
-	in := inIndex(batchesOf(account), "< :before", item{":before": text(from)})
+	in := table.InIndex(batchesOf(account), "< :before", table.Item{":before": table.Text(from)})
 	in.ScanIndexForward = aws.Bool(false)
-	return many(ctx, s.Store, limit, in, decodeBatch)
+	return table.Many(ctx, s.table, limit, in, decodeBatch)
 }
 
 func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
-	in := inPartition(unfinishedBatches)
+	in := table.InPartition(unfinishedBatches)
 	if after.ID != "" {
-		in = inIndex(unfinishedBatches, "> :after", item{":after": text(batchSort(after))})
+		in = table.InIndex(unfinishedBatches, "> :after", table.Item{":after": table.Text(batchSort(after))})
 	}
 	open, err := s.collect(ctx, limit, in)
 	if err != nil {
 		return nil, err
 	}
-	all, err := existing(ctx, s.Store, keysOf(open, func(f found) item { return batchKey(f.id) }), decodeBatch)
+	all, err := table.Existing(ctx, s.table, table.KeysOf(open, func(f found) table.Item { return batchKey(f.id) }), "", decodeBatch)
 	return slices.DeleteFunc(all, func(b lipsync.Batch) bool { return !b.FinishedAt.IsZero() }), err
 }
 
 func (s batches) Count(ctx context.Context, account string) (int, error) {
 	n := 0
-	i, err := s.find(ctx, batchCountKey(account))
+	i, err := s.table.Find(ctx, batchCountKey(account))
 	if err == nil {
-		err = decode(i, fields{"batches": &n})
+		err = table.Decode(i, table.Fields{"batches": &n})
 	}
 	return n, err
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // calls implements lipsync.Calls. Each call is an item with its time and id as the sort key, and a TimeToLive, so a note is one write and nothing has to
@@ -17,33 +17,33 @@ import (
 type calls struct{ *Store }
 
 // callsOf is the partition of an account's calls.
-func callsOf(account string) string { return "calls/" + digest(account) }
+func callsOf(account string) string { return "calls/" + table.Digest(account) }
 
-func callFields(c *lipsync.Call) fields {
-	return fields{
+func callFields(c *lipsync.Call) table.Fields {
+	return table.Fields{
 		"at": &c.At, "call": &c.ID, "method": &c.Method, "route": &c.Route, "status": &c.Status, "code": (*string)(&c.Code), "key": &c.KeyID,
 		"request": &c.RequestID,
 	}
 }
 
 func (s calls) Note(ctx context.Context, account string, c lipsync.Call) error {
-	sort := padded(c.At.UnixMicro()) + "/" + c.ID
-	_, err := s.update(ctx, change{key: key(callsOf(account), sort), set: with(encode(callFields(&c)), item{TimeToLive: expiry(c.At.Add(lipsync.CallLife))})})
+	sort := table.Padded(c.At.UnixMicro()) + "/" + c.ID
+	_, err := s.table.Update(ctx, table.Change{Key: table.Key(callsOf(account), sort), Set: table.With(table.Encode(callFields(&c)), table.Item{table.TimeToLive: table.Expiry(c.At.Add(lipsync.CallLife))})})
 	return err
 }
 
 // last returns up to limit items of the account's last calls since a time, newest first.
-func (s calls) last(ctx context.Context, account string, since time.Time, limit int) (all []item, err error) {
-	in := inTable(callsOf(account), "> :since", item{":since": text(padded(since.UnixMicro() + 1))})
+func (s calls) last(ctx context.Context, account string, since time.Time, limit int) (all []table.Item, err error) {
+	in := table.InTable(callsOf(account), "> :since", table.Item{":since": table.Text(table.Padded(since.UnixMicro() + 1))})
 	in.ScanIndexForward = aws.Bool(false)
-	return many(ctx, s.Store, limit, in, func(i item) (item, error) { return i, nil })
+	return table.Many(ctx, s.table, limit, in, func(i table.Item) (table.Item, error) { return i, nil })
 }
 
 func (s calls) List(ctx context.Context, account string, now time.Time) ([]lipsync.Call, error) {
 	items, err := s.last(ctx, account, now.Add(-lipsync.CallLife), lipsync.MostCalls)
 	all := make([]lipsync.Call, len(items))
 	for n, i := range items {
-		if err := decode(i, callFields(&all[n])); err != nil {
+		if err := table.Decode(i, callFields(&all[n])); err != nil {
 			return nil, err
 		}
 	}
@@ -62,9 +62,8 @@ func (s calls) Erase(ctx context.Context, account string) (more bool, err error)
 		return true, err
 	}
 	for some := range slices.Chunk(items, eraseTogether) {
-		if err := together(len(some), func(i int) error {
-			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: item{PartitionKey: some[i][PartitionKey], SortKey: some[i][SortKey]}})
-			return s.explain(err)
+		if err := table.Together(len(some), func(i int) error {
+			return s.table.Delete(ctx, table.Item{table.PartitionKey: some[i][table.PartitionKey], table.SortKey: some[i][table.SortKey]})
 		}); err != nil {
 			return true, err
 		}

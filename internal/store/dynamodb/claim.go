@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // These constants bound the number of entries that a claim reads. From each shard it reads up to
@@ -62,7 +63,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			return lipsync.Request{}, err
 		}
 		if many, err := s.manyHeld(ctx, v, now); many || err != nil {
-			return lipsync.Request{}, cmp.Or(err, notFound())
+			return lipsync.Request{}, cmp.Or(err, table.NotFound())
 		}
 		lost := 0
 		for c, ok := v.pick(lost); ok; c, ok = v.pick(lost) {
@@ -85,7 +86,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			break
 		}
 	}
-	return lipsync.Request{}, notFound()
+	return lipsync.Request{}, table.NotFound()
 }
 
 // heldLife is the time for which a count of held requests is used. A count of 1000 takes some 40 read units, and up to maxBatch for leases; and there may be
@@ -142,7 +143,7 @@ func (s *Store) manyHeld(ctx context.Context, v *survey, now time.Time) (bool, e
 
 // countHeld returns the number of held requests, by the rule of a survey.
 func (s *Store) countHeld(ctx context.Context, now time.Time) (int, error) {
-	all, err := gather(queueShards, func(n int) ([]entry, error) { return s.readEntries(ctx, s.MostHeld, heldIn(n)) })
+	all, err := table.Gather(queueShards, func(n int) ([]entry, error) { return s.readEntries(ctx, s.MostHeld, heldIn(n)) })
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +153,7 @@ func (s *Store) countHeld(ctx context.Context, now time.Time) (int, error) {
 }
 
 // claimedKey is the key of the item that stores when a request of the owner was last claimed.
-func claimedKey(of owner) item { return key("claimed/"+of.digest(), "claimed") }
+func claimedKey(of owner) table.Item { return table.Key("claimed/"+of.digest(), "claimed") }
 
 // claimedLife is the age at which the time of an owner's last claim is deleted.
 const claimedLife = 7 * 24 * time.Hour
@@ -161,7 +162,7 @@ const claimedLife = 7 * 24 * time.Hour
 // transaction, because simultaneous claims of one owner would then conflict. If it fails, others'
 // requests may wait a little longer; the claim itself still stands.
 func (s *Store) noteClaim(ctx context.Context, of owner, now time.Time) {
-	_, _ = s.update(ctx, change{key: claimedKey(of), set: item{"at": micros(now), TimeToLive: expiry(now.Add(claimedLife))}})
+	_, _ = s.table.Update(ctx, table.Change{Key: claimedKey(of), Set: table.Item{"at": table.Micros(now), table.TimeToLive: table.Expiry(now.Add(claimedLife))}})
 }
 
 // lastClaims sets the times of the last claims. It sets nothing for fewer than two owners, since there
@@ -171,21 +172,21 @@ func (s *Store) lastClaims(ctx context.Context, all []lipsync.Standing, now time
 	if len(all) < 2 {
 		return nil
 	}
-	var keys []item
+	var keys []table.Item
 	for i, a := range all {
-		if i < maxBatch {
+		if i < table.MaxBatch {
 			keys = append(keys, claimedKey(owner{a.Account, a.Kind}))
 		} else {
 			all[i].Claimed = now
 		}
 	}
-	found, err := s.getAll(ctx, keys)
+	found, err := s.table.GetAll(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for n, i := range found {
 		var at time.Time
-		if err := decode(i, fields{"at": &at}); err != nil {
+		if err := table.Decode(i, table.Fields{"at": &at}); err != nil {
 			return err
 		}
 		if !at.After(now) {

@@ -7,20 +7,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Create implements lipsync.Requests. It reads a snapshot, then writes on the condition that
 // nothing in the snapshot has changed. Then it adds the request to its lists.
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
-	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
+	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: table.ShardOf(r.ID, openLanes(limits.Open))}
 	if c.refused, err = s.full(ctx, r.Account, r.CreatedAt, limits); err != nil { // once for all tries: a create takes less time than any upload or render
 		return lipsync.Request{}, false, err
 	}
-	if err = retryConflicts(ctx, func(int) error { return c.try(ctx) }); err == nil && !c.replayed {
+	if err = table.RetryConflicts(ctx, func(int) error { return c.try(ctx) }); err == nil && !c.replayed {
 		if err := s.enlistAll(context.WithoutCancel(ctx), c.made); err != nil {
 			// The request exists, so the error must not be a refusal. The first claim of the
 			// request adds it to its lists.
@@ -71,14 +70,14 @@ func (c *create) try(ctx context.Context) error {
 	if _, ok := errors.AsType[*failure.Error](err); ok && c.idem != nil {
 		// A create with the same idempotency key may have succeeded just before and used up a
 		// limit. Then this one is its replay.
-		c.refused, err = err, conflict{}
+		c.refused, err = err, table.Conflict{}
 	}
 	return err
 }
 
 // write writes the request if its lane is not full. Otherwise it finds another lane.
 func (c *create) write(ctx context.Context, seen snapshot) error {
-	err := c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
+	err := c.table.Transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
 	if err == error(laneFull{}) {
 		c.lane, err = c.findLane(ctx, ownerOf(c.request), c.limits.Open)
 	}
@@ -109,14 +108,14 @@ type snapshot struct {
 }
 
 func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
-	keys := []item{headKey(list(ownerOf(r), "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
+	keys := []table.Item{headKey(list(ownerOf(r), "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
 	if r.ReferenceID != "" {
 		keys = append(keys, headKey(list(ownerOf(r), r.ReferenceID)))
 	}
 	if idem != nil {
 		keys = append(keys, idempotencyKey(r.Account, idem.Key))
 	}
-	found, err := s.getAll(ctx, keys)
+	found, err := s.table.GetAll(ctx, keys)
 	if err != nil {
 		return snapshot{}, err
 	}
@@ -126,51 +125,42 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 		}
 	}
 	err = errors.Join(
-		decode(found[0], seen.head.fields()),
-		decode(found[1], fields{"hash": &seen.hash, "unlimited": &seen.unlimited}),
-		decode(found[2], fields{"freed": &seen.freed}))
+		table.Decode(found[0], seen.head.fields()),
+		table.Decode(found[1], table.Fields{"hash": &seen.hash, "unlimited": &seen.unlimited}),
+		table.Decode(found[2], table.Fields{"freed": &seen.freed}))
 	if err == nil {
 		seen.webhooks, err = decodeWebhooks(found[3])
 	}
 	if r.ReferenceID != "" {
-		err = errors.Join(err, decode(found[4], seen.reference.fields()))
+		err = errors.Join(err, table.Decode(found[4], seen.reference.fields()))
 	}
 	return seen, err
 }
 
 // creation returns the steps that create a request, except those for its lists.
-func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []step {
-	steps := []step{countOpened(ownerOf(r.Request), lane, limits.Open).step(s.table)}
+func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []table.Step {
+	steps := []table.Step{s.table.Step(countOpened(ownerOf(r.Request), lane, limits.Open))}
 	if r.KeyID != "" {
-		steps = append(steps, useKey(r.Request, seen).step(s.table))
+		steps = append(steps, s.table.Step(useKey(r.Request, seen)))
 	}
 	exists := errors.New("the request exists already")
 	if r.Kind == lipsync.ToRender {
 		steps = append(steps, s.countCreated(r.Request))
 	}
 	steps = append(steps, s.countRecord(r.Account, r.ID, r.CreatedAt, r.RecordSize()),
-		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.entryItem(), "", nil, nil))
+		s.table.Put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.table.Put(r.entryItem(), "", nil, nil))
 	if idem != nil {
-		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
-			item{":now": micros(r.CreatedAt)}, conflict{}))
+		steps = append(steps, s.table.Put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
+			table.Item{":now": table.Micros(r.CreatedAt)}, table.Conflict{}))
 	}
 	for _, id := range slices.Compact(uploads) {
-		steps = append(steps, useUpload(id, r.Request, limits.Keep.InputLife()).step(s.table))
+		steps = append(steps, s.table.Step(useUpload(id, r.Request, limits.Keep.InputLife())))
 	}
 	return steps
 }
 
-// put writes a whole item.
-func (s *Store) put(i item, condition string, values item, refused error) step {
-	return step{types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: i,
-		ConditionExpression:      orNil(condition),
-		ExpressionAttributeNames: names(condition), ExpressionAttributeValues: values,
-	}}, refused}
-}
-
-func idempotencyKey(account, name string) item {
-	return key("idempotency/"+digest(account)+"/"+digest(name), "idempotency")
+func idempotencyKey(account, name string) table.Item {
+	return table.Key("idempotency/"+table.Digest(account)+"/"+table.Digest(name), "idempotency")
 }
 
 // record is the record of an idempotency key.
@@ -180,32 +170,32 @@ type record struct {
 	expiresAt   time.Time
 }
 
-func (r *record) fields() fields {
-	return fields{"fingerprint": &r.fingerprint, "requestID": &r.requestID, "expiresAt": &r.expiresAt}
+func (r *record) fields() table.Fields {
+	return table.Fields{"fingerprint": &r.fingerprint, "requestID": &r.requestID, "expiresAt": &r.expiresAt}
 }
 
-func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) item {
-	i := encode((&record{idem.Fingerprint, r.ID, idem.ExpiresAt}).fields())
-	i[TimeToLive] = expiry(idem.ExpiresAt)
-	return with(i, idempotencyKey(r.Account, idem.Key))
+func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) table.Item {
+	i := table.Encode((&record{idem.Fingerprint, r.ID, idem.ExpiresAt}).fields())
+	i[table.TimeToLive] = table.Expiry(idem.ExpiresAt)
+	return table.With(i, idempotencyKey(r.Account, idem.Key))
 }
 
 func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
-	i, err := s.get(ctx, idempotencyKey(account, idem.Key))
+	i, err := s.table.Get(ctx, idempotencyKey(account, idem.Key))
 	if err != nil {
 		return "", err
 	}
 	id, err := replay(i, idem, now)
 	if err == nil && id == "" {
-		err = notFound()
+		err = table.NotFound()
 	}
 	return id, err
 }
 
 // replay returns the id of the request that was made with the idempotency key, or "".
-func replay(i item, idem lipsync.Idempotency, now time.Time) (id string, err error) {
+func replay(i table.Item, idem lipsync.Idempotency, now time.Time) (id string, err error) {
 	var earlier record
-	if err := decode(i, earlier.fields()); err != nil || !now.Before(earlier.expiresAt) {
+	if err := table.Decode(i, earlier.fields()); err != nil || !now.Before(earlier.expiresAt) {
 		return "", err
 	}
 	if earlier.fingerprint != idem.Fingerprint {

@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/requests"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
 	simulated "lipsync/internal/test/simulate/table"
@@ -26,8 +27,8 @@ var slow = simulated.Limits{Call: 8 * time.Millisecond, Transaction: 12 * time.M
 // slowTable returns a slow table for the SDK's client.
 func slowTable() *dynamodbtest.Table {
 	return &dynamodbtest.Table{
-		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
-		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+		Keys:  dynamodbtest.Keys{Partition: table.PartitionKey, Sort: table.SortKey},
+		Index: dynamodbtest.Keys{Partition: table.OpenPartition, Sort: table.OpenSort},
 		Call:  slow.Call, Transaction: slow.Transaction, Units: slow.PartitionWrites,
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Deliveries to one webhook are in several partitions, by a hash of their id, and the pending ones in
@@ -28,12 +29,12 @@ const (
 	failed    = "undelivered/" // partitions of the index
 )
 
-func deliveryKey(webhook, id string) item {
-	return key(shard(delivered+webhook, shardOf(id, deliveryShards)), id)
+func deliveryKey(webhook, id string) table.Item {
+	return table.Key(table.Shard(delivered+webhook, table.ShardOf(id, deliveryShards)), id)
 }
 
-func deliveryFields(d *lipsync.Delivery) fields {
-	return fields{
+func deliveryFields(d *lipsync.Delivery) table.Fields {
+	return table.Fields{
 		"webhook": &d.Webhook, "id": &d.ID, "account": &d.Account, "type": (*string)(&d.Type), "request": &d.Request,
 		"after": &d.After, "url": &d.URL, "createdAt": &d.CreatedAt, "state": (*string)(&d.State), "due": &d.Due,
 		"attempts": &d.Attempts, "attemptedAt": &d.AttemptedAt, "status": &d.Status, "problem": &d.Problem, "version": &d.Version,
@@ -41,31 +42,31 @@ func deliveryFields(d *lipsync.Delivery) fields {
 }
 
 // deliveryItem returns the item of a delivery. A pending one is in the index by the time when it is due, one that failed by its id.
-func deliveryItem(d lipsync.Delivery) item {
-	i := with(encode(deliveryFields(&d)), deliveryKey(d.Webhook, d.ID))
-	i[TimeToLive] = expiry(d.CreatedAt.Add(lipsync.KeepDeliveries))
+func deliveryItem(d lipsync.Delivery) table.Item {
+	i := table.With(table.Encode(deliveryFields(&d)), deliveryKey(d.Webhook, d.ID))
+	i[table.TimeToLive] = table.Expiry(d.CreatedAt.Add(lipsync.KeepDeliveries))
 	if d.State.Pending() {
-		i[OpenPartition] = text(shard(due+d.Webhook, shardOf(d.ID, dueShards)))
-		i[OpenSort] = text(padded(d.Due.UnixMicro()) + "/" + d.ID)
+		i[table.OpenPartition] = table.Text(table.Shard(due+d.Webhook, table.ShardOf(d.ID, dueShards)))
+		i[table.OpenSort] = table.Text(table.Padded(d.Due.UnixMicro()) + "/" + d.ID)
 	} else if d.State == lipsync.DeliveryFailed {
-		i[OpenPartition], i[OpenSort] = text(shard(failed+d.Webhook, shardOf(d.ID, dueShards))), text(d.ID)
+		i[table.OpenPartition], i[table.OpenSort] = table.Text(table.Shard(failed+d.Webhook, table.ShardOf(d.ID, dueShards))), table.Text(d.ID)
 	}
 	return i
 }
 
 // addDeliveries returns the steps that add new deliveries, in the transaction that changes what they
 // are about.
-func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []step) {
+func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []table.Step) {
 	for _, d := range all {
-		steps = append(steps, s.put(deliveryItem(d), "", nil, nil))
+		steps = append(steps, s.table.Put(deliveryItem(d), "", nil, nil))
 	}
 	return steps
 }
 
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
 	there := failure.New(failure.Conflict, "the delivery is there")
-	err := retryConflicts(ctx, func(int) error {
-		return s.transact(ctx, []step{s.put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
+	err := table.RetryConflicts(ctx, func(int) error {
+		return s.table.Transact(ctx, []table.Step{s.table.Put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
 	})
 	if failure.CodeOf(err) == failure.Conflict {
 		return nil
@@ -75,43 +76,42 @@ func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
 
 func (s webhooks) Delivery(ctx context.Context, webhook, id string) (lipsync.Delivery, error) {
 	if id == "" { // no attribute of a key may be ""
-		return lipsync.Delivery{}, notFound()
+		return lipsync.Delivery{}, table.NotFound()
 	}
-	return one(ctx, s.Store, deliveryKey(webhook, id), decoder(deliveryFields))
+	return table.One(ctx, s.table, deliveryKey(webhook, id), table.Decoder(deliveryFields))
 }
 
 func (s webhooks) Swap(ctx context.Context, d lipsync.Delivery) error {
 	seen := d.Version
 	d.Version++
-	c := change{
-		key: deliveryKey(d.Webhook, d.ID), set: deliveryItem(d),
-		condition: "#version = :seen", values: item{"seen": number(seen)}, refused: failure.New(failure.Conflict, "delivery was changed"),
+	c := table.Change{
+		Key: deliveryKey(d.Webhook, d.ID), Set: deliveryItem(d),
+		Condition: "#version = :seen", Values: table.Item{"seen": table.Number(seen)}, Refused: failure.New(failure.Conflict, "delivery was changed"),
 	}
-	delete(c.set, PartitionKey)
-	delete(c.set, SortKey)
-	for name := range with(deliveryFields(&d), fields{OpenPartition: nil, OpenSort: nil}) {
-		if c.set[name] == nil {
-			c.remove = append(c.remove, name)
+	delete(c.Set, table.PartitionKey)
+	delete(c.Set, table.SortKey)
+	for name := range table.With(deliveryFields(&d), table.Fields{table.OpenPartition: nil, table.OpenSort: nil}) {
+		if c.Set[name] == nil {
+			c.Remove = append(c.Remove, name)
 		}
 	}
-	_, err := s.update(ctx, c)
+	_, err := s.table.Update(ctx, c)
 	return err
 }
 
 func (s webhooks) Drop(ctx context.Context, d lipsync.Delivery) error {
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: deliveryKey(d.Webhook, d.ID)})
-	return s.explain(err)
+	return s.table.Delete(ctx, deliveryKey(d.Webhook, d.ID))
 }
 
 func (s webhooks) Due(ctx context.Context, webhook string, now time.Time, limit int) ([]lipsync.Delivery, error) {
 	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput {
-		return inIndex(shard(due+webhook, n), "< :later", item{":later": text(padded(now.UnixMicro() + 1))})
+		return table.InIndex(table.Shard(due+webhook, n), "< :later", table.Item{":later": table.Text(table.Padded(now.UnixMicro() + 1))})
 	}, func(a, b lipsync.Delivery) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
 	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return !d.State.Pending() }), err
 }
 
 func (s webhooks) Undelivered(ctx context.Context, webhook string, limit int) ([]lipsync.Delivery, error) {
-	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput { return inPartition(shard(failed+webhook, n)) },
+	all, err := s.deliveries(ctx, limit, dueShards, func(n int) *dynamodb.QueryInput { return table.InPartition(table.Shard(failed+webhook, n)) },
 		func(a, b lipsync.Delivery) int { return cmp.Compare(a.ID, b.ID) })
 	return slices.DeleteFunc(all, func(d lipsync.Delivery) bool { return d.State != lipsync.DeliveryFailed }), err
 }
@@ -120,7 +120,9 @@ func (s webhooks) Undelivered(ctx context.Context, webhook string, limit int) ([
 // and a little more, since ids are spread evenly but not exactly.
 func (s webhooks) Pending(ctx context.Context, webhook string, limit int) (int, error) {
 	share := shareOf(limit)
-	pending, err := total(dueShards, func(n int) (int, error) { return s.count(ctx, share, inPartition(shard(due+webhook, n))) })
+	pending, err := table.Total(dueShards, func(n int) (int, error) {
+		return s.table.Count(ctx, share, table.InPartition(table.Shard(due+webhook, n)))
+	})
 	return min(pending, limit), err
 }
 
@@ -136,7 +138,7 @@ func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit 
 		before = behindAll
 	}
 	return s.deliveries(ctx, limit, deliveryShards, func(n int) *dynamodb.QueryInput {
-		in := inTable(shard(delivered+webhook, n), "< :before", item{":before": text(before)})
+		in := table.InTable(table.Shard(delivered+webhook, n), "< :before", table.Item{":before": table.Text(before)})
 		in.ScanIndexForward = aws.Bool(false)
 		return in
 	}, func(a, b lipsync.Delivery) int { return cmp.Compare(b.ID, a.ID) })
@@ -145,7 +147,9 @@ func (s webhooks) Deliveries(ctx context.Context, webhook, before string, limit 
 // deliveries returns the first deliveries, limit at most, of those that n queries find, in the order of
 // compare, which is that of each query.
 func (s *Store) deliveries(ctx context.Context, limit, n int, query func(n int) *dynamodb.QueryInput, compare func(a, b lipsync.Delivery) int) ([]lipsync.Delivery, error) {
-	all, err := gather(n, func(n int) ([]lipsync.Delivery, error) { return many(ctx, s, limit, query(n), decoder(deliveryFields)) })
+	all, err := table.Gather(n, func(n int) ([]lipsync.Delivery, error) {
+		return table.Many(ctx, s.table, limit, query(n), table.Decoder(deliveryFields))
+	})
 	slices.SortFunc(all, compare)
 	return all[:min(len(all), limit)], err
 }

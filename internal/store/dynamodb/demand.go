@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
@@ -28,13 +26,13 @@ func (s *Store) Waiting(ctx context.Context, now, by time.Time, limit int) (all,
 		all[c], old[c] = min(all[c]+n, limit), min(old[c]+aged, limit)
 	}
 	queries := len(classes) + 1 // of a shard
-	err = together(queries*queueShards, func(i int) error {
+	err = table.Together(queries*queueShards, func(i int) error {
 		shard, kind := i/queries, i%queries
 		if kind < len(classes) {
 			in := inQueue(shard, beginOf[classes[kind]], endOf(classes[kind]))
 			in.FilterExpression = aws.String("#createdAt <= :by")
-			in.ExpressionAttributeValues[":by"] = micros(by)
-			n, aged, err := s.countBoth(ctx, limit, in)
+			in.ExpressionAttributeValues[":by"] = table.Micros(by)
+			n, aged, err := s.table.CountBoth(ctx, limit, in)
 			add(classes[kind], n, aged)
 			return err
 		}
@@ -48,30 +46,6 @@ func (s *Store) Waiting(ctx context.Context, now, by time.Time, limit int) (all,
 		return err
 	})
 	return all, old, err
-}
-
-// count returns how many items the query finds, at most limit.
-func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (n int, err error) {
-	n, _, err = s.countBoth(ctx, limit, in)
-	return n, err
-}
-
-// countBoth returns how many items the query reads, at most limit, and how many of these its filter leaves.
-func (s *Store) countBoth(ctx context.Context, limit int, in *dynamodb.QueryInput) (n, left int, err error) {
-	if limit <= 0 {
-		return 0, 0, nil
-	}
-	in.TableName, in.Select = &s.table, types.SelectCount
-	in.Limit = aws.Int32(int32(min(limit, math.MaxInt32))) // the size of a page: the paginator sets it again
-	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression))
-	for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && n < limit; {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return 0, 0, s.explain(err)
-		}
-		n, left = n+int(page.ScannedCount), left+int(page.Count)
-	}
-	return n, left, nil
 }
 
 // recentWork is the largest number of requests whose times count in full in the mean. Beyond it,
@@ -99,9 +73,9 @@ type recent struct {
 	worked time.Duration
 }
 
-func (r *recent) fields(c lipsync.Class) fields {
+func (r *recent) fields(c lipsync.Class) table.Fields {
 	name := cmp.Or(string(c), "small")
-	return fields{name: &r.done, name + "Worked": &r.worked}
+	return table.Fields{name: &r.done, name + "Worked": &r.worked}
 }
 
 func (r recent) mean() time.Duration {
@@ -111,10 +85,10 @@ func (r recent) mean() time.Duration {
 	return r.worked / time.Duration(r.done)
 }
 
-func poolKey() item { return key(PoolKey, "pool") }
+func poolKey() table.Item { return table.Key(PoolKey, "pool") }
 
-func (p *pool) fields() fields {
-	all := fields{"steady": &p.steady[0], "steadyBefore": &p.steady[1]}
+func (p *pool) fields() table.Fields {
+	all := table.Fields{"steady": &p.steady[0], "steadyBefore": &p.steady[1]}
 	for c, r := range p.recent {
 		maps.Copy(all, r.fields(c))
 	}
@@ -140,9 +114,9 @@ func (s *Store) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Me
 func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (means lipsync.Means, err error) {
 	p := newPool()
 	var seen time.Time
-	i, err := s.find(ctx, poolKey())
+	i, err := s.table.Find(ctx, poolKey())
 	if err == nil {
-		err = decode(i, with(p.fields(), fields{name: &seen}))
+		err = table.Decode(i, table.With(p.fields(), table.Fields{name: &seen}))
 	}
 	if err != nil {
 		return means, err
@@ -151,22 +125,22 @@ func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (me
 	if wait > 0 && wait <= until.Sub(now)+clockSkew {
 		return means, taken(wait)
 	}
-	c := change{
-		key: poolKey(), set: item{name: micros(until)},
-		condition: "attribute_not_exists(#" + name + ")", refused: taken(until.Sub(now)),
+	c := table.Change{
+		Key: poolKey(), Set: table.Item{name: table.Micros(until)},
+		Condition: "attribute_not_exists(#" + name + ")", Refused: taken(until.Sub(now)),
 	}
 	if !seen.IsZero() {
-		c.condition, c.values = "#"+name+" = :seen", item{"seen": micros(seen)}
+		c.Condition, c.Values = "#"+name+" = :seen", table.Item{"seen": table.Micros(seen)}
 	}
-	c.add = item{}
+	c.Add = table.Item{}
 	means = lipsync.Means{}
 	for class, r := range p.recent {
 		means[class] = r.mean()
 		if half := (recent{-r.done / 2, -r.worked / 2}); r.done > recentWork {
-			maps.Copy(c.add, encode(half.fields(class)))
+			maps.Copy(c.Add, table.Encode(half.fields(class)))
 		}
 	}
-	if _, err = s.update(ctx, c); err != nil {
+	if _, err = s.table.Update(ctx, c); err != nil {
 		return nil, err
 	}
 	return means, nil
@@ -180,14 +154,14 @@ func taken(wait time.Duration) error {
 // Steady implements lipsync.Demand.
 func (s *Store) Steady(ctx context.Context, running int) (least int, err error) {
 	p := newPool()
-	i, err := s.get(ctx, poolKey())
+	i, err := s.table.Get(ctx, poolKey())
 	if err == nil {
-		err = decode(i, p.fields())
+		err = table.Decode(i, p.fields())
 	}
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.update(ctx, change{key: poolKey(), set: item{"steady": number(int64(running)), "steadyBefore": number(int64(p.steady[0]))}})
+	_, err = s.table.Update(ctx, table.Change{Key: poolKey(), Set: table.Item{"steady": table.Number(int64(running)), "steadyBefore": table.Number(int64(p.steady[0]))}})
 	return min(running, p.steady[0], p.steady[1]), err
 }
 
@@ -202,13 +176,13 @@ func totalOf(d lipsync.Duty) string {
 }
 
 func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration, err error) {
-	c := change{key: poolKey(), add: encode((&recent{1, w.Took}).fields(w.Class)), tells: true}
+	c := table.Change{Key: poolKey(), Add: table.Encode((&recent{1, w.Took}).fields(w.Class)), Tells: true}
 	if w.Duty != lipsync.DoesSmall {
-		c.add[totalOf(w.Duty)] = number(w.Took.Microseconds())
+		c.Add[totalOf(w.Duty)] = table.Number(w.Took.Microseconds())
 	}
-	i, err := s.update(ctx, c)
+	i, err := s.table.Update(ctx, c)
 	if err == nil {
-		err = decode(i, fields{totalOf(w.Duty): &all})
+		err = table.Decode(i, table.Fields{totalOf(w.Duty): &all})
 	}
 	return all, err
 }

@@ -11,6 +11,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/awstest"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
@@ -23,8 +24,8 @@ var tables sync.Map
 // inMemory returns a client configuration for a new, empty table in memory.
 func inMemory() aws.Config {
 	t := &dynamodbtest.Table{
-		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
-		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+		Keys:  dynamodbtest.Keys{Partition: table.PartitionKey, Sort: table.SortKey},
+		Index: dynamodbtest.Keys{Partition: table.OpenPartition, Sort: table.OpenSort},
 	}
 	cfg := t.Config()
 	_, host, _ := strings.Cut(*cfg.BaseEndpoint, "//")

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // These are the partitions of the index that claims read. The first has the entries of waiting
@@ -33,8 +34,8 @@ func endOf(c lipsync.Class) string { return beginOf[c] + "~" }
 // entryItem returns the queue entry, the item that has the request's place in the index. An open
 // request has its place in a partition that claims read. A final one has it among the requests of
 // its reference id; without a reference id, entryItem returns nil.
-func (r *stored) entryItem() item {
-	i := with(encode(fields{"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "class": (*string)(&r.Class), "createdAt": &r.CreatedAt}), entryKey(r.ID))
+func (r *stored) entryItem() table.Item {
+	i := table.With(table.Encode(table.Fields{"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "class": (*string)(&r.Class), "createdAt": &r.CreatedAt}), entryKey(r.ID))
 	switch {
 	case r.Status.Final() && r.ReferenceID == "":
 		return nil
@@ -42,23 +43,23 @@ func (r *stored) entryItem() item {
 		r.limitLife(i)
 		return r.at(i, withStatus(ownerOf(r.Request), r.ReferenceID, r.State()), r.age())
 	case r.Lease != "":
-		i["until"] = micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry
-		return r.at(i, shard(held, shardOf(r.ID, queueShards)), isHeld+r.ID)
+		i["until"] = table.Micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry
+		return r.at(i, table.Shard(held, table.ShardOf(r.ID, queueShards)), isHeld+r.ID)
 	case !r.LeaseUntil.IsZero():
-		return r.at(i, shard(held, shardOf(r.ID, queueShards)), postponed+padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
+		return r.at(i, table.Shard(held, table.ShardOf(r.ID, queueShards)), postponed+table.Padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
 	default:
 		return r.inQueue(i)
 	}
 }
 
-func (r *stored) at(i item, partition, sort string) item {
-	i[OpenPartition], i[OpenSort] = text(partition), text(sort)
+func (r *stored) at(i table.Item, partition, sort string) table.Item {
+	i[table.OpenPartition], i[table.OpenSort] = table.Text(partition), table.Text(sort)
 	return i
 }
 
 // inQueue adds the place of a waiting request to its queue entry.
-func (r *stored) inQueue(i item) item {
-	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), lineOf(ownerOf(r.Request), r.Class)+r.age())
+func (r *stored) inQueue(i table.Item) table.Item {
+	return r.at(i, table.Shard(queue, table.ShardOf(r.ID, queueShards)), lineOf(ownerOf(r.Request), r.Class)+r.age())
 }
 
 // lineOf begins the places of an owner's waiting requests of the class.
@@ -85,11 +86,11 @@ type entry struct {
 // readEntries returns up to limit entries that a query of the index finds.
 func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
 	var e entry
-	fields := fields{"id": &e.id, "account": &e.owner.account, "kind": (*string)(&e.owner.kind), "class": (*string)(&e.class), "createdAt": &e.created, "until": &e.until, OpenSort: &e.place}
-	for i, err := range s.query(ctx, limit, in) {
+	fields := table.Fields{"id": &e.id, "account": &e.owner.account, "kind": (*string)(&e.owner.kind), "class": (*string)(&e.class), "createdAt": &e.created, "until": &e.until, table.OpenSort: &e.place}
+	for i, err := range s.table.Query(ctx, limit, in) {
 		e = entry{}
 		if err == nil {
-			err = decode(i, fields)
+			err = table.Decode(i, fields)
 		}
 		if err != nil {
 			return nil, err
@@ -101,43 +102,45 @@ func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryIn
 
 // inQueue returns the query for the entries of a shard's waiting requests between two places.
 func inQueue(n int, from, to string) *dynamodb.QueryInput {
-	return inIndex(shard(queue, n), "BETWEEN :from AND :to", item{":from": text(from + " "), ":to": text(to)}) // no attribute of a key may be ""
+	return table.InIndex(table.Shard(queue, n), "BETWEEN :from AND :to", table.Item{":from": table.Text(from + " "), ":to": table.Text(to)}) // no attribute of a key may be ""
 }
 
 // heldAt returns the query for the entries of a shard's postponed requests that are due at now, and
 // after them those of held requests.
 func heldAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := inIndex(shard(held, n), "< :later", item{":later": later(now)})
+	in := table.InIndex(table.Shard(held, n), "< :later", table.Item{":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
 
 // heldIn returns the query for the entries of a shard's held requests.
 func heldIn(n int) *dynamodb.QueryInput {
-	return inIndex(shard(held, n), "< :off", item{":off": text(postponed)})
+	return table.InIndex(table.Shard(held, n), "< :off", table.Item{":off": table.Text(postponed)})
 }
 
 // dueAt returns the query for the entries of a shard's postponed requests that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := inIndex(shard(held, n), "BETWEEN :off AND :later", item{":off": text(postponed), ":later": later(now)})
+	in := table.InIndex(table.Shard(held, n), "BETWEEN :off AND :later", table.Item{":off": table.Text(postponed), ":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
 
 // later returns a place behind the postponed requests that are due at now.
-func later(now time.Time) types.AttributeValue { return text(postponed + padded(now.UnixMicro()+1)) }
+func later(now time.Time) types.AttributeValue {
+	return table.Text(postponed + table.Padded(now.UnixMicro()+1))
+}
 
 // leases returns the ends of the requests' leases, by request id. Requests without a lease are left
 // out.
 func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
-	items, err := s.getAll(ctx, keysOf(all, func(e entry) item { return leaseKey(e.id) }))
+	items, err := s.table.GetAll(ctx, table.KeysOf(all, func(e entry) table.Item { return leaseKey(e.id) }))
 	if err != nil {
 		return nil, err
 	}
 	ends := make(map[string]time.Time)
 	for n, i := range items {
 		var until time.Time
-		if err := decode(i, fields{"until": &until}); err != nil {
+		if err := table.Decode(i, table.Fields{"until": &until}); err != nil {
 			return nil, err
 		}
 		if i != nil {
@@ -152,7 +155,7 @@ func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 func (s *Store) repairEntry(ctx context.Context, id string) error {
 	_, err := s.replace(ctx, id, func(r stored) (stored, error) {
 		if r.ID == "" {
-			return stored{}, notFound()
+			return stored{}, table.NotFound()
 		}
 		r.version++ // so that the request is written
 		return r, nil
@@ -161,8 +164,8 @@ func (s *Store) repairEntry(ctx context.Context, id string) error {
 }
 
 // isQueued reports whether an entry is in the queue, so that its request waits.
-func isQueued(i item) bool {
+func isQueued(i table.Item) bool {
 	var partition string
-	_ = decode(i, fields{OpenPartition: &partition}) // a string in every item
+	_ = table.Decode(i, table.Fields{table.OpenPartition: &partition}) // a string in every item
 	return strings.HasPrefix(partition, queue)
 }

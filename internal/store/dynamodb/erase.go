@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Erase implements lipsync.Requests. The lists of the account keep the id, which is a random number.
 func (s requests) Erase(ctx context.Context, id string) error {
-	return retryConflicts(ctx, func(int) error {
+	return table.RetryConflicts(ctx, func(int) error {
 		r, err := s.request(ctx, id)
 		if err == nil {
 			err = r.CheckErase()
@@ -17,8 +18,8 @@ func (s requests) Erase(ctx context.Context, id string) error {
 		if err != nil {
 			return failure.Unless(failure.NotFound, err)
 		}
-		gone := s.remove(requestKey(id), "attribute_exists(#pk)", conflict{})
-		return s.transact(ctx, []step{gone, s.remove(entryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
+		gone := s.table.Remove(requestKey(id), "attribute_exists(#pk)", table.Conflict{})
+		return s.table.Transact(ctx, []table.Step{gone, s.table.Remove(entryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
 	})
 }
 
@@ -26,13 +27,13 @@ func (s requests) Erase(ctx context.Context, id string) error {
 func (s requests) Expire(context.Context, time.Time) (int, error) { return 0, nil }
 
 func (s batches) Erase(ctx context.Context, id string) error {
-	return retryConflicts(ctx, func(int) error {
+	return table.RetryConflicts(ctx, func(int) error {
 		b, err := s.ByID(ctx, id)
 		if err != nil || b.FinishedAt.IsZero() {
 			return failure.Unless(failure.NotFound, err)
 		}
-		gone := s.remove(batchKey(id), "attribute_exists(#pk)", conflict{})
-		return s.transact(ctx, []step{gone, s.countRecord(b.Account, id, b.CreatedAt, -b.RecordSize())})
+		gone := s.table.Remove(batchKey(id), "attribute_exists(#pk)", table.Conflict{})
+		return s.table.Transact(ctx, []table.Step{gone, s.countRecord(b.Account, id, b.CreatedAt, -b.RecordSize())})
 	})
 }
 

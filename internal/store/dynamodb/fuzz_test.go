@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // FuzzItem reads items with one attribute changed. Each must give an error, or a record that is
@@ -32,9 +33,9 @@ func FuzzItem(f *testing.F) {
 			}
 		}
 		var k lipsync.Key
-		if err := decode(item{name: i[name]}, keyFields(&k)); err == nil {
+		if err := table.Decode(table.Item{name: i[name]}, keyFields(&k)); err == nil {
 			var again lipsync.Key
-			if err := decode(encode(keyFields(&k)), keyFields(&again)); err != nil || again != k {
+			if err := table.Decode(table.Encode(keyFields(&k)), keyFields(&again)); err != nil || again != k {
 				t.Errorf("%s = %s %q: got key %+v, and then %+v (%v)", name, kind, value, k, again, err)
 			}
 		}
@@ -45,7 +46,7 @@ func FuzzItem(f *testing.F) {
 func attribute(kind, value string) types.AttributeValue {
 	switch kind {
 	case "S":
-		return text(value)
+		return table.Text(value)
 	case "N":
 		return &types.AttributeValueMemberN{Value: value}
 	case "B":
@@ -53,7 +54,7 @@ func attribute(kind, value string) types.AttributeValue {
 	case "BOOL":
 		return &types.AttributeValueMemberBOOL{Value: value == "true"}
 	case "L":
-		return &types.AttributeValueMemberL{Value: []types.AttributeValue{text(value)}}
+		return &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text(value)}}
 	}
 	return &types.AttributeValueMemberNULL{Value: true}
 }

@@ -14,12 +14,13 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 type keys struct{ *Store }
 
-func keyFields(k *lipsync.Key) fields {
-	return fields{
+func keyFields(k *lipsync.Key) table.Fields {
+	return table.Fields{
 		"id": &k.ID, "account": &k.Account, "name": &k.Name, "hash": &k.Hash,
 		"createdAt": &k.CreatedAt, "lastUsed": &k.LastUsed, "revokedAt": &k.RevokedAt, "expiresAt": &k.ExpiresAt, "readOnly": &k.ReadOnly,
 		"limit": &k.Limit, "used": &k.Used, "start": &k.Start,
@@ -27,50 +28,52 @@ func keyFields(k *lipsync.Key) fields {
 }
 
 // hashKey is the key of the item that stores an API key.
-func hashKey(hash [32]byte) item {
-	return key("key/"+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
+func hashKey(hash [32]byte) table.Item {
+	return table.Key("key/"+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
 }
 
 // keyPointer is the key of the item that stores the API key's account and hash, which never
 // change.
-func keyPointer(id string) item { return key("keyid/"+digest(id), "key") }
+func keyPointer(id string) table.Item { return table.Key("keyid/"+table.Digest(id), "key") }
 
 // allKeys is the partition of the index that has a pointer to each API key, in shards.
 const allKeys = "keys"
 
 // listedKey is the key of the pointer to the API key in its account's partition.
-func listedKey(account, id string) item { return key(allKeys+"/"+digest(account), "key/"+id) }
+func listedKey(account, id string) table.Item {
+	return table.Key(allKeys+"/"+table.Digest(account), "key/"+id)
+}
 
 // pointers returns both pointers to an API key: by its id, and in its account's partition.
-func pointers(k lipsync.Key) []item {
+func pointers(k lipsync.Key) []table.Item {
 	unlimited := k.Limit == 0
-	byID := with(encode(fields{"account": &k.Account, "hash": &k.Hash, "unlimited": &unlimited}), keyPointer(k.ID))
-	listed := with(encode(fields{"account": &k.Account, "hash": &k.Hash}), listedKey(k.Account, k.ID))
-	listed[OpenPartition], listed[OpenSort] = text(shard(allKeys, shardOf(k.ID, keyShards))), text(k.ID)
-	return []item{byID, listed}
+	byID := table.With(table.Encode(table.Fields{"account": &k.Account, "hash": &k.Hash, "unlimited": &unlimited}), keyPointer(k.ID))
+	listed := table.With(table.Encode(table.Fields{"account": &k.Account, "hash": &k.Hash}), listedKey(k.Account, k.ID))
+	listed[table.OpenPartition], listed[table.OpenSort] = table.Text(table.Shard(allKeys, table.ShardOf(k.ID, keyShards))), table.Text(k.ID)
+	return []table.Item{byID, listed}
 }
 
 func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
-	steps := []step{s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
+	steps := []table.Step{s.table.Put(table.With(table.Encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
 	for _, i := range pointers(k) {
-		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, exists))
+		steps = append(steps, s.table.Put(i, "attribute_not_exists(#pk)", nil, exists))
 	}
-	return retryConflicts(ctx, func(int) error { return s.transact(ctx, steps) })
+	return table.RetryConflicts(ctx, func(int) error { return s.table.Transact(ctx, steps) })
 }
 
 func (s keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
-	return one(ctx, s.Store, hashKey(hash), decoder(keyFields))
+	return table.One(ctx, s.table, hashKey(hash), table.Decoder(keyFields))
 }
 
 // pointer returns the account of the API key with the id, and the key of the item that stores it.
-func (s *Store) pointer(ctx context.Context, id string) (account string, key item, err error) {
-	i, err := s.get(ctx, keyPointer(id))
+func (s *Store) pointer(ctx context.Context, id string) (account string, key table.Item, err error) {
+	i, err := s.table.Get(ctx, keyPointer(id))
 	if err != nil {
 		return "", nil, err
 	}
 	var hash [32]byte
-	err = decode(i, fields{"account": &account, "hash": &hash})
+	err = table.Decode(i, table.Fields{"account": &account, "hash": &hash})
 	return account, hashKey(hash), err
 }
 
@@ -82,9 +85,9 @@ func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.update(ctx, change{
-		key: key, set: item{"lastUsed": micros(at)},
-		condition: "attribute_not_exists(#lastUsed) OR #lastUsed < :lastUsed",
+	_, err = s.table.Update(ctx, table.Change{
+		Key: key, Set: table.Item{"lastUsed": table.Micros(at)},
+		Condition: "attribute_not_exists(#lastUsed) OR #lastUsed < :lastUsed",
 	})
 	return err
 }
@@ -95,10 +98,10 @@ func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) erro
 		return err
 	}
 	if account != "" && account != owner {
-		return notFound()
+		return table.NotFound()
 	}
-	_, err = s.update(ctx, change{
-		key: key, set: item{"revokedAt": micros(at)}, condition: "attribute_not_exists(#revokedAt)",
+	_, err = s.table.Update(ctx, table.Change{
+		Key: key, Set: table.Item{"revokedAt": table.Micros(at)}, Condition: "attribute_not_exists(#revokedAt)",
 	})
 	return err
 }
@@ -108,13 +111,13 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 	if account == "" {
 		var all []*dynamodb.QueryInput
 		for n := range keyShards {
-			all = append(all, inPartition(shard(allKeys, n)))
+			all = append(all, table.InPartition(table.Shard(allKeys, n)))
 		}
 		return all
 	}
 	return []*dynamodb.QueryInput{{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
-		ExpressionAttributeValues: item{":keys": listedKey(account, "")[PartitionKey]},
+		ExpressionAttributeValues: table.Item{":keys": listedKey(account, "")[table.PartitionKey]},
 		ConsistentRead:            aws.Bool(true),
 	}}
 }
@@ -123,13 +126,13 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 // be missing.
 func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	queries := keyQueries(account)
-	pointers, err := gather(len(queries), func(n int) ([]lipsync.Key, error) {
-		return many(ctx, s.Store, math.MaxInt, queries[n], decoder(keyFields))
+	pointers, err := table.Gather(len(queries), func(n int) ([]lipsync.Key, error) {
+		return table.Many(ctx, s.table, math.MaxInt, queries[n], table.Decoder(keyFields))
 	})
 	if err != nil {
 		return nil, err
 	}
-	keys, err := existing(ctx, s.Store, keysOf(pointers, func(k lipsync.Key) item { return hashKey(k.Hash) }), decoder(keyFields))
+	keys, err := table.Existing(ctx, s.table, table.KeysOf(pointers, func(k lipsync.Key) table.Item { return hashKey(k.Hash) }), "", table.Decoder(keyFields))
 	if err != nil {
 		return nil, err
 	}

@@ -1,27 +1,5 @@
 package dynamodb
 
-import (
-	"errors"
-	"hash/fnv"
-	"strconv"
-	"sync"
-)
-
-// These are the attributes that the table's definition names. All are strings, except TimeToLive,
-// which is a number of seconds since 1970.
-const (
-	PartitionKey = "pk"
-	SortKey      = "sk"
-	TimeToLive   = "ttl"
-
-	// OpenIndex is a sparse index with all attributes. It has the queue entries of open requests
-	// and the uploads by their expiry. It also has the requests of each account and reference id by
-	// status, pointers to all API keys, all webhooks, and pending deliveries.
-	OpenIndex     = "open"
-	OpenPartition = "open"
-	OpenSort      = "openAt"
-)
-
 // PoolKey is the partition key of the item that coordinates the starting of runners.
 const PoolKey = "pool"
 
@@ -110,36 +88,9 @@ func DashboardRights() Rights {
 // Partitions and items that many clients write are split into this many, by a hash of the id of
 // the request, key or upload. These numbers must not change: stored data depends on them.
 const (
-	queueShards  = 8  // waiting requests; held requests
-	statusShards = 4  // requests of an account by status
-	uploadShards = 8  // uploads by their expiry
-	keyShards    = 8  // keys of all accounts
-	lanes        = 32 // each counter of an account or a key
-	usageShards  = 4  // lanes of an account, by day
+	queueShards  = 8 // waiting requests; held requests
+	statusShards = 4 // requests of an account by status
+	uploadShards = 8 // uploads by their expiry
+	keyShards    = 8 // keys of all accounts
+	usageShards  = 4 // lanes of an account, by day
 )
-
-// shardOf returns which of n shards the id belongs to, from 0.
-func shardOf(id string, n int) int {
-	h := fnv.New32a()
-	h.Write([]byte(id))
-	return int(h.Sum32() % uint32(n))
-}
-
-// shard returns the name of one shard of a partition. That of the first has no number.
-func shard(partition string, n int) string {
-	if n == 0 {
-		return partition
-	}
-	return partition + "/" + strconv.Itoa(n)
-}
-
-// together calls f with each number from 0 to n-1, all at once.
-func together(n int, f func(i int) error) error {
-	errs := make([]error, n)
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { errs[i] = f(i) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}

@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -48,7 +49,7 @@ func (l *leading) walk(operation string, v any) {
 	case map[string]any:
 		for name, each := range v {
 			value, _ := each.(map[string]any)
-			if name == dynamodb.PartitionKey || operation == "Query" && (name == ":open" || name == ":request") {
+			if name == table.PartitionKey || operation == "Query" && (name == ":open" || name == ":request") {
 				of := map[string]string{":open": " index"}[name]
 				l.keys = append(l.keys, fmt.Sprint(operation+of, ",", value["S"]))
 				continue

@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Open requests are counted in lanes, and each lane has a share of the account's limit. The end of
@@ -22,23 +23,14 @@ import (
 // openLanes returns the number of lanes that count open requests for a limit; 0 means no limit.
 // It divides only a limit that gives each lane a share of at least 16 requests.
 func openLanes(limit int) int {
-	if limit < 16*lanes {
+	if limit < 16*table.Lanes {
 		return 1
 	}
-	return lanes
+	return table.Lanes
 }
 
-// part returns the share of a number that belongs to lane i of n.
-func part(number int64, i, n int) int64 {
-	p := number / int64(n)
-	if int64(i) < number%int64(n) {
-		p++
-	}
-	return p
-}
-
-func laneKey(of owner, lane int) item {
-	return key(list(of, "")+"/open/"+strconv.Itoa(lane), "open")
+func laneKey(of owner, lane int) table.Item {
+	return table.Key(list(of, "")+"/open/"+strconv.Itoa(lane), "open")
 }
 
 // laneFull is the error of a lane whose share is used up, or whose share is of another limit.
@@ -47,11 +39,11 @@ type laneFull struct{}
 func (laneFull) Error() string { return "the lane is full" }
 
 // countOpened counts a new request in its lane.
-func countOpened(of owner, lane, limit int) change {
-	c := change{key: laneKey(of, lane), add: item{"opened": number(1)}, set: item{"limit": number(int64(limit))}, refused: laneFull{}}
+func countOpened(of owner, lane, limit int) table.Change {
+	c := table.Change{Key: laneKey(of, lane), Add: table.Item{"opened": table.Number(1)}, Set: table.Item{"limit": table.Number(int64(limit))}, Refused: laneFull{}}
 	if limit > 0 {
-		c.condition = "attribute_not_exists(#opened) OR #opened < :share AND #limit = :limit"
-		c.values = item{"share": number(part(int64(limit), lane, openLanes(limit)))}
+		c.Condition = "attribute_not_exists(#opened) OR #opened < :share AND #limit = :limit"
+		c.Values = table.Item{"share": table.Number(table.Part(int64(limit), lane, openLanes(limit)))}
 	}
 	return c
 }
@@ -66,24 +58,24 @@ type openLane struct {
 // the lane it returns conflict, so that the caller tries again. It returns OpenLimit if the owner
 // has as many open requests as it may.
 func (s *Store) findLane(ctx context.Context, of owner, limit int) (lane int, err error) {
-	var keys []item
-	for i := range lanes {
+	var keys []table.Item
+	for i := range table.Lanes {
 		keys = append(keys, laneKey(of, i))
 	}
-	items, err := s.getAll(ctx, keys)
+	items, err := s.table.GetAll(ctx, keys)
 	if err != nil {
 		return 0, err
 	}
-	seen := make([]openLane, lanes)
+	seen := make([]openLane, table.Lanes)
 	for i := range seen {
 		seen[i].exists = items[i] != nil
-		err = errors.Join(err, decode(items[i], fields{"opened": &seen[i].opened, "limit": &seen[i].limit}))
+		err = errors.Join(err, table.Decode(items[i], table.Fields{"opened": &seen[i].opened, "limit": &seen[i].limit}))
 	}
 	if err != nil {
 		return 0, err
 	}
 	if lane, ok := emptiest(seen, limit); ok {
-		return lane, conflict{}
+		return lane, table.Conflict{}
 	}
 	return s.recount(ctx, of, limit, seen)
 }
@@ -95,7 +87,7 @@ func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 		if l.exists && l.limit != int64(limit) {
 			return 0, false
 		}
-		if room := part(int64(limit), i, n) - l.opened; i < n && room > most {
+		if room := table.Part(int64(limit), i, n) - l.opened; i < n && room > most {
 			lane, most = i, room
 		}
 	}
@@ -106,7 +98,7 @@ func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 // since they were read.
 func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLane) (lane int, err error) {
 	queries := openQueries(of)
-	open, err := total(len(queries), func(n int) (int, error) { return s.count(ctx, limit, queries[n]) })
+	open, err := table.Total(len(queries), func(n int) (int, error) { return s.table.Count(ctx, limit, queries[n]) })
 	if err != nil {
 		return 0, err
 	}
@@ -114,27 +106,27 @@ func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLan
 		return 0, failure.New(failure.OpenLimit, "too many open requests")
 	}
 	n := openLanes(limit)
-	var steps []step
+	var steps []table.Step
 	for i, l := range seen {
-		c := change{key: laneKey(of, i), condition: "attribute_not_exists(#opened)", refused: conflict{}}
+		c := table.Change{Key: laneKey(of, i), Condition: "attribute_not_exists(#opened)", Refused: table.Conflict{}}
 		if l.exists {
-			c.condition, c.values = "#opened = :seen", item{"seen": number(l.opened)}
+			c.Condition, c.Values = "#opened = :seen", table.Item{"seen": table.Number(l.opened)}
 		} else if i >= n {
 			continue
 		}
 		opened := int64(0)
 		if i < n {
-			opened = part(int64(open), i, n)
+			opened = table.Part(int64(open), i, n)
 		}
 		seen[i] = openLane{true, opened, int64(limit)}
-		c.set = item{"opened": number(opened), "limit": number(int64(limit))}
-		steps = append(steps, c.step(s.table))
+		c.Set = table.Item{"opened": table.Number(opened), "limit": table.Number(int64(limit))}
+		steps = append(steps, s.table.Step(c))
 	}
 	lane, _ = emptiest(seen, limit)
-	if err := s.transact(ctx, steps); err != nil {
+	if err := s.table.Transact(ctx, steps); err != nil {
 		return lane, err
 	}
-	return lane, conflict{}
+	return lane, table.Conflict{}
 }
 
 // The bytes of an account's uploads are also counted in lanes. Their items come after the counts
@@ -143,14 +135,14 @@ func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLan
 const uploaded = "uploads"
 
 // uploadLane is the key of the item that counts the bytes of the upload and others.
-func uploadLane(account, id string) item {
-	lane := shardOf(id, lanes)
-	return key(shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
+func uploadLane(account, id string) table.Item {
+	lane := table.ShardOf(id, table.Lanes)
+	return table.Key(table.Shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
 }
 
 // gateKey is the key of the item by which uploads are announced one by one, once an account stores
 // more than half of its limit.
-func gateKey(account string) item { return key("usage/"+digest(account), "gate") }
+func gateKey(account string) table.Item { return table.Key("usage/"+table.Digest(account), "gate") }
 
 // bytes has the number of bytes that an account stores.
 type bytes struct {
@@ -195,18 +187,18 @@ func (s requests) Stored(ctx context.Context, account string, now time.Time, kee
 // require that the upload's lane has not changed since it was read. So of the uploads that are
 // announced at once, at most one in each lane is counted without regard to the others. In the
 // second half of the limit none is, because of the gate.
-func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (steps []step, err error) {
-	lane := change{key: uploadLane(u.Account, u.ID), add: item{"size": number(u.Size)}, refused: conflict{}}
+func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (steps []table.Step, err error) {
+	lane := table.Change{Key: uploadLane(u.Account, u.ID), Add: table.Item{"size": table.Number(u.Size)}, Refused: table.Conflict{}}
 	if limits.Stored == 0 {
-		return []step{lane.step(s.table)}, nil
+		return []table.Step{s.table.Step(lane)}, nil
 	}
 	b, err := s.stored(ctx, u.Account, u.CreatedAt, limits.Keep)
 	if err == nil && b.all+u.Size > limits.Stored/2 {
-		var gate change
+		var gate table.Change
 		if gate, err = s.gate(ctx, u.Account); err == nil {
 			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits.Keep) // read after the gate
 		}
-		steps = append(steps, gate.step(s.table))
+		steps = append(steps, s.table.Step(gate))
 	}
 	if err != nil {
 		return nil, err
@@ -214,23 +206,23 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	if b.all+u.Size > limits.Stored {
 		return nil, failure.New(failure.StorageLimit, "too many bytes stored")
 	}
-	lane.condition = "attribute_not_exists(#size)"
-	if seen, ok := b.lanes[lane.key[SortKey].(*types.AttributeValueMemberS).Value]; ok {
-		lane.condition, lane.values = "#size = :seen", item{"seen": number(seen)}
+	lane.Condition = "attribute_not_exists(#size)"
+	if seen, ok := b.lanes[lane.Key[table.SortKey].(*types.AttributeValueMemberS).Value]; ok {
+		lane.Condition, lane.Values = "#size = :seen", table.Item{"seen": table.Number(seen)}
 	}
-	return append(steps, lane.step(s.table)), nil
+	return append(steps, s.table.Step(lane)), nil
 }
 
 // gate reads the gate, and returns the change that counts one more upload in it, on the condition
 // that nobody has changed it since.
-func (s *Store) gate(ctx context.Context, account string) (change, error) {
-	c := change{key: gateKey(account), add: item{"passed": number(1)}, condition: "attribute_not_exists(#passed)", refused: conflict{}}
+func (s *Store) gate(ctx context.Context, account string) (table.Change, error) {
+	c := table.Change{Key: gateKey(account), Add: table.Item{"passed": table.Number(1)}, Condition: "attribute_not_exists(#passed)", Refused: table.Conflict{}}
 	var passed int64
-	i, err := s.find(ctx, c.key)
+	i, err := s.table.Find(ctx, c.Key)
 	if i == nil {
 		return c, err
 	}
-	err = decode(i, fields{"passed": &passed})
-	c.condition, c.values = "#passed = :seen", item{"seen": number(passed)}
+	err = table.Decode(i, table.Fields{"passed": &passed})
+	c.Condition, c.Values = "#passed = :seen", table.Item{"seen": table.Number(passed)}
 	return c, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
@@ -84,16 +85,16 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func
 // older counts the requests in the queue that are older than the request, of the same account and kind and the classes that count: up to limit ÷ queueShards in each shard.
 func (s *Store) older(ctx context.Context, r lipsync.Request, counts func(lipsync.Class) bool, limit int) (int, error) {
 	classes := lipsync.Classes()
-	return total(len(classes)*queueShards, func(i int) (int, error) {
+	return table.Total(len(classes)*queueShards, func(i int) (int, error) {
 		class := classes[i%len(classes)]
 		if !counts(class) {
 			return 0, nil
 		}
 		line := lineOf(ownerOf(r), class)
-		own := line + padded(r.CreatedAt.UnixMicro()-1) + "0"
+		own := line + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {
 			own = behind(entry{owner: ownerOf(r), class: class})
 		}
-		return s.count(ctx, limit/queueShards, inQueue(i/len(classes), line, own))
+		return s.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), line, own))
 	})
 }

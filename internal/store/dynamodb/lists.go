@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // A list has the ids of an account's requests, or of those with one reference id, in the order of
@@ -33,9 +34,9 @@ func ownerOf(r lipsync.Request) owner { return owner{r.Account, r.Kind} }
 // digest stands for the owner in a key. No account has a control character in its name.
 func (o owner) digest() string {
 	if o.kind == lipsync.ToRender {
-		return digest(o.account)
+		return table.Digest(o.account)
 	}
-	return digest(o.account + "\x1f" + string(o.kind))
+	return table.Digest(o.account + "\x1f" + string(o.kind))
 }
 
 // list returns the partition of an owner's list, or of the list for one reference id of it.
@@ -43,17 +44,19 @@ func list(of owner, referenceID string) string {
 	if referenceID == "" {
 		return "account/" + of.digest()
 	}
-	return "account/" + of.digest() + "/reference/" + digest(referenceID)
+	return "account/" + of.digest() + "/reference/" + table.Digest(referenceID)
 }
 
 // head is the item with the number of a list's last bucket. All later buckets are empty.
 type head struct{ bucket int64 }
 
-func (h *head) fields() fields { return fields{"bucket": &h.bucket} }
+func (h *head) fields() table.Fields { return table.Fields{"bucket": &h.bucket} }
 
-func headKey(list string) item { return key(list, "total") }
+func headKey(list string) table.Item { return table.Key(list, "total") }
 
-func bucketKey(list string, n int64) item { return key(list+"/list/"+strconv.FormatInt(n, 10), "list") }
+func bucketKey(list string, n int64) table.Item {
+	return table.Key(list+"/list/"+strconv.FormatInt(n, 10), "list")
+}
 
 // full returns the number of places before the last bucket.
 func (h head) full() int64 { return h.bucket * bucketSize }
@@ -67,11 +70,11 @@ func element(id string) types.AttributeValue {
 	if u, err := uuid.Parse(id); err == nil && u.String() == id {
 		return &types.AttributeValueMemberB{Value: u[:]}
 	}
-	return text(id)
+	return table.Text(id)
 }
 
 // elements returns the ids of a bucket, or nil if there is no such bucket.
-func elements(bucket item) (ids []string) {
+func elements(bucket table.Item) (ids []string) {
 	all, _ := bucket["ids"].(*types.AttributeValueMemberL)
 	if all == nil {
 		return nil
@@ -95,12 +98,12 @@ func elements(bucket item) (ids []string) {
 // one write to each would be too many for the head's partition when many requests are late.
 func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string) error {
 	for {
-		old, err := s.update(ctx, change{
-			key: bucketKey(list, bucket), append: item{"ids": &types.AttributeValueMemberL{Value: []types.AttributeValue{element(id)}}},
-			condition: "attribute_not_exists(#ids) OR size(#ids) < :full AND NOT contains(#ids, :id)",
-			values:    item{"full": number(bucketSize), "id": element(id)}, refused: conflict{},
+		old, err := s.table.Update(ctx, table.Change{
+			Key: bucketKey(list, bucket), Append: table.Item{"ids": &types.AttributeValueMemberL{Value: []types.AttributeValue{element(id)}}},
+			Condition: "attribute_not_exists(#ids) OR size(#ids) < :full AND NOT contains(#ids, :id)",
+			Values:    table.Item{"full": table.Number(bucketSize), "id": element(id)}, Refused: table.Conflict{},
 		})
-		if err == nil || err != error(conflict{}) {
+		if err == nil || err != error(table.Conflict{}) {
 			return err
 		}
 		if slices.Contains(elements(old), id) {
@@ -113,9 +116,9 @@ func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string
 		if last <= bucket {
 			// The head is written before the next bucket, since no list may go on after its head's bucket.
 			last = bucket + 1
-			_, err = s.update(ctx, change{
-				key: headKey(list), set: item{"bucket": number(last)},
-				condition: "attribute_not_exists(#bucket) OR #bucket < :bucket",
+			_, err = s.table.Update(ctx, table.Change{
+				Key: headKey(list), Set: table.Item{"bucket": table.Number(last)},
+				Condition: "attribute_not_exists(#bucket) OR #bucket < :bucket",
 			})
 		}
 		if err != nil {
@@ -130,33 +133,33 @@ func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string
 
 // lastBucket returns the number of the list's last bucket. All buckets before it are full.
 func (s *Store) lastBucket(ctx context.Context, list string) (int64, error) {
-	found, err := s.getAll(ctx, []item{headKey(list)})
+	found, err := s.table.GetAll(ctx, []table.Item{headKey(list)})
 	if err != nil {
 		return 0, err
 	}
 	var h head
-	err = decode(found[0], h.fields())
+	err = table.Decode(found[0], h.fields())
 	return h.bucket, err
 }
 
 // inBuckets reports whether a bucket of the list from number from to before number end has the id.
 func (s *Store) inBuckets(ctx context.Context, list string, from, end int64, id string) (bool, error) {
-	var keys []item
+	var keys []table.Item
 	for n := from; n < end; n++ {
 		keys = append(keys, bucketKey(list, n))
 	}
-	buckets, err := s.getAll(ctx, keys)
-	return slices.ContainsFunc(buckets, func(i item) bool { return slices.Contains(elements(i), id) }), err
+	buckets, err := s.table.GetAll(ctx, keys)
+	return slices.ContainsFunc(buckets, func(i table.Item) bool { return slices.Contains(elements(i), id) }), err
 }
 
 // enlistAll adds the request to its lists.
 func (s *Store) enlistAll(ctx context.Context, r stored) error {
 	places := r.places()
-	return together(len(places), func(i int) error {
-		return retryConflicts(ctx, func(int) error {
+	return table.Together(len(places), func(i int) error {
+		return table.RetryConflicts(ctx, func(int) error {
 			err := s.enlist(ctx, places[i].list, places[i].bucket, r.ID)
 			if failure.CodeOf(err) == failure.RateLimited { // the table has no more writes in this second; enlisting again does no harm
-				return conflict{}
+				return table.Conflict{}
 			}
 			return err
 		})
@@ -180,11 +183,11 @@ func (r *stored) places() []place {
 // makeListed adds the request to its lists if it is missing, because its creator may have stopped
 // before that.
 func (s *Store) makeListed(ctx context.Context, r stored) error {
-	buckets, err := s.getAll(ctx, keysOf(r.places(), func(p place) item { return bucketKey(p.list, p.bucket) }))
+	buckets, err := s.table.GetAll(ctx, table.KeysOf(r.places(), func(p place) table.Item { return bucketKey(p.list, p.bucket) }))
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(buckets, func(i item) bool { return !slices.Contains(elements(i), r.ID) }) {
+	if !slices.ContainsFunc(buckets, func(i table.Item) bool { return !slices.Contains(elements(i), r.ID) }) {
 		return nil
 	}
 	return s.enlistAll(ctx, r)

@@ -8,18 +8,19 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // readHead reads the head of a list and its first bucket, which usually is also the last. The two
 // may be read at different times. If the head names a later bucket but the first was not full when
 // it was read, readHead leaves the first out of buckets.
 func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[int64][]string, err error) {
-	found, err := s.getAll(ctx, []item{headKey(list), bucketKey(list, 0)})
+	found, err := s.table.GetAll(ctx, []table.Item{headKey(list), bucketKey(list, 0)})
 	if err != nil {
 		return head{}, nil, err
 	}
 	buckets = make(map[int64][]string)
-	err = decode(found[0], h.fields())
+	err = table.Decode(found[0], h.fields())
 	if ids := elements(found[1]); h.bucket == 0 || len(ids) == bucketSize {
 		buckets[0] = ids
 	}
@@ -103,7 +104,7 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 			numbers = append(numbers, n)
 		}
 	}
-	found, err := s.getAll(ctx, keysOf(numbers, func(n int64) item { return bucketKey(list, n) }))
+	found, err := s.table.GetAll(ctx, table.KeysOf(numbers, func(n int64) table.Item { return bucketKey(list, n) }))
 	for i, n := range numbers {
 		if err == nil {
 			known[n] = elements(found[i])
@@ -114,7 +115,7 @@ func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]
 
 // listed has the attributes of a request that is Listed.
 var listed = func() string {
-	names := []string{"#" + PartitionKey, "#" + SortKey, "#holder", "#leaseUntil"}
+	names := []string{"#" + table.PartitionKey, "#" + table.SortKey, "#holder", "#leaseUntil"}
 	for name := range new(stored).fields() {
 		if !slices.Contains([]string{"tracks", "options", "targets", "unsynced"}, name) {
 			names = append(names, "#"+name)
@@ -126,8 +127,7 @@ var listed = func() string {
 
 // requests returns the requests with the ids, Listed and without their leases.
 func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, error) {
-	items, err := s.getAllOf(ctx, keysOf(ids, requestKey), listed)
-	return decodeExisting(items, err, func(i item) (lipsync.Request, error) {
+	return table.Existing(ctx, s.table, table.KeysOf(ids, requestKey), listed, func(i table.Item) (lipsync.Request, error) {
 		r, err := decodeRequest(i, nil)
 		return r.Request, err
 	})
@@ -135,7 +135,7 @@ func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, 
 
 func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
 	if referenceID == "" {
-		return lipsync.Request{}, notFound()
+		return lipsync.Request{}, table.NotFound()
 	}
 	name := list(owner{account: account}, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
@@ -152,5 +152,5 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 			return r, err
 		}
 	}
-	return lipsync.Request{}, notFound()
+	return lipsync.Request{}, table.NotFound()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 type rates struct{ *Store }
@@ -17,7 +18,7 @@ type window struct {
 	taken int64
 }
 
-func (w *window) fields() fields { return fields{"start": &w.start, "taken": &w.taken} }
+func (w *window) fields() table.Fields { return table.Fields{"start": &w.start, "taken": &w.taken} }
 
 // over reports whether now is outside the window. The clocks of two machines differ a little, so a
 // window may begin slightly later than now. But a window a minute or more ahead counts as over;
@@ -31,9 +32,11 @@ func (w window) over(now time.Time) bool {
 const callsALane = 3000
 
 // RateLanes returns the number of items that count calls for a limit of calls a minute.
-func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 1), lanes) }
+func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 1), table.Lanes) }
 
-func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name), lane), "rate") }
+func rateKey(name string, lane int) table.Item {
+	return table.Key(table.Shard("rate/"+table.Digest(name), lane), "rate")
+}
 
 // Take implements lipsync.Rates. Each lane has a share of the limit. A call is counted in a random
 // lane, or if its share is used up, in one that has some left. So a call is refused only if all
@@ -47,14 +50,14 @@ func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name)
 func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (a lipsync.Allowance, err error) {
 	n := RateLanes(limit)
 	lane := rand.N(n)
-	err = retryConflicts(ctx, func(int) (err error) {
-		a, err = s.takeFrom(ctx, rateKey(name, lane), part(int64(limit), lane, n), now)
+	err = table.RetryConflicts(ctx, func(int) (err error) {
+		a, err = s.takeFrom(ctx, rateKey(name, lane), table.Part(int64(limit), lane, n), now)
 		a.Left *= n // the lanes are used alike
 		if err != nil || !a.Refused || n == 1 {
 			return err
 		}
 		if lane, a, err = s.freeLane(ctx, name, limit, now); err == nil && !a.Refused {
-			return conflict{}
+			return table.Conflict{}
 		}
 		return err
 	})
@@ -62,21 +65,21 @@ func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) 
 }
 
 // takeFrom takes one of limit calls a minute from an item.
-func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Time) (lipsync.Allowance, error) {
-	is, err := s.update(ctx, change{
-		key: key, add: item{"taken": number(1)},
-		condition: "#start > :minuteAgo AND #start < :inAMinute AND #taken < :limit",
-		values: item{
-			"minuteAgo": micros(now.Add(-time.Minute)), "inAMinute": micros(now.Add(time.Minute)), "limit": number(limit),
+func (s *Store) takeFrom(ctx context.Context, key table.Item, limit int64, now time.Time) (lipsync.Allowance, error) {
+	is, err := s.table.Update(ctx, table.Change{
+		Key: key, Add: table.Item{"taken": table.Number(1)},
+		Condition: "#start > :minuteAgo AND #start < :inAMinute AND #taken < :limit",
+		Values: table.Item{
+			"minuteAgo": table.Micros(now.Add(-time.Minute)), "inAMinute": table.Micros(now.Add(time.Minute)), "limit": table.Number(limit),
 		},
-		refused: conflict{}, tells: true,
+		Refused: table.Conflict{}, Tells: true,
 	})
-	full := errors.Is(err, conflict{})
+	full := errors.Is(err, table.Conflict{})
 	if err != nil && !full {
 		return lipsync.Allowance{}, err
 	}
 	var w window
-	if err := decode(is, w.fields()); err != nil {
+	if err := table.Decode(is, w.fields()); err != nil {
 		return lipsync.Allowance{}, err
 	}
 	if full && w.over(now) {
@@ -88,21 +91,21 @@ func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Ti
 // freeLane returns a lane that has some of its share left. If none has, the Allowance is refused and resets when the first one has.
 func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, a lipsync.Allowance, err error) {
 	n := RateLanes(limit)
-	var keys []item
+	var keys []table.Item
 	for i := range n {
 		keys = append(keys, rateKey(name, i))
 	}
-	found, err := s.getAll(ctx, keys)
+	found, err := s.table.GetAll(ctx, keys)
 	if err != nil {
 		return 0, a, err
 	}
 	var free []int
 	for i := range n {
 		var w window
-		if err := decode(found[i], w.fields()); err != nil {
+		if err := table.Decode(found[i], w.fields()); err != nil {
 			return 0, a, err
 		}
-		if w.over(now) || w.taken < part(int64(limit), i, n) {
+		if w.over(now) || w.taken < table.Part(int64(limit), i, n) {
 			free = append(free, i)
 		} else if left := w.start.Add(time.Minute).Sub(now); a.Resets == 0 || left < a.Resets {
 			a.Resets = left
@@ -116,14 +119,14 @@ func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.T
 
 // begin begins a window with one call. It returns conflict if the item no longer has the window
 // last.
-func (s *Store) begin(ctx context.Context, key item, last window, now time.Time) error {
-	c := change{
-		key: key, set: item{"start": micros(now), "taken": number(1), TimeToLive: expiry(now.Add(time.Minute))},
-		condition: "attribute_not_exists(#start)", refused: conflict{},
+func (s *Store) begin(ctx context.Context, key table.Item, last window, now time.Time) error {
+	c := table.Change{
+		Key: key, Set: table.Item{"start": table.Micros(now), "taken": table.Number(1), table.TimeToLive: table.Expiry(now.Add(time.Minute))},
+		Condition: "attribute_not_exists(#start)", Refused: table.Conflict{},
 	}
 	if !last.start.IsZero() {
-		c.condition, c.values = "#start = :last", item{"last": micros(last.start)}
+		c.Condition, c.Values = "#start = :last", table.Item{"last": table.Micros(last.start)}
 	}
-	_, err := s.update(ctx, c)
+	_, err := s.table.Update(ctx, c)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (lipsync.Request, error) {
@@ -18,7 +19,7 @@ func (s leases) Change(ctx context.Context, id string, t lipsync.Transition) (li
 // replace does what Change does, for a function that needs what the table stores beside the request. If another process
 // changed the request in between, it reads the request and calls next again.
 func (s *Store) replace(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
-	err = retryConflicts(ctx, func(int) error {
+	err = table.RetryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)
 		if err != nil && failure.CodeOf(err) != failure.NotFound {
 			return err
@@ -29,7 +30,7 @@ func (s *Store) replace(ctx context.Context, id string, next func(stored) (store
 			return err
 		}
 		to.version++
-		return s.transact(ctx, s.replacement(seen, to))
+		return s.table.Transact(ctx, s.replacement(seen, to))
 	})
 	if err != nil {
 		return lipsync.Request{}, err
@@ -39,12 +40,12 @@ func (s *Store) replace(ctx context.Context, id string, next func(stored) (store
 
 // replacement returns the steps that write the difference between the two versions of the request.
 // The first step has the condition that no other process changed the request.
-func (s *Store) replacement(old, next stored) []step {
-	steps := []step{s.put(next.item(), "#version = :seen", item{":seen": number(old.version)}, conflict{})}
+func (s *Store) replacement(old, next stored) []table.Step {
+	steps := []table.Step{s.table.Put(next.item(), "#version = :seen", table.Item{":seen": table.Number(old.version)}, table.Conflict{})}
 	if i := next.entryItem(); i != nil {
-		steps = append(steps, s.put(i, "", nil, nil))
+		steps = append(steps, s.table.Put(i, "", nil, nil))
 	} else {
-		steps = append(steps, s.remove(entryKey(next.ID), "", nil))
+		steps = append(steps, s.table.Remove(entryKey(next.ID), "", nil))
 	}
 	steps = append(steps, s.replaceLease(old, next)...)
 	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
@@ -63,16 +64,16 @@ func (s *Store) replacement(old, next stored) []step {
 // replaceLease returns the steps that write the lease. A renewal doesn't change the request's
 // version, so a claim of a request whose lease has ended has the condition that the lease's end is
 // still the same.
-func (s *Store) replaceLease(old, next stored) []step {
+func (s *Store) replaceLease(old, next stored) []table.Step {
 	switch {
 	case next.Lease == old.Lease:
 		return nil
 	case next.Lease == "":
-		return []step{s.remove(leaseKey(next.ID), "", nil)}
+		return []table.Step{s.table.Remove(leaseKey(next.ID), "", nil)}
 	case old.Lease == "":
-		return []step{s.put(next.leaseItem(), "attribute_not_exists(#pk)", nil, conflict{})}
+		return []table.Step{s.table.Put(next.leaseItem(), "attribute_not_exists(#pk)", nil, table.Conflict{})}
 	default:
-		return []step{s.put(next.leaseItem(), "#token = :old AND #until = :seen",
-			item{":old": text(old.Lease), ":seen": micros(old.LeaseUntil)}, conflict{})}
+		return []table.Step{s.table.Put(next.leaseItem(), "#token = :old AND #until = :seen",
+			table.Item{":old": table.Text(old.Lease), ":seen": table.Micros(old.LeaseUntil)}, table.Conflict{})}
 	}
 }

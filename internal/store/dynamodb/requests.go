@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 type requests struct{ *Store }
@@ -36,8 +37,8 @@ type stored struct {
 }
 
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
-func (r *stored) fields() fields {
-	return fields{
+func (r *stored) fields() table.Fields {
+	return table.Fields{
 		"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "keyID": &r.KeyID, "callID": &r.CallID, "referenceID": &r.ReferenceID,
 		"status": (*string)(&r.Status), "class": (*string)(&r.Class), "version": &r.version, "bucket": &r.bucket, "referenceBucket": &r.referenceBucket,
 		"videoURL": &r.Video.URL, "videoObject": &r.Video.Object, "videoName": &r.Video.Name, "audioName": &r.Audio.Name,
@@ -57,17 +58,17 @@ func (r *stored) fields() fields {
 const videoSum = "videoSum"
 
 // progress returns the fields of the lease that a report of progress sets.
-func (r *stored) progress() fields {
+func (r *stored) progress() table.Fields {
 	p := &r.Progress
-	return fields{"stage": (*string)(&p.Stage), "percent": &p.Percent, "ends": &p.Ends}
+	return table.Fields{"stage": (*string)(&p.Stage), "percent": &p.Percent, "ends": &p.Ends}
 }
 
 // ofRequest is the sort key of a request's own item.
 const ofRequest = "request"
 
-func requestKey(id string) item { return key("request/"+id, ofRequest) }
-func leaseKey(id string) item   { return key("request/"+id, "lease") }
-func entryKey(id string) item   { return key("request/"+id, "turn") }
+func requestKey(id string) table.Item { return table.Key("request/"+id, ofRequest) }
+func leaseKey(id string) table.Item   { return table.Key("request/"+id, "lease") }
+func entryKey(id string) table.Item   { return table.Key("request/"+id, "turn") }
 
 // withStatus returns the partition of the index with the requests of one status of an owner or
 // reference id.
@@ -79,54 +80,54 @@ func withStatus(of owner, referenceID string, status lipsync.Status) string {
 // creation.
 func (r *stored) age() string { return age(r.CreatedAt, r.ID) }
 
-func age(created time.Time, id string) string { return padded(created.UnixMicro()) + "/" + id }
+func age(created time.Time, id string) string { return table.Padded(created.UnixMicro()) + "/" + id }
 
 // isAge reports whether age may have made the text.
 func isAge(text string) bool {
 	at, id, _ := strings.Cut(text, "/")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	_, ok := lipsync.ParseID(id)
-	return err == nil && padded(micros) == at && ok
+	return err == nil && table.Padded(micros) == at && ok
 }
 
 // item returns the request's own item.
-func (r stored) item() item {
+func (r stored) item() table.Item {
 	r.details, r.sync, r.unsynced = r.Failure.Text(), r.Sync.Text(), r.Unsynced.Text()
 	r.tracks, r.targets = r.Tracks.Text(), r.Targets.Text()
 	if r.Options.Unread == nil { // otherwise the text stays as a newer version stored it
 		r.options = r.Options.Text()
 	}
-	i := with(encode(r.fields()), requestKey(r.ID))
+	i := table.With(table.Encode(r.fields()), requestKey(r.ID))
 	if r.Lease != "" {
-		i["holder"] = text(r.Lease)
+		i["holder"] = table.Text(r.Lease)
 	} else if !r.LeaseUntil.IsZero() {
-		i["leaseUntil"] = micros(r.LeaseUntil)
+		i["leaseUntil"] = table.Micros(r.LeaseUntil)
 	}
 	r.limitLife(i)
-	i[OpenPartition] = text(shard(withStatus(ownerOf(r.Request), "", r.State()), shardOf(r.ID, statusShards)))
-	i[OpenSort] = text(r.age())
+	i[table.OpenPartition] = table.Text(table.Shard(withStatus(ownerOf(r.Request), "", r.State()), table.ShardOf(r.ID, statusShards)))
+	i[table.OpenSort] = table.Text(r.age())
 	return i
 }
 
 // limitLife gives an item of a final request the end of the record as its TimeToLive.
-func (r *stored) limitLife(i item) {
+func (r *stored) limitLife(i table.Item) {
 	if r.Status.Final() && r.keep > 0 {
-		i[TimeToLive] = expiry(r.FinishedAt.Add(r.keep))
+		i[table.TimeToLive] = table.Expiry(r.FinishedAt.Add(r.keep))
 	}
 }
 
 // leaseItem returns the item of the lease, or nil if nobody holds the request.
-func (r *stored) leaseItem() item {
+func (r *stored) leaseItem() table.Item {
 	if r.Lease == "" {
 		return nil
 	}
-	i := encode(fields{"token": &r.Lease, "until": &r.LeaseUntil})
-	return with(with(i, encode(r.progress())), leaseKey(r.ID))
+	i := table.Encode(table.Fields{"token": &r.Lease, "until": &r.LeaseUntil})
+	return table.With(table.With(i, table.Encode(r.progress())), leaseKey(r.ID))
 }
 
 // decodeRequest decodes a request's own item, and its lease if there is one.
-func decodeRequest(i, lease item) (r stored, err error) {
-	if err := decode(i, r.fields()); err != nil {
+func decodeRequest(i, lease table.Item) (r stored, err error) {
+	if err := table.Decode(i, r.fields()); err != nil {
 		return stored{}, err
 	}
 	if r.options != "" { // otherwise it is Listed, or has the defaults
@@ -154,15 +155,15 @@ func decodeRequest(i, lease item) (r stored, err error) {
 }
 
 // decodeLease sets the lease and its end. If the lease's item is not that of the request's holder, LeaseUntil stays zero.
-func (r *stored) decodeLease(i, lease item) error {
-	if err := decode(i, fields{"holder": &r.Lease, "leaseUntil": &r.LeaseUntil}); err != nil || r.Lease == "" {
+func (r *stored) decodeLease(i, lease table.Item) error {
+	if err := table.Decode(i, table.Fields{"holder": &r.Lease, "leaseUntil": &r.LeaseUntil}); err != nil || r.Lease == "" {
 		return err
 	}
 	var token string
-	if err := decode(lease, fields{"token": &token}); err != nil || token != r.Lease {
+	if err := table.Decode(lease, table.Fields{"token": &token}); err != nil || token != r.Lease {
 		return err
 	}
-	return decode(lease, with(r.progress(), fields{"until": &r.LeaseUntil}))
+	return table.Decode(lease, table.With(r.progress(), table.Fields{"until": &r.LeaseUntil}))
 }
 
 // maxReads is the most times that a request is read. It is read again if its items do not belong
@@ -172,15 +173,15 @@ const maxReads = 5
 // request returns the request with its lease.
 func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 	for range maxReads {
-		items := make(map[string]item)
-		for i, err := range s.query(ctx, maxBatch, &dynamodb.QueryInput{
+		items := make(map[string]table.Item)
+		for i, err := range s.table.Query(ctx, table.MaxBatch, &dynamodb.QueryInput{
 			KeyConditionExpression:    aws.String("#pk = :request"),
-			ExpressionAttributeValues: item{":request": requestKey(id)[PartitionKey]},
+			ExpressionAttributeValues: table.Item{":request": requestKey(id)[table.PartitionKey]},
 			ConsistentRead:            aws.Bool(true),
 		}) {
 			var sort string
 			if err == nil {
-				err = decode(i, fields{SortKey: &sort})
+				err = table.Decode(i, table.Fields{table.SortKey: &sort})
 			}
 			if err != nil {
 				return stored{}, err
@@ -188,7 +189,7 @@ func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 			items[sort] = i
 		}
 		if items["request"] == nil {
-			return stored{}, notFound()
+			return stored{}, table.NotFound()
 		}
 		r, err = decodeRequest(items["request"], items["lease"])
 		r.queued = isQueued(items["turn"])

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 const (
@@ -28,16 +29,16 @@ type smallWorkers struct {
 // startOf is the prefix of these items' sort keys. The time of the start follows.
 const startOf = "small/"
 
-func (c *smallWorkers) fields() fields {
-	return fields{"started": &c.started, "began": &c.began, "ended": &c.ended, "at": &c.at}
+func (c *smallWorkers) fields() table.Fields {
+	return table.Fields{"started": &c.started, "began": &c.began, "ended": &c.ended, "at": &c.at}
 }
 
 // StartSmall records that n small workers are started, and returns a name for BeginSmall and EndSmall.
 func (s *Store) StartSmall(ctx context.Context, now time.Time, n int) (start string, err error) {
-	start = padded(now.UnixMicro()) + "/" + strconv.FormatUint(rand.Uint64(), 36)
-	set := encode((&smallWorkers{started: n, at: now}).fields())
-	set[TimeToLive] = expiry(now.Add(smallLife))
-	_, err = s.update(ctx, change{key: key(PoolKey, startOf+start), set: set})
+	start = table.Padded(now.UnixMicro()) + "/" + strconv.FormatUint(rand.Uint64(), 36)
+	set := table.Encode((&smallWorkers{started: n, at: now}).fields())
+	set[table.TimeToLive] = table.Expiry(now.Add(smallLife))
+	_, err = s.table.Update(ctx, table.Change{Key: table.Key(PoolKey, startOf+start), Set: set})
 	return start, err
 }
 
@@ -53,21 +54,21 @@ func (s *Store) EndSmall(ctx context.Context, start string) error {
 
 // countSmall adds 1 to an attribute of their item, up to the value of another.
 func (s *Store) countSmall(ctx context.Context, start, attribute, most string) error {
-	_, err := s.update(ctx, change{
-		key: key(PoolKey, startOf+start), add: item{attribute: number(1)},
-		condition: "attribute_exists(#" + most + ") AND (attribute_not_exists(#" + attribute + ") OR #" + attribute + " < #" + most + ")", refused: failure.New(failure.NotFound, "no small worker was started so"),
+	_, err := s.table.Update(ctx, table.Change{
+		Key: table.Key(PoolKey, startOf+start), Add: table.Item{attribute: table.Number(1)},
+		Condition: "attribute_exists(#" + most + ") AND (attribute_not_exists(#" + attribute + ") OR #" + attribute + " < #" + most + ")", Refused: failure.New(failure.NotFound, "no small worker was started so"),
 	})
 	return err
 }
 
 // CountSmall returns the number of small workers that were started and have not begun, and of those that have begun and not ended.
 func (s *Store) CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error) {
-	for i, err := range s.query(ctx, math.MaxInt, inTable(PoolKey, "BETWEEN :first AND :last", item{
-		":first": text(startOf + padded(now.Add(-smallLife).UnixMicro())), ":last": text(strings.TrimSuffix(startOf, "/") + "0"),
+	for i, err := range s.table.Query(ctx, math.MaxInt, table.InTable(PoolKey, "BETWEEN :first AND :last", table.Item{
+		":first": table.Text(startOf + table.Padded(now.Add(-smallLife).UnixMicro())), ":last": table.Text(strings.TrimSuffix(startOf, "/") + "0"),
 	})) {
 		var c smallWorkers
 		if err == nil {
-			err = decode(i, c.fields())
+			err = table.Decode(i, c.fields())
 		}
 		if err != nil {
 			return 0, 0, err

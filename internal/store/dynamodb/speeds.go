@@ -2,10 +2,12 @@ package dynamodb
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // speeds implements lipsync.Speeds. Each engine has an item for each class beside that of the scaling lock, since runners may write there.
@@ -14,26 +16,26 @@ type speeds struct{ *Store }
 // ofEngine precedes the name of the engine, a slash and the class in the sort key of a speed.
 const ofEngine = "speed/"
 
-func speedFields(n *lipsync.Speed) fields {
-	return fields{"done": &n.Requests, "size": &n.Size, "worked": &n.Took, "inverse": &n.Inverse, "pace": &n.Pace}
+func speedFields(n *lipsync.Speed) table.Fields {
+	return table.Fields{"done": &n.Requests, "size": &n.Size, "worked": &n.Took, "inverse": &n.Inverse, "pace": &n.Pace}
 }
 
 // Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
 func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lipsync.Speed) error {
-	k := key(PoolKey, ofEngine+engine+"/"+string(c))
-	i, err := s.update(ctx, change{key: k, add: encode(speedFields(&n)), tells: true})
+	k := table.Key(PoolKey, ofEngine+engine+"/"+string(c))
+	i, err := s.table.Update(ctx, table.Change{Key: k, Add: table.Encode(speedFields(&n)), Tells: true})
 	if err != nil {
 		return err
 	}
 	var sum lipsync.Speed
-	if err := decode(i, speedFields(&sum)); err != nil || sum.Requests <= lipsync.RecentWork {
+	if err := table.Decode(i, speedFields(&sum)); err != nil || sum.Requests <= lipsync.RecentWork {
 		return err
 	}
 	half := lipsync.Speed{Requests: -sum.Requests / 2, Size: -sum.Size / 2, Took: -sum.Took / 2, Inverse: -sum.Inverse / 2, Pace: -sum.Pace / 2}
 	done := failure.New(failure.Conflict, "another halved the sums")
-	_, err = s.update(ctx, change{
-		key: k, add: encode(speedFields(&half)),
-		condition: "#done = :seen", values: item{"seen": number(sum.Requests)}, refused: done,
+	_, err = s.table.Update(ctx, table.Change{
+		Key: k, Add: table.Encode(speedFields(&half)),
+		Condition: "#done = :seen", Values: table.Item{"seen": table.Number(sum.Requests)}, Refused: done,
 	})
 	if err == done {
 		return nil
@@ -43,11 +45,11 @@ func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lips
 
 func (s speeds) All(ctx context.Context) (lipsync.Measured, error) {
 	all := lipsync.Measured{}
-	for i, err := range s.query(ctx, maxPage, inTable(PoolKey, "> :speeds", item{":speeds": text(ofEngine)})) {
+	for i, err := range s.table.Query(ctx, math.MaxInt, table.InTable(PoolKey, "> :speeds", table.Item{":speeds": table.Text(ofEngine)})) {
 		var sort string
 		var n lipsync.Speed
 		if err == nil {
-			err = decode(i, with(speedFields(&n), fields{SortKey: &sort}))
+			err = table.Decode(i, table.With(speedFields(&n), table.Fields{table.SortKey: &sort}))
 		}
 		if err != nil {
 			return nil, err

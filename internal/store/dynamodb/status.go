@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // found is an item of the index: its sort key and its id.
@@ -17,8 +18,8 @@ type found struct{ sort, id string }
 
 // collect returns what a query of the index finds.
 func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput) ([]found, error) {
-	in.ProjectionExpression = aws.String("#" + OpenSort + ", #id")
-	return many(ctx, s, limit, in, decoder(func(f *found) fields { return fields{OpenSort: &f.sort, "id": &f.id} }))
+	in.ProjectionExpression = aws.String("#" + table.OpenSort + ", #id")
+	return table.Many(ctx, s.table, limit, in, table.Decoder(func(f *found) table.Fields { return table.Fields{table.OpenSort: &f.sort, "id": &f.id} }))
 }
 
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
@@ -117,12 +118,12 @@ const (
 func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int) (all []found, err error) {
 	for _, in := range queries {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :from")
-		in.ExpressionAttributeValues[":from"], in.ScanIndexForward = text(from), aws.Bool(false)
+		in.ExpressionAttributeValues[":from"], in.ScanIndexForward = table.Text(from), aws.Bool(false)
 	}
 	for read := []found(nil); ; {
 		rest := most - len(all)
 		pages, ask := make([][]found, len(queries)), min(rest, rest/len(queries)+spread)
-		if err := together(len(queries), func(i int) (err error) {
+		if err := table.Together(len(queries), func(i int) (err error) {
 			pages[i], err = s.collect(ctx, ask, queries[i])
 			return err
 		}); err != nil {
@@ -135,7 +136,7 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 		for i, page := range pages {
 			if len(page) == ask {
 				last := page[ask-1].sort
-				queries[i].ExpressionAttributeValues[":from"] = text(last)
+				queries[i].ExpressionAttributeValues[":from"] = table.Text(last)
 				known, more = max(known, last), append(more, queries[i])
 			}
 		}
@@ -152,13 +153,13 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 // also in a partition of their reference id; open ones are not.
 func statusQueries(of owner, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
 	if referenceID != "" && status.Final() {
-		return []*dynamodb.QueryInput{inPartition(withStatus(of, referenceID, status))}
+		return []*dynamodb.QueryInput{table.InPartition(withStatus(of, referenceID, status))}
 	}
 	for n := range statusShards {
-		in := inPartition(shard(withStatus(of, "", status), n))
+		in := table.InPartition(table.Shard(withStatus(of, "", status), n))
 		if referenceID != "" {
 			in.FilterExpression = aws.String("#referenceID = :reference")
-			in.ExpressionAttributeValues[":reference"] = text(referenceID)
+			in.ExpressionAttributeValues[":reference"] = table.Text(referenceID)
 		}
 		all = append(all, in)
 	}
@@ -176,11 +177,11 @@ func (s requests) Uses(ctx context.Context, account, object string) (bool, error
 		queries = append(queries, openQueries(owner{account, kind})...)
 	}
 	uses := make([]bool, len(queries))
-	err := together(len(queries), func(i int) error {
+	err := table.Together(len(queries), func(i int) error {
 		in := queries[i]
 		in.FilterExpression = aws.String("#videoObject = :object OR #audioObject = :object OR contains(#tracks, :track)")
-		in.ExpressionAttributeValues[":object"], in.ExpressionAttributeValues[":track"] = text(object), text(`"object":"`+object+`"`)
-		for _, err := range s.query(ctx, 1, in) {
+		in.ExpressionAttributeValues[":object"], in.ExpressionAttributeValues[":track"] = table.Text(object), table.Text(`"object":"`+object+`"`)
+		for _, err := range s.table.Query(ctx, 1, in) {
 			uses[i] = err == nil
 			return err
 		}

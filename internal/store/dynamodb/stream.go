@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // StreamFilters returns the patterns of Lambda for those records of the table's stream that StreamHandler may need: changes of
@@ -20,7 +21,7 @@ func StreamFilters() []string {
 	changed := func(sort string, image map[string]any) string {
 		text, err := json.Marshal(map[string]any{
 			"eventName": []string{"MODIFY"},
-			"dynamodb":  map[string]any{"Keys": map[string]any{SortKey: map[string]any{"S": []string{sort}}}, "NewImage": image},
+			"dynamodb":  map[string]any{"Keys": map[string]any{table.SortKey: map[string]any{"S": []string{sort}}}, "NewImage": image},
 		})
 		if err != nil {
 			panic(err) // can't happen: maps and strings always encode
@@ -77,12 +78,13 @@ func changeOf(r events.DynamoDBStreamRecord) (c lipsync.Change, ok bool, err err
 	if len(was) == 0 || len(is) == 0 { // a new or a deleted item
 		return lipsync.Change{}, false, nil
 	}
-	partition, sort, _ := strings.Cut(address(is), "\n")
+	var partition, sort string
+	_ = table.Decode(is, table.Fields{table.PartitionKey: &partition, table.SortKey: &sort}) // both are strings in every item
 	switch {
 	case sort == ofRequest && strings.HasPrefix(partition, "request/"):
 		var to stored
 		if to, err = decodeRequest(is, nil); err == nil {
-			err = decode(was, fields{"status": (*string)(&c.Was)})
+			err = table.Decode(was, table.Fields{"status": (*string)(&c.Was)})
 		}
 		c.Request = to.Request
 	case sort == ofBatch && strings.HasPrefix(partition, "batch/"):
@@ -97,12 +99,12 @@ func changeOf(r events.DynamoDBStreamRecord) (c lipsync.Change, ok bool, err err
 }
 
 // imageOf returns the item in a record of the stream, without attributes of kinds that requests and batches don't have.
-func imageOf(image map[string]events.DynamoDBAttributeValue) item {
-	i := make(item)
+func imageOf(image map[string]events.DynamoDBAttributeValue) table.Item {
+	i := make(table.Item)
 	for name, v := range image {
 		switch v.DataType() {
 		case events.DataTypeString:
-			i[name] = text(v.String())
+			i[name] = table.Text(v.String())
 		case events.DataTypeNumber:
 			i[name] = &types.AttributeValueMemberN{Value: v.Number()}
 		case events.DataTypeBoolean:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // survey has the requests that a claim chooses from. They may have changed, since the index lags.
@@ -35,7 +36,7 @@ type ownerClass struct {
 func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) (*survey, error) {
 	v := &survey{from: from, place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[ownerClass]bool), whole: true}
 	var waiting, isHeld [queueShards][]entry
-	err := together(2*queueShards, func(i int) (err error) {
+	err := table.Together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
 			waiting[n], err = s.waitingIn(ctx, n, entryPage, from.Duty.Classes())
 		} else {
@@ -104,7 +105,7 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Tim
 // ended reads the leases of requests whose entries have ends that are over, and returns the ids of those whose leases have really ended. If there are
 // more entries than one call can read, it returns none, and Upkeep finds the requests.
 func (s *Store) ended(ctx context.Context, old []entry, now time.Time) (map[string]bool, error) {
-	if len(old) > maxBatch {
+	if len(old) > table.MaxBatch {
 		return nil, nil
 	}
 	ends, err := s.leases(ctx, old)
@@ -148,7 +149,7 @@ func (s *Store) waitingBetween(ctx context.Context, n, page int, first lipsync.C
 			return all, true, err
 		}
 		if after = behind(more[page-1]); pages == maxEntryPages/2+1 {
-			after = max(after, begin+digest(strconv.FormatUint(rand.Uint64(), 36)))
+			after = max(after, begin+table.Digest(strconv.FormatUint(rand.Uint64(), 36)))
 		}
 	}
 	return all, false, nil

@@ -24,28 +24,28 @@ func textOf(v types.AttributeValue) string {
 	return s.Value
 }
 
-// table is a store and the table that it writes.
-type table struct {
+// both is a store and the table that it writes.
+type both struct {
 	*dynamodb.Store
 	client *sdk.Client
 	name   string
 }
 
-func openTable(t *testing.T) *table {
+func openTable(t *testing.T) *both {
 	t.Helper()
 	return openTableBehind(t, new(wire))
 }
 
 // openTableBehind returns a table whose store calls it over the wire.
-func openTableBehind(t *testing.T, w *wire) *table {
+func openTableBehind(t *testing.T, w *wire) *both {
 	t.Helper()
 	cfg := inMemory()
 	client := sdk.NewFromConfig(cfg)
 	cfg.HTTPClient = w
-	return &table{dynamodb.New(cfg, "t"), client, "t"}
+	return &both{dynamodb.New(cfg, "t"), client, "t"}
 }
 
-func (b *table) get(t *testing.T, partition, sort string) item {
+func (b *both) get(t *testing.T, partition, sort string) item {
 	t.Helper()
 	out, err := b.client.GetItem(t.Context(), &sdk.GetItemInput{
 		TableName: &b.name, ConsistentRead: aws.Bool(true), Key: item{"pk": text(partition), "sk": text(sort)},
@@ -57,7 +57,7 @@ func (b *table) get(t *testing.T, partition, sort string) item {
 }
 
 // rewrite replaces each item by the items that f returns for it.
-func (b *table) rewrite(t *testing.T, f func(item) []item) {
+func (b *both) rewrite(t *testing.T, f func(item) []item) {
 	t.Helper()
 	for pages := sdk.NewScanPaginator(b.client, &sdk.ScanInput{TableName: &b.name}); pages.HasMorePages(); {
 		page, err := pages.NextPage(t.Context())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // atOnce is the number of items that Upkeep changes at once.
@@ -15,7 +16,7 @@ const atOnce = 16
 
 // Upkeep implements lipsync.Leases. It puts requests that may be claimed again into the queue.
 func (s leases) Upkeep(ctx context.Context, now time.Time) error {
-	return together(queueShards, func(n int) error {
+	return table.Together(queueShards, func(n int) error {
 		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
 	})
 }
@@ -73,9 +74,9 @@ func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 // enqueue puts an entry into the queue, unless its place has changed since it was read.
 func (s *Store) enqueue(ctx context.Context, e entry) error {
 	r := stored{Request: lipsync.Request{ID: e.id, Account: e.owner.account, Kind: e.owner.kind, Class: e.class, CreatedAt: e.created}}
-	_, err := s.update(ctx, change{
-		key: entryKey(e.id), set: r.inQueue(make(item)), remove: []string{"until"},
-		condition: "#openAt = :seen", values: item{"seen": text(e.place)},
+	_, err := s.table.Update(ctx, table.Change{
+		Key: entryKey(e.id), Set: r.inQueue(make(table.Item)), Remove: []string{"until"},
+		Condition: "#openAt = :seen", Values: table.Item{"seen": table.Text(e.place)},
 	})
 	return err
 }

@@ -11,12 +11,13 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 type uploads struct{ *Store }
 
-func uploadFields(u *lipsync.Upload) fields {
-	return fields{
+func uploadFields(u *lipsync.Upload) table.Fields {
+	return table.Fields{
 		"id": &u.ID, "account": &u.Account, "kind": (*string)(&u.Kind), "size": &u.Size,
 		"contentType": &u.ContentType, "name": &u.Name, "object": &u.Object,
 		"createdAt": &u.CreatedAt, "expiresAt": &u.ExpiresAt, "requestID": &u.RequestID, "dropped": &u.Dropped,
@@ -24,41 +25,43 @@ func uploadFields(u *lipsync.Upload) fields {
 }
 
 // uploadKey is the key of the item that stores the upload. The id may be any text of a client.
-func uploadKey(id string) item { return key("upload/"+digest(id), "upload") }
+func uploadKey(id string) table.Item { return table.Key("upload/"+table.Digest(id), "upload") }
 
 // openUploads is the partition of the index, in shards, that has uploads by their expiry.
 const openUploads = "upload"
 
-func endSort(id string, expires time.Time) string { return padded(expires.UnixMicro()) + "/" + id }
+func endSort(id string, expires time.Time) string {
+	return table.Padded(expires.UnixMicro()) + "/" + id
+}
 
 // Create implements lipsync.Uploads. The record has no TimeToLive, because only the sweep
 // subtracts an upload's bytes from those that the account stores, however late it runs.
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
-	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
-	i[OpenPartition], i[OpenSort] = text(shard(openUploads, shardOf(u.ID, uploadShards))), text(endSort(u.ID, u.ExpiresAt))
+	i := table.With(table.Encode(uploadFields(&u)), uploadKey(u.ID))
+	i[table.OpenPartition], i[table.OpenSort] = table.Text(table.Shard(openUploads, table.ShardOf(u.ID, uploadShards))), table.Text(endSort(u.ID, u.ExpiresAt))
 	taken := errors.New("the upload exists already")
-	return retryConflicts(ctx, func(int) error {
+	return table.RetryConflicts(ctx, func(int) error {
 		steps, err := s.announce(ctx, u, limits)
 		if err != nil {
 			return err
 		}
-		return s.transact(ctx, append(steps, s.put(i, "attribute_not_exists(#pk)", nil, taken)))
+		return s.table.Transact(ctx, append(steps, s.table.Put(i, "attribute_not_exists(#pk)", nil, taken)))
 	})
 }
 
 // useUpload assigns the upload to the request, and sets its new expiry.
-func useUpload(id string, r lipsync.Request, life time.Duration) change {
+func useUpload(id string, r lipsync.Request, life time.Duration) table.Change {
 	end := r.CreatedAt.Add(life)
-	return change{
-		key: uploadKey(id),
-		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
+	return table.Change{
+		Key: uploadKey(id),
+		Set: table.Item{"requestID": table.Text(r.ID), "expiresAt": table.Micros(end), table.OpenSort: table.Text(endSort(id, end))},
 		// Without this condition, an update would create a part of an upload that was deleted.
-		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: failure.New(failure.Invalid, "upload is gone"),
+		Condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", Refused: failure.New(failure.Invalid, "upload is gone"),
 	}
 }
 
 func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
-	return one(ctx, s.Store, uploadKey(id), decoder(uploadFields))
+	return table.One(ctx, s.table, uploadKey(id), table.Decoder(uploadFields))
 }
 
 // Expired implements lipsync.Uploads. The index may still have the old expiry of an upload that got
@@ -70,7 +73,7 @@ func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Uploa
 		if err != nil {
 			return nil, err
 		}
-		var keys []item
+		var keys []table.Item
 		for _, f := range ends {
 			keys, from = append(keys, uploadKey(f.id)), f.sort
 		}
@@ -84,27 +87,27 @@ func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Uploa
 // uploadsUntil returns the first uploads of all shards, after a place, whose expiry in the index
 // is not after now.
 func (s *Store) uploadsUntil(ctx context.Context, now time.Time, from string, limit int) ([]found, error) {
-	all, err := gather(uploadShards, func(n int) ([]found, error) {
-		return s.collect(ctx, limit, inIndex(shard(openUploads, n), "BETWEEN :from AND :now", item{":from": text(from + " "), ":now": text(padded(now.UnixMicro()))}))
+	all, err := table.Gather(uploadShards, func(n int) ([]found, error) {
+		return s.collect(ctx, limit, table.InIndex(table.Shard(openUploads, n), "BETWEEN :from AND :now", table.Item{":from": table.Text(from + " "), ":now": table.Text(table.Padded(now.UnixMicro()))}))
 	})
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.sort, b.sort) })
 	return all[:min(len(all), limit)], err
 }
 
 // expired returns those of the uploads with the keys that have expired.
-func (s *Store) expired(ctx context.Context, keys []item, now time.Time) ([]lipsync.Upload, error) {
-	all, err := existing(ctx, s, keys, decoder(uploadFields))
+func (s *Store) expired(ctx context.Context, keys []table.Item, now time.Time) ([]lipsync.Upload, error) {
+	all, err := table.Existing(ctx, s.table, keys, "", table.Decoder(uploadFields))
 	return slices.DeleteFunc(all, func(u lipsync.Upload) bool { return !u.ExpiresAt.Before(now) }), err
 }
 
 func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
-	now, err := s.update(ctx, change{
-		key: uploadKey(u.ID),
-		set: item{
-			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
+	now, err := s.table.Update(ctx, table.Change{
+		Key: uploadKey(u.ID),
+		Set: table.Item{
+			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": table.Micros(expires), table.OpenSort: table.Text(endSort(u.ID, expires)),
 		},
-		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
-		refused: failure.New(failure.Conflict, "another request uses the upload"),
+		Condition: "#requestID = :seen", Values: table.Item{"seen": table.Text(u.RequestID)},
+		Refused: failure.New(failure.Conflict, "another request uses the upload"),
 	})
 	if failure.CodeOf(err) == failure.Conflict && now == nil {
 		return nil // it has been deleted already
@@ -114,22 +117,14 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 
 func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	gone := errors.New("the upload is gone")
-	err := retryConflicts(ctx, func(int) error {
-		return s.transact(ctx, []step{
-			s.remove(uploadKey(u.ID), "attribute_exists(#pk)", gone),
-			change{key: uploadLane(u.Account, u.ID), add: item{"size": number(-u.Size)}}.step(s.table),
+	err := table.RetryConflicts(ctx, func(int) error {
+		return s.table.Transact(ctx, []table.Step{
+			s.table.Remove(uploadKey(u.ID), "attribute_exists(#pk)", gone),
+			s.table.Step(table.Change{Key: uploadLane(u.Account, u.ID), Add: table.Item{"size": table.Number(-u.Size)}}),
 		})
 	})
 	if err == gone {
 		return nil
 	}
 	return err
-}
-
-// remove returns the step that deletes an item.
-func (s *Store) remove(key item, condition string, refused error) step {
-	return step{types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &s.table, Key: key,
-		ConditionExpression: orNil(condition), ExpressionAttributeNames: names(condition),
-	}}, refused}
 }

@@ -9,7 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -58,10 +58,10 @@ func TestSweepComesLate(t *testing.T) {
 }
 
 // expire deletes the items that DynamoDB would have deleted by now.
-func (b *table) expire(t *testing.T, now time.Time) {
+func (b *both) expire(t *testing.T, now time.Time) {
 	t.Helper()
 	b.rewrite(t, func(i item) []item {
-		if end, ok := i[dynamodb.TimeToLive].(*types.AttributeValueMemberN); ok {
+		if end, ok := i[table.TimeToLive].(*types.AttributeValueMemberN); ok {
 			if seconds, err := strconv.ParseInt(end.Value, 10, 64); err != nil || seconds < now.Unix() {
 				return nil
 			}

@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 type webhooks struct{ *Store }
@@ -18,11 +19,13 @@ const allWebhooks = "webhooks"
 
 // webhooksKey is the key of the item with the account's webhooks. Runners have no right to it, since it
 // has their secrets.
-func webhooksKey(account string) item { return key(allWebhooks+"/"+digest(account), "webhooks") }
+func webhooksKey(account string) table.Item {
+	return table.Key(allWebhooks+"/"+table.Digest(account), "webhooks")
+}
 
-func decodeWebhooks(i item) (a lipsync.AccountWebhooks, err error) {
+func decodeWebhooks(i table.Item) (a lipsync.AccountWebhooks, err error) {
 	var list string
-	err = decode(i, fields{"account": &a.Account, "list": &list, "full": &a.Full, "version": &a.Version})
+	err = table.Decode(i, table.Fields{"account": &a.Account, "list": &list, "full": &a.Full, "version": &a.Version})
 	if err == nil {
 		a.List, err = lipsync.ParseWebhooks(list)
 	}
@@ -30,7 +33,7 @@ func decodeWebhooks(i item) (a lipsync.AccountWebhooks, err error) {
 }
 
 func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhooks, error) {
-	a, err := one(ctx, s.Store, webhooksKey(account), decodeWebhooks)
+	a, err := table.One(ctx, s.table, webhooksKey(account), decodeWebhooks)
 	if failure.CodeOf(err) == failure.NotFound {
 		return lipsync.AccountWebhooks{Account: account}, nil
 	}
@@ -38,26 +41,26 @@ func (s webhooks) Of(ctx context.Context, account string) (lipsync.AccountWebhoo
 }
 
 func (s webhooks) Put(ctx context.Context, a lipsync.AccountWebhooks) error {
-	c := change{
-		key: webhooksKey(a.Account),
-		set: item{
-			"account": text(a.Account), "list": text(a.Text()), "full": &types.AttributeValueMemberBOOL{Value: a.Full},
-			"version": number(a.Version + 1),
+	c := table.Change{
+		Key: webhooksKey(a.Account),
+		Set: table.Item{
+			"account": table.Text(a.Account), "list": table.Text(a.Text()), "full": &types.AttributeValueMemberBOOL{Value: a.Full},
+			"version": table.Number(a.Version + 1),
 		},
-		condition: "attribute_not_exists(#version)", refused: failure.New(failure.Conflict, "webhooks were changed"),
+		Condition: "attribute_not_exists(#version)", Refused: failure.New(failure.Conflict, "webhooks were changed"),
 	}
 	if a.Version > 0 {
-		c.condition, c.values = "#version = :seen", item{"seen": number(a.Version)}
+		c.Condition, c.Values = "#version = :seen", table.Item{"seen": table.Number(a.Version)}
 	}
 	if len(a.List) > 0 {
-		c.set[OpenPartition], c.set[OpenSort] = text(allWebhooks), text(digest(a.Account))
+		c.Set[table.OpenPartition], c.Set[table.OpenSort] = table.Text(allWebhooks), table.Text(table.Digest(a.Account))
 	} else {
-		c.remove = []string{OpenPartition, OpenSort}
+		c.Remove = []string{table.OpenPartition, table.OpenSort}
 	}
-	_, err := s.update(ctx, c)
+	_, err := s.table.Update(ctx, c)
 	return err
 }
 
 func (s webhooks) All(ctx context.Context) ([]lipsync.AccountWebhooks, error) {
-	return many(ctx, s.Store, math.MaxInt, inPartition(allWebhooks), decodeWebhooks)
+	return table.Many(ctx, s.table, math.MaxInt, table.InPartition(allWebhooks), decodeWebhooks)
 }

@@ -8,7 +8,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // createTable creates an empty table like the deployed one, except that nothing expires in it. The
@@ -18,11 +18,11 @@ func (e *Emulator) createTable(ctx context.Context, name string) error {
 	_, err := client.CreateTable(ctx, &sdk.CreateTableInput{
 		TableName:            &name,
 		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: strings(dynamodb.PartitionKey, dynamodb.SortKey, dynamodb.OpenPartition, dynamodb.OpenSort),
-		KeySchema:            keys(dynamodb.PartitionKey, dynamodb.SortKey),
+		AttributeDefinitions: strings(table.PartitionKey, table.SortKey, table.OpenPartition, table.OpenSort),
+		KeySchema:            keys(table.PartitionKey, table.SortKey),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName:  aws.String(dynamodb.OpenIndex),
-			KeySchema:  keys(dynamodb.OpenPartition, dynamodb.OpenSort),
+			IndexName:  aws.String(table.OpenIndex),
+			KeySchema:  keys(table.OpenPartition, table.OpenSort),
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 		}},
 	})

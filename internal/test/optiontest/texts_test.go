@@ -22,6 +22,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/disk"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/store/sqlite"
 	"lipsync/internal/test/dynamodbtest"
 	"lipsync/internal/test/lipsynctest"
@@ -32,8 +33,8 @@ import (
 // the options that the texts describe.
 func TestTexts(t *testing.T) {
 	table := &dynamodbtest.Table{
-		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
-		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+		Keys:  dynamodbtest.Keys{Partition: table.PartitionKey, Sort: table.SortKey},
+		Index: dynamodbtest.Keys{Partition: table.OpenPartition, Sort: table.OpenSort},
 	}
 	local, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
 	if err != nil {

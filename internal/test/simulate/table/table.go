@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	store "lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // Limits has AWS's limits and durations. 0 means no limit, or no time.
@@ -36,7 +36,7 @@ type Limits struct {
 // Keys has the names of the attributes of a key, which are strings.
 type Keys struct{ Partition, Sort string }
 
-// Table implements dynamodb.API. Set its fields once, before use.
+// Table implements table.API. Set its fields once, before use.
 type Table struct {
 	Limits
 	Keys     Keys
@@ -60,7 +60,7 @@ type address struct{ partition, sort string }
 // New returns an empty table for the store.
 func New(l Limits) *Table {
 	return &Table{
-		Limits: l, Keys: Keys{store.PartitionKey, store.SortKey}, Index: Keys{store.OpenPartition, store.OpenSort}, Attempts: 8, // as in dynamodb.New
+		Limits: l, Keys: Keys{table.PartitionKey, table.SortKey}, Index: Keys{table.OpenPartition, table.OpenSort}, Attempts: 8, // as in table.New
 		items: make(map[string]rows), index: make(map[string]rows),
 		busy: make(map[address]bool), loads: make(map[string]*load),
 	}
@@ -91,7 +91,7 @@ func invalid(format string, args ...any) error {
 	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...)}
 }
 
-// try makes a call until it succeeds, as the SDK does with the options of dynamodb.New.
+// try makes a call until it succeeds, as the SDK does with the options of table.New.
 func (t *Table) try(ctx context.Context, call func() error) error {
 	for n := 0; ; n++ {
 		if err := t.wait(ctx, t.Call); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	store "lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/table"
 )
 
 // maxTransaction is the most writes of a transaction, as on AWS.
@@ -156,7 +156,7 @@ func (t *Table) writeOne(ctx context.Context, operation string, w write) (next *
 	return next, err
 }
 
-// TransactWriteItems implements dynamodb.API. A canceled transaction is not retried here.
+// TransactWriteItems implements table.API. A canceled transaction is not retried here.
 func (t *Table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	writes, err := t.parseAll(in.TransactItems)
 	if err != nil {
@@ -270,4 +270,4 @@ func (t *Table) Forget(id string) {
 	delete(t.items, "request/"+id)
 }
 
-var _ store.API = (*Table)(nil)
+var _ table.API = (*Table)(nil)

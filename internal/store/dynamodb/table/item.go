@@ -1,4 +1,4 @@
-package dynamodb
+package table
 
 import (
 	"crypto/sha256"
@@ -11,56 +11,56 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// item is an item of the table, a key, or some attributes.
-type item = map[string]types.AttributeValue
+// Item is an item of the table, a key, or some attributes.
+type Item = map[string]types.AttributeValue
 
-// key returns the key attributes of an item.
-func key(partition, sort string) item {
-	return item{PartitionKey: text(partition), SortKey: text(sort)}
+// Key returns the key attributes of an item.
+func Key(partition, sort string) Item {
+	return Item{PartitionKey: Text(partition), SortKey: Text(sort)}
 }
 
-// with adds attributes, such as those of a key, to an item or to fields, and returns these.
-func with[M ~map[string]V, V any](to, more M) M {
+// With adds attributes, such as those of a key, to an item or to fields, and returns these.
+func With[M ~map[string]V, V any](to, more M) M {
 	maps.Copy(to, more)
 	return to
 }
 
 // address returns the item's key as one string.
-func address(i item) string {
+func address(i Item) string {
 	var partition, sort string
-	_ = decode(i, fields{PartitionKey: &partition, SortKey: &sort}) // both are strings in every item
+	_ = Decode(i, Fields{PartitionKey: &partition, SortKey: &sort}) // both are strings in every item
 	return partition + "\n" + sort
 }
 
-// digest returns a string of bounded length that stands for any text of a client in a key.
-func digest(text string) string {
+// Digest returns a string of bounded length that stands for any text of a client in a key.
+func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// padded returns a number that is not negative as a string that sorts like it.
-func padded(n int64) string { return fmt.Sprintf("%019d", n) }
+// Padded returns a number that is not negative as a string that sorts like it.
+func Padded(n int64) string { return fmt.Sprintf("%019d", n) }
 
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+func Text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-func number(n int64) types.AttributeValue {
+func Number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// micros returns a time as the table stores it: in microseconds since 1970.
-func micros(t time.Time) types.AttributeValue { return number(t.UnixMicro()) }
+// Micros returns a time as the table stores it: in microseconds since 1970.
+func Micros(t time.Time) types.AttributeValue { return Number(t.UnixMicro()) }
 
-// expiry returns a time as a value of TimeToLive, which has whole seconds: the item may be deleted
+// Expiry returns a time as a value of TimeToLive, which has whole seconds: the item may be deleted
 // in the second after it.
-func expiry(t time.Time) types.AttributeValue { return number(t.Unix() + 1) }
+func Expiry(t time.Time) types.AttributeValue { return Number(t.Unix() + 1) }
 
-// fields has pointers to the values of a record, by the names of attributes. A value is a string, bool, int, int64,
+// Fields has pointers to the values of a record, by the names of attributes. A value is a string, bool, int, int64,
 // time.Time, time.Duration or [32]byte. Zero values are not stored.
-type fields map[string]any
+type Fields map[string]any
 
-// encode returns the attributes of the fields.
-func encode(all fields) item {
-	i := make(item)
+// Encode returns the attributes of the fields.
+func Encode(all Fields) Item {
+	i := make(Item)
 	for name, value := range all {
 		if v := attributeOf(value); v != nil {
 			i[name] = v
@@ -74,7 +74,7 @@ func attributeOf(value any) types.AttributeValue {
 	switch v := value.(type) {
 	case *string:
 		if *v != "" {
-			return text(*v)
+			return Text(*v)
 		}
 	case *bool:
 		if *v {
@@ -82,19 +82,19 @@ func attributeOf(value any) types.AttributeValue {
 		}
 	case *int:
 		if *v != 0 {
-			return number(int64(*v))
+			return Number(int64(*v))
 		}
 	case *int64:
 		if *v != 0 {
-			return number(*v)
+			return Number(*v)
 		}
 	case *time.Time:
 		if !v.IsZero() {
-			return micros(*v)
+			return Micros(*v)
 		}
 	case *time.Duration:
 		if *v != 0 {
-			return number(v.Microseconds())
+			return Number(v.Microseconds())
 		}
 	case *[32]byte:
 		if *v == [32]byte{} {
@@ -105,9 +105,9 @@ func attributeOf(value any) types.AttributeValue {
 	return nil
 }
 
-// decode sets the fields from the attributes of the item. Fields must be zero before; those
+// Decode sets the fields from the attributes of the item. Fields must be zero before; those
 // without an attribute stay so.
-func decode(i item, all fields) error {
+func Decode(i Item, all Fields) error {
 	for name, to := range all {
 		if v, ok := i[name]; ok && !set(to, v) {
 			return fmt.Errorf("attribute %s is not a %T: %v", name, to, v)

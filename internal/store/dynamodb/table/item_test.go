@@ -1,4 +1,4 @@
-package dynamodb
+package table
 
 import (
 	"reflect"
@@ -18,8 +18,8 @@ type values struct {
 	hash  [32]byte
 }
 
-func (v *values) fields() fields {
-	return fields{"text": &v.text, "flag": &v.flag, "count": &v.count, "size": &v.size, "at": &v.at, "hash": &v.hash}
+func (v *values) fields() Fields {
+	return Fields{"text": &v.text, "flag": &v.flag, "count": &v.count, "size": &v.size, "at": &v.at, "hash": &v.hash}
 }
 
 func TestEncode(t *testing.T) {
@@ -28,12 +28,12 @@ func TestEncode(t *testing.T) {
 		{"ü\x00", true, -1, 1 << 62, time.UnixMicro(1).UTC(), [32]byte{1, 31: 2}},
 	} {
 		var got values
-		i := encode(want.fields())
-		if err := decode(i, got.fields()); err != nil || !reflect.DeepEqual(got, want) {
+		i := Encode(want.fields())
+		if err := Decode(i, got.fields()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v (%v), want %v", got, err, want)
 		}
 	}
-	if i := encode(new(values).fields()); len(i) != 0 {
+	if i := Encode(new(values).fields()); len(i) != 0 {
 		t.Errorf("got %v for zero values", i)
 	}
 }
@@ -41,10 +41,10 @@ func TestEncode(t *testing.T) {
 // TestDecodeOther decodes attributes of types that are never written.
 func TestDecodeOther(t *testing.T) {
 	for name, v := range map[string]types.AttributeValue{
-		"text": number(1), "flag": text("true"), "count": text("1"), "size": &types.AttributeValueMemberN{Value: "1.5"},
-		"at": text("now"), "hash": &types.AttributeValueMemberB{Value: []byte("short")},
+		"text": Number(1), "flag": Text("true"), "count": Text("1"), "size": &types.AttributeValueMemberN{Value: "1.5"},
+		"at": Text("now"), "hash": &types.AttributeValueMemberB{Value: []byte("short")},
 	} {
-		if err := decode(item{name: v}, new(values).fields()); err == nil {
+		if err := Decode(Item{name: v}, new(values).fields()); err == nil {
 			t.Errorf("%s: took %v", name, v)
 		}
 	}
@@ -53,22 +53,22 @@ func TestDecodeOther(t *testing.T) {
 func TestExpression(t *testing.T) {
 	none := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
 	for _, c := range []struct {
-		change change
+		change Change
 		text   string
-		values item
+		values Item
 		names  map[string]string
 	}{
 		{
-			change{set: item{"added": number(2), "other": text("y")}, remove: []string{"gone"}},
-			"SET #added = :added, #other = :other REMOVE #gone", item{":added": number(2), ":other": text("y")},
+			Change{Set: Item{"added": Number(2), "other": Text("y")}, Remove: []string{"gone"}},
+			"SET #added = :added, #other = :other REMOVE #gone", Item{":added": Number(2), ":other": Text("y")},
 			map[string]string{"#added": "added", "#other": "other", "#gone": "gone", "#pk": "pk"},
 		},
 		{
-			change{append: item{"ids": none}, add: item{"n": number(1)}},
-			"SET #ids = list_append(if_not_exists(#ids, :nothing), :ids) ADD #n :n", item{":ids": none, ":nothing": none, ":n": number(1)},
+			Change{Append: Item{"ids": none}, Add: Item{"n": Number(1)}},
+			"SET #ids = list_append(if_not_exists(#ids, :nothing), :ids) ADD #n :n", Item{":ids": none, ":nothing": none, ":n": Number(1)},
 			map[string]string{"#ids": "ids", "#n": "n", "#pk": "pk"},
 		},
-		{change{remove: []string{"a", "b"}}, "REMOVE #a, #b", nil, map[string]string{"#a": "a", "#b": "b", "#pk": "pk"}},
+		{Change{Remove: []string{"a", "b"}}, "REMOVE #a, #b", nil, map[string]string{"#a": "a", "#b": "b", "#pk": "pk"}},
 	} {
 		got, values := c.change.expression()
 		if got != c.text || !reflect.DeepEqual(values, c.values) {
@@ -85,7 +85,7 @@ func TestExpression(t *testing.T) {
 
 func TestPadded(t *testing.T) {
 	for _, c := range []struct{ less, more int64 }{{0, 1}, {9, 10}, {999, 1000}, {1, 1<<63 - 1}} {
-		if a, b := padded(c.less), padded(c.more); a >= b || len(a) != len(b) {
+		if a, b := Padded(c.less), Padded(c.more); a >= b || len(a) != len(b) {
 			t.Errorf("%d, %d: got %s, %s", c.less, c.more, a, b)
 		}
 	}
