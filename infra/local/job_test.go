@@ -24,7 +24,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
-	store "lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/store/s3"
 	"lipsync/internal/test/lipsynctest"
@@ -172,7 +172,7 @@ func (d *testDeployment) unlockScaling(t testing.TB) {
 	t.Helper()
 	await(t, "the runners to leave", d.Batch.Idle)
 	key := map[string]dynamodbtypes.AttributeValue{
-		table.PartitionKey: &dynamodbtypes.AttributeValueMemberS{Value: store.PoolKey}, table.SortKey: &dynamodbtypes.AttributeValueMemberS{Value: "pool"},
+		table.PartitionKey: &dynamodbtypes.AttributeValueMemberS{Value: queue.PoolKey}, table.SortKey: &dynamodbtypes.AttributeValueMemberS{Value: "pool"},
 	}
 	if _, err := dynamodb.NewFromConfig(d.config).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(d.Outputs["TableName"]), Key: key}); err != nil {
 		t.Fatal(err)

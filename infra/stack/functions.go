@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/queue"
 )
 
 // Timeouts in seconds. The sweep runs each minute.
@@ -59,7 +60,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
 			policy: policy{
-				onKeys(s.useTable("GetItem", "Query", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
+				onKeys(s.useTable("GetItem", "Query", "UpdateItem"), []string{queue.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
 			},
 		},
 		{

@@ -38,7 +38,7 @@ func batchesOf(account string) string { return unfinishedBatches + "/" + table.D
 // it. Each begins once and ends once, so the count is exact.
 func batchCountKey(account string) table.Item { return table.Key(batchesOf(account), "open") }
 
-func batchSort(b lipsync.Batch) string { return table.Padded(b.CreatedAt.UnixMicro()) + "/" + b.ID }
+func batchSort(b lipsync.Batch) string { return table.Place(b.CreatedAt, b.ID) }
 
 // batchFields returns the fields of a batch, with the text of its targets.
 func batchFields(b *lipsync.Batch, targets *string) table.Fields {

@@ -27,7 +27,7 @@ func callFields(c *lipsync.Call) table.Fields {
 }
 
 func (s calls) Note(ctx context.Context, account string, c lipsync.Call) error {
-	sort := table.Padded(c.At.UnixMicro()) + "/" + c.ID
+	sort := table.Place(c.At, c.ID)
 	_, err := s.table.Update(ctx, table.Change{Key: table.Key(callsOf(account), sort), Set: table.With(table.Encode(callFields(&c)), table.Item{table.TimeToLive: table.Expiry(c.At.Add(lipsync.CallLife))})})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -79,7 +80,7 @@ func (c *create) try(ctx context.Context) error {
 func (c *create) write(ctx context.Context, seen snapshot) error {
 	err := c.table.Transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
 	if err == error(laneFull{}) {
-		c.lane, err = c.findLane(ctx, ownerOf(c.request), c.limits.Open)
+		c.lane, err = c.findLane(ctx, queue.OwnerOf(c.request), c.limits.Open)
 	}
 	return err
 }
@@ -108,9 +109,9 @@ type snapshot struct {
 }
 
 func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
-	keys := []table.Item{headKey(list(ownerOf(r), "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
+	keys := []table.Item{headKey(list(queue.OwnerOf(r), "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
 	if r.ReferenceID != "" {
-		keys = append(keys, headKey(list(ownerOf(r), r.ReferenceID)))
+		keys = append(keys, headKey(list(queue.OwnerOf(r), r.ReferenceID)))
 	}
 	if idem != nil {
 		keys = append(keys, idempotencyKey(r.Account, idem.Key))
@@ -139,7 +140,7 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 
 // creation returns the steps that create a request, except those for its lists.
 func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []table.Step {
-	steps := []table.Step{s.table.Step(countOpened(ownerOf(r.Request), lane, limits.Open))}
+	steps := []table.Step{s.table.Step(countOpened(queue.OwnerOf(r.Request), lane, limits.Open))}
 	if r.KeyID != "" {
 		steps = append(steps, s.table.Step(useKey(r.Request, seen)))
 	}

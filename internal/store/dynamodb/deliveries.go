@@ -47,7 +47,7 @@ func deliveryItem(d lipsync.Delivery) table.Item {
 	i[table.TimeToLive] = table.Expiry(d.CreatedAt.Add(lipsync.KeepDeliveries))
 	if d.State.Pending() {
 		i[table.OpenPartition] = table.Text(table.Shard(due+d.Webhook, table.ShardOf(d.ID, dueShards)))
-		i[table.OpenSort] = table.Text(table.Padded(d.Due.UnixMicro()) + "/" + d.ID)
+		i[table.OpenSort] = table.Text(table.Place(d.Due, d.ID))
 	} else if d.State == lipsync.DeliveryFailed {
 		i[table.OpenPartition], i[table.OpenSort] = table.Text(table.Shard(failed+d.Webhook, table.ShardOf(d.ID, dueShards))), table.Text(d.ID)
 	}

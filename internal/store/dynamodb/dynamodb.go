@@ -7,34 +7,18 @@
 package dynamodb
 
 import (
-	"sync"
-	"time"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
 // Store implements the ports of lipsync.Store, and lipsync.Demand, on one table.
 type Store struct {
 	lipsync.Store
+	*queue.Queue
 	table *table.Table
-
-	// MostHeld is the number of held requests from which on the next request can't be claimed, so that a runner in wrong hands can't claim all that wait;
-	// 0 for none. It isn't kept to the last one: claims of other processes in the last second may be missing.
-	MostHeld int
-
-	// SurveyLife is the time for which places in the queue come from the same survey, so that a process that many clients ask for
-	// places leaves the queue's partitions to claims. 0 means a survey for each place.
-	SurveyLife time.Duration
-
-	lastSurvey struct {
-		sync.Mutex
-		*survey
-		at time.Time
-	}
-	lastHeld heldCount
 }
 
 // On returns the store on the table with the name, which it calls by the client. See table.On.
@@ -44,7 +28,7 @@ func On(client table.API, name string) *Store { return on(table.On(client, name)
 func New(cfg aws.Config, name string) *Store { return on(table.New(cfg, name)) }
 
 func on(t *table.Table) *Store {
-	s := &Store{table: t}
-	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}, Webhooks: webhooks{s}, Speeds: speeds{s}, Batches: batches{s}, Calls: calls{s}}
+	s := &Store{Queue: queue.On(t), table: t}
+	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}, Webhooks: webhooks{s}, Speeds: queue.Speeds{Table: t}, Batches: batches{s}, Calls: calls{s}}
 	return s
 }

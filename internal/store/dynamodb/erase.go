@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -19,7 +20,7 @@ func (s requests) Erase(ctx context.Context, id string) error {
 			return failure.Unless(failure.NotFound, err)
 		}
 		gone := s.table.Remove(requestKey(id), "attribute_exists(#pk)", table.Conflict{})
-		return s.table.Transact(ctx, []table.Step{gone, s.table.Remove(entryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
+		return s.table.Transact(ctx, []table.Step{gone, s.table.Remove(queue.EntryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
 	})
 }
 

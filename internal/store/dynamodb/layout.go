@@ -1,7 +1,6 @@
 package dynamodb
 
-// PoolKey is the partition key of the item that coordinates the starting of runners.
-const PoolKey = "pool"
+import "lipsync/internal/store/dynamodb/queue"
 
 // CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys, of the counts
 // of their calls, and of the calls that are noted.
@@ -28,7 +27,7 @@ func BrokerReads() []string { return []string{"request/*", "claimed/*", "account
 
 // BrokerWrites returns the partition keys that such a program changes, as patterns of IAM.
 func BrokerWrites() []string {
-	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", PoolKey}
+	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", queue.PoolKey}
 }
 
 // BrokerPuts returns the partition keys of the items that such a program only adds, as patterns of IAM: the
@@ -41,7 +40,7 @@ func DelivererKeys() []string { return []string{delivered + "*", allWebhooks + "
 
 // BrokerQueries returns the partition keys that such a program queries the index for, as patterns
 // of IAM.
-func BrokerQueries() []string { return []string{queue + "*", held + "*"} }
+func BrokerQueries() []string { return []string{queue.Waiting + "*", queue.Held + "*"} }
 
 // IndexQuery stands for a query of the index in Rights.
 const IndexQuery = "Query of the index"
@@ -54,12 +53,12 @@ type Rights map[string][]string
 func SweepRights() Rights {
 	return Rights{
 		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", UploadKeys(), "used/*", allWebhooks + "/*"},
-		"GetItem":      {PoolKey, UploadKeys()},
-		"Query":        {allKeys + "/*", PoolKey, "request/*", "usage/*"},
-		IndexQuery:     {"account/*", unfinishedBatches, due + "*", held + "*", queue + "*", openUploads + "*", allWebhooks},
+		"GetItem":      {queue.PoolKey, UploadKeys()},
+		"Query":        {allKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
+		IndexQuery:     {"account/*", unfinishedBatches, due + "*", queue.Held + "*", queue.Waiting + "*", openUploads + "*", allWebhooks},
 		"PutItem":      {delivered + "*", "request/*"},
 		"UpdateItem": {
-			"account/*", "batch/*", unfinishedBatches + "/*", "claimed/*", "freed/*", "key/*", PoolKey, "request/*", UploadKeys(), "usage/*", "used/*",
+			"account/*", "batch/*", unfinishedBatches + "/*", "claimed/*", "freed/*", "key/*", queue.PoolKey, "request/*", UploadKeys(), "usage/*", "used/*",
 			allWebhooks + "/*",
 		},
 		"DeleteItem": {"batch/*", "request/*", UploadKeys()},
@@ -75,8 +74,8 @@ func DashboardRights() Rights {
 		"GetItem": {
 			"batch/*", unfinishedBatches + "/*", delivered + "*", "idempotency/*", "keyid/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
 		},
-		"Query":    {CallKeys(), delivered + "*", allKeys + "/*", PoolKey, "request/*", "usage/*"},
-		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", held + "*", queue + "*"},
+		"Query":    {CallKeys(), delivered + "*", allKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
+		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", queue.Held + "*", queue.Waiting + "*"},
 		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", "key/*", "keyid/*", allKeys + "/*", "request/*", UploadKeys()},
 		"UpdateItem": {
 			"account/*", "batch/*", unfinishedBatches + "/*", delivered + "*", "key/*", "rate/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",

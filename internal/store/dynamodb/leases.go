@@ -1,12 +1,11 @@
 package dynamodb
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -37,21 +36,18 @@ func (s leases) NoteVideo(ctx context.Context, id, token string, sum [32]byte) e
 
 // updateLease changes the lease that has the token, without ending it.
 func (s *Store) updateLease(ctx context.Context, id, token string, c table.Change) error {
-	c.Key = leaseKey(id)
+	c.Key = queue.LeaseKey(id)
 	c.Condition, c.Values, c.Refused = "#token = :token", table.Item{"token": table.Text(token)}, lipsync.ErrLost
 	_, err := s.table.Update(ctx, c)
 	return err
 }
 
 func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	all, err := table.Gather(queueShards, func(n int) ([]entry, error) {
-		return s.readEntries(ctx, limit, table.InIndex(table.Shard(held, n), "> :after", table.Item{":after": table.Text(postponed + table.Padded(max(0, after.UnixMicro())+1))}))
-	})
+	ids, err := s.Queue.Postponed(ctx, after, limit)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
-	delayed, err := s.held(ctx, all[:min(len(all), limit)])
+	delayed, err := s.held(ctx, ids)
 	var requests []lipsync.Request
 	for _, r := range delayed {
 		if r.Lease == "" && !r.Status.Final() && r.LeaseUntil.After(after) {
@@ -61,28 +57,15 @@ func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]li
 	return requests, err
 }
 
-// Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
-// in the order of claims.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	page := max(limit, entryPage)
-	all, err := table.Gather(queueShards, func(n int) ([]entry, error) {
-		waiting, err := s.waitingIn(ctx, n, page, lipsync.Classes())
-		if err != nil {
-			return nil, err
-		}
-		isHeld, err := s.readEntries(ctx, page, heldAt(n, now))
-		return append(waiting, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...), err
-	})
+	ids, err := s.Claimable(ctx, now, limit)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, entry.before)
-	// A request that was claimed or released between the two queries may be in both.
-	all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })
 	var open []lipsync.Request
-	for len(all) > 0 && len(open) < limit {
-		n := min(len(all), table.MaxBatch/2)
-		some, err := s.held(ctx, all[:n])
+	for len(ids) > 0 && len(open) < limit {
+		n := min(len(ids), table.MaxBatch/2)
+		some, err := s.held(ctx, ids[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -91,16 +74,16 @@ func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.R
 				open = append(open, r.Request)
 			}
 		}
-		all = all[n:]
+		ids = ids[n:]
 	}
 	return open[:min(len(open), limit)], nil
 }
 
 // held returns the requests that exist, with their leases.
-func (s *Store) held(ctx context.Context, all []entry) (requests []stored, err error) {
+func (s *Store) held(ctx context.Context, ids []string) (requests []stored, err error) {
 	var keys []table.Item
-	for _, e := range all {
-		keys = append(keys, requestKey(e.id), leaseKey(e.id))
+	for _, id := range ids {
+		keys = append(keys, requestKey(id), queue.LeaseKey(id))
 	}
 	items, err := s.table.GetAll(ctx, keys)
 	for n := 0; err == nil && n < len(items); n += 2 {

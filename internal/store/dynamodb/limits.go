@@ -12,6 +12,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -29,7 +30,7 @@ func openLanes(limit int) int {
 	return table.Lanes
 }
 
-func laneKey(of owner, lane int) table.Item {
+func laneKey(of queue.Owner, lane int) table.Item {
 	return table.Key(list(of, "")+"/open/"+strconv.Itoa(lane), "open")
 }
 
@@ -39,7 +40,7 @@ type laneFull struct{}
 func (laneFull) Error() string { return "the lane is full" }
 
 // countOpened counts a new request in its lane.
-func countOpened(of owner, lane, limit int) table.Change {
+func countOpened(of queue.Owner, lane, limit int) table.Change {
 	c := table.Change{Key: laneKey(of, lane), Add: table.Item{"opened": table.Number(1)}, Set: table.Item{"limit": table.Number(int64(limit))}, Refused: laneFull{}}
 	if limit > 0 {
 		c.Condition = "attribute_not_exists(#opened) OR #opened < :share AND #limit = :limit"
@@ -57,7 +58,7 @@ type openLane struct {
 // findLane finds a lane that is not full, if necessary by counting the open requests again. With
 // the lane it returns conflict, so that the caller tries again. It returns OpenLimit if the owner
 // has as many open requests as it may.
-func (s *Store) findLane(ctx context.Context, of owner, limit int) (lane int, err error) {
+func (s *Store) findLane(ctx context.Context, of queue.Owner, limit int) (lane int, err error) {
 	var keys []table.Item
 	for i := range table.Lanes {
 		keys = append(keys, laneKey(of, i))
@@ -96,7 +97,7 @@ func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 
 // recount counts the open requests, and divides them among lanes, which must not have changed
 // since they were read.
-func (s *Store) recount(ctx context.Context, of owner, limit int, seen []openLane) (lane int, err error) {
+func (s *Store) recount(ctx context.Context, of queue.Owner, limit int, seen []openLane) (lane int, err error) {
 	queries := openQueries(of)
 	open, err := table.Total(len(queries), func(n int) (int, error) { return s.table.Count(ctx, limit, queries[n]) })
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"lipsync/internal/domain/failure"
-	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -22,29 +22,12 @@ import (
 // one write unit of DynamoDB.
 const bucketSize = 50
 
-// owner is what owns requests in the names of partitions: an account with one kind of its requests. Those of each kind have lists, counts and
-// a place among the last claims of their own.
-type owner struct {
-	account string
-	kind    lipsync.Kind
-}
-
-func ownerOf(r lipsync.Request) owner { return owner{r.Account, r.Kind} }
-
-// digest stands for the owner in a key. No account has a control character in its name.
-func (o owner) digest() string {
-	if o.kind == lipsync.ToRender {
-		return table.Digest(o.account)
-	}
-	return table.Digest(o.account + "\x1f" + string(o.kind))
-}
-
 // list returns the partition of an owner's list, or of the list for one reference id of it.
-func list(of owner, referenceID string) string {
+func list(of queue.Owner, referenceID string) string {
 	if referenceID == "" {
-		return "account/" + of.digest()
+		return "account/" + of.Digest()
 	}
-	return "account/" + of.digest() + "/reference/" + table.Digest(referenceID)
+	return "account/" + of.Digest() + "/reference/" + table.Digest(referenceID)
 }
 
 // head is the item with the number of a list's last bucket. All later buckets are empty.
@@ -173,9 +156,9 @@ type place struct {
 }
 
 func (r *stored) places() []place {
-	all := []place{{list(ownerOf(r.Request), ""), r.bucket}}
+	all := []place{{list(queue.OwnerOf(r.Request), ""), r.bucket}}
 	if r.ReferenceID != "" {
-		all = append(all, place{list(ownerOf(r.Request), r.ReferenceID), r.referenceBucket})
+		all = append(all, place{list(queue.OwnerOf(r.Request), r.ReferenceID), r.referenceBucket})
 	}
 	return all
 }

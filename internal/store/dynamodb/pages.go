@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[
 
 // List implements lipsync.Requests. It computes from the head which buckets have the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
-	name := list(owner{account: account}, referenceID)
+	name := list(queue.Owner{Account: account}, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
 	if err != nil {
 		return nil, 0, err
@@ -60,7 +61,7 @@ func (s requests) ListFrom(ctx context.Context, q lipsync.PlaceQuery) ([]lipsync
 	if q.Status != "" {
 		return s.statusFrom(ctx, q)
 	}
-	name := list(owner{account: q.Account}, q.ReferenceID)
+	name := list(queue.Owner{Account: q.Account}, q.ReferenceID)
 	h, buckets, err := s.readHead(ctx, name)
 	if err != nil {
 		return nil, "", err
@@ -137,7 +138,7 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 	if referenceID == "" {
 		return lipsync.Request{}, table.NotFound()
 	}
-	name := list(owner{account: account}, referenceID)
+	name := list(queue.Owner{Account: account}, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
 	if err != nil {
 		return lipsync.Request{}, err

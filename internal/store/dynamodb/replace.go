@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -45,7 +46,7 @@ func (s *Store) replacement(old, next stored) []table.Step {
 	if i := next.entryItem(); i != nil {
 		steps = append(steps, s.table.Put(i, "", nil, nil))
 	} else {
-		steps = append(steps, s.table.Remove(entryKey(next.ID), "", nil))
+		steps = append(steps, s.table.Remove(queue.EntryKey(next.ID), "", nil))
 	}
 	steps = append(steps, s.replaceLease(old, next)...)
 	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
@@ -69,11 +70,24 @@ func (s *Store) replaceLease(old, next stored) []table.Step {
 	case next.Lease == old.Lease:
 		return nil
 	case next.Lease == "":
-		return []table.Step{s.table.Remove(leaseKey(next.ID), "", nil)}
+		return []table.Step{s.table.Remove(queue.LeaseKey(next.ID), "", nil)}
 	case old.Lease == "":
 		return []table.Step{s.table.Put(next.leaseItem(), "attribute_not_exists(#pk)", nil, table.Conflict{})}
 	default:
 		return []table.Step{s.table.Put(next.leaseItem(), "#token = :old AND #until = :seen",
 			table.Item{":old": table.Text(old.Lease), ":seen": table.Micros(old.LeaseUntil)}, table.Conflict{})}
 	}
+}
+
+// repairEntry writes the queue entry that the request should have. An entry is wrong if Upkeep put
+// it into the queue because the lease had ended, and the worker renewed the lease after all.
+func (s *Store) repairEntry(ctx context.Context, id string) error {
+	_, err := s.replace(ctx, id, func(r stored) (stored, error) {
+		if r.ID == "" {
+			return stored{}, table.NotFound()
+		}
+		r.version++ // so that the request is written
+		return r, nil
+	})
+	return err
 }

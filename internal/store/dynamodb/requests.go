@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/order"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -67,20 +68,16 @@ func (r *stored) progress() table.Fields {
 const ofRequest = "request"
 
 func requestKey(id string) table.Item { return table.Key("request/"+id, ofRequest) }
-func leaseKey(id string) table.Item   { return table.Key("request/"+id, "lease") }
-func entryKey(id string) table.Item   { return table.Key("request/"+id, "turn") }
 
 // withStatus returns the partition of the index with the requests of one status of an owner or
 // reference id.
-func withStatus(of owner, referenceID string, status lipsync.Status) string {
+func withStatus(of queue.Owner, referenceID string, status lipsync.Status) string {
 	return list(of, referenceID) + "/" + string(status)
 }
 
 // age returns the request's place among the requests of one status. Places sort by time of
 // creation.
-func (r *stored) age() string { return age(r.CreatedAt, r.ID) }
-
-func age(created time.Time, id string) string { return table.Padded(created.UnixMicro()) + "/" + id }
+func (r *stored) age() string { return table.Place(r.CreatedAt, r.ID) }
 
 // isAge reports whether age may have made the text.
 func isAge(text string) bool {
@@ -104,7 +101,7 @@ func (r stored) item() table.Item {
 		i["leaseUntil"] = table.Micros(r.LeaseUntil)
 	}
 	r.limitLife(i)
-	i[table.OpenPartition] = table.Text(table.Shard(withStatus(ownerOf(r.Request), "", r.State()), table.ShardOf(r.ID, statusShards)))
+	i[table.OpenPartition] = table.Text(table.Shard(withStatus(queue.OwnerOf(r.Request), "", r.State()), table.ShardOf(r.ID, statusShards)))
 	i[table.OpenSort] = table.Text(r.age())
 	return i
 }
@@ -116,13 +113,28 @@ func (r *stored) limitLife(i table.Item) {
 	}
 }
 
+// entryItem returns the queue entry, the item that has the request's place in the index. A final request has it among the requests of
+// its reference id; without a reference id, entryItem returns nil.
+func (r *stored) entryItem() table.Item {
+	i := queue.Entry(r.Request)
+	switch {
+	case !r.Status.Final():
+		return i
+	case r.ReferenceID == "":
+		return nil
+	}
+	r.limitLife(i)
+	i[table.OpenPartition], i[table.OpenSort] = table.Text(withStatus(queue.OwnerOf(r.Request), r.ReferenceID, r.State())), table.Text(r.age())
+	return i
+}
+
 // leaseItem returns the item of the lease, or nil if nobody holds the request.
 func (r *stored) leaseItem() table.Item {
 	if r.Lease == "" {
 		return nil
 	}
 	i := table.Encode(table.Fields{"token": &r.Lease, "until": &r.LeaseUntil})
-	return table.With(table.With(i, table.Encode(r.progress())), leaseKey(r.ID))
+	return table.With(table.With(i, table.Encode(r.progress())), queue.LeaseKey(r.ID))
 }
 
 // decodeRequest decodes a request's own item, and its lease if there is one.
@@ -192,7 +204,7 @@ func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 			return stored{}, table.NotFound()
 		}
 		r, err = decodeRequest(items["request"], items["lease"])
-		r.queued = isQueued(items["turn"])
+		r.queued = queue.IsQueued(items["turn"])
 		if err != nil || r.Lease == "" || !r.LeaseUntil.IsZero() {
 			return r, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -25,10 +26,10 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 // ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
 // oldest.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
-	from, of := behindAll, owner{q.Account, q.Kind}
+	from, of := behindAll, queue.Owner{Account: q.Account, Kind: q.Kind}
 	if q.Before != "" {
 		r, err := s.request(ctx, q.Before)
-		if failure.CodeOf(err) == failure.NotFound || err == nil && ownerOf(r.Request) != of {
+		if failure.CodeOf(err) == failure.NotFound || err == nil && queue.OwnerOf(r.Request) != of {
 			return nil, 0, nil
 		}
 		if err != nil {
@@ -69,7 +70,7 @@ func (s requests) statusFrom(ctx context.Context, q lipsync.PlaceQuery) (page []
 	}
 	for next = cmp.Or(q.Place, behindAll); len(page) < q.Limit; {
 		most := q.Limit - len(page)
-		all, err := s.newest(ctx, statusQueries(owner{account: q.Account}, q.Status, q.ReferenceID), next, most)
+		all, err := s.newest(ctx, statusQueries(queue.Owner{Account: q.Account}, q.Status, q.ReferenceID), next, most)
 		if err != nil {
 			return nil, "", err
 		}
@@ -151,7 +152,7 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 
 // statusQueries returns the queries for the owner's requests with one status. Final requests are
 // also in a partition of their reference id; open ones are not.
-func statusQueries(of owner, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
+func statusQueries(of queue.Owner, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
 	if referenceID != "" && status.Final() {
 		return []*dynamodb.QueryInput{table.InPartition(withStatus(of, referenceID, status))}
 	}
@@ -167,14 +168,14 @@ func statusQueries(of owner, status lipsync.Status, referenceID string) (all []*
 }
 
 // openQueries returns the queries for the owner's open requests.
-func openQueries(of owner) []*dynamodb.QueryInput {
+func openQueries(of queue.Owner) []*dynamodb.QueryInput {
 	return append(statusQueries(of, lipsync.Queued, ""), statusQueries(of, lipsync.Processing, "")...)
 }
 
 func (s requests) Uses(ctx context.Context, account, object string) (bool, error) {
 	var queries []*dynamodb.QueryInput
 	for _, kind := range lipsync.Kinds() {
-		queries = append(queries, openQueries(owner{account, kind})...)
+		queries = append(queries, openQueries(queue.Owner{Account: account, Kind: kind})...)
 	}
 	uses := make([]bool, len(queries))
 	err := table.Together(len(queries), func(i int) error {

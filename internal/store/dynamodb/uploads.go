@@ -31,7 +31,7 @@ func uploadKey(id string) table.Item { return table.Key("upload/"+table.Digest(i
 const openUploads = "upload"
 
 func endSort(id string, expires time.Time) string {
-	return table.Padded(expires.UnixMicro()) + "/" + id
+	return table.Place(expires, id)
 }
 
 // Create implements lipsync.Uploads. The record has no TimeToLive, because only the sweep

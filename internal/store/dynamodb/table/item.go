@@ -41,6 +41,9 @@ func Digest(text string) string {
 // Padded returns a number that is not negative as a string that sorts like it.
 func Padded(n int64) string { return fmt.Sprintf("%019d", n) }
 
+// Place returns a sort key: of items with such keys, those of earlier times come first, and of one time those with smaller ids.
+func Place(at time.Time, id string) string { return Padded(at.UnixMicro()) + "/" + id }
+
 func Text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 func Number(n int64) types.AttributeValue {

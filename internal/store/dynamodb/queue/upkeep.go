@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/store/dynamodb/table"
 )
 
@@ -15,9 +14,9 @@ import (
 const atOnce = 16
 
 // Upkeep implements lipsync.Leases. It puts requests that may be claimed again into the queue.
-func (s leases) Upkeep(ctx context.Context, now time.Time) error {
+func (q *Queue) Upkeep(ctx context.Context, now time.Time) error {
 	return table.Together(queueShards, func(n int) error {
-		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
+		return errors.Join(q.queueDue(ctx, n, now), q.queueDead(ctx, n, now))
 	})
 }
 
@@ -42,17 +41,17 @@ func forEach[T any](all []T, f func(T) error) error {
 }
 
 // queueDue puts those postponed requests of shard n into the queue that are due.
-func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
-	due, err := s.readEntries(ctx, math.MaxInt, dueAt(n, now))
+func (q *Queue) queueDue(ctx context.Context, n int, now time.Time) error {
+	due, err := q.readEntries(ctx, math.MaxInt, dueAt(n, now))
 	if err != nil {
 		return err
 	}
-	return forEach(due, func(e entry) error { return s.enqueue(ctx, e) })
+	return forEach(due, func(e entry) error { return q.enqueue(ctx, e) })
 }
 
 // queueDead puts those requests of shard n into the queue whose lease has ended.
-func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
-	all, err := s.readEntries(ctx, math.MaxInt, heldIn(n))
+func (q *Queue) queueDead(ctx context.Context, n int, now time.Time) error {
+	all, err := q.readEntries(ctx, math.MaxInt, heldIn(n))
 	if err != nil {
 		return err
 	}
@@ -62,20 +61,19 @@ func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 			old = append(old, e)
 		}
 	}
-	ends, err := s.leases(ctx, old)
+	ends, err := q.leases(ctx, old)
 	for _, e := range old {
 		if end, ok := ends[e.id]; ok && !end.After(now) {
 			dead = append(dead, e)
 		}
 	}
-	return errors.Join(err, forEach(dead, func(e entry) error { return s.enqueue(ctx, e) }))
+	return errors.Join(err, forEach(dead, func(e entry) error { return q.enqueue(ctx, e) }))
 }
 
 // enqueue puts an entry into the queue, unless its place has changed since it was read.
-func (s *Store) enqueue(ctx context.Context, e entry) error {
-	r := stored{Request: lipsync.Request{ID: e.id, Account: e.owner.account, Kind: e.owner.kind, Class: e.class, CreatedAt: e.created}}
-	_, err := s.table.Update(ctx, table.Change{
-		Key: entryKey(e.id), Set: r.inQueue(make(table.Item)), Remove: []string{"until"},
+func (q *Queue) enqueue(ctx context.Context, e entry) error {
+	_, err := q.table.Update(ctx, table.Change{
+		Key: EntryKey(e.id), Set: e.inQueue(make(table.Item)), Remove: []string{"until"},
 		Condition: "#openAt = :seen", Values: table.Item{"seen": table.Text(e.place)},
 	})
 	return err

@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"context"
@@ -34,27 +34,27 @@ func (c *smallWorkers) fields() table.Fields {
 }
 
 // StartSmall records that n small workers are started, and returns a name for BeginSmall and EndSmall.
-func (s *Store) StartSmall(ctx context.Context, now time.Time, n int) (start string, err error) {
+func (q *Queue) StartSmall(ctx context.Context, now time.Time, n int) (start string, err error) {
 	start = table.Padded(now.UnixMicro()) + "/" + strconv.FormatUint(rand.Uint64(), 36)
 	set := table.Encode((&smallWorkers{started: n, at: now}).fields())
 	set[table.TimeToLive] = table.Expiry(now.Add(smallLife))
-	_, err = s.table.Update(ctx, table.Change{Key: table.Key(PoolKey, startOf+start), Set: set})
+	_, err = q.table.Update(ctx, table.Change{Key: table.Key(PoolKey, startOf+start), Set: set})
 	return start, err
 }
 
 // BeginSmall records that one of them has begun. It returns NotFound if no more were started.
-func (s *Store) BeginSmall(ctx context.Context, start string) error {
-	return s.countSmall(ctx, start, "began", "started")
+func (q *Queue) BeginSmall(ctx context.Context, start string) error {
+	return q.countSmall(ctx, start, "began", "started")
 }
 
 // EndSmall records that one of them has ended. It returns NotFound if no more have begun.
-func (s *Store) EndSmall(ctx context.Context, start string) error {
-	return s.countSmall(ctx, start, "ended", "began")
+func (q *Queue) EndSmall(ctx context.Context, start string) error {
+	return q.countSmall(ctx, start, "ended", "began")
 }
 
 // countSmall adds 1 to an attribute of their item, up to the value of another.
-func (s *Store) countSmall(ctx context.Context, start, attribute, most string) error {
-	_, err := s.table.Update(ctx, table.Change{
+func (q *Queue) countSmall(ctx context.Context, start, attribute, most string) error {
+	_, err := q.table.Update(ctx, table.Change{
 		Key: table.Key(PoolKey, startOf+start), Add: table.Item{attribute: table.Number(1)},
 		Condition: "attribute_exists(#" + most + ") AND (attribute_not_exists(#" + attribute + ") OR #" + attribute + " < #" + most + ")", Refused: failure.New(failure.NotFound, "no small worker was started so"),
 	})
@@ -62,8 +62,8 @@ func (s *Store) countSmall(ctx context.Context, start, attribute, most string) e
 }
 
 // CountSmall returns the number of small workers that were started and have not begun, and of those that have begun and not ended.
-func (s *Store) CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error) {
-	for i, err := range s.table.Query(ctx, math.MaxInt, table.InTable(PoolKey, "BETWEEN :first AND :last", table.Item{
+func (q *Queue) CountSmall(ctx context.Context, now time.Time) (waiting, running int, err error) {
+	for i, err := range q.table.Query(ctx, math.MaxInt, table.InTable(PoolKey, "BETWEEN :first AND :last", table.Item{
 		":first": table.Text(startOf + table.Padded(now.Add(-smallLife).UnixMicro())), ":last": table.Text(strings.TrimSuffix(startOf, "/") + "0"),
 	})) {
 		var c smallWorkers

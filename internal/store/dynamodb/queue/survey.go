@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"cmp"
@@ -12,13 +12,25 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// survey has the requests that a claim chooses from. They may have changed, since the index lags.
-type survey struct {
+// These constants bound the number of entries that a claim reads. From each shard it reads up to
+// entryPage entries of waiting requests, and as many of requests that are held or may be claimed
+// again. If more requests wait in a shard, the claim skips from one account and kind to the next, in at most
+// maxEntryPages more calls. A page of entries costs one read unit, so a shard allows about 600
+// claims a second, no matter how many requests wait.
+const (
+	entryPage     = 25
+	maxEntryPages = 4
+)
+
+// Survey has the requests that a claim chooses from. They may have changed, since the index lags.
+type Survey struct {
 	accounts []lipsync.Standing  // with the times of the last claims of some
-	place    map[owner]int       // of each owner in accounts
-	waiting  map[owner][]entry   // each sorted by age once complete
+	place    map[Owner]int       // of each owner in accounts
+	waiting  map[Owner][]entry   // each sorted by age once complete
 	known    map[string]bool     // ids of requests
-	aside    []entry             // requests that pick passed over
+	aside    []entry             // requests that Pick passed over
+	picked   entry               // the last one that Pick took
+	lost     int                 // number of requests that were lost to others
 	held     int                 // held requests of all classes
 	moreHeld bool                // whether held requests may be missing
 	whole    bool                // whether no waiting request is missing
@@ -28,19 +40,34 @@ type survey struct {
 
 // ownerClass stands for the requests of an owner with the class.
 type ownerClass struct {
-	owner
+	Owner
 	class lipsync.Class
 }
 
+// Survey returns the requests that a claim at now chooses from. It returns NotFound if as many are held as may be.
+func (q *Queue) Survey(ctx context.Context, now time.Time, from lipsync.Choice) (*Survey, error) {
+	v, err := q.survey(ctx, now, from)
+	if err != nil {
+		return nil, err
+	}
+	if many, err := q.manyHeld(ctx, v, now); many || err != nil {
+		return nil, cmp.Or(err, table.NotFound())
+	}
+	return v, nil
+}
+
+// Whole reports whether the survey has all requests that wait, so that another one would find no more.
+func (v *Survey) Whole() bool { return v.whole }
+
 // survey reads all shards: waiting requests of the choice, postponed ones that are due, and held requests.
-func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) (*survey, error) {
-	v := &survey{from: from, place: make(map[owner]int), waiting: make(map[owner][]entry), known: make(map[string]bool), cut: make(map[ownerClass]bool), whole: true}
+func (q *Queue) survey(ctx context.Context, now time.Time, from lipsync.Choice) (*Survey, error) {
+	v := &Survey{from: from, place: make(map[Owner]int), waiting: make(map[Owner][]entry), known: make(map[string]bool), cut: make(map[ownerClass]bool), whole: true}
 	var waiting, isHeld [queueShards][]entry
 	err := table.Together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
-			waiting[n], err = s.waitingIn(ctx, n, entryPage, from.Duty.Classes())
+			waiting[n], err = q.waitingIn(ctx, n, entryPage, from.Duty.Classes())
 		} else {
-			isHeld[n], err = s.readEntries(ctx, entryPage, heldAt(n, now))
+			isHeld[n], err = q.readEntries(ctx, entryPage, heldAt(n, now))
 		}
 		return err
 	})
@@ -62,7 +89,7 @@ func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 		v.moreHeld = v.moreHeld || len(isHeld[n]) == entryPage
 		v.whole = v.whole && len(isHeld[n]) < entryPage && len(waiting[n]) < entryPage
 	}
-	if err := s.addOld(ctx, v, old, now); err != nil {
+	if err := q.addOld(ctx, v, old, now); err != nil {
 		return nil, err
 	}
 	for _, all := range waiting {
@@ -79,16 +106,16 @@ func (s *Store) survey(ctx context.Context, now time.Time, from lipsync.Choice) 
 	}
 	contenders := lipsync.Contenders(v.accounts)
 	rand.Shuffle(len(contenders), func(i, j int) { contenders[i], contenders[j] = contenders[j], contenders[i] }) // lastClaims reads only the first ones
-	err = s.lastClaims(ctx, contenders, now)
+	err = q.lastClaims(ctx, contenders, now)
 	for _, c := range contenders {
-		v.of(owner{c.Account, c.Kind}).Claimed = c.Claimed
+		v.of(Owner{c.Account, c.Kind}).Claimed = c.Claimed
 	}
 	return v, err
 }
 
 // addOld adds requests whose leases would have ended by now if they had not been renewed: a request with a renewed lease is held, the others wait.
-func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Time) error {
-	ended, err := s.ended(ctx, old, now)
+func (q *Queue) addOld(ctx context.Context, v *Survey, old []entry, now time.Time) error {
+	ended, err := q.ended(ctx, old, now)
 	if err != nil {
 		return err
 	}
@@ -104,11 +131,11 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Tim
 
 // ended reads the leases of requests whose entries have ends that are over, and returns the ids of those whose leases have really ended. If there are
 // more entries than one call can read, it returns none, and Upkeep finds the requests.
-func (s *Store) ended(ctx context.Context, old []entry, now time.Time) (map[string]bool, error) {
+func (q *Queue) ended(ctx context.Context, old []entry, now time.Time) (map[string]bool, error) {
 	if len(old) > table.MaxBatch {
 		return nil, nil
 	}
-	ends, err := s.leases(ctx, old)
+	ends, err := q.leases(ctx, old)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +150,9 @@ func (s *Store) ended(ctx context.Context, old []entry, now time.Time) (map[stri
 
 // waitingIn returns entries of a shard's waiting requests of the classes, which stand one behind the other. If many of a class hide those of the next
 // ones, it reads these too.
-func (s *Store) waitingIn(ctx context.Context, n, page int, of []lipsync.Class) (all []entry, err error) {
+func (q *Queue) waitingIn(ctx context.Context, n, page int, of []lipsync.Class) (all []entry, err error) {
 	for _, first := range of {
-		more, ended, err := s.waitingBetween(ctx, n, page, first, endOf(of[len(of)-1]))
+		more, ended, err := q.waitingBetween(ctx, n, page, first, endOf(of[len(of)-1]))
 		if all = append(all, more...); err != nil || ended {
 			return all, err
 		}
@@ -137,14 +164,14 @@ func (s *Store) waitingIn(ctx context.Context, n, page int, of []lipsync.Class) 
 // maxEntryPages more. Each further page begins at the account and kind after the last ones of the page before.
 // If half of them don't reach the end, the other half begins at a random place behind
 // them. ended reports whether the last page reached the end.
-func (s *Store) waitingBetween(ctx context.Context, n, page int, first lipsync.Class, to string) (all []entry, ended bool, err error) {
+func (q *Queue) waitingBetween(ctx context.Context, n, page int, first lipsync.Class, to string) (all []entry, ended bool, err error) {
 	begin := beginOf[first]
-	if all, err = s.readEntries(ctx, page, inQueue(n, begin, to)); err != nil || len(all) < page {
+	if all, err = q.readEntries(ctx, page, inQueue(n, begin, to)); err != nil || len(all) < page {
 		return all, true, err
 	}
 	after := behind(all[page-1])
 	for pages := maxEntryPages; pages > 0; pages-- {
-		more, err := s.readEntries(ctx, page, inQueue(n, after, to))
+		more, err := q.readEntries(ctx, page, inQueue(n, after, to))
 		if all = append(all, more...); err != nil || len(more) < page {
 			return all, true, err
 		}
@@ -156,16 +183,16 @@ func (s *Store) waitingBetween(ctx context.Context, n, page int, first lipsync.C
 }
 
 // of returns the standing of the owner.
-func (v *survey) of(o owner) *lipsync.Standing {
+func (v *Survey) of(o Owner) *lipsync.Standing {
 	if _, ok := v.place[o]; !ok {
 		v.place[o] = len(v.accounts)
-		v.accounts = append(v.accounts, lipsync.Standing{Account: o.account, Kind: o.kind})
+		v.accounts = append(v.accounts, lipsync.Standing{Account: o.Account, Kind: o.Kind})
 	}
 	return &v.accounts[v.place[o]]
 }
 
 // wait sets the waiting requests of the owner.
-func (v *survey) wait(o owner, line []entry) {
+func (v *Survey) wait(o Owner, line []entry) {
 	v.waiting[o] = line
 	of := v.of(o)
 	if of.Waiting, of.Oldest = len(line), ""; len(line) > 0 {
@@ -174,7 +201,7 @@ func (v *survey) wait(o owner, line []entry) {
 }
 
 // runs counts a held request, and its lease if it is of the choice.
-func (v *survey) runs(e entry) {
+func (v *Survey) runs(e entry) {
 	if !v.known[e.id] {
 		v.known[e.id] = true
 		v.held++
@@ -187,7 +214,7 @@ func (v *survey) runs(e entry) {
 }
 
 // add adds a waiting request of the choice, unless it is already there.
-func (v *survey) add(e entry) {
+func (v *Survey) add(e entry) {
 	if !v.known[e.id] && v.from.Duty.Does(e.class) {
 		v.known[e.id] = true
 		v.waiting[e.owner] = append(v.waiting[e.owner], e)
@@ -199,35 +226,41 @@ func (e entry) before(other entry) int {
 }
 
 // age sorts as before does.
-func (e entry) age() string { return age(e.created, e.id) }
+func (e entry) age() string { return table.Place(e.created, e.id) }
 
-// pick takes the next request. Many simultaneous claims want the same one. So a worker that has
+// Pick takes the next request. Many simultaneous claims want the same one. So a worker that has
 // lost a request to another chooses at random among the next two, and among twice as many after
 // each further loss, up to 256.
-func (v *survey) pick(lost int) (entry, bool) {
-	for range rand.N(1 << min(lost, 8)) {
+func (v *Survey) Pick() (id string, ok bool) {
+	for range rand.N(1 << min(v.lost, 8)) {
 		if e, ok := v.next(); ok {
 			v.aside = append(v.aside, e)
 		}
 	}
-	if e, ok := v.next(); ok {
-		return e, true
+	if v.picked, ok = v.next(); ok {
+		return v.picked.id, true
 	}
 	if len(v.aside) == 0 {
-		return entry{}, false
+		return "", false
 	}
-	e := v.aside[0]
-	v.aside = v.aside[1:]
-	return e, true
+	v.picked, v.aside = v.aside[0], v.aside[1:]
+	return v.picked.id, true
+}
+
+// Lose says that another worker holds the request that Pick took last.
+func (v *Survey) Lose(now time.Time) {
+	of := v.of(v.picked.owner)
+	of.Held = append(of.Held, lipsync.Hold{Since: now, Class: v.picked.class})
+	v.lost++
 }
 
 // next takes the next request.
-func (v *survey) next() (entry, bool) {
+func (v *Survey) next() (entry, bool) {
 	i, ok := lipsync.Turn(v.accounts, v.from.Except...)
 	if !ok {
 		return entry{}, false
 	}
-	of := owner{v.accounts[i].Account, v.accounts[i].Kind}
+	of := Owner{v.accounts[i].Account, v.accounts[i].Kind}
 	line := v.waiting[of]
 	v.wait(of, line[1:])
 	return line[0], true

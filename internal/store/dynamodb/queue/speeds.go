@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// speeds implements lipsync.Speeds. Each engine has an item for each class beside that of the scaling lock, since runners may write there.
-type speeds struct{ *Store }
+// Speeds implements lipsync.Speeds. Each engine has an item for each class beside that of the scaling lock, since runners may write there.
+type Speeds struct{ Table *table.Table }
 
 // ofEngine precedes the name of the engine, a slash and the class in the sort key of a speed.
 const ofEngine = "speed/"
@@ -21,9 +21,9 @@ func speedFields(n *lipsync.Speed) table.Fields {
 }
 
 // Note implements lipsync.Speeds. If two calls at the same time find too many requests, only one of them halves the sums.
-func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lipsync.Speed) error {
+func (s Speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lipsync.Speed) error {
 	k := table.Key(PoolKey, ofEngine+engine+"/"+string(c))
-	i, err := s.table.Update(ctx, table.Change{Key: k, Add: table.Encode(speedFields(&n)), Tells: true})
+	i, err := s.Table.Update(ctx, table.Change{Key: k, Add: table.Encode(speedFields(&n)), Tells: true})
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lips
 	}
 	half := lipsync.Speed{Requests: -sum.Requests / 2, Size: -sum.Size / 2, Took: -sum.Took / 2, Inverse: -sum.Inverse / 2, Pace: -sum.Pace / 2}
 	done := failure.New(failure.Conflict, "another halved the sums")
-	_, err = s.table.Update(ctx, table.Change{
+	_, err = s.Table.Update(ctx, table.Change{
 		Key: k, Add: table.Encode(speedFields(&half)),
 		Condition: "#done = :seen", Values: table.Item{"seen": table.Number(sum.Requests)}, Refused: done,
 	})
@@ -43,9 +43,9 @@ func (s speeds) Note(ctx context.Context, engine string, c lipsync.Class, n lips
 	return err
 }
 
-func (s speeds) All(ctx context.Context) (lipsync.Measured, error) {
+func (s Speeds) All(ctx context.Context) (lipsync.Measured, error) {
 	all := lipsync.Measured{}
-	for i, err := range s.table.Query(ctx, math.MaxInt, table.InTable(PoolKey, "> :speeds", table.Item{":speeds": table.Text(ofEngine)})) {
+	for i, err := range s.Table.Query(ctx, math.MaxInt, table.InTable(PoolKey, "> :speeds", table.Item{":speeds": table.Text(ofEngine)})) {
 		var sort string
 		var n lipsync.Speed
 		if err == nil {

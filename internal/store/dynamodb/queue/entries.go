@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // kind, no matter how many requests wait before it. The second has the entries of held requests by id,
 // and after them those of postponed requests by the time when they are due.
 const (
-	queue     = "queue"
-	held      = "held/by"
+	Waiting   = "queue"
+	Held      = "held/by"
 	postponed = "until/" // sorts after the entries of held requests
 	isHeld    = "held/"
 )
@@ -31,40 +31,39 @@ var beginOf = map[lipsync.Class]string{lipsync.Small: "", lipsync.Large: "~", li
 // endOf returns a place after all those of the class, and before those of the next one.
 func endOf(c lipsync.Class) string { return beginOf[c] + "~" }
 
-// entryItem returns the queue entry, the item that has the request's place in the index. An open
-// request has its place in a partition that claims read. A final one has it among the requests of
-// its reference id; without a reference id, entryItem returns nil.
-func (r *stored) entryItem() table.Item {
-	i := table.With(table.Encode(table.Fields{"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "class": (*string)(&r.Class), "createdAt": &r.CreatedAt}), entryKey(r.ID))
+// Entry returns the queue entry of a request, the item that has its place in the index. An open
+// request has its place in a partition that claims read. A final one has none.
+func Entry(r lipsync.Request) table.Item {
+	i := table.With(table.Encode(table.Fields{"id": &r.ID, "account": &r.Account, "kind": (*string)(&r.Kind), "class": (*string)(&r.Class), "createdAt": &r.CreatedAt}), EntryKey(r.ID))
 	switch {
-	case r.Status.Final() && r.ReferenceID == "":
-		return nil
 	case r.Status.Final():
-		r.limitLife(i)
-		return r.at(i, withStatus(ownerOf(r.Request), r.ReferenceID, r.State()), r.age())
+		return i
 	case r.Lease != "":
 		i["until"] = table.Micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry
-		return r.at(i, table.Shard(held, table.ShardOf(r.ID, queueShards)), isHeld+r.ID)
+		return at(i, heldOf(r.ID), isHeld+r.ID)
 	case !r.LeaseUntil.IsZero():
-		return r.at(i, table.Shard(held, table.ShardOf(r.ID, queueShards)), postponed+table.Padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
+		return at(i, heldOf(r.ID), postponed+table.Place(r.LeaseUntil, r.ID))
 	default:
-		return r.inQueue(i)
+		return entry{id: r.ID, owner: OwnerOf(r), class: r.Class, created: r.CreatedAt}.inQueue(i)
 	}
 }
 
-func (r *stored) at(i table.Item, partition, sort string) table.Item {
+func at(i table.Item, partition, sort string) table.Item {
 	i[table.OpenPartition], i[table.OpenSort] = table.Text(partition), table.Text(sort)
 	return i
 }
 
+// heldOf returns the partition of the index that has the request's entry while it is held or postponed.
+func heldOf(id string) string { return table.Shard(Held, table.ShardOf(id, queueShards)) }
+
 // inQueue adds the place of a waiting request to its queue entry.
-func (r *stored) inQueue(i table.Item) table.Item {
-	return r.at(i, table.Shard(queue, table.ShardOf(r.ID, queueShards)), lineOf(ownerOf(r.Request), r.Class)+r.age())
+func (e entry) inQueue(i table.Item) table.Item {
+	return at(i, table.Shard(Waiting, table.ShardOf(e.id, queueShards)), lineOf(e.owner, e.class)+e.age())
 }
 
 // lineOf begins the places of an owner's waiting requests of the class.
-func lineOf(of owner, class lipsync.Class) string {
-	return beginOf[class] + of.digest() + "/"
+func lineOf(of Owner, class lipsync.Class) string {
+	return beginOf[class] + of.Digest() + "/"
 }
 
 // behind returns a place after all waiting requests of the entry's owner and class.
@@ -76,7 +75,7 @@ func behind(e entry) string {
 // entry is a queue entry as the index has it.
 type entry struct {
 	id      string
-	owner   owner
+	owner   Owner
 	class   lipsync.Class
 	created time.Time
 	until   time.Time // for a held request: its lease ends then or later
@@ -84,10 +83,10 @@ type entry struct {
 }
 
 // readEntries returns up to limit entries that a query of the index finds.
-func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
+func (q *Queue) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
 	var e entry
-	fields := table.Fields{"id": &e.id, "account": &e.owner.account, "kind": (*string)(&e.owner.kind), "class": (*string)(&e.class), "createdAt": &e.created, "until": &e.until, table.OpenSort: &e.place}
-	for i, err := range s.table.Query(ctx, limit, in) {
+	fields := table.Fields{"id": &e.id, "account": &e.owner.Account, "kind": (*string)(&e.owner.Kind), "class": (*string)(&e.class), "createdAt": &e.created, "until": &e.until, table.OpenSort: &e.place}
+	for i, err := range q.table.Query(ctx, limit, in) {
 		e = entry{}
 		if err == nil {
 			err = table.Decode(i, fields)
@@ -102,25 +101,25 @@ func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryIn
 
 // inQueue returns the query for the entries of a shard's waiting requests between two places.
 func inQueue(n int, from, to string) *dynamodb.QueryInput {
-	return table.InIndex(table.Shard(queue, n), "BETWEEN :from AND :to", table.Item{":from": table.Text(from + " "), ":to": table.Text(to)}) // no attribute of a key may be ""
+	return table.InIndex(table.Shard(Waiting, n), "BETWEEN :from AND :to", table.Item{":from": table.Text(from + " "), ":to": table.Text(to)}) // no attribute of a key may be ""
 }
 
 // heldAt returns the query for the entries of a shard's postponed requests that are due at now, and
 // after them those of held requests.
 func heldAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := table.InIndex(table.Shard(held, n), "< :later", table.Item{":later": later(now)})
+	in := table.InIndex(table.Shard(Held, n), "< :later", table.Item{":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
 
 // heldIn returns the query for the entries of a shard's held requests.
 func heldIn(n int) *dynamodb.QueryInput {
-	return table.InIndex(table.Shard(held, n), "< :off", table.Item{":off": table.Text(postponed)})
+	return table.InIndex(table.Shard(Held, n), "< :off", table.Item{":off": table.Text(postponed)})
 }
 
 // dueAt returns the query for the entries of a shard's postponed requests that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := table.InIndex(table.Shard(held, n), "BETWEEN :off AND :later", table.Item{":off": table.Text(postponed), ":later": later(now)})
+	in := table.InIndex(table.Shard(Held, n), "BETWEEN :off AND :later", table.Item{":off": table.Text(postponed), ":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
@@ -132,8 +131,8 @@ func later(now time.Time) types.AttributeValue {
 
 // leases returns the ends of the requests' leases, by request id. Requests without a lease are left
 // out.
-func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
-	items, err := s.table.GetAll(ctx, table.KeysOf(all, func(e entry) table.Item { return leaseKey(e.id) }))
+func (q *Queue) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
+	items, err := q.table.GetAll(ctx, table.KeysOf(all, func(e entry) table.Item { return LeaseKey(e.id) }))
 	if err != nil {
 		return nil, err
 	}
@@ -150,22 +149,9 @@ func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 	return ends, nil
 }
 
-// repairEntry writes the queue entry that the request should have. An entry is wrong if Upkeep put
-// it into the queue because the lease had ended, and the worker renewed the lease after all.
-func (s *Store) repairEntry(ctx context.Context, id string) error {
-	_, err := s.replace(ctx, id, func(r stored) (stored, error) {
-		if r.ID == "" {
-			return stored{}, table.NotFound()
-		}
-		r.version++ // so that the request is written
-		return r, nil
-	})
-	return err
-}
-
-// isQueued reports whether an entry is in the queue, so that its request waits.
-func isQueued(i table.Item) bool {
+// IsQueued reports whether an entry is in the queue, so that its request waits.
+func IsQueued(i table.Item) bool {
 	var partition string
 	_ = table.Decode(i, table.Fields{table.OpenPartition: &partition}) // a string in every item
-	return strings.HasPrefix(partition, queue)
+	return strings.HasPrefix(partition, Waiting)
 }

@@ -1,16 +1,19 @@
-package dynamodb_test
+package queue_test
 
 import (
 	"testing"
 	"time"
 
 	"lipsync/internal/domain/failure"
+	"lipsync/internal/store/dynamodb/queue"
+	"lipsync/internal/store/dynamodb/table"
 	"lipsync/internal/test/check"
+	simulated "lipsync/internal/test/simulate/table"
 )
 
 // TestSmallWorkers counts small workers from their start to their end, and forgets those that never begin or end.
 func TestSmallWorkers(t *testing.T) {
-	s, now := open(t), time.Unix(1_800_000_000, 0).UTC()
+	s, now := queue.On(table.On(simulated.New(simulated.Limits{}), "t")), time.Unix(1_800_000_000, 0).UTC()
 	want := func(when string, after time.Duration, waiting, running int) {
 		t.Helper()
 		w, r, err := s.CountSmall(t.Context(), now.Add(after))

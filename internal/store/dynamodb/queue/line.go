@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"cmp"
@@ -12,23 +12,23 @@ import (
 
 // Line implements lipsync.Leases. It reads what a claim reads. If more requests wait than that, it counts those of the request's account and kind, up to
 // limit ÷ queueShards in each shard. For others of which it sees only a part, it returns the limit as the number.
-func (s leases) Line(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (l lipsync.Line, err error) {
+func (q *Queue) Line(ctx context.Context, r lipsync.Request, among []lipsync.Class, now time.Time, limit int) (l lipsync.Line, err error) {
 	counts := func(c lipsync.Class) bool { return slices.Contains(among, c) }
-	v, err := s.recentSurvey(ctx, now)
+	v, err := q.recentSurvey(ctx, now)
 	if err != nil {
 		return l, err
 	}
-	if l.Accounts, err = s.standings(ctx, v, ownerOf(r), counts, now, limit); err != nil {
+	if l.Accounts, err = q.standings(ctx, v, OwnerOf(r), counts, now, limit); err != nil {
 		return l, err
 	}
 	own := entry{id: r.ID, created: r.CreatedAt}
-	for _, e := range v.waiting[ownerOf(r)] {
+	for _, e := range v.waiting[OwnerOf(r)] {
 		if counts(e.class) && (r.ID == "" || e.id != r.ID && e.before(own) < 0) {
 			l.Ahead++
 		}
 	}
 	if !v.whole {
-		if l.Ahead, err = s.older(ctx, r, counts, limit); err != nil {
+		if l.Ahead, err = q.older(ctx, r, counts, limit); err != nil {
 			return l, err
 		}
 	}
@@ -37,28 +37,28 @@ func (s leases) Line(ctx context.Context, r lipsync.Request, among []lipsync.Cla
 }
 
 // recentSurvey returns a survey that is younger than SurveyLife. It must not be changed.
-func (s *Store) recentSurvey(ctx context.Context, now time.Time) (*survey, error) {
-	if s.SurveyLife <= 0 {
-		return s.survey(ctx, now, lipsync.Choice{})
+func (q *Queue) recentSurvey(ctx context.Context, now time.Time) (*Survey, error) {
+	if q.SurveyLife <= 0 {
+		return q.survey(ctx, now, lipsync.Choice{})
 	}
-	last := &s.lastSurvey
+	last := &q.lastSurvey
 	last.Lock()
 	defer last.Unlock()
-	if age := now.Sub(last.at); last.survey != nil && age >= 0 && age < s.SurveyLife {
-		return last.survey, nil
+	if age := now.Sub(last.at); last.Survey != nil && age >= 0 && age < q.SurveyLife {
+		return last.Survey, nil
 	}
-	v, err := s.survey(ctx, now, lipsync.Choice{})
+	v, err := q.survey(ctx, now, lipsync.Choice{})
 	if err == nil {
-		last.survey, last.at = v, now
+		last.Survey, last.at = v, now
 	}
 	return v, err
 }
 
 // standings returns what decides when requests of an owner, and of those in the survey, are claimed, of the classes that count.
-func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func(lipsync.Class) bool, now time.Time, limit int) ([]lipsync.Standing, error) {
-	all := []lipsync.Standing{{Account: own.account, Kind: own.kind}} // first, since lastClaims reads a limited number
+func (q *Queue) standings(ctx context.Context, v *Survey, own Owner, counts func(lipsync.Class) bool, now time.Time, limit int) ([]lipsync.Standing, error) {
+	all := []lipsync.Standing{{Account: own.Account, Kind: own.Kind}} // first, since lastClaims reads a limited number
 	for _, a := range v.accounts {
-		of := owner{a.Account, a.Kind}
+		of := Owner{a.Account, a.Kind}
 		a.Waiting, a.Oldest = 0, ""
 		a.Held = slices.DeleteFunc(slices.Clone(a.Held), func(h lipsync.Hold) bool { return !counts(h.Class) })
 		for _, e := range v.waiting[of] {
@@ -79,22 +79,22 @@ func (s *Store) standings(ctx context.Context, v *survey, own owner, counts func
 			all = append(all, a)
 		}
 	}
-	return all, s.lastClaims(ctx, all, now)
+	return all, q.lastClaims(ctx, all, now)
 }
 
 // older counts the requests in the queue that are older than the request, of the same account and kind and the classes that count: up to limit ÷ queueShards in each shard.
-func (s *Store) older(ctx context.Context, r lipsync.Request, counts func(lipsync.Class) bool, limit int) (int, error) {
+func (q *Queue) older(ctx context.Context, r lipsync.Request, counts func(lipsync.Class) bool, limit int) (int, error) {
 	classes := lipsync.Classes()
 	return table.Total(len(classes)*queueShards, func(i int) (int, error) {
 		class := classes[i%len(classes)]
 		if !counts(class) {
 			return 0, nil
 		}
-		line := lineOf(ownerOf(r), class)
+		line := lineOf(OwnerOf(r), class)
 		own := line + table.Padded(r.CreatedAt.UnixMicro()-1) + "0"
 		if r.ID == "" {
-			own = behind(entry{owner: ownerOf(r), class: class})
+			own = behind(entry{owner: OwnerOf(r), class: class})
 		}
-		return s.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), line, own))
+		return q.table.Count(ctx, limit/queueShards, inQueue(i/len(classes), line, own))
 	})
 }

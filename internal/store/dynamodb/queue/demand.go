@@ -1,4 +1,4 @@
-package dynamodb
+package queue
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 
 // Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
 // postponed ones that are due, of which upkeep leaves few.
-func (s *Store) Waiting(ctx context.Context, now, by time.Time, limit int) (all, old lipsync.Waiting, err error) {
+func (q *Queue) Waiting(ctx context.Context, now, by time.Time, limit int) (all, old lipsync.Waiting, err error) {
 	all, old = lipsync.Waiting{}, lipsync.Waiting{}
 	classes := lipsync.Classes()
 	var mu sync.Mutex // of all and old
@@ -32,14 +32,14 @@ func (s *Store) Waiting(ctx context.Context, now, by time.Time, limit int) (all,
 			in := inQueue(shard, beginOf[classes[kind]], endOf(classes[kind]))
 			in.FilterExpression = aws.String("#createdAt <= :by")
 			in.ExpressionAttributeValues[":by"] = table.Micros(by)
-			n, aged, err := s.table.CountBoth(ctx, limit, in)
+			n, aged, err := q.table.CountBoth(ctx, limit, in)
 			add(classes[kind], n, aged)
 			return err
 		}
 		if limit <= 0 {
 			return nil
 		}
-		due, err := s.readEntries(ctx, len(classes)*limit, dueAt(shard, now))
+		due, err := q.readEntries(ctx, len(classes)*limit, dueAt(shard, now))
 		for _, e := range due {
 			add(e.class, 1, 1) // they have been claimed before
 		}
@@ -100,21 +100,21 @@ func (p *pool) fields() table.Fields {
 const clockSkew = 10 * time.Second
 
 // LockScaling implements lipsync.Demand.
-func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
-	return s.lock(ctx, "until", now, until)
+func (q *Queue) LockScaling(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
+	return q.lock(ctx, "until", now, until)
 }
 
 // LockSmall implements lipsync.Demand.
-func (s *Store) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
-	return s.lock(ctx, "smallUntil", now, until)
+func (q *Queue) LockSmall(ctx context.Context, now, until time.Time) (lipsync.Means, error) {
+	return q.lock(ctx, "smallUntil", now, until)
 }
 
 // lock takes one of the locks in the item. A stored lock that ends more than clockSkew later than a
 // lock that begins now comes from a wrong clock, so it counts as ended.
-func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (means lipsync.Means, err error) {
+func (q *Queue) lock(ctx context.Context, name string, now, until time.Time) (means lipsync.Means, err error) {
 	p := newPool()
 	var seen time.Time
-	i, err := s.table.Find(ctx, poolKey())
+	i, err := q.table.Find(ctx, poolKey())
 	if err == nil {
 		err = table.Decode(i, table.With(p.fields(), table.Fields{name: &seen}))
 	}
@@ -140,7 +140,7 @@ func (s *Store) lock(ctx context.Context, name string, now, until time.Time) (me
 			maps.Copy(c.Add, table.Encode(half.fields(class)))
 		}
 	}
-	if _, err = s.table.Update(ctx, c); err != nil {
+	if _, err = q.table.Update(ctx, c); err != nil {
 		return nil, err
 	}
 	return means, nil
@@ -152,20 +152,20 @@ func taken(wait time.Duration) error {
 }
 
 // Steady implements lipsync.Demand.
-func (s *Store) Steady(ctx context.Context, running int) (least int, err error) {
+func (q *Queue) Steady(ctx context.Context, running int) (least int, err error) {
 	p := newPool()
-	i, err := s.table.Get(ctx, poolKey())
+	i, err := q.table.Get(ctx, poolKey())
 	if err == nil {
 		err = table.Decode(i, p.fields())
 	}
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.table.Update(ctx, table.Change{Key: poolKey(), Set: table.Item{"steady": table.Number(int64(running)), "steadyBefore": table.Number(int64(p.steady[0]))}})
+	_, err = q.table.Update(ctx, table.Change{Key: poolKey(), Set: table.Item{"steady": table.Number(int64(running)), "steadyBefore": table.Number(int64(p.steady[0]))}})
 	return min(running, p.steady[0], p.steady[1]), err
 }
 
-var _ lipsync.Demand = (*Store)(nil)
+var _ lipsync.Demand = (*Queue)(nil)
 
 // totalOf returns the name of the attribute with the total time for which the workers with the duty had requests.
 func totalOf(d lipsync.Duty) string {
@@ -175,12 +175,12 @@ func totalOf(d lipsync.Duty) string {
 	return "all"
 }
 
-func (s *Store) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration, err error) {
+func (q *Queue) Worked(ctx context.Context, w lipsync.Stint) (all time.Duration, err error) {
 	c := table.Change{Key: poolKey(), Add: table.Encode((&recent{1, w.Took}).fields(w.Class)), Tells: true}
 	if w.Duty != lipsync.DoesSmall {
 		c.Add[totalOf(w.Duty)] = table.Number(w.Took.Microseconds())
 	}
-	i, err := s.table.Update(ctx, c)
+	i, err := q.table.Update(ctx, c)
 	if err == nil {
 		err = table.Decode(i, table.Fields{totalOf(w.Duty): &all})
 	}
