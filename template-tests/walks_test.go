@@ -91,7 +91,7 @@ func (w *walk) seed(t *testing.T) {
 		}
 		check.Must(t, w.Allow(t.Context(), w.callers[account], lipsync.ReadCall))
 		check.Must(t, w.Store.Calls.Note(t.Context(), account, lipsync.Call{ID: "c" + account, At: w.clock.Now()}))
-		check.Must(t, w.guard.store.EndAll(t.Context(), account))
+		check.Must(t, w.guard.store.Sessions.EndAll(t.Context(), account))
 		w.batch(t, account, "https://example.com/v.mp4", 1)
 		_, err = w.Worked(t.Context(), lipsync.Stint{Took: time.Minute})
 		check.Must(t, err)
@@ -248,7 +248,7 @@ func (w *walk) browse(t *testing.T) *browser {
 	secret, err := folder.Secret()
 	check.Must(t, err)
 	pages, err := dashboard.New(w.Service, dashboard.Options{
-		Log: slog.New(slog.DiscardHandler), SignIn: folder, Sessions: w.guard.store, People: folder, Secret: secret, Document: rest.Document(),
+		Log: slog.New(slog.DiscardHandler), SignIn: folder, Sessions: w.guard.store.Sessions, People: folder, Secret: secret, Document: rest.Document(),
 	})
 	check.Must(t, err)
 	b := &browser{visited: map[string]bool{}}

@@ -40,7 +40,7 @@ func (c *endSessionsCommand) endSessions(ctx context.Context) (known bool, err e
 		}
 		keys, keysErr := store.Keys.List(ctx, c.Account)
 		_, requests, listErr := store.Requests.List(ctx, c.Account, "", 0, 1)
-		return len(keys) > 0 || requests > 0, errors.Join(store.EndAll(ctx, c.Account), keysErr, listErr)
+		return len(keys) > 0 || requests > 0, errors.Join(store.Sessions.EndAll(ctx, c.Account), keysErr, listErr)
 	}
 	c.Account = cmp.Or(c.Account, defaultAccount)
 	if err := datafolder.Check(c.Data); err != nil {

@@ -55,7 +55,7 @@ func TestEndSessionsOnAWS(t *testing.T) {
 	e := awsEnvironment(t)
 	table := e.Table(t)
 	store := dynamodb.New(e.Config(), table)
-	before, err := store.Generation(t.Context(), "sub-1")
+	before, err := store.Sessions.Generation(t.Context(), "sub-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func TestEndSessionsOnAWS(t *testing.T) {
 	if _, said, status := command(t, end...); status != ok || !strings.HasPrefix(said, "All sessions of the account sub-1") {
 		t.Fatalf("got status %d, %q", status, said)
 	}
-	after, err := store.Generation(t.Context(), "sub-1")
-	other, err2 := store.Generation(t.Context(), "sub-2")
+	after, err := store.Sessions.Generation(t.Context(), "sub-1")
+	other, err2 := store.Sessions.Generation(t.Context(), "sub-2")
 	if err != nil || err2 != nil || after == before || other != before {
 		t.Errorf("got generations %q to %q, and %q of another account, %v, %v", before, after, other, err, err2)
 	}

@@ -3,5 +3,5 @@
 //
 // May import: domain.
 //
-// Inside: dynamodb → dynamodb/queue, dynamodb/table; dynamodb/queue → dynamodb/table.
+// Inside: dynamodb → dynamodb/callers, dynamodb/queue, dynamodb/table; dynamodb/callers → dynamodb/table; dynamodb/queue → dynamodb/table.
 package store

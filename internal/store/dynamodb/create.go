@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/callers"
 	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
@@ -65,8 +67,8 @@ func (c *create) try(ctx context.Context) error {
 	}
 	c.made = stored{Request: r, keep: c.limits.Keep.RecordLife(), version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
 	err = c.write(ctx, seen)
-	if failure.CodeOf(err) == failure.TokenLimit && seen.freed > 0 {
-		err = c.settle(ctx, c.request.KeyID, seen)
+	if failure.CodeOf(err) == failure.TokenLimit {
+		err = cmp.Or(seen.use.Settle(ctx, c.table), err)
 	}
 	if _, ok := errors.AsType[*failure.Error](err); ok && c.idem != nil {
 		// A create with the same idempotency key may have succeeded just before and used up a
@@ -99,17 +101,15 @@ func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
 
 // snapshot has the data that a create depends on, as they were read.
 type snapshot struct {
-	head               // of the account's list
-	reference head     // of the list of the reference id
-	hash      [32]byte // hash of the key that makes the request
-	unlimited bool     // whether the key is known to have no limit
-	freed     int64    // uses given back to the key and not yet subtracted
+	head                  // of the account's list
+	reference head        // of the list of the reference id
+	use       callers.Use // of the key that makes the request
 	webhooks  lipsync.AccountWebhooks
 	earlier   string // id of the request made with the idempotency key, or ""
 }
 
 func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
-	keys := []table.Item{headKey(list(queue.OwnerOf(r), "")), keyPointer(r.KeyID), freedKey(r.KeyID), webhooksKey(r.Account)}
+	keys := append(callers.UseKeys(r.KeyID), headKey(list(queue.OwnerOf(r), "")), webhooksKey(r.Account))
 	if r.ReferenceID != "" {
 		keys = append(keys, headKey(list(queue.OwnerOf(r), r.ReferenceID)))
 	}
@@ -125,11 +125,8 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 			return snapshot{}, err
 		}
 	}
-	err = errors.Join(
-		table.Decode(found[0], seen.head.fields()),
-		table.Decode(found[1], table.Fields{"hash": &seen.hash, "unlimited": &seen.unlimited}),
-		table.Decode(found[2], table.Fields{"freed": &seen.freed}))
-	if err == nil {
+	seen.use, err = callers.DecodeUse(r.KeyID, found[:2])
+	if err = errors.Join(err, table.Decode(found[2], seen.head.fields())); err == nil {
 		seen.webhooks, err = decodeWebhooks(found[3])
 	}
 	if r.ReferenceID != "" {
@@ -142,7 +139,7 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []table.Step {
 	steps := []table.Step{s.table.Step(countOpened(queue.OwnerOf(r.Request), lane, limits.Open))}
 	if r.KeyID != "" {
-		steps = append(steps, s.table.Step(useKey(r.Request, seen)))
+		steps = append(steps, s.table.Step(seen.use.Count(r.ID)))
 	}
 	exists := errors.New("the request exists already")
 	if r.Kind == lipsync.ToRender {

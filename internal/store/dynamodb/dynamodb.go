@@ -1,4 +1,6 @@
-// Package dynamodb keeps the service's records in one DynamoDB table.
+// Package dynamodb keeps the service's records in one DynamoDB table. It has the life of requests, and what its transactions touch: lists, limits,
+// usage, uploads, batches, webhooks and deliveries. Package table has the table itself, queue who is next, and callers who calls; it imports all three,
+// and none imports it.
 //
 // Every read by key is strongly consistent. Reads of the index are not: what the index says is a
 // hint, which a conditional write or a read by key then confirms. It has the queue entries of open requests
@@ -10,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/callers"
 	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
@@ -18,7 +21,8 @@ import (
 type Store struct {
 	lipsync.Store
 	*queue.Queue
-	table *table.Table
+	Sessions callers.Sessions
+	table    *table.Table
 }
 
 // On returns the store on the table with the name, which it calls by the client. See table.On.
@@ -28,7 +32,7 @@ func On(client table.API, name string) *Store { return on(table.On(client, name)
 func New(cfg aws.Config, name string) *Store { return on(table.New(cfg, name)) }
 
 func on(t *table.Table) *Store {
-	s := &Store{Queue: queue.On(t), table: t}
-	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}, Webhooks: webhooks{s}, Speeds: queue.Speeds{Table: t}, Batches: batches{s}, Calls: calls{s}}
+	s := &Store{Queue: queue.On(t), Sessions: callers.Sessions{Table: t}, table: t}
+	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: callers.Keys{Table: t}, Uploads: uploads{s}, Rates: callers.Rates{Table: t}, Webhooks: webhooks{s}, Speeds: queue.Speeds{Table: t}, Batches: batches{s}, Calls: callers.Calls{Table: t}}
 	return s
 }

@@ -69,7 +69,7 @@ func TestDemandOnEmulator(t *testing.T) {
 
 func TestSessions(t *testing.T) {
 	s := open(t)
-	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return s })
+	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return s.Sessions })
 }
 
 func TestCrashes(t *testing.T) {

@@ -1,6 +1,9 @@
 package dynamodb
 
-import "lipsync/internal/store/dynamodb/queue"
+import (
+	"lipsync/internal/store/dynamodb/callers"
+	"lipsync/internal/store/dynamodb/queue"
+)
 
 // CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys, of the counts
 // of their calls, and of the calls that are noted.
@@ -54,7 +57,7 @@ func SweepRights() Rights {
 	return Rights{
 		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", UploadKeys(), "used/*", allWebhooks + "/*"},
 		"GetItem":      {queue.PoolKey, UploadKeys()},
-		"Query":        {allKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
+		"Query":        {callers.AllKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
 		IndexQuery:     {"account/*", unfinishedBatches, due + "*", queue.Held + "*", queue.Waiting + "*", openUploads + "*", allWebhooks},
 		"PutItem":      {delivered + "*", "request/*"},
 		"UpdateItem": {
@@ -74,9 +77,9 @@ func DashboardRights() Rights {
 		"GetItem": {
 			"batch/*", unfinishedBatches + "/*", delivered + "*", "idempotency/*", "keyid/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
 		},
-		"Query":    {CallKeys(), delivered + "*", allKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
+		"Query":    {CallKeys(), delivered + "*", callers.AllKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
 		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", queue.Held + "*", queue.Waiting + "*"},
-		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", "key/*", "keyid/*", allKeys + "/*", "request/*", UploadKeys()},
+		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", "key/*", "keyid/*", callers.AllKeys + "/*", "request/*", UploadKeys()},
 		"UpdateItem": {
 			"account/*", "batch/*", unfinishedBatches + "/*", delivered + "*", "key/*", "rate/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
 		},
@@ -85,11 +88,9 @@ func DashboardRights() Rights {
 }
 
 // Partitions and items that many clients write are split into this many, by a hash of the id of
-// the request, key or upload. These numbers must not change: stored data depends on them.
+// the request or upload. These numbers must not change: stored data depends on them.
 const (
-	queueShards  = 8 // waiting requests; held requests
 	statusShards = 4 // requests of an account by status
 	uploadShards = 8 // uploads by their expiry
-	keyShards    = 8 // keys of all accounts
 	usageShards  = 4 // lanes of an account, by day
 )

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/domain/failure"
 	"lipsync/internal/domain/lipsync"
+	"lipsync/internal/store/dynamodb/callers"
 	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/store/dynamodb/table"
 )
@@ -54,7 +55,7 @@ func (s *Store) replacement(old, next stored) []table.Step {
 		steps = append(steps, s.countFinal(next.Request))
 	}
 	if next.GivesBack(old.Status) {
-		steps = append(steps, s.free(next.KeyID))
+		steps = append(steps, s.table.Step(callers.Free(next.KeyID)))
 	}
 	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
 		steps = append(steps, s.uncountSize(next.Request))

@@ -115,3 +115,20 @@ func wiredAll(items []map[string]types.AttributeValue) []item {
 	}
 	return all
 }
+
+// Attribute returns a value of the type that DynamoDB calls kind.
+func Attribute(kind, value string) types.AttributeValue {
+	switch kind {
+	case "S":
+		return &types.AttributeValueMemberS{Value: value}
+	case "N":
+		return &types.AttributeValueMemberN{Value: value}
+	case "B":
+		return &types.AttributeValueMemberB{Value: []byte(value)}
+	case "BOOL":
+		return &types.AttributeValueMemberBOOL{Value: value == "true"}
+	case "L":
+		return &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberS{Value: value}}}
+	}
+	return &types.AttributeValueMemberNULL{Value: true}
+}

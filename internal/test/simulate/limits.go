@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/callers"
 	"lipsync/internal/test/simulate/table"
 )
 
@@ -34,7 +34,7 @@ func (w *World) limits(r *Report, p polls) []limit {
 	all := []limit{
 		{"write units a second of the busiest partition, `" + busiest.Kind + "`", busiest.Writes, w.Plan.Table.PartitionWrites},
 		{"read units a second of the busiest partition, `" + read.Kind + "`", read.Reads, w.Plan.Table.PartitionReads},
-		{"reads a second by one key in each lane of its rate, a write each, `rate…`", float64(p.mostOfBig) / float64(dynamodb.RateLanes(w.service.ReadRate)), w.Plan.Table.PartitionWrites},
+		{"reads a second by one key in each lane of its rate, a write each, `rate…`", float64(p.mostOfBig) / float64(callers.RateLanes(w.service.ReadRate)), w.Plan.Table.PartitionWrites},
 		{"write units a second of the table", r.Table.TableWrites + reads*w.poll.WriteUnits, w.Plan.Table.TableWrites},
 		{"write units a second of the index", r.Table.IndexWrites, w.Plan.Table.TableWrites},
 		{"calls a second of API Gateway", float64(p.mostCalls), gatewayRate},

@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/domain/lipsync"
 	"lipsync/internal/domain/service"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/callers"
 	"lipsync/internal/test/simulate/table"
 )
 
@@ -212,7 +213,7 @@ func measurePoll(ctx context.Context) (table.Count, error) {
 		return table.Count{}, err
 	}
 	id, err := w.generate(ctx, 0, "any", warp)
-	for range 20 * dynamodb.RateLanes(w.service.ReadRate) {
+	for range 20 * callers.RateLanes(w.service.ReadRate) {
 		if err == nil {
 			_, err = w.readOnce(ctx, 0, id) // the first read of a minute in each lane of the rate costs more
 		}

@@ -56,7 +56,7 @@ func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 		return nil, err
 	}
 	return dashboard.New(d.Service, dashboard.Options{
-		Log: d.Log, SignIn: signIn, Sessions: d.Table, Secret: secret,
+		Log: d.Log, SignIn: signIn, Sessions: d.Table.Sessions, Secret: secret,
 		PublicURL: public, Prefix: rest.Base, Storage: storage, Document: rest.Document(),
 	})
 }

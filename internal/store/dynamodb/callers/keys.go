@@ -1,4 +1,8 @@
-package dynamodb
+// Package callers says who calls, and how often they may: API keys with their uses, the rates of calls, the calls that are noted, and the
+// generations of sessions.
+//
+// It may import lipsync, failures and package table.
+package callers
 
 import (
 	"cmp"
@@ -17,7 +21,8 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-type keys struct{ *Store }
+// Keys implements lipsync.Keys.
+type Keys struct{ Table *table.Table }
 
 func keyFields(k *lipsync.Key) table.Fields {
 	return table.Fields{
@@ -36,12 +41,15 @@ func hashKey(hash [32]byte) table.Item {
 // change.
 func keyPointer(id string) table.Item { return table.Key("keyid/"+table.Digest(id), "key") }
 
-// allKeys is the partition of the index that has a pointer to each API key, in shards.
-const allKeys = "keys"
+// AllKeys is the partition of the index that has a pointer to each API key, in shards.
+const AllKeys = "keys"
+
+// keyShards is the number of these shards. It must not change: stored data depends on it.
+const keyShards = 8
 
 // listedKey is the key of the pointer to the API key in its account's partition.
 func listedKey(account, id string) table.Item {
-	return table.Key(allKeys+"/"+table.Digest(account), "key/"+id)
+	return table.Key(AllKeys+"/"+table.Digest(account), "key/"+id)
 }
 
 // pointers returns both pointers to an API key: by its id, and in its account's partition.
@@ -49,26 +57,26 @@ func pointers(k lipsync.Key) []table.Item {
 	unlimited := k.Limit == 0
 	byID := table.With(table.Encode(table.Fields{"account": &k.Account, "hash": &k.Hash, "unlimited": &unlimited}), keyPointer(k.ID))
 	listed := table.With(table.Encode(table.Fields{"account": &k.Account, "hash": &k.Hash}), listedKey(k.Account, k.ID))
-	listed[table.OpenPartition], listed[table.OpenSort] = table.Text(table.Shard(allKeys, table.ShardOf(k.ID, keyShards))), table.Text(k.ID)
+	listed[table.OpenPartition], listed[table.OpenSort] = table.Text(table.Shard(AllKeys, table.ShardOf(k.ID, keyShards))), table.Text(k.ID)
 	return []table.Item{byID, listed}
 }
 
-func (s keys) Create(ctx context.Context, k lipsync.Key) error {
+func (s Keys) Create(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
-	steps := []table.Step{s.table.Put(table.With(table.Encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
+	steps := []table.Step{s.Table.Put(table.With(table.Encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
 	for _, i := range pointers(k) {
-		steps = append(steps, s.table.Put(i, "attribute_not_exists(#pk)", nil, exists))
+		steps = append(steps, s.Table.Put(i, "attribute_not_exists(#pk)", nil, exists))
 	}
-	return table.RetryConflicts(ctx, func(int) error { return s.table.Transact(ctx, steps) })
+	return table.RetryConflicts(ctx, func(int) error { return s.Table.Transact(ctx, steps) })
 }
 
-func (s keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
-	return table.One(ctx, s.table, hashKey(hash), table.Decoder(keyFields))
+func (s Keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
+	return table.One(ctx, s.Table, hashKey(hash), table.Decoder(keyFields))
 }
 
 // pointer returns the account of the API key with the id, and the key of the item that stores it.
-func (s *Store) pointer(ctx context.Context, id string) (account string, key table.Item, err error) {
-	i, err := s.table.Get(ctx, keyPointer(id))
+func (s Keys) pointer(ctx context.Context, id string) (account string, key table.Item, err error) {
+	i, err := s.Table.Get(ctx, keyPointer(id))
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,7 +85,7 @@ func (s *Store) pointer(ctx context.Context, id string) (account string, key tab
 	return account, hashKey(hash), err
 }
 
-func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
+func (s Keys) Touch(ctx context.Context, id string, at time.Time) error {
 	_, key, err := s.pointer(ctx, id)
 	if failure.CodeOf(err) == failure.NotFound {
 		return nil
@@ -85,14 +93,14 @@ func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.table.Update(ctx, table.Change{
+	_, err = s.Table.Update(ctx, table.Change{
 		Key: key, Set: table.Item{"lastUsed": table.Micros(at)},
 		Condition: "attribute_not_exists(#lastUsed) OR #lastUsed < :lastUsed",
 	})
 	return err
 }
 
-func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
+func (s Keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
 	owner, key, err := s.pointer(ctx, id)
 	if err != nil {
 		return err
@@ -100,7 +108,7 @@ func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) erro
 	if account != "" && account != owner {
 		return table.NotFound()
 	}
-	_, err = s.table.Update(ctx, table.Change{
+	_, err = s.Table.Update(ctx, table.Change{
 		Key: key, Set: table.Item{"revokedAt": table.Micros(at)}, Condition: "attribute_not_exists(#revokedAt)",
 	})
 	return err
@@ -111,7 +119,7 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 	if account == "" {
 		var all []*dynamodb.QueryInput
 		for n := range keyShards {
-			all = append(all, table.InPartition(table.Shard(allKeys, n)))
+			all = append(all, table.InPartition(table.Shard(AllKeys, n)))
 		}
 		return all
 	}
@@ -124,15 +132,15 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 
 // List implements lipsync.Keys. In the list of all accounts ("") a key that was just made may
 // be missing.
-func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
+func (s Keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	queries := keyQueries(account)
 	pointers, err := table.Gather(len(queries), func(n int) ([]lipsync.Key, error) {
-		return table.Many(ctx, s.table, math.MaxInt, queries[n], table.Decoder(keyFields))
+		return table.Many(ctx, s.Table, math.MaxInt, queries[n], table.Decoder(keyFields))
 	})
 	if err != nil {
 		return nil, err
 	}
-	keys, err := table.Existing(ctx, s.table, table.KeysOf(pointers, func(k lipsync.Key) table.Item { return hashKey(k.Hash) }), "", table.Decoder(keyFields))
+	keys, err := table.Existing(ctx, s.Table, table.KeysOf(pointers, func(k lipsync.Key) table.Item { return hashKey(k.Hash) }), "", table.Decoder(keyFields))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package dynamodb_test
+package callers_test
 
 import (
 	"sync"
@@ -8,13 +8,17 @@ import (
 	"time"
 
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/callers"
+	"lipsync/internal/store/dynamodb/table"
 	simulated "lipsync/internal/test/simulate/table"
 )
 
+// open returns a new table in memory.
+func open() *table.Table { return table.On(simulated.New(simulated.Limits{}), "t") }
+
 // TestRateClocks takes from a rate of two calls a minute with clocks that differ.
 func TestRateClocks(t *testing.T) {
-	s, now := open(t), time.Unix(1_800_000_000, 0)
+	s, now := callers.Rates{Table: open()}, time.Unix(1_800_000_000, 0)
 	for i, c := range []struct {
 		after time.Duration
 		wait  time.Duration
@@ -25,7 +29,7 @@ func TestRateClocks(t *testing.T) {
 		{0, time.Minute},
 		{-time.Hour, 0}, // a clock that was set back
 	} {
-		got, err := s.Rates.Take(t.Context(), "k", 2, now.Add(c.after))
+		got, err := s.Take(t.Context(), "k", 2, now.Add(c.after))
 		if err != nil || waits(got) != c.wait {
 			t.Errorf("call %d: got %+v (%v), want a wait of %v", i, got, err, c.wait)
 		}
@@ -45,13 +49,13 @@ func waits(a lipsync.Allowance) time.Duration {
 func TestRateLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 6002 // not a multiple of 3
-		s, now := dynamodb.On(simulated.New(simulated.Limits{Call: 8 * time.Millisecond}), "t"), time.Unix(1_800_000_000, 0)
+		s, now := callers.Rates{Table: table.On(simulated.New(simulated.Limits{Call: 8 * time.Millisecond}), "t")}, time.Unix(1_800_000_000, 0)
 		take := func(n int, now time.Time) int {
 			var went atomic.Int64
 			var all sync.WaitGroup
 			for range n {
 				all.Go(func() {
-					a, err := s.Rates.Take(t.Context(), "k", limit, now)
+					a, err := s.Take(t.Context(), "k", limit, now)
 					if err != nil || a.Resets <= 0 || a.Resets > time.Minute || a.Left < 0 || a.Left > limit {
 						t.Errorf("got %+v (%v)", a, err)
 					}
@@ -85,20 +89,20 @@ func TestRateLanes(t *testing.T) {
 // intervals. No partition may take more than 500 write units in a second, refused writes included.
 func TestRateOfBusyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := simulated.New(simulated.Limits{Call: 8 * time.Millisecond, PartitionWrites: 1000})
-		s := dynamodb.On(table, "t")
+		busy := simulated.New(simulated.Limits{Call: 8 * time.Millisecond, PartitionWrites: 1000})
+		s := callers.Rates{Table: table.On(busy, "t")}
 		const seconds, rate = 3, 4000
 		var all sync.WaitGroup
 		for range seconds * rate {
 			all.Go(func() {
-				if a, err := s.Rates.Take(t.Context(), "read/k", 30_000, time.Now()); a.Refused || err != nil {
+				if a, err := s.Take(t.Context(), "read/k", 30_000, time.Now()); a.Refused || err != nil {
 					t.Errorf("got %+v (%v)", a, err)
 				}
 			})
 			time.Sleep(time.Second / rate)
 		}
 		all.Wait()
-		if p := table.Partitions()[0]; p.Writes < rate/10 || p.Writes > 500 {
+		if p := busy.Partitions()[0]; p.Writes < rate/10 || p.Writes > 500 {
 			t.Errorf("%s took %v write units in a second, want 400 to 500", p.Name, p.Writes)
 		}
 	})

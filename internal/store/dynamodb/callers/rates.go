@@ -1,4 +1,4 @@
-package dynamodb
+package callers
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-type rates struct{ *Store }
+// Rates implements lipsync.Rates.
+type Rates struct{ Table *table.Table }
 
 // window is a minute that begins with its first call.
 type window struct {
@@ -47,7 +48,7 @@ func rateKey(name string, lane int) table.Item {
 // Each lane has its own window, in which it allows no more than its share. A minute overlaps at
 // most two windows of a lane, so up to twice the limit may be allowed in it, whatever the number
 // of lanes.
-func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (a lipsync.Allowance, err error) {
+func (s Rates) Take(ctx context.Context, name string, limit int, now time.Time) (a lipsync.Allowance, err error) {
 	n := RateLanes(limit)
 	lane := rand.N(n)
 	err = table.RetryConflicts(ctx, func(int) (err error) {
@@ -65,8 +66,8 @@ func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) 
 }
 
 // takeFrom takes one of limit calls a minute from an item.
-func (s *Store) takeFrom(ctx context.Context, key table.Item, limit int64, now time.Time) (lipsync.Allowance, error) {
-	is, err := s.table.Update(ctx, table.Change{
+func (s Rates) takeFrom(ctx context.Context, key table.Item, limit int64, now time.Time) (lipsync.Allowance, error) {
+	is, err := s.Table.Update(ctx, table.Change{
 		Key: key, Add: table.Item{"taken": table.Number(1)},
 		Condition: "#start > :minuteAgo AND #start < :inAMinute AND #taken < :limit",
 		Values: table.Item{
@@ -89,13 +90,13 @@ func (s *Store) takeFrom(ctx context.Context, key table.Item, limit int64, now t
 }
 
 // freeLane returns a lane that has some of its share left. If none has, the Allowance is refused and resets when the first one has.
-func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, a lipsync.Allowance, err error) {
+func (s Rates) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, a lipsync.Allowance, err error) {
 	n := RateLanes(limit)
 	var keys []table.Item
 	for i := range n {
 		keys = append(keys, rateKey(name, i))
 	}
-	found, err := s.table.GetAll(ctx, keys)
+	found, err := s.Table.GetAll(ctx, keys)
 	if err != nil {
 		return 0, a, err
 	}
@@ -119,7 +120,7 @@ func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.T
 
 // begin begins a window with one call. It returns conflict if the item no longer has the window
 // last.
-func (s *Store) begin(ctx context.Context, key table.Item, last window, now time.Time) error {
+func (s Rates) begin(ctx context.Context, key table.Item, last window, now time.Time) error {
 	c := table.Change{
 		Key: key, Set: table.Item{"start": table.Micros(now), "taken": table.Number(1), table.TimeToLive: table.Expiry(now.Add(time.Minute))},
 		Condition: "attribute_not_exists(#start)", Refused: table.Conflict{},
@@ -127,6 +128,6 @@ func (s *Store) begin(ctx context.Context, key table.Item, last window, now time
 	if !last.start.IsZero() {
 		c.Condition, c.Values = "#start = :last", table.Item{"last": table.Micros(last.start)}
 	}
-	_, err := s.table.Update(ctx, c)
+	_, err := s.Table.Update(ctx, c)
 	return err
 }
