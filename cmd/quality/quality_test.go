@@ -43,20 +43,22 @@ func TestTrials(t *testing.T) {
 }
 
 func TestMeasured(t *testing.T) {
-	l := &layout{Python: "sh", Shared: t.TempDir()}
-	print := func(tool, json string) {
-		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Join(l.Shared, "tools"), 0o755), os.WriteFile(l.tool(tool), []byte("echo '"+json+"'"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+	l := &layout{Python: filepath.Join(t.TempDir(), "python")}
+	const scored = `{"opening": {"mean": 38.78, "sd": 14.29, "step": 0.71}, "envelope": {"at_0": 0.775, "peak": 0.775, "lag": 1, "far": 0.167},
+		"articulation": {"at_0": 0.661, "peak": 0.661, "lag": -1, "far": 0.233}, "untouched": {"output_db": 45.25, "encoded_once_db": 45.0}}`
+	const seen = `{"closed": {"n": 11, "under_15": 0.091}, "held_open": {"n": 0, "closed_throughout": null, "mean_high": null},
+		"rounded": {"n": [5, 13], "ratio": 1.044, "d": NaN}, "teeth": {"n": 3, "under_35": 0.667}, "step": 0.69}`
+	// Both must read lips by the attention mesh.
+	interpreter := "#!/bin/sh\ncase \"$*\" in *visemes.score.mesh_at*) echo '" + scored + "' ;; *--refined*) echo '" + seen + "' ;; esac\n"
+	if err := os.WriteFile(l.Python, []byte(interpreter), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	print("syncscore", `{"opening": {"mean": 38.78, "sd": 14.29, "step": 0.71}, "envelope": {"at_0": 0.775, "peak": 0.775, "lag": 1, "far": 0.167},
-		"articulation": {"at_0": 0.661, "peak": 0.661, "lag": -1, "far": 0.233}, "untouched": {"output_db": 45.25, "encoded_once_db": 45.0}}`)
-	print("visemes", `{"closed": {"n": 11, "under_15": 0.091}, "held_open": {"n": 0, "closed_throughout": null, "mean_high": null},
-		"rounded": {"n": [5, 13], "ratio": 1.044, "d": NaN}, "teeth": {"n": 3, "under_35": 0.667}, "step": 0.69}`)
-	var s score
-	var v visemes
-	if err := errors.Join(l.measure(t.Context(), &s, l.tool("syncscore")), l.measure(t.Context(), &v, l.tool("visemes"))); err != nil {
+	s, err := l.score(t.Context(), "output.mp4", "speech.wav")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := l.visemes(t.Context(), "output.mp4", "events.json")
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := figures{

@@ -21,7 +21,7 @@ type Articulation struct {
 var Rest = Articulation{Silence: 1}
 
 // A run of hops whose Closure is over runOver is a closure if it is over peakOver somewhere. A closure that is missed is seen; a false one
-// closes a vowel for a frame. Readers say an m, b or p in seven so weakly that its Closure stays under .5.
+// closes a vowel for a frame. Readers say an m, b or p in five or six so weakly that its Closure stays under .5.
 const (
 	runOver  = .25
 	peakOver = .35
@@ -44,7 +44,7 @@ func (s *Speech) Articulation(next func(Articulation)) error {
 	if len(spoken) > 0 {
 		if v := s.newVoice(spoken, features); v.loud >= silent {
 			input := func(k int, x *[inputs]float32) { v.input(x, features.at(spoken.hop(k))) }
-			run(articulationNetwork(), spoken.count(), input, func(k int, y *[outputs]float32) {
+			run(articulationNetworks(), spoken.count(), input, func(k int, y *[outputs]float32) {
 				rest(spoken.hop(k))
 				smoothed.add(compose(y))
 				passed++
@@ -115,7 +115,7 @@ func filter(hops []Articulation, deviation float64, number func(*Articulation) *
 }
 
 // inertia and settling are the standard deviations, in hops, of two filters of openings: inertia before
-// closures are cut out of them, and settling after that. The network can change its outputs at each hop,
+// closures are cut out of them, and settling after that. The networks can change their outputs at each hop,
 // but lips and jaw have mass: they open and close at most some 5 times a second.
 const inertia, settling = 2.5, 3
 
@@ -124,11 +124,12 @@ const inertia, settling = 2.5, 3
 // measures of anticipatory labial coarticulation", 1992).
 const protrusion = 3
 
-// compose returns the articulation of y, the network's outputs without the logistic function. The
-// network's opening is that of a mouth that isn't closed, so closure and silence are taken off here.
+// compose returns the articulation of y, the logits of the networks. Their opening is that of a mouth
+// that isn't closed, so closure and silence are taken off here. In silence no lip lies at the teeth either.
 func compose(y *[outputs]float32) Articulation {
 	a := Articulation{logistic(y[0]), logistic(y[1]), logistic(y[2]), logistic(y[3]), logistic(y[4]), logistic(y[5])}
 	a.Opening *= (1 - a.Closure) * (1 - a.Silence)
+	a.Labiodental *= 1 - a.Silence
 	return a
 }
 

@@ -52,7 +52,7 @@ func sounds(t *testing.T, name string) []sound {
 	return all[name]
 }
 
-// marks counts known sounds, and those of them that the network hears.
+// marks counts known sounds, and those of them that the networks hear.
 type marks struct{ closures, closed, vowels, shut, teeth, bitten int }
 
 func (m *marks) add(a []Articulation, sounds []sound) {
@@ -155,6 +155,25 @@ func TestGain(t *testing.T) {
 					break
 				}
 			}
+		}
+	}
+}
+
+// TestCompose checks what silence and closure leave of the other numbers.
+func TestCompose(t *testing.T) {
+	const yes, no = 8, -8
+	for _, c := range []struct {
+		what string
+		y    [outputs]float32
+		want Articulation
+	}{
+		{"an open mouth", [...]float32{yes, no, no, no, no, no}, Articulation{Opening: 1}},
+		{"a closure", [...]float32{yes, yes, no, no, no, no}, Articulation{Closure: 1}},
+		{"a lip at the teeth", [...]float32{no, no, yes, no, no, no}, Articulation{Labiodental: 1}},
+		{"silence", [...]float32{yes, no, yes, no, no, yes}, Articulation{Silence: 1}},
+	} {
+		if got := compose(&c.y); difference(got, c.want) > .01 {
+			t.Errorf("%s: got %.2v, want %.2v", c.what, got, c.want)
 		}
 	}
 }

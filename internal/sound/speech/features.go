@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/signal/dsp"
 )
 
-// These constants define the features. The network was trained with them.
+// These constants define the features. The networks were trained with them.
 const (
 	fftSize = 512  // samples
 	bands   = 40   // triangular mel filters from lowest to highest

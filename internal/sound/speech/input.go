@@ -9,8 +9,8 @@ import (
 // silent is a level in dB, about -55 dBFS. Sound below it is no speech.
 const silent = -20
 
-// The network's inputs are levels in dB relative to those of the voice, scaled and limited. It was
-// trained with these numbers; training/features.py has the same ones.
+// The networks' inputs are levels in dB relative to those of the voice, scaled and limited. They
+// learned with these numbers; training/features.py has the same ones.
 const (
 	loudest    = .95 // the level of loud speech is this quantile of the levels while someone speaks
 	speechOver = -30 // dB relative to loud speech: hops over it count for the mean of each band
@@ -23,7 +23,7 @@ const (
 	levelLeast, levelMost = -3, .3 // units
 )
 
-// voice holds levels of a speech track. The network's inputs are relative to them, so that neither the
+// voice holds levels of a speech track. The networks' inputs are relative to them, so that neither the
 // gain nor the microphone matters.
 type voice struct {
 	loud float32        // the level of loud speech, dB
@@ -97,7 +97,7 @@ func (s *Speech) newVoice(spoken stretches, features *featureReader) (v voice) {
 	return v
 }
 
-// input fills x with the network's inputs for a hop: the bands, then the level.
+// input fills x with the networks' inputs for a hop: the bands, then the level.
 func (v *voice) input(x *[inputs]float32, h *hopFeatures) {
 	for b, m := range h.mel {
 		x[b] = min(max((max(m, v.loud+bandFloor)-v.mean[b])/bandScale, bandLeast), bandMost)

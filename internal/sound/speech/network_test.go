@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -26,7 +27,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	count := 0
-	run(articulationNetwork(), hops, input, func(hop int, y *[outputs]float32) {
+	run(articulationNetworks(), hops, input, func(hop int, y *[outputs]float32) {
 		count++
 		for i, v := range y {
 			if got, want := logistic(v), number(hops*inputs+hop*outputs+i); !(math.Abs(float64(got-want)) < 1e-3) {
@@ -50,7 +51,7 @@ func TestNetworkInPieces(t *testing.T) {
 				x[i] = value(hop+from, i)
 			}
 		}
-		run(articulationNetwork(), n, input, func(_ int, y *[outputs]float32) { out = append(out, *y) })
+		run(articulationNetworks(), n, input, func(_ int, y *[outputs]float32) { out = append(out, *y) })
 		return out
 	}
 	a, b := outcome(n, 0), outcome(n-later, later)
@@ -63,11 +64,11 @@ func TestNetworkInPieces(t *testing.T) {
 	}
 }
 
-// TestWeights checks that the file holds what the network reads, no more and no
+// TestWeights checks that the file holds what the networks read, no more and no
 // less, and only small numbers.
 func TestWeights(t *testing.T) {
 	count := 0
-	for _, l := range articulationNetwork() {
+	for _, l := range slices.Concat(articulationNetworks()...) {
 		numbers := l.biases
 		for _, tap := range l.taps {
 			numbers = append(numbers[:len(numbers):len(numbers)], tap.Data...)

@@ -1,7 +1,7 @@
 // Package speech computes the articulation of a speech track: the movements of a mouth that says it.
 //
-// A small network computes it. The programs in the folder training trained the network on synthetic
-// speech and on people who read aloud, whose phones are known.
+// Two small networks compute it. The programs in the folder training trained them on synthetic speech
+// and on people, whose phones are known.
 package speech
 
 import (

@@ -196,7 +196,7 @@ func TestMemory(t *testing.T) {
 		}))
 		return used
 	}
-	use(1) // makes the network
+	use(1) // makes the networks
 	const less, more = 60, 180
 	if each := float64(use(more)-use(less)) / ((more - less) * HopRate); each > 12 {
 		t.Errorf("a hop takes %.1f bytes of memory, want 12 at most", each)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Have Debian's synthesizers speak, and keep the sound with the time of each phone.
 
-usage: data.py FOLDER        (about 8 minutes on 2 cores; the packages are in README.md)
+usage: data.py FOLDER        (the packages are in README.md)
 
 For each voice FOLDER gets a file VOICE.pkl: a list of {"voice", "language", "samples" (int16, 16 kHz), "sounds": [(start, end, name)]},
 in seconds and the names of phones.py. No voice says a sentence that another of its language says, but for the two of Finnish.

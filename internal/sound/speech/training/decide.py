@@ -13,9 +13,9 @@ OPENED, FOUND, RIGHT = .01, .80, .60
 STEPS = np.arange(0, 2.01, .2)
 
 
-def decide(layers, voices):
+def decide(networks, voices):
     """-> what to add to the logit of closure, and to that of labiodental"""
-    heard = {condition: _hear(layers, voices, CONDITIONS[condition]) for condition in ASKED}
+    heard = {condition: _hear(networks, voices, CONDITIONS[condition]) for condition in ASKED}
     opened = {s: np.mean([_marks(h, s, 0)["opened"] for h in heard.values()]) for s in STEPS}
     closure = max((s for s in STEPS if opened[s] <= OPENED), default=0)
     teeth = {s: _marks(heard["clean"], closure, s) for s in STEPS - 1}
@@ -25,9 +25,9 @@ def decide(layers, voices):
     return float(closure), float(labiodental)
 
 
-def _hear(layers, voices, harm):
+def _hear(networks, voices, harm):
     rng = np.random.default_rng(1)
-    return [(evaluate.hear(layers, harm(u["samples"] / 32768, rng)), u["sounds"]) for u in voices]
+    return [(evaluate.hear(networks, harm(u["samples"] / 32768, rng)), u["sounds"]) for u in voices]
 
 
 def _marks(heard, closure, labiodental):

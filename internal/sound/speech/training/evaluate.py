@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How well the network hears voices that didn't train it; flite's rms and LibriSpeech's stopped it.
+"""How well the networks hear voices that didn't train them; flite's rms and LibriSpeech's said when to stop.
 
 usage: evaluate.py FOLDER... [--network ../articulation.bin] [--each]
 
-FOLDERs hold what data.py, people.py and readers.py made. The opening has the inertia that the loss has: see README.md. A line for each group of voices, or with --each for each voice, and each condition:
+FOLDERs hold what the other programs made. The opening has the inertia that the loss has: see README.md. A line for each group of voices, or with --each for each voice, and each condition:
 
 n         how many m, b and p
 closed    the share of them during which the opening falls under .15
@@ -12,6 +12,7 @@ r         the correlation of the opening with the one that the phones ask for
 rounded   d': the difference of Rounding in rounded and in spread sounds, over the pooled standard deviation
 teeth     of the f and v, the share in which Labiodental passes .5 and Closure; and of the runs of hops where it does, the share at an f or v
 heard     the share of the m, b and p in which Closure passes .5, up to 20 ms before or after
+wrong     the runs of hops with Closure over .5 at no m, b or p, over n
 nasals    the share of n and ng in which it does
 """
 import argparse, pickle
@@ -23,9 +24,9 @@ from scipy.signal import butter, fftconvolve, resample_poly, sosfilt
 
 import features, network, phones
 
-COLUMNS = ["n", "closed", "opened", "r", "rounded", "found", "right", "heard", "nasals"]
+COLUMNS = ["n", "closed", "opened", "r", "rounded", "found", "right", "heard", "wrong", "nasals"]
 HERE = Path(__file__).resolve().parent.parent
-GROUPS = {"readers": "human-", "English": "festival-ked", "Finnish": ("festival-lj", "festival-mv"), "Hindi, Telugu": "festival-nsk", "rms": "flite-rms", "LibriSpeech": "stops"}
+GROUPS = {"readers": "human-", "German": "german", "English": "festival-ked", "Finnish": ("festival-lj", "festival-mv"), "Hindi, Telugu": "festival-nsk", "rms": "flite-rms", "LibriSpeech": "stops"}
 OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE = range(6)
 
 
@@ -63,10 +64,10 @@ def loudness(x):
 CONDITIONS = {"clean": clean, "15 dB noise": noisy, "telephone": telephone, "heavy reverb": room}
 
 
-def hear(layers, samples):
-    """-> what the network says (hops, 6)"""
+def hear(networks, samples):
+    """-> what the networks say (hops, 6)"""
     with torch.no_grad():
-        return network.run(layers, features.normalise(torch.from_numpy(features.features(samples))[None]))[0].numpy()
+        return network.run(networks, features.normalise(torch.from_numpy(features.features(samples))[None]))[0].numpy()
 
 
 def compose(y):
@@ -82,14 +83,14 @@ def runs(on):
 
 class Tally:
     def __init__(self):
-        self.low, self.high, self.rounded, self.spread, self.found, self.right, self.nasal, self.heard, self.pairs = ([] for _ in range(9))
+        self.low, self.high, self.rounded, self.spread, self.found, self.right, self.nasal, self.heard, self.wrong, self.pairs = ([] for _ in range(10))
 
     def add(self, y, sounds):
         asked = features.targets(sounds, len(y))
         opening, closure = y[:, OPENING], y[:, CLOSURE]
         teeth = (y[:, LABIODENTAL] > .5) & (y[:, LABIODENTAL] > closure)
         self.pairs.append((opening, asked[:, OPENING]))
-        at_teeth = np.zeros(len(y), bool)
+        at_teeth, at_lips = np.zeros(len(y), bool), np.zeros(len(y), bool)
         for start, end, name in sounds:
             a, b = round(start * 100), max(round(end * 100), round(start * 100) + 1)
             if b > len(y):
@@ -97,6 +98,7 @@ class Tally:
             if name in phones.CLOSED:
                 self.low.append(opening[a:b].min())
                 self.heard.append(closure[max(a - 2, 0):b + 2].max() > .5)
+                at_lips[max(a - 2, 0):b + 2] = True
             if name in phones.OPEN_VOWELS:
                 self.high.append(opening[a:b].max())
             if name in phones.ROUNDED:
@@ -104,12 +106,13 @@ class Tally:
             if name in phones.SPREAD:
                 self.spread.append(y[a:b, ROUNDING].mean())
             if name in phones.NASALS:
-                self.nasal.append(closure[a + 1:max(b - 1, a + 2)].max() > .5)
+                self.nasal.append(closure[min(a + 1, b - 1):max(b - 1, a + 2)].max() > .5)
             if name in phones.TEETH:
                 self.found.append(teeth[a:b].any())
             if name in phones.TEETH | {"P", "M"}:
                 at_teeth[max(a - 2, 0):b + 2] = True
         self.right += [at_teeth[a:b].any() for a, b in runs(teeth)]
+        self.wrong += [not at_lips[a:b].any() for a, b in runs(closure > .5)]
 
     def line(self):
         said, asked = (np.concatenate(a) for a in zip(*self.pairs))
@@ -117,7 +120,7 @@ class Tally:
         rounded, spread = np.array(self.rounded), np.array(self.spread)
         d = (rounded.mean() - spread.mean()) / np.sqrt((rounded.var() + spread.var()) / 2)
         return [len(self.low), mean(np.array(self.low) < .15), mean(np.array(self.high) < .15), np.corrcoef(said, asked)[0, 1], d,
-                mean(self.found), mean(self.right), mean(self.heard), mean(self.nasal)]
+                mean(self.found), mean(self.right), mean(self.heard), sum(self.wrong) / max(len(self.low), 1), mean(self.nasal)]
 
 
 def main():
@@ -126,16 +129,16 @@ def main():
     p.add_argument("--network", default=HERE / "articulation.bin")
     p.add_argument("--each", action="store_true")
     a = p.parse_args()
-    layers = network.load(a.network)
+    networks = network.load(a.network)
     voices = {f.stem: pickle.load(open(f, "rb")) for folder in a.folders for f in sorted(Path(folder).glob("*.pkl"))}
     groups = {v: v for prefix in GROUPS.values() for v in voices if v.startswith(prefix)} if a.each else GROUPS
-    print("| voices | sound | n | closed | opened | r | rounded | teeth found | teeth right | heard | nasals |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| voices | sound | n | closed | opened | r | rounded | teeth found | teeth right | heard | wrong | nasals |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for group, prefix in groups.items():
         for condition, harm in CONDITIONS.items():
             tally, rng = Tally(), np.random.default_rng(1)
             for u in (u for v, us in voices.items() if v.startswith(prefix) for u in us):
-                tally.add(compose(hear(layers, harm(u["samples"] / 32768, rng))), u["sounds"])
+                tally.add(compose(hear(networks, harm(u["samples"] / 32768, rng))), u["sounds"])
             if tally.pairs:
                 n, *rest = tally.line()
                 print(f"| {group} | {condition} | {n} | " + " | ".join(f"{v:.2f}" for v in rest) + " |", flush=True)

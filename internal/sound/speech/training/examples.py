@@ -8,9 +8,10 @@ from scipy.signal import resample_poly
 
 import features, negatives, phones
 
-TESTS = ("festival-ked", "festival-lj", "festival-mv", "festival-nsk", "human")  # only test, and so Finnish, Hindi and Telugu
+TESTS = ("festival-ked", "festival-lj", "festival-mv", "festival-nsk", "human", "german")  # only test, and so Finnish, Hindi and Telugu
 STOPS = ("stops", "flite-rms")  # say when to stop, and decide
-ESPEAK, PEOPLE = .4, .25  # how often espeak-ng and people are drawn, against voices that were cut from recordings
+# How often espeak-ng, the many who read a sentence each, and the actors who say the same sentences are drawn, against other voices.
+ESPEAK, PEOPLE, LABELLED = .4, .25, .5
 STRETCHES = [(20, 17), (10, 9), (17, 16), (15, 16), (9, 10), (6, 7)]
 HOPS, ITEMS, SILENT = 320, 24, 3  # of a batch: the length, how many, and of those how many without speech
 SILENCE = features.OUTPUTS - 1
@@ -82,4 +83,4 @@ class Batches:
 
 def _share(voice, count):
     """of a voice: the many sentences of one don't drown the others"""
-    return count ** -.6 * (ESPEAK if voice.startswith("espeak") else PEOPLE if voice.startswith("libri") else 1)
+    return count ** -.6 * (ESPEAK if voice.startswith("espeak") else PEOPLE if voice.startswith("libri") else LABELLED if voice.startswith("emodb") else 1)

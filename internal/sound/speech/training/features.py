@@ -1,6 +1,7 @@
 """What the network sees of sound, what it shall say of it, and the harm done to sound that it shall hear through.
 
-features() and normalise() are those of ../features.go and ../input.go.
+features() and normalise() are those of ../features.go and ../input.go: the power of 40 mel bands; these in dB, each less its mean while
+someone speaks, and the level under the loudest.
 """
 import numpy as np
 import torch
@@ -48,12 +49,12 @@ def normalise(power):
 
 
 def targets(sounds, hops, stretch=1.0):
-    """-> (hops, OUTPUTS + 1): the articulation, smoothed as lips move, and where n and its like sound"""
+    """-> (hops, OUTPUTS + 1): the articulation, smoothed as lips move, and how easily the sound is taken for one of the lips"""
     steps = hops * 5 + 4  # of 2 ms
     t, y = np.arange(steps) * .002 - .004, np.zeros((steps, OUTPUTS + 1))
     y[:, OUTPUTS - 1] = 1  # silence
     for start, end, name in sounds:
-        y[(t >= start * stretch) & (t < end * stretch)] = (*phones.ARTICULATION[name], name in phones.NASALS)
+        y[(t >= start * stretch) & (t < end * stretch)] = (*phones.ARTICULATION[name], phones.LIKE_LIPS.get(name, 0))
     smooth = [gaussian_filter1d(y[:, i], s) for i, s in enumerate((10, 4, 8, 13, 13, 5, 3))]
     smooth[0] *= 1 - smooth[1]
     return np.stack(smooth, 1)[2:2 + hops * 5:5].astype(np.float32)
@@ -69,11 +70,11 @@ def phones_at(sounds, hops, stretch=1.0):
 
 def compose(said):
     """what the network says (items, hops, OUTPUTS) -> articulation, as ../articulation.go composes it"""
-    opening, closure, silence = said[..., 0], said[..., 1], said[..., 5]
+    opening, closure, labiodental, silence = said[..., 0], said[..., 1], said[..., 2], said[..., 5]
     opening = (opening * (1 - closure) * (1 - silence))[:, None]
     reach = len(INERTIA) // 2
     opening = F.conv1d(F.pad(opening, (reach, reach), mode="replicate"), INERTIA[None, None])[:, 0]
-    return torch.cat([(opening * (1 - closure ** 2))[..., None], said[..., 1:]], -1)
+    return torch.cat([torch.stack([opening * (1 - closure ** 2), closure, labiodental * (1 - silence)], -1), said[..., 3:]], -1)
 
 
 def harm(power, negatives, g):

@@ -1,4 +1,4 @@
-"""The network, and the file that ../network.go reads."""
+"""The networks, and the file that ../network.go reads."""
 import numpy as np
 import torch
 import torch.nn as nn
@@ -7,18 +7,19 @@ import torch.nn.functional as F
 from features import INPUTS, OUTPUTS
 from phones import CLASSES
 
-CHANNELS, FIRST, DILATIONS = 80, 5, (1, 2, 4, 8, 2, 1)
+SIZES = (112, 80)  # channels of the networks in ../articulation.bin
+FIRST, DILATIONS = 5, (1, 2, 4, 8, 4, 2, 1)
 
 
 class Network(nn.Module):
-    """A convolution over 5 hops, then residual ones over 3, 200 ms to either side in all."""
+    """A convolution over 5 hops, then residual ones over 3, 240 ms to either side in all."""
 
-    def __init__(self):
+    def __init__(self, channels):
         super().__init__()
-        convolution = lambda inputs, taps, dilation: nn.Conv1d(inputs, CHANNELS, taps, padding=taps // 2 * dilation, dilation=dilation)
-        self.convolutions = nn.ModuleList([convolution(INPUTS, FIRST, 1)] + [convolution(CHANNELS, 3, d) for d in DILATIONS])
-        self.norms = nn.ModuleList([nn.BatchNorm1d(CHANNELS) for _ in self.convolutions])
-        self.last, self.names, self.drop = nn.Conv1d(CHANNELS, OUTPUTS, 1), nn.Conv1d(CHANNELS, len(CLASSES), 1), nn.Dropout1d(.1)
+        convolution = lambda inputs, taps, dilation: nn.Conv1d(inputs, channels, taps, padding=taps // 2 * dilation, dilation=dilation)
+        self.convolutions = nn.ModuleList([convolution(INPUTS, FIRST, 1)] + [convolution(channels, 3, d) for d in DILATIONS])
+        self.norms = nn.ModuleList([nn.BatchNorm1d(channels) for _ in self.convolutions])
+        self.last, self.names, self.drop = nn.Conv1d(channels, OUTPUTS, 1), nn.Conv1d(channels, len(CLASSES), 1), nn.Dropout1d(.1)
 
     def forward(self, x):
         """(items, hops, INPUTS) -> logits of the articulation (items, hops, OUTPUTS) and of the phones (items, CLASSES, hops), which only teach"""
@@ -39,28 +40,35 @@ class Network(nn.Module):
         return out
 
 
-def save(layers, path):
+def save(networks, path):
     with open(path, "wb") as f:
-        for weights, biases in layers:
+        for weights, biases in (layer for layers in networks for layer in layers):
             f.write(weights.numpy().astype("<f2").tobytes() + biases.numpy().astype("<f2").tobytes())
 
 
 def load(path):
-    """-> the layers that save wrote"""
-    numbers, layers = torch.from_numpy(np.fromfile(path, "<f2").astype(np.float32)), []
-    for taps, inputs, outputs in [(FIRST, INPUTS, CHANNELS)] + [(3, CHANNELS, CHANNELS)] * len(DILATIONS) + [(1, CHANNELS, OUTPUTS)]:
-        weights, biases, numbers = numbers.tensor_split([taps * inputs * outputs, (taps * inputs + 1) * outputs])
-        layers.append((weights.reshape(taps, inputs, outputs), biases))
+    """-> the layers of each network that save wrote"""
+    numbers, networks = torch.from_numpy(np.fromfile(path, "<f2").astype(np.float32)), []
+    for n in SIZES:
+        networks.append([])
+        for taps, inputs, outputs in [(FIRST, INPUTS, n)] + [(3, n, n)] * len(DILATIONS) + [(1, n, OUTPUTS)]:
+            weights, biases, numbers = numbers.tensor_split([taps * inputs * outputs, (taps * inputs + 1) * outputs])
+            networks[-1].append((weights.reshape(taps, inputs, outputs), biases))
     assert not len(numbers), path
-    return layers
+    return networks
 
 
-def run(layers, x):
-    """the folded network, as Go runs it: (items, hops, INPUTS) -> articulation (items, hops, OUTPUTS)"""
+def run(networks, x):
+    """folded networks, as Go runs them: (items, hops, INPUTS) -> articulation (items, hops, OUTPUTS)"""
+    return torch.sigmoid(sum(logits(layers, x) for layers in networks) / len(networks))
+
+
+def logits(layers, x):
+    """a folded network: (items, hops, INPUTS) -> what it says before the logistic function (items, hops, OUTPUTS)"""
     h = None
     for (weights, biases), dilation in zip(layers, (1, *DILATIONS, 1)):
         source = x.transpose(1, 2) if h is None else h
         y = F.conv1d(source, weights.float().permute(2, 1, 0), biases.float(), padding=len(weights) // 2 * dilation, dilation=dilation)
         if len(biases) == OUTPUTS:
-            return torch.sigmoid(y).transpose(1, 2)
+            return y.transpose(1, 2)
         h = F.relu(y) if h is None else h + F.relu(y)

@@ -44,6 +44,7 @@ CLASSES = sorted(ARTICULATION)
 CLOSED = {"m", "b", "p"}
 TEETH = {"f", "v"}  # P is the approximant of Finnish and Hindi: neither teeth nor not
 NASALS = {"n", "n^", "N"}  # sound like m, with open lips
+LIKE_LIPS = dict.fromkeys(NASALS, 1) | dict.fromkeys(("d", "t", "g", "k"), .5)  # sounds that differ from m, b and p in their place only, and how much that matters
 OPEN_VOWELS = {"a", "A", "&", "0", "V", "O", "E", "e", "a~", "E~"}
 ROUNDED = {name for name, a in ARTICULATION.items() if a[3] == 1}
 SPREAD = {name for name, a in ARTICULATION.items() if a[4] == 1}
@@ -54,7 +55,8 @@ ARPABET = dict(
     ow="oU", oy="OI", p="p", r="r", s="s", sh="S", t="t", dx="*", th="T", uh="U", uw="u", v="v", w="w", y="j", z="z", zh="Z",
     pau="_", sil="_", ssil="_")
 
-# Names of espeak-ng and of SAMPA; a longer name that begins with one of these is taken for the longest such.
+# Names of espeak-ng and of SAMPA; a longer name that begins with one of these is taken for the longest such. A known fault: Q is [ɣ] in Spanish,
+# Catalan, Greek and Belarusian, and y is [ɨ] in Russian, Romanian and Polish, but the networks learned them as "0" and "y".
 SAMPA = {name: name for name in ARTICULATION} | {name: name for name in DIPHTHONGS} | {
     "OY": "OI", "3:": "3", "8": "3", "A~": "a~", "O~": "o~", "W": "9", "W~": "E~", "Q": "0", "u@": "U@", "pF": "p", "R": "r",
     "l^": "l^", "Q^": "l", "J": "j", "C": "x", "X": "x", "q": "k", "H": "h", "S;": "S", "ts;": "tS", "dz;": "dZ", "tS;": "tS",

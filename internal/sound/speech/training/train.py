@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Train the network that hears articulation.
+"""Train the networks that hear articulation.
 
-usage: train.py FOLDER [--steps 8000] [--threads 2]      (FOLDER is what data.py and people.py made; at most an hour on 2 cores)
+usage: train.py FOLDER [--steps 8000] [--threads 2]      (FOLDER is what data.py, people.py, languages.py and labelled.py made)
 
 Writes ../articulation.bin, and ../testdata/network.bin, which holds inputs and outputs that Go's inference must reproduce.
 """
@@ -16,7 +16,7 @@ import decide, features, network
 from examples import HOPS, STOPS, Batches, examples, silent
 
 HERE = Path(__file__).resolve().parent.parent
-OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE, NASAL = range(7)
+OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE, LIKE_LIPS = range(7)
 NAMES = .15  # what the names of the phones count in the loss
 
 
@@ -25,7 +25,7 @@ def loss(logits, y, counts):
     positive, weight = torch.tensor([1, 4, 3, 2, 1, 1.0]), torch.tensor([2, 2, 2.5, 1, 1, .7])
     each = F.binary_cross_entropy_with_logits(logits, target, pos_weight=positive, reduction="none") * weight
     hard = torch.ones_like(each)
-    hard[..., CLOSURE] += 3 * y[..., NASAL] + 2 * y[..., LABIODENTAL]  # n is not m, nor is v
+    hard[..., CLOSURE] += 3 * y[..., LIKE_LIPS] + 2 * y[..., LABIODENTAL]  # n is not m, d is not b, nor is v
     hard[..., LABIODENTAL] += 2 * y[..., CLOSURE]
     opening = features.compose(torch.sigmoid(logits))[..., OPENING]
     error = (opening - target[..., OPENING]) ** 2 * (1 + 2 * target[..., CLOSURE])
@@ -56,10 +56,11 @@ def check(net, batches):
     return losses, r
 
 
-def train(net, batches, checks, quiet, steps, seed, keep_best):
+def train(net, batches, checks, quiet, steps, seed):
+    """-> the layers, at the step at which the checks are best"""
     names = torch.nn.CrossEntropyLoss(reduction="none")
     g, average = torch.Generator().manual_seed(seed), copy.deepcopy(net)
-    best, began, total = 9.0, time.time(), 0.0
+    best, layers, began, total = 9.0, None, time.time(), 0.0
     optimizer = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=.1)
     for step in range(1, steps + 1):
@@ -83,16 +84,16 @@ def train(net, batches, checks, quiet, steps, seed, keep_best):
             losses, r = check(average, checks)
             better = sum(losses) < best
             if better:
-                best = sum(losses)
-                keep_best(average.fold())
+                best, layers = sum(losses), average.fold()
             print(f"{step:5} {time.time() - began:5.0f} s, loss {total / 250:.4f}, stops {losses[0]:.4f}, harmed {losses[1]:.4f}, r {r}{' *' if better else ''}", flush=True)
             total = 0.0
+    return layers
 
 
-def golden(layers, path):
+def golden(networks, path):
     """inputs drawn at random and what they give, for the test of ../network.go"""
     x = torch.randn(1, 96, features.INPUTS, generator=torch.Generator().manual_seed(1))
-    y = network.run(layers, x)
+    y = network.run(networks, x)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"".join(a[0].numpy().astype("<f4").tobytes() for a in (x, y)))
 
@@ -102,25 +103,24 @@ def main():
     p.add_argument("folder", type=Path)
     p.add_argument("--steps", type=int, default=8000)
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--seed", type=int, default=0)
     p.add_argument("--out", default=HERE / "articulation.bin")
     a = p.parse_args()
     torch.set_num_threads(a.threads)
-    torch.manual_seed(a.seed)
     began = time.time()
     (voices, stops), quiet = examples(a.folder), silent(400)
     hours = sum(len(e[0]) for v in voices.values() for e in v) / 360000
-    net = network.Network()
-    print(f"{len(voices)} voices, {hours:.1f} hours, {sum(p.numel() for p in net.parameters())} parameters, {time.time() - began:.0f} s to read", flush=True)
-    best = []
-    train(net, Batches(voices, quiet, np.random.RandomState(a.seed)), validation(stops, quiet), quiet, a.steps, a.seed, lambda layers: best.append(layers))
-    layers = best[-1]
-    surer = decide.decide(layers, [u for name in STOPS for u in pickle.load(open(a.folder / (name + ".pkl"), "rb"))])
+    print(f"{len(voices)} voices, {hours:.1f} hours, {time.time() - began:.0f} s to read", flush=True)
+    networks = []
+    for seed, size in enumerate(network.SIZES):
+        torch.manual_seed(seed)
+        networks.append(train(network.Network(size), Batches(voices, quiet, np.random.RandomState(seed)), validation(stops, quiet), quiet, a.steps, seed))
+    surer = decide.decide(networks, [u for name in STOPS for u in pickle.load(open(a.folder / (name + ".pkl"), "rb"))])
     print("added to the logits of closure and labiodental:", *surer)
-    layers[-1][1][[CLOSURE, LABIODENTAL]] += torch.tensor(surer).half()
-    network.save(layers, a.out)
+    for layers in networks:
+        layers[-1][1][[CLOSURE, LABIODENTAL]] += torch.tensor(surer).half()
+    network.save(networks, a.out)
     if a.out == p.get_default("out"):
-        golden(layers, HERE / "testdata" / "network.bin")
+        golden(networks, HERE / "testdata" / "network.bin")
 
 
 if __name__ == "__main__":
