@@ -26,7 +26,7 @@ import (
 	"lipsync/internal/http/rest"
 	"lipsync/internal/http/signin"
 	"lipsync/internal/store/disk"
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/queue"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/lipsynctest"
 )
@@ -51,11 +51,11 @@ func newWalk(t *testing.T, function string) *walk {
 	w.objects, err = disk.Open(t.TempDir(), w.clock.Now, slog.New(slog.DiscardHandler))
 	check.Must(t, err)
 	t.Cleanup(func() { w.objects.Close() })
-	pool := small{w.guard.store, w.clock.Now}
+	pool := small{w.guard.store.Queue, w.clock.Now}
 	w.Service = lipsynctest.NewService(t, lipsync.Config{
 		GenerateRate: 301, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20, Engines: []string{"warp"}, Pooled: true, Workers: 5, SmallWorkers: 5,
 		Limits: lipsync.Limits{Open: 12, Stored: 1 << 20},
-	}, lipsync.Ports{Store: w.guard.store.Store, Objects: w.objects, Queue: lossy{}, Now: w.clock.Now, Pool: pool, SmallPool: pool, Demand: w.guard.store})
+	}, lipsync.Ports{Store: w.guard.store.Store, Objects: w.objects, Queue: lossy{}, Now: w.clock.Now, Pool: pool, SmallPool: pool, Demand: w.guard.store.Queue})
 	w.seed(t)
 	kinds := "account batch batches calls claimed delivery freed idempotency key keyid keys pool rate request sessions upload usage used webhooks"
 	check.Want(t, "kinds of partitions", strings.Join(slices.Sorted(maps.Keys(w.guard.written)), " "), kinds)
@@ -64,7 +64,7 @@ func newWalk(t *testing.T, function string) *walk {
 
 // small is a pool of workers that never begin.
 type small struct {
-	*dynamodb.Store
+	*queue.Queue
 	now func() time.Time
 }
 

@@ -55,7 +55,7 @@ func (a *account) serveLeases(t *testing.T, cfg aws.Config) {
 			t.Fatal(err)
 		}
 		d.Service.Now = now
-		handlers[name] = broker.Handler(d.Service, d.Table, broker.NewSessions(d.Config, d.MediaRole, d.Bucket), d.Log)
+		handlers[name] = broker.Handler(d.Service, d.Table.Queue, broker.NewSessions(d.Config, d.MediaRole, d.Bucket), d.Log)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handle := handlers[strings.Split(r.URL.Path, "/")[3]] // after the version and "functions"

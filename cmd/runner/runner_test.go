@@ -62,7 +62,7 @@ func newAccount(t *testing.T) *account {
 		t.Fatal(err)
 	}
 	a.serveLeases(t, cfg)
-	a.service, a.demand = deployment.Service, deployment.Table
+	a.service, a.demand = deployment.Service, deployment.Table.Queue
 	a.service.Engines = []string{"warp"}
 	_, key, err := a.service.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {

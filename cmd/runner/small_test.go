@@ -15,13 +15,13 @@ import (
 	"lipsync/internal/aws/cloud"
 	"lipsync/internal/aws/invoke"
 	"lipsync/internal/domain/lipsync"
-	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/queue"
 )
 
-// testFunction is the function of small requests, with the table that counts its invocations.
+// testFunction is the function of small requests, with the queue that counts its invocations.
 type testFunction struct {
 	*function
-	table *dynamodb.Store
+	queue *queue.Queue
 }
 
 // newFunction returns the function for the account's requests. Its processes are the test's program: see TestMain.
@@ -44,13 +44,13 @@ func newFunction(t *testing.T, a *account, log io.Writer) testFunction {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testFunction{&function{&j, d, program, log, log}, counts.Table}
+	return testFunction{&function{&j, d, program, log, log}, counts.Table.Queue}
 }
 
 // invoke makes a recorded invocation of the function. It must fail with the reason unable, if that isn't nil.
 func (f testFunction) invoke(t *testing.T, unable error, length time.Duration) {
 	t.Helper()
-	start, err := f.table.StartSmall(t.Context(), time.Now(), 1)
+	start, err := f.queue.StartSmall(t.Context(), time.Now(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (f testFunction) invoke(t *testing.T, unable error, length time.Duration) {
 	if err := f.handle(ctx, invoke.Event{Start: start}, unable); !errors.Is(err, unable) {
 		t.Errorf("got %v, want %v", err, unable)
 	}
-	if waiting, running, err := f.table.CountSmall(t.Context(), time.Now()); waiting+running > 0 || err != nil {
+	if waiting, running, err := f.queue.CountSmall(t.Context(), time.Now()); waiting+running > 0 || err != nil {
 		t.Errorf("got %d small workers that wait and %d that run (%v), want none", waiting, running, err)
 	}
 }
@@ -76,7 +76,7 @@ func TestFunction(t *testing.T) {
 	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
 	a.want(t, second, lipsync.Completed, "", 1)
 	a.want(t, large, lipsync.Queued, "", 0)
-	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] <= 0 || means[lipsync.Small] > time.Minute {
+	if means, err := f.queue.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] <= 0 || means[lipsync.Small] > time.Minute {
 		t.Errorf("got mean times of %v (%v), want that of the small requests", means, err)
 	}
 	if starts := strings.Count(log.String(), `"msg":"start"`); starts != 1+3 { // its own, and those of two requests and of the process that found none
@@ -140,7 +140,7 @@ func TestFunctionTooLong(t *testing.T) {
 	if r, err := a.service.Store.Requests.ByID(t.Context(), id); err != nil || r.Class != lipsync.Large {
 		t.Errorf("got the class %q (%v), want large", r.Class, err)
 	}
-	if means, err := f.table.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] != 0 || means[lipsync.Large] != 0 {
+	if means, err := f.queue.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || means[lipsync.Small] != 0 || means[lipsync.Large] != 0 {
 		t.Errorf("got mean times of %v (%v), want none", means, err)
 	}
 }

@@ -17,5 +17,5 @@ func main() {
 		log.Fatal(err)
 	}
 	sessions := broker.NewSessions(deployment.Config, deployment.MediaRole, deployment.Bucket)
-	lambda.Start(broker.Handler(deployment.Service, deployment.Table, sessions, deployment.Log))
+	lambda.Start(broker.Handler(deployment.Service, deployment.Table.Queue, sessions, deployment.Log))
 }

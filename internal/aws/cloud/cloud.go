@@ -90,12 +90,12 @@ func Records(d *Deployment) {
 func Broker(d *Deployment) {
 	d.MediaRole, d.Bucket = settings.MediaRole.In(d.Settings), settings.Bucket.In(d.Settings)
 	Pools(d)
-	d.Table.MostHeld = 2 * lipsync.MostHeld(d.Workers, d.SmallWorkers, d.NeuralWorkers)
+	d.Table.Queue.MostHeld = 2 * lipsync.MostHeld(d.Workers, d.SmallWorkers, d.NeuralWorkers)
 }
 
 // Demand adds the counts of waiting requests and of the runners' work. The deployment must have
 // Records.
-func Demand(d *Deployment) { d.Ports.Demand = d.Table }
+func Demand(d *Deployment) { d.Ports.Demand = d.Table.Queue }
 
 // Generating adds the rate of generate calls, the engines that these may name, and Provenance.
 func Generating(d *Deployment) {
@@ -135,7 +135,7 @@ func Pools(d *Deployment) {
 // deployment must have Records.
 func Workers(d *Deployment) {
 	Pools(d)
-	d.Table.SurveyLife = 2 * time.Second
+	d.Table.Queue.SurveyLife = 2 * time.Second
 }
 
 // Retention adds the times for which media and records are kept.

@@ -38,7 +38,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 	take := func(id string) (lipsync.Request, error) {
 		r, err := s.replace(ctx, id, claim)
 		if err == nil && last.Lease != token {
-			s.AddHeld()
+			s.Queue.AddHeld()
 		}
 		return r, err
 	}
@@ -46,7 +46,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		return take(id)
 	}
 	for range maxSurveys {
-		v, err := s.Survey(ctx, now, from)
+		v, err := s.Queue.Survey(ctx, now, from)
 		if err != nil {
 			return lipsync.Request{}, err
 		}

@@ -156,11 +156,11 @@ func TestClaimBesidesMuchPostponed(t *testing.T) {
 func TestMostOfManyHeld(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s := openWire(t, &wire{})
-	s.MostHeld = 260
+	s.Queue.MostHeld = 260
 	ids := createWaiting(t, s, "a", 340, now.Add(-time.Hour))
-	for i, id := range ids[:s.MostHeld-2] {
+	for i, id := range ids[:s.Queue.MostHeld-2] {
 		lease := time.Hour
-		if i >= s.MostHeld-12 {
+		if i >= s.Queue.MostHeld-12 {
 			lease = 5 * time.Second // of ten that die
 		}
 		if _, err := s.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), now, lease, lipsync.Choice{}); err != nil {
@@ -210,7 +210,7 @@ func TestMostOfManyHeld(t *testing.T) {
 func TestMostHeld(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s := openWire(t, &wire{})
-	s.MostHeld = 2
+	s.Queue.MostHeld = 2
 	ids := createWaiting(t, s, "a", 4, now.Add(-time.Hour))
 	claim := func(want string) {
 		t.Helper()

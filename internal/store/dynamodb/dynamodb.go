@@ -1,10 +1,10 @@
 // Package dynamodb keeps the service's records in one DynamoDB table. It has the life of requests, and what its transactions touch: lists, limits,
-// usage, uploads, batches, webhooks and deliveries. Package table has the table itself, queue who is next, and callers who calls; it imports all three,
-// and none imports it.
+// usage, uploads, batches, webhooks and deliveries. Package table has the table itself, queue who is next, and callers who calls. Package dynamodb
+// imports all three, and none imports it.
 //
 // Every read by key is strongly consistent. Reads of the index are not: what the index says is a
-// hint, which a conditional write or a read by key then confirms. It has the queue entries of open requests
-// and the uploads by their expiry. It also has the requests of each account and reference id by
+// hint, which a conditional write or a read by key then confirms. The index has the queue entries of open requests
+// and the uploads by their expiry. The index also has the requests of each account and reference id by
 // status, pointers to all API keys, all webhooks, and pending deliveries.
 package dynamodb
 
@@ -17,10 +17,10 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-// Store implements the ports of lipsync.Store, and lipsync.Demand, on one table.
+// Store implements the ports of lipsync.Store on one table, and by its Queue lipsync.Demand.
 type Store struct {
 	lipsync.Store
-	*queue.Queue
+	Queue    *queue.Queue
 	Sessions callers.Sessions
 	table    *table.Table
 }
@@ -33,6 +33,6 @@ func New(cfg aws.Config, name string) *Store { return on(table.New(cfg, name)) }
 
 func on(t *table.Table) *Store {
 	s := &Store{Queue: queue.On(t), Sessions: callers.Sessions{Table: t}, table: t}
-	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: callers.Keys{Table: t}, Uploads: uploads{s}, Rates: callers.Rates{Table: t}, Webhooks: webhooks{s}, Speeds: queue.Speeds{Table: t}, Batches: batches{s}, Calls: callers.Calls{Table: t}}
+	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s, s.Queue}, Keys: callers.Keys{Table: t}, Uploads: uploads{s}, Rates: callers.Rates{Table: t}, Webhooks: webhooks{s}, Speeds: queue.Speeds{Table: t}, Batches: batches{s}, Calls: callers.Calls{Table: t}}
 	return s
 }

@@ -56,7 +56,7 @@ func TestManyOnEmulator_long(t *testing.T) {
 }
 
 func withDemand(s *dynamodb.Store) lipsynctest.DemandStore {
-	return lipsynctest.DemandStore{Store: s.Store, Demand: s}
+	return lipsynctest.DemandStore{Store: s.Store, Demand: s.Queue}
 }
 
 func TestDemand(t *testing.T) {

@@ -123,7 +123,7 @@ func TestOpenReadsLittle(t *testing.T) {
 		t.Errorf("%d items were read, want some 100 of each account at most", n)
 	}
 	read.Store(0)
-	if n, _, err := s.Waiting(t.Context(), now, now, 7); n[lipsync.Small] != 7 || err != nil {
+	if n, _, err := s.Queue.Waiting(t.Context(), now, now, 7); n[lipsync.Small] != 7 || err != nil {
 		t.Errorf("got %d that wait (%v), want 7", n[lipsync.Small], err)
 	}
 	if n := read.Load(); n > 2*7 { // the waiting and the postponed ones

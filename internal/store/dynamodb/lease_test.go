@@ -107,7 +107,7 @@ func TestLeaseKeys(t *testing.T) {
 		_, err = s.Requests.ByID(t.Context(), r.ID)
 		check.Must(t, err)
 		check.Must(t, end(r))
-		_, err = s.Worked(t.Context(), lipsync.Stint{Took: time.Minute})
+		_, err = s.Queue.Worked(t.Context(), lipsync.Stint{Took: time.Minute})
 		check.Must(t, err)
 		now = now.Add(2 * time.Hour)
 	}

@@ -9,7 +9,10 @@ import (
 	"lipsync/internal/store/dynamodb/table"
 )
 
-type leases struct{ *Store }
+type leases struct {
+	*Store
+	*queue.Queue // implements Line and Upkeep
+}
 
 func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.updateLease(ctx, id, token, table.Change{Set: table.Item{"until": table.Micros(until)}})

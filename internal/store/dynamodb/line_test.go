@@ -42,7 +42,7 @@ func TestSurveyLife(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
 		w := wire{takes: call}
 		s := openWire(t, &w)
-		s.SurveyLife = 2 * time.Second
+		s.Queue.SurveyLife = 2 * time.Second
 		all := createWaiting(t, s, "a", 3, now.Add(-time.Hour))
 		ahead := func(at time.Time) (n, calls int) {
 			t.Helper()

@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	store := openWire(t, &f.wire)
 	f.Service = lipsynctest.NewService(t, lipsync.Config{Pooled: true, Workers: 10, GenerateRate: 60, ReadRate: 60, Engines: []string{"warp"}}, lipsync.Ports{
 		Store:   store.Store,
-		Demand:  store,
+		Demand:  store.Queue,
 		Objects: objects,
 		Queue:   silent{},
 		Pool:    silent{},

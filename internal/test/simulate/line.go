@@ -27,7 +27,7 @@ type line struct {
 func (l line) to(s *dynamodb.Store) (lipsync.Store, lipsync.Demand) {
 	store := s.Store
 	store.Requests, store.Leases = lineRequests{store.Requests, l}, lineLeases{store.Leases, l}
-	return store, lineDemand{s, l}
+	return store, lineDemand{s.Queue, l}
 }
 
 type lineRequests struct {

@@ -26,11 +26,11 @@ type smallPool struct {
 var _ lipsync.Pool = (*smallPool)(nil)
 
 func (c *smallPool) Count(ctx context.Context) (waiting, running int, err error) {
-	return c.store.CountSmall(ctx, time.Now())
+	return c.store.Queue.CountSmall(ctx, time.Now())
 }
 
 func (c *smallPool) Start(ctx context.Context, n int) error {
-	start, err := c.store.StartSmall(ctx, time.Now(), n)
+	start, err := c.store.Queue.StartSmall(ctx, time.Now(), n)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *smallPool) call(ctx context.Context, start string) {
 	if sleep(ctx, pause) != nil {
 		return
 	}
-	c.note(c.store.BeginSmall(ctx, start))
+	c.note(c.store.Queue.BeginSmall(ctx, start))
 	work, end := context.WithTimeout(ctx, callTime)
 	defer end()
 	begin, cancel := context.WithTimeout(work, callTime/2)
@@ -78,7 +78,7 @@ func (c *smallPool) call(ctx context.Context, start string) {
 		c.vain++
 		c.mu.Unlock()
 	}
-	c.note(c.store.EndSmall(context.WithoutCancel(ctx), start))
+	c.note(c.store.Queue.EndSmall(context.WithoutCancel(ctx), start))
 }
 
 // callTime is the longest time of a call's work: the function's 15 minutes less 30 s.

@@ -17,6 +17,6 @@ func Pool(d *cloud.Deployment) {
 		d.Ports.NeuralPool = batch.New(d.Config, queue, definition)
 	}
 	if function := settings.SmallFunction.In(d.Settings); d.SmallWorkers > 0 {
-		d.Ports.SmallPool = invoke.New(d.Config, function, d.Table, d.Ports.Now)
+		d.Ports.SmallPool = invoke.New(d.Config, function, d.Table.Queue, d.Ports.Now)
 	}
 }
