@@ -1,6 +1,7 @@
 package callers
 
 import (
+	"strings"
 	"testing"
 
 	"lipsync/internal/domain/lipsync"
@@ -13,6 +14,7 @@ func FuzzKey(f *testing.F) {
 	f.Add("createdAt", "N", "9223372036854775807")
 	f.Add("limit", "N", "1e9")
 	f.Add("hash", "B", "short")
+	f.Add("hash", "B", strings.Repeat("h", 32))
 	f.Add("readOnly", "BOOL", "true")
 	f.Add("account", "NULL", "")
 	f.Fuzz(func(t *testing.T, name, kind, value string) {
