@@ -68,7 +68,7 @@ func TestExpression(t *testing.T) {
 			"SET #ids = list_append(if_not_exists(#ids, :nothing), :ids) ADD #n :n", Item{":ids": none, ":nothing": none, ":n": Number(1)},
 			map[string]string{"#ids": "ids", "#n": "n", "#pk": "pk"},
 		},
-		{Change{Remove: []string{"a", "b"}}, "REMOVE #a, #b", nil, map[string]string{"#a": "a", "#b": "b", "#pk": "pk"}},
+		{Change{Remove: []string{"b", "a"}}, "REMOVE #a, #b", nil, map[string]string{"#a": "a", "#b": "b", "#pk": "pk"}},
 	} {
 		got, values := c.change.expression()
 		if got != c.text || !reflect.DeepEqual(values, c.values) {
