@@ -71,7 +71,7 @@ func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Lim
 	}
 	return table.RetryConflicts(ctx, func(int) error {
 		return s.table.Transact(ctx, []table.Step{
-			s.table.Put(i, "attribute_not_exists(#pk)", nil, there), s.table.Put(open, "", nil, nil), s.table.Step(count),
+			s.table.PutStep(i, "attribute_not_exists(#pk)", nil, there), s.table.PutStep(open, "", nil, nil), s.table.UpdateStep(count),
 			s.countRecord(b.Account, b.ID, b.CreatedAt, b.RecordSize()),
 		})
 	})
@@ -93,9 +93,9 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 		c.Set["finishedAt"] = table.Micros(b.FinishedAt)
 	}
 	return table.RetryConflicts(ctx, func(int) error {
-		steps := append([]table.Step{s.table.Step(c)}, s.addDeliveries(b.News())...)
+		steps := append([]table.Step{s.table.UpdateStep(c)}, s.addDeliveries(b.News())...)
 		if !b.FinishedAt.IsZero() {
-			steps = append(steps, s.table.Remove(openBatchKey(b.ID), "", nil), s.table.Step(table.Change{Key: batchCountKey(b.Account), Add: table.Item{"batches": table.Number(-1)}}))
+			steps = append(steps, s.table.DeleteStep(openBatchKey(b.ID), "", nil), s.table.UpdateStep(table.Change{Key: batchCountKey(b.Account), Add: table.Item{"batches": table.Number(-1)}}))
 		}
 		return s.table.Transact(ctx, steps)
 	})

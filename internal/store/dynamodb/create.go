@@ -137,22 +137,22 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 
 // creation returns the steps that create a request, except those for its lists.
 func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []table.Step {
-	steps := []table.Step{s.table.Step(countOpened(queue.OwnerOf(r.Request), lane, limits.Open))}
+	steps := []table.Step{s.table.UpdateStep(countOpened(queue.OwnerOf(r.Request), lane, limits.Open))}
 	if r.KeyID != "" {
-		steps = append(steps, s.table.Step(seen.use.Count(r.ID)))
+		steps = append(steps, s.table.UpdateStep(seen.use.Count(r.ID)))
 	}
 	exists := errors.New("the request exists already")
 	if r.Kind == lipsync.ToRender {
 		steps = append(steps, s.countCreated(r.Request))
 	}
 	steps = append(steps, s.countRecord(r.Account, r.ID, r.CreatedAt, r.RecordSize()),
-		s.table.Put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.table.Put(r.entryItem(), "", nil, nil))
+		s.table.PutStep(r.item(), "attribute_not_exists(#pk)", nil, exists), s.table.PutStep(r.entryItem(), "", nil, nil))
 	if idem != nil {
-		steps = append(steps, s.table.Put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
-			table.Item{":now": table.Micros(r.CreatedAt)}, table.Conflict{}))
+		steps = append(steps, s.table.PutStep(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
+			table.Item{"now": table.Micros(r.CreatedAt)}, table.Conflict{}))
 	}
 	for _, id := range slices.Compact(uploads) {
-		steps = append(steps, s.table.Step(useUpload(id, r.Request, limits.Keep.InputLife())))
+		steps = append(steps, s.table.UpdateStep(useUpload(id, r.Request, limits.Keep.InputLife())))
 	}
 	return steps
 }

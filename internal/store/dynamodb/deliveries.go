@@ -58,7 +58,7 @@ func deliveryItem(d lipsync.Delivery) table.Item {
 // are about.
 func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []table.Step) {
 	for _, d := range all {
-		steps = append(steps, s.table.Put(deliveryItem(d), "", nil, nil))
+		steps = append(steps, s.table.PutStep(deliveryItem(d), "", nil, nil))
 	}
 	return steps
 }
@@ -66,7 +66,7 @@ func (s *Store) addDeliveries(all []lipsync.Delivery) (steps []table.Step) {
 func (s webhooks) Add(ctx context.Context, d lipsync.Delivery) error {
 	there := failure.New(failure.Conflict, "the delivery is there")
 	err := table.RetryConflicts(ctx, func(int) error {
-		return s.table.Transact(ctx, []table.Step{s.table.Put(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
+		return s.table.Transact(ctx, []table.Step{s.table.PutStep(deliveryItem(d), "attribute_not_exists(#pk)", nil, there)})
 	})
 	if failure.CodeOf(err) == failure.Conflict {
 		return nil

@@ -19,8 +19,8 @@ func (s requests) Erase(ctx context.Context, id string) error {
 		if err != nil {
 			return failure.Unless(failure.NotFound, err)
 		}
-		gone := s.table.Remove(requestKey(id), "attribute_exists(#pk)", table.Conflict{})
-		return s.table.Transact(ctx, []table.Step{gone, s.table.Remove(queue.EntryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
+		gone := s.table.DeleteStep(requestKey(id), "attribute_exists(#pk)", table.Conflict{})
+		return s.table.Transact(ctx, []table.Step{gone, s.table.DeleteStep(queue.EntryKey(id), "", nil), s.countRecord(r.Account, r.ID, r.CreatedAt, -r.RecordSize())})
 	})
 }
 
@@ -33,7 +33,7 @@ func (s batches) Erase(ctx context.Context, id string) error {
 		if err != nil || b.FinishedAt.IsZero() {
 			return failure.Unless(failure.NotFound, err)
 		}
-		gone := s.table.Remove(batchKey(id), "attribute_exists(#pk)", table.Conflict{})
+		gone := s.table.DeleteStep(batchKey(id), "attribute_exists(#pk)", table.Conflict{})
 		return s.table.Transact(ctx, []table.Step{gone, s.countRecord(b.Account, id, b.CreatedAt, -b.RecordSize())})
 	})
 }

@@ -121,7 +121,7 @@ func (s *Store) recount(ctx context.Context, of queue.Owner, limit int, seen []o
 		}
 		seen[i] = openLane{true, opened, int64(limit)}
 		c.Set = table.Item{"opened": table.Number(opened), "limit": table.Number(int64(limit))}
-		steps = append(steps, s.table.Step(c))
+		steps = append(steps, s.table.UpdateStep(c))
 	}
 	lane, _ = emptiest(seen, limit)
 	if err := s.table.Transact(ctx, steps); err != nil {
@@ -191,7 +191,7 @@ func (s requests) Stored(ctx context.Context, account string, now time.Time, kee
 func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (steps []table.Step, err error) {
 	lane := table.Change{Key: uploadLane(u.Account, u.ID), Add: table.Item{"size": table.Number(u.Size)}, Refused: table.Conflict{}}
 	if limits.Stored == 0 {
-		return []table.Step{s.table.Step(lane)}, nil
+		return []table.Step{s.table.UpdateStep(lane)}, nil
 	}
 	b, err := s.stored(ctx, u.Account, u.CreatedAt, limits.Keep)
 	if err == nil && b.all+u.Size > limits.Stored/2 {
@@ -199,7 +199,7 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 		if gate, err = s.gate(ctx, u.Account); err == nil {
 			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits.Keep) // read after the gate
 		}
-		steps = append(steps, s.table.Step(gate))
+		steps = append(steps, s.table.UpdateStep(gate))
 	}
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	if seen, ok := b.lanes[lane.Key[table.SortKey].(*types.AttributeValueMemberS).Value]; ok {
 		lane.Condition, lane.Values = "#size = :seen", table.Item{"seen": table.Number(seen)}
 	}
-	return append(steps, s.table.Step(lane)), nil
+	return append(steps, s.table.UpdateStep(lane)), nil
 }
 
 // gate reads the gate, and returns the change that counts one more upload in it, on the condition

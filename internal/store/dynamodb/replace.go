@@ -43,11 +43,11 @@ func (s *Store) replace(ctx context.Context, id string, next func(stored) (store
 // replacement returns the steps that write the difference between the two versions of the request.
 // The first step has the condition that no other process changed the request.
 func (s *Store) replacement(old, next stored) []table.Step {
-	steps := []table.Step{s.table.Put(next.item(), "#version = :seen", table.Item{":seen": table.Number(old.version)}, table.Conflict{})}
+	steps := []table.Step{s.table.PutStep(next.item(), "#version = :seen", table.Item{"seen": table.Number(old.version)}, table.Conflict{})}
 	if i := next.entryItem(); i != nil {
-		steps = append(steps, s.table.Put(i, "", nil, nil))
+		steps = append(steps, s.table.PutStep(i, "", nil, nil))
 	} else {
-		steps = append(steps, s.table.Remove(queue.EntryKey(next.ID), "", nil))
+		steps = append(steps, s.table.DeleteStep(queue.EntryKey(next.ID), "", nil))
 	}
 	steps = append(steps, s.replaceLease(old, next)...)
 	steps = append(steps, s.addDeliveries(next.News(old.Status))...)
@@ -55,7 +55,7 @@ func (s *Store) replacement(old, next stored) []table.Step {
 		steps = append(steps, s.countFinal(next.Request))
 	}
 	if next.GivesBack(old.Status) {
-		steps = append(steps, s.table.Step(callers.Free(next.KeyID)))
+		steps = append(steps, s.table.UpdateStep(callers.Free(next.KeyID)))
 	}
 	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
 		steps = append(steps, s.uncountSize(next.Request))
@@ -71,12 +71,12 @@ func (s *Store) replaceLease(old, next stored) []table.Step {
 	case next.Lease == old.Lease:
 		return nil
 	case next.Lease == "":
-		return []table.Step{s.table.Remove(queue.LeaseKey(next.ID), "", nil)}
+		return []table.Step{s.table.DeleteStep(queue.LeaseKey(next.ID), "", nil)}
 	case old.Lease == "":
-		return []table.Step{s.table.Put(next.leaseItem(), "attribute_not_exists(#pk)", nil, table.Conflict{})}
+		return []table.Step{s.table.PutStep(next.leaseItem(), "attribute_not_exists(#pk)", nil, table.Conflict{})}
 	default:
-		return []table.Step{s.table.Put(next.leaseItem(), "#token = :old AND #until = :seen",
-			table.Item{":old": table.Text(old.Lease), ":seen": table.Micros(old.LeaseUntil)}, table.Conflict{})}
+		return []table.Step{s.table.PutStep(next.leaseItem(), "#token = :old AND #until = :seen",
+			table.Item{"old": table.Text(old.Lease), "seen": table.Micros(old.LeaseUntil)}, table.Conflict{})}
 	}
 }
 

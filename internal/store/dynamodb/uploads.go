@@ -45,7 +45,7 @@ func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Li
 		if err != nil {
 			return err
 		}
-		return s.table.Transact(ctx, append(steps, s.table.Put(i, "attribute_not_exists(#pk)", nil, taken)))
+		return s.table.Transact(ctx, append(steps, s.table.PutStep(i, "attribute_not_exists(#pk)", nil, taken)))
 	})
 }
 
@@ -119,8 +119,8 @@ func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	gone := errors.New("the upload is gone")
 	err := table.RetryConflicts(ctx, func(int) error {
 		return s.table.Transact(ctx, []table.Step{
-			s.table.Remove(uploadKey(u.ID), "attribute_exists(#pk)", gone),
-			s.table.Step(table.Change{Key: uploadLane(u.Account, u.ID), Add: table.Item{"size": table.Number(-u.Size)}}),
+			s.table.DeleteStep(uploadKey(u.ID), "attribute_exists(#pk)", gone),
+			s.table.UpdateStep(table.Change{Key: uploadLane(u.Account, u.ID), Add: table.Item{"size": table.Number(-u.Size)}}),
 		})
 	})
 	if err == gone {

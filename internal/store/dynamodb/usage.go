@@ -41,17 +41,17 @@ func period(t time.Time) string {
 func (s *Store) countRecord(account, id string, at time.Time, more int64) table.Step {
 	lane := table.ShardOf(id, table.Lanes)
 	of := table.Key(table.Shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", period(at), lane))
-	return s.table.Step(table.Change{Key: of, Add: table.Item{"size": table.Number(more)}})
+	return s.table.UpdateStep(table.Change{Key: of, Add: table.Item{"size": table.Number(more)}})
 }
 
 // uncountSize subtracts the bytes of a deleted output from those that the account stores.
 func (s *Store) uncountSize(r lipsync.Request) table.Step {
-	return s.table.Step(table.Change{Key: dayKey(r), Add: table.Item{"size": table.Number(-r.Size)}})
+	return s.table.UpdateStep(table.Change{Key: dayKey(r), Add: table.Item{"size": table.Number(-r.Size)}})
 }
 
 // countCreated returns the step that counts a new request.
 func (s *Store) countCreated(r lipsync.Request) table.Step {
-	return s.table.Step(table.Change{Key: dayKey(r), Add: table.Item{"requests": table.Number(1)}})
+	return s.table.UpdateStep(table.Change{Key: dayKey(r), Add: table.Item{"requests": table.Number(1)}})
 }
 
 // countFinal returns the step that counts how a request ended.
@@ -63,7 +63,7 @@ func (s *Store) countFinal(r lipsync.Request) table.Step {
 	case r.Failed():
 		c.Add = table.Item{"failed": table.Number(1)}
 	}
-	return s.table.Step(c)
+	return s.table.UpdateStep(c)
 }
 
 // used is the usage in one lane of a day, or the bytes in an item of records or uploads.

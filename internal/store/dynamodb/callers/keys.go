@@ -63,9 +63,9 @@ func pointers(k lipsync.Key) []table.Item {
 
 func (s Keys) Create(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
-	steps := []table.Step{s.Table.Put(table.With(table.Encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
+	steps := []table.Step{s.Table.PutStep(table.With(table.Encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
 	for _, i := range pointers(k) {
-		steps = append(steps, s.Table.Put(i, "attribute_not_exists(#pk)", nil, exists))
+		steps = append(steps, s.Table.PutStep(i, "attribute_not_exists(#pk)", nil, exists))
 	}
 	return table.RetryConflicts(ctx, func(int) error { return s.Table.Transact(ctx, steps) })
 }

@@ -90,8 +90,8 @@ func (u Use) Settle(ctx context.Context, t *table.Table) error {
 		return nil
 	}
 	err := t.Transact(ctx, []table.Step{
-		t.Step(table.Change{Key: hashKey(u.hash), Add: table.Item{"used": table.Number(-u.freed)}}),
-		t.Step(table.Change{
+		t.UpdateStep(table.Change{Key: hashKey(u.hash), Add: table.Item{"used": table.Number(-u.freed)}}),
+		t.UpdateStep(table.Change{
 			Key: freedKey(u.keyID), Add: table.Item{"freed": table.Number(-u.freed)},
 			Condition: "#freed = :seen", Values: table.Item{"seen": table.Number(u.freed)}, Refused: table.Conflict{},
 		}),

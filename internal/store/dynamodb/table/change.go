@@ -117,8 +117,8 @@ type Step struct {
 	refused error // the error to return if its condition does not hold
 }
 
-// Step returns the change as one step of a transaction.
-func (t *Table) Step(c Change) Step {
+// UpdateStep returns the step that makes the change.
+func (t *Table) UpdateStep(c Change) Step {
 	update, values := c.expression()
 	return Step{types.TransactWriteItem{Update: &types.Update{
 		TableName: &t.name, Key: c.Key,
@@ -157,8 +157,9 @@ func (t *Table) Transact(ctx context.Context, steps []Step) error {
 	return append(refusals, err)[0]
 }
 
-// Put writes a whole item.
-func (t *Table) Put(i Item, condition string, values Item, refused error) Step {
+// PutStep returns the step that writes a whole item, on a condition as that of a Change.
+func (t *Table) PutStep(i Item, condition string, values Item, refused error) Step {
+	_, values = Change{Values: values}.expression()
 	return Step{types.TransactWriteItem{Put: &types.Put{
 		TableName: &t.name, Item: i,
 		ConditionExpression:      orNil(condition),
@@ -166,8 +167,8 @@ func (t *Table) Put(i Item, condition string, values Item, refused error) Step {
 	}}, refused}
 }
 
-// Remove returns the step that deletes an item.
-func (t *Table) Remove(key Item, condition string, refused error) Step {
+// DeleteStep returns the step that deletes an item.
+func (t *Table) DeleteStep(key Item, condition string, refused error) Step {
 	return Step{types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &t.name, Key: key,
 		ConditionExpression: orNil(condition), ExpressionAttributeNames: names(condition),
