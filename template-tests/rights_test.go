@@ -39,7 +39,7 @@ func rights() map[string][]string {
 	return all
 }
 
-// changed has the keys of the items that functions of endpoints change, except those of CallerKeys: no API keys and no sessions.
+// changed has the keys of the items that functions of endpoints change, except those of callers.CheckedKeys: no API keys and no sessions.
 const changed = " on account/* batch/* batches/* claimed/* delivery/* freed/* idempotency/* request/* upload/* usage/* used/* webhooks/*"
 
 // needed is the tests' own table of needs. For each need of an endpoint, it has the rights of the

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/aws/gateway"
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/callers"
 	"lipsync/internal/store/dynamodb/queue"
 )
 
@@ -76,7 +77,7 @@ func (s *service) lambdas() []lambda {
 
 // authenticate allows to read a key, store its last use, and count calls in the lanes of its rate.
 func (s *service) authenticate() policy {
-	return policy{onKeys(s.useTable("BatchGetItem", "GetItem", "UpdateItem"), dynamodb.CallerKeys())}
+	return policy{onKeys(s.useTable("BatchGetItem", "GetItem", "UpdateItem"), callers.CheckedKeys())}
 }
 
 // read allows to read requests and lists of them.

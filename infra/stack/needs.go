@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/domain/settings"
 	"lipsync/internal/http/rest"
 	"lipsync/internal/store/dynamodb"
+	"lipsync/internal/store/dynamodb/callers"
 )
 
 // policy has the rights of a function.
@@ -90,7 +91,7 @@ var needs = map[rest.Need]need{
 	rest.DeleteMedia: {
 		parts: parts{media.Kept},
 		policy: func(s *service) policy {
-			return append(s.deleteObjects(), s.read(), s.change(), onKeys(s.useTable("DeleteItem"), []string{dynamodb.CallKeys()}), s.queryOpen())
+			return append(s.deleteObjects(), s.read(), s.change(), onKeys(s.useTable("DeleteItem"), []string{callers.CallKeys}), s.queryOpen())
 		},
 	},
 	rest.SignURLs:      {parts: parts{media.Signed, cloud.Retention}}, // a separate role has the rights: see signers

@@ -5,32 +5,25 @@ import (
 	"lipsync/internal/store/dynamodb/queue"
 )
 
-// CallerKeys returns the partition keys that a program reads and changes to check who calls, as patterns of IAM: those of API keys, of the counts
-// of their calls, and of the calls that are noted.
-func CallerKeys() []string { return []string{CallKeys(), "key/*", "keyid/*", "rate/*"} }
-
-// CallKeys returns the partition keys of the calls that are noted, as a pattern of IAM.
-func CallKeys() string { return "calls/*" }
-
 // UploadKeys returns the partition keys of uploads, as a pattern of IAM.
 func UploadKeys() string { return "upload/*" }
 
 // ChangedKeys returns the partition keys of the items that calls of the API make, change and delete, as patterns of IAM. Sessions and
-// API keys are not among the patterns. To note the use of a key, which CallerKeys allows, programs update it, so a fault in one could still make a key.
+// API keys are not among the patterns. To note the use of a key, which callers.CheckedKeys allows, programs update it, so a fault in one could still make a key.
 func ChangedKeys() []string {
 	return []string{
-		"account/*", "batch/*", unfinishedBatches + "/*", "claimed/*", delivered + "*", "freed/*", "idempotency/*", "request/*", UploadKeys(), "usage/*", "used/*",
+		"account/*", "batch/*", unfinishedBatches + "/*", queue.ClaimedKeys, delivered + "*", callers.FreedKeys, "idempotency/*", "request/*", UploadKeys(), "usage/*", callers.UsedKeys,
 		allWebhooks + "/*",
 	}
 }
 
 // BrokerReads returns the partition keys that a program reads which claims, holds and ends requests for runners, as patterns of IAM. API keys and
 // uploads are not among the patterns, so a fault in the program that answers runners can't reach them.
-func BrokerReads() []string { return []string{"request/*", "claimed/*", "account/*"} }
+func BrokerReads() []string { return []string{"request/*", queue.ClaimedKeys, "account/*"} }
 
 // BrokerWrites returns the partition keys that such a program changes, as patterns of IAM.
 func BrokerWrites() []string {
-	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", queue.PoolKey}
+	return []string{"request/*", "account/*", "usage/*", queue.ClaimedKeys, callers.FreedKeys, queue.PoolKey}
 }
 
 // BrokerPuts returns the partition keys of the items that such a program only adds, as patterns of IAM: the
@@ -43,7 +36,7 @@ func DelivererKeys() []string { return []string{delivered + "*", allWebhooks + "
 
 // BrokerQueries returns the partition keys that such a program queries the index for, as patterns
 // of IAM.
-func BrokerQueries() []string { return []string{queue.Waiting + "*", queue.Held + "*"} }
+func BrokerQueries() []string { return []string{queue.WaitingKeys, queue.HeldKeys} }
 
 // IndexQuery stands for a query of the index in Rights.
 const IndexQuery = "Query of the index"
@@ -55,13 +48,13 @@ type Rights map[string][]string
 // it changes no deliveries.
 func SweepRights() Rights {
 	return Rights{
-		"BatchGetItem": {"account/*", "batch/*", "freed/*", "key/*", "keyid/*", "request/*", UploadKeys(), "used/*", allWebhooks + "/*"},
+		"BatchGetItem": {"account/*", "batch/*", callers.FreedKeys, callers.HashKeys, callers.IDKeys, "request/*", UploadKeys(), callers.UsedKeys, allWebhooks + "/*"},
 		"GetItem":      {queue.PoolKey, UploadKeys()},
-		"Query":        {callers.AllKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
-		IndexQuery:     {"account/*", unfinishedBatches, due + "*", queue.Held + "*", queue.Waiting + "*", openUploads + "*", allWebhooks},
+		"Query":        {callers.ListedKeys, queue.PoolKey, "request/*", "usage/*"},
+		IndexQuery:     {"account/*", unfinishedBatches, due + "*", queue.HeldKeys, queue.WaitingKeys, openUploads + "*", allWebhooks},
 		"PutItem":      {delivered + "*", "request/*"},
 		"UpdateItem": {
-			"account/*", "batch/*", unfinishedBatches + "/*", "claimed/*", "freed/*", "key/*", queue.PoolKey, "request/*", UploadKeys(), "usage/*", "used/*",
+			"account/*", "batch/*", unfinishedBatches + "/*", queue.ClaimedKeys, callers.FreedKeys, callers.HashKeys, queue.PoolKey, "request/*", UploadKeys(), "usage/*", callers.UsedKeys,
 			allWebhooks + "/*",
 		},
 		"DeleteItem": {"batch/*", "request/*", UploadKeys()},
@@ -72,16 +65,16 @@ func SweepRights() Rights {
 func DashboardRights() Rights {
 	return Rights{
 		"BatchGetItem": {
-			"account/*", "claimed/*", "freed/*", "idempotency/*", "key/*", "keyid/*", "rate/*", "request/*", "used/*", allWebhooks + "/*",
+			"account/*", queue.ClaimedKeys, callers.FreedKeys, "idempotency/*", callers.HashKeys, callers.IDKeys, callers.RateKeys, "request/*", callers.UsedKeys, allWebhooks + "/*",
 		},
 		"GetItem": {
-			"batch/*", unfinishedBatches + "/*", delivered + "*", "idempotency/*", "keyid/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
+			"batch/*", unfinishedBatches + "/*", delivered + "*", "idempotency/*", callers.IDKeys, callers.SessionKeys, UploadKeys(), "usage/*", allWebhooks + "/*",
 		},
-		"Query":    {CallKeys(), delivered + "*", callers.AllKeys + "/*", queue.PoolKey, "request/*", "usage/*"},
-		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", queue.Held + "*", queue.Waiting + "*"},
-		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", "key/*", "keyid/*", callers.AllKeys + "/*", "request/*", UploadKeys()},
+		"Query":    {callers.CallKeys, delivered + "*", callers.ListedKeys, queue.PoolKey, "request/*", "usage/*"},
+		IndexQuery: {"account/*", unfinishedBatches + "/*", due + "*", failed + "*", queue.HeldKeys, queue.WaitingKeys},
+		"PutItem":  {"batch/*", delivered + "*", "idempotency/*", callers.HashKeys, callers.IDKeys, callers.ListedKeys, "request/*", UploadKeys()},
 		"UpdateItem": {
-			"account/*", "batch/*", unfinishedBatches + "/*", delivered + "*", "key/*", "rate/*", "sessions/*", UploadKeys(), "usage/*", allWebhooks + "/*",
+			"account/*", "batch/*", unfinishedBatches + "/*", delivered + "*", callers.HashKeys, callers.RateKeys, callers.SessionKeys, UploadKeys(), "usage/*", allWebhooks + "/*",
 		},
 		"DeleteItem": {"batch/*", "request/*", UploadKeys()},
 	}

@@ -17,7 +17,7 @@ import (
 type Calls struct{ Table *table.Table }
 
 // callsOf is the partition of an account's calls.
-func callsOf(account string) string { return "calls/" + table.Digest(account) }
+func callsOf(account string) string { return calls + table.Digest(account) }
 
 func callFields(c *lipsync.Call) table.Fields {
 	return table.Fields{

@@ -34,22 +34,22 @@ func keyFields(k *lipsync.Key) table.Fields {
 
 // hashKey is the key of the item that stores an API key.
 func hashKey(hash [32]byte) table.Item {
-	return table.Key("key/"+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
+	return table.Key(hashes+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
 }
 
 // keyPointer is the key of the item that stores the API key's account and hash, which never
 // change.
-func keyPointer(id string) table.Item { return table.Key("keyid/"+table.Digest(id), "key") }
+func keyPointer(id string) table.Item { return table.Key(ids+table.Digest(id), "key") }
 
-// AllKeys is the partition of the index that has a pointer to each API key, in shards.
-const AllKeys = "keys"
+// allKeys is the partition of the index that has a pointer to each API key, in shards.
+const allKeys = "keys"
 
 // keyShards is the number of these shards. It must not change: stored data depends on it.
 const keyShards = 8
 
 // listedKey is the key of the pointer to the API key in its account's partition.
 func listedKey(account, id string) table.Item {
-	return table.Key(AllKeys+"/"+table.Digest(account), "key/"+id)
+	return table.Key(listed+table.Digest(account), "key/"+id)
 }
 
 // pointers returns both pointers to an API key: by its id, and in its account's partition.
@@ -57,7 +57,7 @@ func pointers(k lipsync.Key) []table.Item {
 	unlimited := k.Limit == 0
 	byID := table.With(table.Encode(table.Fields{"account": &k.Account, "hash": &k.Hash, "unlimited": &unlimited}), keyPointer(k.ID))
 	listed := table.With(table.Encode(table.Fields{"account": &k.Account, "hash": &k.Hash}), listedKey(k.Account, k.ID))
-	listed[table.OpenPartition], listed[table.OpenSort] = table.Text(table.Shard(AllKeys, table.ShardOf(k.ID, keyShards))), table.Text(k.ID)
+	listed[table.OpenPartition], listed[table.OpenSort] = table.Text(table.Shard(allKeys, table.ShardOf(k.ID, keyShards))), table.Text(k.ID)
 	return []table.Item{byID, listed}
 }
 
@@ -119,7 +119,7 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 	if account == "" {
 		var all []*dynamodb.QueryInput
 		for n := range keyShards {
-			all = append(all, table.InPartition(table.Shard(AllKeys, n)))
+			all = append(all, table.InPartition(table.Shard(allKeys, n)))
 		}
 		return all
 	}

@@ -36,7 +36,7 @@ const callsALane = 3000
 func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 1), table.Lanes) }
 
 func rateKey(name string, lane int) table.Item {
-	return table.Key(table.Shard("rate/"+table.Digest(name), lane), "rate")
+	return table.Key(table.Shard(rates+table.Digest(name), lane), "rate")
 }
 
 // Take implements lipsync.Rates. Each lane has a share of the limit. A call is counted in a random

@@ -13,7 +13,7 @@ type Sessions struct{ Table *table.Table }
 // sessionsKey is the key of the item with the generation of an account's sessions. The item exists
 // once the account has ended its sessions.
 func sessionsKey(account string) table.Item {
-	return table.Key("sessions/"+table.Digest(account), "sessions")
+	return table.Key(sessions+table.Digest(account), "sessions")
 }
 
 // Generation returns the generation of the account's sessions, "" if it has ended none yet.

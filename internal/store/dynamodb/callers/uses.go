@@ -14,7 +14,7 @@ import (
 // is not reached. Uses of a key without a limit are counted in lanes.
 
 func usesKey(id string, lane int) table.Item {
-	return table.Key("used/"+table.Digest(id)+"/"+strconv.Itoa(lane), "used")
+	return table.Key(used+table.Digest(id)+"/"+strconv.Itoa(lane), "used")
 }
 
 // Use is what a create reads of the API key that makes the request, to count one use of it.
@@ -76,7 +76,7 @@ func (s Keys) countUses(ctx context.Context, keys []lipsync.Key) error {
 // freedKey is the key of the item that counts the uses given back to a key and not yet subtracted
 // from its counter. It is an item of its own because runners write it, and runners must not be
 // able to write keys.
-func freedKey(id string) table.Item { return table.Key("freed/"+table.Digest(id), "freed") }
+func freedKey(id string) table.Item { return table.Key(freed+table.Digest(id), "freed") }
 
 // Free returns the change that gives one use back to the key, for a request that failed through no fault of its client.
 func Free(keyID string) table.Change {

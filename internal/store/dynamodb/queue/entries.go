@@ -18,8 +18,8 @@ import (
 // kind, no matter how many requests wait before it. The second has the entries of held requests by id,
 // and after them those of postponed requests by the time when they are due.
 const (
-	Waiting   = "queue"
-	Held      = "held/by"
+	waiting   = "queue"
+	held      = "held/by"
 	postponed = "until/" // sorts after the entries of held requests
 	isHeld    = "held/"
 )
@@ -54,11 +54,11 @@ func at(i table.Item, partition, sort string) table.Item {
 }
 
 // heldOf returns the partition of the index that has the request's entry while it is held or postponed.
-func heldOf(id string) string { return table.Shard(Held, table.ShardOf(id, queueShards)) }
+func heldOf(id string) string { return table.Shard(held, table.ShardOf(id, queueShards)) }
 
 // inQueue adds the place of a waiting request to its queue entry.
 func (e entry) inQueue(i table.Item) table.Item {
-	return at(i, table.Shard(Waiting, table.ShardOf(e.id, queueShards)), lineOf(e.owner, e.class)+e.age())
+	return at(i, table.Shard(waiting, table.ShardOf(e.id, queueShards)), lineOf(e.owner, e.class)+e.age())
 }
 
 // lineOf begins the places of an owner's waiting requests of the class.
@@ -101,25 +101,25 @@ func (q *Queue) readEntries(ctx context.Context, limit int, in *dynamodb.QueryIn
 
 // inQueue returns the query for the entries of a shard's waiting requests between two places.
 func inQueue(n int, from, to string) *dynamodb.QueryInput {
-	return table.InIndex(table.Shard(Waiting, n), "BETWEEN :from AND :to", table.Item{":from": table.Text(from + " "), ":to": table.Text(to)}) // no attribute of a key may be ""
+	return table.InIndex(table.Shard(waiting, n), "BETWEEN :from AND :to", table.Item{":from": table.Text(from + " "), ":to": table.Text(to)}) // no attribute of a key may be ""
 }
 
 // heldAt returns the query for the entries of a shard's postponed requests that are due at now, and
 // after them those of held requests.
 func heldAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := table.InIndex(table.Shard(Held, n), "< :later", table.Item{":later": later(now)})
+	in := table.InIndex(table.Shard(held, n), "< :later", table.Item{":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
 
 // heldIn returns the query for the entries of a shard's held requests.
 func heldIn(n int) *dynamodb.QueryInput {
-	return table.InIndex(table.Shard(Held, n), "< :off", table.Item{":off": table.Text(postponed)})
+	return table.InIndex(table.Shard(held, n), "< :off", table.Item{":off": table.Text(postponed)})
 }
 
 // dueAt returns the query for the entries of a shard's postponed requests that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
-	in := table.InIndex(table.Shard(Held, n), "BETWEEN :off AND :later", table.Item{":off": table.Text(postponed), ":later": later(now)})
+	in := table.InIndex(table.Shard(held, n), "BETWEEN :off AND :later", table.Item{":off": table.Text(postponed), ":later": later(now)})
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
@@ -153,5 +153,5 @@ func (q *Queue) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 func IsQueued(i table.Item) bool {
 	var partition string
 	_ = table.Decode(i, table.Fields{table.OpenPartition: &partition}) // a string in every item
-	return strings.HasPrefix(partition, Waiting)
+	return strings.HasPrefix(partition, waiting)
 }

@@ -76,8 +76,10 @@ func (q *Queue) countHeld(ctx context.Context, now time.Time) (int, error) {
 // AddHeld counts a request that this process has claimed.
 func (q *Queue) AddHeld() { q.lastHeld.add() }
 
+const claims = "claimed/"
+
 // claimedKey is the key of the item that stores when a request of the owner was last claimed.
-func claimedKey(of Owner) table.Item { return table.Key("claimed/"+of.Digest(), "claimed") }
+func claimedKey(of Owner) table.Item { return table.Key(claims+of.Digest(), "claimed") }
 
 // claimedLife is the age at which the time of an owner's last claim is deleted.
 const claimedLife = 7 * 24 * time.Hour

@@ -14,7 +14,7 @@ import (
 // that can be claimed soonest.
 func (q *Queue) Postponed(ctx context.Context, after time.Time, limit int) ([]string, error) {
 	all, err := table.Gather(queueShards, func(n int) ([]entry, error) {
-		return q.readEntries(ctx, limit, table.InIndex(table.Shard(Held, n), "> :after", table.Item{":after": table.Text(postponed + table.Padded(max(0, after.UnixMicro())+1))}))
+		return q.readEntries(ctx, limit, table.InIndex(table.Shard(held, n), "> :after", table.Item{":after": table.Text(postponed + table.Padded(max(0, after.UnixMicro())+1))}))
 	})
 	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
 	return idsOf(all[:min(len(all), limit)]), err

@@ -41,6 +41,13 @@ const queueShards = 8
 // PoolKey is the partition key of the item that coordinates the starting of runners.
 const PoolKey = "pool"
 
+// These are patterns of IAM of other partition keys.
+const (
+	ClaimedKeys = claims + "*"  // times of owners' last claims
+	WaitingKeys = waiting + "*" // in the index: requests that wait
+	HeldKeys    = held + "*"    // in the index: requests that are held or postponed
+)
+
 // Owner is what owns requests in the names of partitions: an account with one kind of its requests. Those of each kind have lists, counts and
 // a place among the last claims of their own.
 type Owner struct {
