@@ -109,7 +109,9 @@ type snapshot struct {
 }
 
 func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
-	keys := append(callers.UseKeys(r.KeyID), headKey(list(queue.OwnerOf(r), "")), webhooksKey(r.Account))
+	keys := callers.UseKeys(r.KeyID)
+	n := len(keys)
+	keys = append(keys, headKey(list(queue.OwnerOf(r), "")), webhooksKey(r.Account))
 	if r.ReferenceID != "" {
 		keys = append(keys, headKey(list(queue.OwnerOf(r), r.ReferenceID)))
 	}
@@ -125,12 +127,13 @@ func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsy
 			return snapshot{}, err
 		}
 	}
-	seen.use, err = callers.DecodeUse(r.KeyID, found[:2])
-	if err = errors.Join(err, table.Decode(found[2], seen.head.fields())); err == nil {
-		seen.webhooks, err = decodeWebhooks(found[3])
+	seen.use, err = callers.DecodeUse(r.KeyID, found[:n])
+	found = found[n:]
+	if err = errors.Join(err, table.Decode(found[0], seen.head.fields())); err == nil {
+		seen.webhooks, err = decodeWebhooks(found[1])
 	}
 	if r.ReferenceID != "" {
-		err = errors.Join(err, table.Decode(found[4], seen.reference.fields()))
+		err = errors.Join(err, table.Decode(found[2], seen.reference.fields()))
 	}
 	return seen, err
 }
