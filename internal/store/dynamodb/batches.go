@@ -38,8 +38,6 @@ func batchesOf(account string) string { return unfinishedBatches + "/" + table.D
 // it. Each begins once and ends once, so the count is exact.
 func batchCountKey(account string) table.Item { return table.Key(batchesOf(account), "open") }
 
-func batchSort(b lipsync.Batch) string { return table.Place(b.CreatedAt, b.ID) }
-
 // batchFields returns the fields of a batch, with the text of its targets.
 func batchFields(b *lipsync.Batch, targets *string) table.Fields {
 	return table.Fields{
@@ -60,9 +58,9 @@ func decodeBatch(i table.Item) (b lipsync.Batch, err error) {
 
 func (s batches) Create(ctx context.Context, b lipsync.Batch, limits lipsync.Limits) error {
 	i := table.With(table.Encode(batchFields(&b, new(b.Targets.Text()))), batchKey(b.ID))
-	i[table.OpenPartition], i[table.OpenSort] = table.Text(batchesOf(b.Account)), table.Text(batchSort(b))
+	i[table.OpenPartition], i[table.OpenSort] = table.Text(batchesOf(b.Account)), table.Text(table.Place(b.CreatedAt, b.ID))
 	i[table.TimeToLive] = table.Expiry(b.CreatedAt.Add(batchTime + limits.Keep.RecordLife()))
-	open := table.With(table.Item{"id": table.Text(b.ID), table.OpenPartition: table.Text(unfinishedBatches), table.OpenSort: table.Text(batchSort(b))}, openBatchKey(b.ID))
+	open := table.With(table.Item{"id": table.Text(b.ID), table.OpenPartition: table.Text(unfinishedBatches), table.OpenSort: table.Text(table.Place(b.CreatedAt, b.ID))}, openBatchKey(b.ID))
 	var there error = failure.New(failure.Conflict, "the batch is there")
 	count := table.Change{Key: batchCountKey(b.Account), Add: table.Item{"batches": table.Number(1)}}
 	if limits.Batches > 0 {
@@ -104,7 +102,7 @@ func (s batches) Swap(ctx context.Context, b lipsync.Batch) error {
 func (s batches) List(ctx context.Context, account string, before lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	from := behindAll
 	if before.ID != "" {
-		from = batchSort(before)
+		from = table.Place(before.CreatedAt, before.ID)
 	}
 	in := table.InIndex(batchesOf(account), "< :before", table.Item{":before": table.Text(from)})
 	in.ScanIndexForward = aws.Bool(false)
@@ -114,7 +112,7 @@ func (s batches) List(ctx context.Context, account string, before lipsync.Batch,
 func (s batches) Unfinished(ctx context.Context, after lipsync.Batch, limit int) ([]lipsync.Batch, error) {
 	in := table.InPartition(unfinishedBatches)
 	if after.ID != "" {
-		in = table.InIndex(unfinishedBatches, "> :after", table.Item{":after": table.Text(batchSort(after))})
+		in = table.InIndex(unfinishedBatches, "> :after", table.Item{":after": table.Text(table.Place(after.CreatedAt, after.ID))})
 	}
 	open, err := s.collect(ctx, limit, in)
 	if err != nil {

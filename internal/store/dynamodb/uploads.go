@@ -30,15 +30,11 @@ func uploadKey(id string) table.Item { return table.Key("upload/"+table.Digest(i
 // openUploads is the partition of the index, in shards, that has uploads by their expiry.
 const openUploads = "upload"
 
-func endSort(id string, expires time.Time) string {
-	return table.Place(expires, id)
-}
-
 // Create implements lipsync.Uploads. The record has no TimeToLive, because only the sweep
 // subtracts an upload's bytes from those that the account stores, however late it runs.
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := table.With(table.Encode(uploadFields(&u)), uploadKey(u.ID))
-	i[table.OpenPartition], i[table.OpenSort] = table.Text(table.Shard(openUploads, table.ShardOf(u.ID, uploadShards))), table.Text(endSort(u.ID, u.ExpiresAt))
+	i[table.OpenPartition], i[table.OpenSort] = table.Text(table.Shard(openUploads, table.ShardOf(u.ID, uploadShards))), table.Text(table.Place(u.ExpiresAt, u.ID))
 	taken := errors.New("the upload exists already")
 	return table.RetryConflicts(ctx, func(int) error {
 		steps, err := s.announce(ctx, u, limits)
@@ -54,7 +50,7 @@ func useUpload(id string, r lipsync.Request, life time.Duration) table.Change {
 	end := r.CreatedAt.Add(life)
 	return table.Change{
 		Key: uploadKey(id),
-		Set: table.Item{"requestID": table.Text(r.ID), "expiresAt": table.Micros(end), table.OpenSort: table.Text(endSort(id, end))},
+		Set: table.Item{"requestID": table.Text(r.ID), "expiresAt": table.Micros(end), table.OpenSort: table.Text(table.Place(end, id))},
 		// Without this condition, an update would create a part of an upload that was deleted.
 		Condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", Refused: failure.New(failure.Invalid, "upload is gone"),
 	}
@@ -67,7 +63,7 @@ func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
 // Expired implements lipsync.Uploads. The index may still have the old expiry of an upload that got
 // more time, so Expired takes only the ids from it.
 func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
-	from := endSort(after.ID, time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())))
+	from := table.Place(time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())), after.ID)
 	for {
 		ends, err := s.uploadsUntil(ctx, now, from, limit)
 		if err != nil {
@@ -104,7 +100,7 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 	now, err := s.table.Update(ctx, table.Change{
 		Key: uploadKey(u.ID),
 		Set: table.Item{
-			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": table.Micros(expires), table.OpenSort: table.Text(endSort(u.ID, expires)),
+			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": table.Micros(expires), table.OpenSort: table.Text(table.Place(expires, u.ID)),
 		},
 		Condition: "#requestID = :seen", Values: table.Item{"seen": table.Text(u.RequestID)},
 		Refused: failure.New(failure.Conflict, "another request uses the upload"),
