@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -111,12 +112,17 @@ func attributeOf(value any) types.AttributeValue {
 // Decode sets the fields from the attributes of the item. Fields must be zero before; those
 // without an attribute stay so.
 func Decode(i Item, all Fields) error {
+	var bad []string
 	for name, to := range all {
 		if v, ok := i[name]; ok && !set(to, v) {
-			return fmt.Errorf("attribute %s is not a %T: %v", name, to, v)
+			bad = append(bad, name)
 		}
 	}
-	return nil
+	if bad == nil {
+		return nil
+	}
+	name := slices.Min(bad) // so that the error is the same each time
+	return fmt.Errorf("attribute %s is not a %T: %v", name, all[name], i[name])
 }
 
 // set sets a field's value from its attribute.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,12 @@ func TestDecodeOther(t *testing.T) {
 	} {
 		if err := Decode(Item{name: v}, new(values).fields()); err == nil {
 			t.Errorf("%s: took %v", name, v)
+		}
+	}
+	for range 20 { // the order of a map differs
+		err := Decode(Item{"text": Number(1), "count": Text("1"), "flag": Text("true")}, new(values).fields())
+		if err == nil || !strings.Contains(err.Error(), "attribute count ") {
+			t.Fatalf("got %v, want the first by name", err)
 		}
 	}
 }
