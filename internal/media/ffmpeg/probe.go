@@ -35,8 +35,5 @@ func (t *Tools) Probe(ctx context.Context, path string) (*medium.Info, error) {
 	if OfMachine(err) {
 		return nil, err
 	}
-	if err != nil {
-		return medium.Unreadable(path, kind, err)
-	}
-	return medium.Parse(path, kind, report)
+	return medium.Parse(path, kind, report, err)
 }

@@ -25,7 +25,7 @@ func TestProve(t *testing.T) {
 		starts = "-fps_mode passthrough -movflags +faststart"
 	)
 	in, err := medium.Parse("", "", []byte(`{"format": {"format_name": "avi"}, "streams": [{"codec_type": "video", "codec_name": "h264", "pix_fmt": "yuv420p",
-		"width": 64, "height": 48, "time_base": "1/25", "avg_frame_rate": "25/1", "color_primaries": "bt709", "color_transfer": "bt709", "color_space": "bt709"}]}`))
+		"width": 64, "height": 48, "time_base": "1/25", "avg_frame_rate": "25/1", "color_primaries": "bt709", "color_transfer": "bt709", "color_space": "bt709"}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

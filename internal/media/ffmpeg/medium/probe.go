@@ -88,11 +88,14 @@ type stream struct {
 	SideData []sideData `json:"side_data_list"`
 }
 
-// Parse returns the Info of a file of a media type, by ffprobe's report.
-func Parse(path, kind string, report []byte) (*Info, error) {
-	info, err := parseProbe(report, stills[kind])
+// Parse returns the Info of a file of a media type, by ffprobe's report, or by why ffprobe failed. A picture with more pixels than ffprobe reads has
+// only its size. The error is an ErrUnsupported, such as ErrPicture or a ColoursError, or that of opening the file.
+func Parse(path, kind string, report []byte, failed error) (info *Info, err error) {
+	if err = failed; err == nil {
+		info, err = parseProbe(report, stills[kind])
+	}
 	if err != nil {
-		return Unreadable(path, kind, err)
+		return unreadable(path, kind, err)
 	}
 	info.Path = path
 	return info, nil

@@ -78,9 +78,9 @@ func moves(file io.ReaderAt) bool {
 	return false
 }
 
-// Unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
-// has more pixels than ffprobe reads, Unreadable returns its size.
-func Unreadable(path, kind string, err error) (*Info, error) {
+// unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
+// has more pixels than ffprobe reads, unreadable returns its size.
+func unreadable(path, kind string, err error) (*Info, error) {
 	if _, known := errors.AsType[ColoursError](err); known {
 		return nil, err
 	}

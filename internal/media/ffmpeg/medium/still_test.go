@@ -42,10 +42,10 @@ func TestMoves(t *testing.T) {
 // TestColoursOfPictures wants a picture to be refused for its colours, if these are why, and not for its kind.
 func TestColoursOfPictures(t *testing.T) {
 	colours := ColoursError{"colours are not supported"}
-	if _, err := Unreadable("", heif, colours); !errors.Is(err, colours) || errors.Is(err, ErrPicture) {
+	if _, err := unreadable("", heif, colours); !errors.Is(err, colours) || errors.Is(err, ErrPicture) {
 		t.Errorf("got %v, want %v", err, colours)
 	}
-	if _, err := Unreadable("", heif, ErrUnsupported); !errors.Is(err, ErrPicture) {
+	if _, err := unreadable("", heif, ErrUnsupported); !errors.Is(err, ErrPicture) {
 		t.Errorf("got %v, want %v", err, ErrPicture)
 	}
 }
