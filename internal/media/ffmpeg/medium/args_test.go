@@ -58,10 +58,10 @@ func TestFilters(t *testing.T) {
 func TestDecodeArgs(t *testing.T) {
 	in := &Info{Path: "/a b/-it's: 1.mkv", Format: "matroska",
 		Video: &Video{index: 2, Codec: "vp9", alpha: true, Width: 64, Height: 32, Rate: Rate{25, 1}, start: 3000, timeBase: Rate{1, 1000}}}
-	got := strings.Join(in.DecodeArgs(Span{From: 100, To: 150, Seek: true}, 1), "\n")
+	got := strings.Join(in.DecodeArgs(Span{From: 100, To: 150, Seek: true}, 3), "\n")
 	for _, want := range []string{
 		"-i\nfile:/a b/-it's: 1.mkv\n", "-f\nmatroska\n", "-protocol_whitelist\nfile\n", "-c:v\nlibvpx-vp9\n",
-		"-seek_timestamp\n1\n-noaccurate_seek\n-ss\n6.000000\n", "-map\n0:2\n", "-frames:v\n50\n", "-nostdin\n",
+		"-seek_timestamp\n1\n-noaccurate_seek\n-ss\n6.000000\n", "-map\n0:2\n", "-frames:v\n50\n", "-nostdin\n", "-threads\n3\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
