@@ -20,7 +20,7 @@ func (q *Queue) Postponed(ctx context.Context, after time.Time, limit int) ([]st
 	return idsOf(all[:min(len(all), limit)]), err
 }
 
-// Claimable returns the ids of requests that may be claimable at now, oldest first. If more requests wait in a shard than the limit, it reads them
+// Claimable returns the ids of requests that may be claimable at now, oldest first. They may be more than the limit. If more requests wait in a shard than the limit, it reads them
 // in the order of claims.
 func (q *Queue) Claimable(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	page := max(limit, entryPage)
