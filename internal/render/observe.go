@@ -25,7 +25,7 @@ import (
 type observation struct {
 	footage       footage.Footage
 	shown         int                 // number of source frames that the output may show
-	crf           int                 // see ffmpeg.Video.CRF
+	crf           int                 // see medium.Video.CRF
 	cuts          []int               // the source frames that begin a shot
 	*people.Faces                     // in each source frame
 	lost          []tracking.Lost     // why there is no face, for each source frame

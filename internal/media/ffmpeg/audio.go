@@ -31,7 +31,7 @@ func (t *Tools) OpenSound(ctx context.Context, in *medium.Info, most time.Durati
 }
 
 // Transcode encodes the sound that Samples would write, but with the channels and the rate of in.Audio, to the path encoded: as AAC in MP4,
-// or as Opus in WebM. The error is ErrUnsupported if there are no samples, or if no encoder takes them.
+// or as Opus in WebM. The error is medium.ErrUnsupported if there are no samples, or if no encoder takes them.
 func (t *Tools) Transcode(ctx context.Context, in *medium.Info, encoded string, most time.Duration) error {
 	return t.transcode(ctx, in, encoded, most, 0)
 }

@@ -107,7 +107,7 @@ func soundInput(in *medium.Info) []string {
 }
 
 // These bound the memory of a process that decodes sound, in bytes: one allocation, and all with the libraries. After resampling, one block of an odd
-// file can be minutes of sound.
+// file can be minutes of sound. soundSize also bounds a block in this process.
 const (
 	soundSize   = 128 << 20
 	soundMemory = 6 * soundSize

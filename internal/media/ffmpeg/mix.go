@@ -47,7 +47,7 @@ type Part struct {
 
 // Mix writes the mix to the path encoded, in the format of the voice. With an original it has the original's channels, as
 // far as SoundArgs keeps them, and otherwise the voice's. scratch is the path of a temporary file. The
-// error is ErrUnsupported if the original can't be decoded.
+// error is medium.ErrUnsupported if the original can't be decoded.
 //
 // The original is decoded to scratch first, since only a file of exactly one span can be repeated without
 // a gap.

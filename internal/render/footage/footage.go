@@ -22,7 +22,7 @@ import (
 
 // Media reads and writes the pictures of files.
 type Media interface {
-	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as Video.CRFOf needs. It
+	// CountBits returns how many bits a second of a video's pictures has in at most a number of frames from its Begin on, as ffmpeg.CRFOf needs. It
 	// returns 0 if the file doesn't tell.
 	CountBits(ctx context.Context, in *medium.Info, most int) (bits float64, err error)
 	// OpenFrames decodes a video from its Begin on, at most a number of frames.

@@ -20,7 +20,7 @@ const (
 	sampleFrames = 8
 )
 
-// sample encodes some frames of the first pass, so that medium.Video.CRFOf can tell how the output must be encoded.
+// sample encodes some frames of the first pass, so that ffmpeg.CRFOf can tell how the output must be encoded.
 type sample struct {
 	Source
 	sampled *medium.Video // nil if nothing is sampled

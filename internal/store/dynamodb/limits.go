@@ -56,7 +56,7 @@ type openLane struct {
 }
 
 // findLane finds a lane that is not full, if necessary by counting the open requests again. With
-// the lane it returns conflict, so that the caller tries again. It returns OpenLimit if the owner
+// the lane it returns table.Conflict, so that the caller tries again. It returns OpenLimit if the owner
 // has as many open requests as it may.
 func (s *Store) findLane(ctx context.Context, of queue.Owner, limit int) (lane int, err error) {
 	var keys []table.Item

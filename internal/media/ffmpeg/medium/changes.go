@@ -155,7 +155,7 @@ func (c *constant) next(value string) error {
 	}
 	switch {
 	case c.quiet && !slices.Contains(c.usual, value):
-		c.value = "" // it may be that of this picture; Probe doesn't tell it from that of the container
+		c.value = "" // it may be that of this picture; Parse doesn't tell it from that of the container
 		return c.changes(value)
 	case !known(c.value) && !slices.Contains(c.usual, value):
 		return c.changes(value)

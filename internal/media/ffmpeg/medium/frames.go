@@ -154,7 +154,7 @@ func (in *Info) PacketArgs(most int) []string {
 		"-i", "file:" + in.Path}
 }
 
-// interval returns the part of the file that OpenFrames reads for most frames, as ffprobe's option -read_intervals takes it.
+// interval returns the part of the file that a decoder reads for most frames from in.Begin on, as ffprobe's option -read_intervals takes it.
 func (in *Info) interval(most int) string {
 	v, s := in.Video, Span{From: in.First(), Seek: !in.NoSeek}
 	if at, seeks := v.seekTo(s); seeks {

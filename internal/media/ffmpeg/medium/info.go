@@ -1,4 +1,4 @@
-// Package medium says what a file of pictures or sound is, by the report of ffprobe, and what ffmpeg has to be told to read it:
+// Package medium says what a file of pictures or sound is, by its first bytes and the report of ffprobe, and what ffmpeg has to be told to read it:
 // arguments, and the filters that make frames of its pictures. It also tells in the log of a decoder whether all pictures
 // have the colours of the first.
 //
@@ -45,7 +45,7 @@ type Info struct {
 	// The numbers of the tracks of the kinds in the file, and those of Video and Audio among them, counted from 1.
 	VideoTracks, VideoTrack, AudioTracks, AudioTrack int
 
-	// These select the part to decode. Probe doesn't set them.
+	// These select the part to decode. Parse doesn't set them.
 	Begin  time.Duration // of the part, counted from the first picture or sample
 	NoSeek bool          // pictures before Begin are decoded too, for a file in which ffmpeg can't seek
 }
@@ -56,16 +56,16 @@ type Video struct {
 	Rate          Rate          // of the frames
 	Stated        time.Duration // length that the file states; 0 if it states none
 
-	// KeepsLast keeps a frame of the last picture even if Rate is so low that the picture ends before the next frame. Probe doesn't set it.
+	// KeepsLast keeps a frame of the last picture even if Rate is so low that the picture ends before the next frame. Parse doesn't set it.
 	KeepsLast bool
-	// Pixels is the pixel format of decoded and encoded frames. Probe leaves it at YUV420P; see Keep.
+	// Pixels is the pixel format of decoded and encoded frames. Parse leaves it at YUV420P; see Keep.
 	Pixels PixelFormat
 	// CRF is the crf in H.264 with which an output has bits enough for the file's pictures: see ffmpeg.CRFOf. 0 means that it isn't known.
 	CRF int
 
 	Coded [2]int  // width and height of a decoded picture, upright
 	Codec string  // ffmpeg's name
-	Bits  float64 // of a second of its pictures in the file, as Probe knows; 0 if it doesn't: see ffmpeg's Tools.CountBits
+	Bits  float64 // of a second of its pictures in the file, as the report tells; 0 if it doesn't: see ffmpeg's Tools.CountBits
 
 	index      int
 	shape      float64  // its width as it is displayed, for a height of 1
@@ -94,7 +94,7 @@ const minSampleRate = 1000
 type Audio struct {
 	SampleRate, Channels int
 
-	// Opus encodes the sound as Opus in WebM; otherwise it becomes AAC in MP4. Probe doesn't set it.
+	// Opus encodes the sound as Opus in WebM; otherwise it becomes AAC in MP4. Parse doesn't set it.
 	Opus bool
 
 	Index int           // of the stream

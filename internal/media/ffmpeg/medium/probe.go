@@ -201,7 +201,7 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 
 // bits returns the bits of a second of the video stream in the file: of all bits that the file has, less those of other streams by the rates that
 // they state. What files state about pictures may be only intended. It returns 0 if that doesn't tell, as in Matroska, where most codecs of sound state
-// no rate: see CountBits.
+// no rate: see ffmpeg's Tools.CountBits.
 func (r *report) bits(s stream, v *Video) float64 {
 	whole := parseSeconds(r.Format.Duration).Seconds()
 	bytes, _ := strconv.ParseInt(r.Format.Size, 10, 64)

@@ -118,7 +118,7 @@ func (s Rates) freeLane(ctx context.Context, name string, limit int, now time.Ti
 	return free[rand.N(len(free))], a, nil
 }
 
-// begin begins a window with one call. It returns conflict if the item no longer has the window
+// begin begins a window with one call. It returns table.Conflict if the item no longer has the window
 // last.
 func (s Rates) begin(ctx context.Context, key table.Item, last window, now time.Time) error {
 	c := table.Change{

@@ -20,7 +20,7 @@ func Key(partition, sort string) Item {
 	return Item{PartitionKey: Text(partition), SortKey: Text(sort)}
 }
 
-// With adds attributes, such as those of a key, to an item or to fields, and returns these.
+// With adds more to the map, in place, and returns it.
 func With[M ~map[string]V, V any](to, more M) M {
 	maps.Copy(to, more)
 	return to

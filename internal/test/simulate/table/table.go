@@ -36,7 +36,7 @@ type Limits struct {
 // Keys has the names of the attributes of a key, which are strings.
 type Keys struct{ Partition, Sort string }
 
-// Table implements table.API. Set its fields once, before use.
+// Table implements the API of the store's package table. Set its fields once, before use.
 type Table struct {
 	Limits
 	Keys     Keys
@@ -60,7 +60,7 @@ type address struct{ partition, sort string }
 // New returns an empty table for the store.
 func New(l Limits) *Table {
 	return &Table{
-		Limits: l, Keys: Keys{table.PartitionKey, table.SortKey}, Index: Keys{table.OpenPartition, table.OpenSort}, Attempts: 8, // as in table.New
+		Limits: l, Keys: Keys{table.PartitionKey, table.SortKey}, Index: Keys{table.OpenPartition, table.OpenSort}, Attempts: 8, // as in the store's table.New
 		items: make(map[string]rows), index: make(map[string]rows),
 		busy: make(map[address]bool), loads: make(map[string]*load),
 	}
@@ -91,7 +91,7 @@ func invalid(format string, args ...any) error {
 	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...)}
 }
 
-// try makes a call until it succeeds, as the SDK does with the options of table.New.
+// try makes a call until it succeeds, as the SDK does with the options of the store's table.New.
 func (t *Table) try(ctx context.Context, call func() error) error {
 	for n := 0; ; n++ {
 		if err := t.wait(ctx, t.Call); err != nil {
