@@ -89,10 +89,10 @@ func TestPlantedFaults(t *testing.T) {
 	testPlantedFaults(t, ffmpegtest.Head(t, 75), 0, false)
 }
 
-// TestPlantedFaults_long does the same with people.
+// TestPlantedFaults_long does the same with people, and a voice that says eleven m, b and p.
 func TestPlantedFaults_long(t *testing.T) {
 	for _, name := range []string{"man_suit.mp4", "child.mp4", "woman_earrings.mp4"} {
-		t.Run(name, func(t *testing.T) { testPlantedFaults(t, sharedtest.Path(t, "media", "people", name), 1, true) })
+		t.Run(name, func(t *testing.T) { testPlantedFaults(t, sharedtest.Path(t, "media", "people", name), 2, true) })
 	}
 }
 

@@ -14,14 +14,14 @@ type Viseme struct {
 }
 
 const (
-	closesAround = .04 // lips touch at most so many seconds from the peak of a closure; with more, a shift by 3 frames hardly shows
+	closesAround = .04 // lips touch at most about so many seconds from the peak of a closure; with more, a shift by 3 frames hardly shows
 	opensAround  = .06 // lips open for a vowel at most so many seconds from its peak
 )
 
 // Visemes returns the closures and the open vowels of a speech, by its articulation in each frame.
 func Visemes(spoken []speech.Articulation, fps float64) (closures, vowels []Viseme) {
 	around := func(peak int, seconds float64) Viseme {
-		n := int(math.Ceil(seconds * fps))
+		n := int(math.Round(seconds * fps))
 		return Viseme{max(peak-n, 0), min(peak+n+1, len(spoken)), peak}
 	}
 	for _, r := range speech.Closures(spoken) {

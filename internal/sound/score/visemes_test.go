@@ -21,6 +21,7 @@ func TestVisemes(t *testing.T) {
 		closures, vowels []Viseme
 	}{
 		{25, []Viseme{{0, 2, 0}, {14, 17, 15}, {28, 30, 29}}, []Viseme{{4, 8, 5}, {20, 21, 20}}},
+		{30, []Viseme{{0, 2, 0}, {14, 17, 15}, {28, 30, 29}}, []Viseme{{4, 8, 5}, {20, 21, 20}}},
 		{50, []Viseme{{0, 3, 0}, {13, 18, 15}, {27, 30, 29}}, []Viseme{{4, 9, 5}, {20, 21, 20}}},
 	} {
 		closures, vowels := Visemes(spoken, c.fps)
