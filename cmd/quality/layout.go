@@ -75,23 +75,21 @@ func (l *layout) script(ctx context.Context, source string, args ...string) ([]b
 }
 
 // score runs syncscore, which reads lips by the attention mesh here.
-func (l *layout) score(ctx context.Context, args ...string) (s score, err error) {
-	err = l.measure(ctx, &s, append([]string{"-c", refinedScript, l.tool("visemes")}, args...)...)
-	return s, err
+func (l *layout) score(ctx context.Context, args ...string) (score, error) {
+	return measure[score](l.script(ctx, refinedScript, append([]string{l.tool("visemes"), "--json"}, args...)...))
 }
 
 // visemes runs visemes, which reads lips by the same mesh.
-func (l *layout) visemes(ctx context.Context, output, events string) (v visemes, err error) {
-	err = l.measure(ctx, &v, l.tool("visemes"), output, events, "--refined")
-	return v, err
+func (l *layout) visemes(ctx context.Context, output, events string) (visemes, error) {
+	return measure[visemes](l.output(ctx, l.Python, l.tool("visemes"), "--json", output, events, "--refined"))
 }
 
-// measure runs a measuring tool by its arguments for Python, and reads the JSON that it prints
-// into result. The tools print NaN and Infinity where too few sounds were measured.
-func (l *layout) measure(ctx context.Context, result any, args ...string) error {
-	printed, err := l.output(ctx, l.Python, append(args, "--json")...)
-	if err != nil {
-		return err
+// measure reads the JSON that a measuring tool printed, if it didn't fail. The tools print NaN and
+// Infinity where too few sounds were measured.
+func measure[T any](printed []byte, failed error) (result T, err error) {
+	if failed != nil {
+		return result, failed
 	}
-	return json.Unmarshal(notNumbers.ReplaceAll(printed, []byte(": null")), result)
+	err = json.Unmarshal(notNumbers.ReplaceAll(printed, []byte(": null")), &result)
+	return result, err
 }

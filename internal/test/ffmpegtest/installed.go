@@ -22,6 +22,12 @@ func InstalledPath() string {
 	return strings.Join(slices.DeleteFunc(folders, func(folder string) bool { return folder == os.Getenv(quick) }), string(filepath.ListSeparator))
 }
 
+// Main runs the tests of a package with the ffmpeg that users have, for TestMain.
+func Main(m *testing.M) {
+	os.Setenv("PATH", InstalledPath())
+	os.Exit(m.Run())
+}
+
 // Installed returns the path of a program in InstalledPath, or only its name if it is in none of the folders.
 func Installed(program string) string {
 	for _, folder := range filepath.SplitList(InstalledPath()) {

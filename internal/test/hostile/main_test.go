@@ -1,14 +1,9 @@
 package hostile
 
 import (
-	"os"
 	"testing"
 
 	"lipsync/internal/test/ffmpegtest"
 )
 
-// TestMain runs the tests with the ffmpeg that users have.
-func TestMain(m *testing.M) {
-	os.Setenv("PATH", ffmpegtest.InstalledPath())
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { ffmpegtest.Main(m) }
