@@ -14,8 +14,8 @@ type Viseme struct {
 }
 
 const (
-	closesAround = .04 // lips touch at most about so many seconds from the peak of a closure; with more, a shift by 3 frames hardly shows
-	opensAround  = .06 // lips open for a vowel at most so many seconds from its peak
+	closesAround = .04 // seconds from the peak of a closure to frames in which lips may touch; with more, a shift by 3 frames hardly shows
+	opensAround  = .06 // seconds from the peak of an open vowel to frames in which lips may open
 )
 
 // Visemes returns the closures and the open vowels of a speech, by its articulation in each frame.

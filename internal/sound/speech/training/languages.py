@@ -42,7 +42,7 @@ def sounds_of(name):
     """-> the sounds in a name of espeak-ng, which may be of two vowels; signs that no table has are left out"""
     name, out = re.sub("[',%=|:!;-]", "", name), []
     while name:
-        end = next((end for end in range(len(name), 0, -1) if name[:end] in phones.SAMPA), 0)
+        end = phones.longest(name)
         if end:
             sound = phones.SAMPA[name[:end]]
             out += phones.DIPHTHONGS.get(sound, [sound])

@@ -101,11 +101,13 @@ def festival(name, language):
     return FESTIVAL[language].get(name) or _longest(name)
 
 
+def longest(name):
+    """-> how much of the start of a name SAMPA has, 0 for nothing"""
+    return next((end for end in range(len(name), 0, -1) if name[:end] in SAMPA), 0)
+
+
 def _longest(name):
-    for end in range(len(name), 0, -1):
-        if name[:end] in SAMPA:
-            return SAMPA[name[:end]]
-    return _unknown("sampa", name)
+    return SAMPA.get(name[:longest(name)]) or _unknown("sampa", name)
 
 
 def _unknown(table, name):
