@@ -173,13 +173,13 @@ func TestFieldOpens(t *testing.T) {
 	}
 }
 
-// TestInside opens a mouth with teeth. While it opens a little it shows its own teeth, at their place. When it opens far it shows the inside of
-// the person's best example, as one piece, and without one a drawn inside, which is neither the lips' colour nor black.
+// TestInside opens a mouth with teeth. It always shows the inside of the person's best example, as one piece. Without one it shows its own teeth,
+// at their place, while it opens a little, and a drawn inside, which is neither the lips' colour nor black, when it opens far.
 func TestInside(t *testing.T) {
 	const dark = 60
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
-	p := &person{}
+	p := &person{most: mostAtRest}
 	tr := &track{person: p}
 	best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
@@ -193,7 +193,8 @@ func TestInside(t *testing.T) {
 		depth       float32 // likewise, 0 at the upper lip and 1 at the lower one
 		least, most uint8   // luma
 	}{
-		{"a little", .11, []example{best}, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
+		{"a little", .11, []example{best}, .05, .5, dark - 10, dark + 10},
+		{"a little, without an example", .11, nil, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
 		{"far", .26, []example{best}, .05, .5, dark - 10, dark + 10},
 		{"far, under its lip", .26, []example{best}, .05, .15, dark - 10, dark + 10},
 		{"far, teeth without an example", .26, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
@@ -289,7 +290,7 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 		}
 		best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
 		drawTeeth(best.pixels, &open, 0, high)
-		p := &person{look: lookOf(frame, to), bank: bank{examples: []example{best}}}
+		p := &person{most: mostAtRest, look: lookOf(frame, to), bank: bank{examples: []example{best}}}
 		p.bank.examples[0].look = p.look
 		p.findBest()
 		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
@@ -317,17 +318,22 @@ func drawTeeth(f *image.YCbCr, m *lips, from, to float32) {
 	}
 }
 
-// TestClenchedTeeth finds the best example of a person who mostly clenches the teeth. It is one with the teeth apart, even if it is less open.
-// Without one the upper teeth are shown, and not the lower ones.
-func TestClenchedTeeth(t *testing.T) {
+// TestBest finds the best example. It is one with the teeth apart, and a straight mouth, even if it is less open. Of a person who always clenches the
+// teeth the upper ones are shown, and not the lower ones.
+func TestBest(t *testing.T) {
 	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
 	to := geom.Similarity{A: canonicalPixels}
-	mouth := func(gap float32, behind uint8) example {
-		m := someLips(gap)
+	with := func(m lips, behind uint8) example {
+		gap := m.gap()
 		e := example{shown: observation{to: to, lips: m}, pixels: drawLips(&m, [2]uint8{behind, 140})}
 		drawTeeth(e.pixels, &m, 0, .4*gap)
 		drawTeeth(e.pixels, &m, .7*gap, gap)
 		return e
+	}
+	mouth := func(gap float32, behind uint8) example { return with(someLips(gap), behind) }
+	uneven := someLips(.4)
+	for k := range uneven.lower {
+		uneven.lower[k] += .15 * place(k)
 	}
 	wide := someLips(.3)
 	toothless := example{shown: observation{to: to, lips: wide}, pixels: drawLips(&wide, [2]uint8{40, 140})}
@@ -340,9 +346,11 @@ func TestClenchedTeeth(t *testing.T) {
 	}{
 		{"no teeth", []example{mouth(.2, dark), toothless}, 1, 1, 1},
 		{"apart", []example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
+		{"tilted", []example{mouth(.2, dark), with(tiltedLips(.4, .06, -.06), dark), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
+		{"open on one side", []example{mouth(.2, dark), with(uneven, dark), mouth(.22, dark)}, 2, 1, 1},
 		{"clenched", []example{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
 	} {
-		p = &person{bank: bank{examples: c.examples}}
+		p = &person{most: mostAtRest, bank: bank{examples: c.examples}}
 		if p.findBest(); p.best.example != &c.examples[c.best] || p.best.end < c.least || p.best.end > c.most {
 			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.shown.gap(), p.best.end)
 		}

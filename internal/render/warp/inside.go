@@ -8,13 +8,14 @@ import (
 	"lipsync/internal/signal/pixels"
 )
 
-// inside is what is seen between opened lips. It moves with the skull, and lips hide it but don't bend it: the inside of the shown mouth,
-// where it shows enough of it; beyond that, the inside of the person's best example; beyond that, a drawn one.
+// inside is what is seen between opened lips. It moves with the skull, and lips hide it but don't bend it. It is always that of the person's
+// best example, since teeth that change with the example flicker; if there is none, that of the shown mouth, as far as it shows any; and
+// beyond these a drawn one.
 type inside struct {
-	panes  []pane     // one over the other
+	pane   *pane      // over the drawn one; nil for none
 	lip    [3]float32 // Y, Cb and Cr of the lips in the light of the frame
 	light  relighting // from the person's usual light to that of the frame
-	teeth  float32    // how much of the drawn teeth is seen: none if a pane shows others
+	teeth  float32    // how much of the drawn teeth is seen: none if the pane shows others
 	middle float32    // x of the middle of the mouth, canonical
 	half   float32    // half of its width
 	shift  geom.Point // of the mouth as a whole
@@ -26,7 +27,7 @@ type pane struct {
 	to     geom.Similarity // from the canonical face to its pixels
 	lips   *lips
 	at     geom.Point // added to a place in the shown mouth, it gives the place in this one
-	share  float32    // how much of the panes below it hides, 0 to 1
+	share  float32    // how much of the drawn inside it hides, 0 to 1
 	end    float32    // depth at which it ends: 1 is at the lower lip
 	light  float32    // factor of the luma, which brings it into the light of the frame
 }
@@ -34,7 +35,7 @@ type pane struct {
 // Constants of what is seen of the inside, by eye.
 const (
 	leastInside = .1  // gap of an example that shows enough of the inside to be used in other frames, canonical
-	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, that of the best example
+	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
 	insideTo    = .85 // and only its own from this share on
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
@@ -49,26 +50,19 @@ const (
 // which is now.
 func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *inside {
 	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
-	shown.end = 1
-	shown.share = smoothstep((shown.lips.gap()/max(to.gap, leastGap) - insideFrom) / (insideTo - insideFrom))
-	if b := p.best; b != nil && shown.share < 1 {
-		o := &b.example.shown
-		best := pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.pixels), to: o.to, lips: &o.lips, share: 1, end: b.end}
-		rise := o.upper.middle() - shown.lips.upperEdge(to.gap) // leaves no gap above the teeth
-		best.at = geom.Point{X: o.middle() - shown.lips.middle(), Y: max(o.nose-shown.lips.nose, rise)}
-		in.add(best)
+	shown.share, shown.end = smoothstep((shown.lips.gap()/max(to.gap, leastGap)-insideFrom)/(insideTo-insideFrom)), 1
+	if b := p.best; b != nil {
+		o, own := &b.example.shown, shown.lips
+		shown = pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.pixels), to: o.to, lips: &o.lips, share: 1, end: b.end}
+		rise := o.upper.middle() - own.upperEdge(to.gap) // leaves no gap above the teeth
+		shown.at = geom.Point{X: o.middle() - own.middle(), Y: max(o.nose-own.nose, rise)}
 	}
 	if shown.share > 0 {
-		in.add(shown)
+		then := colourOfLips(shown.pixels, shown.to, shown.lips)
+		shown.light = min(max((lip[0]-black)/max(then[0]-black, 1), 1/mostLight), mostLight)
+		in.pane, in.teeth = &shown, 1-shown.share
 	}
 	return in
-}
-
-// add lays a pane over the others.
-func (in *inside) add(l pane) {
-	then := colourOfLips(l.pixels, l.to, l.lips)
-	l.light = min(max((in.lip[0]-black)/max(then[0]-black, 1), 1/mostLight), mostLight)
-	in.panes, in.teeth = append(in.panes, l), in.teeth*(1-l.share)
 }
 
 // black is the luma of black.
@@ -83,8 +77,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	} else {
 		v = in.drawnChroma((q.X-in.middle)/in.half, depth, open)
 	}
-	for i := range in.panes {
-		l := &in.panes[i]
+	if l := in.pane; l != nil {
 		share, from := l.seen(geom.Point{X: q.X + l.at.X, Y: q.Y + l.at.Y})
 		switch {
 		case share == 0:
@@ -98,7 +91,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 	return v
 }
 
-// seen returns how much of the panes below it a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
+// seen returns how much of the drawn inside a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
 // between its lips where they touch, go on a little beyond its lips.
 func (l *pane) seen(q geom.Point) (share float32, from geom.Point) {
 	q.X = min(max(q.X, l.lips.left.X), l.lips.right.X)

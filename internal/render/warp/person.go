@@ -137,21 +137,29 @@ func (p *person) eachSeen(f func(*lips)) error {
 	return nil
 }
 
-// findBest sets best. Of the examples that are not blurred it is the most open on both sides of those with the teeth apart, or else of all. The
-// lower teeth of clenched ones would not go down with the jaw: they aren't lent.
+// findBest sets best. Of the examples that are not blurred it is the one that shows most of what a straight mouth shows when it is open, of those
+// with the teeth apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they aren't lent.
 func (p *person) findBest() {
+	examples := p.bank.examples
+	tilts, widths := make([]float32, len(examples)), make([]float32, len(examples))
+	for i := range examples {
+		tilts[i], widths[i] = examples[i].shown.tilt(), examples[i].shown.width()
+	}
+	tilt, width := dsp.Quantile(tilts, .5), dsp.Quantile(widths, .5)
 	most, bestApart := float32(0), false
-	for i, dull := range blurred(p.bank.examples) {
-		e := &p.bank.examples[i]
-		shows := e.shown.gap() - abs(e.shown.lop())
-		if dull || shows <= leastInside {
+	for i, blurred := range blurred(examples) {
+		e := &examples[i]
+		m := &e.shown.lips
+		if blurred || m.gap()-abs(m.lop()) <= leastInside {
 			continue
 		}
+		high := min(m.gap(), p.most) - abs(m.lop()) - abs(m.tilt()-tilt)*m.width() // less what a grimace hides on one side
+		shows := high * min(m.width(), width)
 		end, apart := e.upperTeeth()
 		if apart {
 			end = 1
 		}
-		if apart && !bestApart || apart == bestApart && shows > most {
+		if shows > 0 && (apart && !bestApart || apart == bestApart && shows > most) {
 			p.best, most, bestApart = &lender{e, end}, shows, apart
 		}
 	}
