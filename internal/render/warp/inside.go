@@ -54,8 +54,8 @@ func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *insi
 	if b := p.best; b != nil {
 		o, own := &b.example.shown, shown.lips
 		shown = pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.pixels), to: o.to, lips: &o.lips, share: 1, end: b.end}
-		rise := o.upper.middle() - own.upperEdge(to.gap) // leaves no gap above the teeth
-		shown.at = geom.Point{X: o.middle() - own.middle(), Y: max(o.nose-own.nose, rise)}
+		rise := o.upper.middle() - own.upperEdge(to.gap)                                                                // leaves no gap above the teeth
+		shown.at = geom.Point{X: o.middle() - own.middle(), Y: min(max(o.nose-own.nose, rise), rise+upperShare*p.most)} // more the upper lip doesn't go down over the teeth
 	}
 	if shown.share > 0 {
 		then := colourOfLips(shown.pixels, shown.to, shown.lips)
