@@ -320,7 +320,7 @@ func drawTeeth(f *image.YCbCr, m *lips, from, to float32) {
 }
 
 // TestBest finds the best example. It is one with the teeth apart, and a straight mouth, even if it is less open. Of a person who always clenches the
-// teeth the upper ones are shown, and not the lower ones.
+// teeth the upper ones are shown, and not the lower ones; of one who opens the mouth in grimaces only there is none.
 func TestBest(t *testing.T) {
 	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
 	to := geom.Similarity{A: canonicalPixels}
@@ -352,9 +352,15 @@ func TestBest(t *testing.T) {
 		{"clenched", []example{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
 	} {
 		p = &person{most: mostAtRest, bank: bank{examples: c.examples}}
-		if p.findBest(); p.best.example != &c.examples[c.best] || p.best.end < c.least || p.best.end > c.most {
+		if p.findBest(); p.best == nil {
+			t.Errorf("%s: no best example", c.name)
+		} else if p.best.example != &c.examples[c.best] || p.best.end < c.least || p.best.end > c.most {
 			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.shown.gap(), p.best.end)
 		}
+	}
+	grimaces := &person{most: mostAtRest, bank: bank{examples: []example{mouth(.08, dark), with(tiltedLips(.2, .06, -.06), dark), mouth(.09, dark)}}}
+	if grimaces.findBest(); grimaces.best != nil {
+		t.Errorf("a grimace with a gap of %.2f is the best example", grimaces.best.example.shown.gap())
 	}
 	closed := someLips(0)
 	frame := drawLips(&closed, lipColour)

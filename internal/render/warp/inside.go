@@ -105,13 +105,15 @@ func (l *pane) seen(q geom.Point) (share float32, from geom.Point) {
 // beyond is the height by which a pane goes on beyond its lips, and over which it ends after that; canonical, by eye.
 const beyond = .025
 
-// A drawn inside. Its colours are shares of those of the lips. Of real open mouths the darkest luma is .3 to .45 of that of the lips, Cr is
-// 10 to 13 levels less, and the luma of the upper teeth is .8 to 1.3. Lengths are canonical. By eye, unless they are of these.
+// A drawn inside. Its colours are shares of those of the lips: of their luma, and of the distances of their Cb and Cr from grey. Of real open
+// mouths the darkest luma is .3 to .45, and Cr there 10 to 13 levels less. The brightest quarter of the inside of seven people, which is teeth,
+// has a luma of .9 to 1.6, Cb of .6 to 1.3 and Cr of .4 to .9; the medians are used. Lengths are canonical. By eye, unless they are of these.
 const (
 	toothHigh   = .075 // the upper teeth are seen so far below the lip, at most
 	toothShare  = .45  // and by this share of the gap at most
-	toothLuma   = 1.1
-	toothRed    = .3 // share of the lips' distance from grey
+	toothLuma   = 1.4
+	toothYellow = .96 // Cb
+	toothRed    = .65 // Cr
 	toothSoft   = .025
 	toothWide   = .14 // of a front tooth: 8.5 mm (Wheeler's Dental Anatomy)
 	toothRound  = .15 // by how much it is shorter at its sides, as a share
@@ -158,10 +160,12 @@ func (in *inside) drawnLuma(s, depth, open float32) float32 {
 }
 
 func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {
-	red := float32(cavityRed)
-	red += (tongueRed - red) * drawnTongue(s, depth, open)
-	red += (toothRed - red) * in.drawnTooth(s, depth, open)
-	return [2]float32{grey + (in.lip[1]-grey)*red, grey + (in.lip[2]-grey)*red}
+	shares := [2]float32{toothYellow, toothRed}
+	soft, tooth := cavityRed+(tongueRed-cavityRed)*drawnTongue(s, depth, open), in.drawnTooth(s, depth, open)
+	for i := range v {
+		v[i] = grey + (in.lip[1+i]-grey)*(soft+(shares[i]-soft)*tooth)
+	}
+	return v
 }
 
 // grey is the chroma of grey.

@@ -150,16 +150,16 @@ func (p *person) findBest() {
 	for i, blurred := range blurred(examples) {
 		e := &examples[i]
 		m := &e.shown.lips
-		if blurred || m.gap()-abs(m.lop()) <= leastInside {
+		high := min(m.gap(), p.most) - abs(m.lop()) - abs(m.tilt()-tilt)*m.width() // less what a grimace hides on one side
+		if blurred || high <= leastInside {
 			continue
 		}
-		high := min(m.gap(), p.most) - abs(m.lop()) - abs(m.tilt()-tilt)*m.width() // less what a grimace hides on one side
 		shows := high * min(m.width(), width)
 		end, apart := e.upperTeeth()
 		if apart {
 			end = 1
 		}
-		if shows > 0 && (apart && !bestApart || apart == bestApart && shows > most) {
+		if apart && !bestApart || apart == bestApart && shows > most {
 			p.best, most, bestApart = &lender{e, end}, shows, apart
 		}
 	}
