@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/sound/speech"
@@ -23,20 +24,26 @@ type bank struct {
 
 // example is the mouth of one frame.
 type example struct {
-	track      *track
-	frame      int         // index in track.frames
-	shown      observation // of that frame; set by summarise
-	pixels     *image.YCbCr
-	appearance appearance
-	heard      *speech.Articulation // of the video's own sound in that frame; nil if it is unknown
-	sharp      float32              // mean difference of luma between neighbouring pixels, levels
-	look       look                 // of the face in that frame
-	nearest    float32              // distance to the example most like this one
-	twin       int                  // index of that example; -1 if there is no other
+	mouth.Picture // its shown is set by summarise
+	track         *track
+	frame         int // index in track.frames
+	appearance    appearance
+	heard         *speech.Articulation // of the video's own sound in that frame; nil if it is unknown
+	sharp         float32              // mean difference of luma between neighbouring pixels, levels
+	nearest       float32              // distance to the example most like this one
+	twin          int                  // index of that example; -1 if there is no other
+}
+
+// pictures returns the pictures of all examples.
+func (b *bank) pictures() (all []*mouth.Picture) {
+	for i := range b.examples {
+		all = append(all, &b.examples[i].Picture)
+	}
+	return all
 }
 
 // size returns the size of the example's pixels in bytes.
-func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
+func (e *example) size() int { return len(e.Pixels.Y) * 3 / 2 }
 
 // appearance is a small picture of a mouth, by which mouths are compared: first its luma less
 // the mean, row by row, then its redness (Cr) times redWeight.
@@ -53,13 +60,13 @@ const (
 )
 
 // appearanceOf returns the appearance of the mouth of an observation.
-func appearanceOf(c *pixels.Crop, o *observation) (a appearance) {
-	y0 := (o.left.Y + o.right.Y) / 2
+func appearanceOf(c *pixels.Crop, o *mouth.Observation) (a appearance) {
+	y0 := (o.Left.Y + o.Right.Y) / 2
 	var mean float32
 	for y := range appearanceHeight {
 		for x := range appearanceWidth {
-			q := o.to.Apply(geom.Point{
-				X: o.middle() - appearanceHalf + 2*appearanceHalf*(float32(x)+.5)/appearanceWidth,
+			q := o.To.Apply(geom.Point{
+				X: o.Middle() - appearanceHalf + 2*appearanceHalf*(float32(x)+.5)/appearanceWidth,
 				Y: y0 - appearanceAbove + (appearanceAbove+appearanceBelow)*(float32(y)+.5)/appearanceHeight,
 			})
 			i := y*appearanceWidth + x
@@ -97,7 +104,7 @@ func rootMean(squares float32) float32 {
 }
 
 // add adds a frame's mouth, if the bank has room or no example like it.
-func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
+func (b *bank) add(t *track, frame int, o *mouth.Observation, c *pixels.Crop) {
 	e := example{track: t, frame: frame, appearance: appearanceOf(c, o)}
 	e.nearest, e.twin = b.closest(&e.appearance, -1)
 	if len(b.examples) >= b.capacity {
@@ -108,9 +115,9 @@ func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
 		b.remove(worst)
 		e.nearest, e.twin = b.closest(&e.appearance, -1)
 	}
-	e.pixels = cutMouth(c, o)
+	e.Picture = mouth.NewPicture(c, o)
 	b.bytes += e.size()
-	e.sharp, e.look = sharpness(e.pixels), lookOf(c.YCbCr, o.to)
+	e.sharp = sharpness(e.Pixels)
 	if t := e.twin; t >= 0 && e.nearest < b.examples[t].nearest {
 		b.examples[t].nearest, b.examples[t].twin = e.nearest, len(b.examples)
 	}
@@ -169,30 +176,6 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 		return math.MaxFloat32, twin
 	}
 	return rootMean(least), twin
-}
-
-// The pixels of an example reach cutHalf to each side of the middle of the mouth, from cutAbove
-// above the base of the nose to cutBelow below the lips, canonical. No patch reads more, whatever
-// its shape: see patchHalf, patchBelow and reach.
-const cutHalf, cutAbove, cutBelow = .95, .15, .75
-
-// cutMouth copies the pixels of an example.
-func cutMouth(c *pixels.Crop, o *observation) *image.YCbCr {
-	area := bounds(o.to, region{o.middle() - cutHalf, o.nose - cutAbove, o.middle() + cutHalf, o.bottom.middle() + cutBelow})
-	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
-}
-
-// bounds returns the smallest rectangle of the frame with even edges that holds a canonical
-// rectangle.
-func bounds(to geom.Similarity, r region) image.Rectangle {
-	out := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
-	for _, c := range []geom.Point{{X: r.left, Y: r.top}, {X: r.right, Y: r.top}, {X: r.left, Y: r.bottom}, {X: r.right, Y: r.bottom}} {
-		q := to.Apply(c)
-		x, y := int(math.Floor(float64(q.X))), int(math.Floor(float64(q.Y)))
-		out.Min.X, out.Min.Y = min(out.Min.X, x), min(out.Min.Y, y)
-		out.Max.X, out.Max.Y = max(out.Max.X, x+1), max(out.Max.Y, y+1)
-	}
-	return pixels.Even(out)
 }
 
 // sharpness returns the mean difference of luma between neighbouring pixels, in levels.

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
 	"lipsync/internal/test/check"
 )
 
 // flat returns a picture of one colour with the given Cr, and an observation of a mouth in it.
-func flat(red uint8) (*pixels.Crop, *observation) {
+func flat(red uint8) (*pixels.Crop, *mouth.Observation) {
 	f := image.NewYCbCr(image.Rect(0, 0, 60, 60), image.YCbCrSubsampleRatio420)
 	for i := range f.Y {
 		f.Y[i] = 100
@@ -21,7 +22,7 @@ func flat(red uint8) (*pixels.Crop, *observation) {
 	for i := range f.Cr {
 		f.Cr[i] = red // appearances leave out the mean of luma, but not redness
 	}
-	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, lips: someLips(0)}
+	return pixels.NewCrop(f, f.Rect, 20), &mouth.Observation{To: geom.Similarity{A: 20, X: 5}, Lips: someLips(0)}
 }
 
 // fill adds mouths with the given Cr to a bank, as frames 0, 1, 2 and so on.
@@ -84,7 +85,7 @@ func checkTwins(t *testing.T, b *bank) {
 	}
 	closest := float32(math.MaxFloat32)
 	for i, e := range b.examples {
-		if len(e.pixels.Y) == 0 {
+		if len(e.Pixels.Y) == 0 {
 			t.Fatalf("example %d has no pixels", i)
 		}
 		for k := range i {
@@ -118,7 +119,7 @@ func TestBankBytes(t *testing.T) {
 		b := &s.order[i%3].bank
 		// The large mouths share their pixels, since only the number of bytes counts here.
 		b.examples = append(b.examples, example{frame: i, appearance: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
-			pixels: &image.YCbCr{Y: luma}})
+			Picture: mouth.Picture{Pixels: &image.YCbCr{Y: luma}}})
 		b.bytes += b.examples[len(b.examples)-1].size()
 		s.share()
 		total := 0

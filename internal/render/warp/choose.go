@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/dsp"
 	"lipsync/internal/sound/speech"
 )
@@ -65,7 +66,7 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 		at := func(k int) (w wanted, err error) {
 			frame := frameAt(first + k)
 			w.spoken = spoken[first+k]
-			w.target = target{track: t, frame: frame, example: -1, shape: t.person.shape(w.spoken, t.widths[frame])}
+			w.target = target{track: t, frame: frame, example: -1, shape: t.person.Shape(w.spoken, t.widths[frame])}
 			w.own, err = t.frame(frame)
 			return w, err
 		}
@@ -86,7 +87,7 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 type wanted struct {
 	target
 	spoken speech.Articulation // the shape is made from it
-	own    observation         // of the source frame
+	own    mouth.Observation   // of the source frame
 }
 
 // show decides which mouths n consecutive frames show, and where. If the person speaks in the video,
@@ -108,9 +109,9 @@ func (p *person) show(ctx context.Context, fps float64, n int, at func(i int) (w
 		if err != nil {
 			return err
 		}
-		m, s := &w.own.lips, &w.shape
-		o := outlineOf(m, m, s.gap)
-		*s = o.give(m, *s)
+		m, s := &w.own.Lips, &w.shape
+		o := mouth.OutlineOf(m, m, s.Gap)
+		*s = o.Give(m, *s)
 		if err := next(&w.target); err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 			if err != nil {
 				return err
 			}
-			f := flowing{target: w.target, own: w.own.lips, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+			f := flowing{target: w.target, own: w.own.Lips, Outline: mouth.OutlineOf(&w.own.Lips, &p.bank.examples[w.example].Shown.Lips, w.shape.Gap)}
 			if k := i - first - 1; k >= 0 {
 				f.split(&window[k], p.chooser.jumps(window[k].example, f.example))
 			} else {
@@ -150,8 +151,8 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 		filtered := filterSteps(window, sigma, from-first, to-first)
 		for i := from; i < to; i++ {
 			f := window[i-first]
-			f.outline, f.asked = filtered[i-from], f.shape
-			f.shape, f.under = p.place(&f, f.example), f.give(&f.own, f.asked)
+			f.Outline, f.asked = filtered[i-from], f.shape
+			f.shape, f.under = p.place(&f, f.example), f.Give(&f.own, f.asked)
 			if i > 0 {
 				// Of two jumps in a row only the first one flows.
 				if a, b := last.example, f.example; p.chooser.jumps(a, b) && last.share == 0 {
@@ -176,15 +177,15 @@ func (p *person) flow(fps float64, n int, at func(i int) (wanted, error), next f
 // flowing is a frame whose outline flows into those of its neighbours.
 type flowing struct {
 	target
-	outline
-	own   lips    // of the frame
-	steps outline // the part of the outline that is filtered
-	asked shape   // without the outline
+	mouth.Outline
+	own   mouth.Lips    // of the frame
+	steps mouth.Outline // the part of the outline that is filtered
+	asked mouth.Shape   // without the outline
 }
 
 // place returns the shape of an example in a frame.
-func (p *person) place(f *flowing, example int) shape {
-	return f.give(&p.bank.examples[example].shown.lips, f.asked)
+func (p *person) place(f *flowing, example int) mouth.Shape {
+	return f.Give(&p.bank.examples[example].Shown.Lips, f.asked)
 }
 
 // Examples are chosen for a window of windowFrames frames at a time (a minute at 25 frames/s), so
@@ -320,12 +321,12 @@ func blurred(examples []example) []bool {
 // dull returns the cost of the blur of each example's mouth. It is that of shut lips only, since open ones have edges of teeth, or none: what they
 // cost fades between a gap at which they touch and twice that. Their dullness is their blur as a share of the usual one.
 func dull(examples []example) []float32 {
-	apart := func(e *example) float32 { return e.shown.gap() / alignment.Touching }
+	apart := func(e *example) float32 { return e.Shown.Gap() / alignment.Touching }
 	out := ofUsual(examples, func(e *example) float32 {
 		if apart(e) >= 2 {
 			return 0
 		}
-		return max(e.softness(), dullLeast)
+		return max(e.Softness(), dullLeast)
 	})
 	for i, dullness := range out {
 		out[i] = dullCost * square(max(min(dullness, dullMost)-dullFree, 0)) * clamp(2-apart(&examples[i]))
@@ -360,7 +361,7 @@ func (c *chooser) best(w *wanted) []candidate {
 	p, all := c.p, c.scratch[:0]
 	for i := range p.bank.examples { // by index, since examples are large to copy
 		if e := &p.bank.examples[i]; !c.blurred[i] {
-			cost := p.misfit(w.shape, &e.shown) + p.unlike(&w.own, &e.shown, w.track.tilts[w.frame])
+			cost := p.misfit(w.shape, &e.Shown) + p.unlike(&w.own, &e.Shown, w.track.tilts[w.frame])
 			cost += c.dull[i] + moodCost*square(max(abs(e.track.raised[e.frame]-w.track.raised[w.frame])-moodFree, 0)/moodUnit)
 			if e.heard != nil {
 				cost += soundCost * unlikeSound(e.heard, &w.spoken)
@@ -376,26 +377,26 @@ func (c *chooser) best(w *wanted) []candidate {
 }
 
 // misfit returns the cost of giving the mouth of an observation a shape.
-func (p *person) misfit(to shape, shown *observation) float32 {
-	cost := gapCost*square((to.gap-shown.gap())/(.5*p.most)) + widthCost*square((shown.width()/to.width-1)/widthUnit)
+func (p *person) misfit(to mouth.Shape, shown *mouth.Observation) float32 {
+	cost := gapCost*square((to.Gap-shown.Gap())/(.5*p.Most)) + widthCost*square((shown.Width()/to.Width-1)/widthUnit)
 	fill := float32(drawCost)
-	if p.best != nil {
+	if p.Lends() {
 		fill = lendCost
 	}
-	cost += fill * clamp((to.gap-shown.gap()/insideTo)/farOpen)
-	if low := shutUnder * p.most; to.gap < low {
-		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
+	cost += fill * clamp((to.Gap-shown.Gap()/mouth.InsideTo)/farOpen)
+	if low := shutUnder * p.Most; to.Gap < low {
+		cost += openCost * (1 - to.Gap/low) * min(shown.Gap()/farOpen, 1)
 	}
 	return cost
 }
 
 // unlike returns the cost of showing another frame's mouth in a frame: for a head that is turned differently, a smaller face, which
 // becomes blurred, and a mouth that is a grimace. tilt is that of the mouth around the frame.
-func (p *person) unlike(o, shown *observation, tilt float32) float32 {
-	slanted := max(abs(shown.tilt()-tilt)-askew, 0)
-	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
-	lop := (shown.lop() - p.lop*shown.gap()) / farOpen
-	return lopCost*square(lop) + poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
+func (p *person) unlike(o, shown *mouth.Observation, tilt float32) float32 {
+	slanted := max(abs(shown.Tilt()-tilt)-askew, 0)
+	grown := max(o.To.Scale()/shown.To.Scale()-growthFree, 0)
+	lop := (shown.Lop() - p.lop*shown.Gap()) / farOpen
+	return lopCost*square(lop) + poseCost*(square(o.Pose[0]-shown.Pose[0])+square(o.Pose[1]-shown.Pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
 }
 
 // jumps tells whether example b isn't next to example a in time.

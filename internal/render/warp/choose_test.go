@@ -6,31 +6,33 @@ import (
 	"testing"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
+	"lipsync/internal/test/facetest"
 )
 
 // talkingTrack returns a track of a person who opens and closes the mouth again and
 // again, a little differently each time.
 func talkingTrack(tb testing.TB, frames int) *track {
-	p, picture := &person{speaks: true, most: .3}, plain(100)
+	p, plain := &person{speaks: true, Person: mouth.Person{Most: .3}}, facetest.Plain(100)
 	t := newTrack(tb, p)
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
-		o := observation{to: geom.Similarity{A: 60}, lips: someLips(open)}
+		o := mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(open)}
 		check.Must(tb, t.append(o))
 		seen := appearance{100 * open, float32(i%7) / 4}
-		t.widths, t.raised, t.tilts = append(t.widths, o.width()), append(t.raised, o.raised()), append(t.tilts, o.tilt())
-		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shown: o, appearance: seen, sharp: 5, pixels: picture})
+		t.widths, t.raised, t.tilts = append(t.widths, o.Width()), append(t.raised, o.Raised()), append(t.tilts, o.Tilt())
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, Picture: mouth.Picture{Shown: o, Pixels: plain}, appearance: seen, sharp: 5})
 	}
 	return t
 }
 
 // change changes the observation of a frame, and of its example.
-func (t *track) change(tb testing.TB, frame int, f func(*observation)) {
+func (t *track) change(tb testing.TB, frame int, f func(*mouth.Observation)) {
 	tb.Helper()
-	o := &t.person.bank.examples[frame].shown
+	o := &t.person.bank.examples[frame].Shown
 	f(o)
 	check.Must(tb, t.rows.Set(int(t.frames[frame]), o))
 }
@@ -58,7 +60,7 @@ func planSpoken(t *testing.T, talker *track, spoken []speech.Articulation) (targ
 }
 
 // shownGap returns the gap of the mouth that a target shows, before it is warped.
-func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown.gap() }
+func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].Shown.Gap() }
 
 // TestChooseWhatWasSaid asks for the openings of the person in the video. The best examples are
 // the same frames, without a jump.
@@ -66,13 +68,13 @@ func TestChooseWhatWasSaid(t *testing.T) {
 	talker := talkingTrack(t, 80)
 	var wanted []float32
 	for _, o := range talker.observations(t)[20:60] {
-		wanted = append(wanted, o.gap()/talker.person.most)
+		wanted = append(wanted, o.Gap()/talker.person.Most)
 	}
 	jumps := 0
 	targets := planOpenings(t, talker, wanted)
 	for i, r := range targets {
-		if off := r.shownGap() - r.shape.gap; off > .1 || off < -.1 {
-			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
+		if off := r.shownGap() - r.shape.Gap; off > .1 || off < -.1 {
+			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.Gap)
 		}
 		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
 			jumps++
@@ -97,7 +99,7 @@ func TestChooseSteady(t *testing.T) {
 			jumps++
 		}
 		if i < 30 && r.shownGap() > .06 || i > 50 && r.shownGap() < .2 {
-			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
+			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.Gap)
 		}
 	}
 	if jumps > 1 {
@@ -108,12 +110,12 @@ func TestChooseSteady(t *testing.T) {
 // TestAskewMouthsCost slants a mouth, in a frame around which the mouth is straight or slanted. A slope like that costs nothing, and that of a
 // grimace much.
 func TestAskewMouthsCost(t *testing.T) {
-	own := observation{to: geom.Similarity{A: 60}, lips: someLips(.2)}
+	own := mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(.2)}
 	cost := func(slope, around float32) float32 {
 		shown := own
-		rise := slope * shown.width() / 2
-		shown.left.Y -= rise
-		shown.right.Y += rise
+		rise := slope * shown.Width() / 2
+		shown.Left.Y -= rise
+		shown.Right.Y += rise
 		return (&person{}).unlike(&own, &shown, around)
 	}
 	for _, around := range []float32{0, .2} {
@@ -139,14 +141,14 @@ func TestExpressionsCost(t *testing.T) {
 		talker, wanted := talkingTrack(t, 100), make([]float32, 100)
 		for i := range wanted {
 			wanted[i] = .5
-			talker.change(t, i, func(o *observation) {
+			talker.change(t, i, func(o *mouth.Observation) {
 				if i < 70 {
-					o.lips = someLips(.05)
+					o.Lips = someLips(.05)
 				}
 				if i < 50 {
-					o.right.Y -= c.before
+					o.Right.Y -= c.before
 				} else {
-					o.left.Y, o.right.Y = o.left.Y-c.left, o.right.Y-c.right
+					o.Left.Y, o.Right.Y = o.Left.Y-c.left, o.Right.Y-c.right
 				}
 			})
 		}
@@ -163,31 +165,33 @@ func TestExpressionsCost(t *testing.T) {
 // TestMadeUpInsideCosts compares mouths that have to open to .3. One that shows less of its inside costs more, above all if nothing else
 // shows it.
 func TestMadeUpInsideCosts(t *testing.T) {
-	cost := func(best *lender, gap float32) float32 {
-		shown := observation{lips: someLips(gap)}
-		return (&person{most: .3, best: best}).misfit(shape{gap: .3, width: shown.width()}, &shown)
+	lender := []*mouth.Picture{{Shown: mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(.3)}, Pixels: facetest.Plain(100)}}
+	cost := func(lenders []*mouth.Picture, gap float32) float32 {
+		shown, p := mouth.Observation{Lips: someLips(gap)}, &person{Person: mouth.Person{Most: .3}}
+		p.FindBest(lenders, make([]bool, len(lenders)))
+		return p.misfit(mouth.Shape{Gap: .3, Width: shown.Width()}, &shown)
 	}
-	for _, best := range []*lender{nil, {}} {
+	for _, best := range [][]*mouth.Picture{nil, lender} {
 		if none, some, all := cost(best, 0), cost(best, .2), cost(best, .27); !(none > some && some > all) {
 			t.Errorf("with a best example: %t: mouths with gaps of 0, .2 and .27 cost %.2f, %.2f and %.2f", best != nil, none, some, all)
 		}
 	}
-	if drawn, lent := cost(nil, 0), cost(&lender{}, 0); drawn <= lent {
+	if drawn, lent := cost(nil, 0), cost(lender, 0); drawn <= lent {
 		t.Errorf("a drawn inside costs %.2f, one of the best example %.2f", drawn, lent)
 	}
 }
 
 // TestGrimacesCost compares a mouth that is open on one side with one that is as open on both, in a frame whose own mouth is closed.
 func TestGrimacesCost(t *testing.T) {
-	own, even := observation{to: geom.Similarity{A: 60}, lips: someLips(0)}, observation{to: geom.Similarity{A: 60}, lips: someLips(.1)}
+	own, even := mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(0)}, mouth.Observation{To: geom.Similarity{A: 60}, Lips: someLips(.1)}
 	grimace := even
-	for k := range grimace.lower {
-		grimace.lower[k] = grimace.upper[k] + (grimace.lower[k]-grimace.upper[k])*(1+place(k))
+	for k := range grimace.Lower {
+		grimace.Lower[k] = grimace.Upper[k] + (grimace.Lower[k]-grimace.Upper[k])*2*float32(k)/float32(len(grimace.Lower)-1)
 	}
 	if a, b := (&person{}).unlike(&own, &grimace, 0), (&person{}).unlike(&own, &even, 0); a < b+gapCost {
 		t.Errorf("a grimace costs %.2f, an even mouth %.2f", a, b)
 	}
-	usual := &person{lop: grimace.lop() / grimace.gap()} // of a person whose mouth always opens on one side
+	usual := &person{lop: grimace.Lop() / grimace.Gap()} // of a person whose mouth always opens on one side
 	if a, b := usual.unlike(&own, &grimace, 0), usual.unlike(&own, &even, 0); b < a+gapCost {
 		t.Errorf("the usual mouth costs %.2f, an even one %.2f", a, b)
 	}
@@ -197,28 +201,30 @@ func TestGrimacesCost(t *testing.T) {
 // between them. Of a black picture none is sharper.
 func TestBlurredLipsCost(t *testing.T) {
 	talker := talkingTrack(t, 80)
-	drawn, examples := plain(skinColour[0]), talker.person.bank.examples
+	const skin, lip = 150, 110
+	drawn, examples := facetest.Plain(skin), talker.person.bank.examples
 	shut := someLips(0)
+	middle := len(shut.Top) / 2
 	for y := range drawn.Rect.Dy() {
-		luma, down := skinColour[0], float32(y)/60
-		if down > shut.top.middle() && down < shut.bottom.middle() {
-			luma = lipColour[0]
+		luma, down := uint8(skin), float32(y)/60
+		if down > shut.Top[middle] && down < shut.Bottom[middle] {
+			luma = lip
 		}
-		if abs(down-shut.upper.middle()) < .02 {
+		if abs(down-shut.Upper[middle]) < .02 {
 			luma /= 2
 		}
 		for x := range drawn.Rect.Dx() {
 			drawn.Y[drawn.YOffset(x, y)] = luma
 		}
 	}
-	soft, wrong := filtered(drawn, 0, 2), 0
+	soft, wrong := facetest.Blurred(drawn, 0, 2), 0
 	for i := range examples {
-		if examples[i].pixels = drawn; i < 20 { // which come first
-			examples[i].pixels = soft
+		if examples[i].Pixels = drawn; i < 20 { // which come first
+			examples[i].Pixels = soft
 		}
 	}
 	for _, target := range planOpenings(t, talker, make([]float32, 80)) {
-		if target.shownGap() >= alignment.Touching || examples[target.example].pixels == soft {
+		if target.shownGap() >= alignment.Touching || examples[target.example].Pixels == soft {
 			wrong++
 		}
 	}
@@ -226,7 +232,7 @@ func TestBlurredLipsCost(t *testing.T) {
 		t.Errorf("%d of 80 frames show blurred lips, or open ones", wrong)
 	}
 	for i := range examples {
-		examples[i].pixels, examples[i].sharp = plain(0), 0
+		examples[i].Pixels, examples[i].sharp = facetest.Plain(0), 0
 	}
 	if slices.Contains(blurred(examples), true) {
 		t.Error("an example of a black picture is blurred")
@@ -247,7 +253,7 @@ func TestChooseLeavesOut(t *testing.T) {
 			talker.person.bank.examples[i].sharp = 1
 		}
 		if i >= 40 { // the head is turned
-			talker.change(t, i, func(o *observation) { o.pose[0] = .9 })
+			talker.change(t, i, func(o *mouth.Observation) { o.Pose[0] = .9 })
 		}
 	}
 	for i, r := range planOpenings(t, talker, make([]float32, 40)) {

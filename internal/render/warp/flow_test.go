@@ -1,11 +1,10 @@
 package warp
 
 import (
-	"image"
 	"slices"
 	"testing"
 
-	"lipsync/internal/render/engine"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
 	"lipsync/internal/test/facetest"
@@ -17,30 +16,30 @@ import (
 func TestFlow(t *testing.T) {
 	talker := talkingTrack(t, 80)
 	for i := 40; i < 80; i++ {
-		talker.change(t, i, func(o *observation) {
-			m := &o.lips
-			*m = tiltedLips(max(m.gap(), .1), .05, -.02)
-			m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
-			for k := range m.top {
-				m.top[k], m.bottom[k] = m.top[k]-.03, m.bottom[k]+.06
+		talker.change(t, i, func(o *mouth.Observation) {
+			m := &o.Lips
+			*m = tiltedLips(max(m.Gap(), .1), .05, -.02)
+			m.Left.X, m.Right.X = m.Left.X+.04, m.Right.X+.04
+			for k := range m.Top {
+				m.Top[k], m.Bottom[k] = m.Top[k]-.03, m.Bottom[k]+.06
 			}
 		})
 	}
 	p := talker.person
 	p.chooser = p.newChooser()
-	want := talker.observations(t)[0].lips
+	want := talker.observations(t)[0].Lips
 	var targets []target
 	err := p.flow(fps, 40, func(i int) (wanted, error) {
-		w := wanted{own: observation{lips: want}}
-		w.target = target{track: talker, example: i, shape: shape{width: .8, upper: 1, lower: 1}}
+		w := wanted{own: mouth.Observation{Lips: want}}
+		w.target = target{track: talker, example: i, shape: mouth.Shape{Width: .8, Upper: 1, Lower: 1}}
 		if i >= 20 {
 			w.example = i + 30
 		}
 		switch i {
 		case 19:
-			w.shape.gap = .1
+			w.shape.Gap = .1
 		case 20:
-			w.shape.gap = .2
+			w.shape.Gap = .2
 		}
 		return w, nil
 	}, func(next *target) error {
@@ -49,14 +48,14 @@ func TestFlow(t *testing.T) {
 	})
 	check.Must(t, err)
 	for i, r := range targets {
-		m := p.bank.examples[r.example].shown
-		if x := m.middle() + r.shape.shift.X; abs(x-want.middle()) > 1e-3 {
-			t.Errorf("frame %d: the mouth lies at %.3f, the frame's own at %.3f", i, x, want.middle())
+		m := p.bank.examples[r.example].Shown
+		if x := m.Middle() + r.shape.Shift.X; abs(x-want.Middle()) > 1e-3 {
+			t.Errorf("frame %d: the mouth lies at %.3f, the frame's own at %.3f", i, x, want.Middle())
 		}
-		if edges := edgesAfter(r, r.example, r.shape); r.shape.gap == 0 && abs(edges[2]-want.level()) > 1e-3 {
-			t.Errorf("frame %d: lips meet at %.3f, the frame's own at %.3f", i, edges[2], want.level())
+		if edges := edgesAfter(r, r.example, r.shape); r.shape.Gap == 0 && abs(edges[1]-want.Level()) > 1e-3 {
+			t.Errorf("frame %d: lips meet at %.3f, the frame's own at %.3f", i, edges[1], want.Level())
 		}
-		if s := r.shape; (i < 10 || i >= 30) && max(abs(s.upper-1), abs(s.lower-1), abs(s.left), abs(s.right)) > 1e-3 {
+		if s := r.shape; (i < 10 || i >= 30) && max(abs(s.Upper-1), abs(s.Lower-1), abs(s.Left), abs(s.Right)) > 1e-3 {
 			t.Errorf("frame %d, far from the jump: %+v", i, s)
 		}
 		if r.share > 0 {
@@ -75,99 +74,27 @@ func TestFlow(t *testing.T) {
 
 // edgesAfter returns the y of the edges of an example's lips in a shape: from top to bottom in the middle
 // of the mouth, and then beside its left and right corner.
-func edgesAfter(t target, example int, s shape) (y []float32) {
-	m := &t.track.person.bank.examples[example].shown.lips
-	y = append(y, newColumn(m, s, m.middle()+s.shift.X).to[1:5]...)
-	for _, side := range []float32{-1.001, 1.001} {
-		y = append(y, newColumn(m, s, m.middle()+s.shift.X+side*s.width/2).to[1])
+func edgesAfter(t target, example int, s mouth.Shape) []float32 {
+	m := &t.track.person.bank.examples[example].Shown.Lips
+	const upperShare = .25 // of an opening
+	k := len(m.Upper) / 2
+	own := m.Lower[k] - m.Upper[k] // in the middle
+	open := s.Gap
+	if own > 0 {
+		open *= own / m.Gap()
 	}
-	return y
+	less, more := min(open-own, 0), max(open-own, 0)
+	above := (m.Level() - m.Upper[k]) / max(own, 1e-4)
+	upper := m.Upper[k] + s.Shift.Y - above*less - upperShare*more
+	lower := m.Lower[k] + s.Shift.Y + (1-above)*less + (1-upperShare)*more
+	return []float32{
+		upper - (m.Upper[k]-m.Top[k])*s.Upper, upper, lower, lower + (m.Bottom[k]-m.Lower[k])*s.Lower,
+		m.Left.Y + s.Shift.Y + s.Left, m.Right.Y + s.Shift.Y + s.Right,
+	}
 }
 
 func close(a, b []float32, most float32) bool {
 	return slices.EqualFunc(a, b, func(a, b float32) bool { return abs(a-b) <= most })
-}
-
-// TestBlend mixes two mouths that cover different places.
-func TestBlend(t *testing.T) {
-	area := image.Rect(0, 0, 4, 2)
-	frame := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
-	fill := func(luma uint8, alpha ...uint8) engine.Mouth {
-		m := engine.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
-		for i := range m.Image.Y {
-			m.Image.Y[i], frame.Y[i] = luma, 40
-		}
-		copy(m.Mask.Pix, alpha)
-		return m
-	}
-	m, other := fill(100, 255, 255, 0, 0), fill(200, 255, 0, 255, 0)
-	blend(&m, other, frame, .25)
-	if got, want := m.Image.Y[:3], []uint8{125, 85, 80}; !slices.Equal(got, want) {
-		t.Errorf("got %d, want %d: both, the first, the second", got, want)
-	}
-	if got, want := m.Mask.Pix[:4], []uint8{255, 255, 255, 0}; !slices.Equal(got, want) {
-		t.Errorf("mask %d, want %d", got, want)
-	}
-}
-
-// TestShapes checks the shapes of a mouth for articulations.
-func TestShapes(t *testing.T) {
-	m := someLips(0)
-	p := &person{most: .2}
-	of := func(a speech.Articulation) shape { return p.shape(a, m.width()) }
-	rest, vowel := of(speech.Rest), of(speech.Articulation{Opening: 1})
-	closed := of(speech.Articulation{Opening: .8, Closure: 1})
-	teeth := of(speech.Articulation{Opening: .8, Labiodental: 1})
-	doubtful := of(speech.Articulation{Opening: .8, Labiodental: .5})
-	round, spread := of(speech.Articulation{Opening: .5, Rounding: 1}), of(speech.Articulation{Opening: .5, Spread: 1})
-	for name, ok := range map[string]bool{
-		"a vowel opens all the way":                   vowel.gap == p.most,
-		"silence closes a mouth":                      rest.gap == 0,
-		"closed lips touch":                           closed.gap == 0,
-		"closed lips are pressed together":            closed.roll > 0,
-		"the lower lip is at the teeth":               teeth.gap < .15*p.most && teeth.gap > 0 && teeth.tuck == 1,
-		"a lip that may be at the teeth hardly rises": doubtful.gap > .75*.8*p.most && doubtful.tuck < .3,
-		"a rounded mouth is narrower than at rest":    round.width < rest.width && round.upper > 1 && round.lower > 1,
-		"a spread mouth is wider":                     spread.width > rest.width,
-	} {
-		if !ok {
-			t.Error(name, "doesn't hold")
-		}
-	}
-	noise := speech.Articulation{Silence: 1, Spread: .2, Closure: .9, Rounding: .1}
-	if got, want := of(noise), of(speech.Rest); got != want {
-		t.Errorf("noise without speech gives the shape %+v, want %+v", got, want)
-	}
-	if got := of(speech.Articulation{Silence: .7, Closure: 1}); got.gap != 0 {
-		t.Errorf("a closure after a pause leaves a gap of %.3f", got.gap)
-	}
-}
-
-// TestSmileRounds checks that a smiling mouth that rounds becomes as narrow as another mouth, and that its
-// corners come down. In other sounds the smile is kept.
-func TestSmileRounds(t *testing.T) {
-	p := &person{most: .2}
-	round, open := speech.Articulation{Opening: .5, Rounding: 1}, speech.Articulation{Opening: .5}
-	neutral, smile := p.shape(round, unsmiling), p.shape(round, 1.05)
-	if smile.width != neutral.width {
-		t.Errorf("a rounded smile is %.2f wide, another mouth %.2f", smile.width, neutral.width)
-	}
-	if got := p.shape(open, 1.05).width; got != 1.05 {
-		t.Errorf("a smile that doesn't round is %.2f wide, want 1.05", got)
-	}
-	m := tiltedLips(.1, .1, .1)
-	for _, c := range []struct {
-		shape shape
-		want  float32
-	}{{p.shape(open, m.width()), m.left.Y}, {p.shape(round, m.width()), m.level()}} {
-		o := outlineOf(&m, &m, c.shape.gap)
-		s := o.give(&m, c.shape)
-		for _, side := range []float32{-1.001, 1.001} {
-			if got := newColumn(&m, s, m.middle()+side*s.width/2).to[1]; abs(got-c.want) > .002 {
-				t.Errorf("rounded by %g: a corner lies at %.3f, want %.3f", s.flat, got, c.want)
-			}
-		}
-	}
 }
 
 // TestClosures lets a head talk with closures of a single frame each. Its lips touch in these.
@@ -200,15 +127,15 @@ func TestFlowInParts(t *testing.T) {
 	p := talker.person
 	p.chooser = p.newChooser()
 	at := func(i int) (wanted, error) {
-		w := wanted{own: observation{lips: tiltedLips(.1*float32(i%3), .01*float32(i%7), .02*float32(i%5))}}
-		w.target = target{track: talker, example: (i + i/17*31) % 80, shape: shape{gap: .01 * float32(i%9), width: .8, upper: 1, lower: 1}}
+		w := wanted{own: mouth.Observation{Lips: tiltedLips(.1*float32(i%3), .01*float32(i%7), .02*float32(i%5))}}
+		w.target = target{track: talker, example: (i + i/17*31) % 80, shape: mouth.Shape{Gap: .01 * float32(i%9), Width: .8, Upper: 1, Lower: 1}}
 		return w, nil
 	}
 	for _, rate := range []float64{fps, 1} {
 		all := make([]flowing, n)
 		for i := range all {
 			w, _ := at(i)
-			all[i] = flowing{target: w.target, asked: w.shape, outline: outlineOf(&w.own.lips, &p.bank.examples[w.example].shown.lips, w.shape.gap)}
+			all[i] = flowing{target: w.target, asked: w.shape, Outline: mouth.OutlineOf(&w.own.Lips, &p.bank.examples[w.example].Shown.Lips, w.shape.Gap)}
 			if i == 0 {
 				all[i].split(nil, false)
 			} else {
@@ -218,7 +145,7 @@ func TestFlowInParts(t *testing.T) {
 		whole := filterSteps(all, flowSeconds*rate, 0, n)
 		i, jumps := 0, 0
 		check.Must(t, p.flow(rate, n, at, func(got *target) error {
-			all[i].outline = whole[i]
+			all[i].Outline = whole[i]
 			if want := p.place(&all[i], got.example); got.shape != want {
 				t.Fatalf("%g frames/s, frame %d: got %+v, want %+v", rate, i, got.shape, want)
 			}

@@ -2,6 +2,7 @@ package warp
 
 import (
 	"lipsync/internal/face/registration"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/sound/speech"
 )
 
@@ -30,7 +31,7 @@ func (p *person) label(heard []speech.Articulation, fps float64, speaks func(fra
 	}
 	gaps := make([][]float32, len(p.tracks))
 	for i, t := range p.tracks {
-		if err := t.each(func(_ int, o *observation) { gaps[i] = append(gaps[i], o.gap()) }); err != nil {
+		if err := t.each(func(_ int, o *mouth.Observation) { gaps[i] = append(gaps[i], o.Gap()) }); err != nil {
 			return err
 		}
 	}

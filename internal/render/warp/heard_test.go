@@ -30,7 +30,7 @@ func TestLabel(t *testing.T) {
 			heard := make([]speech.Articulation, 90)
 			for i, o := range talker.observations(t) {
 				a := &heard[talker.first+i+c.lag]
-				a.Opening, a.Rounding = c.heard(i, o.gap()), float32(i)
+				a.Opening, a.Rounding = c.heard(i, o.Gap()), float32(i)
 			}
 			talker.person.tracks = []*track{talker}
 			check.Must(t, talker.person.label(heard, fps, func(int) bool { return c.name != "another speaks" }))

@@ -5,17 +5,9 @@ import "math"
 // clamp returns x, or the nearer of 0 and 1 if it is outside of them.
 func clamp(x float32) float32 { return min(max(x, 0), 1) }
 
-// smoothstep returns 0 up to 0, 1 from 1 on, and between them a cubic that begins and ends level.
-func smoothstep(x float32) float32 {
-	x = clamp(x)
-	return x * x * (3 - 2*x)
-}
-
-// floor, pow, sqrt and abs are those of package math for float32. pow is for an x of at least 0.
-func floor(x float32) float32  { return float32(math.Floor(float64(x))) }
-func pow(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(float64(x)))) }
-func sqrt(x float32) float32   { return float32(math.Sqrt(float64(x))) }
-func abs(x float32) float32    { return max(x, -x) }
+// sqrt and abs are those of package math for float32.
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+func abs(x float32) float32  { return max(x, -x) }
 
 // square returns the square of x.
 func square(x float32) float32 { return x * x }

@@ -108,8 +108,27 @@ func TestRestIsNoGap(t *testing.T) {
 	}
 	a, _ := s.plan(t, openIn(10))
 	for i, o := range a.tracks[0].observations(t) {
-		if o.gap() != 0 {
-			t.Errorf("frame %d: a gap of %.3f", i, o.gap())
+		if o.Gap() != 0 {
+			t.Errorf("frame %d: a gap of %.3f", i, o.Gap())
+		}
+	}
+}
+
+// TestLends plans a talk. An open mouth lends its inside to the others, but no blurred one.
+func TestLends(t *testing.T) {
+	s := &scene{}
+	s.draw(0, 80, talking)
+	for _, sharp := range []bool{true, false} {
+		a := s.analyse(t)
+		p := a.order[0]
+		for i := range p.bank.examples {
+			e := &p.bank.examples[i]
+			if o, err := e.track.frame(e.frame); err != nil || o.Gap() > .09 && !sharp {
+				e.sharp = 0
+			}
+		}
+		if s.planOf(t, a, openIn(80, true)); p.Lends() != sharp {
+			t.Errorf("open mouths are sharp: %t, one lends its inside: %t", sharp, p.Lends())
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/face/detection"
 	"lipsync/internal/face/tracking"
+	"lipsync/internal/render/warp/mouth"
+	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
@@ -94,8 +96,11 @@ func newStory(t *testing.T) *story {
 	return s
 }
 
-// view returns a region of the canonical face as a frame shows it, scale pixels to a unit.
-func view(frame *image.YCbCr, to geom.Similarity, r region, scale float32) *canvas {
+// part is a rectangle of the canonical face.
+type part struct{ left, top, right, bottom float32 }
+
+// view returns a part of the canonical face as a frame shows it, scale pixels to a unit.
+func view(frame *image.YCbCr, to geom.Similarity, r part, scale float32) *canvas {
 	c := newCanvas(int((r.right-r.left)*scale), int((r.bottom-r.top)*scale))
 	for y := range c.Rect.Dy() {
 		for x := range c.Rect.Dx() {
@@ -109,13 +114,13 @@ func view(frame *image.YCbCr, to geom.Similarity, r region, scale float32) *canv
 func (s *story) drawDetection() *canvas {
 	const at, frameScale, scale = 3, .75, 120 // pixels to one of the frame, and to a canonical unit
 	face, aligned := s.faces[at][0], s.aligned[at].Faces[0]
-	whole := region{0, 0, float32(s.frames[at].Rect.Dx()), float32(s.frames[at].Rect.Dy())}
+	whole := part{0, 0, float32(s.frames[at].Rect.Dx()), float32(s.frames[at].Rect.Dy())}
 	left := view(s.frames[at], geom.Similarity{A: 1}, whole, frameScale)
 	half := face.Box.Size / 2
 	left.rectangle(frameScale*(face.Box.X-half), frameScale*(face.Box.Y-half), frameScale*(face.Box.X+half), frameScale*(face.Box.Y+half), yellow)
 	crop := s.seen(at)[0].Crop.Rect
 	left.rectangle(frameScale*float32(crop.Min.X), frameScale*float32(crop.Min.Y), frameScale*float32(crop.Max.X-1), frameScale*float32(crop.Max.Y-1), white)
-	all := region{0, -.3, 2.4, 2.45}
+	all := part{0, -.3, 2.4, 2.45}
 	right := view(s.frames[at], aligned.ToMouth(), all, scale)
 	mark := func(k int, with colour) {
 		p, q := face.Landmarks[k], aligned.Landmarks[k]
@@ -196,20 +201,20 @@ func (s *story) drawReading(tb testing.TB) *canvas {
 	for _, share := range []float32{0, .5, 1} {
 		at := 0
 		for i := range observed {
-			if abs(observed[i].gap()-share*t.person.most) < abs(observed[at].gap()-share*t.person.most) {
+			if abs(observed[i].Gap()-share*t.person.Most) < abs(observed[at].Gap()-share*t.person.Most) {
 				at = i
 			}
 		}
 		o := &observed[at]
-		r := region{o.middle() - .6, o.level() - .35, o.middle() + .6, o.level() + .45}
-		c := view(s.frames[t.first+at], o.to, r, scale)
-		for x := o.left.X; x < o.right.X; x += .5 / scale {
-			upper, lower := o.inner(x)
+		r := part{o.Middle() - .6, o.Level() - .35, o.Middle() + .6, o.Level() + .45}
+		c := view(s.frames[t.first+at], o.To, r, scale)
+		for x := o.Left.X; x < o.Right.X; x += .5 / scale {
 			for _, e := range []struct {
-				y      float32
+				edge   []float32
 				colour colour
-			}{{o.top.at(&o.lips, x), yellow}, {o.bottom.at(&o.lips, x), yellow}, {upper, cyan}, {lower, cyan}} {
-				c.point(int((x-r.left)*scale), int((e.y-r.top)*scale), e.colour)
+			}{{o.Top[:], yellow}, {o.Bottom[:], yellow}, {o.Upper[:], cyan}, {o.Lower[:], cyan}} {
+				y := dsp.At(e.edge, float64((x-o.Left.X)/o.Width())*float64(len(e.edge)-1))
+				c.point(int((x-r.left)*scale), int((y-r.top)*scale), e.colour)
 			}
 		}
 		all = append(all, c)
@@ -237,9 +242,9 @@ func (s *story) drawPlan(t *testing.T) *canvas {
 	for i, r := range s.targets {
 		p := r.track.person
 		e := &p.bank.examples[r.example]
-		y := func(value float32) float32 { return high - 1 - (high-2)*value/p.most }
+		y := func(value float32) float32 { return high - 1 - (high-2)*value/p.Most }
 		x := float32(i*wide + wide/2)
-		nextAsked, nextShown, nextOwn := y(r.shape.gap), y(min(e.shown.gap(), p.most)), y(min(s.own(t, i).gap(), p.most))
+		nextAsked, nextShown, nextOwn := y(r.shape.Gap), y(min(e.Shown.Gap(), p.Most)), y(min(s.own(t, i).Gap(), p.Most))
 		if i > 0 {
 			c.line(x-wide, own, x, nextOwn, band)
 			c.line(x-wide, shown, x, nextShown, orange)
@@ -265,35 +270,33 @@ func (s *story) drawField(t *testing.T) *canvas {
 	tr := s.a.tracks[s.faces[0][0].Track]
 	at, observed := 0, tr.observations(t)
 	for i := range observed {
-		if abs(observed[i].gap()-.09) < abs(observed[at].gap()-.09) {
+		if abs(observed[i].Gap()-.09) < abs(observed[at].Gap()-.09) {
 			at = i
 		}
 	}
 	o, frame := &observed[at], s.frames[tr.first+at]
-	r := region{o.middle() - .6, o.nose - .05, o.middle() + .6, o.level() + .8}
-	own := speech.Articulation{Opening: o.gap() / tr.person.most}
+	r := part{o.Middle() - .6, o.Nose - .05, o.Middle() + .6, o.Level() + .8}
+	own := speech.Articulation{Opening: o.Gap() / tr.person.Most}
 	var all []*canvas
 	for _, a := range []speech.Articulation{own, {Closure: 1}, {Opening: 1}, {Opening: .35, Rounding: 1}, {Opening: .5, Labiodental: 1}} {
-		to := tr.person.shape(a, o.width())
+		to := tr.person.Shape(a, o.Width())
 		painted := &image.YCbCr{Y: bytes.Clone(frame.Y), Cb: bytes.Clone(frame.Cb), Cr: bytes.Clone(frame.Cr), YStride: frame.YStride, CStride: frame.CStride, Rect: frame.Rect, SubsampleRatio: frame.SubsampleRatio}
-		if m, ok := paint(frame, &wanted{target: target{track: tr, frame: at, example: -1, shape: to}, own: *o}); ok {
+		if m, ok := mouth.Paint(frame, &mouth.Wanted{Person: &tr.person.Person, Own: *o, Shape: to}); ok {
 			put(painted, m)
 		}
-		upper := view(painted, o.to, r, scale)
+		upper := view(painted, o.To, r, scale)
 		lower := newCanvas(upper.Rect.Dx(), upper.Rect.Dy())
-		f := wholeField(&o.lips, to)
-		source := func(x, y int) (geom.Point, cell) {
-			q := geom.Point{X: r.left + float32(x)/scale, Y: r.top + float32(y)/scale}
-			v := f.at(q)
-			return geom.Point{X: q.X + v.dx, Y: q.Y + v.down()}, v
+		bent := mouth.Bend(&o.Lips, to)
+		source := func(x, y int) (geom.Point, bool) {
+			return bent(geom.Point{X: r.left + float32(x)/scale, Y: r.top + float32(y)/scale})
 		}
 		for y := range lower.Rect.Dy() {
 			for x := range lower.Rect.Dx() {
-				here, v := source(x, y)
+				here, between := source(x, y)
 				right, _ := source(x+1, y)
 				below, _ := source(x, y+1)
 				colour := paper
-				if v.between() {
+				if between {
 					colour = band
 				}
 				cross := func(a, b float32) bool { return math.Floor(float64(a/step)) != math.Floor(float64(b/step)) }
@@ -315,23 +318,23 @@ func (s *story) drawPainted(t *testing.T) *canvas {
 	const scale, columns = 90, 6
 	from := 0
 	for i, a := range s.spoken {
-		if a.Closure == 1 && i >= columns/2 && i+columns/2 < len(s.spoken) && s.targets[i].track != nil && s.own(t, i).gap() > s.own(t, from).gap() {
+		if a.Closure == 1 && i >= columns/2 && i+columns/2 < len(s.spoken) && s.targets[i].track != nil && s.own(t, i).Gap() > s.own(t, from).Gap() {
 			from = i
 		}
 	}
 	var all []*canvas
 	for i := from - columns/2; i < from+columns/2; i++ {
 		o, e := s.own(t, i), &s.targets[i].track.person.bank.examples[s.targets[i].example]
-		r := region{o.middle() - .65, o.nose - .3, o.middle() + .65, o.level() + .65}
-		source := view(s.frames[i], o.to, r, scale)
-		example := view(s.frames[e.track.first+e.frame], e.shown.to, r, scale)
-		all = append(all, below(source, example, view(s.show(t, s.p, i), o.to, r, scale)))
+		r := part{o.Middle() - .65, o.Nose - .3, o.Middle() + .65, o.Level() + .65}
+		source := view(s.frames[i], o.To, r, scale)
+		example := view(s.frames[e.track.first+e.frame], e.Shown.To, r, scale)
+		all = append(all, below(source, example, view(s.show(t, s.p, i), o.To, r, scale)))
 	}
 	return beside(all...)
 }
 
 // own returns the observation of the source frame under an output frame.
-func (s *story) own(tb testing.TB, i int) *observation {
+func (s *story) own(tb testing.TB, i int) *mouth.Observation {
 	tb.Helper()
 	o, err := s.targets[i].track.frame(s.targets[i].frame)
 	check.Must(tb, err)

@@ -36,12 +36,12 @@ func TestReadsLips(t *testing.T) {
 		read := a.tracks[0].observations(t)
 		for frame, want := range touch[c.file] {
 			all++
-			got := read[frame].gap() < alignment.Touching
+			got := read[frame].Gap() < alignment.Touching
 			if got == want {
 				right++
 				continue
 			}
-			t.Logf("%s, frame %d: a gap of %.3f, touch: %t", c.file, frame, read[frame].gap(), want)
+			t.Logf("%s, frame %d: a gap of %.3f, touch: %t", c.file, frame, read[frame].Gap(), want)
 		}
 	}
 	if share := float64(right) / float64(all); all < 200 || share < .98 {

@@ -4,23 +4,24 @@ import (
 	"io"
 	"testing"
 
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/serial"
 	"lipsync/internal/sound/speech"
 	"lipsync/internal/test/check"
 )
 
 // observations returns the observation of each frame of a track.
-func (t *track) observations(tb testing.TB) []observation {
+func (t *track) observations(tb testing.TB) []mouth.Observation {
 	tb.Helper()
-	all := make([]observation, len(t.frames))
-	check.Must(tb, t.each(func(i int, o *observation) { all[i] = *o }))
+	all := make([]mouth.Observation, len(t.frames))
+	check.Must(tb, t.each(func(i int, o *mouth.Observation) { all[i] = *o }))
 	return all
 }
 
 // newTrack returns a track of a person with observations.
-func newTrack(tb testing.TB, p *person, all ...observation) *track {
+func newTrack(tb testing.TB, p *person, all ...mouth.Observation) *track {
 	tb.Helper()
-	t := &track{person: p, rows: serial.NewRecords(check.Scratch(tb), 0, func(c *serial.Coder, o *observation) { o.code(c) })}
+	t := &track{person: p, rows: serial.NewRecords(check.Scratch(tb), 0, func(c *serial.Coder, o *mouth.Observation) { o.Code(c) })}
 	for _, o := range all {
 		check.Must(tb, t.append(o))
 	}
@@ -40,15 +41,15 @@ func (p painter) all(tb testing.TB) []target {
 // TestSmoothInParts smooths a track that is longer than what is smoothed at once. Each observation is what it is in one piece.
 func TestSmoothInParts(t *testing.T) {
 	for _, frames := range []int{1, smoothFrames, smoothFrames + 1, 2*smoothFrames + 7} {
-		all := make([]observation, frames)
+		all := make([]mouth.Observation, frames)
 		for i := range all {
-			all[i] = observation{lips: tiltedLips(.1*float32(i%5), .01*float32(i%7), .02*float32(i%3))}
+			all[i] = mouth.Observation{Lips: tiltedLips(.1*float32(i%5), .01*float32(i%7), .02*float32(i%3))}
 		}
 		tr := newTrack(t, &person{}, all...)
 		tr.missed = 2
 		check.Must(t, tr.smooth())
 		all = append(all, all[frames-1], all[frames-1])
-		smooth(all)
+		mouth.Smooth(all, placeSmooth)
 		for i, got := range tr.observations(t) {
 			if got != all[i] {
 				t.Fatalf("%d frames: frame %d differs", frames, i)

@@ -1,10 +1,10 @@
 package warp
 
 import (
-	"image"
 	"math"
 
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/serial"
 )
 
@@ -30,9 +30,9 @@ func (t *track) code(c *serial.Coder) {
 	c.Int(&t.first)
 	c.Int(&t.missed)
 	serial.Slice(c, &t.frames, func(row *int32) {
-		var o observation
+		var o mouth.Observation
 		if c.Reading() {
-			if o.code(c); !c.Failed() {
+			if o.Code(c); !c.Failed() {
 				n, err := t.rows.Add(&o)
 				c.Fail(err)
 				*row, t.last = int32(n), o
@@ -40,19 +40,14 @@ func (t *track) code(c *serial.Coder) {
 			return
 		}
 		c.Fail(t.rows.Get(int(*row), &o))
-		o.code(c)
+		o.Code(c)
 	})
 	c.Check(t.first >= 0 && t.missed >= 0 && t.missed <= mostMissed)
 }
 
-func (o *observation) code(c *serial.Coder) {
-	c.Floats(&o.to.A, &o.to.B, &o.to.X, &o.to.Y)
-	o.lips.code(c)
-}
-
 // Scratch implements engine.Scratcher.
 func (Engine) Scratch(faces, frames int) int64 {
-	face, frame := serial.Size(func(c *serial.Coder, o *observation) { o.code(c) }), serial.Size((&analyser{}).codeTarget)
+	face, frame := serial.Size(func(c *serial.Coder, o *mouth.Observation) { o.Code(c) }), serial.Size((&analyser{}).codeTarget)
 	return int64(faces)*int64(face) + int64(frames)*int64(frame)
 }
 
@@ -60,15 +55,6 @@ var _ engine.Scratcher = Engine{}
 
 // mostMissed bounds the frames at the end of a track that the tracker missed. The tracker ends a track much sooner.
 const mostMissed = 1000
-
-func (m *lips) code(c *serial.Coder) {
-	c.Floats(&m.left.X, &m.left.Y, &m.right.X, &m.right.Y, &m.nose, &m.pose[0], &m.pose[1])
-	for _, e := range []*edge{&m.top, &m.bottom, &m.upper, &m.lower} {
-		for k := range e {
-			c.Floats(&e[k])
-		}
-	}
-}
 
 // codeTarget codes a target of the plan.
 func (a *analyser) codeTarget(c *serial.Coder, t *target) {
@@ -82,16 +68,12 @@ func (a *analyser) codeTarget(c *serial.Coder, t *target) {
 		c.Int(n)
 	}
 	c.Floats(&t.share)
-	t.shape.code(c)
-	t.otherShape.code(c)
-	t.under.code(c)
+	t.shape.Code(c)
+	t.otherShape.Code(c)
+	t.under.Code(c)
 	if t.track = nil; planned {
 		t.track = a.tracks[number]
 	}
-}
-
-func (s *shape) code(c *serial.Coder) {
-	c.Floats(&s.gap, &s.width, &s.shift.X, &s.shift.Y, &s.flat, &s.left, &s.right, &s.upper, &s.lower, &s.hide, &s.roll, &s.tuck, &s.far)
 }
 
 // code codes an example of a person with tracks, without nearest and twin, which only choose the examples that are kept.
@@ -113,27 +95,7 @@ func (e *example) code(c *serial.Coder, tracks []*track) {
 		c.Floats(&e.appearance[i])
 	}
 	c.Floats(&e.sharp)
-	looks := e.look.values()
-	c.Floats(looks[:]...)
-	var area image.Rectangle
-	if !c.Reading() {
-		area = e.pixels.Rect
-	}
-	for _, side := range []*int{&area.Min.X, &area.Min.Y, &area.Max.X, &area.Max.Y} {
-		c.Int(side)
-		c.Check(*side >= 0 && *side <= mostSide && *side%2 == 0)
-	}
-	if c.Check(!area.Empty()); c.Failed() {
-		return
-	}
-	if c.Reading() {
+	if e.Picture.Code(c); c.Reading() {
 		e.nearest, e.twin = math.MaxFloat32, -1
-		e.pixels = image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
 	}
-	c.Bytes(e.pixels.Y)
-	c.Bytes(e.pixels.Cb)
-	c.Bytes(e.pixels.Cr)
 }
-
-// mostSide bounds the sides of a frame whose pixels are read: ffmpeg's encoder of H.264 takes no larger ones.
-const mostSide = 16384

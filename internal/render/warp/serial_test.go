@@ -63,7 +63,7 @@ func TestCode(t *testing.T) {
 		for _, e := range []int{x.example, x.other} {
 			if e >= 0 && x.example >= 0 {
 				copied++
-				if got, want := y.track.person.bank.examples[e].pixels, x.track.person.bank.examples[e].pixels; !reflect.DeepEqual(got, want) {
+				if got, want := y.track.person.bank.examples[e].Pixels, x.track.person.bank.examples[e].Pixels; !reflect.DeepEqual(got, want) {
 					t.Errorf("frame %d: the pixels of example %d differ", i, e)
 				}
 			}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"lipsync/internal/face/alignment"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/dsp"
-	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/serial"
 )
 
@@ -13,37 +13,31 @@ import (
 type track struct {
 	number int // as in alignment.Face
 	person *person
-	first  int                          // index in the video of the first frame
-	missed int                          // number of frames since the last one in which the face was seen
-	rows   *serial.Records[observation] // the observations of all tracks of the video
-	frames []int32                      // the row of each frame from the first on
-	last   observation                  // of the last frame, before smooth
-	widths []float32                    // canonical width that the mouth would have in each frame if it were silent; set by measureExpression
-	raised []float32                    // how far the corners are raised around each frame; likewise, and only of a person who speaks
-	tilts  []float32                    // slope of the line through the corners around each frame; likewise, and only of a person who speaks
-}
-
-// observation is the mouth in one frame.
-type observation struct {
-	to geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
-	lips
+	first  int                                // index in the video of the first frame
+	missed int                                // number of frames since the last one in which the face was seen
+	rows   *serial.Records[mouth.Observation] // the observations of all tracks of the video
+	frames []int32                            // the row of each frame from the first on
+	last   mouth.Observation                  // of the last frame, before smooth
+	widths []float32                          // canonical width that the mouth would have in each frame if it were silent; set by measureExpression
+	raised []float32                          // how far the corners are raised around each frame; likewise, and only of a person who speaks
+	tilts  []float32                          // slope of the line through the corners around each frame; likewise, and only of a person who speaks
 }
 
 // append adds the observation of the next frame.
-func (t *track) append(o observation) error {
+func (t *track) append(o mouth.Observation) error {
 	row, err := t.rows.Add(&o)
 	t.frames, t.last = append(t.frames, int32(row)), o
 	return err
 }
 
 // frame reads the observation of a frame.
-func (t *track) frame(i int) (o observation, err error) {
+func (t *track) frame(i int) (o mouth.Observation, err error) {
 	err = t.rows.Get(int(t.frames[i]), &o)
 	return o, err
 }
 
 // each calls f with the observation of each frame, and keeps what f changes.
-func (t *track) each(f func(i int, o *observation)) error {
+func (t *track) each(f func(i int, o *mouth.Observation)) error {
 	for i, row := range t.frames {
 		o, err := t.frame(i)
 		if err != nil {
@@ -67,11 +61,11 @@ func (t *track) add(f *alignment.Face) error {
 		t.missed++
 		return nil
 	}
-	o := observation{to: f.ToMouth(), lips: measure(f)}
+	o := mouth.Observe(f)
 	if len(t.frames) > 0 {
 		last := t.last
 		for k := range t.missed {
-			if err := t.append(lerp(last, o, float32(k+1)/float32(t.missed+1))); err != nil {
+			if err := t.append(mouth.Lerp(last, o, float32(k+1)/float32(t.missed+1))); err != nil {
 				return err
 			}
 		}
@@ -79,21 +73,6 @@ func (t *track) add(f *alignment.Face) error {
 	t.missed = 0
 	t.person.observe(t, o, f.Crop)
 	return t.append(o)
-}
-
-// lerp returns the observation that is f of the way from a to b.
-func lerp(a, b observation, f float32) observation {
-	mix := func(p, q float32) float32 { return p + (q-p)*f }
-	out := a
-	out.to = a.to.Lerp(b.to, f)
-	out.left, out.right = a.left.Lerp(b.left, f), a.right.Lerp(b.right, f)
-	out.pose = [2]float32{mix(a.pose[0], b.pose[0]), mix(a.pose[1], b.pose[1])}
-	out.nose = mix(a.nose, b.nose)
-	for k := range out.upper {
-		out.top[k], out.bottom[k] = mix(a.top[k], b.top[k]), mix(a.bottom[k], b.bottom[k])
-		out.upper[k], out.lower[k] = mix(a.upper[k], b.upper[k]), mix(a.lower[k], b.lower[k])
-	}
-	return out
 }
 
 // placeSmooth is the standard deviation, in frames, of the Gaussian that filters corners and edges. The distance of the inner edges isn't
@@ -111,8 +90,8 @@ func (t *track) smooth() error {
 		}
 	}
 	reach, n := dsp.Radius(placeSmooth), len(t.frames)
-	first := 0             // frame of read[0]
-	var read []observation // as they were before
+	first := 0                   // frame of read[0]
+	var read []mouth.Observation // as they were before
 	for from := 0; from < n; from += smoothFrames {
 		to := min(from+smoothFrames, n)
 		for i := first + len(read); i < min(to+reach, n); i++ {
@@ -123,7 +102,7 @@ func (t *track) smooth() error {
 			read = append(read, o)
 		}
 		smoothed := slices.Clone(read)
-		smooth(smoothed)
+		mouth.Smooth(smoothed, placeSmooth)
 		for i := from; i < to; i++ {
 			if err := t.rows.Set(int(t.frames[i]), &smoothed[i-first]); err != nil {
 				return err
@@ -133,49 +112,6 @@ func (t *track) smooth() error {
 		read, first = append(read[:0], read[next-first:]...), next
 	}
 	return nil
-}
-
-// smooth filters the observations of consecutive frames.
-func smooth(frames []observation) {
-	column := make([]float32, len(frames))
-	each := func(value func(*observation) *float32) {
-		for i := range frames {
-			column[i] = *value(&frames[i])
-		}
-		for i, v := range dsp.Gaussian(column, placeSmooth) {
-			*value(&frames[i]) = v
-		}
-	}
-	for _, corner := range []func(*observation) *geom.Point{
-		func(o *observation) *geom.Point { return &o.left }, func(o *observation) *geom.Point { return &o.right },
-	} {
-		each(func(o *observation) *float32 { return &corner(o).X })
-		each(func(o *observation) *float32 { return &corner(o).Y })
-	}
-	for i := range frames {
-		frames[i].upper, frames[i].lower = frames[i].meeting()
-	}
-	for k := range (edge{}) {
-		each(func(o *observation) *float32 { return &o.top[k] })
-		each(func(o *observation) *float32 { return &o.bottom[k] })
-		each(func(o *observation) *float32 { return &o.upper[k] })
-	}
-	for i := range frames {
-		o := &frames[i]
-		for k, gap := range o.lower {
-			o.upper[k], o.lower[k] = o.upper[k]-upperShare*gap, o.upper[k]+(1-upperShare)*gap
-		}
-		o.order()
-	}
-}
-
-// meeting returns the line between the lips, at which they would meet, and their distance.
-func (m *lips) meeting() (line, gap edge) {
-	for k := range line {
-		gap[k] = m.lower[k] - m.upper[k]
-		line[k] = m.upper[k] + upperShare*gap[k]
-	}
-	return line, gap
 }
 
 // expression is the standard deviation of the filter of widths, in seconds. A smile that lasts as long as the shot stays. Of one of 4 s,
@@ -193,8 +129,8 @@ func (t *track) measureExpression(fps float64) error {
 	n := len(t.frames)
 	t.widths = make([]float32, n)
 	raised, tilts, weights := make([]float32, n), make([]float32, n), make([]float32, n)
-	err := t.each(func(i int, o *observation) {
-		t.widths[i], raised[i], tilts[i] = o.width(), o.raised(), o.tilt()
+	err := t.each(func(i int, o *mouth.Observation) {
+		t.widths[i], raised[i], tilts[i] = o.Width(), o.Raised(), o.Tilt()
 		if !t.person.hides(t, i) {
 			weights[i] = 1
 		}

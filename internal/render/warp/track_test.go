@@ -3,6 +3,7 @@ package warp
 import (
 	"testing"
 
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/test/check"
 )
 
@@ -51,11 +52,11 @@ func TestWidthAtRest(t *testing.T) {
 			tr := talkingTrack(t, c.frames)
 			var usual float32
 			for i := range c.frames {
-				tr.change(t, i, func(o *observation) {
-					o.lips = someLips(.1)
-					usual = o.width()
+				tr.change(t, i, func(o *mouth.Observation) {
+					o.Lips = someLips(.1)
+					usual = o.Width()
 					if i >= c.from && i < c.to {
-						o.left.X += .2 * usual
+						o.Left.X += .2 * usual
 					}
 				})
 			}

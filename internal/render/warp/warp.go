@@ -2,6 +2,9 @@
 // shape of the mouth in each frame. If a person already speaks in the video, the engine first
 // replaces that mouth by one from another frame of the same person, after Bregler, Covell and
 // Slaney, "Video Rewrite" (SIGGRAPH 1997). The page docs/engine.md explains it with pictures.
+//
+// This package knows the mouths of a whole video: it follows each over time (track), keeps examples of each person (bank, person), and chooses which
+// mouth each frame shows (choose, heard, flow). Package mouth reads and paints a single one.
 package warp
 
 import (
@@ -11,6 +14,7 @@ import (
 
 	"lipsync/internal/face/alignment"
 	"lipsync/internal/render/engine"
+	"lipsync/internal/render/warp/mouth"
 	"lipsync/internal/signal/serial"
 )
 
@@ -33,14 +37,14 @@ func (Engine) Analyse(v engine.Video) (engine.Analyser, error) {
 type analyser struct {
 	fps     float64
 	scratch *os.File
-	rows    *serial.Records[observation]
+	rows    *serial.Records[mouth.Observation]
 	tracks  map[int]*track // by number
 	persons map[int]*person
 	order   []*person // in the order in which they appear
 }
 
 func newAnalyser(fps float64, scratch *os.File) *analyser {
-	rows := serial.NewRecords(scratch, 0, func(c *serial.Coder, o *observation) { o.code(c) })
+	rows := serial.NewRecords(scratch, 0, func(c *serial.Coder, o *mouth.Observation) { o.Code(c) })
 	return &analyser{fps: fps, scratch: scratch, rows: rows, tracks: map[int]*track{}, persons: map[int]*person{}}
 }
 
@@ -99,12 +103,8 @@ func (a *analyser) Plan(ctx context.Context, out engine.Output) (engine.Painter,
 			return nil, err
 		}
 	}
-	masks := &usualMasks
-	if _, soft := out.Mask.Edge(patchSoft); soft != patchSoft {
-		masks = newMaskTable(soft)
-	}
 	for _, p := range a.order {
-		p.mask, p.masks, p.look = out.Mask, masks, usualLook(p.bank.examples)
+		p.Prepare(out.Mask, p.bank.pictures())
 		if out.Hidden != nil {
 			p.hide(out.Hidden)
 		}
@@ -151,30 +151,35 @@ type painter struct{ targets *serial.Records[target] }
 
 // target says which mouth one output frame shows, and in which shape.
 type target struct {
-	track   *track // nil: the frame stays as it is
-	frame   int    // index in track.frames of the source frame, with its own mouth
-	example int    // index in the person's bank of the mouth that is shown; -1: the frame's own
-	shape   shape  // of the shown mouth
-	under   shape  // that the frame's own mouth gets under an example, so that the skin around the example fits
+	track   *track      // nil: the frame stays as it is
+	frame   int         // index in track.frames of the source frame, with its own mouth
+	example int         // index in the person's bank of the mouth that is shown; -1: the frame's own
+	shape   mouth.Shape // of the shown mouth
+	under   mouth.Shape // that the frame's own mouth gets under an example, so that the skin around the example fits
 
 	// The frames before and after a jump to another example show both examples.
-	share      float32 // of the other example, 0 to 1
-	other      int     // index of the other example
-	otherShape shape   // of the other example
+	share      float32     // of the other example, 0 to 1
+	other      int         // index of the other example
+	otherShape mouth.Shape // of the other example
 }
 
 var _ engine.Painter = painter{}
 
 func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]engine.Mouth, error) {
-	var w wanted
-	if err := p.targets.Get(output, &w.target); err != nil || w.track == nil {
+	var t target
+	if err := p.targets.Get(output, &t); err != nil || t.track == nil {
 		return nil, err
 	}
-	var err error
-	if w.own, err = w.track.frame(w.frame); err != nil {
+	own, err := t.track.frame(t.frame)
+	if err != nil {
 		return nil, err
 	}
-	m, ok := paint(frame, &w)
+	who := t.track.person
+	w := mouth.Wanted{Person: &who.Person, Own: own, Shape: t.shape, Under: t.under, Share: t.share, OtherShape: t.otherShape}
+	if t.example >= 0 {
+		w.Example, w.Other = &who.bank.examples[t.example].Picture, &who.bank.examples[t.other].Picture
+	}
+	m, ok := mouth.Paint(frame, &w)
 	if !ok {
 		return nil, nil
 	}

@@ -188,14 +188,14 @@ func TestNothingCrossesACut(t *testing.T) {
 	a, p := s.plan(t, openIn(40, false, false, true, true))
 	targets := p.all(t)
 	for i := range 40 {
-		if loud := i > 25; (i < 24 || i > 27) && (targets[i].shape.gap > .08) != loud {
-			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, targets[i].shape.gap, loud)
+		if loud := i > 25; (i < 24 || i > 27) && (targets[i].shape.Gap > .08) != loud {
+			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, targets[i].shape.Gap, loud)
 		}
 		track, h := a.tracks[i/20], left(i)
 		if i >= 20 {
 			h = right(i)
 		}
-		got := track.observations(t)[i-track.first].to.Apply(geom.Point{X: 1.2, Y: .45}) // between the pupils
+		got := track.observations(t)[i-track.first].To.Apply(geom.Point{X: 1.2, Y: .45}) // between the pupils
 		if d := math.Hypot(float64(got.X)-h.X, float64(got.Y)-h.Y); d > 1 {
 			t.Errorf("frame %d: the face is %.1f pixels off", i, d)
 		}
@@ -237,23 +237,6 @@ func TestConcurrentMouths(t *testing.T) {
 func same(a, b engine.Mouth) bool {
 	return a.Image != nil && b.Image != nil && a.Image.Rect == b.Image.Rect && slices.Equal(a.Image.Y, b.Image.Y) &&
 		slices.Equal(a.Image.Cb, b.Image.Cb) && slices.Equal(a.Image.Cr, b.Image.Cr) && slices.Equal(a.Mask.Pix, b.Mask.Pix)
-}
-
-// TestEvenRectangles checks the rectangle of the frame that holds a region.
-func TestEvenRectangles(t *testing.T) {
-	for _, c := range []struct {
-		to   geom.Similarity
-		want image.Rectangle
-	}{
-		{to: geom.Similarity{A: 10}, want: image.Rect(0, 0, 12, 22)},
-		{to: geom.Similarity{A: 10, X: .5, Y: 1.5}, want: image.Rect(0, 0, 12, 22)},
-		{to: geom.Similarity{B: 10}, want: image.Rect(-20, 0, 2, 12)},
-		{to: geom.Similarity{A: 10, X: -7, Y: -7}, want: image.Rect(-8, -8, 4, 14)},
-	} {
-		if got := bounds(c.to, region{right: 1, bottom: 2}); got != c.want {
-			t.Errorf("%+v: got %v, want %v", c.to, got, c.want)
-		}
-	}
 }
 
 // TestTiltedHead closes the mouth of a head that tilts at the end, with its mouth open. The closed mouths,

@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"image"
@@ -14,8 +14,8 @@ type layer struct {
 	pixels *image.YCbCr    // the picture that the mouth comes from
 	onto   geom.Similarity // from the canonical face to the frame's pixels
 	to     geom.Similarity // from the canonical face to the mouth's pixels
-	lips   *lips           // of the mouth
-	shape  shape           // that it gets
+	lips   *Lips           // of the mouth
+	shape  Shape           // that it gets
 	field  *field          // with a patch, only of the part that it covers
 	under  *field          // of the frame's own mouth under a patch; nil without one
 	inside *inside
@@ -25,29 +25,42 @@ type layer struct {
 	blur   blur   // by which the frame is more blurred than the mouth
 }
 
-// paint returns the mouth of one frame, and whether there is anything to paint.
-func paint(frame *image.YCbCr, w *wanted) (engine.Mouth, bool) {
-	now := lookOf(frame, w.own.to)
+// Wanted is the mouth that one frame shows.
+type Wanted struct {
+	Person  *Person
+	Own     Observation // of the frame
+	Example *Picture    // whose mouth is shown; nil: the frame's own
+	Shape   Shape       // of the shown mouth
+	Under   Shape       // that the frame's own mouth gets under an example, so that the skin around the example fits
+
+	Share      float32  // of the other example, 0 to 1
+	Other      *Picture // the other example
+	OtherShape Shape    // of the other example
+}
+
+// Paint returns the mouth of one frame, and whether there is anything to paint.
+func Paint(frame *image.YCbCr, w *Wanted) (engine.Mouth, bool) {
+	now := lookOf(frame, w.Own.To)
 	var under *field
-	if w.example >= 0 {
-		under = newField(&w.own.lips, w.under, fieldArea(&w.own.lips, w.under))
+	if w.Example != nil {
+		under = newField(&w.Own.Lips, w.Under, fieldArea(&w.Own.Lips, w.Under))
 		defer under.free()
 	}
-	layers := []*layer{newLayer(frame, w, under, now, w.example, w.shape)}
-	if w.share > 0 {
-		layers = append(layers, newLayer(frame, w, under, now, w.other, w.otherShape))
+	layers := []*layer{newLayer(frame, w, under, now, w.Example, w.Shape)}
+	if w.Share > 0 {
+		layers = append(layers, newLayer(frame, w, under, now, w.Other, w.OtherShape))
 	}
 	var area image.Rectangle
 	for _, l := range layers {
-		area = area.Union(bounds(w.own.to, l.region))
+		area = area.Union(bounds(w.Own.To, l.region))
 	}
 	area = area.Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
 		return engine.Mouth{}, false
 	}
 	m := layers[0].paint(area)
-	if w.share > 0 {
-		blend(&m, layers[1].paint(area), frame, w.share)
+	if w.Share > 0 {
+		blend(&m, layers[1].paint(area), frame, w.Share)
 	}
 	for _, l := range layers {
 		l.field.free()
@@ -55,25 +68,24 @@ func paint(frame *image.YCbCr, w *wanted) (engine.Mouth, bool) {
 	return m, true
 }
 
-// newLayer returns the layer of an example in a shape, as a frame that looks as now would show it. An example of -1 is the frame's own mouth.
+// newLayer returns the layer of an example in a shape, as a frame that looks as now would show it. An example of nil is the frame's own mouth.
 // under is the field of the frame's own mouth under an example.
-func newLayer(frame *image.YCbCr, w *wanted, under *field, now look, example int, to shape) *layer {
-	p, own := w.track.person, &w.own
-	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to}
+func newLayer(frame *image.YCbCr, w *Wanted, under *field, now look, example *Picture, to Shape) *layer {
+	p, own := w.Person, &w.Own
+	l := &layer{frame: frame, pixels: frame, onto: own.To, to: own.To}
 	shown, usual := own, p.look // the edges and the inside that are drawn into a frame's own mouth are as sharp as usual
-	if example >= 0 {
-		e := &p.bank.examples[example]
-		shown = &e.shown
+	if e := example; e != nil {
+		shown = &e.Shown
 		usual = e.look
-		l.pixels, l.to = relightingOf(e.look.light, now.light).picture(e.pixels), shown.to
+		l.pixels, l.to = relightingOf(e.look.light, now.light).picture(e.Pixels), shown.To
 		l.patch, l.under = newPatch(p, own, to), under
 	}
-	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.lips, to
-	lip := colourOfLips(frame, own.to, &own.lips)
-	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.lips}, to, lip, now.light)
-	l.region = fieldArea(&shown.lips, to)
+	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.Lips, to
+	lip := colourOfLips(frame, own.To, &own.Lips)
+	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.Lips}, to, lip, now.light)
+	l.region = fieldArea(&shown.Lips, to)
 	if l.patch == nil {
-		l.field = newField(&shown.lips, to, l.region)
+		l.field = newField(&shown.Lips, to, l.region)
 		return l
 	}
 	within := l.patch.region()
@@ -81,8 +93,8 @@ func newLayer(frame *image.YCbCr, w *wanted, under *field, now look, example int
 	if u := l.patch.usual; u != nil {
 		compared = within.union(u.region())
 	}
-	l.field = newField(&shown.lips, to, l.region.intersect(compared))
-	l.region = within.union(fieldArea(&own.lips, w.under))
+	l.field = newField(&shown.Lips, to, l.region.intersect(compared))
+	l.region = within.union(fieldArea(&own.Lips, w.Under))
 	l.tones = l.match()
 	return l
 }

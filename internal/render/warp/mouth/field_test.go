@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"image"
@@ -7,20 +7,21 @@ import (
 
 	"lipsync/internal/signal/geom"
 	"lipsync/internal/signal/pixels"
+	"lipsync/internal/test/facetest"
 )
 
 // someLips returns a usual mouth on the canonical face with a gap between its lips.
-func someLips(gap float32) lips { return tiltedLips(gap, 0, 0) }
+func someLips(gap float32) Lips { return tiltedLips(gap, 0, 0) }
 
 // tiltedLips returns such a mouth whose corners are higher.
-func tiltedLips(gap, left, right float32) lips {
-	m := lips{left: geom.Point{X: .76, Y: 1.56 - left}, right: geom.Point{X: 1.64, Y: 1.56 - right}, nose: 1.2}
-	for k := range m.upper {
+func tiltedLips(gap, left, right float32) Lips {
+	m := Lips{Left: geom.Point{X: .76, Y: 1.56 - left}, Right: geom.Point{X: 1.64, Y: 1.56 - right}, Nose: 1.2}
+	for k := range m.Upper {
 		s := place(k)
 		a, bulge := arch(s), 1-square(s)
-		line, open := m.axis(m.middle()+s*m.width()/2)+.01*bulge, gap*a/archMean
-		m.upper[k], m.lower[k] = line-upperShare*open, line+(1-upperShare)*open
-		m.top[k], m.bottom[k] = m.upper[k]-.1*bulge, m.lower[k]+.15*bulge
+		line, open := m.axis(m.Middle()+s*m.Width()/2)+.01*bulge, gap*a/archMean
+		m.Upper[k], m.Lower[k] = line-upperShare*open, line+(1-upperShare)*open
+		m.Top[k], m.Bottom[k] = m.Upper[k]-.1*bulge, m.Lower[k]+.15*bulge
 	}
 	return m
 }
@@ -36,9 +37,9 @@ const canonicalPixels = 100 // a canonical unit, in the pictures of these tests
 
 // drawLips draws a mouth from outer edge to outer edge, with the given colour
 // between its lips. Its edges are smooth.
-func drawLips(m *lips, inside [2]uint8) *image.YCbCr {
+func drawLips(m *Lips, inside [2]uint8) *image.YCbCr {
 	const parts = 8 // of a pixel's height
-	f := plain(0)
+	f := facetest.Plain(0)
 	for y := range f.Rect.Dy() {
 		for x := range f.Rect.Dx() {
 			q := geom.Point{X: float32(x) / canonicalPixels}
@@ -55,13 +56,13 @@ func drawLips(m *lips, inside [2]uint8) *image.YCbCr {
 }
 
 // colourOf returns the colour of a place of the canonical face.
-func colourOf(m *lips, q geom.Point, inside [2]uint8) [2]uint8 {
-	if abs(q.X-m.middle()) >= m.width()/2 {
+func colourOf(m *Lips, q geom.Point, inside [2]uint8) [2]uint8 {
+	if abs(q.X-m.Middle()) >= m.Width()/2 {
 		return skinColour
 	}
 	upper, lower := m.inner(q.X)
 	switch {
-	case q.Y < m.top.at(m, q.X) || q.Y > m.bottom.at(m, q.X):
+	case q.Y < m.Top.at(m, q.X) || q.Y > m.Bottom.at(m, q.X):
 		return skinColour
 	case q.Y > upper && q.Y < lower:
 		return inside
@@ -74,13 +75,13 @@ func colourOf(m *lips, q geom.Point, inside [2]uint8) [2]uint8 {
 func (c *cell) between() bool { return c.below < 0 && c.below+c.open > 0 }
 
 // wholeField returns the field of the whole area that a shape changes.
-func wholeField(m *lips, to shape) *field { return newField(m, to, fieldArea(m, to)) }
+func wholeField(m *Lips, to Shape) *field { return newField(m, to, fieldArea(m, to)) }
 
 // TestFieldAtRest checks that nothing moves if a mouth keeps its shape.
 func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someLips(open)
-		for i, c := range wholeField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
+		for i, c := range wholeField(&m, Shape{Gap: m.Gap(), Width: m.Width(), Upper: 1, Lower: 1}).cells {
 			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || abs(c.jump) > 1e-5 || c.seam != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
@@ -102,13 +103,13 @@ func TestField(t *testing.T) {
 		{from: .2, to: .04, width: 1, tuck: 1}, {from: 0, to: .04, width: 1, tuck: 1},
 	} {
 		m := someLips(c.from)
-		neck := m.level() + chinBelow + neckBelow
-		f := wholeField(&m, shape{gap: c.to, width: c.width * m.width(), upper: 1, lower: 1, tuck: c.tuck})
-		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
+		neck := m.Level() + chinBelow + neckBelow
+		f := wholeField(&m, Shape{Gap: c.to, Width: c.width * m.Width(), Upper: 1, Lower: 1, tuck: c.tuck})
+		for x := m.Middle() - 1.2; x < m.Middle()+1.2; x += .04 {
 			last := float32(-1)
-			for y := m.nose - .2; y < neck+.2; y += .01 {
+			for y := m.Nose - .2; y < neck+.2; y += .01 {
 				v := f.at(geom.Point{X: x, Y: y})
-				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
+				still := y < m.Nose-edge || y > neck+edge || abs(x-m.Middle()) > reach*m.Width()/2+edge
 				if still && (abs(v.dx) > 1e-5 || abs(v.down()) > 1e-5) {
 					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
 				}
@@ -129,18 +130,18 @@ func TestField(t *testing.T) {
 func TestFieldMeets(t *testing.T) {
 	straight := func(up float32) float32 {
 		m := someLips(.1)
-		for k := range m.upper {
+		for k := range m.Upper {
 			a := arch(place(k))
-			m.upper[k], m.lower[k] = m.left.Y-up*a, m.left.Y+(.1-up)*a
+			m.Upper[k], m.Lower[k] = m.Left.Y-up*a, m.Left.Y+(.1-up)*a
 		}
-		c := newColumn(&m, shape{width: m.width(), upper: 1, lower: 1}, m.middle())
+		c := newColumn(&m, Shape{Width: m.Width(), Upper: 1, Lower: 1}, m.Middle())
 		if got := c.lower - c.upper; got > 1e-5 {
 			t.Errorf("closed lips are %.3f apart", got)
 		}
-		if c.upper < m.upper.middle() || c.upper > m.lower.middle() {
-			t.Errorf("lips from %.3f to %.3f meet at %.3f", m.upper.middle(), m.lower.middle(), c.upper)
+		if c.upper < m.Upper.middle() || c.upper > m.Lower.middle() {
+			t.Errorf("lips from %.3f to %.3f meet at %.3f", m.Upper.middle(), m.Lower.middle(), c.upper)
 		}
-		return c.upper - m.left.Y
+		return c.upper - m.Left.Y
 	}
 	lower, upper := straight(.1), straight(0)
 	if abs(lower) > .04 || abs(upper) > .02 {
@@ -151,13 +152,13 @@ func TestFieldMeets(t *testing.T) {
 // TestFieldOpens measures the gap in the middle of a mouth that opens.
 func TestFieldOpens(t *testing.T) {
 	m := someLips(0)
-	line := m.level()
+	line := m.Level()
 	for _, want := range []float32{.05, .1, .2, .3} {
-		f := wholeField(&m, shape{gap: want, width: m.width(), upper: 1, lower: 1})
+		f := wholeField(&m, Shape{Gap: want, Width: m.Width(), Upper: 1, Lower: 1})
 		var gap float32
 		const step = .001
-		for y := m.nose; y < line+1; y += step {
-			v := f.at(geom.Point{X: m.middle(), Y: y})
+		for y := m.Nose; y < line+1; y += step {
+			v := f.at(geom.Point{X: m.Middle(), Y: y})
 			if v.between() {
 				gap += step
 			}
@@ -166,7 +167,7 @@ func TestFieldOpens(t *testing.T) {
 			t.Errorf("gap of %.3f, want %.3f", gap, want/archMean)
 		}
 		// The chin goes down with it: the pixels there come from higher up.
-		chin := f.at(geom.Point{X: m.middle(), Y: line + chinBelow})
+		chin := f.at(geom.Point{X: m.Middle(), Y: line + chinBelow})
 		if got := -chin.down() / want; got < .4 || got > .7 {
 			t.Errorf("the chin moves by %.2f of the opening, want about %.2f", got, chinShare)
 		}
@@ -179,32 +180,31 @@ func TestInside(t *testing.T) {
 	const dark = 60
 	m, open := someLips(.1), someLips(.28)
 	to := geom.Similarity{A: canonicalPixels}
-	p := &person{most: mostAtRest}
-	tr := &track{person: p}
-	best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
+	p := &Person{Most: .25}
+	best := Picture{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
 	frame := drawLips(&m, teethColour)
 	p.look = lookOf(frame, to)
 	best.look = p.look
 	for _, c := range []struct {
 		name        string
 		gap         float32 // of the new shape
-		examples    []example
+		pictures    []Picture
 		aside       float32 // from the middle, of the place that is looked at
 		depth       float32 // likewise, 0 at the upper lip and 1 at the lower one
 		least, most uint8   // luma
 	}{
-		{"a little", .11, []example{best}, .05, .5, dark - 10, dark + 10},
+		{"a little", .11, []Picture{best}, .05, .5, dark - 10, dark + 10},
 		{"a little, without an example", .11, nil, .05, .5, teethColour[0] - 8, teethColour[0] + 8},
-		{"far", .26, []example{best}, .05, .5, dark - 10, dark + 10},
-		{"far, under its lip", .26, []example{best}, .05, .15, dark - 10, dark + 10},
+		{"far", .26, []Picture{best}, .05, .5, dark - 10, dark + 10},
+		{"far, under its lip", .26, []Picture{best}, .05, .15, dark - 10, dark + 10},
 		{"far, teeth without an example", .26, nil, .05, .25, lipColour[0] * 3 / 4, teethColour[0]},
 		{"far, the dark without an example", .26, nil, .05, .6, black + 10, lipColour[0] * 2 / 3},
 	} {
-		p.best, p.bank.examples = nil, c.examples
-		p.findBest()
-		s := shape{gap: c.gap, width: m.width(), upper: 1, lower: 1}
-		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
-		x := m.middle() + c.aside
+		p.best = nil
+		p.FindBest(pointers(c.pictures), make([]bool, len(c.pictures)))
+		s := Shape{Gap: c.gap, Width: m.Width(), Upper: 1, Lower: 1}
+		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: m}})
+		x := m.Middle() + c.aside
 		k := newColumn(&m, s, x)
 		at := to.Apply(geom.Point{X: x, Y: k.upper + c.depth*(k.lower-k.upper)})
 		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
@@ -216,10 +216,10 @@ func TestInside(t *testing.T) {
 // TestOrder gives lips a base of the nose that lies among them, and one that lies far above.
 func TestOrder(t *testing.T) {
 	m := someLips(.1)
-	for _, c := range []struct{ nose, want float32 }{{m.bottom.middle(), m.top.middle() - noseAbove}, {-3, m.top.middle() - mostPhiltrum}} {
-		m.nose = c.nose
-		if m.order(); m.nose != c.want {
-			t.Errorf("a nose that ends at %.2f: got %.2f, want %.2f", c.nose, m.nose, c.want)
+	for _, c := range []struct{ nose, want float32 }{{m.Bottom.middle(), m.Top.middle() - noseAbove}, {-3, m.Top.middle() - mostPhiltrum}} {
+		m.Nose = c.nose
+		if m.order(); m.Nose != c.want {
+			t.Errorf("a nose that ends at %.2f: got %.2f, want %.2f", c.nose, m.Nose, c.want)
 		}
 	}
 }
@@ -241,20 +241,20 @@ func TestCornersOfTheInside(t *testing.T) {
 	} {
 		read := someLips(.1)
 		real := read
-		real.left.X, real.right.X = read.left.X+c.narrower, read.right.X-c.narrower
+		real.Left.X, real.Right.X = read.Left.X+c.narrower, read.Right.X-c.narrower
 		frame := drawLips(&real, [2]uint8{c.inside, 140})
-		p := &person{look: lookOf(frame, to)}
-		s := shape{gap: c.gap * read.gap(), width: c.width * read.width(), upper: 1, lower: 1}
-		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: read}})
+		p := &Person{look: lookOf(frame, to)}
+		s := Shape{Gap: c.gap * read.Gap(), Width: c.width * read.Width(), Upper: 1, Lower: 1}
+		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: read}})
 		for _, side := range []float32{-1, 1} {
 			ended := false
-			for aside := float32(0); aside < .9*s.width/2; aside += .01 {
-				x := read.middle() + side*aside
+			for aside := float32(0); aside < .9*s.Width/2; aside += .01 {
+				x := read.Middle() + side*aside
 				k := newColumn(&read, s, x)
 				at := to.Apply(geom.Point{X: x, Y: (k.upper + k.lower) / 2})
 				got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]
 				if ended = ended || max(got, c.inside)-min(got, c.inside) > 45; ended && got < end {
-					t.Errorf("%s: luma %d at %.2f of the way to the corner", c.name, got, side*aside/s.width*2)
+					t.Errorf("%s: luma %d at %.2f of the way to the corner", c.name, got, side*aside/s.Width*2)
 				}
 			}
 			if !ended && c.inside < end {
@@ -271,8 +271,8 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 	const dark, high, smile = 60, .1, .12 // luma behind the teeth; of these; of the corners of a smile
 	closed, to := someLips(0), geom.Similarity{A: canonicalPixels}
 	frame := drawLips(&closed, teethColour)
-	s := shape{gap: .16, width: closed.width(), upper: 1, lower: 1}
-	k := newColumn(&closed, s, closed.middle())
+	s := Shape{Gap: .16, Width: closed.Width(), Upper: 1, Lower: 1}
+	k := newColumn(&closed, s, closed.Middle())
 	for _, c := range []struct {
 		name    string
 		raised  float32 // the lips
@@ -283,22 +283,22 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 		{"read lower", .04, 0, .03}, {"read higher", .04, 0, -.03},
 	} {
 		open := tiltedLips(.25, c.raised+c.corners-c.skull, c.raised+c.corners-c.skull)
-		open.nose += c.skull
-		for _, e := range []*edge{&open.top, &open.upper, &open.lower, &open.bottom} {
+		open.Nose += c.skull
+		for _, e := range []*edge{&open.Top, &open.Upper, &open.Lower, &open.Bottom} {
 			for k := range e {
 				e[k] += c.corners * (1 - square(place(k)))
 			}
 		}
-		best := example{shown: observation{to: to, lips: open}, pixels: drawLips(&open, [2]uint8{dark, 140})}
-		drawTeeth(best.pixels, &open, 0, high)
-		p := &person{most: mostAtRest, look: lookOf(frame, to), bank: bank{examples: []example{best}}}
-		p.bank.examples[0].look = p.look
-		p.findBest()
-		painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
-		end := max(min(open.upper.middle()-c.skull, k.upper), k.upper-upperShare*p.most) + high // of the teeth
+		best := Picture{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
+		drawTeeth(best.Pixels, &open, 0, high)
+		p := &Person{Most: .25, look: lookOf(frame, to)}
+		best.look = p.look
+		p.FindBest([]*Picture{&best}, []bool{false})
+		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: closed}})
+		end := max(min(open.Upper.middle()-c.skull, k.upper), k.upper-upperShare*p.Most) + high // of the teeth
 		got := k.upper + .01
 		for ; got < k.lower; got += .002 {
-			at := to.Apply(geom.Point{X: closed.middle(), Y: got})
+			at := to.Apply(geom.Point{X: closed.Middle(), Y: got})
 			if pixels.LumaAt(painted.Image, at) < (dark+float32(teethColour[0]))/2 {
 				break
 			}
@@ -309,8 +309,16 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 	}
 }
 
+// pointers returns pointers to pictures.
+func pointers(all []Picture) (to []*Picture) {
+	for i := range all {
+		to = append(to, &all[i])
+	}
+	return to
+}
+
 // drawTeeth draws teeth into an open mouth, from and to distances below the edge of its upper lip.
-func drawTeeth(f *image.YCbCr, m *lips, from, to float32) {
+func drawTeeth(f *image.YCbCr, m *Lips, from, to float32) {
 	for x := range f.Rect.Dx() {
 		upper, lower := m.inner(float32(x) / canonicalPixels)
 		for y := int((upper+from)*canonicalPixels + .5); y < int(min(upper+to, lower)*canonicalPixels+.5); y++ {
@@ -324,56 +332,56 @@ func drawTeeth(f *image.YCbCr, m *lips, from, to float32) {
 func TestBest(t *testing.T) {
 	const dark, between = 60, 130 // luma behind the teeth, and of the line between clenched ones
 	to := geom.Similarity{A: canonicalPixels}
-	with := func(m lips, behind uint8) example {
-		gap := m.gap()
-		e := example{shown: observation{to: to, lips: m}, pixels: drawLips(&m, [2]uint8{behind, 140})}
-		drawTeeth(e.pixels, &m, 0, .4*gap)
-		drawTeeth(e.pixels, &m, .7*gap, gap)
+	with := func(m Lips, behind uint8) Picture {
+		gap := m.Gap()
+		e := Picture{Shown: Observation{To: to, Lips: m}, Pixels: drawLips(&m, [2]uint8{behind, 140})}
+		drawTeeth(e.Pixels, &m, 0, .4*gap)
+		drawTeeth(e.Pixels, &m, .7*gap, gap)
 		return e
 	}
-	mouth := func(gap float32, behind uint8) example { return with(someLips(gap), behind) }
+	mouth := func(gap float32, behind uint8) Picture { return with(someLips(gap), behind) }
 	uneven := someLips(.4)
-	for k := range uneven.lower {
-		uneven.lower[k] += .15 * place(k)
+	for k := range uneven.Lower {
+		uneven.Lower[k] += .15 * place(k)
 	}
 	wide := someLips(.3)
-	toothless := example{shown: observation{to: to, lips: wide}, pixels: drawLips(&wide, [2]uint8{40, 140})}
-	var p *person
+	toothless := Picture{Shown: Observation{To: to, Lips: wide}, Pixels: drawLips(&wide, [2]uint8{40, 140})}
+	var p *Person
 	for _, c := range []struct {
 		name        string
-		examples    []example
+		pictures    []Picture
 		best        int
 		least, most float32 // depth at which it ends
 	}{
-		{"no teeth", []example{mouth(.2, dark), toothless}, 1, 1, 1},
-		{"apart", []example{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
-		{"tilted", []example{mouth(.2, dark), with(tiltedLips(.4, .06, -.06), dark), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
-		{"open on one side", []example{mouth(.2, dark), with(uneven, dark), mouth(.22, dark)}, 2, 1, 1},
-		{"clenched", []example{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
+		{"no teeth", []Picture{mouth(.2, dark), toothless}, 1, 1, 1},
+		{"apart", []Picture{mouth(.2, dark), mouth(.28, between), mouth(.15, dark)}, 0, 1, 1},
+		{"tilted", []Picture{mouth(.2, dark), with(tiltedLips(.4, .06, -.06), dark), mouth(.22, dark), mouth(.15, dark)}, 2, 1, 1},
+		{"open on one side", []Picture{mouth(.2, dark), with(uneven, dark), mouth(.22, dark)}, 2, 1, 1},
+		{"clenched", []Picture{mouth(.2, between), mouth(.28, between)}, 1, .4, .7},
 	} {
-		p = &person{most: mostAtRest, bank: bank{examples: c.examples}}
-		if p.findBest(); p.best == nil {
+		p = &Person{Most: .25}
+		if p.FindBest(pointers(c.pictures), make([]bool, len(c.pictures))); p.best == nil {
 			t.Errorf("%s: no best example", c.name)
-		} else if p.best.example != &c.examples[c.best] || p.best.end < c.least || p.best.end > c.most {
-			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.shown.gap(), p.best.end)
+		} else if p.best.example != &c.pictures[c.best] || p.best.end < c.least || p.best.end > c.most {
+			t.Errorf("%s: the best example has a gap of %.2f and ends at %.2f", c.name, p.best.example.Shown.Gap(), p.best.end)
 		}
 	}
-	grimaces := &person{most: mostAtRest, bank: bank{examples: []example{mouth(.08, dark), with(tiltedLips(.2, .06, -.06), dark), mouth(.09, dark)}}}
-	if grimaces.findBest(); grimaces.best != nil {
-		t.Errorf("a grimace with a gap of %.2f is the best example", grimaces.best.example.shown.gap())
+	grimaces, all := &Person{Most: .25}, []Picture{mouth(.08, dark), with(tiltedLips(.2, .06, -.06), dark), mouth(.09, dark)}
+	if grimaces.FindBest(pointers(all), make([]bool, len(all))); grimaces.best != nil {
+		t.Errorf("a grimace with a gap of %.2f is the best example", grimaces.best.example.Shown.Gap())
 	}
 	closed := someLips(0)
 	frame := drawLips(&closed, lipColour)
 	p.look = lookOf(frame, to)
 	p.best.example.look = p.look
-	s := shape{gap: .25, width: closed.width(), upper: 1, lower: 1}
-	painted, _ := paint(frame, &wanted{target: target{track: &track{person: p}, example: -1, shape: s}, own: observation{to: to, lips: closed}})
-	k := newColumn(&closed, s, closed.middle())
+	s := Shape{Gap: .25, Width: closed.Width(), Upper: 1, Lower: 1}
+	painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: closed}})
+	k := newColumn(&closed, s, closed.Middle())
 	for _, c := range []struct {
 		depth       float32
 		least, most uint8
 	}{{.2, teethColour[0] - 15, teethColour[0] + 15}, {.85, black, lipColour[0]}} {
-		at := to.Apply(geom.Point{X: closed.middle(), Y: k.upper + c.depth*(k.lower-k.upper)})
+		at := to.Apply(geom.Point{X: closed.Middle(), Y: k.upper + c.depth*(k.lower-k.upper)})
 		if got := painted.Image.Y[painted.Image.YOffset(int(at.X+.5), int(at.Y+.5))]; got < c.least || got > c.most {
 			t.Errorf("luma %d at depth %.2f, want %d to %d", got, c.depth, c.least, c.most)
 		}
@@ -384,17 +392,17 @@ func TestBest(t *testing.T) {
 func TestFieldCloses(t *testing.T) {
 	m := someLips(.2)
 	for _, gap := range []float32{0, .1} {
-		f := wholeField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
+		f := wholeField(&m, Shape{Gap: gap, Width: m.Width(), Upper: 1, Lower: 1})
 		from := func(y float32) float32 {
-			v := f.at(geom.Point{X: m.middle(), Y: y})
+			v := f.at(geom.Point{X: m.Middle(), Y: y})
 			return y + v.down()
 		}
-		upper, lower := m.level()-upperShare*gap/archMean, m.level()+(1-upperShare)*gap/archMean
-		if got := from(upper - .02); got > m.upper.middle() {
-			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.upper.middle())
+		upper, lower := m.Level()-upperShare*gap/archMean, m.Level()+(1-upperShare)*gap/archMean
+		if got := from(upper - .02); got > m.Upper.middle() {
+			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.Upper.middle())
 		}
-		if got := from(lower + .02); got < m.lower.middle() {
-			t.Errorf("gap %.1f: below it from %.3f, inside the mouth that ends at %.3f", gap, got, m.lower.middle())
+		if got := from(lower + .02); got < m.Lower.middle() {
+			t.Errorf("gap %.1f: below it from %.3f, inside the mouth that ends at %.3f", gap, got, m.Lower.middle())
 		}
 	}
 }
@@ -405,11 +413,11 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 	m := tiltedLips(.2, .06, .03) // so that the line crosses the cells
 	frame := drawLips(&m, teethColour)
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{}}
+	p := &Person{}
 	for _, gap := range []float32{0, .01} {
-		s := shape{gap: gap, width: m.width(), upper: 1, lower: 1}
-		painted, _ := paint(frame, &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
-		for x := m.middle() - .5*m.width()/2; x < m.middle()+.5*m.width()/2; x += .005 {
+		s := Shape{Gap: gap, Width: m.Width(), Upper: 1, Lower: 1}
+		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: m}})
+		for x := m.Middle() - .5*m.Width()/2; x < m.Middle()+.5*m.Width()/2; x += .005 {
 			c := newColumn(&m, s, x)
 			line := float32(255)
 			for y := c.upper - .05; y < c.lower+.05; y += .005 {
@@ -432,12 +440,12 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 func TestLipEdgeIsSmooth(t *testing.T) {
 	m := tiltedLips(.2, .06, -.06)
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{}}
-	s := shape{gap: .1, width: m.width(), upper: 1, lower: 1}
-	painted, _ := paint(drawLips(&m, teethColour), &wanted{target: target{track: tr, example: -1, shape: s}, own: observation{to: to, lips: m}})
+	p := &Person{}
+	s := Shape{Gap: .1, Width: m.Width(), Upper: 1, Lower: 1}
+	painted, _ := Paint(drawLips(&m, teethColour), &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: m}})
 	lip, teeth := float32(lipColour[0]), float32(teethColour[0])
 	before := float32(-1)
-	for x := int((m.middle() - .2) * canonicalPixels); x < int((m.middle()+.2)*canonicalPixels); x++ {
+	for x := int((m.Middle() - .2) * canonicalPixels); x < int((m.Middle()+.2)*canonicalPixels); x++ {
 		var height float32
 		c := newColumn(&m, s, float32(x)/canonicalPixels)
 		for y := int(c.upper*canonicalPixels) - 3; y < int(c.lower*canonicalPixels)+4; y++ {
@@ -455,11 +463,11 @@ func TestLipEdgeIsSmooth(t *testing.T) {
 func TestFieldNarrows(t *testing.T) {
 	m := someLips(0)
 	for _, by := range []float32{.78, 1.06} {
-		width := by * m.width()
-		f := wholeField(&m, shape{width: width, upper: 1, lower: 1})
+		width := by * m.Width()
+		f := wholeField(&m, Shape{Width: width, Upper: 1, Lower: 1})
 		for _, side := range []float32{-1, 1} {
-			corner := m.middle() + side*width/2
-			if got, want := corner+f.at(geom.Point{X: corner, Y: 1.57}).dx, m.middle()+side*m.width()/2; abs(got-want) > .01 {
+			corner := m.Middle() + side*width/2
+			if got, want := corner+f.at(geom.Point{X: corner, Y: 1.57}).dx, m.Middle()+side*m.Width()/2; abs(got-want) > .01 {
 				t.Errorf("width × %.2f: the corner comes from %.3f, want %.3f", by, got, want)
 			}
 			beyond := corner + side*(asideReach+.02)
@@ -509,9 +517,9 @@ func TestFieldSkipsInside(t *testing.T) {
 		{gap: .05}, {gap: .2, tilt: .1}, {gap: .05, roll: .3, tilt: .1}, {gap: .2, roll: .3, tilt: -.1},
 	} {
 		m := someLips(c.gap)
-		m = tiltedLips(c.gap, c.tilt*m.width()/2, -c.tilt*m.width()/2)
-		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: c.roll})
-		for x := m.left.X + .1; x < m.right.X-.1; x += .003 {
+		m = tiltedLips(c.gap, c.tilt*m.Width()/2, -c.tilt*m.Width()/2)
+		f := wholeField(&m, Shape{Width: m.Width(), Upper: 1, Lower: 1, roll: c.roll})
+		for x := m.Left.X + .1; x < m.Right.X-.1; x += .003 {
 			u, l := m.inner(x)
 			for y := u - .2; y < l+.2; y += .001 {
 				v := f.at(geom.Point{X: x, Y: y})
@@ -528,11 +536,11 @@ func TestFieldSkipsInside(t *testing.T) {
 func TestFieldPresses(t *testing.T) {
 	for _, c := range []struct{ gap, thinner float32 }{{gap: .1, thinner: .3}, {gap: 0, thinner: 0}} {
 		m := someLips(c.gap)
-		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
-		x, want := m.middle(), (m.bottom.middle()-m.lower.middle())*(1-c.thinner)
-		top := m.level() // of the lower lip once it is closed
+		f := wholeField(&m, Shape{Width: m.Width(), Upper: 1, Lower: 1, roll: .3})
+		x, want := m.Middle(), (m.Bottom.middle()-m.Lower.middle())*(1-c.thinner)
+		top := m.Level() // of the lower lip once it is closed
 		for y := top; y < top+.5; y += .001 {
-			if v := f.at(geom.Point{X: x, Y: y}); y+v.down() >= m.bottom.middle() {
+			if v := f.at(geom.Point{X: x, Y: y}); y+v.down() >= m.Bottom.middle() {
 				if got := y - top; abs(got-want) > .015 {
 					t.Errorf("gap %.2f: the lower lip is %.3f high, want %.3f", c.gap, got, want)
 				}

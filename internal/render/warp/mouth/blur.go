@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"image"
@@ -49,17 +49,17 @@ func blurOf(luma []float32, g registration.Grid) (b blur) {
 // The grid in which the blur of lips is read: some 38 × 30 mm around their middle.
 const lipsWidth, lipsHeight, lipsScale = 40, 32, 66
 
-// softness reads the blur across the lips of an example. It is 0 if they are below the frame.
-func (e *example) softness() float32 {
-	if e.pixels.Rect.Empty() {
+// Softness reads the blur across the lips of a picture. It is 0 if they are below the frame.
+func (e *Picture) Softness() float32 {
+	if e.Pixels.Rect.Empty() {
 		return 0
 	}
-	o := &e.shown
+	o := &e.Shown
 	around := registration.Grid{
-		Left: o.middle() - lipsWidth/2./lipsScale, Top: (o.top.middle()+o.bottom.middle())/2 - lipsHeight/2./lipsScale,
+		Left: o.Middle() - lipsWidth/2./lipsScale, Top: (o.Top.middle()+o.Bottom.middle())/2 - lipsHeight/2./lipsScale,
 		Scale: lipsScale, Width: lipsWidth, Height: lipsHeight,
 	}
-	return blurOf(lumaIn(e.pixels, o.to, around), around).across
+	return blurOf(lumaIn(e.Pixels, o.To, around), around).across
 }
 
 // stepBlur returns the standard deviation of the Gaussian by which a picture of steps is blurred if the mean squared difference of two
@@ -123,9 +123,9 @@ func (l *layer) drawn(c geom.Point) float32 {
 	if l.patch != nil {
 		return 1
 	}
-	half := l.lips.height()/2 + max(l.shape.gap-l.lips.gap(), 0)/2
-	right, down := c.X-l.lips.middle()-l.shape.shift.X, c.Y-(l.lips.top.middle()+l.lips.bottom.middle())/2-l.shape.shift.Y
-	return smoothstep(3 - 2*sqrt(square(2*right/l.shape.width)+square(down/half)))
+	half := l.lips.height()/2 + max(l.shape.Gap-l.lips.Gap(), 0)/2
+	right, down := c.X-l.lips.Middle()-l.shape.Shift.X, c.Y-(l.lips.Top.middle()+l.lips.Bottom.middle())/2-l.shape.Shift.Y
+	return smoothstep(3 - 2*sqrt(square(2*right/l.shape.Width)+square(down/half)))
 }
 
 // softenPart blurs a part of a plane, which lies at a place of it, by standard deviations in pixels along its rows and columns. share tells how much of

@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"math"
@@ -81,16 +81,16 @@ const (
 	leastGap      = 1e-4
 )
 
-// shape is the form that a mouth is given. Lengths are canonical.
-type shape struct {
-	gap   float32    // between the lips, in the middle
-	width float32    // from corner to corner
-	shift geom.Point // of the mouth as a whole
-	flat  float32    // how far raised corners come down to the level of the lips, 0 to 1; outline.give sets left and right by it
-	left  float32    // by how much the left corner goes down
-	right float32    // by how much the right corner goes down
-	upper float32    // height of the upper lip, as a multiple of its own
-	lower float32    // height of the lower lip, as a multiple of its own
+// Shape is the form that a mouth is given. Lengths are canonical.
+type Shape struct {
+	Gap   float32    // between the lips, in the middle
+	Width float32    // from corner to corner
+	Shift geom.Point // of the mouth as a whole
+	flat  float32    // how far raised corners come down to the level of the lips, 0 to 1; Outline.Give sets Left and Right by it
+	Left  float32    // by how much the left corner goes down
+	Right float32    // by how much the right corner goes down
+	Upper float32    // height of the upper lip, as a multiple of its own
+	Lower float32    // height of the lower lip, as a multiple of its own
 	hide  float32    // height of the edges of both lips together that lips which are pressed together hide
 	roll  float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
@@ -109,13 +109,13 @@ func (a region) intersect(b region) region {
 }
 
 // fieldArea returns the part of the canonical face that changes when a mouth is given a shape.
-func fieldArea(m *lips, to shape) region {
-	middle, half := m.middle()+to.shift.X, reach*(1+to.far)*max(m.width(), to.width)/2
-	return region{middle - half, m.nose, middle + half, m.level() + chinBelow + neckBelow*(1+to.far)}
+func fieldArea(m *Lips, to Shape) region {
+	middle, half := m.Middle()+to.Shift.X, reach*(1+to.far)*max(m.Width(), to.Width)/2
+	return region{middle - half, m.Nose, middle + half, m.Level() + chinBelow + neckBelow*(1+to.far)}
 }
 
 // newField returns the field that gives a mouth a shape, as far as it lies within a region.
-func newField(m *lips, to shape, within region) *field {
+func newField(m *Lips, to Shape, within region) *field {
 	f := &field{left: floor(within.left*fieldScale) / fieldScale, top: floor(within.top*fieldScale) / fieldScale}
 	f.width, f.height = max(int((within.right-f.left)*fieldScale)+2, 0), max(int((within.bottom-f.top)*fieldScale)+2, 0)
 	f.cells = cellPool.get(f.width * f.height)
@@ -159,6 +159,16 @@ func (f *field) at(p geom.Point) cell {
 		open:  wa*a[0].open + wb*a[1].open + wc*b[0].open + wd*b[1].open,
 		shut:  wa*a[0].shut + wb*a[1].shut + wc*b[0].shut + wd*b[1].shut,
 		seam:  wa*a[0].seam + wb*a[1].seam + wc*b[0].seam + wd*b[1].seam,
+	}
+}
+
+// Bend shows what a shape does to a mouth: it returns a function that gives the source of a canonical place, and tells whether the place is between
+// opened lips. The picture of the field in docs/engine.md is drawn by it.
+func Bend(m *Lips, to Shape) func(geom.Point) (source geom.Point, between bool) {
+	f := newField(m, to, fieldArea(m, to))
+	return func(p geom.Point) (geom.Point, bool) {
+		c := f.at(p)
+		return geom.Point{X: p.X + c.dx, Y: p.Y + c.down()}, c.below < 0 && c.below+c.open > 0
 	}
 }
 

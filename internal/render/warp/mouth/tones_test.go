@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"image"
@@ -20,23 +20,23 @@ func TestTonesLeaveLipsOut(t *testing.T) {
 		}
 		return f
 	}
-	p := &person{line: 1.57}
-	own, m := observation{lips: someLips(.3)}, someLips(0)
+	p := &Person{Line: 1.57}
+	own, m := Observation{Lips: someLips(.3)}, someLips(0)
 	to := geom.Similarity{A: canonicalPixels}
-	s := shape{width: m.width(), upper: 1, lower: 1}
-	l := &layer{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), under: wholeField(&own.lips, s), patch: newPatch(p, &own, s)}
+	s := Shape{Width: m.Width(), Upper: 1, Lower: 1}
+	l := &layer{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), under: wholeField(&own.Lips, s), patch: newPatch(p, &own, s)}
 	for y := 185; y < 205; y++ {
 		for x := 90; x < 150; x++ {
 			l.frame.Cr[l.frame.COffset(x, y)] = lipColour[1]
 		}
 	}
-	if got := l.match().at(geom.Point{X: m.middle(), Y: 1.7})[2]; abs(got) > 1.5 {
+	if got := l.match().at(geom.Point{X: m.Middle(), Y: 1.7})[2]; abs(got) > 1.5 {
 		t.Errorf("the mouth becomes redder by %.1f levels, want 0", got)
 	}
 	for i := range l.frame.Cr { // another light
 		l.frame.Cr[i] += 5
 	}
-	if got := l.match().at(geom.Point{X: m.middle(), Y: 1.7})[2]; abs(got-5) > 1.5 {
+	if got := l.match().at(geom.Point{X: m.Middle(), Y: 1.7})[2]; abs(got-5) > 1.5 {
 		t.Errorf("in another light the mouth becomes redder by %.1f levels, want 5", got)
 	}
 }

@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"lipsync/internal/domain/order"
@@ -31,25 +31,25 @@ type patch struct {
 }
 
 // newPatch returns the patch on an observation for a mouth that is given a shape.
-func newPatch(p *person, own *observation, to shape) *patch {
-	below := patchBelow + patchGrow*max(to.gap, own.gap())
-	top := own.nose + patchTop
-	bottom := max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast)
+func newPatch(p *Person, own *Observation, to Shape) *patch {
+	below := patchBelow + patchGrow*max(to.Gap, own.Gap())
+	top := own.Nose + patchTop
+	bottom := max(p.Line+min(below, chinBelow+patchPastChin), top+patchLeast)
 	usual := &patch{
-		middle: own.middle(), top: top, bottom: bottom,
-		side: min(max(patchHalf, to.width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
+		middle: own.Middle(), top: top, bottom: bottom,
+		side: min(max(patchHalf, to.Width/2/(1-patchSoft)), patchMost), // keeps the corners of a wide mouth out of the soft edge
 	}
 	if p.mask == (order.Mask{}) {
 		return usual
 	}
 	size, soft := p.mask.Edge(patchSoft)
-	lips := own.bottom.middle() + max(to.gap-own.gap(), 0)*(1-upperShare) + patchUnder
+	lips := own.Bottom.middle() + max(to.Gap-own.Gap(), 0)*(1-upperShare) + patchUnder
 	more := (bottom - top) / 2 * (size*usual.hides(p.mask, lips) - 1)
 	grown := *usual
 	grown.usual, grown.masks = usual, p.masks
 	shadow := patchBeside * max(1-float32(p.mask.Feather.Factor()), 0)
-	grown.top, grown.bottom = max(top-more, own.nose-patchAbove), min(bottom+more, max(bottom, p.line+chinBelow+patchPastChin))
-	grown.side = min(max(patchHalf*size, to.width/2/(1-soft), min(usual.side, (to.width/2+shadow)/(1-soft))), patchMost)
+	grown.top, grown.bottom = max(top-more, own.Nose-patchAbove), min(bottom+more, max(bottom, p.Line+chinBelow+patchPastChin))
+	grown.side = min(max(patchHalf*size, to.Width/2/(1-soft), min(usual.side, (to.Width/2+shadow)/(1-soft))), patchMost)
 	return &grown
 }
 

@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"image"
@@ -25,7 +25,7 @@ type inside struct {
 type pane struct {
 	pixels *image.YCbCr
 	to     geom.Similarity // from the canonical face to its pixels
-	lips   *lips
+	lips   *Lips
 	at     geom.Point // added to a place in the shown mouth, it gives the place in this one
 	share  float32    // how much of the drawn inside it hides, 0 to 1
 	end    float32    // depth at which it ends: 1 is at the lower lip
@@ -36,7 +36,7 @@ type pane struct {
 const (
 	leastInside = .1  // gap of an example that shows enough of the inside to be used in other frames, canonical
 	insideFrom  = .45 // a mouth shows its own inside from this share of the gap that is needed; below it, a drawn one
-	insideTo    = .85 // and only its own from this share on
+	InsideTo    = .85 // and only its own from this share on
 	insideThin  = .06 // gap from which on the inside is seen as it is; through a smaller one less light falls than skin scatters into it
 	insideLeast = .35 // share of the inside that is seen through the smallest gap; the rest is lip
 	lipEdge     = .01 // a place that is so near to a lip may be lip, and not the inside, canonical
@@ -48,14 +48,14 @@ const (
 
 // newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light,
 // which is now.
-func newInside(p *person, shown pane, to shape, lip [3]float32, now light) *inside {
-	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.middle(), half: to.width / 2, shift: to.shift}
-	shown.share, shown.end = smoothstep((shown.lips.gap()/max(to.gap, leastGap)-insideFrom)/(insideTo-insideFrom)), 1
+func newInside(p *Person, shown pane, to Shape, lip [3]float32, now light) *inside {
+	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.Middle(), half: to.Width / 2, shift: to.Shift}
+	shown.share, shown.end = smoothstep((shown.lips.Gap()/max(to.Gap, leastGap)-insideFrom)/(InsideTo-insideFrom)), 1
 	if b := p.best; b != nil {
-		o, own := &b.example.shown, shown.lips
-		shown = pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.pixels), to: o.to, lips: &o.lips, share: 1, end: b.end}
-		rise := o.upper.middle() - own.upperEdge(to.gap)                                                                // leaves no gap above the teeth
-		shown.at = geom.Point{X: o.middle() - own.middle(), Y: min(max(o.nose-own.nose, rise), rise+upperShare*p.most)} // more the upper lip doesn't go down over the teeth
+		o, own := &b.example.Shown, shown.lips
+		shown = pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.Pixels), to: o.To, lips: &o.Lips, share: 1, end: b.end}
+		rise := o.Upper.middle() - own.upperEdge(to.Gap)                                                                // leaves no gap above the teeth
+		shown.at = geom.Point{X: o.Middle() - own.Middle(), Y: min(max(o.Nose-own.Nose, rise), rise+upperShare*p.Most)} // more the upper lip doesn't go down over the teeth
 	}
 	if shown.share > 0 {
 		then := colourOfLips(shown.pixels, shown.to, shown.lips)
@@ -94,7 +94,7 @@ func (in *inside) at(q geom.Point, depth, open float32, luma bool) (v [2]float32
 // seen returns how much of the drawn inside a pane hides at a place of its own, and the place of the pixel to show. Its teeth, and the line
 // between its lips where they touch, go on a little beyond its lips.
 func (l *pane) seen(q geom.Point) (share float32, from geom.Point) {
-	q.X = min(max(q.X, l.lips.left.X), l.lips.right.X)
+	q.X = min(max(q.X, l.lips.Left.X), l.lips.Right.X)
 	upper, lower := l.lips.inner(q.X)
 	lower = upper + (lower-upper)*l.end
 	edge := min(lipEdge, (lower-upper)/2)
@@ -172,12 +172,12 @@ func (in *inside) drawnChroma(s, depth, open float32) (v [2]float32) {
 const grey = 128
 
 // colourOfLips returns the mean Y, Cb and Cr of the lips of a mouth.
-func colourOfLips(p *image.YCbCr, to geom.Similarity, m *lips) (mean [3]float32) {
+func colourOfLips(p *image.YCbCr, to geom.Similarity, m *Lips) (mean [3]float32) {
 	const columns = 9
 	for k := range columns {
-		x := m.middle() + m.width()*.6*(float32(k)/(columns-1)-.5)
+		x := m.Middle() + m.Width()*.6*(float32(k)/(columns-1)-.5)
 		upper, lower := m.inner(x)
-		for _, y := range [2]float32{(upper + m.top.at(m, x)) / 2, (lower + m.bottom.at(m, x)) / 2} {
+		for _, y := range [2]float32{(upper + m.Top.at(m, x)) / 2, (lower + m.Bottom.at(m, x)) / 2} {
 			q := to.Apply(geom.Point{X: x, Y: y})
 			cb, cr := pixels.ChromaAt(p, q)
 			for i, v := range [3]float32{pixels.LumaAt(p, q), cb, cr} {
@@ -190,25 +190,25 @@ func colourOfLips(p *image.YCbCr, to geom.Similarity, m *lips) (mean [3]float32)
 
 // lender is an example whose inside is shown in other frames.
 type lender struct {
-	example *example
+	example *Picture
 	end     float32 // depth at which its inside ends
 }
 
 // upperTeeth returns the depth at which the upper teeth of an open mouth end, and whether the lower ones are apart from them: then it is dark
 // there.
-func (e *example) upperTeeth() (end float32, apart bool) {
+func (e *Picture) upperTeeth() (end float32, apart bool) {
 	const columns, rows = 9, 17
-	m := &e.shown.lips
-	brightest := teethLeast * max(colourOfLips(e.pixels, e.shown.to, m)[0]-black, 1)
+	m := &e.Shown.Lips
+	brightest := teethLeast * max(colourOfLips(e.Pixels, e.Shown.To, m)[0]-black, 1)
 	least := float32(1) // share of the brightest above it
 	for i := range rows {
 		depth := teethTo * float32(i) / (rows - 1)
 		var luma float32
 		for k := range columns {
-			x := m.middle() + m.width()*.5*(float32(k)/(columns-1)-.5)
+			x := m.Middle() + m.Width()*.5*(float32(k)/(columns-1)-.5)
 			upper, lower := m.inner(x)
 			upper += min(lipEdge, (lower-upper)/2)
-			luma += max(pixels.LumaAt(e.pixels, e.shown.to.Apply(geom.Point{X: x, Y: upper + (lower-upper)*depth}))-black, 1) / columns
+			luma += max(pixels.LumaAt(e.Pixels, e.Shown.To.Apply(geom.Point{X: x, Y: upper + (lower-upper)*depth}))-black, 1) / columns
 		}
 		brightest = max(brightest, luma)
 		if share := luma / brightest; share <= least {

@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"image"
@@ -27,12 +27,12 @@ func (l *look) values() [7]*float32 {
 	return [...]*float32{&l.blur.along, &l.blur.across, &l.light.luma, &l.light.cheeks, &l.light.contrast, &l.light.blue, &l.light.red}
 }
 
-// usualLook returns a look whose numbers are the medians of those of examples.
-func usualLook(examples []example) (usual look) {
-	column := make([]float32, len(examples))
+// usualLook returns a look whose numbers are the medians of those of pictures.
+func usualLook(all []*Picture) (usual look) {
+	column := make([]float32, len(all))
 	for k, v := range usual.values() {
-		for i := range examples {
-			column[i] = *examples[i].look.values()[k]
+		for i := range all {
+			column[i] = *all[i].look.values()[k]
 		}
 		*v = dsp.Quantile(column, .5)
 	}

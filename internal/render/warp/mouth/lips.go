@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import (
 	"lipsync/internal/face/alignment"
@@ -7,13 +7,13 @@ import (
 	"lipsync/internal/signal/geom"
 )
 
-// lips holds measures of the mouth in one frame. Lengths are canonical: see package alignment.
-type lips struct {
-	left, right  geom.Point // corners
-	top, bottom  edge       // outer edges of the lips
-	upper, lower edge       // their inner edges, which are equal where the lips touch
-	nose         float32    // y of the base of the nose
-	pose         [2]float32 // x and y from the point between the pupils to the tip of the nose: they tell how the head is turned
+// Lips holds measures of the mouth in one frame. Lengths are canonical: see package alignment.
+type Lips struct {
+	Left, Right  geom.Point // corners
+	Top, Bottom  edge       // outer edges of the lips
+	Upper, Lower edge       // their inner edges, which are equal where the lips touch
+	Nose         float32    // y of the base of the nose
+	Pose         [2]float32 // x and y from the point between the pupils to the tip of the nose: they tell how the head is turned
 }
 
 const (
@@ -26,69 +26,69 @@ const (
 	mostPhiltrum = .6  // and at most so far: more than twice the usual 15 mm, at 62 mm from pupil to pupil (Farkas, Anthropometry of the Head and Face)
 )
 
-func (m *lips) middle() float32 { return (m.left.X + m.right.X) / 2 }
-func (m *lips) width() float32  { return m.right.X - m.left.X }
-func (m *lips) height() float32 { return m.bottom.middle() - m.top.middle() }
+func (m *Lips) Middle() float32 { return (m.Left.X + m.Right.X) / 2 }
+func (m *Lips) Width() float32  { return m.Right.X - m.Left.X }
+func (m *Lips) height() float32 { return m.Bottom.middle() - m.Top.middle() }
 
-// gap returns the mean distance of the inner edges in the middle half of the mouth.
-func (m *lips) gap() float32 { return m.lower.mean() - m.upper.mean() }
+// Gap returns the mean distance of the inner edges in the middle half of the mouth.
+func (m *Lips) Gap() float32 { return m.Lower.mean() - m.Upper.mean() }
 
-// tilt returns the slope of the line through the corners: y by x.
-func (m *lips) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
+// Tilt returns the slope of the line through the corners: y by x.
+func (m *Lips) Tilt() float32 { return (m.Right.Y - m.Left.Y) / m.Width() }
 
-// lop returns by how much the left half of the mouth is more open than the right one.
-func (m *lips) lop() (by float32) {
+// Lop returns by how much the left half of the mouth is more open than the right one.
+func (m *Lips) Lop() (by float32) {
 	const n = len(edge{})
 	for k := range n / 2 {
-		by += 2 * (m.lower[k] - m.upper[k] - m.lower[n-1-k] + m.upper[n-1-k]) / float32(n)
+		by += 2 * (m.Lower[k] - m.Upper[k] - m.Lower[n-1-k] + m.Upper[n-1-k]) / float32(n)
 	}
 	return by
 }
 
 // axis returns the y at x of the straight line through the corners.
-func (m *lips) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
+func (m *Lips) axis(x float32) float32 { return m.Left.Y + m.Tilt()*(x-m.Left.X) }
 
-// level returns the y at which the lips would meet in the middle of the mouth. By one rule the lower
+// Level returns the y at which the lips would meet in the middle of the mouth. By one rule the lower
 // lip rises by more than the upper lip comes down; by another closed lips lie on the axis. The level
 // is the mean of both rules, and lies between the lips.
-func (m *lips) level() float32 {
-	return min(max((m.meet()+m.axis(m.middle()))/2, m.upper.middle()), m.lower.middle())
+func (m *Lips) Level() float32 {
+	return min(max((m.meet()+m.axis(m.Middle()))/2, m.Upper.middle()), m.Lower.middle())
 }
 
 // meet returns the y at which the lips would meet in the middle of the mouth. Their edges alone decide it, and not the corners, which a smile
 // raises.
-func (m *lips) meet() float32 {
-	upper, lower := m.upper.middle(), m.lower.middle()
+func (m *Lips) meet() float32 {
+	upper, lower := m.Upper.middle(), m.Lower.middle()
 	return upper + upperShare*(lower-upper)
 }
 
 // upperEdge returns the y of the upper lip's inner edge in the middle, once the mouth has been given a gap.
-func (m *lips) upperEdge(gap float32) float32 { return m.level() - m.over(gap)*gap }
+func (m *Lips) upperEdge(gap float32) float32 { return m.Level() - m.over(gap)*gap }
 
-// raised returns how far the corners are above the place at which the lips would meet in the middle.
-func (m *lips) raised() float32 { return m.meet() - m.axis(m.middle()) }
+// Raised returns how far the corners are above the place at which the lips would meet in the middle.
+func (m *Lips) Raised() float32 { return m.meet() - m.axis(m.Middle()) }
 
 // above returns the share of the gap between the lips that is above the level.
-func (m *lips) above() float32 {
-	upper, lower := m.upper.middle(), m.lower.middle()
-	return (m.level() - upper) / max(lower-upper, leastGap)
+func (m *Lips) above() float32 {
+	upper, lower := m.Upper.middle(), m.Lower.middle()
+	return (m.Level() - upper) / max(lower-upper, leastGap)
 }
 
-// settle moves the inner edges nearer to each other: those of lips that touch, which are read a rest gap apart, onto each other.
-func (m *lips) settle(rest float32) {
-	by := alignment.LessAtRest(m.gap(), rest)
-	for k := range m.upper {
-		less := min(by*arch(place(k))/archMean, m.lower[k]-m.upper[k]) / 2
-		m.upper[k], m.lower[k] = m.upper[k]+less, m.lower[k]-less
+// Settle moves the inner edges nearer to each other: those of lips that touch, which are read a rest gap apart, onto each other.
+func (m *Lips) Settle(rest float32) {
+	by := alignment.LessAtRest(m.Gap(), rest)
+	for k := range m.Upper {
+		less := min(by*arch(place(k))/archMean, m.Lower[k]-m.Upper[k]) / 2
+		m.Upper[k], m.Lower[k] = m.Upper[k]+less, m.Lower[k]-less
 	}
 }
 
-// close lets the lips touch.
-func (m *lips) close() {
-	for k := range m.upper {
-		m.upper[k] = (m.upper[k] + m.lower[k]) / 2
+// Close lets the lips touch.
+func (m *Lips) Close() {
+	for k := range m.Upper {
+		m.Upper[k] = (m.Upper[k] + m.Lower[k]) / 2
 	}
-	m.lower = m.upper
+	m.Lower = m.Upper
 }
 
 // arch returns the distance between opened lips, as a share of that in the middle of the mouth, at s half
@@ -105,12 +105,12 @@ var archMean = func() float32 {
 }()
 
 // inner returns the y of the inner edges of the lips at x.
-func (m *lips) inner(x float32) (upper, lower float32) { return m.upper.at(m, x), m.lower.at(m, x) }
+func (m *Lips) inner(x float32) (upper, lower float32) { return m.Upper.at(m, x), m.Lower.at(m, x) }
 
 // opening returns the distance of the inner edges at x and at s half widths from the middle, once the mouth has been given a gap. An
 // open mouth keeps its form; a closed one gets that of arch.
-func (m *lips) opening(x, s, gap float32) float32 {
-	own := m.gap()
+func (m *Lips) opening(x, s, gap float32) float32 {
+	own := m.Gap()
 	upper, lower := m.inner(x)
 	if gap <= own {
 		return (lower - upper) * gap / max(own, leastGap)
@@ -119,29 +119,29 @@ func (m *lips) opening(x, s, gap float32) float32 {
 }
 
 // measure measures the mouth of a face.
-func measure(f *alignment.Face) (m lips) {
+func measure(f *alignment.Face) (m Lips) {
 	l := &f.Lips
-	m.left, m.right = apart(l.Outer.Upper[0], l.Outer.Upper[detection.ContourPoints-1])
-	m.top, m.bottom = m.edgeOf(&l.Outer.Upper), m.edgeOf(&l.Outer.Lower)
-	m.upper, m.lower = m.edgeOf(&l.Inner.Upper), m.edgeOf(&l.Inner.Lower)
-	m.nose = f.Landmarks[detection.NoseBase].Y
+	m.Left, m.Right = apart(l.Outer.Upper[0], l.Outer.Upper[detection.ContourPoints-1])
+	m.Top, m.Bottom = m.edgeOf(&l.Outer.Upper), m.edgeOf(&l.Outer.Lower)
+	m.Upper, m.Lower = m.edgeOf(&l.Inner.Upper), m.edgeOf(&l.Inner.Lower)
+	m.Nose = f.Landmarks[detection.NoseBase].Y
 	m.order()
 	nose := f.Landmarks[detection.Nose]
-	m.pose = [2]float32{nose.X + f.Shift.X - alignment.Middle.X, nose.Y + f.Shift.Y - alignment.Middle.Y}
+	m.Pose = [2]float32{nose.X + f.Shift.X - alignment.Middle.X, nose.Y + f.Shift.Y - alignment.Middle.Y}
 	return m
 }
 
 // order moves edges that are not one below the other, and a base of the nose that is too near to the lips or too far above them.
-func (m *lips) order() {
-	for k := range m.upper {
-		m.lower[k] = max(m.lower[k], m.upper[k])
-		m.top[k] = min(m.top[k], m.upper[k])
-		m.bottom[k] = max(m.bottom[k], m.lower[k])
+func (m *Lips) order() {
+	for k := range m.Upper {
+		m.Lower[k] = max(m.Lower[k], m.Upper[k])
+		m.Top[k] = min(m.Top[k], m.Upper[k])
+		m.Bottom[k] = max(m.Bottom[k], m.Lower[k])
 	}
-	m.nose = min(max(m.nose, m.top.middle()-mostPhiltrum), m.top.middle()-noseAbove)
+	m.Nose = min(max(m.Nose, m.Top.middle()-mostPhiltrum), m.Top.middle()-noseAbove)
 	if thin := leastLips - m.height(); thin > 0 {
-		for k := range m.bottom {
-			m.bottom[k] += thin * arch(place(k))
+		for k := range m.Bottom {
+			m.Bottom[k] += thin * arch(place(k))
 		}
 	}
 }
@@ -162,8 +162,8 @@ type edge [33]float32
 func place(k int) float32 { return 2*float32(k)/float32(len(edge{})-1) - 1 }
 
 // at returns the edge's y at x. Beyond a corner that is the y of the corner.
-func (e *edge) at(m *lips, x float32) float32 {
-	u := min(max((x-m.left.X)/m.width(), 0), 1) * float32(len(e)-1)
+func (e *edge) at(m *Lips, x float32) float32 {
+	u := min(max((x-m.Left.X)/m.Width(), 0), 1) * float32(len(e)-1)
 	i := min(int(u), len(e)-2)
 	return e[i] + (e[i+1]-e[i])*(u-float32(i))
 }
@@ -183,19 +183,19 @@ func (e *edge) mean() (sum float32) {
 const acrossSmooth = 1.2
 
 // edgeOf returns the edge of a mouth whose corners are known, by the points of a contour. The inner contour ends before the corners.
-func (m *lips) edgeOf(points *[detection.ContourPoints]geom.Point) (e edge) {
+func (m *Lips) edgeOf(points *[detection.ContourPoints]geom.Point) (e edge) {
 	i := -1 // the last point that is not to the right of the place; -1: the left corner
 	at := func(i int) geom.Point {
 		switch {
 		case i < 0:
-			return m.left
+			return m.Left
 		case i >= len(points):
-			return m.right
+			return m.Right
 		}
 		return points[i]
 	}
 	for k := range e {
-		x := m.left.X + m.width()*float32(k)/float32(len(e)-1)
+		x := m.Left.X + m.Width()*float32(k)/float32(len(e)-1)
 		for i < len(points) && at(i+1).X <= x {
 			i++
 		}
@@ -205,7 +205,7 @@ func (m *lips) edgeOf(points *[detection.ContourPoints]geom.Point) (e edge) {
 			e[k] += (b.Y - a.Y) * clamp((x-a.X)/(b.X-a.X))
 		}
 	}
-	e[0], e[len(e)-1] = m.left.Y, m.right.Y
+	e[0], e[len(e)-1] = m.Left.Y, m.Right.Y
 	copy(e[1:len(e)-1], dsp.Gaussian(e[:], acrossSmooth)[1:])
 	return e
 }

@@ -1,4 +1,4 @@
-package warp
+package mouth
 
 import "math"
 
@@ -18,23 +18,23 @@ type column struct {
 }
 
 // newColumn returns the column at x of the field that gives a mouth the shape w.
-func newColumn(m *lips, w shape, x float32) column {
-	half := w.width / 2
-	s := (x - m.middle() - w.shift.X) / half // half widths from the middle
+func newColumn(m *Lips, w Shape, x float32) column {
+	half := w.Width / 2
+	s := (x - m.Middle() - w.Shift.X) / half // half widths from the middle
 	c := column{fade: smoothstep((reach*(1+w.far) - abs(s)) / reachSoft), aside: aside(m, w, s, x)}
-	chin := m.level() + chinBelow
+	chin := m.Level() + chinBelow
 	neck := chin + neckBelow*(1+w.far)
-	sunk := w.shift.Y + chinShare*(w.gap-m.gap())*jawShare(s/(1+w.far))           // of the chin
-	shift := w.shift.Y + (1-arch(s))*(w.right*clamp(.5+s/2)+w.left*clamp(.5-s/2)) // of the face at the height of the lips
-	c.nose, c.above, c.below, c.chin = m.nose, m.top.middle(), m.bottom.middle(), chin
+	sunk := w.Shift.Y + chinShare*(w.Gap-m.Gap())*jawShare(s/(1+w.far))           // of the chin
+	shift := w.Shift.Y + (1-arch(s))*(w.Right*clamp(.5+s/2)+w.Left*clamp(.5-s/2)) // of the face at the height of the lips
+	c.nose, c.above, c.below, c.chin = m.Nose, m.Top.middle(), m.Bottom.middle(), chin
 	u, l := m.inner(x + c.aside)
 	if abs(s) >= 1 { // beside the mouth, where both edges are at the height of the corner
 		c.upper, c.lower = u+shift, u+shift
-		c.from = []float32{m.nose, u, chin, neck}
-		c.to = []float32{m.nose, u + shift, chin + sunk, neck}
+		c.from = []float32{m.Nose, u, chin, neck}
+		c.to = []float32{m.Nose, u + shift, chin + sunk, neck}
 		return c
 	}
-	gap := m.opening(x+c.aside, s, w.gap)
+	gap := m.opening(x+c.aside, s, w.Gap)
 	less, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close (negative) or open
 	c.upper = u + shift - m.above()*less - upperShare*more
 	c.lower = l + shift + (1-m.above())*less + (1-upperShare)*more
@@ -42,13 +42,13 @@ func newColumn(m *lips, w shape, x float32) column {
 	c.shut = closed * closing(l-u-gap)
 	roll := w.roll * c.shut                                                 // lips that were apart roll inwards as they meet
 	lap := overlap*c.shut + w.hide*arch(s)/2 + lipEdge*clamp(more/openMore) // the edge of a lip may be read in the teeth
-	top, bottom := m.top.at(m, x+c.aside), m.bottom.at(m, x+c.aside)
+	top, bottom := m.Top.at(m, x+c.aside), m.Bottom.at(m, x+c.aside)
 	top, bottom = min(top, u-lap-leastLip), max(bottom, l+lap+leastLip)
-	above, below := c.upper-(u-top)*w.upper*(1-roll), c.lower+(bottom-l)*w.lower*(1-roll)*(1-tuckHides*w.tuck)
+	above, below := c.upper-(u-top)*w.Upper*(1-roll), c.lower+(bottom-l)*w.Lower*(1-roll)*(1-tuckHides*w.tuck)
 	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of the parts of the lips that stay in sight
 	c.seam = seamDark * closed * closing(under-edge-gap)
-	c.from = []float32{m.nose, top, edge, under, bottom, chin, neck}
-	c.to = []float32{m.nose, max(above, m.nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
+	c.from = []float32{m.Nose, top, edge, under, bottom, chin, neck}
+	c.to = []float32{m.Nose, max(above, m.Nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
 	c.jump = (under - c.lower - (edge - c.upper)) * c.fade
 	return c
 }
@@ -58,13 +58,13 @@ func closing(by float32) float32 { return clamp((by - leastClosing) / closingSof
 
 // aside returns the distance in x from a place to the source of its pixel. The place is at x,
 // s half widths from the middle of the new shape.
-func aside(m *lips, w shape, s, x float32) float32 {
+func aside(m *Lips, w Shape, s, x float32) float32 {
 	if abs(s) < 1 {
-		return m.middle() + s*m.width()/2 - x
+		return m.Middle() + s*m.Width()/2 - x
 	}
 	corner := max(min(s, 1), -1)
-	most := corner*(m.width()-w.width)/2 - w.shift.X
-	return most * smoothstep(1-(abs(s)-1)*w.width/2/(asideReach*(1+w.far)))
+	most := corner*(m.Width()-w.Width)/2 - w.Shift.X
+	return most * smoothstep(1-(abs(s)-1)*w.Width/2/(asideReach*(1+w.far)))
 }
 
 // at returns the cell at y.

@@ -1,0 +1,215 @@
+package mouth
+
+import (
+	"image"
+	"testing"
+
+	"lipsync/internal/domain/order"
+	"lipsync/internal/signal/geom"
+	"lipsync/internal/sound/speech"
+	"lipsync/internal/test/facetest"
+)
+
+// extremes are masks with the smallest and largest factors.
+var extremes = []order.Mask{
+	{}, {Expand: -150}, {Expand: 250}, {Feather: -750}, {Feather: 1000},
+	{Feather: -750, Expand: -150}, {Feather: 1000, Expand: -150}, {Feather: -750, Expand: 250}, {Feather: 1000, Expand: 250},
+}
+
+// patchLayer returns the layer of an example of a picture on a frame. own and shown are the gaps between their lips.
+func patchLayer(m order.Mask, own, shown float32, frame, of *image.YCbCr) *layer {
+	p := &Person{Line: 1.57}
+	p.Prepare(m, nil)
+	to := geom.Similarity{A: canonicalPixels}
+	lips := someLips(shown)
+	example := &Picture{Shown: Observation{Lips: lips, To: to}, Pixels: of}
+	s := p.Shape(speech.Articulation{}, lips.Width())
+	s.Gap = shown
+	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: someLips(own), To: to}}
+	o := OutlineOf(&w.Own.Lips, &lips, shown)
+	w.Under = o.Give(&w.Own.Lips, s)
+	under := newField(&w.Own.Lips, w.Under, fieldArea(&w.Own.Lips, w.Under))
+	return newLayer(frame, w, under, look{}, w.Example, s)
+}
+
+// opacity returns how opaque a bright example is on each pixel of a dark frame, by the pixels that are painted.
+func opacity(m order.Mask, own, shown float32) func(x, y float32) float32 {
+	const dark, bright = 20, 220
+	l := patchLayer(m, own, shown, facetest.Plain(dark), facetest.Plain(bright))
+	l.tones.planes = [3]plane{}
+	for i := range l.tones.alike {
+		l.tones.alike[i] = 1
+	}
+	l.inside.lip = [3]float32{bright, grey, grey}
+	out := l.paint(image.Rect(0, 0, 240, 300)).Image
+	return func(x, y float32) float32 {
+		v := out.Y[out.YOffset(int(x*canonicalPixels+.5), int(y*canonicalPixels+.5))]
+		if v == 0 { // not painted
+			return 0
+		}
+		return (float32(v) - dark) / (bright - dark)
+	}
+}
+
+// TestMaskSizes checks the size and the edge of the patches that masks give, by pixels, and that they hide the frame's own lips.
+func TestMaskSizes(t *testing.T) {
+	type size struct{ wide, above, soft float32 }
+	sizes := map[order.Mask]size{}
+	for _, m := range extremes {
+		at := opacity(m, 0, 0)
+		var s size
+		var some, all int
+		for y := float32(.8); y < 2.6; y += .01 {
+			for x := float32(.1); x < 2.3; x += .01 {
+				v := at(x, y)
+				if v > .01 {
+					s.wide = max(s.wide, abs(x-1.2))
+					s.above = max(s.above, 1.57-y)
+					all++
+				}
+				if v > .01 && v < .99 {
+					some++
+				}
+				if abs(v-at(x+.01, y)) > .4 && x < 2.3 {
+					t.Errorf("%v: a hard edge at (%.2f, %.2f)", m, x, y)
+				}
+			}
+		}
+		s.soft = float32(some) / float32(all)
+		sizes[m] = s
+		if s.wide > patchMost+.02 || s.above > 1.57-1.2+patchAbove+.02 {
+			t.Errorf("%v: it reaches %.2f aside and %.2f above the lips, beyond the pixels of examples", m, s.wide, s.above)
+		}
+		usual := sizes[order.Mask{}]
+		if m.Expand > 0 && m.Feather >= 0 && !(s.wide > 1.15*usual.wide && s.above > 1.1*usual.above) || m == (order.Mask{Expand: -150}) && !(s.wide < usual.wide && s.above < .9*usual.above) {
+			t.Errorf("%v: it reaches %.2f aside and %.2f above the lips, usually %.2f and %.2f", m, s.wide, s.above, usual.wide, usual.above)
+		}
+		if m == (order.Mask{Feather: -750}) && !(s.soft < .5*usual.soft) || m == (order.Mask{Feather: 1000}) && !(s.soft > 1.2*usual.soft) {
+			t.Errorf("%v: %.2f is soft, usually %.2f", m, s.soft, usual.soft)
+		}
+	}
+	for _, gap := range []float32{0, .09, .18, .27} {
+		lips := someLips(gap)
+		usually := opacity(order.Mask{}, gap, 0)
+		for _, m := range extremes {
+			at := opacity(m, gap, 0)
+			for s := float32(-.99); s <= .99; s += .03 {
+				x := lips.Middle() + s*lips.Width()/2
+				top, bottom := lips.Top.at(&lips, x), lips.Bottom.at(&lips, x)
+				for _, y := range []float32{top, (top + bottom) / 2, bottom} {
+					if got, want := at(x, y), usually(x, y); got < want-.06 {
+						t.Errorf("%v, a gap of %g: %.2f of the lips is hidden at (%.2f, %.2f), usually %.2f", m, gap, got, x, y, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMaskLeavesBackground lays an example with a narrower face on a frame. What is beside that face must not be seen on the
+// frame's.
+func TestMaskLeavesBackground(t *testing.T) {
+	const skin, hair = 150, 30
+	example := facetest.Plain(skin)
+	for i := range example.Y {
+		if x := i % example.YStride; x > 120+68 {
+			example.Y[i] = hair
+		}
+	}
+	for _, m := range extremes {
+		l := patchLayer(m, 0, 0, facetest.Plain(skin), example)
+		out := l.paint(image.Rect(0, 0, 240, 300))
+		for y := 110; y < 230; y++ {
+			for x := 120 + 72; x < 220; x++ {
+				if k := out.Image.YOffset(x, y); out.Mask.Pix[out.Mask.PixOffset(x, y)] > 0 && out.Image.Y[k] < skin-30 {
+					t.Fatalf("%v: luma %d at (%d, %d), want about %d", m, out.Image.Y[k], x, y, skin)
+				}
+			}
+		}
+	}
+}
+
+// TestOwnCornersDontShow lays a usual mouth on the frame of a broad smile. The dark corners of the smile must not be seen beside it.
+func TestOwnCornersDontShow(t *testing.T) {
+	const skin, dark = 150, 20
+	own := tiltedLips(0, .12, .12)
+	own.Left.X, own.Right.X = own.Left.X-.11, own.Right.X+.11
+	frame := facetest.Plain(skin)
+	for _, corner := range [2]geom.Point{own.Left, own.Right} {
+		for y := corner.Y - .03; y < corner.Y+.03; y += .004 {
+			for x := corner.X - .03; x < corner.X+.03; x += .004 {
+				frame.Y[frame.YOffset(int(x*canonicalPixels), int(y*canonicalPixels))] = dark
+			}
+		}
+	}
+	to := geom.Similarity{A: canonicalPixels}
+	shown := someLips(0)
+	p := &Person{Line: 1.57}
+	example := &Picture{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
+	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: own, To: to}}
+	s := p.Shape(speech.Articulation{}, shown.Width())
+	o := OutlineOf(&own, &shown, 0)
+	w.Shape, w.Under = o.Give(&shown, s), o.Give(&own, s)
+	m, ok := Paint(frame, w)
+	if !ok {
+		t.Fatal("nothing is painted")
+	}
+	for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
+		for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
+			luma := frame.Y[frame.YOffset(x, y)]
+			if m.Mask.Pix[m.Mask.PixOffset(x, y)] > 0 {
+				luma = m.Image.Y[m.Image.YOffset(x, y)]
+			}
+			if far := abs(float32(x)/canonicalPixels - shown.Middle()); far > shown.Width()/2+.05 && luma < skin-20 {
+				t.Fatalf("luma %d at (%d, %d), %.2f beside the corner, want about %d", luma, x, y, far-shown.Width()/2, skin)
+			}
+		}
+	}
+}
+
+// TestSkinMovesUnderPatch closes the mouth of a frame whose own mouth is open. A stripe under the chin rises with it,
+// and one on the forehead stays.
+func TestSkinMovesUnderPatch(t *testing.T) {
+	const skin, dark, gap = 150, 60, .3
+	own, shown := someLips(gap), someLips(0)
+	frame := facetest.Plain(skin)
+	const under = .1 // the stripe is below the chin, so that it doesn't move under the patch
+	chin, forehead := own.Level()+chinBelow+under, float32(.6)
+	stripe := func(y float32) {
+		for x := range 240 {
+			for dy := range 3 {
+				frame.Y[frame.YOffset(x, int(y*canonicalPixels)-1+dy)] = dark
+			}
+		}
+	}
+	stripe(chin)
+	stripe(forehead)
+	to := geom.Similarity{A: canonicalPixels}
+	p := &Person{Line: own.Level()}
+	example := &Picture{Shown: Observation{Lips: shown, To: to}, Pixels: facetest.Plain(skin)}
+	w := &Wanted{Person: p, Example: example, Own: Observation{Lips: own, To: to}}
+	s := p.Shape(speech.Articulation{}, own.Width())
+	o := OutlineOf(&own, &shown, 0)
+	w.Shape, w.Under = o.Give(&shown, s), o.Give(&own, s)
+	m, _ := Paint(frame, w)
+	darkest := func(from, to float32) float32 {
+		least, at := uint8(255), 0
+		for y := int(from * canonicalPixels); y < int(to*canonicalPixels); y++ {
+			x := int(own.Middle() * canonicalPixels)
+			luma := frame.Y[frame.YOffset(x, y)]
+			if (image.Point{X: x, Y: y}).In(m.Mask.Rect) && m.Mask.Pix[m.Mask.PixOffset(x, y)] > 0 {
+				luma = m.Image.Y[m.Image.YOffset(x, y)]
+			}
+			if luma < least {
+				least, at = luma, y
+			}
+		}
+		return float32(at) / canonicalPixels
+	}
+	if rises, want := chin-darkest(chin-.3, chin+.3), float32(chinShare*gap*(1-under/neckBelow)); abs(rises-want) > .02 {
+		t.Errorf("the chin rises by %.2f, want %.2f", rises, want)
+	}
+	if at := darkest(forehead-.1, forehead+.1); abs(at-forehead) > .02 {
+		t.Errorf("the forehead moves to %.2f from %.2f", at, forehead)
+	}
+}

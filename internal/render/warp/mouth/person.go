@@ -1,0 +1,93 @@
+package mouth
+
+import (
+	"lipsync/internal/domain/order"
+	"lipsync/internal/face/alignment"
+	"lipsync/internal/signal/dsp"
+	"lipsync/internal/sound/speech"
+)
+
+// Person holds what the mouths of a person have in common. Lengths are canonical.
+type Person struct {
+	Rest  float32    // what the inner edges of lips that touch are read apart
+	Most  float32    // gap between the lips in a loud vowel
+	Line  float32    // median of the y of the mouth's level
+	look  look       // the usual one, also of frames in which the mouth is hidden
+	best  *lender    // lends the inside of the mouth to other frames; nil if no picture shows enough of it
+	mask  order.Mask // factors of the size and the edge of patches
+	masks *maskTable // of that edge; nil: the usual one
+}
+
+// Prepare sets the mask of patches, and how the person usually looks, by all pictures.
+func (p *Person) Prepare(m order.Mask, all []*Picture) {
+	p.mask, p.masks, p.look = m, &usualMasks, usualLook(all)
+	if _, soft := m.Edge(patchSoft); soft != patchSoft {
+		p.masks = newMaskTable(soft)
+	}
+}
+
+// Lends tells whether there is a picture that lends the inside of the mouth.
+func (p *Person) Lends() bool { return p.best != nil }
+
+// FindBest chooses the picture that lends the inside of the mouth. Of those that are not blurred it is the one that shows most of what a straight
+// mouth shows when it is open, of those with the teeth apart, or else of all. The lower teeth of clenched ones would not go down with the jaw: they
+// aren't lent.
+func (p *Person) FindBest(all []*Picture, blurred []bool) {
+	tilts, widths := make([]float32, len(all)), make([]float32, len(all))
+	for i, e := range all {
+		tilts[i], widths[i] = e.Shown.Tilt(), e.Shown.Width()
+	}
+	tilt, width := dsp.Quantile(tilts, .5), dsp.Quantile(widths, .5)
+	most, bestApart := float32(0), false
+	for i, e := range all {
+		m := &e.Shown.Lips
+		high := min(m.Gap(), p.Most) - abs(m.Lop()) - abs(m.Tilt()-tilt)*m.Width() // less what a grimace hides on one side
+		if blurred[i] || high <= leastInside {
+			continue
+		}
+		shows := high * min(m.Width(), width)
+		end, apart := e.upperTeeth()
+		if apart {
+			end = 1
+		}
+		if apart && !bestApart || apart == bestApart && shows > most {
+			p.best, most, bestApart = &lender{e, end}, shows, apart
+		}
+	}
+}
+
+// The form of a mouth at full articulation.
+const (
+	narrowest = .25 // share of the mouth's width that rounding takes away: more than the .22 of Abry and Boë ("Laws for lips", 1986), since speech rarely asks for all of it
+	unsmiling = .83 // a mouth that smiles counts as no wider than this when it rounds, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
+	broadest  = .08 // share of the mouth's width that spread adds; by eye
+	pout      = .12 // share of the height of the lips that rounding adds; by eye
+	press     = .12 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
+	bite      = .12 // share of the gap of a loud vowel that is left in f and v; by eye
+)
+
+// Shape returns the shape of the person's mouth in an articulation. width is its width at rest,
+// canonical. In silence the lips touch lightly. A smile ends when the mouth rounds.
+func (p *Person) Shape(a speech.Articulation, width float32) Shape {
+	if a.Closure < 1 { // silence weakens the articulation, unless a closure is complete
+		voice := 1 - a.Silence
+		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
+	}
+	teeth := square(a.Labiodental) // squared, since the lower lip rises only while it is surely at the teeth
+	gap := p.Most * (a.Opening + (min(a.Opening, bite)-a.Opening)*teeth)
+	if a.Closure == 1 {
+		gap = 0
+	}
+	round := (1 - narrowest) * min(width, unsmiling)
+	return Shape{
+		Gap:   gap,
+		Width: width + (round-width)*a.Rounding + broadest*width*a.Spread,
+		flat:  a.Rounding,
+		Upper: 1 + pout*a.Rounding,
+		Lower: 1 + pout*a.Rounding,
+		hide:  (alignment.Touching + p.Rest) * a.Closure,
+		roll:  press * a.Closure,
+		tuck:  teeth * (1 - a.Closure),
+		far:   float32(p.mask.Expand.Factor() - 1),
+	}
+}
