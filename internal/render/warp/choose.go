@@ -17,8 +17,8 @@ import (
 const (
 	gapCost    = 1.  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
-	drawCost   = 1.5 // × height of the inside that the example does not show ÷ farOpen, at most 1: it has to be drawn
-	lendCost   = 1   // in place of drawCost if the person's best example lends its inside
+	moreCost   = 1   // × height by which the lips have to open more than in the example ÷ farOpen, at most 1: they are stretched
+	drawCost   = 1.5 // in place of moreCost if no example lends its inside: what the example does not show of it has to be drawn
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
@@ -379,11 +379,11 @@ func (c *chooser) best(w *wanted) []candidate {
 // misfit returns the cost of giving the mouth of an observation a shape.
 func (p *person) misfit(to mouth.Shape, shown *mouth.Observation) float32 {
 	cost := gapCost*square((to.Gap-shown.Gap())/(.5*p.Most)) + widthCost*square((shown.Width()/to.Width-1)/widthUnit)
-	fill := float32(drawCost)
+	more := float32(drawCost)
 	if p.Lends() {
-		fill = lendCost
+		more = moreCost
 	}
-	cost += fill * clamp((to.Gap-shown.Gap()/mouth.InsideTo)/farOpen)
+	cost += more * clamp((to.Gap-shown.Gap()/mouth.InsideTo)/farOpen)
 	if low := shutUnder * p.Most; to.Gap < low {
 		cost += openCost * (1 - to.Gap/low) * min(shown.Gap()/farOpen, 1)
 	}

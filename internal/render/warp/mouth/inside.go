@@ -47,15 +47,18 @@ const (
 )
 
 // newInside returns the inside of a mouth that is shown in pixels, and is given a shape. lip is the colour of lips in the frame's light,
-// which is now.
-func newInside(p *Person, shown pane, to Shape, lip [3]float32, now light) *inside {
+// which is now, and nose is the y of the base of the nose in the frame.
+func newInside(p *Person, shown pane, to Shape, nose float32, lip [3]float32, now light) *inside {
 	in := &inside{lip: lip, light: relightingOf(p.look.light, now), teeth: 1, middle: shown.lips.Middle(), half: to.Width / 2, shift: to.Shift}
-	shown.share, shown.end = smoothstep((shown.lips.Gap()/max(to.Gap, leastGap)-insideFrom)/(InsideTo-insideFrom)), 1
-	if b := p.best; b != nil {
-		o, own := &b.example.Shown, shown.lips
-		shown = pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.Pixels), to: o.To, lips: &o.Lips, share: 1, end: b.end}
-		rise := o.Upper.middle() - own.upperEdge(to.Gap)                                                                // leaves no gap above the teeth
-		shown.at = geom.Point{X: o.Middle() - own.Middle(), Y: min(max(o.Nose-own.Nose, rise), rise+upperShare*p.Most)} // more the upper lip doesn't go down over the teeth
+	if b := p.best; b == nil {
+		shown.share, shown.end = smoothstep((shown.lips.Gap()/max(to.Gap, leastGap)-insideFrom)/(InsideTo-insideFrom)), 1
+	} else {
+		// The teeth stay with the skull, but no gap is left above them, and the upper lip hides no more of them than when it comes down from a
+		// loud vowel.
+		own, o := shown.lips, &b.example.Shown
+		withSkull, withLip := o.Nose-nose+to.Shift.Y, o.Upper.middle()-own.upperEdge(to.Gap)
+		at := geom.Point{X: o.Middle() - own.Middle(), Y: min(max(withSkull, withLip), withLip+upperShare*p.Most)}
+		shown = pane{pixels: relightingOf(b.example.look.light, now).picture(b.example.Pixels), to: o.To, lips: &o.Lips, at: at, share: 1, end: b.end}
 	}
 	if shown.share > 0 {
 		then := colourOfLips(shown.pixels, shown.to, shown.lips)

@@ -82,7 +82,7 @@ func newLayer(frame *image.YCbCr, w *Wanted, under *field, now look, example *Pi
 	}
 	l.blur, l.lips, l.shape = now.blur.beyond(usual.blur), &shown.Lips, to
 	lip := colourOfLips(frame, own.To, &own.Lips)
-	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.Lips}, to, lip, now.light)
+	l.inside = newInside(p, pane{pixels: l.pixels, to: l.to, lips: &shown.Lips}, to, own.Nose, lip, now.light)
 	l.region = fieldArea(&shown.Lips, to)
 	if l.patch == nil {
 		l.field = newField(&shown.Lips, to, l.region)
