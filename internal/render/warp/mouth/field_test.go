@@ -291,20 +291,29 @@ func TestInsideStaysWithTheSkull(t *testing.T) {
 		}
 		best := Picture{Shown: Observation{To: to, Lips: open}, Pixels: drawLips(&open, [2]uint8{dark, 140})}
 		drawTeeth(best.Pixels, &open, 0, high)
-		p := &Person{Most: .25, look: lookOf(frame, to)}
+		p := &Person{Most: .25, Line: closed.Level(), look: lookOf(frame, to)}
 		best.look = p.look
 		p.FindBest([]*Picture{&best}, []bool{false})
-		painted, _ := Paint(frame, &Wanted{Person: p, Shape: s, Own: Observation{To: to, Lips: closed}})
 		end := max(min(open.Upper.middle()-c.skull, k.upper), k.upper-upperShare*p.Most) + high // of the teeth
-		got := k.upper + .01
-		for ; got < k.lower; got += .002 {
-			at := to.Apply(geom.Point{X: closed.Middle(), Y: got})
-			if pixels.LumaAt(painted.Image, at) < (dark+float32(teethColour[0]))/2 {
-				break
+		raised, lowered := tiltedLips(0, .03, .03), s
+		lowered.Shift.Y = .03
+		other := Picture{Shown: Observation{To: to, Lips: raised}, Pixels: drawLips(&raised, lipColour), look: p.look}
+		own := Observation{To: to, Lips: closed}
+		for shown, w := range map[string]*Wanted{
+			"its own mouth": {Person: p, Shape: s, Own: own},
+			"an example whose lips are nearer to the nose": {Person: p, Example: &other, Shape: lowered, Under: s, Own: own},
+		} {
+			painted, _ := Paint(frame, w)
+			got := k.upper + .01
+			for ; got < k.lower; got += .002 {
+				at := to.Apply(geom.Point{X: closed.Middle(), Y: got})
+				if pixels.LumaAt(painted.Image, at) < (dark+float32(teethColour[0]))/2 {
+					break
+				}
 			}
-		}
-		if abs(got-end) > .012 {
-			t.Errorf("%s: the teeth end at %.3f, want %.3f", c.name, got, end)
+			if abs(got-end) > .012 {
+				t.Errorf("%s, %s: the teeth end at %.3f, want %.3f", c.name, shown, got, end)
+			}
 		}
 	}
 }
