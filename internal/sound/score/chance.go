@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/stat"
 
+	"lipsync/internal/signal/dsp"
 	"lipsync/internal/signal/parallel"
 )
 
@@ -29,8 +30,8 @@ func (g gumbel) below(z float64) float64 {
 
 // chance returns the distribution of the highest agreement at all lags with curves that have nothing to do with the movements, but are like
 // the given one.
-func (m *movements) chance(curve []float64) gumbel {
-	like := newLike(curve)
+func (m *movements) chance(curve []float64, slow float64) gumbel {
+	like := newLike(curve, slow)
 	highest := make([]float64, surrogates)
 	for some := range slices.Chunk(highest, atOnce) {
 		phased := make([][]complex128, len(some))
@@ -53,10 +54,12 @@ func (m *movements) chance(curve []float64) gumbel {
 // atOnce is the number of surrogates in memory.
 const atOnce = 16
 
-// like makes surrogates of a curve: they have its values, and its spectrum with random phases (Theiler et al., "Testing for Nonlinearity in
-// Time Series: the Method of Surrogate Data", 1992). The same curve always has the same surrogates.
+// like makes surrogates of a curve: they have its pauses, and in units of its level its values, and its spectrum with random phases (Theiler et
+// al., "Testing for Nonlinearity in Time Series: the Method of Surrogate Data", 1992). Without the pauses, other speeches that begin and end with
+// the curve would agree more than its surrogates. The same curve always has the same surrogates.
 type like struct {
-	sorted   []float64 // the curve's values
+	level    []float64 // how much the curve moves around each frame
+	sorted   []float64 // the curve's values in units of the level
 	spectrum []complex128
 	random   *rand.Rand
 }
@@ -64,12 +67,26 @@ type like struct {
 // fftFactor divides the lengths that are transformed: a prime length would take long.
 const fftFactor = 16
 
-func newLike(curve []float64) *like {
+func newLike(curve []float64, slow float64) *like {
 	n := len(curve) / fftFactor * fftFactor
-	return &like{
-		sorted: slices.Sorted(slices.Values(curve)), spectrum: fourier.NewFFT(n).Coefficients(nil, curve[:n]), random: rand.New(rand.NewPCG(1, 1)),
+	power := make([]float32, len(curve))
+	for i, v := range curve {
+		power[i] = float32(v * v)
 	}
+	power = dsp.Gaussian(power, slow)
+	least := leastLevel * slices.Max(power)
+	l := &like{level: make([]float64, len(curve)), random: rand.New(rand.NewPCG(1, 1))}
+	even := make([]float64, len(curve))
+	for i, v := range curve {
+		l.level[i] = math.Sqrt(float64(max(power[i], least, math.SmallestNonzeroFloat32)))
+		even[i] = v / l.level[i]
+	}
+	l.sorted, l.spectrum = slices.Sorted(slices.Values(even)), fourier.NewFFT(n).Coefficients(nil, even[:n])
+	return l
 }
+
+// leastLevel is the least power around a frame, as a share of the greatest: in pauses there is nothing but noise.
+const leastLevel = .01
 
 // phased returns the spectrum of another surrogate.
 func (l *like) phased() []complex128 {
@@ -92,7 +109,7 @@ func (l *like) curve(phased []complex128) []float64 {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(wave[a], wave[b]) })
 	for rank, i := range order {
-		wave[i] = l.sorted[rank]
+		wave[i] = l.sorted[rank] * l.level[i]
 	}
 	return wave
 }

@@ -4,7 +4,7 @@
 // Ten numbers for each frame say how a mouth differs from its usual look, and one curve says how far the speech opens a mouth. If the
 // mouths belong to the speech, a weighted sum of these numbers follows the curve. The multiple correlation R of both is computed at each
 // lag. A speech that has nothing to do with the mouths has some R too. How much, is known from curves with the same
-// values and the same spectrum, but with random phases.
+// pauses and the same spectrum, but with random phases.
 package score
 
 import (
@@ -78,7 +78,7 @@ func Of(frames []Frame, s *Sound, fps float64) (Score, bool) {
 	for i := range y {
 		y[i] = asked(i, 0)
 	}
-	return Score{Confidence: m.chance(y).below(best), Offset: offset}, true
+	return Score{Confidence: m.chance(y, slow*fps).below(best), Offset: offset}, true
 }
 
 // longRuns returns the frames of runs of least frames or more, and the ends of these runs as indices. In a run each frame

@@ -149,12 +149,16 @@ func TestMouthOf(t *testing.T) {
 	}
 }
 
-// TestSurrogates checks that surrogates have the values of their curve, about its spectrum, and another order.
+// TestSurrogates checks that surrogates have the pauses of their curve, about its spectrum, and other values in each frame.
 func TestSurrogates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	curve := make([]float64, 200)
+	const pause, end, edge, slow = 100, 200, 10, 4 // frames
+	curve := make([]float64, 400)
 	for i := range curve {
 		curve[i] = r.NormFloat64()
+		if i >= pause && i < end {
+			curve[i] *= .01
+		}
 	}
 	quick(curve, 3)
 	steps := func(x []float64) (sum float64) {
@@ -163,13 +167,19 @@ func TestSurrogates(t *testing.T) {
 		}
 		return sum
 	}
-	l := newLike(curve)
+	l := newLike(curve, slow)
 	for range 5 {
 		other := l.curve(l.phased())
-		var product, squares float64
+		var product, squares, quiet float64
 		for i, v := range other {
 			product += v * curve[i]
 			squares += curve[i] * curve[i]
+			if i >= pause+edge && i < end-edge {
+				quiet += v * v
+			}
+		}
+		if quiet > .01*squares {
+			t.Errorf("%.3f of the movement is in the pause", quiet/squares)
 		}
 		if ratio := steps(other) / steps(curve); math.Abs(product) > .3*squares || ratio < .8 || ratio > 1.25 {
 			t.Errorf("correlation %.2f, steps %.2f times as large", product/squares, ratio)
